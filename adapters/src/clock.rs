@@ -4,6 +4,7 @@
 //! are visible at its end. Both round up, and no floating point is involved.
 
 use trgen::Cycle;
+pub use trgen::units::parse_span;
 
 /// \[ps\] A point in the guests' time, since the start of the run.
 pub type Time = u64;
@@ -57,28 +58,6 @@ impl Clock {
         let cycles = (u128::from(time) * u128::from(self.denominator)).div_ceil(u128::from(self.numerator));
         Cycle(u64::try_from(cycles).unwrap_or(u64::MAX).saturating_add(1))
     }
-}
-
-/// \[ps\] A span with its unit, such as `100us` or `2.5ns`: units `ps`, `ns`, `us`, `ms`, `s`. `None` for anything
-/// else, or for a fraction of a picosecond.
-#[must_use]
-pub fn parse_span(text: &str) -> Option<Time> {
-    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
-    let (number, unit) = text.split_at(digits);
-    let power: usize = match unit {
-        "ps" => 0,
-        "ns" => 3,
-        "us" => 6,
-        "ms" => 9,
-        "s" => 12,
-        _ => return None,
-    };
-    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
-    let part = part.trim_end_matches('0');
-    if whole.is_empty() || part.len() > power {
-        return None;
-    }
-    format!("{whole}{part:0<power$}").parse().ok()
 }
 
 const fn gcd(mut a: u64, mut b: u64) -> u64 {

@@ -38,7 +38,7 @@ fn ring(guests: u32, delay_us: u64) -> Result<f64, Box<dyn Error>> {
             (Config::new(format!("guest {node}"), node), part)
         })
         .collect();
-    let (_, report) = play(&table, &mut ConstantDelay::new(guests as usize, delay), parts);
+    let (_, report) = play(&table, &mut ConstantDelay::new(guests as usize, delay).announcing(), parts);
     Ok(report.guests[0].time as f64 * 1e-6)
 }
 

@@ -1,9 +1,12 @@
 //! Runs the `fsin` command as a user does.
 
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::SystemTime;
+
+use serde_json::Value;
 
 use crate::shared::workspace;
 
@@ -29,6 +32,41 @@ pub fn fsin(folder: &Path) -> Command {
 #[must_use]
 pub fn run(folder: &Path, line: &str) -> Output {
     fsin(folder).args(line.split_whitespace()).output().expect("fsin has just been built")
+}
+
+/// Starts `fsin serve` on a free port; returns it with its address.
+///
+/// # Panics
+/// When it does not begin to listen.
+#[must_use]
+pub fn serve(folder: &Path, words: &str) -> (Child, String) {
+    let mut serve = fsin(folder);
+    serve.args(["serve", "--listen", "127.0.0.1:0"]).args(words.split_whitespace());
+    let mut child =
+        serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("what the test is made of is right");
+    let mut first = String::new();
+    BufReader::new(child.stderr.take().expect("what the test is made of is right"))
+        .read_line(&mut first)
+        .expect("what the test is made of is right");
+    let address = first.split_whitespace().nth(2).unwrap_or_else(|| panic!("{first}")).to_owned();
+    (child, address)
+}
+
+/// The results of a server that ends without an error.
+///
+/// # Panics
+/// When it does not, or prints something else.
+#[must_use]
+pub fn results(mut child: Child) -> Value {
+    let mut text = String::new();
+    child
+        .stdout
+        .take()
+        .expect("what the test is made of is right")
+        .read_to_string(&mut text)
+        .expect("what the test is made of is right");
+    assert!(child.wait().expect("what the test is made of is right").success(), "{text}");
+    serde_json::from_str(&text).expect("what the test is made of is right")
 }
 
 /// The command under test, in the parent of the folder of the test binaries. Cargo does not build it for tests of

@@ -137,7 +137,7 @@ fn man_page_and_completions_know_every_command() {
             "{command}"
         );
     }
-    for key in fsin::experiment::KEYS {
+    for key in fsin::experiment::keys() {
         assert!(bash.contains(&format!("--{}", key.name)), "{}", key.name);
         assert!(man.contains(&key.name.replace('-', "\\-")), "{}", key.name);
     }

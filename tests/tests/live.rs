@@ -304,7 +304,7 @@ fn over_switch(script: &str, nodes: u32, delay: u64, overheads: (Time, Time), cl
             (Config { class, ..Config::new(format!("guest {node}"), node) }, part)
         })
         .collect();
-    let (_, report) = play(&table, &mut ConstantDelay::new(nodes as usize, delay), parts);
+    let (_, report) = play(&table, &mut ConstantDelay::new(nodes as usize, delay).announcing(), parts);
     report.guests.iter().map(|guest| guest.time).collect()
 }
 

@@ -8,34 +8,8 @@ use std::process::{Child, Command, Stdio};
 
 use adapters::guest::{Config, Guest};
 use serde_json::Value;
-use tests::command::{fsin, run};
+use tests::command::{fsin, results, run, serve};
 use tests::shared::workspace;
-
-/// Starts `fsin serve` on a free port; returns it with its address.
-fn serve(folder: &Path, words: &str) -> (Child, String) {
-    let mut serve = fsin(folder);
-    serve.args(["serve", "--listen", "127.0.0.1:0"]).args(words.split_whitespace());
-    let mut child =
-        serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("what the test is made of is right");
-    let mut first = String::new();
-    BufReader::new(child.stderr.take().expect("what the test is made of is right"))
-        .read_line(&mut first)
-        .expect("what the test is made of is right");
-    let address = first.split_whitespace().nth(2).unwrap_or_else(|| panic!("{first}")).to_owned();
-    (child, address)
-}
-
-fn results(mut child: Child) -> Value {
-    let mut text = String::new();
-    child
-        .stdout
-        .take()
-        .expect("what the test is made of is right")
-        .read_to_string(&mut text)
-        .expect("what the test is made of is right");
-    assert!(child.wait().expect("what the test is made of is right").success(), "{text}");
-    serde_json::from_str(&text).expect("what the test is made of is right")
-}
 
 #[test]
 fn a_ring_of_scripts_over_the_switch() {
@@ -105,8 +79,9 @@ fn what_cannot_be_served_is_said_before_anybody_waits() {
     for (words, expected) in [
         ("--listen 0.0.0.0:0", "guests need no token"),
         ("--step 1us", "3200 ps, the horizon"),
-        ("--network switch:delay=5", "it needs a delay"),
-        ("--network switch:delay=5us,nodes=4 --topology torus:4x4", "--topology has no meaning"),
+        ("--network switch:delay=5", "--delay takes a time"),
+        ("--network switch:delay=5us,nodes=4 --topology torus:4x4", "exclude each other"),
+        ("--network switch:delay=5us --vcs 2", "--vcs has no meaning"),
         ("--guests 65", "use 1 to 64"),
         ("--factor 10", "add --mode realtime"),
         ("--mode realtime --factor 0", "0.001 to 1000000"),

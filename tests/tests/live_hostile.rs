@@ -97,7 +97,7 @@ fn beside(
     let begin = Instant::now();
     let mut live = adapters::live::Live::new(connections, table.rules(), Box::new(|_| ()));
     let stop = std::sync::atomic::AtomicBool::new(false);
-    let mut network = ConstantDelay::new(3, DELAY);
+    let mut network = ConstantDelay::new(3, DELAY).announcing();
     let outcome = fsin::run::to_end(
         &mut fsin::couple::Coupled::new(&mut live, &mut network, &stop),
         trgen::Cycle::NEVER,
@@ -168,7 +168,7 @@ fn a_guest_that_does_not_read_ends_within_the_limit() {
     });
     let mut live = adapters::live::Live::new(connections, table.rules(), Box::new(|_| ()));
     let stop = std::sync::atomic::AtomicBool::new(false);
-    let mut network = ConstantDelay::new(2, DELAY);
+    let mut network = ConstantDelay::new(2, DELAY).announcing();
     let outcome = fsin::run::to_end(
         &mut fsin::couple::Coupled::new(&mut live, &mut network, &stop),
         trgen::Cycle::NEVER,
@@ -254,7 +254,7 @@ fn times_that_are_none_false_counts_and_messages_that_nobody_could_read_end_a_gu
         });
         let mut live = adapters::live::Live::new(connections, table.rules(), Box::new(|_| ()));
         let stop = std::sync::atomic::AtomicBool::new(false);
-        let mut network = ConstantDelay::new(4, DELAY);
+        let mut network = ConstantDelay::new(4, DELAY).announcing();
         let mut coupled = fsin::couple::Coupled::new(&mut live, &mut network, &stop);
         fsin::run::to_end(&mut coupled, trgen::Cycle::NEVER, &mut |_| {});
         live.close("the run has ended");

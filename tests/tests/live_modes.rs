@@ -271,7 +271,7 @@ fn real_time_holds_guests_to_the_clock_on_the_wall_and_says_how_far_behind_it_wa
             (config, part)
         })
         .collect();
-    let (_, report) = play(&table, &mut ConstantDelay::new(2, 100_000), parts);
+    let (_, report) = play(&table, &mut ConstantDelay::new(2, 100_000).announcing(), parts);
     let took = begin.elapsed();
     assert!(took >= Duration::from_millis(120), "{took:?}");
     let behind = report.behind.expect("a run in real time has it").max;
@@ -308,9 +308,9 @@ fn a_warm_up_is_one_grant_and_what_comes_meanwhile_is_not_late() {
                 })
                 .collect::<Vec<_>>()
         };
-        let (warm, report) = play(&table, &mut ConstantDelay::new(2, 1000), parts(true));
+        let (warm, report) = play(&table, &mut ConstantDelay::new(2, 1000).announcing(), parts(true));
         let cold_table = Table { warm_up: WarmUp::None, ..table };
-        let (cold, whole) = play(&cold_table, &mut ConstantDelay::new(2, 1000), parts(true));
+        let (cold, whole) = play(&cold_table, &mut ConstantDelay::new(2, 1000).announcing(), parts(true));
         assert_eq!((warm.digest, report.digest), (cold.digest, whole.digest), "nothing was sent that could be late");
         assert!(turns(&report)[0] + 40 < turns(&whole)[0], "{:?} {:?}", turns(&report), turns(&whole));
         assert_eq!(report.guests.iter().map(|guest| guest.late).sum::<u64>(), 0);
@@ -404,7 +404,7 @@ fn frames_and_what_they_carry_are_written_down() {
             guest.finish("done")
         }),
     ];
-    let (_, report) = watched(&over_switch(2, 2000), &mut ConstantDelay::new(2, 2000), parts, watch());
+    let (_, report) = watched(&over_switch(2, 2000), &mut ConstantDelay::new(2, 2000).announcing(), parts, watch());
     assert_eq!((report.deliveries, report.bare), (2, 1), "one carries nothing");
     let text = String::from_utf8(log.bytes()).expect("a log is text");
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
@@ -452,7 +452,7 @@ fn messages_that_nobody_takes_are_neither_delivered_nor_in_latencies() {
         });
         vec![sender, early]
     };
-    let (outcome, report) = play(&over_switch(3, 1000), &mut ConstantDelay::new(3, 1000), parts());
+    let (outcome, report) = play(&over_switch(3, 1000), &mut ConstantDelay::new(3, 1000).announcing(), parts());
     assert!(outcome.complete);
     assert_eq!((report.injects, report.deliveries, report.undelivered), (3, 1, 2));
     assert_eq!(report.latency.map(|latency| (latency.count, latency.max)), Some((1, 1_000_000)));
@@ -468,7 +468,7 @@ fn a_message_that_could_never_be_simulated_is_refused() {
             }),
             part("idle", 1, |guest| guest.finish("done")),
         ];
-        let (outcome, _, guests) = attempt(&over_switch(2, 1000), &mut ConstantDelay::new(2, 1000), parts);
+        let (outcome, _, guests) = attempt(&over_switch(2, 1000), &mut ConstantDelay::new(2, 1000).announcing(), parts);
         let failure = outcome.failure.map(|failure| failure.to_string());
         match expected {
             None => assert_eq!(failure, None),

@@ -25,7 +25,7 @@ const ROOMS: &[Room] = &[
     room("fsin-ethernet", "fsin/models/ethernet", &["fsin-core", "trgen"]),
     room("fsin-vct", "fsin/models/vct", &["fsin-core", "trgen"]),
     room("fsin-wormhole", "fsin/models/wormhole", &["fsin-core", "trgen"]),
-    room("fsin-models", "fsin/models", &["fsin-core", "fsin-vct", "trgen"]),
+    room("fsin-models", "fsin/models", &["fsin-core", "fsin-vct", "fsin-wormhole", "trgen"]),
     room("fsin-stamp", "fsin/stamp", &[]),
     room("tui", "tui", &[]),
     room("adapters", "adapters", &["trgen"]),

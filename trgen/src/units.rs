@@ -130,3 +130,90 @@ impl Picoseconds {
         self.0 as f64 * 1e-12
     }
 }
+/// An exact decimal number: `digits` divided by `ticks`, which is a power of ten.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Decimal {
+    /// Numerator.
+    pub digits: u64,
+    /// Denominator, a power of ten.
+    pub ticks: u64,
+}
+
+/// Maximum number of decimals of a [`Decimal`]: 2^64 ticks are hours then.
+pub const DECIMALS: usize = 6;
+
+impl Decimal {
+    /// The maximum: sums over a run still fit 64 bits.
+    pub const MOST: u64 = 1 << 40;
+
+    /// A whole number.
+    #[must_use]
+    pub const fn whole(digits: u64) -> Self {
+        Self { digits, ticks: 1 }
+    }
+
+    /// The number in these digits, with a point or without; `None` for anything else, for numbers above 2^40 and for
+    /// more than six decimals.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (whole, rest) = text.split_once('.').unwrap_or((text, "0"));
+        let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number(whole) || !is_number(rest) {
+            return None;
+        }
+        let rest = rest.trim_end_matches('0');
+        if rest.len() > DECIMALS {
+            return None;
+        }
+        let ticks = 10_u64.pow(rest.len() as u32);
+        let whole = whole.parse::<u64>().ok().filter(|whole| *whole <= Self::MOST / ticks)?;
+        let rest = if rest.is_empty() { 0 } else { rest.parse::<u64>().ok()? };
+        Some(Self { digits: whole * ticks + rest, ticks })
+    }
+
+    /// The number in units of a multiple of its ticks.
+    #[must_use]
+    pub const fn counted_in(self, ticks: u64) -> u64 {
+        self.digits * (ticks / self.ticks)
+    }
+}
+
+/// \[ps\] A span with its unit, such as `100us` or `2.5ns`: units `ps`, `ns`, `us`, `ms`, `s`. `None` for anything
+/// else, or for a fraction of a picosecond.
+#[must_use]
+pub fn parse_span(text: &str) -> Option<u64> {
+    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+    let (number, unit) = text.split_at(digits);
+    let power: usize = match unit {
+        "ps" => 0,
+        "ns" => 3,
+        "us" => 6,
+        "ms" => 9,
+        "s" => 12,
+        _ => return None,
+    };
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let part = part.trim_end_matches('0');
+    if whole.is_empty() || part.len() > power {
+        return None;
+    }
+    format!("{whole}{part:0<power$}").parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_exact() {
+        let parsed = |text| Decimal::parse(text).map(|found| (found.digits, found.ticks));
+        assert_eq!(parsed("6"), Some((6, 1)));
+        assert_eq!(parsed("6.000"), Some((6, 1)));
+        assert_eq!(parsed("0.04"), Some((4, 100)));
+        assert_eq!(parsed("12.345678"), Some((12_345_678, 1_000_000)));
+        for wrong in ["", ".", ".5", "5.", "-1", "+1", "1e3", "0.1234567", "nan", "1.2.3", "1099511627777"] {
+            assert_eq!(parsed(wrong), None, "{wrong}");
+        }
+        assert_eq!(Decimal { digits: 4, ticks: 100 }.counted_in(1000), 40);
+    }
+}

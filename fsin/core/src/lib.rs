@@ -66,6 +66,7 @@
 
 pub mod couple;
 pub mod divisor;
+pub mod family;
 pub mod network;
 pub mod routing;
 pub mod run;

@@ -48,6 +48,17 @@ impl Notices {
     }
 }
 
+/// A figure that a model measures beside those of every model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Measure {
+    /// Its name.
+    pub name: &'static str,
+    /// Its unit; empty if it has none.
+    pub unit: &'static str,
+    /// What it means, in one line.
+    pub about: &'static str,
+}
+
 /// A network model in simulated time.
 ///
 /// The clock stands at the next cycle to be simulated. Messages are injected at the clock and take part from then on.
@@ -95,6 +106,14 @@ pub trait Network: Send {
     /// May do so if the network is not [settled](Self::settle).
     fn view(&self) -> Option<&dyn View> {
         None
+    }
+
+    /// Figures of this model alone, since the start of the run, always the same ones in the same order.
+    ///
+    /// # Panics
+    /// May do so if the network is not [settled](Self::settle).
+    fn measures(&self) -> Vec<(&'static Measure, f64)> {
+        Vec::new()
     }
 
     /// Enables the link statistics of the view, which are off by default because they cost a little. No result depends

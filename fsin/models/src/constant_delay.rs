@@ -1,45 +1,121 @@
 //! A network of constant delay: every message arrives the same number of cycles after its injection, regardless of
 //! load.
 //!
-//! The baseline of every comparison with a real network. A cycle is a nanosecond, as messages have no phits here.
+//! The baseline of every comparison with a real network. A cycle is a nanosecond, as messages have no phits here. With
+//! a delay of 0 a message arrives in the cycle of its injection: such a network shows the traffic alone.
 //!
 //! # How it departs from other networks
-//! A delivery is announced at injection: the notices of that cycle say when the message will have arrived. That gives
-//! live guests a horizon as long as the delay. A source that acts in the cycle of a notice, and not in that of
-//! [`Delivery::delivered`], would act too early; no flag couples such sources.
+//! For live guests a delivery is announced at injection: the notices of that cycle say when the message will have
+//! arrived. That gives them a horizon as long as the delay. A source that acts in the cycle of a notice, and not in
+//! that of [`Delivery::delivered`], would act too early, so that other sources are told at the arrival.
 
-use trgen::{Cycle, Delivery, Message};
+use std::collections::VecDeque;
+use std::sync::Arc;
 
+use fsin_core::family::{ForGuests, Key, Kind, ModelFamily, NetworkSpec, Units, Values};
 use fsin_core::network::{Injected, Network, NetworkFailure, Notices};
 use fsin_core::stats::{Receipt, Recorder};
+use fsin_core::topology::Topology;
+use trgen::catalog::{Component, ErrorKind, SpecError};
+use trgen::phrase;
+use trgen::{Cycle, Delivery, Geometry, Message};
+
+/// An observer of every message that enters.
+pub type See<'a> = &'a mut (dyn FnMut(Cycle, &Message) + Send);
 
 /// A network of constant delay.
-#[derive(Debug)]
-pub struct ConstantDelay {
+pub struct ConstantDelay<'a> {
     nodes: usize,
     delay: u64,
+    /// \[bytes\] Of a packet: messages count as so many packets.
+    packet_bytes: u64,
+    /// Deliveries are reported at the injection.
+    announces: bool,
     clock: Cycle,
     taken: Vec<Message>,
+    /// Messages under way, in the order of their arrivals.
+    underway: VecDeque<Delivery>,
+    /// \[packets\] Entered and not arrived.
+    flying: u64,
     sequences: Vec<u64>,
     recorder: Recorder,
+    see: Option<See<'a>>,
 }
 
-impl ConstantDelay {
-    /// A network of `nodes` nodes in which every message takes `delay` cycles, at least 1.
+impl<'a> ConstantDelay<'a> {
+    /// A network of `nodes` nodes in which every message takes `delay` cycles, as one packet.
     #[must_use]
     pub fn new(nodes: usize, delay: u64) -> Self {
         Self {
             nodes,
-            delay: delay.max(1),
+            delay,
+            packet_bytes: u64::MAX,
+            announces: false,
             clock: Cycle::FIRST,
             taken: Vec::new(),
+            underway: VecDeque::new(),
+            flying: 0,
             sequences: vec![0; nodes],
             recorder: Recorder::new(nodes),
+            see: None,
         }
+    }
+
+    /// The same, with deliveries reported at the injection: for live guests.
+    #[must_use]
+    pub fn announcing(self) -> Self {
+        Self { announces: true, ..self }
+    }
+
+    /// The same with packets of at most so many bytes, in which loads are counted.
+    #[must_use]
+    pub fn in_packets(self, packet_bytes: u64) -> Self {
+        Self { packet_bytes: packet_bytes.max(1), ..self }
+    }
+
+    /// \[packets\] Of a message; a message of 0 bytes is one packet.
+    fn packets(&self, message: &Message) -> u64 {
+        message.bytes.div_ceil(self.packet_bytes).max(1)
+    }
+
+    /// The same, with every message passed to `see` in the cycle in which it enters.
+    #[must_use]
+    pub fn seen(self, see: See<'a>) -> Self {
+        Self { see: Some(see), ..self }
+    }
+
+    /// Puts the messages of this cycle on their way.
+    fn depart(&mut self, notices: &mut Notices) {
+        let offered = self.clock;
+        // An event that begins with a cycle and takes one cycle is visible at its end.
+        let delivered = offered + self.delay.saturating_sub(1);
+        self.taken.sort_by_key(|message| message.source);
+        for message in self.taken.drain(..) {
+            notices.sent.push(message);
+            self.underway.push_back(Delivery { message, offered, delivered });
+        }
+    }
+
+    /// Reports messages that arrive in this cycle, or all that are known.
+    fn arrive(&mut self, notices: &mut Notices) {
+        let (now, announces) = (self.clock, self.announces);
+        while let Some(delivery) = self.underway.pop_front_if(|delivery| announces || delivery.delivered <= now) {
+            let Message { source, destination, .. } = delivery.message;
+            let packets = self.packets(&delivery.message);
+            self.flying -= packets;
+            for _ in 0..packets {
+                let sequence = self.sequences[source.index()];
+                self.sequences[source.index()] += 1;
+                let receipt = Receipt { source, destination, sequence, latency: self.delay, hops: self.delay.min(1) };
+                self.recorder.received(delivery.delivered, &receipt);
+            }
+            notices.delivered.push(delivery);
+        }
+        notices.delivered.sort_by_key(|delivery| delivery.message.destination);
     }
 }
 
-impl Network for ConstantDelay {
+impl Network for ConstantDelay<'_> {
     fn nodes(&self) -> usize {
         self.nodes
     }
@@ -49,8 +125,13 @@ impl Network for ConstantDelay {
     }
 
     fn inject(&mut self, message: Message) -> Injected {
-        self.recorder.generated(1);
-        self.recorder.injected(1);
+        if let Some(see) = &mut self.see {
+            see(self.clock, &message);
+        }
+        let packets = self.packets(&message);
+        self.recorder.generated(packets);
+        self.recorder.injected(packets);
+        self.flying += packets;
         self.taken.push(message);
         Injected::Accepted
     }
@@ -58,28 +139,23 @@ impl Network for ConstantDelay {
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         notices.clear();
         if self.taken.is_empty() {
-            self.clock = self.clock.max(until);
-            return Ok(());
+            let first = self.underway.front().map(|delivery| delivery.delivered);
+            match first.filter(|first| *first < until) {
+                Some(first) => self.clock = self.clock.max(first),
+                None => {
+                    self.clock = self.clock.max(until);
+                    return Ok(());
+                }
+            }
         }
-        let offered = self.clock;
-        // An event that begins with a cycle and takes one cycle is visible at its end.
-        let delivered = offered + (self.delay - 1);
-        self.taken.sort_by_key(|message| message.source);
-        for message in self.taken.drain(..) {
-            let Message { source, destination, .. } = message;
-            let sequence = self.sequences[source.index()];
-            self.sequences[source.index()] += 1;
-            self.recorder.received(delivered, &Receipt { source, destination, sequence, latency: self.delay, hops: 1 });
-            notices.sent.push(message);
-            notices.delivered.push(Delivery { message, offered, delivered });
-        }
-        notices.delivered.sort_by_key(|delivery| delivery.message.destination);
-        self.clock = offered.next();
+        self.depart(notices);
+        self.arrive(notices);
+        self.clock = self.clock.next();
         Ok(())
     }
 
     fn in_flight(&self) -> u64 {
-        self.taken.len() as u64
+        self.flying
     }
 
     fn recorder(&self) -> &Recorder {
@@ -88,5 +164,142 @@ impl Network for ConstantDelay {
 
     fn recorder_mut(&mut self) -> &mut Recorder {
         &mut self.recorder
+    }
+}
+
+/// \[ps\] A cycle.
+const CYCLE: u64 = 1000;
+
+const KEYS: &[Key] = &[
+    Key::of_network(
+        "delay",
+        "TIME",
+        Kind::Word,
+        Some("100ns"),
+        "",
+        "time that every message takes: whole ns, with a unit",
+    ),
+    Key::of_network(
+        "nodes",
+        "N",
+        Kind::Integer,
+        None,
+        "",
+        "nodes of a network without a topology; those of the topology if absent",
+    ),
+];
+
+/// Its row in the table of models.
+pub static CONSTANT_DELAY: ModelFamily = ModelFamily {
+    component: Component {
+        name: "constant-delay",
+        about: "every message takes the same time, whatever the load: a cycle is 1 ns, and a node sends a phit in each",
+        parameters: &[],
+        source: "the test program of INSEE's endpoint; the baseline of comparisons",
+    },
+    aliases: &["switch"],
+    keys: KEYS,
+    shared: &["topology", "ways", "packet", "phit-bytes"],
+    defaults: &[],
+    short: &[],
+    parse: |values| {
+        let delay = values.span("delay")?;
+        if delay == 0 || !delay.is_multiple_of(CYCLE) {
+            let what = phrase![["delay" => values.word("delay")], " is not a whole number of ns above 0"];
+            return Err(SpecError::new(ErrorKind::OutOfRange, what, values.write("delay", "100ns")).of("delay"));
+        }
+        Ok(Arc::new(Delayed::of(values, delay / CYCLE)?))
+    },
+};
+
+/// Its row in the table of models.
+pub static ZERO: ModelFamily = ModelFamily {
+    component: Component {
+        name: "zero",
+        about: "no latency: every message arrives in the cycle in which it is sent, which shows the traffic alone",
+        parameters: &[],
+        source: "no network at all; the critical path of a program",
+    },
+    aliases: &[],
+    keys: &[],
+    shared: &["nodes", "topology", "ways", "packet", "phit-bytes"],
+    defaults: &[],
+    short: &[],
+    parse: |values| Ok(Arc::new(Delayed::of(values, 0)?)),
+};
+
+/// Checked settings.
+#[derive(Debug)]
+struct Delayed {
+    geometry: Geometry,
+    topology: Option<Arc<dyn Topology>>,
+    delay: u64,
+    units: Units,
+}
+
+impl Delayed {
+    fn of(values: &dyn Values, delay: u64) -> Result<Self, SpecError> {
+        let (geometry, topology) = nodes(values)?;
+        Ok(Self { geometry, topology, delay, units: units(values)? })
+    }
+}
+
+/// The nodes of a model that needs no topology: of `nodes` in a row, or of the topology.
+///
+/// # Errors
+/// Too few or too many nodes, both settings, or a topology that cannot be used.
+pub fn nodes(values: &dyn Values) -> Result<(Geometry, Option<Arc<dyn Topology>>), SpecError> {
+    const MOST: u64 = 1 << 20;
+    if !values.is_set("nodes") {
+        let topology: Arc<dyn Topology> = values.topology()?.into();
+        return Ok((topology.geometry().clone(), Some(topology)));
+    }
+    if values.is_insisted("topology") {
+        let what = phrase![["nodes"], " and ", ["topology"], " exclude each other"];
+        return Err(SpecError::new(ErrorKind::Conflict, what, "leave out one of them").of("nodes"));
+    }
+    let count: u64 = values.integer("nodes")?;
+    let row =
+        u32::try_from(count).ok().filter(|_| (2..=MOST).contains(&count)).and_then(|count| Geometry::new(&[count]));
+    row.map(|row| (row, None)).ok_or_else(|| SpecError::out_of_range("nodes", count, 2..=MOST))
+}
+
+/// Packets and phits of a model without links: a phit in each cycle.
+///
+/// # Errors
+/// Lengths of 0.
+pub fn units(values: &dyn Values) -> Result<Units, SpecError> {
+    let length = |name: &'static str| match values.integer::<u32>(name)? {
+        0 => Err(SpecError::out_of_range(name, 0, 1..=u64::from(u32::MAX))),
+        length => Ok(length),
+    };
+    Ok(Units { phit_bytes: length("phit-bytes")?, packet_phits: length("packet")?, capacity: 1.0 })
+}
+
+impl NetworkSpec for Delayed {
+    fn build(&self) -> Result<Box<dyn Network>, SpecError> {
+        let packet = u64::from(self.units.packet_phits) * u64::from(self.units.phit_bytes);
+        Ok(Box::new(ConstantDelay::new(self.geometry.nodes(), self.delay).in_packets(packet)))
+    }
+
+    fn for_guests(&self) -> Result<ForGuests, SpecError> {
+        let network = Box::new(ConstantDelay::new(self.geometry.nodes(), self.delay).announcing());
+        Ok(ForGuests { network, response: self.delay.max(1) })
+    }
+
+    fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    fn topology(&self) -> Option<&Arc<dyn Topology>> {
+        self.topology.as_ref()
+    }
+
+    fn units(&self) -> Units {
+        self.units
+    }
+
+    fn cycle(&self) -> Option<(u64, u64)> {
+        Some((CYCLE, 1))
     }
 }

@@ -3,8 +3,10 @@
 //! | Model | What it is |
 //! |---|---|
 //! | [`vct`] | virtual cut-through routers with virtual channels: a reference engine and a fast one |
-//! | [`ConstantDelay`] | every message takes the same time, regardless of load |
-//! | [`ZeroLatency`] | no latency at all: shows the traffic alone |
+//! | [`wormhole`] | flits, credits and pipelines: input-queued virtual-channel routers |
+//! | [`bus`] | a shared bus: one packet at a time; the example for those who add a model |
+//! | [`ConstantDelay`] | every message takes the same time, or none, regardless of load |
+//! | [`loggops`] | a wire without routers, for hosts that execute graphs |
 //!
 //! # A first run
 //! An 8x8 torus under uniform traffic at 0.2 phits per node and cycle, for 10 000 cycles (`examples/first.rs`):
@@ -29,9 +31,22 @@
 //! # }
 //! ```
 
-mod constant_delay;
-mod zero_latency;
+pub mod bus;
+pub mod constant_delay;
+pub mod loggops;
+
+use fsin_core::family::ModelFamily;
+pub use fsin_vct as vct;
+pub use fsin_wormhole as wormhole;
 
 pub use constant_delay::ConstantDelay;
-pub use fsin_vct as vct;
-pub use zero_latency::ZeroLatency;
+
+/// Every network model; the first is the default.
+pub static MODELS: &[&ModelFamily] = &[
+    &vct::family::VCT,
+    &wormhole::family::WORMHOLE,
+    &bus::BUS,
+    &constant_delay::CONSTANT_DELAY,
+    &constant_delay::ZERO,
+    &loggops::LOGGOPS,
+];

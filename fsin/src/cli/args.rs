@@ -5,7 +5,7 @@ use clap::{Arg, ArgAction, ArgMatches, ColorChoice, Command, ValueEnum, crate_ve
 use std::path::PathBuf;
 
 use fsin::experiment::{
-    Experiment, KEYS, Key, Kind, Origin, Settings, SettingsError, key, legacy, read_file, variable,
+    Experiment, Key, Kind, Origin, Settings, SettingsError, heading, key, keys, legacy, read_file, variable,
 };
 use fsin::report::FORMATS;
 use fsin::sweep::as_several;
@@ -242,11 +242,11 @@ fn with_flags(command: Command, flag: impl Fn(&Key) -> Arg) -> Command {
                  the environment, the environment overrides the file, the file overrides the defaults.",
             ),
     );
-    KEYS.iter().fold(command, |command, key| command.arg(flag(key)))
+    keys().iter().fold(command, |command, key| command.arg(flag(key)))
 }
 
 pub(super) fn flag(key: &Key) -> Arg {
-    let arg = Arg::new(key.name).long(key.name).help(about(key)).help_heading(key.heading.title());
+    let arg = Arg::new(key.name).long(key.name).help(about(key)).help_heading(heading(key));
     match key.kind {
         Kind::Switch => arg.action(ArgAction::SetTrue),
         _ => arg.value_name(key.metavar).allow_hyphen_values(true),
@@ -273,7 +273,7 @@ pub(crate) fn settings(matches: &ArgMatches) -> Result<Settings, SettingsError> 
             read_file(path, &mut settings)?;
         }
     }
-    for key in KEYS {
+    for key in keys() {
         if let Some((value, origin)) = given(matches, key) {
             settings.set(key.name, value, origin)?;
         }
@@ -322,7 +322,7 @@ pub(crate) fn with_several(
 
 /// Warnings of variables whose names nearly match one that sets a key. Other variables may belong to other programs.
 pub(crate) fn misspelt_variables() -> Vec<String> {
-    let known: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+    let known: Vec<&str> = keys().iter().map(|key| key.name).collect();
     std::env::vars_os()
         .filter_map(|(name, _)| name.into_string().ok())
         .filter_map(|name| {

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 
 use clap::ArgMatches;
+use fsin::family::{Key, ModelFamily};
+use fsin::models::MODELS;
 use fsin::router::arbitration::ARBITRATIONS;
 use fsin::router::injection::INJECTIONS;
 use fsin::routing::{ROUTINGS, Routing};
@@ -23,6 +25,7 @@ type Family = (&'static str, Vec<&'static Component>);
 
 fn catalogue() -> Vec<Family> {
     vec![
+        ("networks", MODELS.iter().map(|model| &model.component).collect()),
         ("topologies", TOPOLOGIES.iter().collect()),
         ("routings", ROUTINGS.iter().collect()),
         ("arbitrations", ARBITRATIONS.iter().collect()),
@@ -66,8 +69,33 @@ pub(crate) fn list(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
-/// Aliases of a pattern, kernel or routing.
+/// A network model by its name.
+fn model(family: &str, component: &Component) -> Option<&'static ModelFamily> {
+    MODELS.iter().copied().find(|model| family == "networks" && model.component.name == component.name)
+}
+
+/// The settings of a network model that are its own.
+fn settings(family: &str, component: &Component) -> impl Iterator<Item = (&'static Key, String, &'static str)> {
+    let model = model(family, component).into_iter();
+    model.flat_map(|model| {
+        model.keys.iter().map(|key| {
+            let short = model.short.iter().find(|(_, name)| *name == key.name);
+            let name = short.map_or_else(|| key.name.to_owned(), |(short, _)| format!("{} or {short}", key.name));
+            (key, name, model.default_of(key.name).or(key.default).unwrap_or("-"))
+        })
+    })
+}
+
+/// Settings that a network model shares with others, in a line; empty for other components.
+fn shared(family: &str, component: &Component) -> String {
+    model(family, component).map_or_else(String::new, |model| model.shared.join(", "))
+}
+
+/// Aliases of a network model, pattern, kernel or routing.
 fn aliases(name: &str) -> Vec<&'static str> {
+    if let Some(model) = MODELS.iter().find(|model| model.component.name == name) {
+        return model.aliases.to_vec();
+    }
     match (spatial::aliases(name), Routing::parse(name)) {
         (_, Ok(routing)) => routing.aliases().collect(),
         ([], _) => kernels::aliases(name).to_vec(),
@@ -120,6 +148,14 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
             let default = of_table(if parameter.default.is_empty() { "required" } else { parameter.default });
             let about = of_table(parameter.about);
             let _ = writeln!(text, "  {}: {about} ({}) [{default}]", parameter.name, parameter.range);
+        }
+        for (key, name, default) in settings(family, component) {
+            let unit = if key.unit.is_empty() { String::new() } else { format!(" ({})", key.unit) };
+            let _ = writeln!(text, "  {name}: {}{unit} [{default}]", of_table(key.about));
+        }
+        let shared = shared(family, component);
+        if !shared.is_empty() {
+            let _ = writeln!(text, "  understands also: {shared}");
         }
         let _ = writeln!(text, "  source: {}", component.source);
         if family == "traffic" {
@@ -195,7 +231,7 @@ pub(crate) fn markdown() -> String {
         for component in components {
             let _ = writeln!(text, "\n### {}\n\n{}", component.name, cell(&of_table(component.about)));
             let others = aliases(component.name);
-            if !others.is_empty() && matches!(family, "traffic" | "kernels" | "routings") {
+            if !others.is_empty() && matches!(family, "networks" | "traffic" | "kernels" | "routings") {
                 let _ = writeln!(text, "\nAlso called {}.", others.join(", "));
             }
             let routings = routings(family, component);
@@ -210,6 +246,17 @@ pub(crate) fn markdown() -> String {
                 let [about, range, default] =
                     [parameter.about, parameter.range, default].map(|word| cell(&of_table(word)));
                 let _ = writeln!(text, "| `{}` | {about} | {range} | {default} |", parameter.name);
+            }
+            for (at, (key, name, default)) in settings(family, component).enumerate() {
+                if at == 0 {
+                    let _ = writeln!(text, "\n| setting | meaning | unit | default |\n| --- | --- | --- | --- |");
+                }
+                let about = cell(&of_table(key.about));
+                let _ = writeln!(text, "| `{name}` | {about} | {} | {default} |", key.unit);
+            }
+            let shared = shared(family, component);
+            if !shared.is_empty() {
+                let _ = writeln!(text, "\nIt understands also: {shared}.");
             }
             let _ = writeln!(text, "\nSource: {}", cell(component.source));
         }

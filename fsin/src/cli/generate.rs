@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Command};
-use fsin::experiment::{KEYS, Kind};
+use fsin::experiment::{self, Kind};
 use fsin::result::{Figure, Part, parts};
 
 use super::notation::of_table;
@@ -88,13 +88,13 @@ fn keys() -> String {
         "{MADE}# Keys\n\nEvery key is a flag (`--key`), a line of an experiment file (`key = value`) and a variable \
          (`FSIN_KEY`). Flags override variables, variables override the file, the file overrides the defaults.\n"
     );
-    let mut heading = None;
-    for key in KEYS {
-        if heading != Some(key.heading) {
-            heading = Some(key.heading);
+    let mut heading = String::new();
+    for key in experiment::keys() {
+        if heading != experiment::heading(key) {
+            heading = experiment::heading(key);
             text.push_str(&format!(
                 "\n## {}\n\n| key | value | default | unit | meaning |\n| --- | --- | --- | --- | --- |\n",
-                key.heading.title()
+                heading
             ));
         }
         let cell = |word: &str| word.replace('|', "\\|");

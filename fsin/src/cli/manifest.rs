@@ -29,7 +29,7 @@ impl Opening {
     /// The manifest at the end of the run.
     pub(crate) fn close(self, experiment: &Experiment, costs: Costs) -> Manifest {
         let hash = hex(Sha256::digest(experiment.to_toml().as_bytes()).as_slice());
-        self.end(Some(hash), experiment.router.seed, costs)
+        self.end(Some(hash), experiment.seed, costs)
     }
 
     /// The manifest of a run of guests, which no file of an experiment describes.

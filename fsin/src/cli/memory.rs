@@ -9,17 +9,11 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use fsin::engine::fast;
-use fsin::experiment::{EngineKind, Experiment};
+use fsin::experiment::Experiment;
 use trgen::catalog::ErrorKind;
 use trgen::phrase;
 
 use super::{Complaint, Exit, diagnostic};
-
-/// \[bytes\] Minimum for each node and for each of its queues in the reference engine: measured on networks of 2^18
-/// nodes, rounded down.
-const NODE: u64 = 256;
-const QUEUE: u64 = 30;
 
 const GIB: f64 = (1 << 30) as f64;
 
@@ -31,13 +25,8 @@ pub(crate) fn check(experiment: &Experiment) -> Result<(), Complaint> {
         return Ok(());
     };
     let settings = experiment.settings();
-    let Experiment { topology, router, .. } = experiment;
-    let shape = topology.shape();
-    let node = match experiment.engine {
-        EngineKind::Fast => fast::node_bytes(shape, router.vcs, router.injectors, router.queue_packets) as u64,
-        EngineKind::Reference => NODE + QUEUE * (shape.ports() * router.vcs + router.injectors) as u64,
-    };
-    let nodes = topology.nodes() as u64;
+    let Some(topology) = experiment.topology() else { return Ok(()) };
+    let (node, nodes) = (experiment.network.node_bytes().max(1), topology.nodes() as u64);
     let needed = nodes.saturating_mul(node);
     if needed <= installed {
         return Ok(());

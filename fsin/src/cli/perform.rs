@@ -93,8 +93,8 @@ fn run(experiment: &Experiment, options: Options<'_>) -> Result<Performed, Compl
     let mut unheard = |_| {};
     let progress = progress.unwrap_or(&mut unheard);
     let of_trouble = |trouble| Complaint::of_trouble(trouble, experiment.settings());
-    let costs = || stopwatch.costs(alone, experiment.threads);
-    if experiment.ideal_latency.is_some() {
+    let costs = || stopwatch.costs(alone, experiment.network.threads());
+    if experiment.wire().is_some() {
         let mut events = |events| {
             if let Some(until) = until {
                 until.reached(events);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 use fsin::dashboard;
-use fsin::experiment::{Experiment, KEYS, Origin, check, variable};
+use fsin::experiment::{Experiment, Origin, check, keys, variable};
 use fsin::report::{FORMATS, Format};
 
 use super::looking::Looking;
@@ -20,15 +20,18 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if let Some(folder) = folder {
         output::check_folder(folder)?;
     }
-    let is_ideal = experiment.ideal_latency.is_some();
+    let is_ideal = experiment.wire().is_some();
     if is_ideal {
         let looking = ["tui", "monitor", "record-view"].into_iter().find(|flag| match *flag {
             "tui" => matches.get_flag(flag),
             flag => matches.contains_id(flag),
         });
         if let Some(flag) = looking {
-            let what = format!("--{flag} has no meaning with --network ideal, which has no cycles and no routers");
-            return Err(Complaint::new(Exit::Usage, what, "leave it out, or use --network router"));
+            let what = format!(
+                "--{flag} has no meaning with --network {}, which has no cycles and no routers",
+                experiment.model.component.name
+            );
+            return Err(Complaint::new(Exit::Usage, what, "leave it out, or use --network vct"));
         }
     } else {
         memory::check(&experiment)?;
@@ -112,7 +115,7 @@ fn last_words(performed: &Result<Performed, Complaint>) -> Vec<String> {
 /// Warnings of settings in a file or the environment that this experiment does not use. (Such flags are rejected.)
 fn without_effect(experiment: &Experiment) -> Vec<String> {
     let (settings, effective) = (experiment.settings(), experiment.effective());
-    let unused = KEYS.iter().filter(|key| !effective.iter().any(|(used, _)| used.name == key.name));
+    let unused = keys().iter().filter(|key| !effective.iter().any(|(used, _)| used.name == key.name));
     unused
         .filter_map(|key| match settings.origin(key.name) {
             Origin::File { path, .. } => {
@@ -141,7 +144,7 @@ fn tell_settings(experiment: &Experiment) {
 /// Prints the effective experiment, if it can be run.
 pub(crate) fn config(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let experiment = args::one_experiment(args::settings(matches)?)?;
-    if experiment.ideal_latency.is_none() {
+    if experiment.wire().is_none() {
         memory::check(&experiment)?;
     }
     check(&experiment).map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;

@@ -7,7 +7,6 @@ use std::sync::{Mutex, PoisonError};
 use clap::ArgMatches;
 use fsin::experiment::{Experiment, Key, Lists, Origin, Setting, SettingsError};
 use fsin::result::{Figure, RunResult, write_pretty, write_rows};
-use fsin::router::SourceQueue;
 use fsin::run::SHORTFALL;
 use fsin::sweep::{Bracket, Grid, Plan, Point, Probe, Saturations, Search, SeedSearch, as_several};
 use serde::Serialize;
@@ -189,7 +188,7 @@ fn one(matches: &ArgMatches, experiment: &Experiment, bounds: Bounds, stop: &Ato
         let what = format!("at load {load}: {why}");
         return Err(Complaint::new(Exit::Watchdog, what, "run that load alone to see more: fsin run --load"));
     }
-    let throttled = experiment.router.source_queue == SourceQueue::Throttled;
+    let throttled = experiment.throttled;
     tell(matches, &bracket, &probes, bounds.most, throttled)?;
     // A search that was stopped has a load left to try.
     Ok(if bracket.next().is_some() { Exit::Interrupted } else { Exit::Done })
@@ -203,7 +202,7 @@ fn all(
     bounds: Bounds,
     stop: &AtomicBool,
 ) -> Result<Saturations, Complaint> {
-    let threads = experiments.first().map_or(1, |experiment| experiment.threads).max(1);
+    let threads = experiments.first().map_or(1, |experiment| experiment.network.threads()).max(1);
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = matches.get_one::<usize>("jobs").copied().unwrap_or_else(|| (processors() / threads).max(1));
     let meter = Points::new(matches.get_flag("quiet"), bounds.loads() * experiments.len());

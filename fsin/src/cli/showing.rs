@@ -97,7 +97,7 @@ pub(crate) fn watcher<'a>(
     stop: &'a AtomicBool,
 ) -> Option<Watcher<'a>> {
     let board = board?;
-    if experiment.ideal_latency.is_some() {
+    if experiment.wire().is_some() {
         board.begin_unseen(index);
         return None;
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use clap::ArgMatches;
 use fsin::couple::{Coupled, Reached};
 use fsin::experiment::{Driver, Experiment, RunPlan};
-use fsin::models::ZeroLatency;
+use fsin::models::ConstantDelay;
 use trgen::{Cycle, Message};
 
 use super::{Complaint, Exit, Flags, args, interrupt, output};
@@ -21,9 +21,8 @@ pub(crate) const FORMATS: [&str; 2] = ["csv", "jsonl"];
 pub(crate) fn traffic(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let experiment = Experiment::resolve(args::settings(matches)?)?;
     let settings = experiment.settings();
-    let topology = &experiment.topology;
     let mut driver =
-        Driver::new(&experiment, topology.geometry()).map_err(|trouble| Complaint::of_trouble(trouble, settings))?;
+        Driver::new(&experiment, experiment.geometry()).map_err(|trouble| Complaint::of_trouble(trouble, settings))?;
     if !matches.get_flag("quiet") {
         driver.notes.iter().for_each(|note| output::tell(&format!("note: {}", note.written(&Flags))));
         driver.warnings.iter().for_each(|warning| output::tell(&format!("warning: {}", warning.written(&Flags))));
@@ -35,7 +34,7 @@ pub(crate) fn traffic(matches: &ArgMatches) -> Result<Exit, Complaint> {
     };
     let stop = interrupt::listen(interrupt::OF_A_RUN)?;
     let csv = matches.get_one::<String>("format").is_none_or(|format| format == "csv");
-    let phit_bytes = u64::from(experiment.router.phit_bytes);
+    let phit_bytes = u64::from(experiment.units.phit_bytes);
     let document = output::Document::open(matches)?;
     let (mut reached, mut interrupted) = (Ok(Reached::End), false);
     document.write(&mut |out| {
@@ -57,7 +56,7 @@ pub(crate) fn traffic(matches: &ArgMatches) -> Result<Exit, Complaint> {
                 stop.store(true, Ordering::Relaxed);
             }
         };
-        let mut network = ZeroLatency::new(topology.nodes(), &mut see);
+        let mut network = ConstantDelay::new(experiment.geometry().nodes(), 0).seen(&mut see);
         reached = Coupled::new(driver.source(), &mut network, stop).run(limit);
         interrupted = written.is_ok() && stop.load(Ordering::Relaxed);
         written.and_then(|()| out.flush())

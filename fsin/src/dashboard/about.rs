@@ -4,12 +4,15 @@ use trgen::NodeId;
 use tui::view::{About, Layout, MAX_LINKS};
 
 use crate::experiment::{Experiment, Traffic};
-use crate::router::RouterParams;
+use crate::family::NetworkSpec;
 use crate::topology::{Port, Rows, Topology, port_name};
 
-/// The description of the network of this topology and these routers. `title` names the traffic.
+/// The description of a network. `title` names the traffic.
 #[must_use]
-pub fn about(topology: &dyn Topology, params: &RouterParams, title: String) -> About {
+pub fn about(network: &dyn NetworkSpec, title: String) -> About {
+    let Some(topology) = network.topology() else { return About::bare(title, network.geometry().nodes()) };
+    let topology: &dyn Topology = &**topology;
+    let room = network.room();
     let (nodes, shape) = (topology.nodes(), topology.shape());
     let ports = shape.ports();
     let link =
@@ -30,9 +33,9 @@ pub fn about(topology: &dyn Topology, params: &RouterParams, title: String) -> A
         },
         ports: (0..ports).map(|port| port_name(topology, port)).collect(),
         links,
-        transit_phits: params.queue_phits() * params.vcs as u32,
-        injection_phits: params.queue_phits() * params.injectors as u32,
-        packet_phits: params.packet_phits,
+        transit_phits: room.map_or(0, |room| room.transit_phits),
+        injection_phits: room.map_or(0, |room| room.injection_phits),
+        packet_phits: network.units().packet_phits,
         offered: None,
         cycle_seconds: None,
     }
@@ -52,7 +55,16 @@ fn title(experiment: &Experiment) -> String {
         Traffic::Jobs { file, .. } => format!("jobs {}", file.path.display()),
     };
     let [routing, vcs, packet, seed] = ["routing", "vcs", "packet", "seed"].map(word);
-    format!("{} | {traffic} | {routing} vcs {vcs} packet {packet} | seed {seed}", experiment.topology.spec())
+    let network = match (experiment.topology(), experiment.model.component.name) {
+        (Some(topology), "vct") => topology.spec(),
+        (Some(topology), model) => format!("{} {model}", topology.spec()),
+        (None, model) => model.to_owned(),
+    };
+    let routing = match routing {
+        "" => String::new(),
+        _ => format!("{routing} vcs {vcs} "),
+    };
+    format!("{network} | {traffic} | {routing}packet {packet} | seed {seed}")
 }
 
 /// The description of an experiment.
@@ -64,6 +76,6 @@ pub fn of_experiment(experiment: &Experiment) -> About {
     About {
         offered: load.filter(|_| !tasks).and_then(|(_, load)| load.parse().ok()),
         cycle_seconds: tasks.then_some(experiment.cycle_seconds),
-        ..about(&*experiment.topology, &experiment.router, title)
+        ..about(&*experiment.network, title)
     }
 }

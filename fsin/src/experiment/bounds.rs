@@ -5,13 +5,13 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use trgen::NodeId;
 use trgen::trace::placement::hop_bytes;
-use trgen::{Cycle, Message, NodeId};
 
 use super::driver::{Driver, Kind};
 use super::execute::{Trouble, run};
 use super::resolve::Experiment;
-use crate::models::ZeroLatency;
+use crate::models::ConstantDelay;
 use crate::topology::{Distances, Topology, cuts, links_of};
 
 /// Maximum number of messages for which the critical path is computed: it takes as long as reading and replaying the
@@ -66,19 +66,21 @@ impl Bounds {
             Kind::Hosts(hosts) => hosts.flows().collect(),
             Kind::Synthetic(_) | Kind::Jobs(_) | Kind::Beside(_) => return Ok(None),
         };
-        let router = &experiment.router;
-        let phits = |bytes: u64| router.packets_of(bytes).saturating_mul(u64::from(router.packet_phits));
+        let units = experiment.units;
+        let phits = |bytes: u64| units.packets_of(bytes).saturating_mul(u64::from(units.packet_phits));
         let flows: Vec<(NodeId, NodeId, u64)> = flows
             .into_iter()
             .filter(|(from, to, _)| from != to)
             .map(|(from, to, bytes)| (from, to, phits(bytes)))
             .collect();
-        let topology = &experiment.topology;
-        let mut bounds = Self::of_flows(&**topology, &flows);
-        let links = links_of(&**topology).iter().map(Vec::len).sum::<usize>() as u128;
-        bounds.links = Distances::few(Arc::clone(topology))
-            .filter(|_| links > 0)
-            .and_then(|distances| u64::try_from(hop_bytes(flows.iter().copied(), &distances).div_ceil(links)).ok());
+        let mut bounds = Self::default();
+        if let Some(topology) = experiment.topology().filter(|_| experiment.network.counts_phits()) {
+            bounds = Self::of_flows(&**topology, &flows);
+            let links = links_of(&**topology).iter().map(Vec::len).sum::<usize>() as u128;
+            bounds.links = Distances::few(Arc::clone(topology))
+                .filter(|_| links > 0)
+                .and_then(|distances| u64::try_from(hop_bytes(flows.iter().copied(), &distances).div_ceil(links)).ok());
+        }
         if messages <= MOST_MESSAGES {
             bounds.critical_path = critical_path(experiment, stop)?;
         }
@@ -125,9 +127,8 @@ fn critical_path(experiment: &Experiment, stop: &AtomicBool) -> Result<Option<u6
     // Where tasks are makes no difference to a network without distances, and finding out where may take long.
     let mut experiment = experiment.clone();
     experiment.placement = "consecutive".to_owned();
-    let mut driver = Driver::new(&experiment, experiment.topology.geometry())?;
-    let mut see = |_: Cycle, _: &Message| {};
-    let mut network = ZeroLatency::new(experiment.topology.nodes(), &mut see);
+    let mut driver = Driver::new(&experiment, experiment.geometry())?;
+    let mut network = ConstantDelay::new(experiment.geometry().nodes(), 0);
     let coupled = crate::couple::Coupled::new(driver.source(), &mut network, stop);
     let outcome = run(&experiment, coupled, &mut |_| {});
     Ok(outcome.completion.filter(|_| outcome.complete).map(|cycle| cycle.0))

@@ -6,6 +6,7 @@ use trgen::phrase::Phrase;
 use trgen::synthetic::expr::Expr;
 
 use super::settings::{Origin, Settings, SettingsError};
+use crate::family::ModelFamily;
 
 /// How the workload generates messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,21 +42,21 @@ pub(super) const BATCH: &[&str] =
 pub(super) const TASKS: &[&str] = &["eager", "tasks-per-node", "placement", "bandwidth"];
 /// Keys of finite runs.
 pub(super) const ENDING: &[&str] = &["max-cycles", "strict"];
-pub(super) const TRACE: &[&str] =
-    &["compute", "flop-rate", "trace-unit", "recv-order", "collectives", "network", "hosts"];
+pub(super) const TRACE: &[&str] = &["compute", "flop-rate", "trace-unit", "recv-order", "collectives", "hosts"];
 /// Keys that apply where several applications run.
 pub(super) const JOBS: &[&str] = &["scheduler", "allocation"];
 /// Keys of graphs, which are not allowed as jobs.
-pub(super) const GRAPHS: &[&str] = &["network", "hosts"];
-/// Keys that apply where an ideal network replaces the router.
-const IDEAL: &[&str] =
-    &["trace", "network", "hosts", "compute", "flop-rate", "trace-unit", "recv-order", "collectives"];
+pub(super) const GRAPHS: &[&str] = &["hosts"];
+/// Keys that apply where hosts compute over a wire, beside those of the model.
+const WIRE: &[&str] = &["trace", "network", "hosts", "compute", "flop-rate", "trace-unit", "recv-order", "collectives"];
 /// Keys that determine the length of a cycle.
 pub(crate) const CYCLE: &[&str] = &["bandwidth", "phit-bytes"];
 
-/// True if a key applies to an ideal network, where cycles are only a unit of time.
-pub(super) fn is_of_ideal(settings: &Settings, key: &str) -> bool {
-    IDEAL.contains(&key) || (CYCLE.contains(&key) && settings.word("trace-unit") == "cycles")
+/// True if a key applies where hosts compute over a wire, and cycles are only a unit of time.
+pub(super) fn is_of_wire(settings: &Settings, model: &ModelFamily, key: &str) -> bool {
+    WIRE.contains(&key)
+        || model.keys.iter().any(|own| own.name == key)
+        || (CYCLE.contains(&key) && settings.word("trace-unit") == "cycles")
 }
 
 /// The one of `trace`, `kernel` and `job-mix` that is set, if any; a flag overrides a file.

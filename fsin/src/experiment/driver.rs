@@ -143,7 +143,8 @@ impl Driver {
 fn note_on_grids(experiment: &Experiment) -> Option<String> {
     let Traffic::Synthetic(config) = &experiment.traffic else { return None };
     let names = of_a_grid(&config.pattern);
-    let meet = experiment.router.routing.is_for_switches() && !names.is_empty();
+    let is_switched = experiment.topology().is_some_and(|topology| topology.switched().is_some());
+    let meet = is_switched && !names.is_empty();
     meet.then(|| {
         format!(
             "endpoints of a network of switches are one dimension, in the order of their numbers: {} is another pattern there \
@@ -181,7 +182,7 @@ pub fn check_traffic(experiment: &Experiment) -> Result<(), SettingsError> {
     match &experiment.traffic {
         Traffic::Synthetic(config) => synthetic(experiment, config).map(|_| ()),
         Traffic::Kernel { spec, beside } => {
-            let geometry = experiment.topology.geometry();
+            let geometry = experiment.geometry();
             if let Some(config) = beside {
                 traffic::background(config).map_err(|error| misfit(experiment, &error))?;
             }
@@ -191,7 +192,7 @@ pub fn check_traffic(experiment: &Experiment) -> Result<(), SettingsError> {
             let program = kernel(experiment, spec, geometry)?;
             let tasks = program.tasks.len();
             let used = tasks.div_ceil(experiment.tasks_per_node);
-            placement::check(&experiment.placement, used, geometry, experiment.router.seed)
+            placement::check(&experiment.placement, used, geometry, experiment.seed)
                 .map_err(|refusal| misplaced(experiment, tasks, geometry.nodes(), refusal))
         }
         Traffic::Trace { .. } | Traffic::Jobs { .. } => Ok(()),
@@ -228,7 +229,7 @@ fn synthetic(experiment: &Experiment, config: &Config) -> Result<Synthetic, Sett
 }
 
 fn kernel(experiment: &Experiment, spec: &str, geometry: &Geometry) -> Result<Program, SettingsError> {
-    kernels::parse_seeded(spec, geometry.nodes(), Some(geometry), experiment.router.seed)
+    kernels::parse_seeded(spec, geometry.nodes(), Some(geometry), experiment.seed)
         .map_err(|refusal| experiment.settings().refused("kernel", refusal))
 }
 
@@ -402,7 +403,7 @@ fn placement(
     notes: &mut Vec<Phrase>,
 ) -> Result<Vec<NodeId>, Trouble> {
     let spec = &experiment.placement;
-    let (seed, each, nodes) = (experiment.router.seed, experiment.tasks_per_node, geometry.nodes());
+    let (seed, each, nodes) = (experiment.seed, experiment.tasks_per_node, geometry.nodes());
     let used = tasks.div_ceil(each);
     let refused = |refusal: SpecError| misplaced(experiment, tasks, nodes, refusal);
     placement::check(spec, used, geometry, seed).map_err(refused)?;
@@ -418,8 +419,14 @@ fn placement(
 
 /// Distances for a placement that depends on communication.
 pub(super) fn distances(experiment: &Experiment) -> Result<Distances, SettingsError> {
-    Distances::many(Arc::clone(&experiment.topology)).ok_or_else(|| {
-        let (placement, topology) = (&experiment.placement, experiment.topology.spec());
+    let placement = &experiment.placement;
+    let Some(topology) = experiment.topology() else {
+        let what = phrase![["placement" => placement], " looks at distances, and the network has no topology"];
+        let remedy = "use another placement, or a topology";
+        return Err(experiment.settings().error("placement", ErrorKind::Conflict, what, remedy));
+    };
+    Distances::many(Arc::clone(topology)).ok_or_else(|| {
+        let topology = topology.spec();
         let what =
             phrase![["placement" => placement], ": {topology} has too many switches for a table of their distances"];
         experiment.settings().error(

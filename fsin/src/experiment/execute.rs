@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use trace_prep::OpenError;
-use trgen::catalog::ErrorKind;
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::synthetic::traffic::Shot;
@@ -15,18 +14,15 @@ use trgen::trace::matrix::Matrix;
 use trgen::trace::placement::hop_bytes;
 use trgen::trace::program::Program;
 use trgen::trace::replay::{Replay, ReplayReport};
-use trgen::{Cycle, Geometry, NodeId};
+use trgen::{Cycle, NodeId};
 
 use super::bounds::Bounds;
 use super::driver::{Driver, Kind};
 use super::plan::RunPlan;
-use super::resolve::{EngineKind, Experiment};
+use super::resolve::Experiment;
 use super::settings::SettingsError;
 use crate::couple::{Coupled, Failure};
-use crate::engine::fast;
-use crate::engine::reference::Reference;
-use crate::network::Network;
-use crate::router::SourceQueue;
+use crate::network::{Measure, Network};
 use crate::run::{
     DRIFT, Demand, Outcome, Progress, SHORTFALL, Saturation, Steadiness, Warning, WarningKind, batch, fixed, to_end,
 };
@@ -124,6 +120,8 @@ pub struct Finished {
     pub notes: Vec<Phrase>,
     /// Outcome of each job of a mix.
     pub jobs: Option<Vec<JobFacts>>,
+    /// Figures that only the network model has.
+    pub measures: Vec<(&'static Measure, f64)>,
     /// Lower bounds of the program's completion.
     pub bounds: Option<Bounds>,
 }
@@ -146,11 +144,11 @@ pub fn execute(
 /// # Errors
 /// As [`execute`].
 pub fn check(experiment: &Experiment) -> Result<(), Trouble> {
-    if experiment.ideal_latency.is_some() {
+    if experiment.wire().is_some() {
         return super::ideal::check(experiment);
     }
-    let (_, geometry) = network(experiment)?;
-    Driver::new(experiment, &geometry).map(|_| ())
+    network(experiment)?;
+    Driver::new(experiment, experiment.geometry()).map(|_| ())
 }
 
 /// As [`execute`], with `watch` as the observer of the run.
@@ -172,8 +170,8 @@ fn run_to_end(
     progress: &mut dyn FnMut(Progress),
     watch: Option<&mut dyn Watch>,
 ) -> Result<Finished, Trouble> {
-    let (mut network, geometry) = network(experiment)?;
-    let mut driver = Driver::new(experiment, &geometry)?;
+    let mut network = network(experiment)?;
+    let mut driver = Driver::new(experiment, experiment.geometry())?;
     if experiment.link_loads {
         network.observe();
     }
@@ -182,6 +180,8 @@ fn run_to_end(
         coupled = coupled.watched(watch);
     }
     let mut outcome = run(experiment, coupled, progress);
+    network.settle();
+    let measures = network.measures();
     if let Kind::Beside(background) = &driver.kind
         && outcome.completion.is_some()
     {
@@ -218,9 +218,10 @@ fn run_to_end(
     if is_batch && steadiness.is_changing() {
         outcome.converged = Some(false);
     }
-    let links = experiment.link_loads.then(|| links(&*experiment.topology, &outcome.crossings));
+    let topology = experiment.topology().filter(|_| experiment.link_loads);
+    let links = topology.map(|topology| links(&**topology, &outcome.crossings));
     let notes = driver.notes;
-    let mut finished = Finished { outcome, trace, offered, steadiness, shots, links, notes, jobs, bounds };
+    let mut finished = Finished { outcome, trace, offered, steadiness, shots, links, notes, jobs, measures, bounds };
     add_warnings(experiment, &mut finished);
     Ok(finished)
 }
@@ -255,7 +256,7 @@ fn sent_far(experiment: &Experiment, kind: &Kind) -> Option<u128> {
     if matches!(kind, Kind::Synthetic(_) | Kind::Jobs(_)) {
         return None;
     }
-    let distances = Distances::few(Arc::clone(&experiment.topology))?;
+    let distances = Distances::few(Arc::clone(experiment.topology()?))?;
     match kind {
         Kind::Application(replay) => Some(hop_bytes(replay.flows(), &distances)),
         Kind::Hosts(hosts) => Some(hop_bytes(hosts.flows(), &distances)),
@@ -283,7 +284,7 @@ fn beside_alone(
     // Instances of one job on the same nodes have the same run time alone.
     let mut known: Vec<(&Arc<Program>, Vec<NodeId>, Option<u64>)> = Vec::new();
     let mut facts = Vec::new();
-    let distances = Distances::few(Arc::clone(&experiment.topology));
+    let distances = experiment.topology().and_then(|topology| Distances::few(Arc::clone(topology)));
     for (job, record) in mix.jobs().iter().zip(mix.records()) {
         let same = |other: &&(&Arc<Program>, Vec<NodeId>, Option<u64>)| {
             Arc::ptr_eq(other.0, &job.program) && other.1 == record.placement
@@ -311,8 +312,9 @@ fn alone(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Option<u64>, Trouble> {
-    let (mut network, geometry) = network(experiment)?;
-    let Ok(replay) = Replay::new(program.clone(), placement, geometry.nodes(), experiment.pace) else {
+    let mut network = network(experiment)?;
+    let nodes = network.nodes();
+    let Ok(replay) = Replay::new(program.clone(), placement, nodes, experiment.pace) else {
         return Ok(None);
     };
     let mut replay = replay.with_protocol(experiment.protocol);
@@ -321,22 +323,12 @@ fn alone(
     Ok(last.filter(|_| outcome.complete).map(|last| last.since(Cycle::FIRST)))
 }
 
-/// The network of an experiment, and its geometry.
-pub(super) fn network(experiment: &Experiment) -> Result<(Box<dyn Network>, Geometry), Trouble> {
-    let (topology, router) = (Arc::clone(&experiment.topology), experiment.router.clone());
-    let geometry = topology.geometry().clone();
-    let network: Box<dyn Network> = match experiment.engine {
-        EngineKind::Reference => Box::new(Reference::new(topology, router)),
-        EngineKind::Fast => fast::build(topology, router, experiment.threads).ok_or_else(|| {
-            experiment.settings().error(
-                "engine",
-                ErrorKind::TooLarge,
-                phrase![["engine" => "fast"], " simulates fewer than 2^31 nodes"],
-                "use a smaller network",
-            )
-        })?,
-    };
-    Ok((network, geometry))
+/// The network of an experiment.
+pub(super) fn network(experiment: &Experiment) -> Result<Box<dyn Network>, SettingsError> {
+    experiment.network.build().map_err(|refusal| {
+        let key = refusal.setting().unwrap_or("network");
+        experiment.settings().placed(key, refusal)
+    })
 }
 
 pub(super) fn run(experiment: &Experiment, mut coupled: Coupled<'_>, progress: &mut dyn FnMut(Progress)) -> Outcome {
@@ -350,8 +342,8 @@ pub(super) fn run(experiment: &Experiment, mut coupled: Coupled<'_>, progress: &
 /// Tests of the measured time for saturation and for a steady state.
 fn steadiness(experiment: &Experiment, offered: Option<f64>, outcome: &Outcome) -> Steadiness {
     let demand = offered.filter(|&offered| offered > 0.0).map(|offered| Demand {
-        packets_per_cycle: offered / f64::from(experiment.router.packet_phits),
-        throttled: experiment.router.source_queue == SourceQueue::Throttled,
+        packets_per_cycle: offered / f64::from(experiment.units.packet_phits),
+        throttled: experiment.throttled,
         from_empty: outcome.samples.first().is_some_and(|sample| sample.start == Cycle::FIRST),
     });
     Steadiness::of(&outcome.looks, demand)
@@ -360,7 +352,7 @@ fn steadiness(experiment: &Experiment, offered: Option<f64>, outcome: &Outcome) 
 /// Warnings that follow from the experiment and its outcome together.
 fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
     let mut warnings: Vec<Warning> =
-        experiment.foreseen.iter().cloned().chain(experiment.router.warnings()).map(Warning::from).collect();
+        experiment.foreseen.iter().cloned().chain(experiment.network.warnings()).map(Warning::from).collect();
     warnings.append(&mut finished.outcome.warnings);
     let outcome = &finished.outcome;
     match &finished.trace {
@@ -438,7 +430,7 @@ fn little(experiment: &Experiment, finished: &Finished) -> Vec<Phrase> {
 /// A warning of a saturated network, or of latency that changes with the length of the run.
 fn unsteady(experiment: &Experiment, finished: &Finished) -> Option<Warning> {
     let (outcome, steadiness) = (&finished.outcome, &finished.steadiness);
-    let share = f64::from(experiment.router.packet_phits) / outcome.nodes as f64;
+    let share = experiment.load_of_a_packet() / outcome.nodes as f64;
     let load = |estimate: Estimate| {
         let ci95 = estimate.ci95.map_or(String::new(), |ci95| format!(" ± {:.5}", ci95 * share));
         format!("{:.5}{ci95}", estimate.mean * share)

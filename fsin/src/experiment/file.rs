@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn every_switch_is_answered_with_what_can_be_written() {
-        for key in super::super::keys::KEYS.iter().filter(|key| key.kind == Kind::Switch) {
+        for key in super::super::keys::keys().iter().filter(|key| key.kind == Kind::Switch) {
             for wrong in ["'yes'", "1", "[]"] {
                 let error = read(&format!("{} = {wrong}", key.name)).unwrap_err();
                 let remedy = error.error.remedy().to_string();

@@ -93,12 +93,12 @@ pub(super) fn check(experiment: &Experiment) -> Result<(), Trouble> {
 
 fn ready(experiment: &Experiment) -> Result<Ready, Trouble> {
     let settings = experiment.settings();
-    let (Traffic::Trace { path, options, .. }, Some(latency)) = (&experiment.traffic, experiment.ideal_latency) else {
+    let (Traffic::Trace { path, options, .. }, Some(wire)) = (&experiment.traffic, experiment.wire()) else {
         return Err(settings
             .error(
                 "network",
                 ErrorKind::Conflict,
-                phrase![["network" => "ideal"], " takes a trace"],
+                phrase![["network" => experiment.model.component.name], " takes a trace"],
                 phrase!["give ", ["trace" => "FILE"]],
             )
             .into());
@@ -115,7 +115,7 @@ fn ready(experiment: &Experiment) -> Result<Ready, Trouble> {
             }
             looked_at(experiment, &[trace.format], &[])?;
             let graph = chain::graph(&trace.program).map_err(|error| {
-                let what = phrase![["network" => "ideal"], ": {error}"];
+                let what = phrase![["network" => experiment.model.component.name], ": {error}"];
                 settings.error("network", ErrorKind::Malformed, what, "replay this trace over the router")
             })?;
             (graph, phrases(trace.notes), phrases(trace.warnings))
@@ -123,5 +123,5 @@ fn ready(experiment: &Experiment) -> Result<Ready, Trouble> {
     };
     graph.scale_work(experiment.pace.compute_scale);
     fits_ticks(experiment, &graph)?;
-    Ok(Ready { graph, latency, notes, warnings })
+    Ok(Ready { graph, latency: wire.latency, notes, warnings })
 }

@@ -49,7 +49,7 @@ impl Inputs {
         });
         let tasks = !matches!(experiment.traffic, Traffic::Synthetic(_));
         let placement = placement::file(&experiment.placement, Path::new("")).filter(|_| tasks);
-        let graph = topology::file(&experiment.topology.spec()).map(Path::to_owned);
+        let graph = experiment.topology().and_then(|topology| topology::file(&topology.spec()).map(Path::to_owned));
         // The events of an OTF2 archive are beside its anchor file.
         let whole = |path: &Path| match path.parent() {
             Some(folder) if is_anchor(path) => Path::new(".").join(folder),

@@ -364,7 +364,7 @@ pub(super) fn job_mix(experiment: &Experiment, geometry: &Geometry) -> Result<(J
             }
             (None, _) => 0,
         };
-        let times = arrivals(entry.arrival, entry.every, entry.count, entry.gaps, experiment.router.seed, number);
+        let times = arrivals(entry.arrival, entry.every, entry.count, entry.gaps, experiment.seed, number);
         for (instance, time) in (1..).zip(times) {
             let name = if entry.count == 1 { entry.name.clone() } else { format!("{}-{instance}", entry.name) };
             if !names.insert(name.clone()) {
@@ -385,7 +385,7 @@ pub(super) fn job_mix(experiment: &Experiment, geometry: &Geometry) -> Result<(J
         tasks_per_node: experiment.tasks_per_node,
         pace: experiment.pace,
         protocol: experiment.protocol,
-        seed: experiment.router.seed,
+        seed: experiment.seed,
     };
     let looks = placement::looks_at_traffic(&terms.placement);
     let mut mix = JobMix::new(jobs, terms, geometry).map_err(|refusal| {
@@ -431,7 +431,7 @@ fn program(
 ) -> Result<Program, Trouble> {
     let path = match &entry.work {
         Work::Kernel(spec) => {
-            let program = kernels::parse_seeded(spec, geometry.nodes(), None, experiment.router.seed);
+            let program = kernels::parse_seeded(spec, geometry.nodes(), None, experiment.seed);
             return program.map_err(|refusal| {
                 let refusal = refusal.within(format!("job `{}`: ", entry.name));
                 file.placed(entry.work_span.clone(), refusal).into()

@@ -2,63 +2,10 @@
 //!
 //! Decision: docs/decisions/0003-one-table-of-keys.md.
 
-/// The heading of a key in `--help`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Heading {
-    /// Topology and router.
-    Network,
-    /// Workload.
-    Traffic,
-    /// Length of the run, and engine.
-    RunControl,
-}
+use std::sync::LazyLock;
 
-impl Heading {
-    /// The heading as users read it.
-    #[must_use]
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::Network => "Network",
-            Self::Traffic => "Traffic",
-            Self::RunControl => "Run control",
-        }
-    }
-}
-
-/// The type of a key's value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// A non-negative integer.
-    Integer,
-    /// A number.
-    Number,
-    /// A word or expression.
-    Word,
-    /// A path of a file or folder; relative to the experiment file if it is set there.
-    Path,
-    /// True or false; a flag without a value.
-    Switch,
-}
-
-/// A setting.
-#[derive(Clone, Copy, Debug)]
-pub struct Key {
-    /// Name in files; the flag is `--name`, the variable `FSIN_NAME`.
-    pub name: &'static str,
-    /// Placeholder of the value in help texts.
-    pub metavar: &'static str,
-    /// Type of the value.
-    pub kind: Kind,
-    /// Default value; `None` if the key is then absent.
-    pub default: Option<&'static str>,
-    /// Unit of the value, or empty.
-    pub unit: &'static str,
-    /// Description in one line; other settings are in braces
-    /// ([`Phrase::of_template`](trgen::phrase::Phrase::of_template)).
-    pub about: &'static str,
-    /// Its heading in help.
-    pub heading: Heading,
-}
+pub use crate::family::{Heading, Key, Kind};
+use crate::models::MODELS;
 
 const fn key_of(
     heading: Heading,
@@ -75,35 +22,13 @@ const fn key_of(
 use Heading::{Network, RunControl, Traffic};
 use Kind::{Integer, Number, Path, Switch, Word};
 
-/// Every key, in the order of display.
+/// The keys of every experiment; those of network models stand with the models.
 #[rustfmt::skip]
-pub const KEYS: &[Key] = &[
+const KEYS: &[Key] = &[
+    key_of(Network, "network", "MODEL[:key=value,...]", Word, None, "", "network model, and its settings: vct (the default), wormhole, constant-delay:delay=1us, loggops:L=2500,G=6 (for traces); fsin list networks"),
     key_of(Network, "topology", "SPEC", Word, Some("torus:8x8"), "", "shape and sizes: torus:16x16, mesh:8x8x8, twisted:16x8:8; fsin list topologies"),
     key_of(Network, "ways", "1|2", Integer, Some("2"), "", "directions of the links of each dimension"),
-    key_of(Network, "vcs", "N", Integer, Some("3"), "", "virtual channels of each link"),
-    key_of(Network, "routing", "MANAGEMENT:MODE", Word, None, "", "deadlock avoidance and request mode, such as dally:trc; bubble:smart for tori and meshes, else that of the topology (fsin explain dragonfly) if absent"),
-    key_of(Network, "order", "dim|dir", Word, Some("dim"), "", "order of deterministic and escape routes: X Y Z, or X+ Y+ Z+ X- Y- Z-"),
-    key_of(Network, "faults", "N", Integer, None, "", "dead links, drawn by the seed: of a direct network, or between switches with graph:updown or graph:shortest; 0 if absent"),
-    key_of(Network, "fault-ways", "1|2", Integer, None, "", "directions of a link that die together; 1: for direct networks; 2 if absent"),
-    key_of(Network, "link-delay", "D[:D...]", Word, None, "cycles", "delay of links beyond one cycle, of all or of each dimension, 1:1:8 (dragonfly: to endpoints : within : between groups); without load H hops of L phits take H (1 + link-delay + router-delay) + L - 1; 0 if absent"),
-    key_of(Network, "router-delay", "C", Integer, None, "cycles", "delay of each router that a hop leads to, before a header can ask there; 0 if absent"),
-    key_of(Network, "alternatives", "K", Integer, None, "", "with graph:shortest: links of a switch that packets of one destination are spread over; all if absent"),
-    key_of(Network, "packet", "PHITS", Integer, Some("16"), "phits", "length of every packet"),
-    key_of(Network, "phit-bytes", "B", Integer, Some("4"), "bytes", "payload of a phit"),
-    key_of(Network, "queue", "PACKETS", Integer, Some("4"), "packets", "room of each transit and injection queue; fewer phits than the delay of a link cannot keep a channel of it busy"),
-    key_of(Network, "injection-queue", "PACKETS", Integer, Some("8"), "packets", "room of each source buffer"),
-    key_of(Network, "injectors", "I", Integer, Some("1"), "", "injection queues of each node"),
-    key_of(Network, "injection", "MODE", Word, Some("shortest"), "", "injector of a new packet: shortest (the least occupied), dor, longest-path, ...; fsin list injections"),
-    key_of(Network, "inject", "parallel|serial", Word, Some("parallel"), "", "from source buffer to injection queue: whatever fits at once, or a phit per cycle"),
-    key_of(Network, "consumption", "multiple|single", Word, Some("multiple"), "", "consumption ports: one for each queue, or one per node"),
-    key_of(Network, "arbitration", "MODE", Word, Some("rr"), "", "who gets a contended output: rr (round robin), fifo, longest, random, age, highest-vc"),
-    key_of(Network, "bubble", "B", Integer, Some("2"), "packets", "room that a packet must find, its own place included, where it enters a ring or, on a mesh, a row; 0: none, and a torus may deadlock"),
-    key_of(Network, "lbr", "B", Integer, Some("0"), "packets", "local bubble restriction: room that an injected packet must find, its own place included, on every channel"),
-    key_of(Network, "in-transit-priority", "P", Number, Some("0"), "", "probability, 0 to 1, that transit queues are served before injection queues"),
-    key_of(Network, "global-cc", "PERCENT", Number, None, "percent", "congestion control: nothing enters while packets in the network exceed this share of the room of all transit queues"),
-    key_of(Network, "global-cc-period", "C", Integer, None, "cycles", "time between two counts of packets for global control; every cycle if absent"),
-    key_of(Network, "timeout-upper", "C", Integer, None, "cycles", "lbr and in-transit-priority act at congested nodes only: where a header has waited for longer than this"),
-    key_of(Network, "timeout-lower", "C", Integer, None, "cycles", "a node is no longer congested when a header has waited for less than this; 75 % of timeout-upper if absent"),
+    key_of(Network, "bandwidth", "RATE", Word, Some("10Gb/s"), "", "rate of a link; a cycle is one phit at this rate"),
     key_of(Traffic, "source", "open|throttled", Word, Some("open"), "", "what a full source buffer does: messages queue without bound (open loop), or the node generates nothing (throttled; the default of tasks, shots and guests)"),
     key_of(Traffic, "traffic", "PATTERN", Word, Some("uniform"), "", "destinations: transpose, hotspot(0.1,0), A + B, A@1000 then B@500"),
     key_of(Traffic, "temporal", "PROCESS", Word, Some("bernoulli"), "", "when: bernoulli, cburst(8), markov(2,0.01), reactive(0.5,1), shot(10)"),
@@ -111,7 +36,6 @@ pub const KEYS: &[Key] = &[
     key_of(Traffic, "size", "LAW", Word, Some("constant"), "", "message sizes: constant, uniform(4,64), bimodal(4,64,0.2), ..."),
     key_of(Traffic, "load", "X", Number, Some("0.3"), "phits/node/cycle", "offered load"),
     key_of(Traffic, "trace", "FILE", Path, None, "", "replay a trace instead: .trg, .trc, SimGrid TI, GOAL, or an archive (.tar.xz) of one"),
-    key_of(Traffic, "network", "router|ideal:...", Word, None, "", "what carries a trace: router (the default), or ideal:L=2500,G=6 (LogGOPS; ns, ns/byte)"),
     key_of(Traffic, "hosts", "o=..,g=..,O=..,S=..", Word, None, "", "hosts of a GOAL graph (ns, ns, ns/byte, bytes); absent ones: o=1500,g=1000,O=0,S=65535"),
     key_of(Traffic, "eager", "BYTES", Integer, None, "bytes", "largest message of a trace or kernel that is sent without a rendezvous; all if absent"),
     key_of(Traffic, "tasks-per-node", "N", Integer, None, "", "tasks of a trace or kernel that share a node; 1 if absent"),
@@ -121,7 +45,6 @@ pub const KEYS: &[Key] = &[
     key_of(Traffic, "allocation", "NAME", Word, Some("contiguous"), "", "which free nodes a job gets: contiguous, quasi-contiguous, random"),
     key_of(Traffic, "collectives", "RULES", Word, None, "", "algorithms of collectives in a trace: mpich (by size and ranks; the default), basic, or exceptions: allreduce=ring"),
     key_of(Traffic, "placement", "P", Word, Some("consecutive"), "", "nodes of the tasks of a trace or kernel: consecutive, greedy, optimise, column, diagonal, quadrant, shuffle, shift:S, random, file:F, ..."),
-    key_of(Traffic, "bandwidth", "RATE", Word, Some("10Gb/s"), "", "rate of a link; a cycle is one phit at this rate"),
     key_of(Traffic, "compute", "SCALE", Number, Some("1"), "", "factor on computing times of a trace: 0 removes, 1 keeps"),
     key_of(Traffic, "flop-rate", "RATE", Word, Some("5Gflop/s"), "", "speed of a task, for traces that count flops"),
     key_of(Traffic, "trace-unit", "ns|us|ms|cycles", Word, Some("ns"), "", "unit of computing times in .trc files"),
@@ -143,8 +66,19 @@ pub const KEYS: &[Key] = &[
     key_of(RunControl, "link-loads", "", Switch, None, "", "keep how many packets each link carried while measuring: heat maps of fsin plot and fsin report"),
 ];
 
+/// Every key, in the order of display: those of network models follow the other keys of the network.
+#[must_use]
+pub fn keys() -> &'static [Key] {
+    static ALL: LazyLock<Vec<Key>> = LazyLock::new(|| {
+        let (network, others): (Vec<Key>, Vec<Key>) = KEYS.iter().partition(|key| key.heading == Network);
+        let models = MODELS.iter().flat_map(|model| model.keys).copied();
+        network.into_iter().chain(models).chain(others).collect()
+    });
+    &ALL
+}
+
 /// The key of this name.
 #[must_use]
 pub fn key(name: &str) -> Option<&'static Key> {
-    KEYS.iter().find(|key| key.name == name)
+    keys().iter().find(|key| key.name == name)
 }

@@ -1,21 +1,23 @@
 //! The part of an experiment that live guests need: the network alone, and the length of its cycle as a fraction.
 
-use trgen::catalog::ErrorKind;
+use trgen::catalog::SpecError;
 use trgen::phrase;
 
-use super::execute::{Trouble, network};
-use super::keys::{Heading, KEYS, Key};
+use super::keys::{Heading, Key, keys};
+use super::models::is_of_models;
 use super::quantity::rate;
 use super::resolve::Experiment;
-use crate::network::Network;
+use super::settings::SettingsError;
+use crate::family::ForGuests;
 
-/// Keys of run control that apply where guests determine the length of the run.
-const RUN_CONTROL: &[&str] = &["watchdog", "engine", "threads", "seed"];
+/// Keys that apply to live guests beside those of the network.
+const GUESTS: &[&str] = &["source", "seed"];
 
 /// The keys that apply to a run of live guests.
 pub fn live_keys() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().filter(|key| {
-        key.heading == Heading::Network || matches!(key.name, "source") || RUN_CONTROL.contains(&key.name)
+    keys().iter().filter(|key| {
+        let is_of_network = key.heading == Heading::Network || is_of_models(key.name);
+        (is_of_network && key.name != "link-loads") || GUESTS.contains(&key.name)
     })
 }
 
@@ -27,19 +29,18 @@ pub fn cycle_ratio(bandwidth: &str, phit_bytes: u32) -> Option<(u64, u64)> {
     Some((u64::from(phit_bytes).checked_mul(8_000_000_000_000)?, bits_per_second as u64))
 }
 
-/// The network of an experiment, without traffic.
+/// The network of an experiment between guests.
 ///
 /// # Errors
-/// Settings that prove inconsistent.
-pub fn live_network(experiment: &Experiment) -> Result<Box<dyn Network>, Trouble> {
-    if let Some(lost) = experiment.foreseen.first() {
-        let what = phrase![lost, ", and guests would wait for them"];
-        return Err(experiment
-            .settings()
-            .error("faults", ErrorKind::Conflict, what, super::router::no_way_round())
-            .into());
+/// Settings that prove inconsistent, or a model that carries no single messages.
+pub fn live_network(experiment: &Experiment) -> Result<ForGuests, SettingsError> {
+    let settings = experiment.settings();
+    let placed = |refusal: SpecError| settings.placed(refusal.setting().unwrap_or("network"), refusal);
+    if let Some(lost) = experiment.network.unreachable() {
+        let what = phrase![lost.what(), "; their messages are dropped, and guests would wait for them"];
+        return Err(placed(lost.saying(what)));
     }
-    network(experiment).map(|(network, _)| network)
+    experiment.network.for_guests().map_err(placed)
 }
 
 #[cfg(test)]

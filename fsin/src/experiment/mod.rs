@@ -1,6 +1,6 @@
 //! Experiments: all determinants of a run, from words to types to results.
 //!
-//! [`KEYS`] is the table of all settings. [`Settings`] layers their values: defaults, an experiment file, the
+//! [`keys`] is the table of all settings. [`Settings`] layers their values: defaults, an experiment file, the
 //! environment, flags. [`Experiment`] is the typed, checked result, and [`execute`] runs it.
 
 mod bounds;
@@ -15,13 +15,12 @@ mod jobs;
 mod keys;
 pub mod legacy;
 mod live;
+mod models;
 mod plan;
 mod quantity;
 mod resolve;
-mod router;
 mod settings;
 mod traffic;
-mod wiring;
 
 pub use bounds::Bounds;
 pub use driver::{CHECKED, Driver, check_traffic};
@@ -30,9 +29,10 @@ pub use file::{Lists, read_file, read_lists, read_text};
 pub use ideal::{IdealRun, execute_ideal};
 pub use inputs::{Input, Inputs, hex, without_folders};
 pub use jobs::{JobEntry, JobFile, Work};
-pub use keys::{Heading, KEYS, Key, Kind, key};
+pub use keys::{Heading, Key, Kind, key, keys};
 pub use live::{cycle_ratio, live_keys, live_network};
+pub use models::{heading, named};
 pub use plan::RunPlan;
-pub use resolve::{CLOSED_LOOP, EngineKind, Experiment};
+pub use resolve::{CLOSED_LOOP, Experiment};
 pub use settings::{Origin, Setting, Settings, SettingsError, canonical, variable};
 pub use traffic::Traffic;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use trgen::Geometry;
 use trgen::catalog::ErrorKind;
 use trgen::phrase;
 use trgen::phrase::Phrase;
@@ -11,38 +12,34 @@ use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::placement;
 use trgen::trace::replay::{Pace, Protocol};
 
-use super::conflicts::{BATCH, ENDING, GRAPHS, JOBS, SYNTHETIC, TASKS, TRACE, Times, conflicts, is_of_ideal, task_key};
-use super::hosts::{eager, hosts, network, tasks_per_node};
-use super::keys::{Heading, KEYS, Key, Kind};
+use super::conflicts::{BATCH, ENDING, GRAPHS, JOBS, SYNTHETIC, TASKS, TRACE, Times, conflicts, is_of_wire, task_key};
+use super::hosts::{eager, hosts, tasks_per_node};
+use super::keys::{Key, Kind, keys};
+use super::models;
+use super::models::{expand, is_of_models, model, undeclared};
 use super::plan::{RunPlan, plan};
-use super::router::lost_pairs;
 use super::settings::{Origin, Settings, SettingsError, toml_value};
 use super::traffic::{Traffic, cycle_seconds, pace, placement_of, synthetic, traffic};
-use super::wiring::Wiring;
-use crate::engine::fast::MAX_THREADS;
-use crate::router::CheckedParams;
+use crate::family::{ModelFamily, NetworkSpec, Units, Wire};
 use crate::topology::{self, Topology};
 
 /// The source policy of workloads without a steady offered load, unless set: tasks, shots and guests wait by
 /// themselves.
 pub const CLOSED_LOOP: &str = "throttled";
 
-/// Engine.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum EngineKind {
-    /// Event-driven, packet by packet; identical results, faster.
-    Fast,
-    /// Phit by phit: the definition of the model.
-    Reference,
-}
-
-/// A complete, checked experiment: the network that it runs over is built, and copies share it.
+/// A complete, checked experiment: its topology is built, and copies share it.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// The topology, with its dead links.
-    pub topology: Arc<dyn Topology>,
-    /// The router, for this topology.
-    pub router: CheckedParams,
+    /// The network model.
+    pub model: &'static ModelFamily,
+    /// The network, from which any number of equal ones can be built.
+    pub network: Arc<dyn NetworkSpec>,
+    /// Units in which the network counts.
+    pub units: Units,
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// True if a full interface keeps its node from generating.
+    pub throttled: bool,
     /// What drives it.
     pub traffic: Traffic,
     /// Placement of tasks, for traces and kernels.
@@ -53,8 +50,6 @@ pub struct Experiment {
     pub cycle_seconds: f64,
     /// Hosts of graphs.
     pub hosts: HostParams,
-    /// \[ns\] L of the ideal network that replaces the router, if there is one; its G is in `hosts`.
-    pub ideal_latency: Option<u64>,
     /// How messages of programs are sent.
     pub protocol: Protocol,
     /// Tasks per node.
@@ -63,17 +58,11 @@ pub struct Experiment {
     pub plan: RunPlan,
     /// True if reaching the limit of cycles is a failure.
     pub strict: bool,
-    /// Engine.
-    pub engine: EngineKind,
-    /// \[threads\] Of the engine; results do not depend on it.
-    pub threads: usize,
     /// True if results include the load of each link.
     pub link_loads: bool,
     times: Times,
     /// Warnings known before the run.
     pub foreseen: Vec<Phrase>,
-    /// False where the topology fixes the number of directions.
-    has_ways: bool,
     settings: Settings,
 }
 
@@ -83,52 +72,59 @@ impl Experiment {
     /// # Errors
     /// The first setting that cannot be used, with its place and the remedy.
     pub fn resolve(mut settings: Settings) -> Result<Self, SettingsError> {
+        let model = model(&settings)?;
+        expand(&mut settings, model)?;
         let tasks = task_key(&settings)?;
         let times = Times::of(&settings, tasks.is_some());
         if times != Times::Steady && !settings.is_set("source") {
             settings.set("source", CLOSED_LOOP, Origin::Default)?;
         }
         conflicts(&settings, tasks, times)?;
-        let Wiring { topology, router, has_ways } = Wiring::of(&settings)?;
-        settings.settle("routing", router.routing.name());
+        undeclared(&settings, model)?;
+        let network = (model.parse)(settings.values()).map_err(|refusal| {
+            let key = refusal.setting().unwrap_or("network");
+            settings.placed(key, refusal)
+        })?;
+        for (key, value) in network.settled() {
+            settings.settle(key, &value);
+        }
+        let (units, throttled) = (network.units(), throttled(&settings)?);
         let waits = match (tasks, times) {
             (Some(_), _) => Some("tasks"),
             (None, Times::Shots) => Some("shots"),
             (None, _) => None,
         };
-        let foreseen = lost_pairs(&settings, &*topology, &router, waits)?;
-        let cycle_seconds = cycle_seconds(&settings, &router)?;
+        let foreseen = foreseen(&settings, &*network, waits)?;
+        let cycle_seconds = cycle_seconds(&settings, &*network)?;
         let pace = pace(&settings, cycle_seconds)?;
-        let synthetic = || synthetic(&settings, topology.geometry().clone(), &router);
+        let seed = settings.integer("seed")?;
+        let synthetic = || synthetic(&settings, network.geometry().clone(), units, (throttled, seed));
         let traffic = traffic(&settings, (tasks, times), pace, synthetic)?;
         let plan = plan(&settings, tasks.is_some() || times == Times::Shots)?;
-        let ideal = network(&settings)?;
-        let hosts = hosts(&settings, ideal.map(|(_, gap_per_byte)| gap_per_byte))?;
+        let hosts = hosts(&settings, network.wire().map(|wire| wire.gap_per_byte))?;
         let tasks_per_node = tasks_per_node(&settings)?;
-        if ideal.is_some() {
-            check_ideal(&settings)?;
+        if network.wire().is_some() {
+            check_wire(&settings, model)?;
         }
-        let (engine, threads) = engine(&settings)?;
         Ok(Self {
-            topology,
-            router,
+            model,
+            network,
+            units,
+            seed,
+            throttled,
             traffic,
-            threads,
             placement: placement_of(&settings),
             pace,
             cycle_seconds,
             hosts,
-            ideal_latency: ideal.map(|(latency, _)| latency),
             protocol: Protocol { eager_limit: eager(&settings)? },
             tasks_per_node,
             plan,
             strict: settings.choice("strict", &[("true", true), ("false", false)])?,
             link_loads: settings.is_set("link-loads")
                 && settings.choice("link-loads", &[("true", true), ("false", false)])?,
-            engine,
             times,
             foreseen,
-            has_ways,
             settings,
         })
     }
@@ -149,8 +145,10 @@ impl Experiment {
         let reads_traces = trace || matches!(&self.traffic, Traffic::Jobs { file, .. } if file.has_traces());
         let batch = matches!(self.plan, RunPlan::Batch(_));
         self.settings.effective(|key| match key.name {
-            name if self.ideal_latency.is_some() => is_of_ideal(&self.settings, name),
-            "ways" => self.has_ways,
+            name if self.wire().is_some() => is_of_wire(&self.settings, self.model, name),
+            name if is_of_models(name) && !self.model.understands(name) => false,
+            "topology" => self.topology().is_some(),
+            "ways" => self.topology().is_some_and(|topology| self.settings.word("ways") == topology.ways().to_string()),
             "trace" => trace,
             "kernel" => matches!(self.traffic, Traffic::Kernel { .. }),
             "job-mix" => jobs,
@@ -176,13 +174,14 @@ impl Experiment {
     #[must_use]
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
-        let mut heading: Option<Heading> = None;
+        let mut heading = String::new();
         for (key, value) in self.effective() {
-            if heading != Some(key.heading) {
-                text.push_str(if heading.is_some() { "\n# " } else { "# " });
-                text.push_str(key.heading.title());
+            let own = models::heading(key);
+            if heading != own {
+                text.push_str(if heading.is_empty() { "# " } else { "\n# " });
+                text.push_str(&own);
                 text.push('\n');
-                heading = Some(key.heading);
+                heading = own;
             }
             // Paths are written as absolute paths.
             let value = match key.kind {
@@ -192,7 +191,7 @@ impl Experiment {
                     trgen::synthetic::traffic::with_files(&value, |name| absolute(&folder.join(name)))
                 }
                 _ if key.name == "topology" => {
-                    let spec = self.topology.spec();
+                    let spec = self.topology().map_or_else(String::new, |topology| topology.spec());
                     topology::file(&spec).map_or(value, |path| topology::with_file(&spec, &absolute(path)))
                 }
                 _ if key.name == "placement" => match placement::file(&value, &self.settings.folder_of("placement")) {
@@ -204,6 +203,30 @@ impl Experiment {
             text.push_str(&format!("{} = {}\n", key.name, toml_value(key, &value)));
         }
         text
+    }
+
+    /// The topology, with its dead links, where the model has one.
+    #[must_use]
+    pub fn topology(&self) -> Option<&Arc<dyn Topology>> {
+        self.network.topology()
+    }
+
+    /// Shape of the nodes that send and receive.
+    #[must_use]
+    pub fn geometry(&self) -> &Geometry {
+        self.network.geometry()
+    }
+
+    /// The wire that hosts compute with, where there is no network between them.
+    #[must_use]
+    pub fn wire(&self) -> Option<Wire> {
+        self.network.wire()
+    }
+
+    /// \[phits/node/cycle\] The share of a node's capacity that a packet in each cycle would be.
+    #[must_use]
+    pub fn load_of_a_packet(&self) -> f64 {
+        f64::from(self.units.packet_phits) / self.units.capacity
     }
 
     /// The settings that the experiment was built from.
@@ -218,39 +241,32 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Rejects flags that do not apply to an ideal network.
-fn check_ideal(settings: &Settings) -> Result<(), SettingsError> {
-    let useless = |key: &&Key| settings.origin(key.name) == Origin::Flag && !is_of_ideal(settings, key.name);
-    match KEYS.iter().find(useless) {
+/// Rejects flags that do not apply where hosts compute over a wire.
+fn check_wire(settings: &Settings, model: &ModelFamily) -> Result<(), SettingsError> {
+    let useless = |key: &&Key| settings.origin(key.name) == Origin::Flag && !is_of_wire(settings, model, key.name);
+    match keys().iter().find(useless) {
         None => Ok(()),
         Some(key) => {
-            let what = phrase![[key.name], " has no meaning with ", ["network" => "ideal"]];
-            Err(settings.error(
-                key.name,
-                ErrorKind::Meaningless,
-                what,
-                "leave it out: an ideal network has no routers and no cycles",
-            ))
+            let what = phrase![[key.name], " has no meaning with ", ["network" => model.component.name]];
+            let remedy = "leave it out: an ideal network has no routers and no cycles";
+            Err(settings.error(key.name, ErrorKind::Meaningless, what, remedy))
         }
     }
 }
 
-/// The engine and its number of threads.
-fn engine(settings: &Settings) -> Result<(EngineKind, usize), SettingsError> {
-    let engine = settings.choice("engine", &[("fast", EngineKind::Fast), ("reference", EngineKind::Reference)])?;
-    let threads: usize = settings.integer("threads")?;
-    if !(1..=MAX_THREADS).contains(&threads) {
-        let what = phrase![["threads" => threads], " is out of range"];
-        return Err(settings.error("threads", ErrorKind::OutOfRange, what, format!("use 1 to {MAX_THREADS}")));
+/// The effect of pairs of nodes that cannot reach each other: a warning, or an error where `waits` would wait for ever.
+fn foreseen(settings: &Settings, network: &dyn NetworkSpec, waits: Option<&str>) -> Result<Vec<Phrase>, SettingsError> {
+    let Some(lost) = network.unreachable() else { return Ok(Vec::new()) };
+    match waits {
+        Some(who) => {
+            let what = phrase![lost.what(), ", and {who} would wait for ever"];
+            Err(settings.placed(lost.setting().unwrap_or("network"), lost.saying(what)))
+        }
+        None => Ok(vec![phrase![lost.what(), "; their messages are dropped"]]),
     }
-    if threads > 1 && engine == EngineKind::Reference {
-        let what = phrase![["threads" => threads], ": the reference engine runs on one thread"];
-        return Err(settings.error(
-            "threads",
-            ErrorKind::Conflict,
-            what,
-            phrase!["use ", ["threads" => "1"], ", or ", ["engine" => "fast"]],
-        ));
-    }
-    Ok((engine, threads))
+}
+
+/// True if a full interface keeps its node from generating.
+fn throttled(settings: &Settings) -> Result<bool, SettingsError> {
+    settings.choice("source", &[("open", false), ("throttled", true)])
 }

@@ -7,11 +7,13 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use trgen::catalog::{Allowed, ErrorKind, SpecError, suggestion};
+use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
-use super::keys::{KEYS, Key, Kind, key};
+use super::keys::{Key, Kind, key, keys};
+use super::models;
+use crate::family::Values;
 
 /// Origin of a value.
 #[derive(Clone, PartialEq, Debug)]
@@ -75,7 +77,7 @@ impl Settings {
                 Ok(())
             }
             None => {
-                let known: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+                let known: Vec<&str> = keys().iter().map(|key| key.name).collect();
                 let error = SpecError::unknown("key", name, &known);
                 let error = match name {
                     // A flag, but no key.
@@ -118,7 +120,11 @@ impl Settings {
     /// The value of a key: as set, or its default; `None` if it is absent.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&str> {
-        self.set.get(name).map(|setting| setting.value.as_str()).or_else(|| key(name).and_then(|key| key.default))
+        self.set.get(name).map(|setting| setting.value.as_str()).or_else(|| {
+            // Models have defaults of their own.
+            let model = self.set.get("network").and_then(|setting| models::named(&setting.value));
+            model.and_then(|model| model.default_of(name)).or_else(|| key(name).and_then(|key| key.default))
+        })
     }
 
     /// An error about the value of a key.
@@ -159,86 +165,61 @@ impl Settings {
 
     /// The value of a key as an integer below 2^63, the range of integers in an experiment file.
     pub(super) fn integer<T: FromStr>(&self, name: &'static str) -> Result<T, SettingsError> {
-        if self.word(name).parse().is_ok_and(|value: u64| i64::try_from(value).is_err()) {
-            return Err(self.too_large(name));
-        }
-        self.parse(name, "a whole number that is not negative")
+        self.values().integer(name).map_err(|error| self.placed(name, error))
     }
 
     /// The value of a key as a finite number.
     pub(super) fn number(&self, name: &'static str) -> Result<f64, SettingsError> {
-        let number: f64 = self.parse(name, "a number").map_err(|error| {
-            let point = self.word(name).replacen(',', ".", 1);
-            match point.parse::<f64>() {
-                Ok(_) => SettingsError { error: error.error.remedied(self.write(name, &point)), ..error },
-                Err(_) => error,
-            }
-        })?;
-        if number.is_finite() { Ok(number) } else { Err(self.not(name, "a finite number")) }
+        self.values().number(name).map_err(|error| self.placed(name, error))
     }
 
     /// The value of a key as one of a few words.
     pub(super) fn choice<T: Copy>(&self, name: &'static str, choices: &[(&str, T)]) -> Result<T, SettingsError> {
-        let value = self.word(name);
-        choices.iter().find(|(word, _)| *word == value).map(|&(_, choice)| choice).ok_or_else(|| {
-            let known: Vec<&str> = choices.iter().map(|&(word, _)| word).collect();
-            let near = suggestion(value, &known);
-            let error = SpecError::new(ErrorKind::UnknownName, phrase![[name], " does not know `{value}`"], &near);
-            self.placed(name, error.given(value).allowed(Allowed::Names(near)))
-        })
+        self.values().choice(name, choices).map_err(|error| self.placed(name, error))
     }
 
-    fn parse<T: FromStr>(&self, name: &'static str, what: &str) -> Result<T, SettingsError> {
-        let word = self.word(name);
-        word.parse().map_err(|_| {
-            if word.bytes().all(|byte| byte.is_ascii_digit()) && !word.is_empty() {
-                return self.too_large(name);
-            }
-            self.not(name, what)
-        })
+    /// The values, as models read them.
+    pub(super) fn values(&self) -> &dyn Values {
+        self
     }
 
-    fn too_large(&self, name: &'static str) -> SettingsError {
-        self.error(name, ErrorKind::TooLarge, phrase![[name => self.word(name)], " is too large"], self.example(name))
+    /// Every key that has a value and satisfies `keep`, with its value, in the order of [`keys`].
+    pub fn effective(&self, keep: impl Fn(&Key) -> bool) -> Vec<(&'static Key, String)> {
+        keys()
+            .iter()
+            .filter(|key| keep(key))
+            .filter_map(|key| self.value(key.name).map(|value| (key, value.to_owned())))
+            .collect()
+    }
+}
+
+impl Values for Settings {
+    fn key(&self, name: &str) -> Option<&'static Key> {
+        key(name)
     }
 
-    fn not(&self, name: &'static str, what: &str) -> SettingsError {
-        let unit = key(name).map_or("", |key| key.unit);
-        let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
-        let value = self.word(name);
-        self.error(
-            name,
-            ErrorKind::Malformed,
-            phrase![[name], " takes {what}{unit}, not `{value}`"],
-            self.example(name),
-        )
+    fn value(&self, name: &str) -> Option<&str> {
+        Self::value(self, name)
     }
 
-    /// How to write a valid value in place of the invalid one.
-    fn example(&self, name: &'static str) -> Phrase {
-        let usual = |unit| match unit {
-            "percent" => "50",
-            "" => "1",
-            _ => "1000",
-        };
-        self.write(name, key(name).map_or("1000", |key| key.default.unwrap_or_else(|| usual(key.unit))))
+    fn is_set(&self, name: &str) -> bool {
+        Self::is_set(self, name)
     }
 
-    /// How to write a value in place of another one.
+    fn is_insisted(&self, name: &str) -> bool {
+        self.origin(name) == Origin::Flag
+    }
+
+    fn folder_of(&self, name: &str) -> PathBuf {
+        Self::folder_of(self, name)
+    }
+
     fn write(&self, name: &'static str, value: &str) -> Phrase {
         match self.origin(name) {
             Origin::File { .. } => phrase!["write {name} = {value}"],
             Origin::Environment => phrase![("write {}={value}", variable(name))],
             Origin::Default | Origin::Flag => phrase!["write ", [name => value]],
         }
-    }
-
-    /// Every key that has a value and satisfies `keep`, with its value, in the order of [`KEYS`].
-    pub fn effective(&self, keep: impl Fn(&Key) -> bool) -> Vec<(&'static Key, String)> {
-        KEYS.iter()
-            .filter(|key| keep(key))
-            .filter_map(|key| self.value(key.name).map(|value| (key, value.to_owned())))
-            .collect()
     }
 }
 

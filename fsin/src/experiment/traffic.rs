@@ -17,7 +17,7 @@ use super::jobs::{JobFile, read_jobs};
 use super::plan::samples;
 use super::quantity::rate;
 use super::settings::{Settings, SettingsError};
-use crate::router::{RouterParams, SourceQueue};
+use crate::family::{NetworkSpec, Units};
 
 /// \[phits/node/cycle\] Maximum load: the longest message of any size law, in every cycle.
 const MAX_LOAD: f64 = (1u32 << 24) as f64;
@@ -85,7 +85,8 @@ pub(super) fn traffic(
 pub(super) fn synthetic(
     settings: &Settings,
     geometry: Geometry,
-    router: &RouterParams,
+    units: Units,
+    (throttled, seed): (bool, u64),
 ) -> Result<Config, SettingsError> {
     let load = settings.number("load")?;
     if !(0.0..=MAX_LOAD).contains(&load) {
@@ -111,14 +112,11 @@ pub(super) fn synthetic(
         shots,
         folder,
         size: settings.word("size").to_owned(),
-        load,
-        packet_phits: router.packet_phits,
-        phit_bytes: router.phit_bytes,
-        mode: match router.source_queue {
-            SourceQueue::Throttled => Mode::Throttled,
-            SourceQueue::Open => Mode::Open,
-        },
-        seed: router.seed,
+        load: load * units.capacity,
+        packet_phits: units.packet_phits,
+        phit_bytes: units.phit_bytes,
+        mode: if throttled { Mode::Throttled } else { Mode::Open },
+        seed,
     })
 }
 
@@ -130,7 +128,10 @@ pub(super) fn placement_of(settings: &Settings) -> String {
 }
 
 /// \[s\] Length of a cycle.
-pub(super) fn cycle_seconds(settings: &Settings, router: &RouterParams) -> Result<f64, SettingsError> {
+pub(super) fn cycle_seconds(settings: &Settings, network: &dyn NetworkSpec) -> Result<f64, SettingsError> {
+    if let Some((numerator, denominator)) = network.cycle() {
+        return Ok(numerator as f64 / denominator as f64 * 1e-12);
+    }
     let bandwidth = settings.word("bandwidth");
     let bits_per_second = rate(bandwidth, "b").ok_or_else(|| {
         let what = phrase![["bandwidth"], " takes a rate in bits per second, not `{bandwidth}`"];
@@ -141,7 +142,7 @@ pub(super) fn cycle_seconds(settings: &Settings, router: &RouterParams) -> Resul
             phrase!["write ", ["bandwidth" => "10Gb/s"], " (prefixes k, M, G, T)"],
         )
     })?;
-    Ok(f64::from(router.phit_bytes) * 8.0 / bits_per_second)
+    Ok(f64::from(network.units().phit_bytes) * 8.0 / bits_per_second)
 }
 
 /// Computation speed of tasks.

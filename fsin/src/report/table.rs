@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use crate::result::{Figure, Figure as F, JobRow, Number, RunResult};
+use crate::result::{Figure, Figure as F, JobRow, ModelFigure, Number, RunResult};
 
 /// A line of the table: its label, its figures, their decimals, and the text that follows, with `{}` for the unit of
 /// the first.
@@ -77,6 +77,10 @@ pub(super) fn write(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
         let end = if cells == ["1"] && !end.contains('/') { end.trim_end_matches('s') } else { &end };
         writeln!(out, "{}", format!("{label:<30} {} {end}", cells.join(separator)).trim_end())?;
     }
+    for ModelFigure { name, unit, value, .. } in result.model_figures.iter().flatten() {
+        let label = name.replace('_', " ");
+        writeln!(out, "{}", format!("{label:<30} {value:.2} {unit}").trim_end())?;
+    }
     jobs(result.jobs.as_deref().unwrap_or_default(), out)
 }
 
@@ -141,7 +145,7 @@ fn headline(result: &RunResult) -> String {
     if result.network_latency_ns.is_some() {
         let number = |figure: Figure| result.value(figure);
         return format!(
-            "ideal:L={},G={} hosts o={},g={},O={},S={} | {traffic}{state}",
+            "loggops:L={},G={} hosts o={},g={},O={},S={} | {traffic}{state}",
             number(F::NetworkLatencyNs),
             number(F::NetworkGapPerByteNs),
             number(F::HostOverheadNs),
@@ -150,14 +154,12 @@ fn headline(result: &RunResult) -> String {
             number(F::HostEagerBytes),
         );
     }
-    format!(
-        "{} {} vcs {} packet {} | {traffic} | seed {}{state}",
-        word("topology"),
-        word("routing"),
-        word("vcs"),
-        word("packet"),
-        word("seed")
-    )
+    // What the model has not is left out.
+    let named = |key: &str| setting(key).map(|_| format!("{key} {}", word(key)));
+    let plain = |key: &str| setting(key).map(|_| word(key));
+    let network = [plain("topology"), plain("network"), plain("routing"), named("vcs"), named("packet")];
+    let network: Vec<String> = network.into_iter().flatten().collect();
+    format!("{} | {traffic} | seed {}{state}", network.join(" "), word("seed"))
 }
 
 fn cell(value: &Value, decimals: usize) -> String {

@@ -34,7 +34,7 @@ pub fn of_hosts(
         warnings: warnings.iter().map(|text| text.written(notation)).collect(),
         notes: notes.iter().map(|text| text.written(notation)).collect(),
         // The effective values, defaults included.
-        network_latency_ns: experiment.ideal_latency,
+        network_latency_ns: experiment.wire().map(|wire| wire.latency),
         network_gap_per_byte_ns: Some(ns(hosts.gap_per_byte)),
         host_overhead_ns: Some(hosts.overhead),
         host_gap_ns: Some(hosts.gap),

@@ -31,7 +31,7 @@ pub fn of_network(
     let completion = outcome.completion.map(|cycle| cycle.0);
     // The processor time of a single thread is least disturbed by other processes; the sum over several threads is
     // meaningless.
-    let seconds = if experiment.threads == 1 { costs.cpu_seconds } else { Some(costs.wall_seconds) };
+    let seconds = if experiment.network.threads() == 1 { costs.cpu_seconds } else { Some(costs.wall_seconds) };
     let seconds = seconds.filter(|&seconds| seconds > 0.0);
     let batch = matches!(experiment.plan, RunPlan::Batch(_));
     let first = outcome.samples.first().filter(|_| batch);
@@ -64,10 +64,10 @@ pub fn of_network(
     latencies(&mut result, outcome);
     steadiness(&mut result, experiment, finished);
     counts(&mut result, outcome);
-    result.samples = Some(batches(&outcome.samples, outcome.nodes, f64::from(experiment.router.packet_phits)));
+    result.samples = Some(batches(&outcome.samples, outcome.nodes, experiment.load_of_a_packet()));
     shots(&mut result, finished.shots.as_deref());
     if let Some(links) = &finished.links {
-        link_loads(&mut result, links, outcome.measured_cycles() as f64 / f64::from(experiment.router.packet_phits));
+        link_loads(&mut result, links, outcome.measured_cycles() as f64 / experiment.load_of_a_packet());
     }
     bounds(&mut result, finished.bounds.as_ref());
     if let Some(trace) = &finished.trace {
@@ -76,11 +76,16 @@ pub fn of_network(
     if let Some(facts) = &finished.jobs {
         jobs(&mut result, facts, outcome);
     }
+    if !finished.measures.is_empty() {
+        result.model_figures = Some(finished.measures.iter().map(Into::into).collect());
+    }
+    let has_own = !finished.measures.is_empty();
     let left_out =
-        [(finished.links.is_none(), OF_LINKS), (finished.jobs.is_none(), OF_JOBS)].map(|(out, figures)| match out {
-            true => figures,
-            false => &[],
-        });
+        [(finished.links.is_none(), OF_LINKS), (finished.jobs.is_none(), OF_JOBS), (!has_own, &[Figure::ModelFigures])]
+            .map(|(out, figures)| match out {
+                true => figures,
+                false => &[],
+            });
     result.writing(table::of_network().filter(|figure| !left_out.iter().any(|out| out.contains(figure))))
 }
 
@@ -92,13 +97,13 @@ fn half_width_95(batches: &[f64]) -> Option<f64> {
 fn loads(result: &mut RunResult, experiment: &Experiment, finished: &Finished) {
     let outcome = &finished.outcome;
     let counts = &outcome.measured.counts;
-    let phits = f64::from(experiment.router.packet_phits);
+    let phits = experiment.load_of_a_packet();
     let node_cycles = outcome.measured_cycles() as f64 * outcome.nodes as f64;
     let load = |packets: u64| (node_cycles > 0.0).then(|| packets as f64 * phits / node_cycles);
     let of_batch =
         |sample: &Sample| sample.summary.counts.received as f64 * phits / (sample.cycles as f64 * outcome.nodes as f64);
     let of_batches: Vec<f64> = outcome.samples.iter().map(of_batch).collect();
-    let offered = finished.offered.map(|offered| offered / outcome.nodes as f64);
+    let offered = finished.offered.map(|offered| offered / (outcome.nodes as f64 * experiment.units.capacity));
     // A silent node of a pattern, or one without a task, does not affect the load per sender.
     let of_a_sender = outcome.nodes as f64 / (outcome.nodes - outcome.silent_nodes) as f64;
     let of_senders = |load: Option<f64>| load.map(|load| load * of_a_sender).filter(|load| load.is_finite());
@@ -134,7 +139,7 @@ fn latencies(result: &mut RunResult, outcome: &Outcome) {
 
 fn steadiness(result: &mut RunResult, experiment: &Experiment, finished: &Finished) {
     let (growth, drift) = (finished.steadiness.queue_growth, finished.steadiness.drift);
-    let phits = f64::from(experiment.router.packet_phits);
+    let phits = experiment.load_of_a_packet();
     let of_a_node = |packets: f64| packets * phits / finished.outcome.nodes as f64;
     result.queue_growth_phits_per_node_cycle = growth.map(|growth| of_a_node(growth.mean));
     result.queue_growth_ci95 = growth.and_then(|growth| growth.ci95).map(of_a_node);

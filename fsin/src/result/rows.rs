@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::datum::Number;
 use super::table::Figure;
+use crate::network::Measure;
 use crate::run;
 
 /// Why a run failed.
@@ -223,6 +224,27 @@ pub struct JobRow {
     pub hops_per_byte: Option<f64>,
     /// The node of each task; null if it did not start.
     pub task_nodes: Option<Vec<u32>>,
+}
+
+/// A figure that only one network model has.
+#[derive(Clone, PartialEq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct ModelFigure {
+    /// Its name.
+    pub name: String,
+    /// Its unit; empty if it has none.
+    pub unit: String,
+    /// Its value.
+    pub value: f64,
+    /// What it means.
+    pub meaning: String,
+}
+
+impl From<&(&Measure, f64)> for ModelFigure {
+    fn from(&(measure, value): &(&Measure, f64)) -> Self {
+        let Measure { name, unit, about } = *measure;
+        Self { name: name.to_owned(), unit: unit.to_owned(), value, meaning: about.to_owned() }
+    }
 }
 
 /// The digest of a run of guests at one moment.

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::datum::{Datum, Number, Shape};
 use super::manifest::Manifest;
 use super::rows::{
-    Batch, CompletionBounds, FailureReport, GuestRow, JobRow, RunningDigest, ShotRow, TaskRow, WarningKind,
+    Batch, CompletionBounds, FailureReport, GuestRow, JobRow, ModelFigure, RunningDigest, ShotRow, TaskRow, WarningKind,
 };
 use super::serial::Written;
 
@@ -170,6 +170,7 @@ figures! {
     JobSlowdownMean = job_slowdown_mean: Option<f64>, [] "mean run time of a job over that of the same job alone on the same nodes";
     NodeUtilization = node_utilization: Option<f64>, [] "share of nodes and cycles in which there was a job";
     Jobs = jobs: Option<Vec<JobRow>>, [] "figures of each job of the mix";
+    ModelFigures = model_figures: Option<Vec<ModelFigure>>, [] "figures that only this network model has, over the whole run";
     CpuSeconds = cpu_seconds: Option<f64>, ["s"] "processor time of all threads; depends on the machine";
     WallSeconds = wall_seconds: Option<f64>, ["s"] "time on the wall; depends on the machine";
     CyclesPerSecond = cycles_per_second: Option<f64>, ["cycles/s"] "simulated, per second of processor time (several threads: on the wall); depends on the machine";
@@ -268,7 +269,7 @@ impl Figure {
     /// True if it has no column in CSV, whether it is present or null.
     #[must_use]
     pub const fn is_table(self) -> bool {
-        matches!(self, F::Samples | F::CollectiveCalls | F::PerTask | F::LinkPackets | F::Jobs)
+        matches!(self, F::Samples | F::CollectiveCalls | F::PerTask | F::LinkPackets | F::Jobs | F::ModelFigures)
     }
 
     /// The figure that is half the 95 % confidence interval of this one within a run.

@@ -6,7 +6,7 @@ use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
-use crate::experiment::{KEYS, Key, Kind, Lists, Origin, Setting, Settings, SettingsError, canonical};
+use crate::experiment::{Key, Kind, Lists, Origin, Setting, Settings, SettingsError, canonical, keys};
 
 /// Maximum number of points of a sweep.
 const MAX_POINTS: usize = 1_000_000;
@@ -40,7 +40,7 @@ impl Grid {
         let mut restrictions = Vec::new();
         // The first key of the table.
         let mut topologies: Vec<String> = Vec::new();
-        for key in KEYS {
+        for key in keys() {
             let mut values: Vec<Setting> = Vec::new();
             let mut known = HashSet::new();
             for setting in lists.remove(key.name).unwrap_or_default() {

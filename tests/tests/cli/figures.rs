@@ -237,12 +237,12 @@ fn an_ideal_network_is_told_in_every_format() {
     let finish = 100 + 2500 + 7 * 6 + 100;
     assert_eq!(json(folder.path(), line)["finish_max_ns"], finish);
     let table = text(&run(folder.path(), line));
-    assert!(table.starts_with("ideal:L=2500,G=6 hosts o=100,g=0,O=0,S=65535 | trace two.goal\n"), "{table}");
+    assert!(table.starts_with("loggops:L=2500,G=6 hosts o=100,g=0,O=0,S=65535 | trace two.goal\n"), "{table}");
     assert!(table.contains(&format!("{finish} ns")), "{table}");
     // Defaults are reported like explicit settings.
     let bare = "run --trace two.goal --network ideal";
     let table = text(&run(folder.path(), bare));
-    assert!(table.starts_with("ideal:L=2500,G=6 hosts o=1500,g=1000,O=0,S=65535 | trace two.goal\n"), "{table}");
+    assert!(table.starts_with("loggops:L=2500,G=6 hosts o=1500,g=1000,O=0,S=65535 | trace two.goal\n"), "{table}");
     assert_eq!(json(folder.path(), bare)["host_overhead_ns"], 1500);
     let csv = text(&run(folder.path(), &format!("{line} --format csv")));
     assert!(csv.lines().next().unwrap().split(',').any(|name| name == "finish_max_ns"), "{csv}");

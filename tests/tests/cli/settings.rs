@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use fsin::experiment::{KEYS, Kind};
+use fsin::experiment::{Kind, keys};
 use tests::command::{fsin, run};
 
 use super::{QUICK, done, folder, json, text};
@@ -156,7 +156,7 @@ fn help_shows_every_flag_with_its_default() {
         for heading in ["Network:", "Traffic:", "Run control:", "Output:", "Diagnostics:"] {
             assert!(help.lines().any(|line| line == heading), "{verb} {flag} lacks {heading}");
         }
-        for key in KEYS {
+        for key in keys() {
             let shown = entry(key.name).unwrap_or_else(|| panic!("{verb} {flag} lacks --{}", key.name));
             assert!(key.kind == Kind::Switch || shown.contains(key.metavar), "{shown}");
             assert!(key.unit.is_empty() || shown.contains(&format!("({})", key.unit)), "{shown}");

@@ -8,6 +8,7 @@
 //! [`mod@reference`] defines the model; [`fast`] gives the same results at a cost that follows the flits that move.
 //! Results depend on [`Params`], the topology and the messages only.
 
+pub mod family;
 pub mod fast;
 mod params;
 pub mod reference;

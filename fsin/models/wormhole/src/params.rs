@@ -390,7 +390,7 @@ impl Params {
     pub fn check(&self) -> Result<(), SpecError> {
         let delays = 1..=u64::from(MAX_DELAY);
         let ranges = [
-            ("flit", u64::from(self.flit_bytes), 1..=1 << 20),
+            ("phit-bytes", u64::from(self.flit_bytes), 1..=1 << 20),
             ("packet", self.packet_flits.into(), 1..=1 << 24),
             ("vcs", self.vcs as u64, 1..=MAX_VCS as u64),
             ("buffer", self.buffer.into(), 1..=MAX_BUFFER.into()),

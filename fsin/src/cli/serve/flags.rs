@@ -83,14 +83,6 @@ pub(in super::super) fn command() -> Command {
                 .value_parser(value_parser!(u64).range(1..=86_400)),
         )
         .arg(token_file())
-        .next_help_heading("Network")
-        .arg(word(
-            "network",
-            "SPEC",
-            "router",
-            "router: the topology below; or a constant delay, switch:delay=100us,nodes=2 [router]",
-        ))
-        .arg(word("bandwidth", "RATE", "10Gb/s", "rate of a link; a cycle is one phit at this rate [10Gb/s]"))
         .next_help_heading("Output")
         .arg(
             Arg::new("measure").long("measure").value_name("FROM..TO").help(

@@ -13,7 +13,6 @@ use fsin::run::{Outcome, to_end};
 use fsin::watch::Watch;
 use fsin::words::counted;
 use trgen::{Cycle, TrGen};
-use tui::view::About;
 
 use super::guest::{address, token};
 use super::looking::Looking;
@@ -46,9 +45,8 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if !quiet {
         output::tell(&format!("{listening}; the horizon is {} ps", rules.terms.horizon));
     }
-    let about = model.about.take();
-    let network = || matches.get_one::<String>("network").cloned().unwrap_or_default();
-    let about = || about.unwrap_or_else(|| About::bare(network(), rules.terms.nodes));
+    let about = model.about.clone();
+    let about = || about;
     let mut looking = Looking::begin(matches, about, stop)?;
     let board = looking.as_ref().map(Looking::feed);
     let on_board = looking.as_ref().is_some_and(Looking::has_terminal);

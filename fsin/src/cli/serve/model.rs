@@ -1,10 +1,11 @@
 //! The network between guests.
 
-use adapters::clock::{Clock, parse_span};
+use adapters::clock::Clock;
 use clap::ArgMatches;
 use fsin::dashboard;
-use fsin::experiment::{CLOSED_LOOP, Experiment, Origin, Settings, cycle_ratio, live_keys, live_network};
-use fsin::models::ConstantDelay;
+use fsin::experiment::{CLOSED_LOOP, Experiment, Origin, Settings, cycle_ratio, key, live_keys, live_network, named};
+use fsin::family::ForGuests;
+use fsin::models::MODELS;
 use fsin::network::Network;
 use fsin::result::{InputFile, typed};
 use serde_json::{Map, Value, json};
@@ -21,8 +22,8 @@ pub(super) struct Model {
     pub(super) response: u64,
     pub(super) settings: Map<String, Value>,
     pub(super) seed: u64,
-    /// Description for the dashboard; `None` for a network without routers.
-    pub(super) about: Option<About>,
+    /// Description for the dashboard.
+    pub(super) about: About,
     /// Its input files, for the manifest.
     pub(super) inputs: Vec<InputFile>,
 }
@@ -30,78 +31,43 @@ pub(super) struct Model {
 /// The network of a command line.
 pub(super) fn model(matches: &ArgMatches) -> Result<Model, Complaint> {
     let mut settings = Settings::default();
-    let spec = matches.get_one::<String>("network").map_or("router", String::as_str);
+    let word = key("network").and_then(|key| given(matches, key)).map_or_else(String::new, |(word, _)| word);
+    let model = named(&word).unwrap_or(MODELS[0]);
     for key in live_keys() {
         let Some((value, origin)) = given(matches, key) else { continue };
-        if origin == Origin::Flag && spec != "router" {
-            let what = format!("--{} has no meaning with --network {spec}, which has no routers", key.name);
-            return Err(Complaint::new(Exit::Usage, what, "leave it out, or use --network router"));
-        }
-        settings.set(key.name, value, origin)?;
-    }
-    if spec != "router" {
-        return switch(matches, spec);
+        // The rate of links is of tasks in other runs; here it gives cycles their length whatever is sent.
+        let is_rate = key.name == "bandwidth" && model.understands(key.name);
+        settings.set(key.name, value, if is_rate { Origin::Default } else { origin })?;
     }
     if !settings.is_set("source") {
         settings.set("source", CLOSED_LOOP, Origin::Default)?;
     }
+    // A network without a topology has as many nodes as guests, unless something else is said.
+    let has_nodes = ["nodes", "topology"].into_iter().any(|key| settings.is_set(key)) || word.contains("nodes=");
+    if let Some(guests) = matches.get_one::<usize>("guests")
+        && model.understands("nodes")
+        && !has_nodes
+    {
+        settings.set("nodes", guests.to_string(), Origin::Flag)?;
+    }
     let experiment = Experiment::resolve(settings)?;
     memory::check(&experiment)?;
-    let network = live_network(&experiment).map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
-    let bandwidth = matches.get_one::<String>("bandwidth").map_or("", String::as_str);
-    let clock = cycle_ratio(bandwidth, experiment.router.phit_bytes)
-        .and_then(|(numerator, denominator)| Clock::new(numerator, denominator))
-        .ok_or_else(|| {
-            let what = format!("--bandwidth {bandwidth}: a phit must take 1 ps or more, at a whole number of bits/s");
-            Complaint::new(Exit::Usage, what, "write --bandwidth 10Gb/s (prefixes k, M, G, T)")
-        })?;
+    let ForGuests { network, response } = live_network(&experiment)?;
+    let bandwidth = experiment.settings().value("bandwidth").unwrap_or_default();
+    let ratio = experiment.network.cycle().or_else(|| cycle_ratio(bandwidth, experiment.units.phit_bytes));
+    let clock = ratio.and_then(|(numerator, denominator)| Clock::new(numerator, denominator)).ok_or_else(|| {
+        let what = format!("--bandwidth {bandwidth}: a phit must take 1 ps or more, at a whole number of bits/s");
+        Complaint::new(Exit::Usage, what, "write --bandwidth 10Gb/s (prefixes k, M, G, T)")
+    })?;
     let acts = |name: &str| live_keys().any(|key| key.name == name);
     let mut settings = typed(experiment.effective().into_iter().filter(|(key, _)| acts(key.name)).collect());
-    settings.insert("network".to_owned(), json!(spec));
-    settings.insert("bandwidth".to_owned(), json!(bandwidth));
-    let cycle_seconds = clock.span(1) as f64 * 1e-12;
-    let title = format!("{} live guests", experiment.topology.spec());
-    let about = dashboard::about(&*experiment.topology, &experiment.router, title);
-    let about = Some(About { cycle_seconds: Some(cycle_seconds), ..about });
-    let (seed, inputs) = (experiment.router.seed, manifest::inputs(&experiment));
-    Ok(Model { network, clock, response: 1, settings, seed, about, inputs })
-}
-
-/// A network of constant delay: `switch:delay=100us,nodes=2`.
-fn switch(matches: &ArgMatches, spec: &str) -> Result<Model, Complaint> {
-    const NANOSECOND: u64 = 1000;
-    let refused = |what: String| {
-        let remedy = "write --network switch:delay=100us,nodes=2; the delay is a whole number of ns, at least 1";
-        Complaint::new(Exit::Usage, format!("--network {spec}: {what}"), remedy)
-    };
-    if matches.value_source("bandwidth") == Some(clap::parser::ValueSource::CommandLine) {
-        return Err(refused("--bandwidth has no meaning with it".to_owned()));
+    settings.entry("network").or_insert_with(|| json!(experiment.model.component.name));
+    if experiment.network.cycle().is_none() {
+        settings.insert("bandwidth".to_owned(), json!(bandwidth));
     }
-    let parameters = spec.strip_prefix("switch:").ok_or_else(|| refused("it is not a network".to_owned()))?;
-    let (mut delay, mut nodes) = (None, None);
-    for parameter in parameters.split(',') {
-        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-        let before = match name {
-            "delay" => delay.replace(value),
-            "nodes" => nodes.replace(value),
-            _ => return Err(refused(format!("`{parameter}` is not known"))),
-        };
-        if before.is_some() {
-            return Err(refused(format!("`{name}` stands twice")));
-        }
-    }
-    let nodes = match nodes {
-        Some(nodes) => nodes.parse().ok(),
-        None => matches.get_one::<usize>("guests").copied(),
-    };
-    let delay = delay.and_then(parse_span);
-    let delay = delay.filter(|&delay| delay > 0 && delay % NANOSECOND == 0);
-    let delay = delay.ok_or_else(|| refused("it needs a delay".to_owned()))? / NANOSECOND;
-    let nodes = nodes.filter(|nodes| (2..=1 << 20).contains(nodes));
-    let nodes = nodes.ok_or_else(|| refused("it needs its number of nodes, 2 to 2^20, or --guests".to_owned()))?;
-    let clock = Clock::new(NANOSECOND, 1).ok_or_else(|| refused("a nanosecond is no cycle".to_owned()))?;
-    let mut settings = Map::new();
-    settings.insert("network".to_owned(), json!(spec));
-    let (network, response, inputs) = (Box::new(ConstantDelay::new(nodes, delay)), delay, Vec::new());
-    Ok(Model { network, clock, response, settings, seed: 1, about: None, inputs })
+    let place = experiment.topology().map_or_else(|| experiment.model.component.name.to_owned(), |shape| shape.spec());
+    let about = dashboard::about(&*experiment.network, format!("{place} live guests"));
+    let about = About { cycle_seconds: Some(clock.span(1) as f64 * 1e-12), ..about };
+    let (seed, inputs) = (experiment.seed, manifest::inputs(&experiment));
+    Ok(Model { network, clock, response, settings, seed, about, inputs })
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ArgMatches;
-use fsin::experiment::{KEYS, Kind, Lists, Origin, Setting, SettingsError, read_lists, variable};
+use fsin::experiment::{Kind, Lists, Origin, Setting, SettingsError, keys, read_lists, variable};
 use fsin::sweep::split_at_commas;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
@@ -14,7 +14,7 @@ pub(crate) fn lists(matches: &ArgMatches) -> Result<Lists, SettingsError> {
         Some(path) => read_lists(path)?,
         None => Lists::new(),
     };
-    for key in KEYS {
+    for key in keys() {
         let split = |word: &String, origin: Origin| {
             split_at_commas(key, word)
                 .into_iter()

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
-use fsin::experiment::{KEYS, Key, variable};
+use fsin::experiment::{Key, keys, variable};
 use fsin::sweep::{
     Collected, Grid, Plan, Slurm, Store, StoreError, Stored, as_several, collect, remarks, write_results,
 };
@@ -79,7 +79,7 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
             let what =
                 format!("-o {}: the sweep there has other points than this command line", store.root().display());
             let of_environment =
-                KEYS.iter().map(|key| variable(key.name)).filter(|name| std::env::var_os(name).is_some());
+                keys().iter().map(|key| variable(key.name)).filter(|name| std::env::var_os(name).is_some());
             let without = match of_environment.collect::<Vec<_>>().join(", ") {
                 names if names.is_empty() => String::new(),
                 names => format!(", without {names} in the environment"),
@@ -171,7 +171,7 @@ fn to_run(plan: &Plan, before: &Collected) -> Vec<usize> {
 
 /// \[threads\] Of each point.
 fn threads(plan: &Plan) -> Result<usize, Complaint> {
-    Ok(plan.points.first().map_or(Ok(1), |point| point.resolve().map(|one| one.threads))?)
+    Ok(plan.points.first().map_or(Ok(1), |point| point.resolve().map(|one| one.network.threads()))?)
 }
 
 /// Runs points in this process; returns the dashboard, if there is one.

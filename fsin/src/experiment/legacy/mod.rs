@@ -14,7 +14,7 @@ use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
-use super::keys::{KEYS, Kind};
+use super::keys::{Kind, keys};
 use traffic::{Run, is_original};
 pub use words::glossary;
 use words::{Meaning, Takes, choose, meaning};
@@ -144,7 +144,7 @@ pub fn translate(words: &[Word]) -> Result<Translation, SpecError> {
         new.unknown_defaults();
     }
     new.idle(&all);
-    new.settings.sort_by_key(|(name, _)| KEYS.iter().position(|key| key.name == *name));
+    new.settings.sort_by_key(|(name, _)| keys().iter().position(|key| key.name == *name));
     Ok(new)
 }
 

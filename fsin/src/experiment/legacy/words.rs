@@ -5,7 +5,7 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 
 use super::network::{FAMILIES, MODES, NETWORKS};
-use crate::experiment::keys::{KEYS, Key, key};
+use crate::experiment::keys::{Key, key, keys};
 
 /// Values of enumerated words, and their equivalents here.
 pub(super) type Choices = &'static [(&'static str, &'static str)];
@@ -164,7 +164,7 @@ pub(super) fn meaning(written: &str) -> Result<Meaning, SpecError> {
     match &*begin {
         [entry] => Ok(Meaning::Original(entry)),
         [] => {
-            let ours: Vec<String> = KEYS.iter().map(|key| key.name.replace('-', "_")).collect();
+            let ours: Vec<String> = keys().iter().map(|key| key.name.replace('-', "_")).collect();
             let known: Vec<&str> = WORDS.iter().flat_map(names).chain(ours.iter().map(String::as_str)).collect();
             let near = suggestion(written, &known);
             let remedy = match &*near.near {

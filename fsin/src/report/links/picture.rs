@@ -76,7 +76,7 @@ pub fn link_pictures(plan: &Plan, curves: &Curves, collected: &Collected) -> (Ve
         .into_iter()
         .filter_map(|row| {
             let experiment = plan.points[collected.rows[row].index].resolve().ok()?;
-            let net = Net::of(&*experiment.topology);
+            let net = Net::of(&**experiment.topology()?);
             let loads = loads(&net, &collected.rows[row])?;
             let map = Map::of(&net)?;
             Some((row, net, map, loads))

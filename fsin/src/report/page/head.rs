@@ -4,7 +4,7 @@ use trgen::phrase::{Notation, Phrase};
 
 use super::super::sources;
 use super::html::escape;
-use crate::experiment::{KEYS, Key, canonical};
+use crate::experiment::{Key, canonical, keys};
 use crate::sweep::{Collected, Plan, given};
 use crate::words::counted;
 
@@ -37,7 +37,7 @@ fn settings(collected: &Collected) -> Vec<Setting> {
         let (_, values) = given.iter().find(|(name, _)| name == key.name)?;
         Some(Setting { key, values: values.clone() })
     };
-    KEYS.iter().filter_map(setting).collect()
+    keys().iter().filter_map(setting).collect()
 }
 
 /// The simulated experiments in one line: `bubble:smart and dally:trc on torus:8x8 under uniform traffic`. `name` is

@@ -86,7 +86,7 @@ fn gather(plan: &Plan, collected: &Collected, order: &[usize]) -> (Vec<Drawn>, V
             words.extend([word("faults"), word("seed")]);
         }
         let net = *known.entry(words.join(" ")).or_insert_with(|| {
-            let net = Net::of(&*plan.points[row.index].resolve().ok()?.topology);
+            let net = Net::of(&**plan.points[row.index].resolve().ok()?.topology()?);
             let map = Map::of(&net);
             drawn.push(Drawn { net, map });
             Some(drawn.len() - 1)

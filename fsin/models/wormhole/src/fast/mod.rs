@@ -24,7 +24,7 @@
 
 use std::collections::VecDeque;
 
-use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices};
+use fsin_core::network::{Deadlock, Injected, Measure, Network, NetworkFailure, Notices};
 use fsin_core::stats::Recorder;
 use fsin_core::topology::Topology;
 use fsin_core::view::{Occupancy, View};
@@ -432,6 +432,10 @@ impl<const P: usize, const V: usize> Network for Fast<P, V> {
             }
         }
         Ok(())
+    }
+
+    fn measures(&self) -> Vec<(&'static Measure, f64)> {
+        self.details().measures(self.recorder().totals().received)
     }
 
     fn in_flight(&self) -> u64 {

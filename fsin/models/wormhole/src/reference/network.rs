@@ -1,6 +1,6 @@
 //! The reference engine as a network.
 
-use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices};
+use fsin_core::network::{Deadlock, Injected, Measure, Network, NetworkFailure, Notices};
 use fsin_core::stats::Recorder;
 use fsin_core::view::{Occupancy, View};
 use trgen::{Cycle, Message};
@@ -47,6 +47,10 @@ impl Network for Reference {
             }
         }
         Ok(())
+    }
+
+    fn measures(&self) -> Vec<(&'static Measure, f64)> {
+        self.details().measures(self.recorder().totals().received)
     }
 
     fn in_flight(&self) -> u64 {

@@ -1,5 +1,7 @@
 //! What this model measures beyond what every model does.
 
+use fsin_core::network::Measure;
+
 /// Steps in which a flit at the front of its buffer could not go on, by cause.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Stalls {
@@ -47,6 +49,25 @@ impl Stages {
     }
 }
 
+const fn measure(name: &'static str, unit: &'static str, about: &'static str) -> Measure {
+    Measure { name, unit, about }
+}
+
+/// What [`Details::measures`] gives.
+static MEASURES: [Measure; 11] = [
+    measure("flit_hops", "flits x routers", "grants of a switch that were used"),
+    measure("stalls_no_vc", "steps/flit hop", "in which a head was not given a virtual channel"),
+    measure("stalls_no_credit", "steps/flit hop", "in which a flit had no credit, or the output queue no room"),
+    measure("stalls_lost_switch", "steps/flit hop", "in which a flit asked for the switch and another one got it"),
+    measure("misspeculated", "grants/flit hop", "of a switch, to heads that did not win a virtual channel"),
+    measure("at_source", "cycles/packet", "from creation to the head's leaving the source"),
+    measure("in_vc_allocation", "cycles/packet", "of heads in buffers, to the grant of a virtual channel"),
+    measure("in_switch_allocation", "cycles/packet", "from there to the grant of the switch"),
+    measure("in_traversal", "cycles/packet", "from there to the link"),
+    measure("on_links", "cycles/packet", "on links, those of endpoints included"),
+    measure("in_serialization", "cycles/packet", "from the head's arrival at the sink to the tail's"),
+];
+
 /// Counts since the start of the run.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Details {
@@ -65,6 +86,27 @@ pub struct Details {
 }
 
 impl Details {
+    /// As figures of a result, of which `packets` packets were received.
+    pub(crate) fn measures(&self, packets: u64) -> Vec<(&'static Measure, f64)> {
+        let of_a_hop = |steps: u64| if self.flit_hops > 0 { steps as f64 / self.flit_hops as f64 } else { 0.0 };
+        let of_a_packet = |cycles: u64| if packets > 0 { cycles as f64 / packets as f64 } else { 0.0 };
+        let Self { stalls, stages, .. } = self;
+        let values = [
+            self.flit_hops as f64,
+            of_a_hop(stalls.no_vc),
+            of_a_hop(stalls.no_credit),
+            of_a_hop(stalls.lost_switch),
+            of_a_hop(stalls.misspeculated),
+            of_a_packet(stages.source),
+            of_a_packet(stages.vc_allocation),
+            of_a_packet(stages.switch_allocation),
+            of_a_packet(stages.traversal),
+            of_a_packet(stages.link),
+            of_a_packet(stages.serialization),
+        ];
+        MEASURES.iter().zip(values).collect()
+    }
+
     /// What was counted since `earlier`, a former state of these counts.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {

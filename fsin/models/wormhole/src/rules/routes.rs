@@ -69,6 +69,29 @@ impl BuildError {
     }
 }
 
+impl From<BuildError> for SpecError {
+    fn from(error: BuildError) -> Self {
+        let (what, remedy) = (error.to_string(), error.remedy());
+        match error {
+            BuildError::Setting(refusal) => refusal,
+            BuildError::Cycle { .. } => Self::new(ErrorKind::Conflict, what, remedy).of("routing"),
+        }
+    }
+}
+
+impl Routing {
+    /// The routing of a topology for which none is given.
+    #[must_use]
+    pub fn usual(topology: &dyn Topology) -> Self {
+        match topology.switched().map(|network| network.plan()) {
+            None => Self::DimensionOrder,
+            Some(Plan::Tree(_)) => Self::Adaptive,
+            Some(Plan::Dragonfly(_) | Plan::Hyperx(_)) => Self::Minimal,
+            Some(_) => Self::UpDown,
+        }
+    }
+}
+
 /// What a candidate is to a routing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tier {

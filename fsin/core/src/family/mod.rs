@@ -1,0 +1,191 @@
+//! Network models as members of a family.
+//!
+//! A model is a row, [`ModelFamily`]: its name, its settings, and a function from their values to a [`NetworkSpec`],
+//! which is checked and from which networks are built. What is above the models knows no other way to a network, so
+//! that a new one is a file with a row, and the row in a table.
+//!
+//! Decision: docs/decisions/0127-network-models-are-rows.md.
+
+mod keys;
+mod values;
+
+use std::fmt;
+use std::sync::Arc;
+
+use trgen::Geometry;
+use trgen::catalog::{Component, SpecError};
+use trgen::phrase::Phrase;
+use trgen::units::Decimal;
+
+use crate::network::Network;
+use crate::topology::Topology;
+
+pub use keys::{Heading, Key, Kind};
+pub use values::Values;
+
+/// A row in the table of network models.
+#[derive(Clone, Copy, Debug)]
+pub struct ModelFamily {
+    /// Its name, a definition in one line, and its origin.
+    pub component: Component,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// Its own settings. Each is a flag, a key of experiment files and a parameter of the model's name.
+    pub keys: &'static [Key],
+    /// Settings declared elsewhere that it understands as well.
+    pub shared: &'static [&'static str],
+    /// Other defaults than those of the keys: key and value.
+    pub defaults: &'static [(&'static str, &'static str)],
+    /// Other names of settings in a parameter list: name and key.
+    pub short: &'static [(&'static str, &'static str)],
+    /// Checks settings.
+    ///
+    /// # Errors
+    /// The setting that cannot be used. An error without a setting is about the model as a whole.
+    pub parse: fn(&dyn Values) -> Result<Arc<dyn NetworkSpec>, SpecError>,
+}
+
+impl ModelFamily {
+    /// True for its name and its other names.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        self.component.name == name || self.aliases.contains(&name)
+    }
+
+    /// True if the model understands this setting.
+    #[must_use]
+    pub fn understands(&self, key: &str) -> bool {
+        self.names().any(|name| name == key)
+    }
+
+    /// All settings that it understands, its own first.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.keys.iter().map(|key| key.name).chain(self.shared.iter().copied())
+    }
+
+    /// Its default of a setting, where it has one of its own.
+    #[must_use]
+    pub fn default_of(&self, key: &str) -> Option<&'static str> {
+        self.defaults.iter().find(|(name, _)| *name == key).map(|&(_, value)| value)
+    }
+}
+
+/// Units in which a network counts.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Units {
+    /// \[bytes\] Payload of a phit, the unit of load and length.
+    pub phit_bytes: u32,
+    /// \[phits\] The longest packet.
+    pub packet_phits: u32,
+    /// \[phits/cycle\] What a node can send: load 1.
+    pub capacity: f64,
+}
+
+impl Units {
+    /// \[packets\] That a message of this many bytes is cut into; a message of 0 bytes is one packet.
+    #[must_use]
+    pub fn packets_of(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(u64::from(self.packet_phits) * u64::from(self.phit_bytes)).max(1)
+    }
+}
+
+/// Room of a router's queues, for displays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Room {
+    /// \[phits\] Of the transit queues of a port.
+    pub transit_phits: u32,
+    /// \[phits\] Of a node's injection queues.
+    pub injection_phits: u32,
+}
+
+/// A wire of the LogGOPS model, which is no network: hosts that execute a graph compute with its numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wire {
+    /// \[ns\] L.
+    pub latency: u64,
+    /// \[ns/byte\] G.
+    pub gap_per_byte: Decimal,
+}
+
+/// A network between live guests.
+pub struct ForGuests {
+    /// The network.
+    pub network: Box<dyn Network>,
+    /// \[cycles\] The least time after which an injection can change a delivery.
+    pub response: u64,
+}
+
+/// Settings of a network model that have passed their check.
+pub trait NetworkSpec: fmt::Debug + Send + Sync {
+    /// Builds the network; every call builds the same one.
+    ///
+    /// # Errors
+    /// What cannot be built after all: it is too large, or the model carries no single messages.
+    fn build(&self) -> Result<Box<dyn Network>, SpecError>;
+
+    /// Builds the network for live guests. A model that knows the arrival of a message at its injection may report it
+    /// at once.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    fn for_guests(&self) -> Result<ForGuests, SpecError> {
+        Ok(ForGuests { network: self.build()?, response: 1 })
+    }
+
+    /// Shape of the nodes that send and receive.
+    fn geometry(&self) -> &Geometry;
+
+    /// The topology, where the model has one.
+    fn topology(&self) -> Option<&Arc<dyn Topology>> {
+        None
+    }
+
+    /// Units in which it counts.
+    fn units(&self) -> Units;
+
+    /// \[ps\] Length of a cycle as a fraction; `None` where it is the time of a phit on a link, whose rate is a setting
+    /// of the run.
+    fn cycle(&self) -> Option<(u64, u64)> {
+        None
+    }
+
+    /// The wire, where the model is one and no network.
+    fn wire(&self) -> Option<Wire> {
+        None
+    }
+
+    /// True if a link carries at most a phit in a cycle, which bounds the completion of programs.
+    fn counts_phits(&self) -> bool {
+        false
+    }
+
+    /// \[threads\] That a run occupies.
+    fn threads(&self) -> usize {
+        1
+    }
+
+    /// \[bytes\] Minimum memory of a node.
+    fn node_bytes(&self) -> u64 {
+        0
+    }
+
+    /// Room of its queues, where it has routers.
+    fn room(&self) -> Option<Room> {
+        None
+    }
+
+    /// Settings whose absence means something that depends on others, with that meaning.
+    fn settled(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    /// Pairs of nodes that cannot reach each other, in words; `None` if there are none.
+    fn unreachable(&self) -> Option<SpecError> {
+        None
+    }
+
+    /// Warnings for readers of any result.
+    fn warnings(&self) -> Vec<Phrase> {
+        Vec::new()
+    }
+}

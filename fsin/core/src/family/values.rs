@@ -1,0 +1,178 @@
+//! Values of settings, as a model reads them.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use trgen::catalog::{Allowed, ErrorKind, SpecError, suggestion};
+use trgen::phrase;
+use trgen::phrase::Phrase;
+
+use super::Key;
+use crate::topology::{self, Topology};
+
+/// The values of all settings.
+pub trait Values {
+    /// The declaration of a key.
+    fn key(&self, name: &str) -> Option<&'static Key>;
+
+    /// The value of a key: as set, or its default; `None` if it is absent.
+    fn value(&self, name: &str) -> Option<&str>;
+
+    /// True if this key is set.
+    fn is_set(&self, name: &str) -> bool;
+
+    /// True if it is set for this run in particular: what has no effect is then an error.
+    fn is_insisted(&self, name: &str) -> bool;
+
+    /// The folder to which a relative path in this key's value refers.
+    fn folder_of(&self, name: &str) -> PathBuf;
+
+    /// How to write another value in its place.
+    fn write(&self, name: &'static str, value: &str) -> Phrase {
+        phrase!["write ", [name => value]]
+    }
+}
+
+impl dyn Values + '_ {
+    /// The value of a key that always has one.
+    #[must_use]
+    pub fn word(&self, name: &str) -> &str {
+        self.value(name).unwrap_or("")
+    }
+
+    /// The value of a key as an integer below 2^63, the range of integers in an experiment file.
+    ///
+    /// # Errors
+    /// Another value.
+    pub fn integer<T: FromStr>(&self, name: &'static str) -> Result<T, SpecError> {
+        if self.word(name).parse().is_ok_and(|value: u64| i64::try_from(value).is_err()) {
+            return Err(self.too_large(name));
+        }
+        self.parse(name, "a whole number that is not negative")
+    }
+
+    /// The value of a key as an integer; `absent` where it is not set.
+    ///
+    /// # Errors
+    /// A value that is no integer.
+    pub fn integer_or<T: FromStr>(&self, name: &'static str, absent: T) -> Result<T, SpecError> {
+        if self.is_set(name) { self.integer(name) } else { Ok(absent) }
+    }
+
+    /// The value of a key as a finite number.
+    ///
+    /// # Errors
+    /// Another value.
+    pub fn number(&self, name: &'static str) -> Result<f64, SpecError> {
+        let number: f64 = self.parse(name, "a number").map_err(|error| {
+            let point = self.word(name).replacen(',', ".", 1);
+            match point.parse::<f64>() {
+                Ok(_) => error.remedied(self.write(name, &point)),
+                Err(_) => error,
+            }
+        })?;
+        if number.is_finite() { Ok(number) } else { Err(self.not(name, "a finite number")) }
+    }
+
+    /// The value of a key as one of a few words.
+    ///
+    /// # Errors
+    /// Another word.
+    pub fn choice<T: Copy>(&self, name: &'static str, choices: &[(&str, T)]) -> Result<T, SpecError> {
+        let value = self.word(name);
+        choices.iter().find(|(word, _)| *word == value).map(|&(_, choice)| choice).ok_or_else(|| {
+            let known: Vec<&str> = choices.iter().map(|&(word, _)| word).collect();
+            let near = suggestion(value, &known);
+            let error = SpecError::new(ErrorKind::UnknownName, phrase![[name], " does not know `{value}`"], &near);
+            error.given(value).allowed(Allowed::Names(near)).of(name)
+        })
+    }
+
+    /// The value of a key that is true or false.
+    ///
+    /// # Errors
+    /// Another word.
+    pub fn switch(&self, name: &'static str) -> Result<bool, SpecError> {
+        if self.value(name).is_none() {
+            return Ok(false);
+        }
+        self.choice(name, &[("true", true), ("false", false)])
+    }
+
+    /// \[ps\] The value of a key as a time span: a whole number and `ps`, `ns`, `us`, `ms` or `s`.
+    ///
+    /// # Errors
+    /// Another value, or none.
+    pub fn span(&self, name: &'static str) -> Result<u64, SpecError> {
+        let word = self.word(name);
+        trgen::units::parse_span(word).ok_or_else(|| {
+            let what = match word {
+                "" => phrase![[name], " is not given"],
+                _ => phrase![[name], " takes a time, not `{word}`"],
+            };
+            let example = self.key(name).and_then(|key| key.default).unwrap_or("100ns");
+            let remedy = phrase![self.write(name, example), " (ps, ns, us, ms, s)"];
+            SpecError::new(ErrorKind::Malformed, what, remedy).of(name)
+        })
+    }
+
+    /// The topology that `topology` and `ways` name; a file is relative to the folder of its setting.
+    ///
+    /// # Errors
+    /// A topology that cannot be used.
+    pub fn topology(&self) -> Result<Box<dyn Topology>, SpecError> {
+        let ways = self.integer("ways")?;
+        if !(1..=2).contains(&ways) {
+            let what = phrase![["ways" => ways], " is out of range"];
+            return Err(SpecError::new(ErrorKind::OutOfRange, what, "use 1 or 2").of("ways"));
+        }
+        let spec = self.word("topology");
+        let file = topology::file(spec).map(|path| self.folder_of("topology").join(path));
+        let spec = file.map_or_else(|| spec.to_owned(), |path| topology::with_file(spec, &path));
+        let topology = topology::parse(&spec, ways).map_err(|refusal| {
+            let key = refusal.setting().unwrap_or("topology");
+            refusal.within(phrase![[key], ": "]).of(key)
+        })?;
+        if self.is_set("ways") && topology.ways() != ways {
+            let what = phrase![
+                ["ways" => ways],
+                (": every dimension of {} has links of {} way", topology.spec(), topology.ways())
+            ];
+            return Err(SpecError::new(ErrorKind::Conflict, what, "leave it out").of("ways"));
+        }
+        Ok(topology)
+    }
+
+    fn parse<T: FromStr>(&self, name: &'static str, what: &str) -> Result<T, SpecError> {
+        let word = self.word(name);
+        word.parse().map_err(|_| {
+            if word.bytes().all(|byte| byte.is_ascii_digit()) && !word.is_empty() {
+                return self.too_large(name);
+            }
+            self.not(name, what)
+        })
+    }
+
+    fn too_large(&self, name: &'static str) -> SpecError {
+        let what = phrase![[name => self.word(name)], " is too large"];
+        SpecError::new(ErrorKind::TooLarge, what, self.example(name)).of(name)
+    }
+
+    fn not(&self, name: &'static str, what: &str) -> SpecError {
+        let unit = self.key(name).map_or("", |key| key.unit);
+        let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
+        let value = self.word(name);
+        let what = phrase![[name], " takes {what}{unit}, not `{value}`"];
+        SpecError::new(ErrorKind::Malformed, what, self.example(name)).of(name)
+    }
+
+    /// How to write a valid value in place of the invalid one.
+    fn example(&self, name: &'static str) -> Phrase {
+        let usual = |unit| match unit {
+            "percent" => "50",
+            "" => "1",
+            _ => "1000",
+        };
+        self.write(name, self.key(name).map_or("1000", |key| key.default.unwrap_or_else(|| usual(key.unit))))
+    }
+}

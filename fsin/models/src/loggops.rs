@@ -1,0 +1,85 @@
+//! The wire of the LogGOPS model: latency and gap per byte, and neither routers nor cycles.
+//!
+//! Hosts of a graph compute with its numbers alone ([`trgen::trace::goal::ideal`]); single messages do not travel
+//! through it.
+
+use std::sync::Arc;
+
+use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Units, Wire};
+use fsin_core::network::Network;
+use fsin_core::topology::Topology;
+use trgen::Geometry;
+use trgen::catalog::{Component, ErrorKind, SpecError};
+use trgen::phrase;
+use trgen::units::{DECIMALS, Decimal};
+
+use crate::constant_delay::units;
+
+const KEYS: &[Key] = &[
+    Key::of_network(
+        "wire-latency",
+        "NS",
+        Kind::Integer,
+        Some("2500"),
+        "ns",
+        "L of LogGOPS: time from the end of a send to the arrival",
+    ),
+    Key::of_network("wire-gap", "NS", Kind::Word, Some("6"), "ns/byte", "G of LogGOPS: time of a byte on the wire"),
+];
+
+/// Its row in the table of models.
+pub static LOGGOPS: ModelFamily = ModelFamily {
+    component: Component {
+        name: "loggops",
+        about: "an ideal network for traces and graphs: latency L and gap per byte G; o, g, O and S are those of {hosts}",
+        parameters: &[],
+        source: "Hoefler, Schneider, Lumsdaine, LogGOPSim, HPDC 2010",
+    },
+    aliases: &["ideal"],
+    keys: KEYS,
+    shared: &[],
+    defaults: &[],
+    short: &[("L", "wire-latency"), ("G", "wire-gap")],
+    parse: |values| {
+        let latency: u64 = values.integer("wire-latency")?;
+        if latency > Decimal::MOST {
+            return Err(SpecError::out_of_range("wire-latency", latency, 0..=Decimal::MOST));
+        }
+        let gap = values.word("wire-gap");
+        let gap_per_byte = Decimal::parse(gap).ok_or_else(|| {
+            let what =
+                phrase![["wire-gap"], (" takes ns per byte up to 2^40, with up to {DECIMALS} decimals, not `{gap}`")];
+            SpecError::new(ErrorKind::Malformed, what, values.write("wire-gap", "6")).of("wire-gap")
+        })?;
+        let topology = values.topology()?.into();
+        Ok(Arc::new(Ideal { wire: Wire { latency, gap_per_byte }, topology, units: units(values)? }))
+    },
+};
+
+/// Checked settings. Its topology only numbers nodes.
+#[derive(Debug)]
+struct Ideal {
+    wire: Wire,
+    topology: Arc<dyn Topology>,
+    units: Units,
+}
+
+impl NetworkSpec for Ideal {
+    fn build(&self) -> Result<Box<dyn Network>, SpecError> {
+        let what = phrase![["network" => "loggops"], " takes a trace or a graph"];
+        let remedy = phrase!["give ", ["trace" => "FILE"], ", or use ", ["network" => "constant-delay"]];
+        Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("network"))
+    }
+
+    fn geometry(&self) -> &Geometry {
+        self.topology.geometry()
+    }
+
+    fn units(&self) -> Units {
+        self.units
+    }
+
+    fn wire(&self) -> Option<Wire> {
+        Some(self.wire)
+    }
+}

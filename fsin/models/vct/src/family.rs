@@ -1,0 +1,299 @@
+//! The virtual cut-through model as a member of the family of models: its settings, and what they mean.
+
+use std::sync::Arc;
+
+use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
+use fsin_core::network::Network;
+use fsin_core::routing::{Order, Routing};
+use fsin_core::topology::{self, Faults, Topology};
+use trgen::Geometry;
+use trgen::catalog::{Component, ErrorKind, SpecError};
+use trgen::phrase;
+use trgen::phrase::Phrase;
+
+use crate::engine::fast::{self, MAX_THREADS};
+use crate::engine::reference::Reference;
+use crate::router::detours::Detours;
+use crate::router::{
+    Arbitration, CheckedParams, Consumption, GlobalCc, Inject, Injection, RouterParams, SourceQueue, Timeouts,
+};
+
+#[rustfmt::skip]
+const KEYS: &[Key] = &[
+    Key::of_network("vcs", "N", Kind::Integer, Some("3"), "", "virtual channels of each link"),
+    Key::of_network("routing", "MANAGEMENT:MODE", Kind::Word, None, "", "deadlock avoidance and request mode, such as dally:trc; bubble:smart for tori and meshes, else that of the topology (fsin explain dragonfly) if absent"),
+    Key::of_network("order", "dim|dir", Kind::Word, Some("dim"), "", "order of deterministic and escape routes: X Y Z, or X+ Y+ Z+ X- Y- Z-"),
+    Key::of_network("faults", "N", Kind::Integer, None, "", "dead links, drawn by the seed: of a direct network, or between switches with graph:updown or graph:shortest; 0 if absent"),
+    Key::of_network("fault-ways", "1|2", Kind::Integer, None, "", "directions of a link that die together; 1: for direct networks; 2 if absent"),
+    Key::of_network("link-delay", "D[:D...]", Kind::Word, None, "cycles", "delay of links beyond one cycle, of all or of each dimension, 1:1:8 (dragonfly: to endpoints : within : between groups); without load H hops of L phits take H (1 + link-delay + router-delay) + L - 1; 0 if absent"),
+    Key::of_network("router-delay", "C", Kind::Integer, None, "cycles", "delay of each router that a hop leads to, before a header can ask there; 0 if absent"),
+    Key::of_network("alternatives", "K", Kind::Integer, None, "", "with graph:shortest: links of a switch that packets of one destination are spread over; all if absent"),
+    Key::of_network("packet", "PHITS", Kind::Integer, Some("16"), "phits", "length of every packet"),
+    Key::of_network("phit-bytes", "B", Kind::Integer, Some("4"), "bytes", "payload of a phit"),
+    Key::of_network("queue", "PACKETS", Kind::Integer, Some("4"), "packets", "room of each transit and injection queue; fewer phits than the delay of a link cannot keep a channel of it busy"),
+    Key::of_network("injection-queue", "PACKETS", Kind::Integer, Some("8"), "packets", "room of each source buffer"),
+    Key::of_network("injectors", "I", Kind::Integer, Some("1"), "", "injection queues of each node"),
+    Key::of_network("injection", "MODE", Kind::Word, Some("shortest"), "", "injector of a new packet: shortest (the least occupied), dor, longest-path, ...; fsin list injections"),
+    Key::of_network("inject", "parallel|serial", Kind::Word, Some("parallel"), "", "from source buffer to injection queue: whatever fits at once, or a phit per cycle"),
+    Key::of_network("consumption", "multiple|single", Kind::Word, Some("multiple"), "", "consumption ports: one for each queue, or one per node"),
+    Key::of_network("arbitration", "MODE", Kind::Word, Some("rr"), "", "who gets a contended output: rr (round robin), fifo, longest, random, age, highest-vc"),
+    Key::of_network("bubble", "B", Kind::Integer, Some("2"), "packets", "room that a packet must find, its own place included, where it enters a ring or, on a mesh, a row; 0: none, and a torus may deadlock"),
+    Key::of_network("lbr", "B", Kind::Integer, Some("0"), "packets", "local bubble restriction: room that an injected packet must find, its own place included, on every channel"),
+    Key::of_network("in-transit-priority", "P", Kind::Number, Some("0"), "", "probability, 0 to 1, that transit queues are served before injection queues"),
+    Key::of_network("global-cc", "PERCENT", Kind::Number, None, "percent", "congestion control: nothing enters while packets in the network exceed this share of the room of all transit queues"),
+    Key::of_network("global-cc-period", "C", Kind::Integer, None, "cycles", "time between two counts of packets for global control; every cycle if absent"),
+    Key::of_network("timeout-upper", "C", Kind::Integer, None, "cycles", "lbr and in-transit-priority act at congested nodes only: where a header has waited for longer than this"),
+    Key::of_network("timeout-lower", "C", Kind::Integer, None, "cycles", "a node is no longer congested when a header has waited for less than this; 75 % of timeout-upper if absent"),
+];
+
+/// Its row in the table of models.
+pub static VCT: ModelFamily = ModelFamily {
+    component: Component {
+        name: "vct",
+        about: "virtual cut-through routers with virtual channels, phit by phit: the functional model of FSIN",
+        parameters: &[],
+        source: "Ridruejo, Miguel-Alonso, INSEE, Euro-Par 2005",
+    },
+    aliases: &["router"],
+    keys: KEYS,
+    shared: &["topology", "ways", "bandwidth", "watchdog", "engine", "threads", "link-loads"],
+    defaults: &[],
+    short: &[],
+    parse: |values| Ok(Arc::new(Spec::of(values)?)),
+};
+
+/// Engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Engine {
+    /// Event-driven, packet by packet; identical results, faster.
+    Fast,
+    /// Phit by phit: the definition of the model.
+    Reference,
+}
+
+/// Checked values.
+#[derive(Debug)]
+struct Spec {
+    /// With its dead links.
+    topology: Arc<dyn Topology>,
+    router: CheckedParams,
+    engine: Engine,
+    threads: usize,
+}
+
+impl Spec {
+    fn of(values: &dyn Values) -> Result<Self, SpecError> {
+        let topology = values.topology()?;
+        let router = router(values, &*topology)?;
+        let count = values.integer_or("faults", 0)?;
+        let faults = Faults { count, one_way: one_way(values, count)?, seed: router.seed };
+        let topology = topology::with_faults(topology, &faults).map_err(|refusal| refusal.of("faults"))?;
+        if !router.routing.uses_bubble() && values.is_insisted("bubble") {
+            let routing = router.routing.name();
+            let what = phrase![["bubble"], " has no meaning with ", ["routing" => routing], ", which needs none"];
+            return Err(SpecError::new(ErrorKind::Meaningless, what, "leave it out").of("bubble"));
+        }
+        let router = checked(values, &router, &*topology)?;
+        let (engine, threads) = engine(values)?;
+        Ok(Self { topology: topology.into(), router, engine, threads })
+    }
+}
+
+impl NetworkSpec for Spec {
+    fn build(&self) -> Result<Box<dyn Network>, SpecError> {
+        let (topology, router) = (Arc::clone(&self.topology), self.router.clone());
+        match self.engine {
+            Engine::Reference => Ok(Box::new(Reference::new(topology, router))),
+            Engine::Fast => fast::build(topology, router, self.threads).ok_or_else(|| {
+                let what = phrase![["engine" => "fast"], " simulates fewer than 2^31 nodes"];
+                SpecError::new(ErrorKind::TooLarge, what, "use a smaller network").of("engine")
+            }),
+        }
+    }
+
+    fn geometry(&self) -> &Geometry {
+        self.topology.geometry()
+    }
+
+    fn topology(&self) -> Option<&Arc<dyn Topology>> {
+        Some(&self.topology)
+    }
+
+    fn units(&self) -> Units {
+        let RouterParams { phit_bytes, packet_phits, .. } = *self.router;
+        Units { phit_bytes, packet_phits, capacity: 1.0 }
+    }
+
+    fn counts_phits(&self) -> bool {
+        true
+    }
+
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
+    fn node_bytes(&self) -> u64 {
+        /// \[bytes\] For each node and for each of its queues in the reference engine: measured on networks of 2^18
+        /// nodes, rounded down.
+        const NODE: u64 = 256;
+        const QUEUE: u64 = 30;
+        let (shape, router) = (self.topology.shape(), &self.router);
+        match self.engine {
+            Engine::Fast => fast::node_bytes(shape, router.vcs, router.injectors, router.queue_packets) as u64,
+            Engine::Reference => NODE + QUEUE * (shape.ports() * router.vcs + router.injectors) as u64,
+        }
+    }
+
+    fn room(&self) -> Option<Room> {
+        let queue = self.router.queue_phits();
+        let phits = |queues: usize| queue * queues as u32;
+        Some(Room { transit_phits: phits(self.router.vcs), injection_phits: phits(self.router.injectors) })
+    }
+
+    fn settled(&self) -> Vec<(&'static str, String)> {
+        vec![("routing", self.router.routing.name().to_owned())]
+    }
+
+    fn unreachable(&self) -> Option<SpecError> {
+        let detours = Detours::new(&self.router, &*self.topology)?;
+        let lost = detours.lost(&*self.topology, 4);
+        let what = phrase![
+            ["faults" => self.topology.faults()],
+            ": with ",
+            ["routing" => self.router.routing.name()],
+            " no route is left for {lost}"
+        ];
+        let remedy = phrase![
+            "direct networks do not go round dead links: use ",
+            ["faults" => "0"],
+            ", or a network of switches with ",
+            ["routing" => "graph:updown"]
+        ];
+        (lost.count > 0).then(|| SpecError::new(ErrorKind::Conflict, what, remedy).of("faults"))
+    }
+
+    fn warnings(&self) -> Vec<Phrase> {
+        self.router.warnings()
+    }
+}
+
+/// The settings of the router, with the topology's default routing where none is set; not yet checked for the topology.
+fn router(values: &dyn Values, topology: &dyn Topology) -> Result<RouterParams, SpecError> {
+    let spec = topology.spec();
+    let routing = match (values.value("routing"), Routing::serving(&spec)) {
+        (None, [usual, ..]) => Ok(*usual),
+        (name, _) => Routing::named(name.unwrap_or_default(), &spec),
+    };
+    let routing = routing.map_err(|refusal| refusal.within(phrase![["routing"], ": "]).of("routing"))?;
+    Ok(RouterParams {
+        routing,
+        order: values.choice("order", &[("dim", Order::Dimension), ("dir", Order::Direction)])?,
+        vcs: values.integer("vcs")?,
+        packet_phits: values.integer("packet")?,
+        phit_bytes: values.integer("phit-bytes")?,
+        queue_packets: values.integer("queue")?,
+        injection_queue_packets: values.integer("injection-queue")?,
+        injectors: values.integer("injectors")?,
+        injection: values.choice("injection", &Injection::ALL)?,
+        arbitration: values.choice("arbitration", &Arbitration::ALL)?,
+        inject: values.choice("inject", &[("parallel", Inject::Parallel), ("serial", Inject::Serial)])?,
+        consumption: values
+            .choice("consumption", &[("multiple", Consumption::Multiple), ("single", Consumption::Single)])?,
+        bubble: values.integer("bubble")?,
+        lbr: values.integer("lbr")?,
+        in_transit_priority: values.number("in-transit-priority")?,
+        global_cc: global_cc(values)?,
+        timeouts: timeouts(values)?,
+        link_delays: link_delays(values)?,
+        router_delay: if values.is_set("router-delay") { values.integer("router-delay")? } else { 0 },
+        alternatives: if values.is_set("alternatives") { values.integer("alternatives")? } else { 0 },
+        source_queue: values.choice("source", &[("open", SourceQueue::Open), ("throttled", SourceQueue::Throttled)])?,
+        seed: values.integer("seed")?,
+        watchdog_cycles: values.integer("watchdog")?,
+    })
+}
+
+/// True if only one direction of each dead link is dead.
+fn one_way(values: &dyn Values, faults: usize) -> Result<bool, SpecError> {
+    if !values.is_set("fault-ways") {
+        return Ok(false);
+    }
+    if faults == 0 {
+        return Err(SpecError::new(
+            ErrorKind::Meaningless,
+            phrase![["fault-ways"], " has no meaning without ", ["faults"]],
+            "leave it out",
+        )
+        .of("fault-ways"));
+    }
+    values.choice("fault-ways", &[("1", true), ("2", false)])
+}
+
+fn global_cc(values: &dyn Values) -> Result<Option<GlobalCc>, SpecError> {
+    let period = if values.is_set("global-cc-period") { values.integer("global-cc-period")? } else { 0 };
+    if values.is_set("global-cc") {
+        return Ok(Some(GlobalCc { percent: values.number("global-cc")?, period }));
+    }
+    if values.is_set("global-cc-period") {
+        let what = phrase![["global-cc-period"], " has no meaning without ", ["global-cc"]];
+        return Err(SpecError::new(ErrorKind::Meaningless, what, "leave it out").of("global-cc-period"));
+    }
+    Ok(None)
+}
+
+fn timeouts(values: &dyn Values) -> Result<Option<Timeouts>, SpecError> {
+    if !values.is_set("timeout-upper") {
+        if values.is_set("timeout-lower") {
+            let what = phrase![["timeout-lower"], " has no meaning without ", ["timeout-upper"]];
+            return Err(SpecError::new(ErrorKind::Meaningless, what, "set both").of("timeout-lower"));
+        }
+        return Ok(None);
+    }
+    let upper: u64 = values.integer("timeout-upper")?;
+    let lower = if values.is_set("timeout-lower") {
+        values.integer("timeout-lower")?
+    } else {
+        upper / 4 * 3 + upper % 4 * 3 / 4
+    };
+    Ok(Some(Timeouts { upper, lower }))
+}
+
+fn link_delays(values: &dyn Values) -> Result<Vec<u32>, SpecError> {
+    if !values.is_set("link-delay") {
+        return Ok(Vec::new());
+    }
+    let word = values.word("link-delay");
+    let delays: Result<Vec<u32>, _> = word.split(':').map(str::parse).collect();
+    delays.map_err(|_| {
+        let what = phrase![["link-delay"], " takes cycles, not `{word}`"];
+        let remedy =
+            phrase!["write ", ["link-delay" => "4"], ", or one for each dimension: ", ["link-delay" => "1:1:8"]];
+        SpecError::new(ErrorKind::Malformed, what, remedy).of("link-delay")
+    })
+}
+
+/// A router checked for its topology.
+fn checked(values: &dyn Values, router: &RouterParams, topology: &dyn Topology) -> Result<CheckedParams, SpecError> {
+    router.check(topology).map_err(|refusal| {
+        // The location is that of the first setting it names that is not a default.
+        let key = refusal.settings().find(|key| values.is_set(key)).unwrap_or("topology");
+        let names_some = refusal.what().settings().next().is_some();
+        if names_some { refusal.of(key) } else { refusal.within(phrase![[key], ": "]).of(key) }
+    })
+}
+
+/// The engine and its number of threads.
+fn engine(values: &dyn Values) -> Result<(Engine, usize), SpecError> {
+    let engine = values.choice("engine", &[("fast", Engine::Fast), ("reference", Engine::Reference)])?;
+    let threads: usize = values.integer("threads")?;
+    if !(1..=MAX_THREADS).contains(&threads) {
+        let what = phrase![["threads" => threads], " is out of range"];
+        return Err(SpecError::new(ErrorKind::OutOfRange, what, format!("use 1 to {MAX_THREADS}")).of("threads"));
+    }
+    if threads > 1 && engine == Engine::Reference {
+        let what = phrase![["threads" => threads], ": the reference engine runs on one thread"];
+        let remedy = phrase!["use ", ["threads" => "1"], ", or ", ["engine" => "fast"]];
+        return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("threads"));
+    }
+    Ok((engine, threads))
+}

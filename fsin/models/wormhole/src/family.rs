@@ -1,0 +1,177 @@
+//! The wormhole model as a member of the family of models: its settings, and what they mean.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
+use fsin_core::network::Network;
+use fsin_core::topology::Topology;
+use trgen::Geometry;
+use trgen::catalog::{Component, SpecError};
+use trgen::phrase;
+
+use crate::reference::Reference;
+use crate::{BuildError, Hold, Params, Routing, check, fast};
+
+#[rustfmt::skip]
+const KEYS: &[Key] = &[
+    Key::of_network("preset", "NAME", Kind::Word, None, "", "settings to begin with: default, or booksim (two stages, speculation, iSLIP)"),
+    Key::of_network("buffer", "FLITS", Kind::Integer, None, "flits", "room of each virtual channel of an input; that of the preset if absent, as for all of these"),
+    Key::of_network("route-delay", "C", Kind::Integer, None, "cycles", "stage of route computation; 0 is lookahead routing"),
+    Key::of_network("vc-alloc-delay", "C", Kind::Integer, None, "cycles", "stage of virtual channel allocation"),
+    Key::of_network("switch-alloc-delay", "C", Kind::Integer, None, "cycles", "stage of switch allocation"),
+    Key::of_network("traverse-delay", "C", Kind::Integer, None, "cycles", "stage of switch traversal"),
+    Key::of_network("speculative", "true|false", Kind::Word, None, "", "heads ask for the switch together with a virtual channel"),
+    Key::of_network("speedup", "S", Kind::Word, None, "", "steps of a router in a cycle of its links: 2, 1.5, 3/2"),
+    Key::of_network("credit-delay", "C", Kind::Integer, None, "cycles", "time until a credit counts, beyond the delay of the link"),
+    Key::of_network("vc-allocator", "NAME", Kind::Word, None, "", "separable, islip:ITERATIONS, wavefront, oldest-first"),
+    Key::of_network("switch-allocator", "NAME", Kind::Word, None, "", "as for virtual channels"),
+    Key::of_network("switch-hold", "packet|flit", Kind::Word, None, "", "how long a connection through the switch lasts"),
+    Key::of_network("output-queue", "FLITS", Kind::Integer, None, "flits", "room of an output's queue; unbounded if absent"),
+    Key::of_network("vc-classes", "NAME", Kind::Word, None, "", "of rings: per-dimension, dateline, balanced"),
+    Key::of_network("wait-for-tail-credit", "true|false", Kind::Word, None, "", "a virtual channel is free again when all its credits are back, not when the tail has left"),
+    Key::of_network("vc-busy-when-full", "true|false", Kind::Word, None, "", "a virtual channel without a credit is not allocated"),
+    Key::of_network("unsafe-routing", "true|false", Kind::Word, None, "", "runs what is not free of deadlock as well"),
+];
+
+/// Its row in the table of models.
+pub static WORMHOLE: ModelFamily = ModelFamily {
+    component: Component {
+        name: "wormhole",
+        about: "input-queued routers with virtual channels, credits and pipelines, flit by flit; a phit is a flit",
+        parameters: &[],
+        source: "Dally, Towles, Principles and Practices of Interconnection Networks, 2004; Jiang et al., BookSim 2, \
+                 ISPASS 2013",
+    },
+    aliases: &[],
+    keys: KEYS,
+    shared: &[
+        "topology",
+        "ways",
+        "vcs",
+        "routing",
+        "packet",
+        "phit-bytes",
+        "link-delay",
+        "bandwidth",
+        "watchdog",
+        "engine",
+        "link-loads",
+    ],
+    defaults: &[("vcs", "2"), ("link-delay", "1")],
+    short: &[],
+    parse: |values| Ok(Arc::new(Spec::of(values)?)),
+};
+
+/// Checked settings.
+#[derive(Debug)]
+struct Spec {
+    topology: Arc<dyn Topology>,
+    params: Params,
+    is_reference: bool,
+}
+
+impl Spec {
+    fn of(values: &dyn Values) -> Result<Self, SpecError> {
+        let topology = values.topology()?;
+        let base =
+            Params::preset(values.value("preset").unwrap_or("default")).map_err(|refusal| refusal.of("preset"))?;
+        let params = Params {
+            flit_bytes: values.integer("phit-bytes")?,
+            packet_flits: values.integer("packet")?,
+            vcs: values.integer_or("vcs", base.vcs)?,
+            buffer: values.integer_or("buffer", base.buffer)?,
+            route_delay: values.integer_or("route-delay", base.route_delay)?,
+            vc_alloc_delay: values.integer_or("vc-alloc-delay", base.vc_alloc_delay)?,
+            switch_alloc_delay: values.integer_or("switch-alloc-delay", base.switch_alloc_delay)?,
+            traverse_delay: values.integer_or("traverse-delay", base.traverse_delay)?,
+            speculative: truth(values, "speculative", base.speculative)?,
+            speedup: word(values, "speedup", base.speedup)?,
+            link_delay: values.integer_or("link-delay", base.link_delay)?,
+            credit_delay: values.integer_or("credit-delay", base.credit_delay)?,
+            vc_allocator: word(values, "vc-allocator", base.vc_allocator)?,
+            switch_allocator: word(values, "switch-allocator", base.switch_allocator)?,
+            hold: match values.is_set("switch-hold") {
+                true => values.choice("switch-hold", &[("packet", Hold::Packet), ("flit", Hold::Flit)])?,
+                false => base.hold,
+            },
+            output_queue: match values.is_set("output-queue") {
+                true => Some(values.integer("output-queue")?),
+                false => base.output_queue,
+            },
+            vc_classes: word(values, "vc-classes", base.vc_classes)?,
+            wait_for_tail_credit: truth(values, "wait-for-tail-credit", base.wait_for_tail_credit)?,
+            vc_busy_when_full: truth(values, "vc-busy-when-full", base.vc_busy_when_full)?,
+            routing: word(values, "routing", Routing::usual(&*topology))?,
+            unsafe_routing: truth(values, "unsafe-routing", base.unsafe_routing)?,
+            seed: values.integer("seed")?,
+            watchdog_cycles: values.integer("watchdog")?,
+        };
+        check(&*topology, &params).map_err(|error| refusal(values, error))?;
+        let is_reference = values.choice("engine", &[("fast", false), ("reference", true)])?;
+        Ok(Self { topology: topology.into(), params, is_reference })
+    }
+}
+
+/// An error about the first setting it names that is set; a cycle of channels is one of the routing.
+fn refusal(values: &dyn Values, error: BuildError) -> SpecError {
+    let refusal = SpecError::from(error);
+    let key = refusal.setting().or_else(|| refusal.settings().find(|key| values.is_set(key)));
+    refusal.of(key.unwrap_or("routing"))
+}
+
+/// A word that the model reads itself.
+fn word<T: FromStr<Err = SpecError>>(values: &dyn Values, key: &'static str, absent: T) -> Result<T, SpecError> {
+    if !values.is_set(key) {
+        return Ok(absent);
+    }
+    values.word(key).parse().map_err(|refusal: SpecError| match refusal.setting() {
+        Some(_) => refusal,
+        None => refusal.within(phrase![[key], ": "]).of(key),
+    })
+}
+
+fn truth(values: &dyn Values, key: &'static str, absent: bool) -> Result<bool, SpecError> {
+    if values.is_set(key) { values.switch(key) } else { Ok(absent) }
+}
+
+impl NetworkSpec for Spec {
+    fn build(&self) -> Result<Box<dyn Network>, SpecError> {
+        let (topology, params) = (&*self.topology, self.params.clone());
+        match self.is_reference {
+            true => Ok(Box::new(Reference::new(topology, params)?)),
+            false => Ok(fast::build(topology, params)?),
+        }
+    }
+
+    fn geometry(&self) -> &Geometry {
+        self.topology.geometry()
+    }
+
+    fn topology(&self) -> Option<&Arc<dyn Topology>> {
+        Some(&self.topology)
+    }
+
+    fn units(&self) -> Units {
+        Units { phit_bytes: self.params.flit_bytes, packet_phits: self.params.packet_flits, capacity: 1.0 }
+    }
+
+    fn counts_phits(&self) -> bool {
+        true
+    }
+
+    fn room(&self) -> Option<Room> {
+        let flits = self.params.buffer * self.params.vcs as u32;
+        Some(Room { transit_phits: flits, injection_phits: flits })
+    }
+
+    fn settled(&self) -> Vec<(&'static str, String)> {
+        let Params { vcs, buffer, link_delay, routing, .. } = &self.params;
+        vec![
+            ("vcs", vcs.to_string()),
+            ("buffer", buffer.to_string()),
+            ("link-delay", link_delay.to_string()),
+            ("routing", routing.name().to_owned()),
+        ]
+    }
+}
