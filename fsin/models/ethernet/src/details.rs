@@ -1,6 +1,32 @@
 //! What this model measures beyond what every model does.
 
+use fsin_core::network::Measure;
+use fsin_core::stats::Distribution;
 use trgen::NodeId;
+
+const fn measure(name: &'static str, unit: &'static str, about: &'static str) -> Measure {
+    Measure { name, unit, about }
+}
+
+static MEASURES: [Measure; 17] = [
+    measure("frame_hops", "frames", "that links carried, those between hosts and switches included"),
+    measure("frames_dropped", "frames", "that found a queue full"),
+    measure("frames_damaged", "frames", "discarded because a link damaged them"),
+    measure("frames_flooded", "frames", "copies that switches made of frames to unknown addresses, beyond the first"),
+    measure("retransmissions", "frames", "of messages, sent again"),
+    measure("fast_retransmits", "", "of windows, by duplicate acknowledgements"),
+    measure("timeouts", "", "of windows"),
+    measure("acknowledgements", "frames", "sent"),
+    measure("pauses", "frames", "PAUSE frames, to stop and to go on"),
+    measure("messages_lost", "messages", "of which a frame was lost for good"),
+    measure("goodput", "b/s", "bits of messages received for the first time"),
+    measure("throughput", "b/s", "bits on the wire received by destinations"),
+    measure("longest_queue", "frames", "of all ports of switches"),
+    measure("mean_queue", "frames", "over time, of the port of a switch where it was largest"),
+    measure("highest_utilisation", "", "share of the time, of the link where it was largest"),
+    measure("message_latency_mean", "ns", "from a message's being offered to its last bit"),
+    measure("message_latency_max", "ns", "the longest of them"),
+];
 
 /// Counts of frames and bytes since the start of the run. A frame that is flooded becomes several copies; a frame that
 /// is sent again is another frame. PAUSE frames are not among them.
@@ -94,6 +120,34 @@ impl Details {
     #[must_use]
     pub fn frame_hops(&self) -> u64 {
         self.ports.iter().map(|port| port.frames).sum()
+    }
+
+    /// As figures of a result.
+    pub(crate) fn measures(&self, messages: &Distribution) -> Vec<(&'static Measure, f64)> {
+        let (dropped, damaged) = self.losses();
+        let totals = &self.totals;
+        let largest = |value: &dyn Fn(&PortDetails) -> f64| self.ports.iter().map(value).fold(0.0, f64::max);
+        let latency = messages.moments();
+        let values = [
+            self.frame_hops() as f64,
+            dropped as f64,
+            damaged as f64,
+            totals.copies_made as f64,
+            totals.retransmissions as f64,
+            totals.fast_retransmits as f64,
+            totals.timeouts as f64,
+            totals.acknowledgements as f64,
+            totals.pauses as f64,
+            totals.messages_lost as f64,
+            self.goodput(),
+            self.throughput(),
+            largest(&|port| port.longest as f64),
+            largest(&|port| port.mean_queue(self.elapsed)),
+            largest(&|port| port.utilisation(self.elapsed)),
+            latency.mean().unwrap_or(0.0) / 1e3,
+            latency.max().unwrap_or(0) as f64 / 1e3,
+        ];
+        MEASURES.iter().zip(values).collect()
     }
 
     /// \[frames\] Dropped by queues, and discarded because a link damaged them.

@@ -29,12 +29,14 @@
 
 pub mod capture;
 mod details;
+pub mod family;
 pub mod fast;
 mod params;
 pub mod reference;
 mod rules;
 
 pub use details::{Details, PortDetails, Totals};
+pub use family::FAMILY;
 pub use params::{
     FORWARDING, Forwarding, MAX_QUEUE, MAX_TIME, Params, RATES, RECOVERY, Recovery, SWITCHING, Switching,
 };

@@ -92,11 +92,11 @@ impl FromStr for Recovery {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Params {
     /// \[b/s\] Data rate of links of which the topology says nothing.
-    pub rate: u64,
+    pub link_rate: u64,
     /// \[ps\] Propagation delay of links of which the topology says nothing.
-    pub delay: u64,
+    pub propagation: u64,
     /// \[frames\] That may wait at an output, that in transmission not counted; with [`pause`](Self::pause) at an input.
-    pub queue: u32,
+    pub port_queue: u32,
     /// When frames are forwarded.
     pub switching: Switching,
     /// How ports are found.
@@ -120,9 +120,9 @@ pub struct Params {
     /// \[bytes\] Window: of a message in a segment, at most.
     pub segment: u32,
     /// \[bytes\] Window: of headers in each segment, beside those of Ethernet (IPv4 20, TCP 20).
-    pub header: u32,
+    pub segment_header: u32,
     /// \[bytes\] Window: of an acknowledgement, beside the overhead of Ethernet.
-    pub ack: u32,
+    pub ack_bytes: u32,
     /// \[bytes\] Window: largest window, that of the receiver.
     pub window: u64,
     /// \[segments\] Window: at the beginning, and after a pause (RFC 5681, 3.1).
@@ -142,9 +142,9 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
-            rate: 1_000_000_000,
-            delay: 500_000,
-            queue: 1_000,
+            link_rate: 1_000_000_000,
+            propagation: 500_000,
+            port_queue: 1_000,
             switching: Switching::StoreAndForward,
             forwarding: Forwarding::Learning,
             spanning_tree: true,
@@ -156,8 +156,8 @@ impl Default for Params {
             xoff: 500,
             xon: 250,
             segment: MAX_PAYLOAD - 40,
-            header: 40,
-            ack: 40,
+            segment_header: 40,
+            ack_bytes: 40,
             window: 65_535,
             initial_window: 3,
             dup_acks: 3,
@@ -204,15 +204,15 @@ impl Params {
     pub fn check(&self) -> Result<(), SpecError> {
         let most = u64::from(MAX_PAYLOAD);
         let ranges = [
-            ("rate", self.rate, RATES),
-            ("delay", self.delay, 0..=MAX_TIME),
-            ("queue", self.queue.into(), 1..=MAX_QUEUE.into()),
+            ("link-rate", self.link_rate, RATES),
+            ("propagation", self.propagation, 0..=MAX_TIME),
+            ("port-queue", self.port_queue.into(), 1..=MAX_QUEUE.into()),
             ("ageing", self.ageing, 1..=u64::MAX),
             ("xoff", self.xoff.into(), 1..=MAX_QUEUE.into()),
             ("xon", self.xon.into(), 0..=MAX_QUEUE.into()),
             ("segment", self.segment.into(), 1..=most),
-            ("header", self.header.into(), 0..=most - 1),
-            ("ack", self.ack.into(), 0..=most),
+            ("segment-header", self.segment_header.into(), 0..=most - 1),
+            ("ack-bytes", self.ack_bytes.into(), 0..=most),
             ("window", self.window, 1..=1 << 40),
             ("initial-window", self.initial_window.into(), 1..=1 << 20),
             ("dup-acks", self.dup_acks.into(), 1..=1 << 20),
@@ -230,9 +230,8 @@ impl Params {
             let remedy = "use 0 or more, and less than 1";
             return Err(SpecError::new(ErrorKind::OutOfRange, what, remedy).of("per").given(self.per));
         }
-        if self.segment + self.header > MAX_PAYLOAD {
-            let what =
-                phrase![["segment" => self.segment], " and ", ["header" => self.header], " do not fit in a frame"];
+        if self.segment + self.segment_header > MAX_PAYLOAD {
+            let what = phrase![["segment" => self.segment], " and ", ["segment-header" => self.segment_header], " do not fit in a frame"];
             let remedy = format!("use at most {MAX_PAYLOAD} bytes in all");
             return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("segment"));
         }
@@ -251,18 +250,18 @@ impl Params {
     /// Checks that nothing is lost at an input, with flow control.
     pub(crate) fn check_headroom(&self, rate: u64, delay: u64) -> Result<(), SpecError> {
         let needed = u64::from(self.xoff).saturating_add(Self::headroom(rate, delay));
-        if !self.pause || u64::from(self.queue) >= needed {
+        if !self.pause || u64::from(self.port_queue) >= needed {
             return Ok(());
         }
         let what = phrase![
-            ["queue" => self.queue],
+            ["port-queue" => self.port_queue],
             " is too short for ",
             ["pause"],
             (": beyond "),
             ["xoff" => self.xoff],
             (" a link of {rate} b/s and {delay} ps may bring {} frames more", needed - u64::from(self.xoff))
         ];
-        let remedy = phrase!["use ", ["queue" => needed], " or more, or a smaller ", ["xoff"]];
-        Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("queue"))
+        let remedy = phrase!["use ", ["port-queue" => needed], " or more, or a smaller ", ["xoff"]];
+        Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("port-queue"))
     }
 }

@@ -81,12 +81,12 @@ prop_compose! {
         (rounds, gap, bytes) in (1u64..40, prop_oneof![1u64..5, 5u64..40], prop_oneof![Just(0u64), 1u64..2_000, 1u64..9_000]),
         seed in any::<u64>(),
     ) -> Case {
-        let base = Params { rate, delay, queue, ecmp, per, recovery, spanning_tree, ageing, forwarding, ..Params::default() };
+        let base = Params { link_rate: rate, propagation: delay, port_queue: queue, ecmp, per, recovery, spanning_tree, ageing, forwarding, ..Params::default() };
         let (xoff, xon) = pause.map_or((2, 1), |(xoff, xon)| (xoff, xon.min(xoff - 1)));
         let params = Params {
             switching: if cut { Switching::CutThrough } else { Switching::StoreAndForward },
             pause: pause.is_some(),
-            queue: if pause.is_some() { 10_000 } else { queue },
+            port_queue: if pause.is_some() { 10_000 } else { queue },
             xoff, xon, segment, window, initial_window, dup_acks, seed,
             rto_initial: rto * US, rto_min: rto * US, rto_max: 64 * rto * US,
             ..base

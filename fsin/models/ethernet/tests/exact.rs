@@ -11,7 +11,7 @@ use proptest::prelude::*;
 const NANOSECOND: u64 = 1_000;
 
 fn params(rate: u64, forwarding: Forwarding) -> Params {
-    Params { rate, delay: NANOSECOND, forwarding, ..Params::default() }
+    Params { link_rate: rate, propagation: NANOSECOND, forwarding, ..Params::default() }
 }
 
 /// Messages there and back over one switch.
@@ -83,7 +83,7 @@ proptest! {
         learning in any::<bool>(),
     ) {
         let forwarding = if learning { Forwarding::Learning } else { Forwarding::Static };
-        let params = Params { rate, delay, forwarding, ..Params::default() };
+        let params = Params { link_rate: rate, propagation: delay, forwarding, ..Params::default() };
         let bit = 1_000_000_000_000 / rate;
         let frames = params.frames_of(bytes);
         let whole = bytes / 1_497;

@@ -22,7 +22,7 @@ const MS: u64 = 1_000 * US;
 const SECOND: u64 = 1_000 * MS;
 
 fn fixed(recovery: Recovery) -> Params {
-    Params { recovery, forwarding: Forwarding::Static, delay: 1_000, ..Params::default() }
+    Params { recovery, forwarding: Forwarding::Static, propagation: 1_000, ..Params::default() }
 }
 
 /// Every host sends to all others, some messages at once.
@@ -52,7 +52,7 @@ proptest! {
     ) {
         let recovery = if window { Recovery::Window } else { Recovery::Oracle };
         let forwarding = if learning { Forwarding::Learning } else { Forwarding::Static };
-        let params = Params { recovery, forwarding, per: 0.01, queue, seed, rto_min: 20 * MS, ..Params::default() };
+        let params = Params { recovery, forwarding, per: 0.01, port_queue: queue, seed, rto_min: 20 * MS, ..Params::default() };
         let topology = topology::parse(spec, 2).unwrap();
         let mut network = fsin_ethernet::fast::build(&*topology, params.clone()).unwrap();
         let count = all_to_all(&mut *network, bytes);
@@ -90,7 +90,7 @@ fn without_recovery_losses_are_reported() {
 
 /// \[b/s\] Goodput of a connection that sends `bytes` over two links with 0.5 ms each.
 fn goodput(params: &Params, bytes: u64) -> (f64, fsin_ethernet::Details) {
-    let params = Params { delay: MS / 2, ..params.clone() };
+    let params = Params { propagation: MS / 2, ..params.clone() };
     let mut network = fsin_ethernet::fast::build(&*row(1, 2, false), params).unwrap();
     network.inject(message(0, 0, 1, bytes));
     let delivered = drain(&mut *network).unwrap();
@@ -150,7 +150,7 @@ fn the_last_segment_waits_for_the_timer() {
 /// Five hosts to one: the queue of its port overflows and is counted there.
 #[test]
 fn queues_overflow_at_the_port() {
-    for mut network in engines(&*row(1, 6, false), &Params { queue: 10, ..fixed(Recovery::None) }) {
+    for mut network in engines(&*row(1, 6, false), &Params { port_queue: 10, ..fixed(Recovery::None) }) {
         (0..5).for_each(|source| {
             network.inject(message(source.into(), source, 5, 30 * 1_497));
         });
@@ -204,7 +204,7 @@ fn pauses_lock_a_ring() {
 #[test]
 fn pauses_lose_nothing() {
     let topology = topology::parse("fattree:4,2", 2).unwrap();
-    let lossy = Params { queue: 60, xoff: 20, xon: 10, ..fixed(Recovery::None) };
+    let lossy = Params { port_queue: 60, xoff: 20, xon: 10, ..fixed(Recovery::None) };
     for (params, is_lossless) in [(Params { pause: true, ..lossy.clone() }, true), (lossy, false)] {
         for mut network in engines(&*topology, &params) {
             for source in 1..16 {
@@ -342,18 +342,18 @@ fn settings_that_cannot_be_used_are_refused() {
     let row = row(1, 2, false);
     let base = Params::default;
     for (params, key, kind) in [
-        (Params { rate: 0, ..base() }, "rate", ErrorKind::OutOfRange),
-        (Params { rate: u64::MAX, ..base() }, "rate", ErrorKind::OutOfRange),
-        (Params { delay: u64::MAX, ..base() }, "delay", ErrorKind::OutOfRange),
-        (Params { queue: 0, ..base() }, "queue", ErrorKind::OutOfRange),
+        (Params { link_rate: 0, ..base() }, "link-rate", ErrorKind::OutOfRange),
+        (Params { link_rate: u64::MAX, ..base() }, "link-rate", ErrorKind::OutOfRange),
+        (Params { propagation: u64::MAX, ..base() }, "propagation", ErrorKind::OutOfRange),
+        (Params { port_queue: 0, ..base() }, "port-queue", ErrorKind::OutOfRange),
         (Params { ageing: 0, ..base() }, "ageing", ErrorKind::OutOfRange),
         (Params { per: 1.0, ..base() }, "per", ErrorKind::OutOfRange),
         (Params { per: -0.1, ..base() }, "per", ErrorKind::OutOfRange),
         (Params { per: f64::NAN, ..base() }, "per", ErrorKind::OutOfRange),
         (Params { segment: 0, ..base() }, "segment", ErrorKind::OutOfRange),
         (Params { segment: 1_497, ..base() }, "segment", ErrorKind::Conflict),
-        (Params { header: 1_497, ..base() }, "header", ErrorKind::OutOfRange),
-        (Params { ack: 1_498, ..base() }, "ack", ErrorKind::OutOfRange),
+        (Params { segment_header: 1_497, ..base() }, "segment-header", ErrorKind::OutOfRange),
+        (Params { ack_bytes: 1_498, ..base() }, "ack-bytes", ErrorKind::OutOfRange),
         (Params { window: 0, ..base() }, "window", ErrorKind::OutOfRange),
         (Params { initial_window: 0, ..base() }, "initial-window", ErrorKind::OutOfRange),
         (Params { dup_acks: 0, ..base() }, "dup-acks", ErrorKind::OutOfRange),
@@ -361,8 +361,8 @@ fn settings_that_cannot_be_used_are_refused() {
         (Params { rto_max: 1, ..base() }, "rto-max", ErrorKind::OutOfRange),
         (Params { ecmp: true, ..base() }, "ecmp", ErrorKind::Meaningless),
         (Params { pause: true, xon: 500, ..base() }, "xon", ErrorKind::Conflict),
-        (Params { pause: true, queue: 510, ..base() }, "queue", ErrorKind::Conflict),
-        (Params { pause: true, delay: MS, ..base() }, "queue", ErrorKind::Conflict),
+        (Params { pause: true, port_queue: 510, ..base() }, "port-queue", ErrorKind::Conflict),
+        (Params { pause: true, propagation: MS, ..base() }, "port-queue", ErrorKind::Conflict),
     ] {
         let error = check(&*row, &params).unwrap_err();
         assert_eq!((error.setting(), error.kind()), (Some(key), kind), "{error}");

@@ -97,7 +97,7 @@ impl Said {
                 "comment" => value.clone_into(&mut self.comment),
                 "rate" => self.rate = Some(parse_rate(value).ok_or_else(|| misread(key, value, "rate=\"1Gb/s\""))?),
                 "propagation" => {
-                    let span = parse_span(value);
+                    let span = trgen::units::parse_span(value);
                     self.propagation = Some(span.ok_or_else(|| misread(key, value, "propagation=\"1us\""))?);
                 }
                 "delay" => {
@@ -132,18 +132,6 @@ pub fn parse_rate(text: &str) -> Option<u64> {
     }
     let part: u64 = format!("{part:0<zeros$}").parse().unwrap_or(0);
     whole.parse::<u64>().ok()?.checked_mul(10u64.pow(zeros as u32))?.checked_add(part)
-}
-
-/// \[ps\] A span with its unit, such as `100us` or `2.5ns`.
-fn parse_span(text: &str) -> Option<u64> {
-    let digits = text.find(|letter: char| !(letter.is_ascii_digit() || letter == '.'))?;
-    let (number, unit) = text.split_at(digits);
-    let power = ["ps", "ns", "us", "ms", "s"].iter().position(|name| *name == unit)? * 3;
-    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
-    if whole.is_empty() || part.len() > power {
-        return None;
-    }
-    format!("{whole}{part:0<power$}").parse().ok()
 }
 
 impl Directed {

@@ -341,7 +341,7 @@ impl Fast {
         let mut held = NONE;
         if self.params.pause {
             let state = &mut self.ports[input];
-            if state.inside >= self.params.queue {
+            if state.inside >= self.params.port_queue {
                 state.counts.dropped += 1;
                 return self.hosts.lose(frame.unit, notices);
             }
@@ -380,7 +380,7 @@ impl Fast {
             self.transmit(output, frame, key);
             return self.release(held);
         }
-        if !self.params.pause && length >= self.params.queue as usize {
+        if !self.params.pause && length >= self.params.port_queue as usize {
             state.counts.dropped += 1;
             return self.hosts.lose(frame.unit, notices);
         }

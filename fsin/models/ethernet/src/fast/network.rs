@@ -1,6 +1,6 @@
 //! The fast engine as a network.
 
-use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices};
+use fsin_core::network::{Deadlock, Injected, Measure, Network, NetworkFailure, Notices};
 use fsin_core::stats::{Distribution, Recorder};
 use fsin_core::view::{Occupancy, View};
 use trgen::{Cycle, Message};
@@ -91,6 +91,10 @@ impl Network for Fast {
 
     fn recorder_mut(&mut self) -> &mut Recorder {
         &mut self.hosts.recorder
+    }
+
+    fn measures(&self) -> Vec<(&'static Measure, f64)> {
+        self.details().measures(&self.hosts.message_latency)
     }
 
     fn view(&self) -> Option<&dyn View> {

@@ -262,7 +262,7 @@ impl Reference {
         if outputs.is_empty() {
             return self.hosts.filter(frame.unit, notices);
         }
-        if self.params.pause && self.ports[input].inside >= self.params.queue.into() {
+        if self.params.pause && self.ports[input].inside >= self.params.port_queue.into() {
             self.ports[input].counts.dropped += 1;
             return self.hosts.lose(frame.unit, notices);
         }
@@ -290,7 +290,7 @@ impl Reference {
     fn enqueue(&mut self, output: usize, frame: Frame, held: usize, notices: &mut Notices) {
         self.change_queue(output);
         let state = &mut self.ports[output];
-        if !self.params.pause && state.queue.len() >= self.params.queue as usize {
+        if !self.params.pause && state.queue.len() >= self.params.port_queue as usize {
             state.counts.dropped += 1;
             self.release(held);
             return self.hosts.lose(frame.unit, notices);

@@ -1,6 +1,6 @@
 //! The reference engine as a network.
 
-use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices};
+use fsin_core::network::{Deadlock, Injected, Measure, Network, NetworkFailure, Notices};
 use fsin_core::stats::{Distribution, Recorder};
 use fsin_core::view::{Occupancy, View};
 use trgen::{Cycle, Message};
@@ -93,6 +93,10 @@ impl Network for Reference {
 
     fn recorder_mut(&mut self) -> &mut Recorder {
         &mut self.hosts.recorder
+    }
+
+    fn measures(&self) -> Vec<(&'static Measure, f64)> {
+        self.details().measures(&self.hosts.message_latency)
     }
 
     fn view(&self) -> Option<&dyn View> {

@@ -259,12 +259,12 @@ impl Hosts {
                         host.ending = Some(message);
                     }
                 }
-                let header = if self.params.recovery == Recovery::Window { self.params.header } else { 0 };
+                let header = if self.params.recovery == Recovery::Window { self.params.segment_header } else { 0 };
                 (whole.destination.0, self.bytes_of(&whole, index) + header)
             }
             Load::Acknowledgement { connection, .. } => {
                 self.totals.acknowledgements += 1;
-                (self.connections[connection as usize].source, self.params.ack)
+                (self.connections[connection as usize].source, self.params.ack_bytes)
             }
         };
         let unit = self.units.store(Unit { load, key, copies: 1, is_received: false });

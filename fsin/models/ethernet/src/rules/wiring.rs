@@ -92,7 +92,7 @@ impl Wiring {
                 if device >= hosts {
                     new.add_ports(topology, params, device, device - hosts, &ends)?;
                 }
-                new.add(device, number, params.rate, params.delay, false);
+                new.add(device, number, params.link_rate, params.propagation, false);
             } else {
                 new.add_ports(topology, params, device, device, &ends)?;
             }
@@ -120,8 +120,8 @@ impl Wiring {
         for (port, _) in ends.of(node) {
             let (node, port) = (NodeId::at(node), Port(port as u8));
             let note = notes.and_then(|notes| notes.of(node, port));
-            let rate = note.and_then(|note| note.rate).unwrap_or(params.rate);
-            let delay = note.and_then(|note| note.propagation).unwrap_or(params.delay);
+            let rate = note.and_then(|note| note.rate).unwrap_or(params.link_rate);
+            let delay = note.and_then(|note| note.propagation).unwrap_or(params.propagation);
             let delay = delay.saturating_add(topology.wire(node, port).into());
             if !RATES.contains(&rate) || delay > MAX_TIME {
                 let what = format!("a link of node {node} of {} has {rate} b/s and {delay} ps", topology.spec());
