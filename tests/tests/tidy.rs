@@ -22,9 +22,10 @@ const fn room(name: &'static str, folder: &'static str, builds_on: &'static [&'s
 const ROOMS: &[Room] = &[
     room("trgen", "trgen", &[]),
     room("fsin-core", "fsin/core", &["trgen"]),
+    room("fsin-ethernet", "fsin/models/ethernet", &["fsin-core", "trgen"]),
     room("fsin-vct", "fsin/models/vct", &["fsin-core", "trgen"]),
     room("fsin-wormhole", "fsin/models/wormhole", &["fsin-core", "trgen"]),
-    room("fsin-models", "fsin/models", &["fsin-core", "fsin-vct", "fsin-wormhole", "trgen"]),
+    room("fsin-models", "fsin/models", &["fsin-core", "fsin-ethernet", "fsin-vct", "fsin-wormhole", "trgen"]),
     room("fsin-stamp", "fsin/stamp", &[]),
     room("tui", "tui", &[]),
     room("adapters", "adapters", &["trgen"]),

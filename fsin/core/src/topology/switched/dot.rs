@@ -8,10 +8,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use trgen::catalog::{ErrorKind, SpecError};
 
+use super::directed::Directed;
 use super::graph::Switches;
 use crate::words;
 
-mod syntax;
+pub(super) mod syntax;
 
 use syntax::{Attributes, End, Fault, MAX_DEPTH, Statement};
 
@@ -59,6 +60,17 @@ pub(super) fn parse(text: &str, endpoints: u32) -> Result<Switches, SpecError> {
     let mut reader = Reader::default();
     reader.statements(&graph.statements, Defaults { endpoints, delay: 0 })?;
     Ok(reader.sorted(graph.is_strict))
+}
+
+/// Reads a directed graph; `None` if the graph is not directed, or the text is none.
+///
+/// # Errors
+/// Edges whose attributes cannot be read, and graphs without hosts.
+pub(super) fn directed(text: &str) -> Result<Option<Directed>, SpecError> {
+    match syntax::parse(text) {
+        Ok(graph) if graph.is_directed && text.len() <= MAX_BYTES => Directed::read(&graph.statements).map(Some),
+        _ => Ok(None),
+    }
 }
 
 fn refusal(fault: &Fault) -> SpecError {

@@ -10,6 +10,7 @@ use std::path::Path;
 use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 
+use super::directed::Directed;
 use super::{Link, Plan, Switched, check_nodes, dot};
 use crate::topology::{Kind, MAX_DELAY, Row, check_once, number, table::both_ways};
 
@@ -40,7 +41,7 @@ pub(in crate::topology) const GRAPH: Row = Row {
 
 /// No plan: only tables of distances lead through it.
 #[derive(Debug)]
-struct Unplanned;
+pub(super) struct Unplanned;
 
 impl Plan for Unplanned {
     fn group(&self, _switch: NodeId) -> Option<u32> {
@@ -193,15 +194,24 @@ impl Switches {
     fn parse(text: &str, endpoints: u32) -> Result<Self, SpecError> {
         // Some editors write a byte order mark first.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let code = text.lines().map(|line| line.split("//").next().unwrap_or("").split('#').next().unwrap_or(""));
-        let first = code.flat_map(|line| line.split(|c: char| !c.is_alphanumeric())).find(|word| !word.is_empty());
-        match (first, text.contains('{')) {
-            (Some("graph" | "digraph" | "strict"), true) => {
-                dot::parse(&without_lines_of_a_preprocessor(text), endpoints)
-            }
-            _ => Self::parse_list(text, endpoints),
+        match is_dot(text) {
+            true => dot::parse(&without_lines_of_a_preprocessor(text), endpoints),
+            false => Self::parse_list(text, endpoints),
         }
     }
+}
+
+/// True for a text that begins as DOT does.
+fn is_dot(text: &str) -> bool {
+    let code = text.lines().map(|line| line.split("//").next().unwrap_or("").split('#').next().unwrap_or(""));
+    let first = code.flat_map(|line| line.split(|c: char| !c.is_alphanumeric())).find(|word| !word.is_empty());
+    matches!(first, Some("graph" | "digraph" | "strict")) && text.contains('{')
+}
+
+/// Hosts and switches of a directed graph; `None` of any other text.
+fn parse_directed(text: &str) -> Result<Option<Directed>, SpecError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if is_dot(text) { dot::directed(&without_lines_of_a_preprocessor(text)) } else { Ok(None) }
 }
 
 /// DOT treats lines that begin with # as preprocessor lines. They become empty, so that line numbers stay.
@@ -273,8 +283,11 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
     if text.len() as u64 > MAX_BYTES {
         return Err(unreadable(format!("it does not end within {MAX_BYTES} bytes")));
     }
-    let switches = Switches::parse(&text, endpoints).map_err(|refusal| refusal.within(format!("{path}: ")))?;
-    switches.build(spec)
+    let within = |refusal: SpecError| refusal.within(format!("{path}: "));
+    if let Some(directed) = parse_directed(&text).map_err(within)? {
+        return directed.build(spec).map_err(within);
+    }
+    Switches::parse(&text, endpoints).map_err(within)?.build(spec)
 }
 
 /// The first switch that is unreachable from switch 0, if there is one.
@@ -348,6 +361,9 @@ mod tests {
             ],
             endpoints in 0u32..3,
         ) {
+            if let Ok(Some(directed)) = parse_directed(&text.replace('a', "H")) {
+                let _ = directed.build("graph:x".to_owned());
+            }
             if let Ok(switches) = Switches::parse(&text, endpoints) {
                 let _ = switches.build("graph:x".to_owned());
             }

@@ -14,6 +14,7 @@ use super::{MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
 
 mod colour;
 pub(super) mod cube;
+mod directed;
 mod dot;
 pub(super) mod dragonfly;
 mod faults;
@@ -24,6 +25,7 @@ pub(super) mod random;
 pub(super) mod tree;
 
 pub use cube::Cube;
+pub use directed::{Destinations, LinkNote, Notes, parse_rate};
 pub use dragonfly::Dragonfly;
 pub use graph::{file, with_file};
 pub use hyperx::Hyperx;
@@ -238,6 +240,8 @@ pub struct Switched {
     plan: Arc<dyn Plan>,
     /// By switch, in order, where a file names them.
     names: Vec<String>,
+    /// Where a file says more of its links than their delay in cycles.
+    notes: Option<Arc<Notes>>,
 }
 
 impl Switched {
@@ -255,13 +259,19 @@ impl Switched {
         let geometry = geometry.ok_or_else(|| {
             SpecError::new(ErrorKind::Malformed, format!("`{spec}` has no endpoint"), "use one or more")
         })?;
-        Ok(Self { spec, geometry, fabric, plan: Arc::new(plan), names: Vec::new() })
+        Ok(Self { spec, geometry, fabric, plan: Arc::new(plan), names: Vec::new(), notes: None })
     }
 
     /// The name of a switch, where a file names them.
     #[must_use]
     pub fn name(&self, node: NodeId) -> Option<&str> {
         self.names.get(node.index().checked_sub(self.fabric.endpoints())?).map(String::as_str)
+    }
+
+    /// What the file says of each link, where it does.
+    #[must_use]
+    pub fn notes(&self) -> Option<&Notes> {
+        self.notes.as_deref()
     }
 
     /// Adjacency and ports.

@@ -24,7 +24,7 @@ pub(super) enum Fault {
 }
 
 /// Names and values in their order.
-pub(super) type Attributes<'a> = Vec<(&'a str, &'a str)>;
+pub(in crate::topology::switched) type Attributes<'a> = Vec<(&'a str, &'a str)>;
 
 /// A graph of the text.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(super) struct Graph<'a> {
 }
 
 #[derive(Debug)]
-pub(super) enum Statement<'a> {
+pub(in crate::topology::switched) enum Statement<'a> {
     Node(&'a str, Attributes<'a>),
     /// Two ends or more, each linked with the next.
     Edge(Vec<End<'a>>, Attributes<'a>),
@@ -50,7 +50,7 @@ pub(super) enum Statement<'a> {
 
 /// One end of an edge.
 #[derive(Debug)]
-pub(super) enum End<'a> {
+pub(in crate::topology::switched) enum End<'a> {
     Node(&'a str),
     Subgraph(Vec<Statement<'a>>),
 }

@@ -1,0 +1,174 @@
+//! What this model measures beyond what every model does.
+
+use fsin_core::network::Measure;
+use fsin_core::stats::Distribution;
+use trgen::NodeId;
+
+const fn measure(name: &'static str, unit: &'static str, about: &'static str) -> Measure {
+    Measure { name, unit, about }
+}
+
+static MEASURES: [Measure; 17] = [
+    measure("frame_hops", "frames", "that links carried, those between hosts and switches included"),
+    measure("frames_dropped", "frames", "that found a queue full"),
+    measure("frames_damaged", "frames", "discarded because a link damaged them"),
+    measure("frames_flooded", "frames", "copies that switches made of frames to unknown addresses, beyond the first"),
+    measure("retransmissions", "frames", "of messages, sent again"),
+    measure("fast_retransmits", "", "of windows, by duplicate acknowledgements"),
+    measure("timeouts", "", "of windows"),
+    measure("acknowledgements", "frames", "sent"),
+    measure("pauses", "frames", "PAUSE frames, to stop and to go on"),
+    measure("messages_lost", "messages", "of which a frame was lost for good"),
+    measure("goodput", "b/s", "bits of messages received for the first time"),
+    measure("throughput", "b/s", "bits on the wire received by destinations"),
+    measure("longest_queue", "frames", "of all ports of switches"),
+    measure("mean_queue", "frames", "over time, of the port of a switch where it was largest"),
+    measure("highest_utilisation", "", "share of the time, of the link where it was largest"),
+    measure("message_latency_mean", "ns", "from a message's being offered to its last bit"),
+    measure("message_latency_max", "ns", "the longest of them"),
+];
+
+/// Counts of frames and bytes since the start of the run. A frame that is flooded becomes several copies; a frame that
+/// is sent again is another frame. PAUSE frames are not among them.
+///
+/// At every instant `frames_sent + copies_made` is the sum of `frames_received`, `copies_filtered`, of what ports have
+/// [dropped](PortDetails::dropped) and links have [damaged](PortDetails::damaged), and of the copies under way.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Totals {
+    /// \[frames\] That hosts have begun to send.
+    pub frames_sent: u64,
+    /// \[frames\] More than one of each, made by flooding.
+    pub copies_made: u64,
+    /// \[frames\] That came to their destination, duplicates included.
+    pub frames_received: u64,
+    /// \[frames\] Flooded to a host that they are not for, or filtered by a switch.
+    pub copies_filtered: u64,
+    /// \[frames\] Received more than once.
+    pub duplicates: u64,
+    /// \[frames\] Of messages, that were sent again: by the window, or by the oracle.
+    pub retransmissions: u64,
+    /// Fast retransmits of windows.
+    pub fast_retransmits: u64,
+    /// Time-outs of windows.
+    pub timeouts: u64,
+    /// \[frames\] Acknowledgements sent.
+    pub acknowledgements: u64,
+    /// Messages of which a frame was lost for good.
+    pub messages_lost: u64,
+    /// \[bytes\] Of messages, received for the first time: goodput.
+    pub payload_received: u64,
+    /// \[bytes\] On the wire, received by destinations: throughput.
+    pub bytes_received: u64,
+    /// \[bytes\] On the wire, sent by hosts.
+    pub bytes_sent: u64,
+    /// PAUSE frames sent by switches, both to stop and to go on.
+    pub pauses: u64,
+    /// \[frames\] That hosts have begun to send again.
+    pub(crate) sent_again: u64,
+}
+
+/// A port: its output queue and the link that leaves through it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PortDetails {
+    /// Its node.
+    pub node: NodeId,
+    /// True of a host's; in a direct network host and switch of a node have its number.
+    pub is_host: bool,
+    /// Number at its node; a switch of a direct network has the port to its host behind all others.
+    pub port: usize,
+    /// \[frames\] That the link has carried, or carries.
+    pub frames: u64,
+    /// \[ps\] In which the link was occupied by frames; those in transmission are counted to their ends.
+    pub busy: u64,
+    /// \[frames\] That found the queue full; with flow control at the input.
+    pub dropped: u64,
+    /// \[frames\] Damaged by the link, when they were discarded.
+    pub damaged: u64,
+    /// \[frames\] Longest queue, the frame in transmission not counted. 0 of hosts.
+    pub longest: u64,
+    /// \[frames x ps\] Length of the queue, summed over time: over the time since the start it is the mean length.
+    pub area: u128,
+}
+
+impl PortDetails {
+    /// \[share\] Of the time since the start in which the link was occupied.
+    #[must_use]
+    pub fn utilisation(&self, elapsed: u64) -> f64 {
+        if elapsed == 0 { 0.0 } else { (self.busy as f64 / elapsed as f64).min(1.0) }
+    }
+
+    /// \[frames\] Mean length of the queue.
+    #[must_use]
+    pub fn mean_queue(&self, elapsed: u64) -> f64 {
+        if elapsed == 0 { 0.0 } else { self.area as f64 / elapsed as f64 }
+    }
+}
+
+/// What this model measures beyond what every model does, since the start of the run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Details {
+    /// \[ps\] Since the start.
+    pub elapsed: u64,
+    /// Counts of frames and bytes.
+    pub totals: Totals,
+    /// All ports, hosts first.
+    pub ports: Vec<PortDetails>,
+}
+
+impl Details {
+    /// \[frames\] That links have carried, those between hosts and switches included.
+    #[must_use]
+    pub fn frame_hops(&self) -> u64 {
+        self.ports.iter().map(|port| port.frames).sum()
+    }
+
+    /// As figures of a result.
+    pub(crate) fn measures(&self, messages: &Distribution) -> Vec<(&'static Measure, f64)> {
+        let (dropped, damaged) = self.losses();
+        let totals = &self.totals;
+        let largest = |value: &dyn Fn(&PortDetails) -> f64| self.ports.iter().map(value).fold(0.0, f64::max);
+        let latency = messages.moments();
+        let values = [
+            self.frame_hops() as f64,
+            dropped as f64,
+            damaged as f64,
+            totals.copies_made as f64,
+            totals.retransmissions as f64,
+            totals.fast_retransmits as f64,
+            totals.timeouts as f64,
+            totals.acknowledgements as f64,
+            totals.pauses as f64,
+            totals.messages_lost as f64,
+            self.goodput(),
+            self.throughput(),
+            largest(&|port| port.longest as f64),
+            largest(&|port| port.mean_queue(self.elapsed)),
+            largest(&|port| port.utilisation(self.elapsed)),
+            latency.mean().unwrap_or(0.0) / 1e3,
+            latency.max().unwrap_or(0) as f64 / 1e3,
+        ];
+        MEASURES.iter().zip(values).collect()
+    }
+
+    /// \[frames\] Dropped by queues, and discarded because a link damaged them.
+    #[must_use]
+    pub fn losses(&self) -> (u64, u64) {
+        self.ports.iter().fold((0, 0), |(dropped, damaged), port| (dropped + port.dropped, damaged + port.damaged))
+    }
+
+    /// \[b/s\] Goodput: bits of messages received for the first time.
+    #[must_use]
+    pub fn goodput(&self) -> f64 {
+        self.rate(self.totals.payload_received)
+    }
+
+    /// \[b/s\] Throughput: bits on the wire received by destinations.
+    #[must_use]
+    pub fn throughput(&self) -> f64 {
+        self.rate(self.totals.bytes_received)
+    }
+
+    fn rate(&self, bytes: u64) -> f64 {
+        if self.elapsed == 0 { 0.0 } else { 8e12 * bytes as f64 / self.elapsed as f64 }
+    }
+}

@@ -1,0 +1,157 @@
+//! The Ethernet model as a member of the family of models: its settings, and what they mean.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
+use fsin_core::network::Network;
+use fsin_core::topology::Topology;
+use fsin_core::topology::switched::parse_rate;
+use trgen::Geometry;
+use trgen::catalog::{Component, ErrorKind, SpecError};
+use trgen::phrase;
+
+use crate::reference::Reference;
+use crate::rules::frame::{GAP_BITS, MAX_PAYLOAD, MAX_WIRE};
+use crate::{Params, Recovery, check, fast};
+
+#[rustfmt::skip]
+const KEYS: &[Key] = &[
+    Key::of_network("link-rate", "RATE", Kind::Word, Some("1Gb/s"), "", "data rate of links of which the topology says nothing"),
+    Key::of_network("propagation", "TIME", Kind::Word, Some("500ns"), "", "propagation delay of links of which the topology says nothing"),
+    Key::of_network("port-queue", "FRAMES", Kind::Integer, Some("1000"), "frames", "room of a port's queue; with {pause} of an input"),
+    Key::of_network("switching", "NAME", Kind::Word, Some("store-and-forward"), "", "when a switch forwards: store-and-forward, or cut-through (after the header)"),
+    Key::of_network("forwarding", "NAME", Kind::Word, Some("learning"), "", "how a switch finds the port: learning (unknown addresses are flooded), or static (routes of the file, or shortest paths)"),
+    Key::of_network("spanning-tree", "true|false", Kind::Word, Some("true"), "", "loops are cut, for learning; without it frames may circulate, which is reported"),
+    Key::of_network("ageing", "TIME", Kind::Word, Some("300s"), "", "time after which a learnt address is forgotten"),
+    Key::of_network("ecmp", "true|false", Kind::Word, Some("false"), "", "static: flows are spread over all shortest paths by a hash"),
+    Key::of_network("per", "X", Kind::Number, Some("0"), "", "share of frames that a link damages, 0 or more and less than 1"),
+    Key::of_network("recovery", "NAME", Kind::Word, Some("oracle"), "", "of lost frames: oracle (the sender knows at once), none, or window (sliding window of TCP)"),
+    Key::of_network("pause", "true|false", Kind::Word, Some("false"), "", "link-level flow control of IEEE 802.3: nothing is dropped, and a deadlock is possible"),
+    Key::of_network("xoff", "FRAMES", Kind::Integer, Some("500"), "frames", "of an input, with which it pauses the sender"),
+    Key::of_network("xon", "FRAMES", Kind::Integer, Some("250"), "frames", "of an input, with which it lets the sender go on"),
+    Key::of_network("segment", "BYTES", Kind::Integer, Some("1457"), "bytes", "window: of a message in a segment, at most"),
+    Key::of_network("segment-header", "BYTES", Kind::Integer, Some("40"), "bytes", "window: headers in each segment"),
+    Key::of_network("ack-bytes", "BYTES", Kind::Integer, Some("40"), "bytes", "window: length of an acknowledgement"),
+    Key::of_network("window", "BYTES", Kind::Integer, Some("65535"), "bytes", "window: the largest, that of the receiver"),
+    Key::of_network("initial-window", "N", Kind::Integer, Some("3"), "segments", "window: at the beginning, and after idle time"),
+    Key::of_network("dup-acks", "N", Kind::Integer, Some("3"), "", "window: duplicate acknowledgements that start a fast retransmit"),
+    Key::of_network("rto-initial", "TIME", Kind::Word, Some("1s"), "", "window: time-out before a round trip has been measured"),
+    Key::of_network("rto-min", "TIME", Kind::Word, Some("1s"), "", "window: shortest time-out"),
+    Key::of_network("rto-max", "TIME", Kind::Word, Some("60s"), "", "window: longest time-out"),
+];
+
+/// Its row in the table of models.
+pub static FAMILY: ModelFamily = ModelFamily {
+    component: Component {
+        name: "ethernet",
+        about: "a switched, congested, lossy Ethernet, frame by frame: a cycle is 1 ps, a phit a byte, and load 1 what the \
+                {link-rate} carries in full frames",
+        parameters: &[],
+        source: "IEEE 802.3 and 802.1D; RFC 5681, RFC 6298; Hoefler, Schneider, Lumsdaine, LogGOPSim, HPDC 2010, with OMNeT++",
+    },
+    aliases: &[],
+    keys: KEYS,
+    shared: &["topology", "ways", "engine", "link-loads"],
+    defaults: &[],
+    short: &[
+        ("rate", "link-rate"),
+        ("delay", "propagation"),
+        ("queue", "port-queue"),
+        ("header", "segment-header"),
+        ("ack", "ack-bytes"),
+    ],
+    parse: |values| Ok(Arc::new(Spec::of(values)?)),
+};
+
+/// Checked settings.
+#[derive(Debug)]
+struct Spec {
+    topology: Arc<dyn Topology>,
+    params: Params,
+    is_reference: bool,
+}
+
+impl Spec {
+    fn of(values: &dyn Values) -> Result<Self, SpecError> {
+        let topology: Arc<dyn Topology> = values.topology()?.into();
+        let params = Params {
+            link_rate: rate(values, "link-rate")?,
+            propagation: values.span("propagation")?,
+            port_queue: values.integer("port-queue")?,
+            switching: word(values, "switching")?,
+            forwarding: word(values, "forwarding")?,
+            spanning_tree: values.switch("spanning-tree")?,
+            ageing: values.span("ageing")?,
+            ecmp: values.switch("ecmp")?,
+            per: values.number("per")?,
+            recovery: word(values, "recovery")?,
+            pause: values.switch("pause")?,
+            xoff: values.integer("xoff")?,
+            xon: values.integer("xon")?,
+            segment: values.integer("segment")?,
+            segment_header: values.integer("segment-header")?,
+            ack_bytes: values.integer("ack-bytes")?,
+            window: values.integer("window")?,
+            initial_window: values.integer("initial-window")?,
+            dup_acks: values.integer("dup-acks")?,
+            rto_initial: values.span("rto-initial")?,
+            rto_min: values.span("rto-min")?,
+            rto_max: values.span("rto-max")?,
+            seed: values.integer("seed")?,
+        };
+        check(&*topology, &params)?;
+        let is_reference = values.choice("engine", &[("fast", false), ("reference", true)])?;
+        Ok(Self { topology, params, is_reference })
+    }
+}
+
+fn rate(values: &dyn Values, key: &'static str) -> Result<u64, SpecError> {
+    let word = values.word(key);
+    parse_rate(word).ok_or_else(|| {
+        let what = phrase![[key], " takes a data rate, not `{word}`"];
+        let remedy = phrase![values.write(key, "1Gb/s"), " (b/s, kb/s, Mb/s, Gb/s, Tb/s)"];
+        SpecError::new(ErrorKind::Malformed, what, remedy).of(key).given(word)
+    })
+}
+
+/// A word that the model reads itself.
+fn word<T: FromStr<Err = SpecError>>(values: &dyn Values, key: &'static str) -> Result<T, SpecError> {
+    values.word(key).parse().map_err(|refusal: SpecError| refusal.within(phrase![[key], ": "]).of(key))
+}
+
+impl NetworkSpec for Spec {
+    fn build(&self) -> Result<Box<dyn Network>, SpecError> {
+        let (topology, params) = (&*self.topology, self.params.clone());
+        match self.is_reference {
+            true => Ok(Box::new(Reference::new(topology, params)?)),
+            false => Ok(fast::build(topology, params)?),
+        }
+    }
+
+    fn geometry(&self) -> &Geometry {
+        self.topology.geometry()
+    }
+
+    fn topology(&self) -> Option<&Arc<dyn Topology>> {
+        Some(&self.topology)
+    }
+
+    /// A phit is a byte of a message, a packet a full frame.
+    fn units(&self) -> Units {
+        let payload = self.params.payload();
+        let header = if self.params.recovery == Recovery::Window { self.params.segment_header } else { 0 };
+        let bytes = payload + header + (MAX_WIRE - MAX_PAYLOAD) + GAP_BITS / 8;
+        let capacity = f64::from(payload) / f64::from(bytes) * self.params.link_rate as f64 / 8e12;
+        Units { phit_bytes: 1, packet_phits: payload, capacity }
+    }
+
+    fn cycle(&self) -> Option<(u64, u64)> {
+        Some((1, 1))
+    }
+
+    /// \[frames\] What a view of this model shows.
+    fn room(&self) -> Option<Room> {
+        Some(Room { transit_phits: self.params.port_queue, injection_phits: self.params.port_queue })
+    }
+}

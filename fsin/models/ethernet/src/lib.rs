@@ -1,0 +1,92 @@
+//! The Ethernet model: a switched network that is congested and loses frames, event by event.
+//!
+//! A message is cut into frames of at most 1 497 of its bytes, with 29 bytes of overhead (preamble and start delimiter 8,
+//! header 14, LLC 3, check sequence 4) and at least 72 bytes on the wire. Between two frames of a port there are 96 bit
+//! times. Links are full duplex. Switches have output queues with tail drop; they learn addresses, with loops cut by a
+//! spanning tree, or have static routes. Hosts send lost frames again, or do not, or have a sliding window.
+//!
+//! [`mod@reference`] defines the model; [`fast`] gives the same results at a cost that follows the frames, not the time.
+//! Results depend on [`Params`], the topology and the messages only.
+//!
+//! # Time
+//! A tick is a picosecond. The clock that stands at cycle c is instant c - 1: a message that is injected at the first
+//! cycle is injected at instant 0, and one whose last bit comes at instant t is delivered in cycle t.
+//!
+//! # What is a packet
+//! In the record that all models keep a packet is a frame of a message: injected when its first transmission begins,
+//! received when it comes to its destination for the first time, dropped when it is lost and not sent again. Latencies
+//! begin when the message is offered. Hops count every frame on a link of the topology.
+//!
+//! # How the model departs from reality, and who could notice
+//! - Switches decide in no time, and their memory is only bounded by the lengths of queues; whoever measures the latency
+//!   of a single switch should add its forwarding time to the delay of links.
+//! - Messages of the spanning tree are not simulated: the network begins with the tree that IEEE 802.1D finds.
+//! - A PAUSE frame holds until the next one: refreshing it is not simulated, and it is never damaged.
+//! - Connections with windows are open from the start and for ever.
+//!
+//! Sources: IEEE 802.3 (frames, gaps, PAUSE), IEEE 802.1D (bridges), RFC 5681, RFC 6298 and RFC 6582 (windows); Hoefler,
+//! Schneider, Lumsdaine, LogGOPSim, HPDC 2010, with OMNeT++ (the exact figures that tests hold).
+
+pub mod capture;
+mod details;
+pub mod family;
+pub mod fast;
+mod params;
+pub mod reference;
+mod rules;
+
+pub use details::{Details, PortDetails, Totals};
+pub use family::FAMILY;
+pub use params::{
+    FORWARDING, Forwarding, MAX_QUEUE, MAX_TIME, Params, RATES, RECOVERY, Recovery, SWITCHING, Switching,
+};
+
+use capture::{Capture, Site};
+use fsin_core::network::Network;
+use fsin_core::stats::Distribution;
+use fsin_core::topology::{Port, Topology};
+use rules::forwarding::Tables;
+use rules::wiring::Wiring;
+use trgen::NodeId;
+use trgen::catalog::SpecError;
+
+/// An Ethernet, whichever engine simulates it.
+pub trait Ethernet: Network {
+    /// What this model measures beyond what every model does, since the start of the run.
+    fn details(&self) -> Details;
+
+    /// \[ps\] Latencies of messages, from being offered to the arrival of the last bit.
+    fn message_latency(&self) -> &Distribution;
+
+    /// \[frames\] Copies on links and in queues, PAUSE frames not counted.
+    fn copies_in_flight(&self) -> u64;
+
+    /// Shows all frames at these places to an observer from now on.
+    fn capture(&mut self, sites: &[Site], observer: Box<dyn Capture>);
+}
+
+/// Checks the parameters with a topology.
+///
+/// # Errors
+/// The first setting that cannot be used.
+pub fn check(topology: &dyn Topology, params: &Params) -> Result<(), SpecError> {
+    prepare(topology, params).map(|_| ())
+}
+
+/// The links that the spanning tree blocks, by the port at each of their ends.
+///
+/// # Errors
+/// The first setting that cannot be used.
+pub fn blocked_ports(topology: &dyn Topology, params: &Params) -> Result<Vec<(NodeId, Port)>, SpecError> {
+    let (wiring, tables) = prepare(topology, params)?;
+    let links = tables.blocked().into_iter().map(|port| &wiring.links[port]);
+    Ok(links.map(|link| (wiring.node(link.owner as usize), Port(link.number as u8))).collect())
+}
+
+/// The wiring and the tables of a network that has been checked.
+fn prepare(topology: &dyn Topology, params: &Params) -> Result<(Wiring, Tables), SpecError> {
+    params.check()?;
+    let wiring = Wiring::new(topology, params)?;
+    let tables = Tables::new(topology, &wiring, params)?;
+    Ok((wiring, tables))
+}

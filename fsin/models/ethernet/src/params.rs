@@ -1,0 +1,267 @@
+//! What can be set of an Ethernet, and which settings make sense.
+
+use std::str::FromStr;
+
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
+
+use crate::rules::frame::{GAP_BITS, MAX_PAYLOAD, MAX_WIRE, MIN_WIRE};
+
+/// \[b/s\] Lowest and highest data rate of a link.
+pub const RATES: std::ops::RangeInclusive<u64> = 1_000..=10_000_000_000_000;
+
+/// \[ps\] Longest propagation delay, and longest time of any other setting: an hour.
+pub const MAX_TIME: u64 = 3_600 * SECOND;
+
+/// \[frames\] Longest queue.
+pub const MAX_QUEUE: u32 = 1 << 24;
+
+const SECOND: u64 = 1_000_000_000_000;
+
+/// When a switch begins to forward a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Switching {
+    /// After its last bit.
+    StoreAndForward,
+    /// After its header, to links that are not faster than the one on which it comes; to others after its last bit.
+    CutThrough,
+}
+
+/// Every kind of switching with its name.
+pub const SWITCHING: [(&str, Switching); 2] =
+    [("store-and-forward", Switching::StoreAndForward), ("cut-through", Switching::CutThrough)];
+
+/// How a switch finds the port for a destination.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Forwarding {
+    /// From the sources of earlier frames; frames to unknown destinations are flooded (IEEE 802.1D, 7.7 and 7.8).
+    Learning,
+    /// From a table: the routes of the description of the network, or shortest paths.
+    Static,
+}
+
+/// Every kind of forwarding with its name.
+pub const FORWARDING: [(&str, Forwarding); 2] = [("learning", Forwarding::Learning), ("static", Forwarding::Static)];
+
+/// What becomes of lost frames.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Recovery {
+    /// The sender learns of the loss at once, and sends the frame again.
+    Oracle,
+    /// Nothing: the message is lost.
+    None,
+    /// A sliding window with acknowledgements, as TCP has (RFC 5681, RFC 6298, RFC 6582).
+    Window,
+}
+
+/// Every kind of recovery with its name.
+pub const RECOVERY: [(&str, Recovery); 3] =
+    [("oracle", Recovery::Oracle), ("none", Recovery::None), ("window", Recovery::Window)];
+
+fn named<T: Copy>(family: &'static str, table: &[(&str, T)], word: &str) -> Result<T, SpecError> {
+    let names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();
+    let found = table.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
+    found.ok_or_else(|| SpecError::unknown(family, word, &names))
+}
+
+impl FromStr for Switching {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        named("switching", &SWITCHING, text)
+    }
+}
+
+impl FromStr for Forwarding {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        named("forwarding", &FORWARDING, text)
+    }
+}
+
+impl FromStr for Recovery {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        named("recovery", &RECOVERY, text)
+    }
+}
+
+/// Everything that can be set of an Ethernet.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Params {
+    /// \[b/s\] Data rate of links of which the topology says nothing.
+    pub link_rate: u64,
+    /// \[ps\] Propagation delay of links of which the topology says nothing.
+    pub propagation: u64,
+    /// \[frames\] That may wait at an output, that in transmission not counted; with [`pause`](Self::pause) at an input.
+    pub port_queue: u32,
+    /// When frames are forwarded.
+    pub switching: Switching,
+    /// How ports are found.
+    pub forwarding: Forwarding,
+    /// Learning: loops are cut by a spanning tree. Without it frames may circulate for ever.
+    pub spanning_tree: bool,
+    /// \[ps\] Learning: after which an address is forgotten if no frame comes from it (802.1D, table 7-5: 300 s).
+    pub ageing: u64,
+    /// Static: a flow takes one of all shortest paths, by a hash.
+    pub ecmp: bool,
+    /// \[share\] Of frames that are damaged on a link: 0 or more, and less than 1.
+    pub per: f64,
+    /// What becomes of lost frames.
+    pub recovery: Recovery,
+    /// Link-level flow control (IEEE 802.3, annex 31B).
+    pub pause: bool,
+    /// \[frames\] Of an input, in the switch, with which it pauses the sender.
+    pub xoff: u32,
+    /// \[frames\] Of an input, in the switch, with which it lets the sender go on: less than [`xoff`](Self::xoff).
+    pub xon: u32,
+    /// \[bytes\] Window: of a message in a segment, at most.
+    pub segment: u32,
+    /// \[bytes\] Window: of headers in each segment, beside those of Ethernet (IPv4 20, TCP 20).
+    pub segment_header: u32,
+    /// \[bytes\] Window: of an acknowledgement, beside the overhead of Ethernet.
+    pub ack_bytes: u32,
+    /// \[bytes\] Window: largest window, that of the receiver.
+    pub window: u64,
+    /// \[segments\] Window: at the beginning, and after a pause (RFC 5681, 3.1).
+    pub initial_window: u32,
+    /// Window: duplicate acknowledgements that start a fast retransmit (RFC 5681, 3.2).
+    pub dup_acks: u32,
+    /// \[ps\] Window: time-out before a round trip has been measured (RFC 6298, 2.1).
+    pub rto_initial: u64,
+    /// \[ps\] Window: shortest time-out (RFC 6298, 2.4).
+    pub rto_min: u64,
+    /// \[ps\] Window: longest time-out (RFC 6298, 2.5).
+    pub rto_max: u64,
+    /// Of all draws.
+    pub seed: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            link_rate: 1_000_000_000,
+            propagation: 500_000,
+            port_queue: 1_000,
+            switching: Switching::StoreAndForward,
+            forwarding: Forwarding::Learning,
+            spanning_tree: true,
+            ageing: 300 * SECOND,
+            ecmp: false,
+            per: 0.0,
+            recovery: Recovery::Oracle,
+            pause: false,
+            xoff: 500,
+            xon: 250,
+            segment: MAX_PAYLOAD - 40,
+            segment_header: 40,
+            ack_bytes: 40,
+            window: 65_535,
+            initial_window: 3,
+            dup_acks: 3,
+            rto_initial: SECOND,
+            rto_min: SECOND,
+            rto_max: 60 * SECOND,
+            seed: 1,
+        }
+    }
+}
+
+impl Params {
+    /// \[bytes\] Of a message in a frame, at most.
+    #[must_use]
+    pub const fn payload(&self) -> u32 {
+        match self.recovery {
+            Recovery::Window => self.segment,
+            Recovery::Oracle | Recovery::None => MAX_PAYLOAD,
+        }
+    }
+
+    /// \[frames\] That a message of this many bytes is cut into; a message of 0 bytes is one frame.
+    #[must_use]
+    pub const fn frames_of(&self, bytes: u64) -> u64 {
+        let frames = bytes.div_ceil(self.payload() as u64);
+        if frames == 0 { 1 } else { frames }
+    }
+
+    /// \[frames\] That may still come from a link after it has been decided to pause the sender: the PAUSE frame waits for
+    /// the longest frame and its gap, the sender ends the longest frame, both delays pass, and frames are of the least
+    /// size.
+    #[must_use]
+    pub(crate) fn headroom(rate: u64, delay: u64) -> u64 {
+        let bytes = 2 * u64::from(MAX_WIRE) + u64::from(MIN_WIRE) + 3 * u64::from(GAP_BITS / 8);
+        let bits = u128::from(8 * bytes) + (2 * u128::from(delay) * u128::from(rate)).div_ceil(u128::from(SECOND));
+        let frame = u128::from(8 * MIN_WIRE + GAP_BITS);
+        u64::try_from(bits.div_ceil(frame) + 1).unwrap_or(u64::MAX)
+    }
+
+    /// Refuses values out of range, and settings without effect. What depends on the topology is checked with it.
+    ///
+    /// # Errors
+    /// The first value that cannot be used.
+    pub fn check(&self) -> Result<(), SpecError> {
+        let most = u64::from(MAX_PAYLOAD);
+        let ranges = [
+            ("link-rate", self.link_rate, RATES),
+            ("propagation", self.propagation, 0..=MAX_TIME),
+            ("port-queue", self.port_queue.into(), 1..=MAX_QUEUE.into()),
+            ("ageing", self.ageing, 1..=u64::MAX),
+            ("xoff", self.xoff.into(), 1..=MAX_QUEUE.into()),
+            ("xon", self.xon.into(), 0..=MAX_QUEUE.into()),
+            ("segment", self.segment.into(), 1..=most),
+            ("segment-header", self.segment_header.into(), 0..=most - 1),
+            ("ack-bytes", self.ack_bytes.into(), 0..=most),
+            ("window", self.window, 1..=1 << 40),
+            ("initial-window", self.initial_window.into(), 1..=1 << 20),
+            ("dup-acks", self.dup_acks.into(), 1..=1 << 20),
+            ("rto-initial", self.rto_initial, 1..=MAX_TIME),
+            ("rto-min", self.rto_min, 1..=MAX_TIME),
+            ("rto-max", self.rto_max, self.rto_min.max(self.rto_initial)..=MAX_TIME),
+        ];
+        for (key, value, range) in ranges {
+            if !range.contains(&value) {
+                return Err(SpecError::out_of_range(key, value, range));
+            }
+        }
+        if !(0.0..1.0).contains(&self.per) {
+            let what = phrase![["per" => self.per], " is out of range"];
+            let remedy = "use 0 or more, and less than 1";
+            return Err(SpecError::new(ErrorKind::OutOfRange, what, remedy).of("per").given(self.per));
+        }
+        if self.segment + self.segment_header > MAX_PAYLOAD {
+            let what = phrase![["segment" => self.segment], " and ", ["segment-header" => self.segment_header], " do not fit in a frame"];
+            let remedy = format!("use at most {MAX_PAYLOAD} bytes in all");
+            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("segment"));
+        }
+        if self.ecmp && self.forwarding == Forwarding::Learning {
+            let what = phrase![["ecmp"], ": switches that learn addresses know one path"];
+            let remedy = phrase!["set ", ["forwarding" => "static"], ", or leave it out"];
+            return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("ecmp"));
+        }
+        if self.pause && self.xon >= self.xoff {
+            let what = phrase![["xon" => self.xon], " is not below ", ["xoff" => self.xoff]];
+            return Err(SpecError::new(ErrorKind::Conflict, what, "use a smaller one").of("xon"));
+        }
+        Ok(())
+    }
+
+    /// Checks that nothing is lost at an input, with flow control.
+    pub(crate) fn check_headroom(&self, rate: u64, delay: u64) -> Result<(), SpecError> {
+        let needed = u64::from(self.xoff).saturating_add(Self::headroom(rate, delay));
+        if !self.pause || u64::from(self.port_queue) >= needed {
+            return Ok(());
+        }
+        let what = phrase![
+            ["port-queue" => self.port_queue],
+            " is too short for ",
+            ["pause"],
+            (": beyond "),
+            ["xoff" => self.xoff],
+            (" a link of {rate} b/s and {delay} ps may bring {} frames more", needed - u64::from(self.xoff))
+        ];
+        let remedy = phrase!["use ", ["port-queue" => needed], " or more, or a smaller ", ["xoff"]];
+        Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("port-queue"))
+    }
+}

@@ -1,0 +1,292 @@
+//! How a switch finds the ports for a frame.
+
+use std::collections::{HashMap, VecDeque};
+
+use fsin_core::topology::switched::Destinations;
+use fsin_core::topology::{Port, Topology};
+use trgen::NodeId;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::rng::{mix2, pick};
+
+use super::frame::{Frame, NONE};
+use super::tree::spanning;
+use super::wiring::Wiring;
+use crate::params::{Forwarding, Params};
+
+/// Most entries of all tables.
+const MAX_ENTRIES: usize = 1 << 27;
+
+/// An address that a switch has learnt.
+#[derive(Clone, Copy, Debug)]
+struct Learnt {
+    /// \[ps\] When a frame came from it.
+    seen: u64,
+    port: u32,
+}
+
+/// The tables of all switches.
+#[derive(Clone, Debug)]
+pub(crate) struct Tables {
+    hosts: usize,
+    seed: u64,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Learning {
+        /// By port.
+        forwards: Vec<bool>,
+        ageing: u64,
+        /// By switch and host.
+        learnt: Vec<Learnt>,
+    },
+    Static {
+        /// By host: the column of its routes.
+        columns: Vec<u32>,
+        width: usize,
+        /// By switch and column: a set of ports, any of which leads there.
+        sets: Vec<u32>,
+        ports: Vec<Box<[u32]>>,
+        /// By host: its switch and the port there.
+        homes: Vec<(u32, u32)>,
+    },
+}
+
+fn too_large(topology: &dyn Topology, entries: usize) -> SpecError {
+    let what = format!("the switches of {} would keep {entries} addresses", topology.spec());
+    SpecError::new(ErrorKind::TooLarge, what, format!("use a smaller network: at most {MAX_ENTRIES}")).of("topology")
+}
+
+impl Tables {
+    pub(crate) fn new(topology: &dyn Topology, wiring: &Wiring, params: &Params) -> Result<Self, SpecError> {
+        let kind = match params.forwarding {
+            Forwarding::Learning => {
+                let entries = wiring.switches.saturating_mul(wiring.hosts);
+                if entries > MAX_ENTRIES {
+                    return Err(too_large(topology, entries));
+                }
+                let forwards = match params.spanning_tree {
+                    true => spanning(wiring),
+                    false => vec![true; wiring.links.len()],
+                };
+                Kind::Learning {
+                    forwards,
+                    ageing: params.ageing,
+                    learnt: vec![Learnt { seen: 0, port: NONE }; entries],
+                }
+            }
+            Forwarding::Static => Builder::new(topology, wiring, params)?.finish(),
+        };
+        Ok(Self { hosts: wiring.hosts, seed: params.seed, kind })
+    }
+
+    /// The ports that the spanning tree blocks; empty without one.
+    pub(crate) fn blocked(&self) -> Vec<usize> {
+        match &self.kind {
+            Kind::Learning { forwards, .. } => (0..forwards.len()).filter(|&port| !forwards[port]).collect(),
+            Kind::Static { .. } => Vec::new(),
+        }
+    }
+
+    /// Learns the source of a frame that comes through a port of a switch, and writes down the ports through which it
+    /// goes on: none if it is filtered.
+    #[inline]
+    pub(crate) fn forward(&mut self, wiring: &Wiring, input: usize, frame: &Frame, now: u64, out: &mut Vec<u32>) {
+        out.clear();
+        let switch = wiring.links[input].owner as usize - wiring.hosts;
+        let (source, destination) = (frame.source as usize, frame.destination as usize);
+        match &mut self.kind {
+            Kind::Learning { forwards, ageing, learnt } => {
+                if !forwards[input] {
+                    return;
+                }
+                let table = &mut learnt[switch * self.hosts..][..self.hosts];
+                table[source] = Learnt { seen: now, port: input as u32 };
+                let known = table[destination];
+                if known.port == NONE || now - known.seen > *ageing {
+                    let others = wiring.ports(wiring.hosts + switch).filter(|&port| port != input && forwards[port]);
+                    out.extend(others.map(|port| port as u32));
+                } else if known.port as usize != input {
+                    out.push(known.port);
+                }
+            }
+            Kind::Static { columns, width, sets, ports, homes } => {
+                let (home, last) = homes[destination];
+                if home as usize == switch {
+                    out.push(last);
+                    return;
+                }
+                let set = &ports[sets[switch * *width + columns[destination] as usize] as usize];
+                match set.len() {
+                    0 => {}
+                    1 => out.push(set[0]),
+                    several => {
+                        let flow = u64::from(frame.source) << 32 | u64::from(frame.destination);
+                        let key = mix2(mix2(self.seed, flow), switch as u64);
+                        out.push(set[pick(key, several as u32) as usize]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+struct Builder<'a> {
+    topology: &'a dyn Topology,
+    wiring: &'a Wiring,
+    columns: Vec<u32>,
+    width: usize,
+    sets: Vec<u32>,
+    ports: Vec<Box<[u32]>>,
+    known: HashMap<Box<[u32]>, u32>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(topology: &'a dyn Topology, wiring: &'a Wiring, params: &Params) -> Result<Self, SpecError> {
+        let mut new = Self {
+            topology,
+            wiring,
+            columns: Vec::new(),
+            width: 0,
+            sets: Vec::new(),
+            ports: vec![Box::default()],
+            known: HashMap::from([(Box::default(), 0)]),
+        };
+        let has_routes = topology.switched().and_then(fsin_core::topology::Switched::notes).is_some_and(|notes| {
+            let switches = (topology.endpoints()..topology.nodes()).map(NodeId::at);
+            let ports = (0..wiring.node_ports).map(|port| Port(port as u8));
+            switches.into_iter().any(|node| {
+                let mut notes = ports.clone().filter_map(|port| notes.of(node, port));
+                notes.any(|note| note.destinations != Destinations::Only(Vec::new()))
+            })
+        });
+        if has_routes {
+            new.columns = (0..wiring.hosts as u32).collect();
+            new.resize(wiring.hosts)?;
+            new.routes_of_description();
+            new.check()?;
+        } else {
+            // A column for each switch that has hosts.
+            let mut switches = HashMap::new();
+            for host in 0..wiring.hosts {
+                let count = switches.len() as u32;
+                new.columns.push(*switches.entry(wiring.home(host).0).or_insert(count));
+            }
+            new.resize(switches.len())?;
+            let mut switches: Vec<(usize, u32)> = switches.into_iter().collect();
+            switches.sort_unstable();
+            for (switch, column) in switches {
+                new.shortest_paths(switch, column as usize, params.ecmp);
+            }
+        }
+        Ok(new)
+    }
+
+    fn resize(&mut self, width: usize) -> Result<(), SpecError> {
+        let entries = self.wiring.switches.saturating_mul(width);
+        if entries > MAX_ENTRIES {
+            return Err(too_large(self.topology, entries));
+        }
+        self.width = width;
+        self.sets = vec![0; entries];
+        Ok(())
+    }
+
+    fn set(&mut self, ports: Vec<u32>) -> u32 {
+        let ports: Box<[u32]> = ports.into();
+        *self.known.entry(ports).or_insert_with_key(|ports| {
+            self.ports.push(ports.clone());
+            self.ports.len() as u32 - 1
+        })
+    }
+
+    /// Every switch sends through a port whose other end is one hop nearer: the one with the lowest number, or any.
+    fn shortest_paths(&mut self, goal: usize, column: usize, all: bool) {
+        let first = self.wiring.hosts;
+        let mut hops = vec![NONE; self.wiring.switches];
+        hops[goal] = 0;
+        let mut reached = VecDeque::from([goal]);
+        while let Some(switch) = reached.pop_front() {
+            for link in &self.wiring.links[self.wiring.ports(first + switch)] {
+                let there = link.device as usize;
+                if link.is_to_switch && hops[there - first] == NONE {
+                    hops[there - first] = hops[switch] + 1;
+                    reached.push_back(there - first);
+                }
+            }
+        }
+        for switch in 0..self.wiring.switches {
+            let nearer = |port: &usize| {
+                let link = &self.wiring.links[*port];
+                link.is_to_switch && hops[link.device as usize - first].checked_add(1) == Some(hops[switch])
+            };
+            let unreached = hops[switch] == NONE || switch == goal;
+            let found = self.wiring.ports(first + switch).filter(|port| !unreached && nearer(port));
+            let ports = found.map(|port| port as u32).take(if all { usize::MAX } else { 1 }).collect();
+            self.sets[switch * self.width + column] = self.set(ports);
+        }
+    }
+
+    /// The first link that names a destination, or all, is its route.
+    fn routes_of_description(&mut self) {
+        let Some(notes) = self.topology.switched().and_then(fsin_core::topology::Switched::notes) else { return };
+        for switch in 0..self.wiring.switches {
+            let node = NodeId::at(self.wiring.hosts + switch);
+            let ports = self.wiring.ports(self.wiring.hosts + switch);
+            let mut ports: Vec<_> = ports
+                .filter_map(|port| Some((notes.of(node, Port(self.wiring.links[port].number as u8))?, port)))
+                .collect();
+            ports.sort_unstable_by_key(|(note, _)| note.order);
+            for (note, port) in ports.into_iter().rev() {
+                let set = self.set(vec![port as u32]);
+                let row = &mut self.sets[switch * self.width..][..self.width];
+                match &note.destinations {
+                    Destinations::All => row.fill(set),
+                    Destinations::Only(hosts) => hosts.iter().for_each(|&host| row[host as usize] = set),
+                }
+            }
+        }
+    }
+
+    /// Follows the routes of the description from every host to every other.
+    fn check(&self) -> Result<(), SpecError> {
+        let wiring = self.wiring;
+        let malformed = |from: usize, to: usize, why: String| {
+            let what = format!("the routes of {} from host {from} to host {to} {why}", self.topology.spec());
+            let remedy = "name each destination in the comment of an edge that leads nearer to it";
+            SpecError::new(ErrorKind::Malformed, what, remedy).of("topology")
+        };
+        for to in 0..wiring.hosts {
+            // By switch: whether it has been followed to the destination.
+            let mut arrives = vec![false; wiring.switches];
+            for from in (0..wiring.hosts).filter(|&from| from != to) {
+                let (mut switch, mut path) = (wiring.home(from).0, Vec::new());
+                while switch != wiring.home(to).0 && !arrives[switch] {
+                    let set = &self.ports[self.sets[switch * self.width + to] as usize];
+                    let Some(&port) = set.first() else {
+                        let node = wiring.hosts + switch;
+                        return Err(malformed(from, to, format!("end at node {node}")));
+                    };
+                    path.push(switch);
+                    let there = wiring.links[port as usize].device as usize;
+                    let next = there.checked_sub(wiring.hosts).filter(|next| !path.contains(next));
+                    let Some(next) = next else {
+                        let node = wiring.hosts + switch;
+                        let why = if there < wiring.hosts { "lead to another host" } else { "lead round a loop" };
+                        return Err(malformed(from, to, format!("{why} from node {node} on")));
+                    };
+                    switch = next;
+                }
+                path.into_iter().for_each(|switch| arrives[switch] = true);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Kind {
+        let homes = (0..self.wiring.hosts).map(|host| self.wiring.home(host));
+        let homes = homes.map(|(switch, port)| (switch as u32, port as u32)).collect();
+        Kind::Static { columns: self.columns, width: self.width, sets: self.sets, ports: self.ports, homes }
+    }
+}

@@ -1,0 +1,482 @@
+//! Hosts: they cut messages into frames, and put them together again; and the record of what they send and receive.
+//!
+//! The queue of a host has no bound: a source that must not run ahead waits for the notice that a message is sent.
+
+use std::collections::{HashMap, VecDeque};
+
+use fsin_core::network::{Injected, Notices};
+use fsin_core::stats::{Distribution, Receipt, Recorder};
+use trgen::rng::mix2;
+use trgen::{Cycle, Delivery, Message, NodeId};
+
+use super::frame::{Control, Frame, NONE, wire_bytes};
+use super::slab::Slab;
+use super::window::{Connection, Counters, Sent};
+use crate::capture::Content;
+use crate::details::Totals;
+use crate::params::{Params, Recovery};
+
+/// What a frame carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Load {
+    /// A frame of a message, and the number of its segment where there are windows.
+    Data { message: u32, index: u64, number: u64 },
+    /// All segments of a connection below a number have been received.
+    Acknowledgement { connection: u32, number: u64 },
+}
+
+/// A frame that a host has sent, of which copies are under way.
+#[derive(Clone, Copy, Debug)]
+struct Unit {
+    load: Load,
+    /// Of its draws of errors.
+    key: u64,
+    /// Copies under way: more than one where it was flooded.
+    copies: u32,
+    is_received: bool,
+}
+
+/// A message under way.
+#[derive(Clone, Copy, Debug)]
+struct Underway {
+    message: Message,
+    offered: u64,
+    /// Number of its first frame among those of its source.
+    sequence: u64,
+    /// \[frames\]
+    frames: u64,
+    received: u64,
+    lost: u64,
+    /// \[frames\] Not acknowledged, where there are windows.
+    open: u64,
+    /// Frames of it that are under way or wait to be sent again.
+    references: u64,
+    is_sent: bool,
+    is_delivered: bool,
+    /// The connection, where there are windows.
+    connection: u32,
+}
+
+/// What waits to be sent.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    load: Load,
+    is_again: bool,
+}
+
+#[derive(Clone, Default, Debug)]
+struct Host {
+    /// Of data frames, retransmissions not counted.
+    sequence: u64,
+    /// Of all frames sent.
+    serial: u64,
+    /// Frames: again, segments, acknowledgements.
+    frames: VecDeque<Waiting>,
+    /// Messages that have not been cut to the end, and the next frame of the first.
+    messages: VecDeque<u32>,
+    next: u64,
+    /// The message whose last frame is in transmission.
+    ending: Option<u32>,
+}
+
+/// All hosts.
+#[derive(Debug)]
+pub(crate) struct Hosts {
+    params: Params,
+    hidden_hops: u64,
+    hosts: Vec<Host>,
+    units: Slab<Unit>,
+    messages: Slab<Underway>,
+    connections: Vec<Connection>,
+    known: HashMap<(u32, u32), u32>,
+    pub(crate) recorder: Recorder,
+    pub(crate) message_latency: Distribution,
+    pub(crate) totals: Totals,
+    counters: Counters,
+    /// \[frames\] Of messages: accepted, and neither received nor lost for good.
+    pub(crate) in_flight: u64,
+    /// Hosts that may have become able to send.
+    pub(crate) ready: Vec<u32>,
+    /// Connections whose deadline may have changed.
+    pub(crate) timers: Vec<u32>,
+    scratch: (Vec<Sent>, Vec<u32>),
+}
+
+impl Hosts {
+    pub(crate) fn new(params: &Params, hosts: usize, hidden_hops: u64) -> Self {
+        Self {
+            params: params.clone(),
+            hidden_hops,
+            hosts: vec![Host::default(); hosts],
+            units: Slab::new(),
+            messages: Slab::new(),
+            connections: Vec::new(),
+            known: HashMap::new(),
+            recorder: Recorder::new(hosts),
+            message_latency: Distribution::default(),
+            totals: Totals::default(),
+            counters: Counters::default(),
+            in_flight: 0,
+            ready: Vec::new(),
+            timers: Vec::new(),
+            scratch: (Vec::new(), Vec::new()),
+        }
+    }
+
+    /// Takes a message at instant `now`; the host may then be able to send.
+    pub(crate) fn inject(&mut self, message: Message, now: u64) -> Injected {
+        let Message { source, destination, bytes, .. } = message;
+        let frames = self.params.frames_of(bytes);
+        self.recorder.generated(frames);
+        let is_known = destination.index() < self.hosts.len() && source.index() < self.hosts.len();
+        if !is_known || source == destination {
+            self.recorder.dropped(frames);
+            return Injected::Dropped;
+        }
+        let is_window = self.params.recovery == Recovery::Window;
+        let connection = if is_window { self.connection(source.0, destination.0) } else { NONE };
+        let host = &mut self.hosts[source.index()];
+        let slot = self.messages.store(Underway {
+            message,
+            offered: now,
+            sequence: host.sequence,
+            frames,
+            received: 0,
+            lost: 0,
+            open: if is_window { frames } else { 0 },
+            references: 0,
+            is_sent: false,
+            is_delivered: false,
+            connection,
+        });
+        host.sequence += frames;
+        self.in_flight += frames;
+        if is_window {
+            self.connections[connection as usize].push(slot, bytes, frames);
+            self.on_connection(connection, |connection, params, counters, out, _| {
+                connection.send(params, now, counters, out);
+            });
+        } else {
+            host.messages.push_back(slot);
+            self.ready.push(source.0);
+        }
+        Injected::Accepted
+    }
+
+    fn connection(&mut self, source: u32, destination: u32) -> u32 {
+        *self.known.entry((source, destination)).or_insert_with(|| {
+            self.connections.push(Connection::new(&self.params, source, destination));
+            self.connections.len() as u32 - 1
+        })
+    }
+
+    /// Lets a connection act, and hands what it sends to the port of its host.
+    fn on_connection(
+        &mut self,
+        number: u32,
+        act: impl FnOnce(&mut Connection, &Params, &mut Counters, &mut Vec<Sent>, &mut Vec<u32>),
+    ) {
+        let connection = &mut self.connections[number as usize];
+        let (mut out, mut done) = std::mem::take(&mut self.scratch);
+        act(connection, &self.params, &mut self.counters, &mut out, &mut done);
+        let source = connection.source;
+        for Sent { message, index, number, is_again } in out.drain(..) {
+            let load = Load::Data { message, index, number };
+            self.messages[message].references += 1;
+            self.hosts[source as usize].frames.push_back(Waiting { load, is_again });
+        }
+        self.ready.push(source);
+        self.timers.push(number);
+        for message in done.drain(..) {
+            self.messages[message].open -= 1;
+            self.release_if_over(message);
+        }
+        self.scratch = (out, done);
+    }
+
+    /// The connection's hosts, and when its timer goes off.
+    pub(crate) fn timer(&self, connection: u32) -> (u32, u32, Option<u64>) {
+        let Connection { source, destination, deadline, .. } = self.connections[connection as usize];
+        (source, destination, deadline)
+    }
+
+    /// The timer of a connection goes off.
+    pub(crate) fn time_out(&mut self, connection: u32, now: u64) {
+        self.on_connection(connection, |connection, params, counters, out, _| {
+            connection.time_out(params, now, counters, out);
+        });
+    }
+
+    /// True if a host has a frame to send.
+    #[inline]
+    pub(crate) fn has_next(&self, host: u32) -> bool {
+        let host = &self.hosts[host as usize];
+        !host.frames.is_empty() || !host.messages.is_empty()
+    }
+
+    /// True if the last frame of a message is in transmission.
+    #[inline]
+    pub(crate) fn is_ending(&self, host: u32) -> bool {
+        self.hosts[host as usize].ending.is_some()
+    }
+
+    /// \[frames\] That wait at a host.
+    pub(crate) fn waiting(&self, host: u32) -> u64 {
+        let host = &self.hosts[host as usize];
+        let cut = host.messages.iter().map(|&message| self.messages[message].frames).sum::<u64>();
+        host.frames.len() as u64 + cut - if host.messages.is_empty() { 0 } else { host.next }
+    }
+
+    /// The next frame that a host sends, at instant `now`, and the key of its draws.
+    pub(crate) fn next(&mut self, number: u32, now: u64) -> Option<(Frame, u64)> {
+        let host = &mut self.hosts[number as usize];
+        let Waiting { load, is_again } = match host.frames.pop_front() {
+            Some(waiting) => waiting,
+            None => {
+                let &message = host.messages.front()?;
+                let index = host.next;
+                host.next += 1;
+                if host.next == self.messages[message].frames {
+                    host.messages.pop_front();
+                    host.next = 0;
+                }
+                self.messages[message].references += 1;
+                Waiting { load: Load::Data { message, index, number: index }, is_again: false }
+            }
+        };
+        let key = mix2(u64::from(number), host.serial);
+        host.serial += 1;
+        self.totals.frames_sent += 1;
+        let (destination, payload) = match load {
+            Load::Data { message, index, .. } => {
+                let Underway { message: whole, offered, frames, .. } = self.messages[message];
+                if is_again {
+                    self.totals.sent_again += 1;
+                } else {
+                    self.recorder.injected(1);
+                    self.recorder.departed(now - offered);
+                    if index + 1 == frames {
+                        host.ending = Some(message);
+                    }
+                }
+                let header = if self.params.recovery == Recovery::Window { self.params.segment_header } else { 0 };
+                (whole.destination.0, self.bytes_of(&whole, index) + header)
+            }
+            Load::Acknowledgement { connection, .. } => {
+                self.totals.acknowledgements += 1;
+                (self.connections[connection as usize].source, self.params.ack_bytes)
+            }
+        };
+        let unit = self.units.store(Unit { load, key, copies: 1, is_received: false });
+        let bytes = wire_bytes(payload) as u16;
+        self.totals.bytes_sent += u64::from(bytes);
+        let (damaged_by, hops, control) = (NONE, 0, Control::No);
+        Some((Frame { unit, source: number, destination, damaged_by, bytes, hops, control }, key))
+    }
+
+    /// \[bytes\] Of a message in one of its frames.
+    fn bytes_of(&self, message: &Message, index: u64) -> u32 {
+        let most = u64::from(self.params.payload());
+        (message.bytes - index * most).min(most) as u32
+    }
+
+    /// The key of the draws of a frame.
+    #[inline]
+    pub(crate) fn key(&self, unit: u32) -> u64 {
+        self.units[unit].key
+    }
+
+    /// The port of a host has become free.
+    pub(crate) fn transmitted(&mut self, host: u32, notices: &mut Notices) {
+        let Some(slot) = self.hosts[host as usize].ending.take() else { return };
+        let underway = &mut self.messages[slot];
+        underway.is_sent = true;
+        notices.sent.push(underway.message);
+        if underway.lost > 0 {
+            notices.dropped.push(underway.message);
+        }
+        self.release_if_over(slot);
+    }
+
+    /// A frame has been copied, to leave through `copies` ports more.
+    #[inline]
+    pub(crate) fn copy(&mut self, unit: u32, copies: u32) {
+        self.units[unit].copies += copies;
+        self.totals.copies_made += u64::from(copies);
+    }
+
+    /// A copy has come to a host.
+    pub(crate) fn arrive(&mut self, host: u32, frame: &Frame, now: u64, notices: &mut Notices) {
+        if frame.destination != host {
+            return self.filter(frame.unit, notices);
+        }
+        self.totals.frames_received += 1;
+        self.totals.bytes_received += u64::from(frame.bytes);
+        let unit = &mut self.units[frame.unit];
+        let is_first = !std::mem::replace(&mut unit.is_received, true);
+        let load = unit.load;
+        match load {
+            Load::Data { message, index, number } if is_first => {
+                let connection = self.messages[message].connection;
+                if connection == NONE {
+                    self.receive(message, index, frame, now);
+                    if self.messages[message].received == self.messages[message].frames {
+                        self.deliver(message, now, notices);
+                    }
+                } else {
+                    self.segment(message, index, number, frame, now, notices);
+                }
+            }
+            Load::Acknowledgement { connection, number } if is_first => {
+                self.on_connection(connection, |connection, params, counters, out, done| {
+                    connection.acknowledge(params, number, now, counters, done, out);
+                });
+            }
+            _ => self.totals.duplicates += 1,
+        }
+        self.end_copy(frame.unit, notices);
+    }
+
+    /// A segment has come to the receiver of its connection.
+    fn segment(&mut self, slot: u32, index: u64, number: u64, frame: &Frame, now: u64, notices: &mut Notices) {
+        let id = self.messages[slot].connection;
+        let mut complete = Vec::new();
+        let connection = &mut self.connections[id as usize];
+        let is_new = connection.receive(number, &mut complete);
+        let (expected, receiver) = (connection.expected(), connection.destination);
+        if is_new {
+            self.receive(slot, index, frame, now);
+        } else {
+            self.totals.duplicates += 1;
+        }
+        for message in complete {
+            self.deliver(message, now, notices);
+        }
+        let load = Load::Acknowledgement { connection: id, number: expected };
+        self.hosts[receiver as usize].frames.push_back(Waiting { load, is_again: false });
+        self.ready.push(receiver);
+    }
+
+    /// A frame of a message has come for the first time.
+    fn receive(&mut self, slot: u32, index: u64, frame: &Frame, now: u64) {
+        let underway = &mut self.messages[slot];
+        underway.received += 1;
+        let Underway { message, offered, sequence, .. } = *underway;
+        self.totals.payload_received += u64::from(self.bytes_of(&message, index));
+        let receipt = Receipt {
+            source: message.source,
+            destination: message.destination,
+            sequence: sequence + index,
+            latency: now - offered,
+            hops: u64::from(frame.hops).saturating_sub(self.hidden_hops),
+        };
+        self.recorder.received(Cycle(now), &receipt);
+        self.in_flight -= 1;
+    }
+
+    fn deliver(&mut self, slot: u32, now: u64, notices: &mut Notices) {
+        let underway = &mut self.messages[slot];
+        underway.is_delivered = true;
+        self.message_latency.record(now - underway.offered);
+        // The clock that stands at cycle c is instant c - 1.
+        let (offered, delivered) = (Cycle(underway.offered + 1), Cycle(now));
+        notices.delivered.push(Delivery { message: underway.message, offered, delivered });
+    }
+
+    /// A copy has come to a host that it is not for, or goes no further.
+    pub(crate) fn filter(&mut self, unit: u32, notices: &mut Notices) {
+        self.totals.copies_filtered += 1;
+        self.end_copy(unit, notices);
+    }
+
+    /// A copy is lost.
+    pub(crate) fn lose(&mut self, unit: u32, notices: &mut Notices) {
+        self.end_copy(unit, notices);
+    }
+
+    /// A copy is no more. A frame of which none is left, and none was received, is lost.
+    fn end_copy(&mut self, unit: u32, notices: &mut Notices) {
+        let state = &mut self.units[unit];
+        state.copies -= 1;
+        if state.copies > 0 {
+            return;
+        }
+        let Unit { load, is_received, .. } = *state;
+        self.units.release(unit);
+        let Load::Data { message, .. } = load else { return };
+        self.messages[message].references -= 1;
+        match self.params.recovery {
+            _ if is_received => {}
+            Recovery::Oracle => {
+                self.messages[message].references += 1;
+                let host = self.messages[message].message.source.0;
+                self.hosts[host as usize].frames.push_back(Waiting { load, is_again: true });
+                self.ready.push(host);
+            }
+            // The sender finds out by its window.
+            Recovery::Window => {}
+            Recovery::None => {
+                self.recorder.dropped(1);
+                self.in_flight -= 1;
+                let underway = &mut self.messages[message];
+                underway.lost += 1;
+                if underway.lost == 1 {
+                    self.totals.messages_lost += 1;
+                    if underway.is_sent {
+                        notices.dropped.push(underway.message);
+                    }
+                }
+            }
+        }
+        self.release_if_over(message);
+    }
+
+    fn release_if_over(&mut self, slot: u32) {
+        let Underway { frames, received, lost, open, references, is_sent, is_delivered, .. } = self.messages[slot];
+        let is_resolved = received + lost == frames && (is_delivered || lost > 0);
+        if is_resolved && is_sent && open == 0 && references == 0 {
+            self.messages.release(slot);
+        }
+    }
+
+    /// What has been counted, retransmissions included.
+    pub(crate) fn totals(&self) -> Totals {
+        Totals {
+            retransmissions: match self.params.recovery {
+                Recovery::Window => self.counters.retransmissions,
+                Recovery::Oracle | Recovery::None => self.totals.sent_again,
+            },
+            fast_retransmits: self.counters.fast_retransmits,
+            timeouts: self.counters.timeouts,
+            ..self.totals
+        }
+    }
+
+    /// The content of a frame, for an observer.
+    pub(crate) fn content(&self, frame: &Frame) -> Content {
+        if frame.control != Control::No {
+            return Content::Pause { is_off: frame.control == Control::Off };
+        }
+        match self.units[frame.unit].load {
+            Load::Data { message, index, number } => {
+                let whole = self.messages[message].message;
+                let (offset, bytes) = (index * u64::from(self.params.payload()), self.bytes_of(&whole, index));
+                let segment = (self.params.recovery == Recovery::Window).then_some(number);
+                Content::Data { message: whole, offset, bytes, segment }
+            }
+            Load::Acknowledgement { connection, number } => {
+                let of = &self.connections[connection as usize];
+                Content::Acknowledgement { from: NodeId(of.destination), to: NodeId(of.source), number }
+            }
+        }
+    }
+}
+
+/// The order in which every network gives its notices.
+pub(crate) fn sort(notices: &mut Notices) {
+    notices.sent.sort_by_key(|message| message.source);
+    notices.dropped.sort_by_key(|message| (message.source, message.id));
+    notices
+        .delivered
+        .sort_by_key(|delivery| (delivery.message.destination, delivery.message.source, delivery.message.id));
+}

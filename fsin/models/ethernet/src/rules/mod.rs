@@ -1,0 +1,11 @@
+//! What both engines share: sizes, wiring, forwarding, hosts and their windows.
+
+pub(crate) mod forwarding;
+pub(crate) mod frame;
+pub(crate) mod hosts;
+pub(crate) mod port;
+pub(crate) mod slab;
+pub(crate) mod tree;
+pub(crate) mod wait;
+pub(crate) mod window;
+pub(crate) mod wiring;

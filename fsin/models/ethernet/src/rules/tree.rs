@@ -1,0 +1,77 @@
+//! The spanning tree that cuts loops.
+//!
+//! The one on which the bridges of IEEE 802.1D (clause 17, RSTP) agree: the root is the switch with the lowest number; each
+//! other switch has a root port, that of the least path cost, then of the lowest switch at the other end, then of the
+//! lowest port there; a link of which neither end is a root port is blocked. The cost of a link is 20 Tb/s over its data
+//! rate (table 17-3). Switches begin with this tree: its messages are not simulated.
+
+use super::wiring::Wiring;
+
+/// \[b/s\] Over its rate, it is the cost of a link.
+const REFERENCE: u64 = 20_000_000_000_000;
+
+/// By port: whether it forwards frames; ports to hosts always do.
+pub(crate) fn spanning(wiring: &Wiring) -> Vec<bool> {
+    let mut forwards: Vec<bool> = wiring.links.iter().map(|link| !link.is_to_switch).collect();
+    let first = wiring.hosts;
+    // By switch: cost to the root, and the port through which.
+    let mut known: Vec<Option<u64>> = vec![None; wiring.switches];
+    let mut candidates = std::collections::BinaryHeap::new();
+    let mut next = Some((0, 0, None));
+    while let Some((cost, switch, root_port)) = next {
+        if known[switch].is_none() {
+            known[switch] = Some(cost);
+            if let Some(port) = root_port {
+                let port: u32 = port;
+                forwards[port as usize] = true;
+                forwards[wiring.links[port as usize].peer as usize] = true;
+            }
+            for port in wiring.ports(first + switch) {
+                let link = &wiring.links[port];
+                if link.is_to_switch {
+                    let cost = cost + (REFERENCE / link.rate).max(1);
+                    let there = link.device as usize - first;
+                    // The least first: cost, the switch nearer the root, its port.
+                    candidates.push(std::cmp::Reverse((cost, switch, port as u32, there, link.peer)));
+                }
+            }
+        }
+        next = candidates.pop().map(|std::cmp::Reverse((cost, _, _, there, root_port))| (cost, there, Some(root_port)));
+    }
+    for host in 0..first {
+        forwards[wiring.host_port(host as u32)] = true;
+    }
+    forwards
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Params;
+
+    #[test]
+    fn trees_reach_every_switch_once() {
+        for spec in ["torus:4x3", "hypercube:3", "fattree:2,3", "hyperx:3x2:2", "mesh:5"] {
+            let topology = fsin_core::topology::parse(spec, 2).unwrap();
+            let wiring = Wiring::new(&*topology, &Params::default()).unwrap();
+            let forwards = spanning(&wiring);
+            let links = wiring.links.iter().enumerate();
+            let inner = links.filter(|(port, link)| {
+                let both = (wiring.is_host(link.owner), wiring.is_host(link.device));
+                assert_eq!(forwards[*port], forwards[link.peer as usize], "{spec}");
+                forwards[*port] && both == (false, false)
+            });
+            assert_eq!(inner.count(), 2 * (wiring.switches - 1), "{spec}");
+            let mut reached = vec![false; wiring.switches];
+            let mut next = vec![0];
+            while let Some(switch) = next.pop() {
+                if !std::mem::replace(&mut reached[switch], true) {
+                    let ports = wiring.ports(wiring.hosts + switch).filter(|&port| forwards[port]);
+                    let ends = ports.map(|port| wiring.links[port].device as usize);
+                    next.extend(ends.filter_map(|device| device.checked_sub(wiring.hosts)));
+                }
+            }
+            assert!(reached.iter().all(|&reached| reached), "{spec}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Cycles: of channels that wait for each other, and of links through which flooded frames go.
+
+use std::collections::VecDeque;
+
+use fsin_core::network::Channel;
+
+use super::frame::NONE;
+use super::wiring::Wiring;
+
+/// A port of a switch, as users know it.
+fn channel(wiring: &Wiring, port: usize) -> Channel {
+    let link = &wiring.links[port];
+    Channel::Switch { node: wiring.node(link.owner as usize), port: link.number.into(), vc: 0 }
+}
+
+/// Outputs of which each is paused by the switch of the next one. `is_blocked` says whether frames wait at a paused
+/// output; `from` whether frames that came through an input wait at an output of the same switch.
+pub(crate) fn cyclic_wait(
+    wiring: &Wiring,
+    is_blocked: impl Fn(usize) -> bool,
+    from: impl Fn(usize, usize) -> bool,
+) -> Vec<Channel> {
+    let Some(first) = (0..wiring.links.len()).find(|&port| is_blocked(port)) else { return Vec::new() };
+    let mut path = vec![first];
+    loop {
+        let last = path[path.len() - 1];
+        let link = &wiring.links[last];
+        let input = link.peer as usize;
+        let next = wiring.ports(link.device as usize).find(|&output| is_blocked(output) && from(input, output));
+        let Some(next) = next else { return Vec::new() };
+        if let Some(at) = path.iter().position(|&port| port == next) {
+            return path[at..].iter().map(|&port| channel(wiring, port)).collect();
+        }
+        path.push(next);
+    }
+}
+
+/// A shortest cycle of links that enters a switch through an input: the way round of a copy of a flooded frame.
+pub(crate) fn loop_through(wiring: &Wiring, input: usize) -> Vec<Channel> {
+    let here = wiring.links[input].owner as usize;
+    let last = wiring.links[input].peer as usize;
+    let goal = wiring.links[last].owner as usize;
+    // By device: the port through which it was reached.
+    let mut through = vec![NONE; wiring.hosts + wiring.switches];
+    let mut reached = VecDeque::from([here]);
+    while let Some(device) = reached.pop_front() {
+        if device == goal {
+            break;
+        }
+        for port in wiring.ports(device) {
+            let link = &wiring.links[port];
+            let there = link.device as usize;
+            if link.is_to_switch && there != here && port != input && through[there] == NONE {
+                through[there] = port as u32;
+                reached.push_back(there);
+            }
+        }
+    }
+    let mut path = vec![channel(wiring, last)];
+    let mut device = goal;
+    while device != here {
+        let port = through[device];
+        if port == NONE {
+            return Vec::new();
+        }
+        path.push(channel(wiring, port as usize));
+        device = wiring.links[port as usize].owner as usize;
+    }
+    path.reverse();
+    path
+}

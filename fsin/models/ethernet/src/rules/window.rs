@@ -1,0 +1,278 @@
+//! A connection with a sliding window: from one host to another, for ever open, without a handshake.
+//!
+//! Segments are numbered, windows are counted in bytes. Slow start and congestion avoidance as in RFC 5681, 3.1; fast
+//! retransmit and fast recovery as in RFC 6582 (NewReno), which RFC 5681, 3.2, leaves open; time-outs as in RFC 6298, the
+//! clock being exact. Every segment is acknowledged at once. The receiver keeps what comes out of order, and passes
+//! messages on in order. After a time-out the sender begins again with the oldest segment that is not acknowledged.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use crate::params::Params;
+
+/// A segment that has been sent and is not acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Segment {
+    message: u32,
+    index: u64,
+    /// \[bytes\] That the window counts: at least 1.
+    bytes: u64,
+    /// \[ps\] When it was last handed to the port.
+    sent: u64,
+    is_retransmitted: bool,
+}
+
+/// What is handed to the port of a host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Sent {
+    pub(crate) message: u32,
+    /// The frame of the message.
+    pub(crate) index: u64,
+    pub(crate) number: u64,
+    pub(crate) is_again: bool,
+}
+
+/// A message that has been accepted and not been cut into segments to the end.
+#[derive(Clone, Copy, Debug)]
+struct Unsent {
+    message: u32,
+    next: u64,
+    segments: u64,
+    bytes: u64,
+}
+
+/// Counters of all connections.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Counters {
+    pub(crate) retransmissions: u64,
+    pub(crate) fast_retransmits: u64,
+    pub(crate) timeouts: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Connection {
+    pub(crate) source: u32,
+    pub(crate) destination: u32,
+    // The sender.
+    unsent: VecDeque<Unsent>,
+    segments: VecDeque<Segment>,
+    /// The oldest segment that is not acknowledged (SND.UNA).
+    oldest: u64,
+    /// The next one to send (SND.NXT).
+    next: u64,
+    /// The first that has never been sent.
+    fresh: u64,
+    /// \[bytes\] Sent and not acknowledged.
+    flight: u64,
+    /// \[bytes\]
+    window: u64,
+    threshold: u64,
+    duplicates: u32,
+    /// Recovery ends when all below are acknowledged.
+    recover: u64,
+    is_recovering: bool,
+    /// \[ps\] Smoothed round trip and its variation, once measured.
+    round_trip: Option<(u64, u64)>,
+    timeout: u64,
+    /// \[ps\] When the retransmission timer goes off.
+    pub(crate) deadline: Option<u64>,
+    last_sent: u64,
+    // The receiver.
+    expected: u64,
+    ahead: BTreeSet<u64>,
+    /// Messages in order, with the number of the segment behind each.
+    incoming: VecDeque<(u32, u64)>,
+}
+
+impl Connection {
+    pub(crate) fn new(params: &Params, source: u32, destination: u32) -> Self {
+        let segment = u64::from(params.segment);
+        Self {
+            source,
+            destination,
+            unsent: VecDeque::new(),
+            segments: VecDeque::new(),
+            oldest: 0,
+            next: 0,
+            fresh: 0,
+            flight: 0,
+            window: segment * u64::from(params.initial_window),
+            threshold: u64::MAX,
+            duplicates: 0,
+            recover: 0,
+            is_recovering: false,
+            round_trip: None,
+            timeout: params.rto_initial,
+            deadline: None,
+            last_sent: 0,
+            expected: 0,
+            ahead: BTreeSet::new(),
+            incoming: VecDeque::new(),
+        }
+    }
+
+    /// Accepts a message.
+    pub(crate) fn push(&mut self, message: u32, bytes: u64, segments: u64) {
+        let begin = self.incoming.back().map_or(self.expected, |&(_, end)| end);
+        // With nothing incoming all segments before have been received.
+        let begin = begin.max(self.expected);
+        self.incoming.push_back((message, begin + segments));
+        self.unsent.push_back(Unsent { message, next: 0, segments, bytes });
+    }
+
+    /// Hands segments to the port while the window allows.
+    pub(crate) fn send(&mut self, params: &Params, now: u64, counters: &mut Counters, out: &mut Vec<Sent>) {
+        let most = u64::from(params.segment);
+        if self.flight == 0 && now.saturating_sub(self.last_sent) > self.timeout {
+            self.window = self.window.min(most * u64::from(params.initial_window));
+        }
+        loop {
+            let at = (self.next - self.oldest) as usize;
+            if at == self.segments.len() {
+                let Some(unsent) = self.unsent.front_mut() else { return };
+                let bytes = (unsent.bytes - unsent.next * most).min(most).max(1);
+                if self.flight > 0 && self.flight + bytes > self.window.min(params.window) {
+                    return;
+                }
+                let (message, index) = (unsent.message, unsent.next);
+                self.segments.push_back(Segment { message, index, bytes, sent: now, is_retransmitted: false });
+                unsent.next += 1;
+                if unsent.next == unsent.segments {
+                    self.unsent.pop_front();
+                }
+            }
+            let segment = &mut self.segments[at];
+            if self.flight > 0 && self.flight + segment.bytes > self.window.min(params.window) {
+                return;
+            }
+            self.flight += segment.bytes;
+            let is_again = self.next < self.fresh;
+            segment.sent = now;
+            segment.is_retransmitted |= is_again;
+            counters.retransmissions += u64::from(is_again);
+            out.push(Sent { message: segment.message, index: segment.index, number: self.next, is_again });
+            self.next += 1;
+            self.fresh = self.fresh.max(self.next);
+            self.last_sent = now;
+            self.deadline.get_or_insert(now.saturating_add(self.timeout));
+        }
+    }
+
+    /// Hands the oldest segment to the port once more.
+    fn send_oldest(&mut self, now: u64, counters: &mut Counters, out: &mut Vec<Sent>) {
+        let Some(segment) = self.segments.front_mut() else { return };
+        (segment.sent, segment.is_retransmitted) = (now, true);
+        counters.retransmissions += 1;
+        self.last_sent = now;
+        out.push(Sent { message: segment.message, index: segment.index, number: self.oldest, is_again: true });
+    }
+
+    /// All segments below `number` are acknowledged. Writes down the messages of those that had not been, and what is to
+    /// be sent.
+    pub(crate) fn acknowledge(
+        &mut self,
+        params: &Params,
+        number: u64,
+        now: u64,
+        counters: &mut Counters,
+        done: &mut Vec<u32>,
+        out: &mut Vec<Sent>,
+    ) {
+        let most = u64::from(params.segment);
+        if number > self.oldest {
+            let mut acknowledged = 0;
+            let mut latest = None;
+            while self.oldest < number {
+                let Some(segment) = self.segments.pop_front() else { break };
+                if self.oldest < self.next {
+                    self.flight -= segment.bytes;
+                }
+                acknowledged += segment.bytes;
+                latest = Some(segment);
+                done.push(segment.message);
+                self.oldest += 1;
+            }
+            self.next = self.next.max(self.oldest);
+            if let Some(segment) = latest.filter(|segment| !segment.is_retransmitted) {
+                self.measure(params, now - segment.sent);
+            }
+            self.duplicates = 0;
+            if !self.is_recovering {
+                self.window = match self.window < self.threshold {
+                    true => self.window + acknowledged.min(most),
+                    false => self.window + (most * most / self.window).max(1),
+                };
+            } else if number >= self.recover {
+                self.is_recovering = false;
+                self.window = self.threshold;
+            } else {
+                // A partial acknowledgement: the next hole.
+                self.window = self.window.saturating_sub(acknowledged).max(most) + most;
+                self.send_oldest(now, counters, out);
+            }
+            self.deadline = (self.next > self.oldest).then(|| now.saturating_add(self.timeout));
+        } else if number == self.oldest && self.next > self.oldest {
+            self.duplicates += 1;
+            if self.is_recovering {
+                self.window += most;
+            } else if self.duplicates == params.dup_acks && number >= self.recover {
+                self.threshold = (self.flight / 2).max(2 * most);
+                self.recover = self.fresh;
+                self.is_recovering = true;
+                self.window = self.threshold + u64::from(params.dup_acks) * most;
+                counters.fast_retransmits += 1;
+                self.send_oldest(now, counters, out);
+            }
+        }
+        self.send(params, now, counters, out);
+    }
+
+    /// RFC 6298, 2.2 and 2.3.
+    fn measure(&mut self, params: &Params, sample: u64) {
+        let (smooth, variation) = match self.round_trip {
+            None => (sample, sample / 2),
+            Some((smooth, variation)) => {
+                let variation = variation - variation / 4 + smooth.abs_diff(sample) / 4;
+                (smooth - smooth / 8 + sample / 8, variation)
+            }
+        };
+        self.round_trip = Some((smooth, variation));
+        self.timeout = (smooth + 4 * variation).clamp(params.rto_min, params.rto_max);
+    }
+
+    /// The retransmission timer has gone off (RFC 6298, 5.4 to 5.7; RFC 5681, equation 4).
+    pub(crate) fn time_out(&mut self, params: &Params, now: u64, counters: &mut Counters, out: &mut Vec<Sent>) {
+        self.deadline = None;
+        if self.next == self.oldest {
+            return;
+        }
+        let most = u64::from(params.segment);
+        counters.timeouts += 1;
+        self.threshold = (self.flight / 2).max(2 * most);
+        self.window = most;
+        self.timeout = self.timeout.saturating_mul(2).min(params.rto_max);
+        self.recover = self.fresh;
+        (self.is_recovering, self.duplicates) = (false, 0);
+        (self.next, self.flight) = (self.oldest, 0);
+        self.last_sent = now;
+        self.send(params, now, counters, out);
+    }
+
+    /// A segment has come: true if it had not come before. Writes down the messages that are complete, in order.
+    pub(crate) fn receive(&mut self, number: u64, complete: &mut Vec<u32>) -> bool {
+        if number < self.expected || !self.ahead.insert(number) {
+            return false;
+        }
+        while self.ahead.remove(&self.expected) {
+            self.expected += 1;
+        }
+        while let Some((message, _)) = self.incoming.pop_front_if(|&mut (_, end)| end <= self.expected) {
+            complete.push(message);
+        }
+        true
+    }
+
+    /// The number that an acknowledgement carries now.
+    pub(crate) const fn expected(&self) -> u64 {
+        self.expected
+    }
+}
