@@ -121,7 +121,7 @@ impl NetworkSpec for Spec {
 
     fn units(&self) -> Units {
         let RouterParams { phit_bytes, packet_phits, .. } = *self.router;
-        Units { phit_bytes, packet_phits, capacity: 1.0 }
+        Units { phit_bytes, packet_phits, is_padded: true, capacity: 1.0 }
     }
 
     fn counts_phits(&self) -> bool {
