@@ -499,7 +499,14 @@ fn what_ended_a_guest_is_in_the_wire_log() {
     let address: Address = address.parse().expect("an address");
     let (mut stream, mut codec, _) = introduce(&address, hello("greedy", 0));
     let mut bytes = BytesMut::new();
-    let inject = Inject { destination: 1, notify: false, size: 3, cookie: 0, unmodelled: false, payload: Bytes::from_static(b"12345") };
+    let inject = Inject {
+        destination: 1,
+        notify: false,
+        size: 3,
+        cookie: 0,
+        unmodelled: false,
+        payload: Bytes::from_static(b"12345"),
+    };
     codec.put(0, 0, &Body::Inject(inject), &mut bytes);
     stream.write_all(&bytes).expect("somebody reads");
     stream.read_to_end(&mut Vec::new()).expect("it is told, and closed");

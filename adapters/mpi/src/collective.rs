@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ffi::c_int;
 use std::rc::Rc;
 
+use bytes::Bytes;
 use trgen::TaskId;
 use trgen::trace::collectives::{Algorithm, Collective, RequestPool, expand};
 use trgen::trace::program::{Event, Request as Slot, Tag};
@@ -38,6 +39,8 @@ pub(crate) struct Running {
     /// The receives among them, and the rank of the communicator that each waits for.
     from: HashMap<u32, usize>,
     data: Data,
+    /// What has arrived and is not part of `data` yet: what is sent must not depend on how early a message comes.
+    held: HashMap<u32, Bytes>,
     finish: Option<Finish>,
 }
 
@@ -87,6 +90,7 @@ pub(crate) fn begin(
         open: HashMap::new(),
         from: HashMap::new(),
         data: data(algorithm),
+        held: HashMap::new(),
         finish: Some(finish),
         operation,
     };
@@ -164,11 +168,14 @@ impl Running {
             if self.open.contains_key(&BLOCKING) {
                 return false;
             }
+            self.use_held(BLOCKING);
             let Some(event) = self.events.get(self.position) else { return true };
             if let Event::WaitAll(slots) = event {
                 if slots.iter().any(|slot| self.open.contains_key(&slot.0)) {
                     return false;
                 }
+                let slots: Vec<u32> = slots.iter().map(|slot| slot.0).collect();
+                slots.into_iter().for_each(|slot| self.use_held(slot));
                 self.position += 1;
                 continue;
             }
@@ -231,17 +238,21 @@ impl Running {
                 1,
             );
         }
-        if !self.data.incoming(&message.data) {
+        self.held.insert(slot, message.data.clone());
+        self.close(slot);
+    }
+
+    /// The data of a message become part of those of this rank.
+    fn use_held(&mut self, slot: u32) {
+        if self.held.remove(&slot).is_some_and(|payload| !self.data.incoming(&payload)) {
             world::end(
                 &format!(
-                    "{} of {}: the data of rank {} do not fit those of this rank: counts or datatypes differ",
-                    words(own),
-                    communicator::title_of(self.context ^ CONTEXT),
-                    message.source
+                    "{} of {}: data of another rank do not fit those of this rank: counts or datatypes differ",
+                    words(note(&self.operation)),
+                    communicator::title_of(self.context ^ CONTEXT)
                 ),
                 1,
             );
         }
-        self.close(slot);
     }
 }

@@ -464,9 +464,7 @@ impl Live {
         match (player.is_stepped(), terms.mode) {
             (false, _) => FOREVER,
             (true, Mode::Quantised | Mode::Realtime) => step,
-            (true, Mode::Exact) => {
-                step.min(self.known(now))
-            }
+            (true, Mode::Exact) => step.min(self.known(now)),
         }
     }
 

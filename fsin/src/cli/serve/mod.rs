@@ -21,8 +21,8 @@ use super::output::Document;
 use super::perform::Stopwatch;
 use super::{Complaint, Exit, Flags, interrupt, manifest, output};
 
-mod flags;
-mod model;
+pub(super) mod flags;
+pub(super) mod model;
 mod rules;
 mod waiting;
 mod warnings;

@@ -14,21 +14,21 @@ use crate::cli::args::given;
 use crate::cli::{Complaint, Exit, manifest, memory};
 
 /// The network model, and its cycle time.
-pub(super) struct Model {
-    pub(super) network: Box<dyn Network>,
-    pub(super) clock: Clock,
+pub(in crate::cli) struct Model {
+    pub(in crate::cli) network: Box<dyn Network>,
+    pub(in crate::cli) clock: Clock,
     /// \[cycles\]
-    pub(super) response: u64,
-    pub(super) settings: Map<String, Value>,
-    pub(super) seed: u64,
+    pub(in crate::cli) response: u64,
+    pub(in crate::cli) settings: Map<String, Value>,
+    pub(in crate::cli) seed: u64,
     /// Description for the dashboard; `None` for a network without routers.
-    pub(super) about: Option<About>,
+    pub(in crate::cli) about: Option<About>,
     /// Its input files, for the manifest.
-    pub(super) inputs: Vec<InputFile>,
+    pub(in crate::cli) inputs: Vec<InputFile>,
 }
 
 /// The network of a command line.
-pub(super) fn model(matches: &ArgMatches) -> Result<Model, Complaint> {
+pub(in crate::cli) fn model(matches: &ArgMatches) -> Result<Model, Complaint> {
     let mut settings = Settings::default();
     let spec = matches.get_one::<String>("network").map_or("router", String::as_str);
     for key in live_keys() {
