@@ -183,8 +183,8 @@ impl Running {
             match event.clone() {
                 Event::Send(send) => self.send(handle, send.to.index(), send.bytes, None),
                 Event::Isend(send, slot) => self.send(handle, send.to.index(), send.bytes, Some(slot)),
-                Event::Recv(receive) => self.receive(handle, receive.from, BLOCKING),
-                Event::Irecv(receive, slot) => self.receive(handle, receive.from, slot.0),
+                Event::Recv(receive) => self.receive(handle, receive.from, receive.bytes, BLOCKING),
+                Event::Irecv(receive, slot) => self.receive(handle, receive.from, receive.bytes, slot.0),
                 _ => {}
             }
         }
@@ -202,10 +202,10 @@ impl Running {
         }
     }
 
-    fn receive(&mut self, handle: c_int, from: Option<TaskId>, slot: u32) {
+    fn receive(&mut self, handle: c_int, from: Option<TaskId>, bytes: u64, slot: u32) {
         let Some(from) = from.map(TaskId::index) else { return };
         let source = Some(self.members[from]);
-        let message = engine::post(Owner::Part(handle, slot), source, Some(self.number as i64), self.context);
+        let message = engine::post(Owner::Part(handle, slot), source, Some(self.number as i64), self.context, bytes);
         let number = w().log.as_ref().map(|log| log.last);
         self.open.insert(slot, number);
         self.from.insert(slot, from);

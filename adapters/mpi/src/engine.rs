@@ -226,10 +226,10 @@ pub(crate) fn transmit(
     !notify
 }
 
-/// Posts a receive; returns the message that it takes, if that is present.
-pub(crate) fn post(owner: Owner, source: Option<usize>, tag: Option<i64>, context: u64) -> Option<Message> {
+/// Posts a receive of at most `bytes`; returns the message that it takes, if that is present.
+pub(crate) fn post(owner: Owner, source: Option<usize>, tag: Option<i64>, context: u64, bytes: u64) -> Option<Message> {
     if let Some(log) = &mut w().log {
-        let number = log.receive(source, tag, context);
+        let number = log.receive(source, tag, context, bytes);
         if let Owner::Request(handle) = owner
             && let Some(request) = w().requests.get_mut(handle)
         {

@@ -176,11 +176,11 @@ impl Log {
         self.line(format_args!("s {to} {tag} {context} {bytes} {number}"));
     }
 
-    pub(crate) fn receive(&mut self, from: Option<usize>, tag: Option<i64>, context: u64) -> u32 {
+    pub(crate) fn receive(&mut self, from: Option<usize>, tag: Option<i64>, context: u64, bytes: u64) -> u32 {
         let number = self.number();
         let any = || "any".to_owned();
         let (from, tag) = (from.map_or_else(any, |from| from.to_string()), tag.map_or_else(any, |tag| tag.to_string()));
-        self.line(format_args!("r {from} {tag} {context} {number}"));
+        self.line(format_args!("r {from} {tag} {context} {bytes} {number}"));
         number
     }
 

@@ -227,7 +227,13 @@ impl World {
             ..Config::new(format!("rank {}", self.rank), self.rank as u32)
         };
         match Guest::connect(&address, &config) {
-            Ok(guest) => self.guest = Some(guest),
+            Ok(mut guest) => {
+                // Until all ranks are there, none may fail.
+                if let Err(failure) = guest.until() {
+                    lost(&failure);
+                }
+                self.guest = Some(guest);
+            }
             Err(failure) => end(&format!("cannot join the simulated network: {failure}"), 1),
         }
         if env::var_os("FSIN_MPI_RECORD").is_some()

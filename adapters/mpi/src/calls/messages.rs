@@ -62,7 +62,8 @@ pub(crate) unsafe fn send(buffer: P, count: i64, handle: I, to: I, tag: I, comm:
     let request = w().requests.add(Request::new(What::Send { to, tag, context, bytes, synchronous }, State::Pending));
     let owner = (!synchronous).then_some(Owner::Request(request));
     // The answer may come while the message is sent, if it is to this rank.
-    let number = synchronous.then(|| w().log.as_mut().map(|log| log.receive(Some(to), Some(tag), context ^ ANSWERS)));
+    let number =
+        synchronous.then(|| w().log.as_mut().map(|log| log.receive(Some(to), Some(tag), context ^ ANSWERS, 0)));
     let left = engine::transmit(engine::kind_of(synchronous), to, (context, tag), request as u64, &data, bytes, owner);
     let sent = w().log.as_ref().map(|log| log.last);
     let Some(state) = w().requests.get_mut(request) else { return error(ERR_REQUEST, "no such request") };
@@ -88,9 +89,10 @@ pub(crate) fn receive(buffer: M, count: i64, handle: I, from: I, tag: I, comm: I
     }
     let (from, tag) = filter(found, from, tag).map_err(on(comm))?;
     let (ty, count) = (datatype::get(handle).map_err(on(comm))?, count_of(count).map_err(on(comm))?);
+    let bytes = ty.bytes(count);
     let what = What::Receive { buffer: buffer as usize, count, ty: Rc::new(ty), from, tag, comm };
     let request = w().requests.add(Request::new(what, State::Pending));
-    if let Some(message) = engine::post(Owner::Request(request), from, tag, found.context) {
+    if let Some(message) = engine::post(Owner::Request(request), from, tag, found.context, bytes) {
         engine::deliver(Owner::Request(request), message);
     }
     Ok(request)
@@ -284,7 +286,7 @@ fn probe(from: I, tag: I, comm: I, blocks: bool) -> Outcome<Option<(usize, Statu
 fn handle_of(position: usize, comm: c_int) -> c_int {
     let Some(mut message) = engine::take_out(position) else { return MESSAGE_NULL };
     if let Some(log) = &mut w().log {
-        let number = log.receive(Some(message.source), Some(message.tag), message.context);
+        let number = log.receive(Some(message.source), Some(message.tag), message.context, message.data.len() as u64);
         log.wait(number);
     }
     message.data = message.data.clone();

@@ -112,7 +112,9 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if matches!(ended, Ended::Failed(_)) {
         outcome.complete = false;
     }
-    warn(&mut outcome, &reports);
+    if outcome.failure.is_none() {
+        warn(&mut outcome, &reports);
+    }
     let written = live.flush();
     let manifest = opening.close_guests(model.seed, costs);
     let picoseconds = |cycle: u64| model.clock.span(cycle);
@@ -146,7 +148,7 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
             Complaint::new(Exit::Failed, what, "free some space, or write elsewhere")
         })?;
     }
-    if !quiet {
+    if !quiet && outcome.failure.is_none() {
         output::tell(&summary(&result));
     }
     if status == 0 {

@@ -13,8 +13,6 @@ use trgen::{Picoseconds, TaskId};
 #[derive(Default)]
 struct Contexts(BTreeMap<u64, u32>);
 
-/// \[bytes\] Buffers of receives are not recorded: they fit.
-const ANY_SIZE: u64 = 1 << 40;
 /// Bit of the contexts of collectives, and of the world.
 const COLLECTIVE: u64 = 1 << 62;
 const WORLD: u64 = 1;
@@ -48,7 +46,7 @@ fn events(text: &str, contexts: &mut Contexts) -> Option<Vec<Event>> {
                 open.insert(number);
                 all.push(Event::Isend(send, Request(number)));
             }
-            ["r", from, tag, context, number] => {
+            ["r", from, tag, context, bytes, number] => {
                 let (context, number) = (contexts.of(context.parse().ok()?), number.parse().ok()?);
                 if cancelled.contains(&number) {
                     continue;
@@ -59,7 +57,7 @@ fn events(text: &str, contexts: &mut Contexts) -> Option<Vec<Event>> {
                     label => TagFilter::Exactly(Tag { context, label: label.parse().ok()? }),
                 };
                 open.insert(number);
-                all.push(Event::Irecv(Receive { from, tag, bytes: ANY_SIZE }, Request(number)));
+                all.push(Event::Irecv(Receive { from, tag, bytes: bytes.parse().ok()? }, Request(number)));
             }
             ["w", number] => {
                 let number = number.parse().ok()?;
