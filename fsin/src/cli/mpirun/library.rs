@@ -12,7 +12,7 @@ use crate::cli::{Complaint, Exit};
 /// The file that cargo builds.
 const FILE: &str = "libfsin_mpi.so";
 /// Names under which programs look for MPICH's ABI.
-const NAMES: [&str; 2] = ["libmpich.so.12", "libmpi.so.12"];
+const NAMES: [&str; 4] = ["libmpich.so.12", "libmpi.so.12", "libmpich.so", "libmpi.so"];
 /// The variable that names the library.
 const VARIABLE: &str = "FSIN_MPI_LIBRARY";
 
