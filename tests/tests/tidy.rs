@@ -29,6 +29,7 @@ const ROOMS: &[Room] = &[
     room("fsin-stamp", "fsin/stamp", &[]),
     room("tui", "tui", &[]),
     room("adapters", "adapters", &["trgen"]),
+    room("fsin-mpi", "adapters/mpi", &["adapters", "trgen"]),
     room("trace-prep", "trace-prep", &["trgen"]),
     room(
         "fsin",
@@ -69,6 +70,8 @@ const KNOWN_BY: &[(&str, &[&str])] = &[
             "trgen/src/trace/placement",
             // Sockets, and the secrets of guests, are files.
             "adapters/src",
+            // What the launcher reads at the end of a rank.
+            "adapters/mpi/src/report.rs",
             // The topology `graph:FILE`.
             "fsin/core/src/topology/switched/graph.rs",
         ],
