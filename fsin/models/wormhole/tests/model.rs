@@ -93,7 +93,7 @@ fn what_cannot_work_is_refused() {
         ("torus:4x4", Params { vcs: 0, ..base() }, "vcs 0"),
         ("torus:4x4", Params { vcs: 33, ..base() }, "vcs 33"),
         ("torus:4x4", Params { buffer: 0, ..base() }, "buffer 0"),
-        ("torus:4x4", Params { flit_bytes: 0, ..base() }, "flit 0"),
+        ("torus:4x4", Params { flit_bytes: 0, ..base() }, "phit-bytes 0"),
         ("torus:4x4", Params { packet_flits: 0, ..base() }, "packet 0"),
         ("torus:4x4", Params { link_delay: 0, ..base() }, "link-delay 0"),
         ("torus:4x4", Params { output_queue: Some(0), ..base() }, "output-queue 0"),
