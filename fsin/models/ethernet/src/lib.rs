@@ -15,7 +15,8 @@
 //! # What is a packet
 //! In the record that all models keep a packet is a frame of a message: injected when its first transmission begins,
 //! received when it comes to its destination for the first time, dropped when it is lost and not sent again. Latencies
-//! begin when the message is offered. Hops count every frame on a link of the topology.
+//! begin when the message is offered. Hops count every frame that has come through a
+//! link of the topology.
 //!
 //! # How the model departs from reality, and who could notice
 //! - Switches decide in no time, and their memory is only bounded by the lengths of queues; whoever measures the latency
@@ -61,7 +62,8 @@ pub trait Ethernet: Network {
     /// \[frames\] Copies on links and in queues, PAUSE frames not counted.
     fn copies_in_flight(&self) -> u64;
 
-    /// Shows all frames at these places to an observer from now on.
+    /// Shows all frames at these places to an observer from now on; the transmissions of frames that wait already may be
+    /// missing.
     fn capture(&mut self, sites: &[Site], observer: Box<dyn Capture>);
 }
 

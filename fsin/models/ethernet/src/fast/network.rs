@@ -32,7 +32,8 @@ impl Fast {
     fn deadlock(&self) -> NetworkFailure {
         let is_blocked = |port: usize| self.ports[port].is_paused && !self.ports[port].queue.is_empty();
         let from = |input: usize, output: usize| {
-            self.ports[output].queue.iter().any(|&(_, held)| self.held[held].input as usize == input)
+            let mut queue = self.ports[output].queue.iter();
+            queue.any(|&slot| self.held[self.frames[slot as u32].held].input as usize == input)
         };
         let cycle = cyclic_wait(&self.wiring, is_blocked, from);
         Deadlock { since: Cycle(self.last_moved), in_flight: self.hosts.in_flight, cycle }.into()
@@ -109,10 +110,7 @@ impl Network for Fast {
 
 impl Ethernet for Fast {
     fn details(&self) -> Details {
-        let ports = self.ports.iter().map(|state| {
-            let since = u128::from(self.now - state.changed);
-            (&state.counts, state.area + state.queue.len() as u128 * since)
-        });
+        let ports = self.ports.iter().enumerate().map(|(port, state)| (&state.counts, self.area(port)));
         let totals = Totals { pauses: self.pauses, ..self.hosts.totals() };
         port::details(&self.wiring, self.now, totals, ports)
     }
@@ -122,12 +120,14 @@ impl Ethernet for Fast {
     }
 
     fn copies_in_flight(&self) -> u64 {
-        let underway = self.calendar.events().filter(|event| {
+        let mut count = 0;
+        self.calendar.visit(|event| {
             let kind = event.order & KIND;
-            (kind == ARRIVE || kind == COMPLETE) && is_of_hosts(&event.frame)
+            count += u64::from((kind == ARRIVE || kind == COMPLETE) && is_of_hosts(&self.frames[event.handle].frame));
         });
-        let waiting: usize = self.ports.iter().map(|state| state.queue.len()).sum();
-        (underway.count() + waiting) as u64
+        // Without flow control those that wait have their arrivals in the calendar.
+        let waiting = self.ports.iter().map(|state| state.queue.len() as u64);
+        count + if self.params.pause { waiting.sum() } else { 0 }
     }
 
     fn capture(&mut self, sites: &[Site], observer: Box<dyn Capture>) {
@@ -137,7 +137,7 @@ impl Ethernet for Fast {
 
 impl View for Fast {
     fn occupancy(&self, into: &mut Occupancy) {
-        self.wiring.show(|port| self.ports[port].queue.len() as u32, &self.crossed, into);
+        self.wiring.show(|port| self.waiting(port) as u32, &self.crossed, into);
         into.waiting.extend((0..self.wiring.hosts as u32).map(|host| self.hosts.waiting(host)));
     }
 }

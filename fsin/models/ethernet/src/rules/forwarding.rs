@@ -89,17 +89,24 @@ impl Tables {
         }
     }
 
-    /// Learns the source of a frame that comes through a port of a switch, and writes down the ports through which it
-    /// goes on: none if it is filtered.
+    /// Learns the source of a frame that comes through a port of a switch. Returns the port through which it goes on, or
+    /// writes down all of them: none if it is filtered.
     #[inline]
-    pub(crate) fn forward(&mut self, wiring: &Wiring, input: usize, frame: &Frame, now: u64, out: &mut Vec<u32>) {
+    pub(crate) fn forward(
+        &mut self,
+        wiring: &Wiring,
+        input: usize,
+        frame: &Frame,
+        now: u64,
+        out: &mut Vec<u32>,
+    ) -> Option<u32> {
         out.clear();
         let switch = wiring.links[input].owner as usize - wiring.hosts;
         let (source, destination) = (frame.source as usize, frame.destination as usize);
         match &mut self.kind {
             Kind::Learning { forwards, ageing, learnt } => {
                 if !forwards[input] {
-                    return;
+                    return None;
                 }
                 let table = &mut learnt[switch * self.hosts..][..self.hosts];
                 table[source] = Learnt { seen: now, port: input as u32 };
@@ -107,24 +114,23 @@ impl Tables {
                 if known.port == NONE || now - known.seen > *ageing {
                     let others = wiring.ports(wiring.hosts + switch).filter(|&port| port != input && forwards[port]);
                     out.extend(others.map(|port| port as u32));
-                } else if known.port as usize != input {
-                    out.push(known.port);
+                    return None;
                 }
+                (known.port as usize != input).then_some(known.port)
             }
             Kind::Static { columns, width, sets, ports, homes } => {
                 let (home, last) = homes[destination];
                 if home as usize == switch {
-                    out.push(last);
-                    return;
+                    return Some(last);
                 }
                 let set = &ports[sets[switch * *width + columns[destination] as usize] as usize];
                 match set.len() {
-                    0 => {}
-                    1 => out.push(set[0]),
+                    0 => None,
+                    1 => Some(set[0]),
                     several => {
                         let flow = u64::from(frame.source) << 32 | u64::from(frame.destination);
                         let key = mix2(mix2(self.seed, flow), switch as u64);
-                        out.push(set[pick(key, several as u32) as usize]);
+                        Some(set[pick(key, several as u32) as usize])
                     }
                 }
             }
