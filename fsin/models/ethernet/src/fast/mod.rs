@@ -2,7 +2,7 @@
 //!
 //! What happens on a link is known when a transmission begins. Without flow control nothing can change the queue of a
 //! switch's port, so that the transmission of a frame is known as soon as it enters the queue: a frame costs one event for
-//! each link. Hosts are asked for the next frame when their ports are free, and so are ports with flow control. Timers of
+//! each link. Of the arrivals through a link, which come in their order, only the next one is in the calendar. Hosts are asked for the next frame when their ports are free, and so are ports with flow control. Timers of
 //! connections are not moved: one that goes off too early is set again.
 //!
 //! # Agreement
@@ -82,6 +82,10 @@ struct PortState {
     inside: u32,
     /// With flow control: frames. Without: \[ps\] the beginnings of their transmissions, some of which may be over.
     queue: VecDeque<u64>,
+    /// The next arrival through the link is in the calendar.
+    is_coming: bool,
+    /// The other arrivals that are known: \[ps\] when, and of which frame.
+    coming: VecDeque<(u64, u32)>,
     counts: Counts,
     /// \[frames x ps\] Without flow control: up to the ends of the times for which they are known to wait.
     area: u128,
@@ -317,16 +321,25 @@ impl Fast {
             }
         }
         self.moving += 1;
-        self.calendar.add(Event { at, order: ARRIVE | port as u64, handle: slot });
+        let state = &mut self.ports[port];
+        if std::mem::replace(&mut state.is_coming, true) {
+            state.coming.push_back((at, slot));
+        } else {
+            self.calendar.add(Event { at, order: ARRIVE | port as u64, handle: slot });
+        }
     }
 
     fn arrive(&mut self, port: usize, slot: u32, notices: &mut Notices) {
         let link = &self.wiring.links[port];
         let frame = &self.frames[slot].frame;
         let input = link.peer as usize;
-        let counts = &mut self.ports[port].counts;
-        counts.frames += 1;
-        counts.busy += link.time(frame.bytes);
+        let state = &mut self.ports[port];
+        state.counts.frames += 1;
+        state.counts.busy += link.time(frame.bytes);
+        match state.coming.pop_front() {
+            Some((at, slot)) => self.calendar.add(Event { at, order: ARRIVE | port as u64, handle: slot }),
+            None => state.is_coming = false,
+        }
         if link.is_visible {
             self.hosts.recorder.hops(1);
             if let Some(crossed) = self.crossed.get_mut(port) {

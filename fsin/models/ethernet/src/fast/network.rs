@@ -125,9 +125,13 @@ impl Ethernet for Fast {
             let kind = event.order & KIND;
             count += u64::from((kind == ARRIVE || kind == COMPLETE) && is_of_hosts(&self.frames[event.handle].frame));
         });
-        // Without flow control those that wait have their arrivals in the calendar.
-        let waiting = self.ports.iter().map(|state| state.queue.len() as u64);
-        count + if self.params.pause { waiting.sum() } else { 0 }
+        for state in &self.ports {
+            let frames = state.coming.iter().map(|&(_, slot)| &self.frames[slot].frame);
+            count += frames.filter(|frame| is_of_hosts(frame)).count() as u64;
+            // Without flow control the arrivals of those that wait are known.
+            count += if self.params.pause { state.queue.len() as u64 } else { 0 };
+        }
+        count
     }
 
     fn capture(&mut self, sites: &[Site], observer: Box<dyn Capture>) {
