@@ -80,17 +80,25 @@ struct PortState {
     is_host: bool,
     /// Frames in the switch that came through this port, with flow control.
     inside: u32,
-    /// With flow control: frames. Without: \[ps\] the beginnings of their transmissions, some of which may be over.
-    queue: VecDeque<u64>,
-    /// The next arrival through the link is in the calendar.
-    is_coming: bool,
-    /// The other arrivals that are known: \[ps\] when, and of which frame.
-    coming: VecDeque<(u64, u32)>,
+    /// Frames whose transmissions have begun or are known, until they arrive: \[ps\] the beginning, and the frame. Only
+    /// the arrival of the first is in the calendar.
+    line: VecDeque<(u64, u32)>,
+    /// Frames that wait, with flow control.
+    queue: VecDeque<u32>,
     counts: Counts,
     /// \[frames x ps\] Without flow control: up to the ends of the times for which they are known to wait.
     area: u128,
     /// \[ps\] Up to which `area` is counted, with flow control.
     changed: u64,
+}
+
+impl PortState {
+    /// \[frames\] That wait at a port of a switch.
+    #[inline(always)]
+    fn waiting(&self, now: u64) -> usize {
+        let begun = self.line.iter().take_while(|(begin, _)| *begin <= now);
+        self.line.len() - begun.count() + self.queue.len()
+    }
 }
 
 #[derive(Debug)]
@@ -235,14 +243,16 @@ impl Fast {
     /// Begins the next transmission of a port, or sees to it that it begins when the port is free.
     fn send(&mut self, port: usize) {
         let state = &mut self.ports[port];
+        // At the same instant ports become free in the order of their numbers.
+        if state.is_scheduled {
+            return;
+        }
         let has_control = state.wants_pause != state.told_pause;
         if state.free_at > self.now {
-            if !state.is_scheduled && (has_control || !state.is_paused) {
-                let owner = self.wiring.links[port].owner;
-                let has_more = !state.queue.is_empty() || state.is_host && self.hosts.has_next(owner);
-                if has_control || has_more {
-                    self.schedule(port);
-                }
+            let owner = self.wiring.links[port].owner;
+            let has_more = !state.queue.is_empty() || state.is_host && self.hosts.has_next(owner);
+            if has_control || has_more && !state.is_paused {
+                self.schedule(port);
             }
             return;
         }
@@ -272,9 +282,9 @@ impl Fast {
         if let Some(slot) = state.queue.pop_front() {
             state.area += length as u128 * u128::from(self.now - state.changed);
             state.changed = self.now;
-            let held = self.frames[slot as u32].held;
-            let key = self.key(slot as u32);
-            self.transmit(port, slot as u32, key, self.now);
+            let held = self.frames[slot].held;
+            let key = self.key(slot);
+            self.transmit(port, slot, key, self.now);
             if length > 1 {
                 self.schedule(port);
             }
@@ -310,8 +320,6 @@ impl Fast {
             }
         }
         self.ports[port].free_at = begin.saturating_add(time + link.gap);
-        let until_seen = if self.is_cut && link.is_to_switch && !is_control { link.header } else { time };
-        let at = begin.saturating_add(until_seen + link.delay);
         if self.taps.are_at(link.owner) {
             if begin > self.now {
                 self.calendar.add(Event { at: begin, order: FREE | port as u64, handle: slot });
@@ -321,25 +329,35 @@ impl Fast {
             }
         }
         self.moving += 1;
-        let state = &mut self.ports[port];
-        if std::mem::replace(&mut state.is_coming, true) {
-            state.coming.push_back((at, slot));
-        } else {
-            self.calendar.add(Event { at, order: ARRIVE | port as u64, handle: slot });
+        self.ports[port].line.push_back((begin, slot));
+        if self.ports[port].line.len() == 1 {
+            self.expect(port, begin, slot);
         }
     }
 
+    /// Puts the arrival of a frame into the calendar, or of its header.
+    #[inline(always)]
+    fn expect(&mut self, port: usize, begin: u64, slot: u32) {
+        let link = &self.wiring.links[port];
+        let frame = &self.frames[slot].frame;
+        let is_by_header = self.is_cut && link.is_to_switch && frame.control == Control::No;
+        let time = if is_by_header { link.header } else { link.time(frame.bytes) };
+        let at = begin.saturating_add(time + link.delay);
+        self.calendar.add(Event { at, order: ARRIVE | port as u64, handle: slot });
+    }
+
     fn arrive(&mut self, port: usize, slot: u32, notices: &mut Notices) {
+        let line = &mut self.ports[port].line;
+        line.pop_front();
+        if let Some(&(begin, next)) = line.front() {
+            self.expect(port, begin, next);
+        }
         let link = &self.wiring.links[port];
         let frame = &self.frames[slot].frame;
         let input = link.peer as usize;
         let state = &mut self.ports[port];
         state.counts.frames += 1;
         state.counts.busy += link.time(frame.bytes);
-        match state.coming.pop_front() {
-            Some((at, slot)) => self.calendar.add(Event { at, order: ARRIVE | port as u64, handle: slot }),
-            None => state.is_coming = false,
-        }
         if link.is_visible {
             self.hosts.recorder.hops(1);
             if let Some(crossed) = self.crossed.get_mut(port) {
@@ -364,7 +382,7 @@ impl Fast {
             return self.storm(input, slot, notices);
         }
         let mut outputs = std::mem::take(&mut self.outputs);
-        match self.tables.forward(&self.wiring, input, frame, self.now, &mut outputs) {
+        match self.tables.forward(&self.wiring, link.device, input, frame, self.now, &mut outputs) {
             Some(output) if !self.params.pause && !self.is_cut => self.enqueue(output as usize, slot, notices),
             Some(output) => self.pass_on(port, slot, &[output], notices),
             None => self.pass_on(port, slot, &outputs, notices),
@@ -438,15 +456,11 @@ impl Fast {
         let mut begin = now;
         if state.free_at > now {
             begin = state.free_at;
-            while state.queue.front().is_some_and(|&begin| begin <= now) {
-                state.queue.pop_front();
-            }
-            let length = state.queue.len();
+            let length = state.waiting(now);
             if length >= self.params.port_queue as usize {
                 state.counts.dropped += 1;
                 return self.lose(slot, notices);
             }
-            state.queue.push_back(begin);
             state.area += u128::from(begin - now);
             state.counts.longest = state.counts.longest.max(length as u64 + 1);
         }
@@ -465,26 +479,19 @@ impl Fast {
         }
         state.area += length as u128 * u128::from(now - state.changed);
         state.changed = now;
-        state.queue.push_back(slot.into());
+        state.queue.push_back(slot);
         state.counts.longest = state.counts.longest.max(length as u64 + 1);
         if !state.is_scheduled {
             self.send(output);
         }
     }
 
-    /// \[frames\] That wait at a port of a switch.
-    fn waiting(&self, port: usize) -> usize {
-        let queue = &self.ports[port].queue;
-        if self.params.pause { queue.len() } else { queue.len() - queue.partition_point(|&begin| begin <= self.now) }
-    }
-
     /// \[frames x ps\] Length of a queue, summed up to now.
-    fn area(&self, port: usize) -> u128 {
-        let state = &self.ports[port];
+    fn area(&self, state: &PortState) -> u128 {
         if self.params.pause {
             return state.area + state.queue.len() as u128 * u128::from(self.now - state.changed);
         }
-        let ahead = state.queue.iter().map(|begin| u128::from(begin.saturating_sub(self.now)));
+        let ahead = state.line.iter().map(|(begin, _)| u128::from(begin.saturating_sub(self.now)));
         state.area - ahead.sum::<u128>()
     }
 

@@ -258,7 +258,7 @@ impl Reference {
             return self.hosts.filter(frame.unit, notices);
         }
         let mut outputs = Vec::new();
-        let only = self.tables.forward(&self.wiring, input, &frame, self.now, &mut outputs);
+        let only = self.tables.forward(&self.wiring, link.device, input, &frame, self.now, &mut outputs);
         outputs.extend(only);
         if outputs.is_empty() {
             return self.hosts.filter(frame.unit, notices);

@@ -21,6 +21,7 @@ const MAX_HOSTS: usize = 1 << 24;
 
 /// A port, and the link that leaves through it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(align(64))]
 pub(crate) struct Link {
     /// The port at the other end.
     pub(crate) peer: u32,
