@@ -3,8 +3,8 @@
 //! Nodes whose names begin with H are hosts, in the order of their first appearance; all others are switches. Each edge
 //! is one direction of a link, and needs an edge back: of parallel edges the first of each direction belong together.
 //! Attributes of an edge: `comment`, the destinations of its static route (host names separated by commas or blanks, or
-//! `*` for all); `rate`, such as `"1Gb/s"`; `propagation`, such as `"1us"`; `delay` in cycles beyond one. Defaults (`edge
-//! [rate="1Gb/s"]`) hold for later edges of the same graph or subgraph. Other attributes concern drawing.
+//! `*` for all); `rate`, such as `"1Gb/s"`; `propagation`, such as `"1us"`; `delay` in cycles beyond one. Defaults
+//! (`edge [rate="1Gb/s"]`) hold for later edges of the same graph or subgraph. Other attributes concern drawing.
 //!
 //! Source: the networks of LogGOPSim with OMNeT++ (Hoefler, Schneider, Lumsdaine, LogGOPSim, HPDC 2010).
 
@@ -85,6 +85,9 @@ struct Edge {
     to: Place,
     said: Said,
 }
+
+/// The two edges of a link, and the node and index at which each of them begins.
+type LinkEnds = ([usize; 2], [(u32, u32); 2]);
 
 fn refusal(what: impl Into<String>, remedy: &str) -> SpecError {
     SpecError::new(ErrorKind::Malformed, what.into(), remedy.to_owned())
@@ -274,7 +277,7 @@ impl Directed {
         Ok(Switched { spec, geometry, fabric, plan, names, notes: Some(Arc::new(notes)) })
     }
 
-    fn notes(&self, fabric: &Fabric, ends: &[([usize; 2], [(u32, u32); 2])]) -> Result<Notes, SpecError> {
+    fn notes(&self, fabric: &Fabric, ends: &[LinkEnds]) -> Result<Notes, SpecError> {
         let mut notes = Notes { ports: fabric.ports(), links: vec![None; fabric.nodes() * fabric.ports()] };
         for (edges, ends) in ends {
             for (edge, (node, place)) in edges.iter().zip(ends) {

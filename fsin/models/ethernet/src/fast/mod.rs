@@ -1,8 +1,9 @@
 //! The fast engine: a calendar of arrivals, and of ports only where they must be asked again.
 //!
 //! What happens on a link is known when a transmission begins. Without flow control nothing can change the queue of a
-//! switch's port, so that the transmission of a frame is known as soon as it enters the queue: a frame costs one event for
-//! each link. Of the arrivals through a link, which come in their order, only the next one is in the calendar. Hosts are asked for the next frame when their ports are free, and so are ports with flow control. Timers of
+//! switch's port, so that the transmission of a frame is known as soon as it enters the queue: a frame costs one event
+//! for each link. Of the arrivals through a link, which come in their order, only the next one is in the calendar.
+//! Hosts are asked for the next frame when their ports are free, and so are ports with flow control. Timers of
 //! connections are not moved: one that goes off too early is set again.
 //!
 //! # Agreement
@@ -70,7 +71,8 @@ struct Carried {
 
 #[derive(Clone, Default, Debug)]
 struct PortState {
-    /// \[ps\] When its transmission and the gap behind it end; without flow control that of the last frame in the queue.
+    /// \[ps\] When its transmission and the gap behind it end; without flow control that of the last frame in the
+    /// queue.
     free_at: u64,
     /// An event will come when it is free.
     is_scheduled: bool,

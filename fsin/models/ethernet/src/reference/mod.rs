@@ -1,8 +1,8 @@
 //! The reference engine: what the model is, as plainly as it can be said.
 //!
-//! All events stand in one list. The next one is the earliest; of those at the same instant, ports become free first, then
-//! frames arrive, then frames that cut-through switches could not forward at once are complete, then timers go off; each
-//! in the order of port numbers, or of the hosts of a connection. What an event causes at once belongs to it.
+//! All events stand in one list. The next one is the earliest; of those at the same instant, ports become free first,
+//! then frames arrive, then frames that cut-through switches could not forward at once are complete, then timers go
+//! off; each in the order of port numbers, or of the hosts of a connection. What an event causes at once belongs to it.
 
 use std::collections::VecDeque;
 

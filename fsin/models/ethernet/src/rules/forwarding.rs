@@ -92,8 +92,8 @@ impl Tables {
         }
     }
 
-    /// Learns the source of a frame that comes to a switch, `device`, through its port `input`. Returns the port through which it goes on, or
-    /// writes down all of them: none if it is filtered.
+    /// Learns the source of a frame that comes to a switch, `device`, through its port `input`. Returns the port
+    /// through which it goes on, or writes down all of them: none if it is filtered.
     #[inline]
     pub(crate) fn forward(
         &mut self,
