@@ -50,6 +50,20 @@ pub struct Notes {
 }
 
 impl Notes {
+    /// The same for both directions of links, each with its index at both ends, and no routes.
+    pub(super) fn both_ways(fabric: &Fabric, links: impl Iterator<Item = ([(u32, u32); 2], Speed)>) -> Self {
+        let mut notes = Self { ports: fabric.ports(), links: vec![None; fabric.nodes() * fabric.ports()] };
+        for (order, (ends, Speed { rate, propagation })) in links.enumerate() {
+            for (node, place) in ends {
+                let port = fabric.port(NodeId(node), place as usize);
+                let note =
+                    LinkNote { rate, propagation, destinations: Destinations::Only(Vec::new()), order: order as u32 };
+                notes.links[node as usize * fabric.ports() + port.index()] = Some(note);
+            }
+        }
+        notes
+    }
+
     /// Of the link that leaves a node through a port.
     #[must_use]
     pub fn of(&self, node: NodeId, port: Port) -> Option<&LinkNote> {
@@ -72,10 +86,36 @@ enum Place {
     Switch(u32),
 }
 
-#[derive(Clone, Default)]
-struct Said {
+/// Data rate and propagation delay of a link, where they are given.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub(super) struct Speed {
     rate: Option<u64>,
     propagation: Option<u64>,
+}
+
+impl Speed {
+    /// Reads an attribute of an edge, if it is one of these.
+    pub(super) fn read(&mut self, key: &str, value: &str) -> Result<(), SpecError> {
+        match key {
+            "rate" => self.rate = Some(parse_rate(value).ok_or_else(|| misread(key, value, "rate=\"1Gb/s\""))?),
+            "propagation" => {
+                let span = trgen::units::parse_span(value);
+                self.propagation = Some(span.ok_or_else(|| misread(key, value, "propagation=\"1us\""))?);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The same, with what is not given as in `other`.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self { rate: self.rate.or(other.rate), propagation: self.propagation.or(other.propagation) }
+    }
+}
+
+#[derive(Clone, Default)]
+struct Said {
+    speed: Speed,
     delay: u32,
     comment: String,
 }
@@ -98,11 +138,7 @@ impl Said {
         for &(key, value) in attributes {
             match key {
                 "comment" => value.clone_into(&mut self.comment),
-                "rate" => self.rate = Some(parse_rate(value).ok_or_else(|| misread(key, value, "rate=\"1Gb/s\""))?),
-                "propagation" => {
-                    let span = trgen::units::parse_span(value);
-                    self.propagation = Some(span.ok_or_else(|| misread(key, value, "propagation=\"1us\""))?);
-                }
+                "rate" | "propagation" => self.speed.read(key, value)?,
                 "delay" => {
                     let delay = value.parse().ok().filter(|&delay| delay <= MAX_DELAY);
                     self.delay = delay.ok_or_else(|| misread(key, value, "delay=5"))?;
@@ -115,8 +151,7 @@ impl Said {
 }
 
 fn misread(key: &str, value: &str, example: &str) -> SpecError {
-    refusal(format!("{key}={value} of an edge cannot be read"), &format!("write it as in `a -> b [{example}]`"))
-        .given(value)
+    refusal(format!("{key}={value} of an edge cannot be read"), &format!("write it as in `[{example}]`")).given(value)
 }
 
 /// \[b/s\] A data rate: a number and `b/s`, `kb/s`, `Mb/s`, `Gb/s` or `Tb/s`. `None` for another text, and for a rate
@@ -284,8 +319,8 @@ impl Directed {
                 let port = fabric.port(NodeId(*node), *place as usize);
                 let said = &self.edges[*edge].said;
                 let note = LinkNote {
-                    rate: said.rate,
-                    propagation: said.propagation,
+                    rate: said.speed.rate,
+                    propagation: said.speed.propagation,
                     destinations: self.destinations(&self.edges[*edge])?,
                     order: *edge as u32,
                 };

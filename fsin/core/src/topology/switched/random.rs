@@ -43,7 +43,7 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, SpecError> {
     }
     let links = draw(switches, degree, seed.into());
     let names = (0..switches).map(|switch| switch.to_string()).collect();
-    Switches { names, endpoints: vec![endpoints; switches as usize], links, delays: Vec::new() }
+    Switches { names, endpoints: vec![endpoints; switches as usize], links, ..Switches::default() }
         .build(spec, Plan::Graph)
 }
 
