@@ -39,7 +39,8 @@ fn vectors() -> Vec<(&'static str, u16, u64, Body)> {
         pace: 0,
     };
     let payload = Bytes::from_static(b"hello");
-    let inject = Inject { destination: 7, notify: true, size: 64, cookie: 42, payload: payload.clone() };
+    let inject =
+        Inject { destination: 7, notify: true, size: 64, cookie: 42, unmodelled: false, payload: payload.clone() };
     let deliver = Deliver { source: 0, source_sequence: 3, cookie: 42, injected: 3200, late: 0, size: 64, payload };
     vec![
         ("hello", 0, 0, Body::Hello(Box::new(hello))),

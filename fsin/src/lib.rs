@@ -7,6 +7,6 @@ pub mod result;
 pub mod stamp;
 pub mod sweep;
 
-pub use fsin_core::{couple, family, network, routing, run, stats, topology, view, watch, words};
+pub use fsin_core::{couple, family, network, run, stats, topology, view, watch, words};
 pub use fsin_models as models;
-pub use fsin_vct::{engine, router};
+pub use fsin_vct::{engine, router, routing};

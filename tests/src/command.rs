@@ -86,15 +86,35 @@ pub fn binary() -> &'static Path {
             .filter_map(|sources| newest_in(&workspace().join(sources)))
             .max();
         if modified(&binary) < newest {
-            build(folder);
+            build(folder, "fsin");
         }
         assert!(binary.is_file(), "no {}: run `cargo build -p fsin` with the profile of the tests", binary.display());
         binary
     })
 }
 
-/// Builds the command into `folder`, which is named after the profile.
-fn build(folder: &Path) {
+/// The library that ranks of MPI programs load, beside the command; built here like the command.
+///
+/// # Panics
+/// When it cannot be built.
+#[must_use]
+pub fn mpi_library() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let folder = binary().parent().expect("the command lies in a folder");
+        let library = folder.join("libfsin_mpi.so");
+        let sources = ["adapters", "trgen/src"].iter();
+        let newest = sources.filter_map(|sources| newest_in(&workspace().join(sources))).max();
+        if modified(&library) < newest {
+            build(folder, "fsin-mpi");
+        }
+        assert!(library.is_file(), "no {}: run `cargo build -p fsin-mpi`", library.display());
+        library
+    })
+}
+
+/// Builds a package into `folder`, which is named after the profile.
+fn build(folder: &Path, package: &str) {
     let profile = match folder.file_name().and_then(|name| name.to_str()) {
         Some("debug") | None => "dev",
         Some(profile) => profile,
@@ -103,10 +123,10 @@ fn build(folder: &Path) {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
         .current_dir(workspace())
-        .args(["build", "--quiet", "--package", "fsin", "--profile", profile, "--target-dir"])
+        .args(["build", "--quiet", "--package", package, "--profile", profile, "--target-dir"])
         .arg(target)
         .status();
-    assert!(built.is_ok_and(|status| status.success()), "`cargo build -p fsin --profile {profile}` failed");
+    assert!(built.is_ok_and(|status| status.success()), "`cargo build -p {package} --profile {profile}` failed");
 }
 
 /// Runs a headless browser on a page, with additional arguments; returns its output on stdout and stderr. `None` if

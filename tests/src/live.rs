@@ -84,6 +84,8 @@ impl Table {
             stop: &NEVER,
             warm_up: self.warm_up,
             region: self.region.clone(),
+            network_nodes: self.terms.nodes,
+            places: None,
             digest_every: self.digest_every,
         }
     }

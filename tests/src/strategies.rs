@@ -1,7 +1,7 @@
 //! Strategies that draw networks and routers for property tests.
 
 use fsin::router::{Arbitration, Consumption, GlobalCc, Inject, Injection, RouterParams, SourceQueue, Timeouts};
-use fsin::routing::{Order, ROUTINGS, Routing};
+use fsin::routing::{Order, Routing};
 use fsin::topology::Topology;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -21,14 +21,10 @@ pub fn fixed_cases(cases: u32) -> Config {
     Config { cases: cases.min(bound), rng_seed, failure_persistence: None, ..environment }
 }
 
-fn listed_routings() -> impl Iterator<Item = Routing> {
-    ROUTINGS.iter().map(|component| Routing::parse(component.name).expect("a routing of the table has its name"))
-}
-
 /// Every routing for direct networks.
 #[must_use]
 pub fn all_routings() -> Vec<Routing> {
-    listed_routings().filter(|routing| !routing.is_for_switches()).collect()
+    Routing::ALL.iter().copied().filter(|routing| !routing.is_for_switches()).collect()
 }
 
 /// Every routing for this network of switches, with the least number of channels that it needs.
@@ -40,7 +36,7 @@ pub fn routings_of(switches: &str) -> Vec<(Routing, usize)> {
     let topology = fsin::topology::parse(switches, 2).unwrap_or_else(|refusal| panic!("{switches}: {refusal}"));
     let fits = |routing, vcs| RouterParams { routing, vcs, ..RouterParams::default() }.check(&*topology).is_ok();
     let least = |routing| (1..=12).find(|&vcs| fits(routing, vcs));
-    let fitting = listed_routings().filter(|routing| routing.is_for_switches());
+    let fitting = Routing::ALL.iter().copied().filter(|routing| routing.is_for_switches());
     fitting.filter_map(|routing| Some((routing, least(routing)?))).collect()
 }
 
@@ -109,12 +105,12 @@ pub fn effective(mut params: RouterParams) -> RouterParams {
 #[must_use]
 pub fn fitted(mut params: RouterParams, topology: &dyn Topology, more: usize) -> RouterParams {
     let (shape, routing) = (topology.shape(), params.routing);
-    params.routing = match routing {
-        Routing::HexaOblivious if shape.dimensions != 3 => Routing::DoubleOblivious,
-        Routing::HexaAdaptive if shape.dimensions != 3 => Routing::DoubleAdaptive,
-        _ if routing.uses_datelines() && !topology.is_grid() => Routing::BubbleSmart,
-        _ => routing,
-    };
+    let suits = |routing: &Routing| routing.serves(&topology.spec()) && routing.takes_dimensions(shape.dimensions);
+    // Another one of the same property, as far as there is one.
+    let others = || Routing::ALL.iter().copied().filter(suits);
+    let alike = || others().find(|other| other.orders_by_channel() == routing.orders_by_channel());
+    params.routing =
+        if suits(&routing) { routing } else { alike().or_else(|| others().next()).expect("every topology has one") };
     let least = params.routing.min_vcs(shape.dimensions);
     params.vcs =
         (least..=least + more).rev().find(|&vcs| params.routing.takes_vcs(shape.dimensions, vcs)).unwrap_or(least);

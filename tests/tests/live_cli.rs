@@ -1,10 +1,9 @@
 //! `fsin serve`, `fsin guest` and the Python client, as processes. They need `python3`.
 
 use std::fs::Permissions;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use adapters::guest::{Config, Guest};
 use serde_json::Value;

@@ -220,6 +220,7 @@ fn times_that_are_none_false_counts_and_messages_that_nobody_could_read_end_a_gu
             notify: false,
             size: 4096,
             cookie: 0,
+            unmodelled: false,
             payload: Bytes::from(vec![7; carried]),
         })
     };
@@ -275,7 +276,7 @@ fn nonsense() -> impl Strategy<Value = Nonsense> {
         4 => (0u32..5, any::<bool>(), prop_oneof![0u64..300, any::<u64>()], any::<u64>(), prop::collection::vec(any::<u8>(), 0..40))
             .prop_map(|(destination, notify, size, cookie, payload)| {
                 let size = size.max(payload.len() as u64);
-                Body::Inject(Inject { destination, notify, size, cookie, payload: Bytes::from(payload) })
+                Body::Inject(Inject { destination, notify, size, cookie, unmodelled: false, payload: Bytes::from(payload) })
             }),
         3 => (prop_oneof![Just(u64::MAX), any::<u64>(), 0u64..5_000_000], 0u64..4)
             .prop_map(|(next, injects)| Body::Timestamp { next, injects }),
@@ -498,7 +499,14 @@ fn what_ended_a_guest_is_in_the_wire_log() {
     let address: Address = address.parse().expect("an address");
     let (mut stream, mut codec, _) = introduce(&address, hello("greedy", 0));
     let mut bytes = BytesMut::new();
-    let inject = Inject { destination: 1, notify: false, size: 3, cookie: 0, payload: Bytes::from_static(b"12345") };
+    let inject = Inject {
+        destination: 1,
+        notify: false,
+        size: 3,
+        cookie: 0,
+        unmodelled: false,
+        payload: Bytes::from_static(b"12345"),
+    };
     codec.put(0, 0, &Body::Inject(inject), &mut bytes);
     stream.write_all(&bytes).expect("somebody reads");
     stream.read_to_end(&mut Vec::new()).expect("it is told, and closed");

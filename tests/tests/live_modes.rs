@@ -118,7 +118,10 @@ fn one_connection_may_be_several_nodes() {
     let both: Part = Box::new(|mut guest: Guest| {
         for (endpoint, destination) in [(0, 5), (1, 0), (0, 9)] {
             let payload = vec![endpoint as u8; 4].into();
-            guest.inject(endpoint, Inject { destination, notify: false, size: 64, cookie: 7, payload })?;
+            guest.inject(
+                endpoint,
+                Inject { destination, notify: false, size: 64, cookie: 7, unmodelled: false, payload },
+            )?;
         }
         let first = guest.receive_message()?;
         // Node 9 (endpoint 1) has sent to node 0 (endpoint 0), and node 0 to node 9.
@@ -141,7 +144,7 @@ fn one_connection_may_be_several_nodes() {
 /// The message of each of three nodes, which goes to the next node.
 fn third(node: u32) -> Inject {
     let payload = vec![node as u8; 8].into();
-    Inject { destination: (node + 1) % 3, notify: false, size: 64, cookie: u64::from(node), payload }
+    Inject { destination: (node + 1) % 3, notify: false, size: 64, cookie: u64::from(node), unmodelled: false, payload }
 }
 
 #[test]

@@ -156,9 +156,9 @@ fn adjoins(setup: &Setup, from: Channel, next: Channel) -> bool {
 /// Small tori that uniform traffic of load 1 saturates (a 4x4 torus with two directions would not be), with as few
 /// channels and as short queues as the routing works with.
 fn saturated_tori(routing: Routing, seed: u64, bubble: u32) -> Vec<Setup> {
-    let networks = match routing.needs_three_dimensions() {
-        true => [("torus:4x4x4", 1), ("torus:3x10x2", 2)],
-        false => [("torus:4x4", 1), ("torus:3x10", 2)],
+    let networks = match routing.takes_dimensions(2) {
+        true => [("torus:4x4", 1), ("torus:3x10", 2)],
+        false => [("torus:4x4x4", 1), ("torus:3x10x2", 2)],
     };
     networks
         .into_iter()

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use fsin::engine::fast;
 use fsin::network::{Injected, Network, Notices};
-use fsin::router::detours::Detours;
+use fsin::router::faults::Reachability;
 use fsin::router::{GlobalCc, RouterParams, Timeouts};
 use fsin::routing::Routing;
 use fsin::run::{Outcome, fixed};
@@ -223,8 +223,8 @@ fn pairs_that_dead_links_leave_a_route_reach_each_other() {
                 continue;
             }
             let shape = setup.shape();
-            let detours = Detours::new(&setup.params, &*shape).expect("links are dead");
-            let lost = detours.lost(&*shape, usize::MAX);
+            let reachability = Reachability::new(&setup.params, &*shape).expect("links are dead");
+            let lost = reachability.lost(&*shape, usize::MAX);
             let pairs: HashSet<_> = lost.some.iter().copied().collect();
             assert_eq!(pairs.len(), lost.count);
             let mut network = fast::build(setup.shape(), setup.checked(), 1).expect("few queues");
@@ -274,7 +274,7 @@ fn deterministic_routing_loses_the_pairs_whose_routes_are_cut() {
                 rest[usize::from(port / 2)] -= if port % 2 == 0 { 1 } else { -1 };
             }
         }
-        let lost = Detours::new(&setup.params, &*shape).expect("links are dead").lost(&*shape, usize::MAX);
+        let lost = Reachability::new(&setup.params, &*shape).expect("links are dead").lost(&*shape, usize::MAX);
         assert_eq!(lost.some.into_iter().collect::<HashSet<_>>(), cut);
         assert!(cut.len() >= 4 && cut.len() < 200);
     }

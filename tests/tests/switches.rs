@@ -8,9 +8,9 @@ use fsin::engine::fast;
 use fsin::engine::reference::Reference;
 use fsin::network::Network;
 use fsin::router::RouterParams;
-use fsin::router::guide::{Choice, Guide, Visit};
 use fsin::router::request::{Input, OutputVc};
-use fsin::routing::Routing;
+use fsin::routing::switched::{RoutingFunction, Visit};
+use fsin::routing::{Choice, Routing};
 use fsin::run::fixed;
 use fsin::topology::{self, Faults, Port, Survey, Switched, Topology};
 use tests::setup::{Setup, checked};
@@ -27,9 +27,9 @@ fn torn(spec: &str, count: usize, seed: u64) -> Result<Box<dyn Topology>, SpecEr
     topology::parse_with_faults(spec, 2, &Faults { count, one_way: false, seed })
 }
 
-fn guide(topology: &dyn Topology, routing: Routing, vcs: usize) -> Guide {
+fn function(topology: &dyn Topology, routing: Routing, vcs: usize) -> RoutingFunction {
     let params = RouterParams { routing, vcs, ..RouterParams::default() };
-    Guide::new(&params, network(topology)).expect("the routing is one of this network's")
+    RoutingFunction::new(&params, network(topology)).expect("the routing is one of this network's")
 }
 
 fn network(topology: &dyn Topology) -> &Switched {
@@ -180,7 +180,7 @@ fn networks_are_what_their_formulas_say() {
 
 /// Follows routes from every `step`-th endpoint to every other; returns whether all paths were shortest ones, and their
 /// total number of hops.
-fn follow(topology: &dyn Topology, guide: &Guide, step: usize) -> (bool, u64) {
+fn follow(topology: &dyn Topology, function: &RoutingFunction, step: usize) -> (bool, u64) {
     let spec = topology.spec();
     let (mut is_minimal, mut sum) = (true, 0);
     for from in (0..topology.endpoints()).step_by(step) {
@@ -193,13 +193,13 @@ fn follow(topology: &dyn Topology, guide: &Guide, step: usize) -> (bool, u64) {
                 while node != destination {
                     let mut ways = Vec::new();
                     let visit = Visit { node, input, source: NodeId::at(from), destination, key, state: &state };
-                    guide.ways(&visit, |way| ways.push(way));
+                    function.candidates(&visit, |way| ways.push(way));
                     assert!(!ways.is_empty() && ways.iter().all(|way| way.vcs != 0), "{spec} from {from} to {to}");
                     // Deterministic choice among the candidates, by key; a packet with adaptive routing could take any.
                     let way = ways[(key as usize * 7 + hops) % ways.len()];
                     let port = way.port;
                     input = Input::Transit(OutputVc { port, vc: way.vcs.trailing_zeros() as u8 });
-                    guide.hop(node, destination, key, port, &mut state);
+                    function.hop(node, destination, key, port, &mut state);
                     node = topology.neighbour(node, port).expect("ways follow links");
                     hops += 1;
                     assert!(hops <= 40, "{spec} from {from} to {to} goes round and round");
@@ -218,7 +218,7 @@ fn every_way_leads_there() {
     for spec in SWITCHES {
         let topology = build(spec);
         for (routing, vcs) in routings_of(spec) {
-            let (shortest, _) = follow(&*topology, &guide(&*topology, routing, vcs), 1);
+            let (shortest, _) = follow(&*topology, &function(&*topology, routing, vcs), 1);
             assert!(shortest || goes_round(routing), "{spec} {routing:?}");
         }
     }
@@ -257,7 +257,7 @@ fn ways_are_shortest_up_to_a_thousand_nodes() {
         for (routing, vcs) in routings_of(spec) {
             if !goes_round(routing) {
                 let step = topology.endpoints() / 3;
-                assert!(follow(&*topology, &guide(&*topology, routing, vcs), step).0, "{spec} {routing:?}");
+                assert!(follow(&*topology, &function(&*topology, routing, vcs), step).0, "{spec} {routing:?}");
             }
         }
     }
@@ -314,7 +314,7 @@ fn cubes_random_graphs_and_dragonflies_are_what_their_formulas_say() {
     for (p, a, h) in [(1u64, 2u64, 1u64), (2, 4, 2), (3, 6, 3)] {
         for arrangement in ["absolute", "relative", "circulant"] {
             let topology = build(&format!("dragonfly:p={p},a={a},h={h},arrangement={arrangement}"));
-            let (minimal, groups) = (guide(&*topology, Routing::DragonflyMinimal, 2), a * h + 1);
+            let (minimal, groups) = (function(&*topology, Routing::DragonflyMinimal, 2), a * h + 1);
             let (_, sum) = follow(&*topology, &minimal, 1);
             // Six packets of each pair. Within a group: zero or one hop between switches; to each other group, from any
             // switch to any, one hop, and one more on each side unless the switch is the gateway.
@@ -343,9 +343,9 @@ fn routings_by_tables_go_round_dead_links() {
         for routing in [Routing::GraphShortest, Routing::GraphUpDown] {
             let params = |vcs| RouterParams { routing, vcs, ..RouterParams::default() };
             let vcs = (1..=12).find(|&vcs| params(vcs).check(&*damaged).is_ok()).expect("paths are short");
-            let guide = guide(&*damaged, routing, vcs);
-            assert!(follow(&*damaged, &guide, 1).0 || routing == Routing::GraphUpDown, "{spec}");
-            assert!(is_acyclic(&waits(&*damaged, &guide)), "{spec} {routing:?}");
+            let function = function(&*damaged, routing, vcs);
+            assert!(follow(&*damaged, &function, 1).0 || routing == Routing::GraphUpDown, "{spec}");
+            assert!(is_acyclic(&waits(&*damaged, &function)), "{spec} {routing:?}");
             let source = || Setup::new(spec, routing, vcs).load(1.0).source();
             let run = |network: &mut dyn Network| {
                 let stop = AtomicBool::new(false);
@@ -380,7 +380,7 @@ type Place = (NodeId, Option<(Channel, bool)>, [i16; 2], NodeId);
 
 /// Every reachable pair (held, requested) of channels: with an escape channel, only those of the last tier. Channels of
 /// a ring with a bubble count as one.
-fn waits(topology: &dyn Topology, guide: &Guide) -> HashSet<(Channel, Channel)> {
+fn waits(topology: &dyn Topology, function: &RoutingFunction) -> HashSet<(Channel, Channel)> {
     let mut pairs = HashSet::new();
     let ring = |(node, port, vc): Channel| {
         let (mut first, mut at) = (node, node);
@@ -393,7 +393,7 @@ fn waits(topology: &dyn Topology, guide: &Guide) -> HashSet<(Channel, Channel)> 
     for key in 0..12u64 {
         for to in (0..topology.endpoints()).map(NodeId::at) {
             let mut seen = HashSet::new();
-            let by_source = guide.choice() == Choice::Drawn;
+            let by_source = function.choice() == Choice::Drawn;
             let source = |from| if by_source { from } else { NodeId(0) };
             let starts = (0..topology.endpoints()).map(NodeId::at);
             let mut places: Vec<Place> = starts.map(|from| (from, None, [0; 2], source(from))).collect();
@@ -403,7 +403,9 @@ fn waits(topology: &dyn Topology, guide: &Guide) -> HashSet<(Channel, Channel)> 
                 }
                 let mut ways = Vec::new();
                 let input = held.map_or(Input::Injection, |((_, port, vc), _)| Input::Transit(OutputVc { port, vc }));
-                guide.ways(&Visit { node, input, source, destination: to, key, state: &state }, |way| ways.push(way));
+                function.candidates(&Visit { node, input, source, destination: to, key, state: &state }, |way| {
+                    ways.push(way)
+                });
                 let last = ways.iter().map(|way| way.tier).max();
                 for way in ways {
                     for vc in (0..32u8).filter(|vc| way.vcs & 1 << vc != 0) {
@@ -419,7 +421,7 @@ fn waits(topology: &dyn Topology, guide: &Guide) -> HashSet<(Channel, Channel)> 
                             }
                         }
                         let mut carried = state;
-                        guide.hop(node, to, key, way.port, &mut carried);
+                        function.hop(node, to, key, way.port, &mut carried);
                         let next = topology.neighbour(node, way.port).expect("ways follow links");
                         places.push((next, Some((asked, way.bubble)), carried, source));
                     }
@@ -463,15 +465,15 @@ fn no_routing_waits_in_a_circle() {
         let topology = build(spec);
         for (routing, vcs) in routings_of(spec) {
             for vcs in [vcs, vcs + 2] {
-                let pairs = waits(&*topology, &guide(&*topology, routing, vcs));
+                let pairs = waits(&*topology, &function(&*topology, routing, vcs));
                 assert!(!pairs.is_empty() && is_acyclic(&pairs), "{spec} {routing:?} with {vcs} channels");
             }
         }
     }
     // The search finds a cycle where there is one: shortest paths on a ring without channel classes.
     let ring = build("rrg:s=6,d=2,p=1");
-    let guide = guide(&*ring, Routing::GraphShortest, 3);
-    let merged = waits(&*ring, &guide).into_iter().map(|((a, b, _), (c, d, _))| ((a, b, 0), (c, d, 0))).collect();
+    let function = function(&*ring, Routing::GraphShortest, 3);
+    let merged = waits(&*ring, &function).into_iter().map(|((a, b, _), (c, d, _))| ((a, b, 0), (c, d, 0))).collect();
     assert!(!is_acyclic(&merged));
 }
 
@@ -501,7 +503,7 @@ fn minimal_routes_of_dragonflies_leave_by_the_switch_s_own_links() {
         ("dragonfly:p=2,a=4,h=2,g=5,arrangement=circulant", 5 * 8),
     ] {
         let topology = build(spec);
-        let guide = guide(&*topology, Routing::DragonflyMinimal, 2);
+        let function = function(&*topology, Routing::DragonflyMinimal, 2);
         let group = |switch: NodeId| (switch.index() - topology.endpoints()) / 4;
         let mut found = HashSet::new();
         for switch in (topology.endpoints()..topology.nodes()).map(NodeId::at) {
@@ -522,7 +524,9 @@ fn minimal_routes_of_dragonflies_leave_by_the_switch_s_own_links() {
                         key,
                         state: &[0; 2],
                     };
-                    guide.ways(&visit, |way| assert_eq!(leads(way.port).map(group), Some(to), "{spec}: {visit:?}"));
+                    function.candidates(&visit, |way| {
+                        assert_eq!(leads(way.port).map(group), Some(to), "{spec}: {visit:?}")
+                    });
                 }
             }
         }
@@ -535,14 +539,14 @@ fn minimal_routes_of_dragonflies_leave_by_the_switch_s_own_links() {
 fn ugal_weighs_different_links() {
     for spec in ["dragonfly:p=2,a=4,h=2", "dragonfly:p=2,a=4,h=2,arrangement=relative", "dragonfly:p=4,a=8,h=4"] {
         let topology = build(spec);
-        let guide = guide(&*topology, Routing::DragonflyUgal, 3);
+        let function = function(&*topology, Routing::DragonflyUgal, 3);
         let mut weighed = 0;
         for key in 0..5 {
             for node in (topology.endpoints()..topology.nodes()).map(NodeId::at) {
                 for destination in (0..topology.endpoints()).step_by(3).map(NodeId::at) {
                     let visit = Visit { node, input: Input::Injection, source: node, destination, key, state: &[0; 2] };
                     let mut ports = Vec::new();
-                    guide.ways(&visit, |way| ports.push(way.port));
+                    function.candidates(&visit, |way| ports.push(way.port));
                     if let [straight, round] = ports[..] {
                         assert_ne!(straight, round, "{spec}: {visit:?}");
                         weighed += 1;

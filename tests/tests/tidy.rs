@@ -25,10 +25,11 @@ const ROOMS: &[Room] = &[
     room("fsin-ethernet", "fsin/models/ethernet", &["fsin-core", "trgen"]),
     room("fsin-vct", "fsin/models/vct", &["fsin-core", "trgen"]),
     room("fsin-wormhole", "fsin/models/wormhole", &["fsin-core", "trgen"]),
-    room("fsin-models", "fsin/models", &["fsin-core", "fsin-vct", "fsin-wormhole", "trgen"]),
+    room("fsin-models", "fsin/models", &["fsin-core", "fsin-ethernet", "fsin-vct", "fsin-wormhole", "trgen"]),
     room("fsin-stamp", "fsin/stamp", &[]),
     room("tui", "tui", &[]),
     room("adapters", "adapters", &["trgen"]),
+    room("fsin-mpi", "adapters/mpi", &["adapters", "trgen"]),
     room("trace-prep", "trace-prep", &["trgen"]),
     room(
         "fsin",
@@ -69,6 +70,8 @@ const KNOWN_BY: &[(&str, &[&str])] = &[
             "trgen/src/trace/placement",
             // Sockets, and the secrets of guests, are files.
             "adapters/src",
+            // What the launcher reads at the end of a rank.
+            "adapters/mpi/src/report.rs",
             // The topology `graph:FILE`.
             "fsin/core/src/topology/switched/graph.rs",
         ],

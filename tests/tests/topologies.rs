@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use fsin::router::RouterParams;
 use fsin::router::layout::AnySize;
-use fsin::router::request::{Head, Input, OutputVc, Requests, Surroundings};
+use fsin::router::request::{Head, Input, OutputState, OutputVc, RouteRules};
 use fsin::routing::Order;
 use fsin::topology::{self, Port, Survey, Topology};
 use proptest::prelude::*;
@@ -289,7 +289,7 @@ fn a_torus_twisted_by_nothing_is_a_torus() {
 /// A node at which one channel of every link has room and no owner, and all others are full.
 struct OneChannel(u8);
 
-impl Surroundings for OneChannel {
+impl OutputState for OneChannel {
     fn fitting(&self, _: Port) -> u32 {
         1 << self.0
     }
@@ -322,7 +322,7 @@ type Held = (usize, OutputVc);
 /// permits. The blocking channel is the last one that the packet waits for.
 fn waits(topology: &dyn Topology, params: &RouterParams) -> HashSet<(Held, Held)> {
     let shape = topology.shape();
-    let requests = Requests::new(&checked(params, topology), AnySize { shape, vcs: params.vcs }, topology);
+    let requests = RouteRules::new(&checked(params, topology), AnySize { shape, vcs: params.vcs }, topology);
     let name = |node: NodeId, output: OutputVc| {
         let mut ring = vec![node];
         while params.routing.uses_bubble()
@@ -361,7 +361,7 @@ fn waits(topology: &dyn Topology, params: &RouterParams) -> HashSet<(Held, Held)
             now: 1,
             long: false,
         };
-        let last = name(*node, requests.last_resort(&head).expect("it has hops to go"));
+        let last = name(*node, requests.blocking_channel(&head).expect("it has hops to go"));
         if let Some(input) = *input {
             // The channel that it holds is that from the previous node.
             let held = name(*before, input);

@@ -22,6 +22,52 @@ pub struct Component {
     pub source: &'static str,
 }
 
+/// Defines a family of components without parameters: an enum, its table of [`Component`]s, `ALL` with the names, and the
+/// parser, from one row for each. The definition of a row is also the documentation of its variant.
+#[macro_export]
+macro_rules! choices {
+    (
+        $(#[$meta:meta])*
+        $vis:vis enum $name:ident: $family:literal in $table:ident {
+            $($variant:ident = $word:literal, $about:literal, $source:expr;)+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        $vis enum $name {
+            $(#[doc = $about] $variant,)+
+        }
+
+        #[doc = concat!("The description of every ", $family, ".")]
+        $vis const $table: &[$crate::catalog::Component] = &[
+            $($crate::catalog::Component { name: $word, about: $about, parameters: &[], source: $source },)+
+        ];
+
+        impl $name {
+            #[doc = concat!("Every ", $family, " with its name.")]
+            pub const ALL: [(&'static str, Self); $table.len()] = [$(($word, Self::$variant),)+];
+
+            #[doc = concat!("The name that parses to this ", $family, ".")]
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)+
+                }
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::catalog::SpecError;
+
+            fn from_str(word: &str) -> Result<Self, Self::Err> {
+                let known = || Self::ALL.map(|(name, _)| name);
+                let found = Self::ALL.iter().find(|(name, _)| *name == word).map(|&(_, choice)| choice);
+                found.ok_or_else(|| $crate::catalog::SpecError::unknown($family, word, &known()))
+            }
+        }
+    };
+}
+
 /// One parameter of a component.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {

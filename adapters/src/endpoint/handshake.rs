@@ -134,7 +134,7 @@ async fn meet(
     let step = check(&hello, terms)?;
     let reservation = Reservation::new(taken, &hello, wanted).map_err(|text| Refusal { code: Code::Node, text })?;
     let welcome = Welcome {
-        minor: MINOR,
+        minor: hello.minor.min(MINOR),
         mode: terms.mode,
         capabilities: 0,
         session: terms.seed,

@@ -32,7 +32,9 @@ use bytes::{Bytes, BytesMut};
 use crate::address::Address;
 use crate::clock::{FOREVER, Time};
 use crate::codec::Codec;
-use crate::protocol::{Body, Class, DELIVER_FIELDS, Frame, Hello, Inject, MAJOR, MAX_PAYLOAD, MINOR, Role, Welcome};
+use crate::protocol::{
+    Body, Class, Code, DELIVER_FIELDS, Frame, Hello, Inject, MAJOR, MAX_PAYLOAD, MINOR, MINOR_OF_PARTS, Role, Welcome,
+};
 use crate::stream::{Broken, Link, Stream};
 use crate::token::{self, Nonce, Nonces, Side, Token};
 
@@ -56,6 +58,8 @@ pub struct Guest {
     notices: u64,
     turns: u64,
     events: VecDeque<Event>,
+    /// The parts of a payload so far.
+    begun: BytesMut,
 }
 
 impl Guest {
@@ -77,6 +81,7 @@ impl Guest {
             notices: 0,
             turns: 0,
             events: VecDeque::new(),
+            begun: BytesMut::new(),
         })
     }
 
@@ -119,7 +124,7 @@ impl Guest {
     /// A payload longer than `size` or than agreed; the run has ended.
     pub fn send(&mut self, destination: u32, size: u64, payload: &[u8]) -> Result<(), GuestError> {
         let payload = Bytes::copy_from_slice(payload);
-        self.inject(0, Inject { destination, notify: false, size, cookie: 0, payload })
+        self.inject(0, Inject { destination, notify: false, size, cookie: 0, unmodelled: false, payload })
     }
 
     /// Sends a message from one of the endpoints, now.
@@ -128,11 +133,25 @@ impl Guest {
     /// As for [`send`](Self::send).
     pub fn inject(&mut self, endpoint: u16, inject: Inject) -> Result<(), GuestError> {
         let length = inject.payload.len() as u64;
-        let limit = inject.size.min(u64::from(self.welcome.max_payload).saturating_sub(DELIVER_FIELDS.into()));
+        let room = u64::from(self.welcome.max_payload).saturating_sub(DELIVER_FIELDS.into());
+        let parts = self.welcome.minor >= MINOR_OF_PARTS;
+        let limit = match (parts, inject.unmodelled) {
+            (true, true) => u64::MAX,
+            (true, false) => inject.size,
+            (false, _) => inject.size.min(room),
+        };
         if length > limit {
             return Err(GuestError::Payload { length, limit });
         }
         self.begin()?;
+        let mut inject = inject;
+        while inject.payload.len() as u64 > room {
+            let part = inject.payload.split_to(room as usize);
+            self.link.put(endpoint, self.time, &Body::Part(part));
+            if self.link.is_full() {
+                flush(&mut self.link, self.patience, "sending")?;
+            }
+        }
         self.injects += 1;
         self.link.put(endpoint, self.time, &Body::Inject(inject));
         if self.link.is_full() { flush(&mut self.link, self.patience, "sending") } else { Ok(()) }
@@ -247,6 +266,13 @@ impl Guest {
         if self.class == Class::Stepped && self.until == Some(FOREVER) { self.end_turn(self.time) } else { Ok(()) }
     }
 
+    /// Gives up: tells the endpoint the reason, which ends the run or this guest's part in it.
+    pub fn give_up(mut self, reason: &str) {
+        self.link.put(0, self.time, &Body::Error { code: Code::Run, text: reason.to_owned() });
+        // The reason of the guest's end is not that the endpoint does not listen.
+        let _ = self.link.flush(Duration::from_secs(1), &mut |_| true);
+    }
+
     /// Says goodbye.
     ///
     /// # Errors
@@ -279,7 +305,12 @@ impl Guest {
         loop {
             let Frame { endpoint, time, body, .. } = next(&mut self.link, self.patience, doing)?;
             match body {
-                Body::Deliver(deliver) => {
+                Body::Part(part) => self.begun.extend_from_slice(&part),
+                Body::Deliver(mut deliver) => {
+                    if !self.begun.is_empty() {
+                        self.begun.extend_from_slice(&deliver.payload);
+                        deliver.payload = self.begun.split().freeze();
+                    }
                     self.notices += 1;
                     self.events.push_back(Event::Message(Arrival::new(endpoint, time, deliver)));
                 }

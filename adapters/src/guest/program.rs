@@ -177,7 +177,14 @@ impl<'a> Player<'a> {
             return Ok(false);
         }
         let Send { to, bytes, .. } = *send;
-        let inject = Inject { destination: to.0, notify: true, size: bytes, cookie: at, payload: Bytes::new() };
+        let inject = Inject {
+            destination: to.0,
+            notify: true,
+            size: bytes,
+            cookie: at,
+            unmodelled: false,
+            payload: Bytes::new(),
+        };
         guest.inject(0, inject)?;
         self.injected += 1;
         Ok(true)

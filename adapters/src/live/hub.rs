@@ -54,6 +54,9 @@ impl Ord for Waiting {
 /// A message in the network.
 #[derive(Clone, Debug)]
 struct Underway {
+    /// The guests' nodes, which may share a node of the network.
+    source: NodeId,
+    destination: NodeId,
     at: Time,
     sequence: u64,
     cookie: u64,
@@ -75,6 +78,8 @@ struct Seat {
     longest: u32,
     /// \[cycles\] From the departure of a message to the guest's notice of it.
     done_after: u64,
+    /// True if it accepts payloads in parts.
+    parts: bool,
     /// Messages injected so far.
     injected: u64,
     /// \[messages\] Not yet departed from the node.
@@ -86,6 +91,8 @@ pub(super) struct Hub {
     overheads: Overheads,
     payload_limit: u64,
     seats: Vec<Option<Seat>>,
+    /// The node of the network for each node of the guests; empty if they are the same.
+    places: Vec<NodeId>,
     waiting: BinaryHeap<Reverse<Waiting>>,
     underway: Vec<Option<Underway>>,
     vacant: Vec<usize>,
@@ -114,12 +121,19 @@ pub(super) struct Hub {
 }
 
 impl Hub {
-    pub(super) fn new(nodes: usize, clock: Clock, overheads: Overheads, payload_limit: u64) -> Self {
+    pub(super) fn new(
+        nodes: usize,
+        places: Vec<NodeId>,
+        clock: Clock,
+        overheads: Overheads,
+        payload_limit: u64,
+    ) -> Self {
         Self {
             clock,
             overheads,
             payload_limit,
             seats: vec![None; nodes],
+            places,
             waiting: BinaryHeap::new(),
             underway: Vec::new(),
             vacant: Vec::new(),
@@ -140,13 +154,18 @@ impl Hub {
     /// Assigns nodes to a guest; guests come in order.
     ///
     /// A stepped guest may be granted time up to the network's response; a Done for it comes no earlier than that.
-    pub(super) fn seat<'a>(&mut self, guest: usize, links: impl Iterator<Item = (&'a [NodeId], u32)>, stepped: bool) {
+    pub(super) fn seat<'a>(
+        &mut self,
+        guest: usize,
+        links: impl Iterator<Item = (&'a [NodeId], (u32, bool))>,
+        stepped: bool,
+    ) {
         let done_after = if stepped { self.overheads.response.max(1) - 1 } else { 0 };
-        for (link, (nodes, longest)) in links.enumerate() {
+        for (link, (nodes, (longest, parts))) in links.enumerate() {
             for (endpoint, node) in nodes.iter().enumerate() {
                 let endpoint = endpoint as u16;
                 self.seats[node.index()] =
-                    Some(Seat { guest, link, endpoint, longest, done_after, injected: 0, outstanding: 0 });
+                    Some(Seat { guest, link, endpoint, longest, done_after, parts, injected: 0, outstanding: 0 });
             }
         }
         self.inboxes.push(Some(BTreeMap::new()));
@@ -211,7 +230,7 @@ impl Hub {
             return Err(format!("it sends at {at} ps, and with the overhead {LATEST} ps is the latest"));
         }
         let payload = inject.payload.len() as u64;
-        if let Some(Seat { longest, .. }) = self.seats[inject.destination as usize]
+        if let Some(Seat { longest, parts: false, .. }) = self.seats[inject.destination as usize]
             && payload + u64::from(DELIVER_FIELDS) > longest.into()
         {
             let most = longest.saturating_sub(DELIVER_FIELDS);
@@ -252,9 +271,10 @@ impl Hub {
     /// Injects the messages that are due.
     pub(super) fn enter(&mut self, now: Cycle, out: &mut Outbox) {
         self.pass(now);
+        let mut within = Vec::new();
         while self.first_entry() <= now {
             let Some(Reverse(Waiting { at, node, sequence, inject })) = self.waiting.pop() else { return };
-            let Inject { destination, notify, size, cookie, payload } = inject;
+            let Inject { destination, notify, size, cookie, payload, .. } = inject;
             self.injects += 1;
             self.record(&[0, at, u64::from(node.0), sequence, u64::from(destination), size, cookie], &payload);
             match &mut self.capture {
@@ -263,7 +283,8 @@ impl Hub {
                 None => {}
             }
             let measured = self.measuring;
-            let underway = Underway { at, sequence, cookie, notify, size, payload, measured };
+            let (source, destination) = (node, NodeId(destination));
+            let underway = Underway { source, destination, at, sequence, cookie, notify, size, payload, measured };
             let id = match self.vacant.pop() {
                 Some(id) => {
                     self.underway[id] = Some(underway);
@@ -274,20 +295,43 @@ impl Hub {
                     self.underway.len() - 1
                 }
             };
-            out.push(Message { id: id as u64, source: node, destination: NodeId(destination), bytes: size, class: 0 });
+            let (source, destination) = (self.place(source), self.place(destination));
+            let message = Message { id: id as u64, source, destination, bytes: size, class: 0 };
+            if source == destination {
+                within.push(message);
+            } else {
+                out.push(message);
+            }
         }
+        // They do not enter the network, and take this cycle.
+        for message in within {
+            self.sent(now, &message);
+            self.delivered(now, &Delivery { message, offered: now, delivered: now });
+        }
+    }
+
+    /// The node of the network for a node of the guests.
+    fn place(&self, node: NodeId) -> NodeId {
+        self.places.get(node.index()).copied().unwrap_or(node)
+    }
+
+    /// The nodes of the guests between which a message travels.
+    pub(super) fn ends(&self, message: &Message) -> Option<(NodeId, NodeId)> {
+        let underway = self.underway.get(message.id as usize)?.as_ref()?;
+        Some((underway.source, underway.destination))
     }
 
     /// A message has been sent by its node.
     pub(super) fn sent(&mut self, now: Cycle, message: &Message) {
-        let Some(seat) = &mut self.seats[message.source.index()] else { return };
-        seat.outstanding = seat.outstanding.saturating_sub(1);
         let Some(Some(underway)) = self.underway.get(message.id as usize) else { return };
+        let source = underway.source;
+        let Some(seat) = &mut self.seats[source.index()] else { return };
+        seat.outstanding = seat.outstanding.saturating_sub(1);
         if !underway.notify {
             return;
         }
         let time = self.clock.end(now + seat.done_after).saturating_add(self.overheads.receive);
-        let place = Place { time, delivery: false, source: message.source.0, sequence: underway.sequence };
+        let place = Place { time, delivery: false, source: source.0, sequence: underway.sequence };
         let notice = Notice { link: seat.link, endpoint: seat.endpoint, cookie: underway.cookie, arrived: None };
         if let Some(inbox) = &mut self.inboxes[seat.guest] {
             inbox.insert(place, notice);
@@ -299,14 +343,14 @@ impl Hub {
         self.pass(now);
         let Delivery { message, delivered, .. } = delivery;
         let id = message.id as usize;
-        let Some(Underway { at, sequence, cookie, size, payload, measured, .. }) =
+        let Some(Underway { source, destination, at, sequence, cookie, size, payload, measured, .. }) =
             self.underway.get_mut(id).and_then(Option::take)
         else {
             return;
         };
         self.vacant.push(id);
         let time = self.clock.end(*delivered).saturating_add(self.overheads.receive);
-        let (source, destination) = (message.source.0, message.destination.0);
+        let (source, destination) = (source.0, destination.0);
         self.record(&[1, time, u64::from(source), sequence, u64::from(destination), size, cookie], &payload);
         if !payload.is_empty()
             && let Some(capture) = &mut self.capture
@@ -314,7 +358,7 @@ impl Hub {
             capture.packet(destination, time, Direction::Inbound, size, &payload);
         }
         let place = Place { time, delivery: true, source, sequence };
-        let seat = self.seats[message.destination.index()];
+        let seat = self.seats[destination as usize];
         match seat.and_then(|seat| self.inboxes[seat.guest].as_mut().map(|inbox| (seat, inbox))) {
             Some((seat, inbox)) => {
                 let arrived = Some(Arrived { injected: at, size, payload, measured });

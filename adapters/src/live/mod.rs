@@ -20,7 +20,8 @@
 //!
 //! # How the model departs from reality, and who could notice
 //! - The overheads of sending and receiving are constants; those of a real stack depend on load and size.
-//! - A guest cannot send messages to itself: they are rejected.
+//! - A guest cannot send messages to itself: they are rejected. Messages between guests that share a node of the
+//!   network take one cycle, whatever their size.
 //!
 //! Decision: docs/decisions/0030-turns.md.
 
@@ -95,10 +96,16 @@ impl Live {
     /// A source of these guests; `tell` receives messages for the user during the run.
     #[must_use]
     pub fn new(connections: Vec<Connection>, rules: Rules, tell: Box<dyn FnMut(String) + Send>) -> Self {
-        let mut hub = Hub::new(rules.terms.nodes, rules.terms.clock, rules.overheads, rules.payload_limit);
+        let mut hub = Hub::new(
+            rules.terms.nodes,
+            rules.places.clone().unwrap_or_default(),
+            rules.terms.clock,
+            rules.overheads,
+            rules.payload_limit,
+        );
         let players: Vec<Player> = connections.into_iter().map(Player::new).collect();
         for (index, player) in players.iter().enumerate() {
-            hub.seat(index, player.links().zip(player.longest()), player.is_stepped());
+            hub.seat(index, player.links().zip(player.accepts()), player.is_stepped());
         }
         hub.trail = (rules.digest_every > 0).then(|| Trail::new(rules.digest_every, rules.terms.clock));
         let gate = rules.region.clone().map(|region| Gate::new(region, players.len()));
@@ -369,7 +376,7 @@ impl Live {
 
 impl TrGen for Live {
     fn nodes(&self) -> usize {
-        self.rules.terms.nodes
+        self.rules.network_nodes
     }
 
     fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
@@ -390,13 +397,15 @@ impl TrGen for Live {
     }
 
     fn sent(&mut self, now: Cycle, message: &Message) {
+        let source = self.hub.ends(message).map(|(source, _)| source);
         self.hub.sent(now, message);
-        self.plan_for(message.source);
+        source.into_iter().for_each(|source| self.plan_for(source));
     }
 
     fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
+        let destination = self.hub.ends(&delivery.message).map(|(_, destination)| destination);
         self.hub.delivered(now, delivery);
-        self.plan_for(delivery.message.destination);
+        destination.into_iter().for_each(|destination| self.plan_for(destination));
         if self.due == Next::Waiting && self.hub.is_empty() {
             // Nothing will ever happen again, unless a waiting guest has died.
             self.due = Next::At(now.next());
@@ -449,7 +458,7 @@ impl Live {
 
     /// \[ps\] Limit of a grant in cycle `now`.
     fn until(&self, index: usize, from: Time, now: Cycle) -> Time {
-        let Rules { terms, overheads, .. } = &self.rules;
+        let Rules { terms, .. } = &self.rules;
         let player = &self.players[index];
         let step = from.saturating_add(player.step);
         if player.is_stepped() && player.turns == 0 {
@@ -462,11 +471,14 @@ impl Live {
         match (player.is_stepped(), terms.mode) {
             (false, _) => FOREVER,
             (true, Mode::Quantised | Mode::Realtime) => step,
-            (true, Mode::Exact) => {
-                let known = terms.clock.end(now + (overheads.response.max(1) - 1)).saturating_add(overheads.receive);
-                step.min(known)
-            }
+            (true, Mode::Exact) => step.min(self.known(now)),
         }
+    }
+
+    /// \[ps\] In cycle `now`: all deliveries up to this time are known.
+    fn known(&self, now: Cycle) -> Time {
+        let Overheads { response, receive, .. } = self.rules.overheads;
+        self.rules.terms.clock.end(now + (response.max(1) - 1)).saturating_add(receive)
     }
 }
 

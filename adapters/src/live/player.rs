@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use bytes::BytesMut;
 use trgen::{GuestActivity, NodeId, Picoseconds};
 
 use crate::clock::{FOREVER, Time};
 use crate::endpoint::Connection;
-use crate::protocol::{Body, Class, Code};
+use crate::protocol::{Body, Class, Code, DELIVER_FIELDS, MINOR_OF_PARTS};
 use crate::stream::Link;
 
 use super::member::Member;
@@ -56,6 +57,10 @@ pub(super) struct Player {
     pub(super) name: String,
     /// \[bytes\] Longest payload of a frame, of its own connection.
     longest: u32,
+    /// True if its own connection accepts payloads in parts.
+    parts: bool,
+    /// The parts of a payload so far.
+    pub(super) begun: BytesMut,
     /// Nodes of its own connection.
     pub(super) nodes: Vec<NodeId>,
     pub(super) class: Class,
@@ -84,6 +89,8 @@ impl Player {
             members: members.into_iter().map(Member::new).collect(),
             name: hello.name,
             longest: hello.max_payload,
+            parts: hello.minor >= MINOR_OF_PARTS,
+            begun: BytesMut::new(),
             nodes: hello.nodes.into_iter().map(NodeId).collect(),
             class: hello.class,
             manifest: hello.manifest,
@@ -112,9 +119,10 @@ impl Player {
         std::iter::once(self.nodes.as_slice()).chain(self.members.iter().map(|member| member.nodes.as_slice()))
     }
 
-    /// \[bytes\] Longest payload of a frame that each of its connections accepts, its own first.
-    pub(super) fn longest(&self) -> impl Iterator<Item = u32> {
-        std::iter::once(self.longest).chain(self.members.iter().map(|member| member.longest))
+    /// \[bytes\] Longest payload of a frame that each of its connections accepts, its own first, and whether it accepts
+    /// payloads in parts.
+    pub(super) fn accepts(&self) -> impl Iterator<Item = (u32, bool)> {
+        std::iter::once((self.longest, self.parts)).chain(self.members.iter().map(|member| (member.longest, false)))
     }
 
     /// The name of one of its connections.
@@ -168,6 +176,23 @@ impl Player {
         match link.checked_sub(1) {
             Some(member) => &mut self.members[member].link,
             None => &mut self.link,
+        }
+    }
+
+    /// Puts a frame into the send buffer of one of its connections; a payload that is too long for one frame goes in
+    /// parts.
+    pub(super) fn put(&mut self, link: usize, endpoint: u16, time: Time, body: &Body) {
+        let room = self.longest.saturating_sub(DELIVER_FIELDS) as usize;
+        match body {
+            Body::Deliver(deliver) if link == 0 && deliver.payload.len() > room => {
+                let mut rest = deliver.clone();
+                while rest.payload.len() > room {
+                    let part = Body::Part(rest.payload.split_to(room));
+                    self.link.put(endpoint, time, &part);
+                }
+                self.link.put(endpoint, time, &Body::Deliver(rest));
+            }
+            _ => self.connection(link).put(endpoint, time, body),
         }
     }
 

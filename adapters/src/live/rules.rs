@@ -70,6 +70,11 @@ pub struct Rules {
     pub warm_up: WarmUp,
     /// The measured part of the run; `None` for all of it.
     pub region: Option<Region>,
+    /// Nodes of the network.
+    pub network_nodes: usize,
+    /// The node of the network for each node of the guests, if several of them share one. The response of the network
+    /// ([`Overheads::response`]) is 1 then, as messages within a node take one cycle.
+    pub places: Option<Vec<trgen::NodeId>>,
     /// \[ps\] Interval between running digests; 0 for none.
     pub digest_every: Time,
 }

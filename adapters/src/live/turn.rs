@@ -89,7 +89,9 @@ impl Live {
         let until = self.until(index, from, now);
         let exact = self.rules.terms.mode == Mode::Exact;
         let slack = self.players[index].slack;
-        while let Some((place, notice)) = self.hub.take_notice(index, until.saturating_add(slack)) {
+        // Later arrivals may still be preceded by messages that are not known yet.
+        let taken = if self.players[index].is_stepped() { until.saturating_add(slack) } else { self.known(now) };
+        while let Some((place, notice)) = self.hub.take_notice(index, taken) {
             let player = &mut self.players[index];
             // The clock of a causal guest does not run while it waits: no event of that time is late.
             let late = if player.is_stepped() { player.time.saturating_sub(place.time) } else { 0 };
@@ -109,7 +111,7 @@ impl Live {
             }
             let (link, endpoint) = (notice.link, notice.endpoint);
             let body = notice.body(&place, late);
-            player.connection(link).put(endpoint, place.time + late, &body);
+            player.put(link, endpoint, place.time + late, &body);
             self.log('>', index, link, endpoint, place.time + late, &body);
             if self.players[index].connection(link).is_full() {
                 self.send(index, link)?;
@@ -225,7 +227,24 @@ impl Live {
             return Err(Loss::new(Code::Order, format!("{what}; correct the guest's clock")));
         }
         match body {
-            Body::Inject(inject) => {
+            Body::Part(bytes) => {
+                let begun = (player.begun.len() + bytes.len()) as u64;
+                if begun > self.rules.payload_limit {
+                    let what = format!("messages on their way carry more than {} bytes", self.rules.payload_limit);
+                    return Err(Loss::new(Code::Limit, format!("{what}; correct the guest")));
+                }
+                player.begun.extend_from_slice(&bytes);
+                Ok(false)
+            }
+            Body::Inject(mut inject) => {
+                if !player.begun.is_empty() {
+                    player.begun.extend_from_slice(&inject.payload);
+                    inject.payload = player.begun.split().freeze();
+                    if !inject.unmodelled && inject.payload.len() as u64 > inject.size {
+                        let carries = Malformed::Carries { carried: inject.payload.len() as u64, size: inject.size };
+                        return Err(Loss::new(Code::Message, format!("{carries}; correct the guest")));
+                    }
+                }
                 let Some(&node) = player.nodes.get(usize::from(endpoint)) else {
                     return Err(Loss::new(Code::Message, format!("it has no endpoint {endpoint}; correct the guest")));
                 };

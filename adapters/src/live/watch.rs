@@ -77,7 +77,7 @@ impl WireLog {
         let line = &mut self.line;
         let _ = write!(line, "{direction}\t{guest}\t{endpoint}\t{time}\t{}\t", body.name());
         let _ = match body {
-            Body::Inject(Inject { destination, notify, size, cookie, payload }) => {
+            Body::Inject(Inject { destination, notify, size, cookie, payload, .. }) => {
                 let notify = u8::from(*notify);
                 write!(line, "to={destination} size={size} cookie={cookie} carried={} notify={notify}", payload.len())
             }
@@ -97,6 +97,7 @@ impl WireLog {
                 write!(line, "injects={injects} notices={notices} reason={reason}")
             }
             Body::Error { code, text } => write!(line, "code={} text={text}", *code as u16),
+            Body::Part(bytes) => write!(line, "carried={}", bytes.len()),
             Body::Hello(_) | Body::Welcome(_) | Body::Challenge(_) | Body::Proof(_) => Ok(()),
         };
         self.end()

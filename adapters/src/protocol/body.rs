@@ -18,9 +18,12 @@ const GO_AHEAD: u8 = 8;
 const MARK: u8 = 9;
 const BYE: u8 = 11;
 const ERROR: u8 = 12;
+const PART: u8 = 14;
 
 /// Inject flag: requests a Done.
 const NOTIFY: u8 = 1;
+/// Inject flag: the payload may exceed the size.
+const UNMODELLED: u8 = 2;
 
 impl Body {
     /// Name of the frame, for messages.
@@ -39,6 +42,7 @@ impl Body {
             Self::Mark { .. } => "Mark",
             Self::Bye { .. } => "Bye",
             Self::Error { .. } => "Error",
+            Self::Part(_) => "Part",
         }
     }
 
@@ -63,6 +67,7 @@ impl Body {
             Self::Mark { .. } => (MARK, 0),
             Self::Bye { .. } => (BYE, 0),
             Self::Error { .. } => (ERROR, 0),
+            Self::Part(_) => (PART, 0),
         }
     }
 
@@ -113,9 +118,11 @@ impl Body {
                 out.put_u32_le(welcome.pace);
             }
             Self::Challenge(bytes) | Self::Proof(bytes) => out.put_slice(bytes),
+            Self::Part(bytes) => out.put_slice(bytes),
             Self::Inject(inject) => {
                 out.put_u32_le(inject.destination);
-                out.put_u8(if inject.notify { NOTIFY } else { 0 });
+                let unmodelled = if inject.unmodelled { UNMODELLED } else { 0 };
+                out.put_u8(unmodelled | if inject.notify { NOTIFY } else { 0 });
                 out.put_u64_le(inject.size);
                 out.put_u64_le(inject.cookie);
                 out.put_slice(&inject.payload);
@@ -164,6 +171,7 @@ impl Body {
             MARK => "Mark",
             BYE => "Bye",
             ERROR => "Error",
+            PART => "Part",
             _ if flags & OPTIONAL != 0 => return Ok(None),
             _ => return Err(Malformed::UnknownType { kind }),
         };
@@ -186,6 +194,7 @@ impl Body {
             DONE => Self::Done { cookie: from.u64()? },
             TIMESTAMP => Self::Timestamp { next: from.u64()?, injects: from.u64()? },
             GO_AHEAD => Self::GoAhead { until: from.u64()?, notices: from.u64()? },
+            PART => Self::Part(from.rest()),
             MARK => Self::Mark { label: from.text("label")? },
             BYE => Self::Bye { injects: from.u64()?, notices: from.u64()?, reason: from.text("reason")? },
             _ => Self::Error { code: code(&mut from)?, text: from.text("text")? },
@@ -251,16 +260,16 @@ fn welcome(from: &mut Reader) -> Result<Welcome, Malformed> {
 
 fn inject(from: &mut Reader) -> Result<Inject, Malformed> {
     let destination = from.u32()?;
-    let notify = match from.u8()? {
-        0 => false,
-        NOTIFY => true,
-        _ => return Err(from.value("flags")),
-    };
+    let flags = from.u8()?;
+    if flags & !(NOTIFY | UNMODELLED) != 0 {
+        return Err(from.value("flags"));
+    }
+    let (notify, unmodelled) = (flags & NOTIFY != 0, flags & UNMODELLED != 0);
     let (size, cookie, payload) = (from.u64()?, from.u64()?, from.rest());
-    if payload.len() as u64 > size {
+    if !unmodelled && payload.len() as u64 > size {
         return Err(Malformed::Carries { carried: payload.len() as u64, size });
     }
-    Ok(Inject { destination, notify, size, cookie, payload })
+    Ok(Inject { destination, notify, size, cookie, unmodelled, payload })
 }
 
 fn code(from: &mut Reader) -> Result<Code, Malformed> {

@@ -18,7 +18,9 @@ pub const MAGIC: [u8; 4] = *b"TGP1";
 /// Major version: both sides must agree.
 pub const MAJOR: u16 = 1;
 /// Minor version: both sides use the smaller one.
-pub const MINOR: u16 = 0;
+pub const MINOR: u16 = 1;
+/// First minor version with [`Body::Part`] and [`Inject::unmodelled`].
+pub const MINOR_OF_PARTS: u16 = 1;
 /// \[bytes\] Length of a header.
 pub const HEADER: usize = 24;
 /// \[bytes\] Longest payload unless both sides agree on another.
@@ -143,7 +145,10 @@ pub struct Inject {
     pub size: u64,
     /// The guest's own identifier, returned in the Done and passed to the receiver.
     pub cookie: u64,
-    /// Payload bytes, at most `size`; never inspected.
+    /// True if the payload includes bytes that the model does not count, and may therefore exceed `size`: an
+    /// envelope, or data that a simulated protocol would carry in other messages. From minor version 1 on.
+    pub unmodelled: bool,
+    /// Payload bytes, at most `size` unless `unmodelled`; never inspected.
     pub payload: Bytes,
 }
 
@@ -203,6 +208,9 @@ pub enum Body {
     Challenge([u8; 32]),
     /// Both: the proof.
     Proof([u8; 32]),
+    /// Both: the beginning of a payload that is too long for one frame. The payload of the next Inject or Deliver on
+    /// the connection continues it. Parts take no time and have no size in the model. From minor version 1 on.
+    Part(Bytes),
     /// Guest: a message enters the network.
     Inject(Inject),
     /// Endpoint: a message has arrived.

@@ -1,5 +1,5 @@
 //! What every network model shares: the [`Network`](network::Network) trait and the one loop that couples traffic to
-//! it, topologies, routings, statistics and run control.
+//! it, topologies, statistics and run control.
 //!
 //! Nothing here prints, reads a clock or starts a thread. Files are read in one place: the topology `graph:FILE` is.
 //!
@@ -70,8 +70,10 @@ pub mod family;
 pub mod network;
 pub mod routing;
 pub mod run;
+pub mod slab;
 pub mod stats;
 pub mod topology;
 pub mod view;
+pub mod wait;
 pub mod watch;
 pub mod words;

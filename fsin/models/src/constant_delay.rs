@@ -273,7 +273,7 @@ pub fn units(values: &dyn Values) -> Result<Units, SpecError> {
         0 => Err(SpecError::out_of_range(name, 0, 1..=u64::from(u32::MAX))),
         length => Ok(length),
     };
-    Ok(Units { phit_bytes: length("phit-bytes")?, packet_phits: length("packet")?, capacity: 1.0 })
+    Ok(Units { phit_bytes: length("phit-bytes")?, packet_phits: length("packet")?, is_padded: true, capacity: 1.0 })
 }
 
 impl NetworkSpec for Delayed {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`vct`] | virtual cut-through routers with virtual channels: a reference engine and a fast one |
 //! | [`wormhole`] | flits, credits and pipelines: input-queued virtual-channel routers |
+//! | [`ethernet`] | switched Ethernet, frame by frame: congestion, losses, recovery |
 //! | [`bus`] | a shared bus: one packet at a time; the example for those who add a model |
 //! | [`ConstantDelay`] | every message takes the same time, or none, regardless of load |
 //! | [`loggops`] | a wire without routers, for hosts that execute graphs |
@@ -36,6 +37,7 @@ pub mod constant_delay;
 pub mod loggops;
 
 use fsin_core::family::ModelFamily;
+pub use fsin_ethernet as ethernet;
 pub use fsin_vct as vct;
 pub use fsin_wormhole as wormhole;
 
@@ -45,6 +47,7 @@ pub use constant_delay::ConstantDelay;
 pub static MODELS: &[&ModelFamily] = &[
     &vct::family::VCT,
     &wormhole::family::WORMHOLE,
+    &ethernet::FAMILY,
     &bus::BUS,
     &constant_delay::CONSTANT_DELAY,
     &constant_delay::ZERO,

@@ -59,6 +59,7 @@ fn commands() -> Command {
         .subcommand(run())
         .subcommands(super::many::commands())
         .subcommand(super::serve::command())
+        .subcommand(super::mpirun::command())
         .subcommand(super::guest::command())
         .subcommand(super::top::command())
         .subcommand(super::top::record_command())

@@ -105,7 +105,7 @@ fn aliases(name: &str) -> Vec<&'static str> {
 
 /// Routings of a family of topologies, the default first; empty for other components.
 fn routings(family: &str, component: &Component) -> String {
-    let serving = if family == "topologies" { Routing::serving(component.name) } else { &[] };
+    let serving = if family == "topologies" { Routing::serving(component.name) } else { Vec::new() };
     let names = serving.iter().enumerate();
     let names =
         names.map(|(at, one)| if at == 0 { format!("{} (default)", one.name()) } else { one.name().to_owned() });

@@ -35,6 +35,7 @@ const RARE: &[&str] = &[
     "pack",
     "pcap",
     "pcap-link",
+    "ranks-per-node",
     "receive-overhead",
     "record-every",
     "record-view",
@@ -48,7 +49,7 @@ const RARE: &[&str] = &[
 ];
 
 /// Commands that print more than results and errors, and have no `--quiet` of their own.
-const QUIET: &[&str] = &["compare", "guest", "point", "record-view", "relay", "serve", "traffic"];
+const QUIET: &[&str] = &["compare", "guest", "mpirun", "point", "record-view", "relay", "serve", "traffic"];
 
 /// Commands that print a document, and have no `--output` of their own.
 const PRINT: &[&str] = &[
@@ -107,6 +108,15 @@ fn lesson(name: &str) -> (&'static [&'static str], &'static str) {
             ],
             "Exit status: 0 done, 1 a guest or the network failed, with partial results, 2 the command line cannot be used, 3 all \
              guests wait for each other, 130 interrupted, with partial results.",
+        ),
+        "mpirun" => (
+            &[
+                "fsin mpirun -n 16 --topology torus:4x4 -- ./app",
+                "fsin mpirun -n 4 --network switch:delay=1us,nodes=4 --compute fixed:100ns --label -- ./app input",
+                "fsin mpirun -n 16 --record app.trg -o result.json -- ./app",
+            ],
+            "Exit status: that of the program; 1 a rank has failed or ended without MPI_Finalize, 2 the command line cannot be used, 3 the \
+             program is in deadlock, 130 interrupted.",
         ),
         "guest" => (
             &[

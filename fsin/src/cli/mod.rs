@@ -17,6 +17,7 @@ mod manifest;
 mod many;
 mod memory;
 mod monitor;
+mod mpirun;
 mod notation;
 mod output;
 mod page;
@@ -67,6 +68,7 @@ pub(crate) fn main() -> ExitCode {
         Some(("config", matches)) => run::config(matches),
         Some(("list", matches)) => describe::list(matches),
         Some(("serve", matches)) => serve::serve(matches),
+        Some(("mpirun", matches)) => mpirun::mpirun(matches),
         Some(("guest", matches)) => guest::guest(matches),
         Some(("top", matches)) => top::top(matches),
         Some(("record-view", matches)) => top::record(matches),

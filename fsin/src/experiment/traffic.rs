@@ -113,6 +113,7 @@ pub(super) fn synthetic(
         folder,
         size: settings.word("size").to_owned(),
         load: load * units.capacity,
+        is_padded: units.is_padded,
         packet_phits: units.packet_phits,
         phit_bytes: units.phit_bytes,
         mode: if throttled { Mode::Throttled } else { Mode::Open },

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::manifest::Manifest;
 use super::of_network::{failure, hex};
-use super::rows::{GuestRow, MarkRow, RunningDigest};
-use super::table::{OF_GUESTS, RunResult};
+use super::rows::{GuestRow, MarkRow, RankRow, RunningDigest};
+use super::table::{Figure, OF_GUESTS, RunResult};
 use super::{Costs, SCHEMA};
 use crate::run::Outcome;
 use trgen::phrase::Notation;
@@ -80,6 +80,18 @@ pub fn of_guests(
         ..RunResult::default()
     };
     result.writing(OF_GUESTS.iter().copied())
+}
+
+impl RunResult {
+    /// The result of an MPI program with these ranks as guests.
+    #[must_use]
+    pub fn of_ranks(self, ranks: Vec<RankRow>) -> Self {
+        let figures = OF_GUESTS.iter().flat_map(|&figure| {
+            let ranks = (figure == Figure::Guests).then_some(Figure::Ranks);
+            std::iter::once(figure).chain(ranks)
+        });
+        Self { ranks: Some(ranks), ..self }.writing(figures)
+    }
 }
 
 fn guest(guest: &GuestReport) -> GuestRow {

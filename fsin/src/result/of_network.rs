@@ -64,7 +64,7 @@ pub fn of_network(
     latencies(&mut result, outcome);
     steadiness(&mut result, experiment, finished);
     counts(&mut result, outcome);
-    result.samples = Some(batches(&outcome.samples, outcome.nodes, experiment.load_of_a_packet()));
+    result.samples = Some(batches(&outcome.samples, outcome.nodes, experiment));
     shots(&mut result, finished.shots.as_deref());
     if let Some(links) = &finished.links {
         link_loads(&mut result, links, outcome.measured_cycles() as f64 / experiment.load_of_a_packet());
@@ -80,12 +80,15 @@ pub fn of_network(
         result.model_figures = Some(finished.measures.iter().map(Into::into).collect());
     }
     let has_own = !finished.measures.is_empty();
-    let left_out =
-        [(finished.links.is_none(), OF_LINKS), (finished.jobs.is_none(), OF_JOBS), (!has_own, &[Figure::ModelFigures])]
-            .map(|(out, figures)| match out {
-                true => figures,
-                false => &[],
-            });
+    let left_out = [
+        (finished.links.is_none(), OF_LINKS),
+        (finished.jobs.is_none(), OF_JOBS),
+        (!has_own, &[table::Figure::ModelFigures]),
+    ]
+    .map(|(out, figures)| match out {
+        true => figures,
+        false => &[],
+    });
     result.writing(table::of_network().filter(|figure| !left_out.iter().any(|out| out.contains(figure))))
 }
 
@@ -99,9 +102,13 @@ fn loads(result: &mut RunResult, experiment: &Experiment, finished: &Finished) {
     let counts = &outcome.measured.counts;
     let phits = experiment.load_of_a_packet();
     let node_cycles = outcome.measured_cycles() as f64 * outcome.nodes as f64;
-    let load = |packets: u64| (node_cycles > 0.0).then(|| packets as f64 * phits / node_cycles);
-    let of_batch =
-        |sample: &Sample| sample.summary.counts.received as f64 * phits / (sample.cycles as f64 * outcome.nodes as f64);
+    let longest = experiment.units.packet_phits;
+    let load = |packets: f64| (node_cycles > 0.0).then(|| packets * phits / node_cycles);
+    let of_batch = |sample: &Sample| {
+        let received = sample.summary.counts.whole(longest).received;
+        received * phits / (sample.cycles as f64 * outcome.nodes as f64)
+    };
+    let counts = counts.whole(longest);
     let of_batches: Vec<f64> = outcome.samples.iter().map(of_batch).collect();
     let offered = finished.offered.map(|offered| offered / (outcome.nodes as f64 * experiment.units.capacity));
     // A silent node of a pattern, or one without a task, does not affect the load per sender.
@@ -159,17 +166,19 @@ fn counts(result: &mut RunResult, outcome: &Outcome) {
     result.fairness_jain = outcome.fairness.map(|fairness| fairness.jain);
 }
 
-fn batches(samples: &[Sample], nodes: usize, phits: f64) -> Vec<Batch> {
+fn batches(samples: &[Sample], nodes: usize, experiment: &Experiment) -> Vec<Batch> {
+    let phits = experiment.load_of_a_packet();
     let row = |sample: &Sample| {
         let Summary { counts, latency, injection_latency, hops } = &sample.summary;
         let node_cycles = sample.cycles as f64 * nodes as f64;
-        let load = |packets: u64| packets as f64 * phits / node_cycles;
+        let load = |packets: f64| packets * phits / node_cycles;
+        let whole = counts.whole(experiment.units.packet_phits);
         Batch {
             start_cycle: sample.start.0,
             cycles: sample.cycles,
-            generated_load_phits_per_node_cycle: load(counts.generated),
-            injected_load_phits_per_node_cycle: load(counts.injected),
-            accepted_load_phits_per_node_cycle: load(counts.received),
+            generated_load_phits_per_node_cycle: load(whole.generated),
+            injected_load_phits_per_node_cycle: load(whole.injected),
+            accepted_load_phits_per_node_cycle: load(whole.received),
             latency_mean_cycles: latency.mean(),
             latency_max_cycles: latency.max(),
             injection_latency_mean_cycles: injection_latency.mean(),

@@ -1,5 +1,7 @@
 //! Rows of the figures that are tables, and figures of several parts.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -299,4 +301,44 @@ pub struct MarkRow {
     pub time_ps: u64,
     /// The name.
     pub label: String,
+}
+
+/// A rank of an MPI program on a simulated network.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct RankRow {
+    /// Its number in `MPI_COMM_WORLD`.
+    pub rank: u64,
+    /// Whether it has called `MPI_Finalize`.
+    pub finalized: bool,
+    /// \[ps\] Its clock at its end.
+    pub time_ps: u64,
+    /// \[ps\] That it computed.
+    pub computing_ps: u64,
+    /// \[ps\] That it waited.
+    pub waiting_ps: u64,
+    /// The same by the call, and by the rank that was waited for.
+    pub waits: Vec<WaitRow>,
+    /// \[messages\] That it sent, those of collectives included.
+    pub messages_sent: u64,
+    /// \[bytes\] That it sent.
+    pub bytes_sent: u64,
+    /// \[messages\] That it received.
+    pub messages_received: u64,
+    /// \[messages\] That had arrived before their receive was posted.
+    pub messages_unexpected: u64,
+    /// \[calls\] By name.
+    pub calls: BTreeMap<String, u64>,
+}
+
+/// The time that a rank waited in one call for one other rank.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct WaitRow {
+    /// The call.
+    pub call: String,
+    /// The rank that was waited for; null for any of several.
+    pub peer: Option<u64>,
+    /// \[ps\] The time.
+    pub waiting_ps: u64,
 }

@@ -14,7 +14,8 @@ use serde_json::{Map, Value};
 use super::datum::{Datum, Number, Shape};
 use super::manifest::Manifest;
 use super::rows::{
-    Batch, CompletionBounds, FailureReport, GuestRow, JobRow, ModelFigure, RunningDigest, ShotRow, TaskRow, WarningKind,
+    Batch, CompletionBounds, FailureReport, GuestRow, JobRow, ModelFigure, RankRow, RunningDigest, ShotRow, TaskRow,
+    WarningKind,
 };
 use super::serial::Written;
 
@@ -213,6 +214,7 @@ figures! {
     GuestDigest = guest_digest: Option<String>, [] "hash over all that guests injected and were delivered, 16 hexadecimal digits";
     RunningDigests = running_digests: Option<Vec<RunningDigest>>, [] "the same hash at regular moments";
     Guests = guests: Option<Vec<GuestRow>>, [] "figures of each guest, in the order of their nodes";
+    Ranks = ranks: Option<Vec<RankRow>>, [] "figures of each rank of an MPI program";
 }
 
 use Figure as F;

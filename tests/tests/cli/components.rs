@@ -1,5 +1,8 @@
 //! Components and topologies, listed and explained.
 
+use fsin::router::RouterParams;
+use fsin::routing::Routing;
+use fsin::topology::TABLE;
 use tests::command::{fsin, run};
 
 use super::{done, figures, folder, text};
@@ -46,16 +49,16 @@ fn what_is_listed_can_be_run() {
     }
     for routing in text(&run(folder.path(), "list routings")).lines() {
         let name = routing.split_whitespace().next().unwrap();
-        let (topology, vcs) = match name {
-            "double:hexa-oblivious" | "double:hexa-adaptive" => ("torus:4x4x4", 6),
-            "dally:adaptive" => ("torus:4x4", 3),
-            name if name.starts_with("tree:") => ("fattree:2,3", 1),
-            name if name.starts_with("dragonfly:") => ("dragonfly:p=1,a=2,h=1", 3),
-            name if name.starts_with("hyperx:") => ("hyperx:2x3:2", 2),
-            name if name.starts_with("cube:") => ("icube:3x2:2", 2),
-            name if name.starts_with("graph:") => ("rrg:s=6,d=3,p=1", 3),
-            _ => ("torus:4x4", 2),
+        let routing = Routing::parse(name).unwrap();
+        // The first example that it serves, with the least number of channels.
+        let examples = TABLE.iter().map(|row| row.example).chain(["torus:4x4x4"]);
+        let fits = |topology: &str, vcs| {
+            let built = fsin::topology::parse(topology, 2).unwrap();
+            RouterParams { routing, vcs, ..RouterParams::default() }.check(&*built).is_ok()
         };
+        let least = |topology| (1..=12).find(|&vcs| fits(topology, vcs)).map(|vcs| (topology, vcs));
+        let found = examples.filter(|example| !example.starts_with("graph:")).find_map(least);
+        let (topology, vcs) = found.unwrap_or_else(|| panic!("{name} runs on no example"));
         done(&run(folder.path(), &format!("run --cycles 200 --topology {topology} --routing {name} --vcs {vcs}")));
     }
     std::fs::write(folder.path().join("net.txt"), "a b\nb c\nc a\n").unwrap();
@@ -66,15 +69,8 @@ fn what_is_listed_can_be_run() {
         let example =
             refused.split('`').find(|word| word.starts_with(&format!("{name}:")) && word.len() > name.len() + 1);
         let example = example.unwrap_or_else(|| panic!("{name}: {refused}"));
-        let routing = match name {
-            "fattree" | "thintree" | "slimtree" => "tree:static",
-            "dragonfly" => "dragonfly:minimal",
-            "hyperx" => "hyperx:dor",
-            "icube" => "cube:oblivious",
-            "rrg" | "graph" => "graph:updown",
-            _ => "bubble:smart",
-        };
-        done(&run(folder.path(), &format!("run --cycles 200 --topology {example} --routing {routing}")));
+        // With the default routing.
+        done(&run(folder.path(), &format!("run --cycles 200 --topology {example}")));
         done(&run(folder.path(), &format!("topology {example}")));
     }
     for mode in text(&run(folder.path(), "list arbitrations")).lines() {

@@ -37,9 +37,10 @@ pub struct Config {
     pub process: String,
     /// Size law, [`size::parse`].
     pub size: String,
-    /// \[phit/node/cycle\] Offered load of every node that is not silent, in full packets of `packet_phits`; 0 for
-    /// none.
+    /// \[phit/node/cycle\] Offered load of every node that is not silent; 0 for none.
     pub load: f64,
+    /// True if packets all have the full length, so that the load is that of messages in full packets.
+    pub is_padded: bool,
     /// \[phit\] Packet length, 1 or more; the default of the size law.
     pub packet_phits: u32,
     /// \[bytes\] Size of a phit, 1 or more.
@@ -55,6 +56,11 @@ pub struct Config {
 }
 
 impl Config {
+    /// \[phit\] Mean size of a message of this law, as load is counted.
+    pub(super) fn mean_phits(&self, law: &dyn Law) -> f64 {
+        if self.is_padded { law.carried() } else { law.mean() }
+    }
+
     /// Uniform Bernoulli traffic at load 0.3, in packets of 16 phits of 4 bytes, throttled, seed 1.
     #[must_use]
     pub fn new(geometry: Geometry) -> Self {
@@ -64,6 +70,7 @@ impl Config {
             process: "bernoulli".to_owned(),
             size: "constant".to_owned(),
             load: 0.3,
+            is_padded: true,
             packet_phits: 16,
             phit_bytes: 4,
             mode: Mode::Throttled,
@@ -145,7 +152,7 @@ impl Synthetic {
         let site = temporal::Site {
             nodes: config.geometry.nodes(),
             load: config.load,
-            mean_phits: law.carried(),
+            mean_phits: config.mean_phits(&*law),
             seed: config.seed,
         };
         let process = temporal::parse(&config.process, site)?;

@@ -77,6 +77,8 @@ pub struct Units {
     pub phit_bytes: u32,
     /// \[phits\] The longest packet.
     pub packet_phits: u32,
+    /// True if every packet has that length; else the last one of a message has what is left.
+    pub is_padded: bool,
     /// \[phits/cycle\] What a node can send: load 1.
     pub capacity: f64,
 }

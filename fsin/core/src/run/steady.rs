@@ -7,8 +7,7 @@
 //!
 //! Decision: docs/decisions/0014-saturation.md.
 
-use crate::stats::Counts;
-use crate::stats::{Estimate, estimate, trend};
+use crate::stats::{Counts, Estimate, Whole, estimate, trend};
 
 /// Minimum number of parts of the measured time.
 pub(super) const LOOKS: u64 = 20;
@@ -66,21 +65,25 @@ pub struct Steadiness {
 }
 
 impl Steadiness {
-    /// Evaluates the parts of a measured time, in order.
+    /// Evaluates the parts of a measured time, in order. Packets are counted by their length, of which `packet_phits` is
+    /// the longest.
     #[must_use]
-    pub fn of(looks: &[Look], demand: Option<Demand>) -> Self {
+    pub fn of(looks: &[Look], packet_phits: u32, demand: Option<Demand>) -> Self {
         let rate = |count: &dyn Fn(&Counts) -> f64| -> Vec<f64> {
             looks.iter().map(|look| count(&look.counts) / look.cycles as f64).collect()
         };
         let waiting = rate(&|counts| counts.waiting());
-        let unserved = rate(&|counts| counts.waiting() + counts.injected as f64 - counts.received as f64);
+        let unserved = rate(&|counts| {
+            let Whole { generated, received, .. } = counts.whole(packet_phits);
+            generated - counts.dropped as f64 - received
+        });
         let total: Counts = looks.iter().fold(Counts::default(), |sum, look| sum.plus(&look.counts));
         // Packets without a route place no load on the network: they reduce the load by their share of the generated
         // packets.
         let carried = 1.0 - total.dropped as f64 / total.generated.max(1) as f64;
         let asked = demand.map(|demand| demand.packets_per_cycle * carried);
         let missing = asked.map(|asked| -> Vec<f64> {
-            let accepted = rate(&|counts| counts.received as f64);
+            let accepted = rate(&|counts| counts.whole(packet_phits).received);
             accepted.iter().map(|accepted| asked - accepted).collect()
         });
         let saturation = demand.zip(asked).zip(missing.as_ref()).filter(|_| looks.len() >= FEWEST);
@@ -88,8 +91,10 @@ impl Steadiness {
             let (grows, kind) = match (demand.throttled, demand.from_empty) {
                 // Packets on their way in a network that fills have not been refused.
                 (true, true) => {
-                    let refused: Vec<f64> =
-                        rate(&|counts| counts.injected as f64).iter().map(|injected| asked - injected).collect();
+                    let refused: Vec<f64> = rate(&|counts| counts.whole(packet_phits).injected)
+                        .iter()
+                        .map(|injected| asked - injected)
+                        .collect();
                     (lasts(&refused, SHORTFALL * asked), Saturation::HeldBack)
                 }
                 (true, false) => (lasts(missing, SHORTFALL * asked), Saturation::HeldBack),
@@ -180,7 +185,7 @@ mod tests {
     #[test]
     fn a_growing_queue_is_saturation_though_97_per_cent_are_accepted() {
         let growing = looks((0..20).map(|at| (about(920, at), about(900, at + 3), 900, 500 + 20 * at)));
-        let found = Steadiness::of(&growing, demand(0.92));
+        let found = Steadiness::of(&growing, 1, demand(0.92));
         assert_eq!(found.saturation, Some(Some(Saturation::Growing)));
         assert!(found.is_changing() && found.has_drift(), "{found:?}");
         let growth = found.queue_growth.unwrap();
@@ -190,10 +195,10 @@ mod tests {
     #[test]
     fn chance_is_not() {
         let steady = looks((0..20).map(|at| (about(900, at), about(900, at), about(900, at + 1), about(100, at))));
-        let found = Steadiness::of(&steady, demand(0.9));
+        let found = Steadiness::of(&steady, 1, demand(0.9));
         assert_eq!((found.saturation, found.is_changing()), (Some(None), false), "{found:?}");
         // Sources that generated less than the load asked for, all of which was accepted.
-        let found = Steadiness::of(&steady, demand(0.95));
+        let found = Steadiness::of(&steady, 1, demand(0.95));
         assert_eq!(found.saturation, Some(None), "{found:?}");
     }
 
@@ -203,7 +208,7 @@ mod tests {
         let looks = looks((0..20).map(|at| (about(900, at), about(900, at), filling(at) + at % 3, 100)));
         for from_empty in [false, true] {
             let demand = Some(Demand { packets_per_cycle: 0.9, throttled: false, from_empty });
-            assert_eq!(Steadiness::of(&looks, demand).saturation, Some(None));
+            assert_eq!(Steadiness::of(&looks, 1, demand).saturation, Some(None));
         }
     }
 
@@ -211,9 +216,9 @@ mod tests {
     fn a_throttled_source_is_judged_by_what_it_was_asked_for() {
         let demand = |packets_per_cycle| Some(Demand { packets_per_cycle, throttled: true, from_empty: false });
         let looks = looks((0..20).map(|at| (about(900, at), about(900, at), about(900, at + 1), about(400, at))));
-        assert_eq!(Steadiness::of(&looks, demand(1.0)).saturation, Some(Some(Saturation::HeldBack)));
-        assert!(!Steadiness::of(&looks, demand(1.0)).is_changing(), "its queues are bounded");
-        assert_eq!(Steadiness::of(&looks, demand(0.92)).saturation, Some(None), "2 % are lost at full buffers");
+        assert_eq!(Steadiness::of(&looks, 1, demand(1.0)).saturation, Some(Some(Saturation::HeldBack)));
+        assert!(!Steadiness::of(&looks, 1, demand(1.0)).is_changing(), "its queues are bounded");
+        assert_eq!(Steadiness::of(&looks, 1, demand(0.92)).saturation, Some(None), "2 % are lost at full buffers");
     }
 
     #[test]
@@ -224,14 +229,14 @@ mod tests {
             (sent, sent, sent, 20)
         }));
         let demand = Some(Demand { packets_per_cycle: 0.053, throttled: true, from_empty: false });
-        assert_eq!(Steadiness::of(&looks, demand).saturation, Some(None));
+        assert_eq!(Steadiness::of(&looks, 1, demand).saturation, Some(None));
     }
 
     #[test]
     fn too_little_is_not_judged() {
         let few = looks((0..3).map(|at| (900, 880, 880, 100 * at)));
-        let found = Steadiness::of(&few, demand(0.9));
+        let found = Steadiness::of(&few, 1, demand(0.9));
         assert_eq!((found.saturation, found.drift), (None, None));
-        assert_eq!(Steadiness::of(&few, None).queue_growth, None);
+        assert_eq!(Steadiness::of(&few, 1, None).queue_growth, None);
     }
 }

@@ -8,4 +8,4 @@ mod recorder;
 pub use distribution::{Distribution, Moments};
 pub use estimate::{Estimate, ROUNDING, Spread, estimate, lag1, mean, trend, welch};
 pub use fairness::{Fairness, fairness};
-pub use recorder::{Counts, Receipt, Recorder, Summary, Window};
+pub use recorder::{Counts, Receipt, Recorder, Short, Summary, Whole, Window};

@@ -7,6 +7,28 @@ use trgen::{Cycle, NodeId};
 
 use super::{Distribution, Moments};
 
+/// \[phits\] That packets lacked to the longest length, summed. Always 0 in models whose packets all have one length.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Short {
+    /// Of packets handed to a network interface.
+    pub generated: u64,
+    /// Of packets that entered a source buffer.
+    pub injected: u64,
+    /// Of packets ejected completely.
+    pub received: u64,
+}
+
+/// Packets counted by their length: a packet of half the longest length is half a packet.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Whole {
+    /// Handed to a network interface.
+    pub generated: f64,
+    /// Entered a source buffer.
+    pub injected: f64,
+    /// Ejected completely.
+    pub received: f64,
+}
+
 /// Counts of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counts {
@@ -20,9 +42,22 @@ pub struct Counts {
     pub dropped: u64,
     /// Links crossed, counted when the header leaves.
     pub hops: u64,
+    /// What shorter packets lacked.
+    pub short: Short,
 }
 
 impl Counts {
+    /// Packets by their length, of which `packet_phits` is the longest.
+    #[must_use]
+    pub fn whole(&self, packet_phits: u32) -> Whole {
+        let whole = |packets: u64, short: u64| packets as f64 - short as f64 / f64::from(packet_phits);
+        Whole {
+            generated: whole(self.generated, self.short.generated),
+            injected: whole(self.injected, self.short.injected),
+            received: whole(self.received, self.short.received),
+        }
+    }
+
     /// \[packets\] Generated and neither dropped nor in a source buffer yet: the growth of the queues at sources.
     /// Negative where more left than came.
     #[must_use]
@@ -47,6 +82,11 @@ impl Counts {
             received: self.received - earlier.received,
             dropped: self.dropped - earlier.dropped,
             hops: self.hops - earlier.hops,
+            short: Short {
+                generated: self.short.generated - earlier.short.generated,
+                injected: self.short.injected - earlier.short.injected,
+                received: self.short.received - earlier.short.received,
+            },
         }
     }
 
@@ -56,6 +96,9 @@ impl Counts {
         self.received += other.received;
         self.dropped += other.dropped;
         self.hops += other.hops;
+        self.short.generated += other.short.generated;
+        self.short.injected += other.short.injected;
+        self.short.received += other.short.received;
     }
 }
 
@@ -159,6 +202,12 @@ impl Recorder {
     #[inline]
     pub fn injected(&mut self, packets: u64) {
         self.window.counts.injected += packets;
+    }
+
+    /// Of the packets just counted, what they lacked to the longest length, in \[phits\].
+    #[inline]
+    pub const fn short(&mut self) -> &mut Short {
+        &mut self.window.counts.short
     }
 
     /// A header left its injection queue, `latency` cycles after the packet's start.

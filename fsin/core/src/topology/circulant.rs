@@ -1,13 +1,81 @@
 //! Circulant graphs: a ring, and chords of the same lengths from every node.
 
 use trgen::Geometry;
-use trgen::catalog::{ErrorKind, SpecError};
+use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 
 use super::cayley::{Cayley, MAX_NODES, Step};
-use super::{MAX_DIMENSIONS, number};
+use super::{Kind, MAX_DIMENSIONS, Row, number};
+
+const NODES: Parameter = Parameter { name: "nodes", about: "N", range: "2 to 2^24", default: "" };
+
+/// Row of `circulant`.
+pub(super) const CIRCULANT: Row = Row {
+    component: Component {
+        name: "circulant",
+        about: "N nodes in a ring, and links to those jumps j1, j2, ... away, in both directions: circulant:N:1,5",
+        parameters: &[
+            NODES,
+            Parameter {
+                name: "jumps",
+                about: "after a second colon, separated by commas; dimension i is jump i",
+                range: "1 to 20 different ones of 1..=N/2, with no common divisor of all and N",
+                default: "",
+            },
+        ],
+        source: "Bermond, Comellas, Hsu, Distributed loop computer networks: a survey, JPDC 24, 1995",
+    },
+    kind: Kind::Direct,
+    example: "circulant:64:1,8",
+    build: |words, ways| Ok(Box::new(circulant(words, ways)?)),
+};
+
+/// Row of `midimew`.
+pub(super) const MIDIMEW: Row = Row {
+    component: Component {
+        name: "midimew",
+        about: "circulant of jumps b-1 and b, b = ceil(sqrt(N/2)): least diameter ceil((sqrt(2N-1)-1)/2) and mean \
+                distance of all with four links",
+        parameters: &[NODES],
+        source: "Beivide, Herrada, Balcazar, Arruabarrena, Optimal distance networks of low degree, TC 40(10), 1991",
+    },
+    kind: Kind::Direct,
+    example: "midimew:100",
+    build: |words, ways| Ok(Box::new(midimew(words, ways)?)),
+};
+
+/// Row of `circpk`.
+pub(super) const CIRCPK: Row = Row {
+    component: Component {
+        name: "circpk",
+        about: "circulant of p^k nodes and jumps 1, p, ..., p^(k-1): circpk:5^3; for odd p: diameter k (p-1) / 2",
+        parameters: &[Parameter {
+            name: "p^k",
+            about: "base and number of jumps",
+            range: "p of 2.., k of 1..=20, up to 2^24 nodes",
+            default: "",
+        }],
+        source: "Park and Chwa, Recursive circulants and their embeddings among hypercubes, TCS 244, 2000",
+    },
+    kind: Kind::Direct,
+    example: "circpk:5^3",
+    build: |words, ways| Ok(Box::new(circpk(words, ways)?)),
+};
+
+/// Row of `spidergon`.
+pub(super) const SPIDERGON: Row = Row {
+    component: Component {
+        name: "spidergon",
+        about: "ring of N nodes with a link across (spidergon:16): degree 3, diameter ceil(N/4)",
+        parameters: &[Parameter { name: "nodes", about: "N", range: "even, 4 to 2^24", default: "" }],
+        source: "Coppola, Locatelli, Maruccia, Pieralisi, Scandurra, Spidergon: a novel on-chip communication network, 2004",
+    },
+    kind: Kind::Direct,
+    example: "spidergon:16",
+    build: |words, ways| Ok(Box::new(spidergon(words, ways)?)),
+};
 
 /// Parses `64:1,8`.
-pub(super) fn circulant(words: &str, ways: usize) -> Result<Cayley, SpecError> {
+fn circulant(words: &str, ways: usize) -> Result<Cayley, SpecError> {
     const EXAMPLE: &str = "circulant:64:1,8";
     let spec = format!("circulant:{words}");
     let (nodes, jumps) = words.split_once(':').unwrap_or((words, ""));
@@ -17,7 +85,7 @@ pub(super) fn circulant(words: &str, ways: usize) -> Result<Cayley, SpecError> {
 }
 
 /// Parses `100`: two chords that minimize the diameter of this number of nodes.
-pub(super) fn midimew(words: &str, ways: usize) -> Result<Cayley, SpecError> {
+fn midimew(words: &str, ways: usize) -> Result<Cayley, SpecError> {
     let spec = format!("midimew:{words}");
     let nodes = number(&spec, words, "midimew:100")?;
     // The least b with 2 b^2 >= N. (Three nodes have no room for a chord of 2.)
@@ -28,7 +96,7 @@ pub(super) fn midimew(words: &str, ways: usize) -> Result<Cayley, SpecError> {
 }
 
 /// Parses `5^3`: chords of the powers of the base.
-pub(super) fn circpk(words: &str, ways: usize) -> Result<Cayley, SpecError> {
+fn circpk(words: &str, ways: usize) -> Result<Cayley, SpecError> {
     const EXAMPLE: &str = "circpk:5^3";
     let spec = format!("circpk:{words}");
     let (base, count) = words.split_once('^').unwrap_or((words, ""));
@@ -47,7 +115,7 @@ pub(super) fn circpk(words: &str, ways: usize) -> Result<Cayley, SpecError> {
 }
 
 /// Parses `16`: a ring with links across.
-pub(super) fn spidergon(words: &str, ways: usize) -> Result<Cayley, SpecError> {
+fn spidergon(words: &str, ways: usize) -> Result<Cayley, SpecError> {
     let spec = format!("spidergon:{words}");
     let nodes = number(&spec, words, "spidergon:16")?;
     if nodes < 4 || !nodes.is_multiple_of(2) {

@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 use trgen::NodeId;
 use trgen::trace::placement::Distance;
 
-use super::switched::{Plan, Tree};
 use super::{MAX_DIMENSIONS, Port, Topology};
 
 /// Maximum number of nodes of a direct network, without dead links, whose distances are kept in a table.
@@ -23,8 +22,8 @@ pub struct Distances(Way);
 enum Way {
     /// Of a direct network: hops in each dimension.
     Offsets(Arc<dyn Topology>),
-    /// Of a tree: up to the first common switch, and down.
-    Tree(Tree),
+    /// Of a network of switches whose plan has a formula for all pairs.
+    Formula(Arc<dyn Topology>),
     Table(Table),
 }
 
@@ -61,12 +60,10 @@ impl Distances {
         let whole = topology.faults() == 0;
         match topology.switched() {
             None if whole && topology.nodes() > tabled => return Some(Self(Way::Offsets(topology))),
-            Some(switched) if whole => {
-                if let Plan::Tree(tree) = switched.plan() {
-                    return Some(Self(Way::Tree(tree.clone())));
-                }
+            Some(switched) if switched.hops(NodeId(0), NodeId(0)).is_some() => {
+                return Some(Self(Way::Formula(topology)));
             }
-            _ => {}
+            None | Some(_) => {}
         }
         let table = Table::new(&*topology);
         let links: usize = table.neighbours.iter().map(Vec::len).sum();
@@ -86,7 +83,10 @@ impl Distance for Distances {
                 let dimensions = topology.shape().dimensions.min(MAX_DIMENSIONS);
                 offsets[..dimensions].iter().map(|hops| u32::from(hops.unsigned_abs())).sum()
             }
-            Way::Tree(tree) => tree.hops(from, to),
+            Way::Formula(topology) => {
+                // A plan has a formula for all pairs or for none.
+                topology.switched().and_then(|network| network.hops(from, to)).unwrap_or(0)
+            }
             Way::Table(table) => table.hops(from, to),
         }
     }

@@ -1,11 +1,61 @@
 //! Tori and meshes of any number of dimensions.
 
-use trgen::catalog::{ErrorKind, SpecError};
+use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 use trgen::phrase;
 use trgen::{Geometry, NodeId};
 
-use super::{MAX_DIMENSIONS, Offsets, Port, Topology};
+use super::{Kind, MAX_DIMENSIONS, Offsets, Port, Row, Topology};
 use crate::divisor::Divisor;
+
+pub(super) const SIZES: Parameter = Parameter {
+    name: "sizes",
+    about: "nodes in each dimension, dimension 0 first, separated by x",
+    range: "1 to 20 sizes of 1..=32767",
+    default: "",
+};
+
+/// Row of `torus`.
+pub(super) const TORUS: Row = Row {
+    component: Component {
+        name: "torus",
+        about: "k-ary n-cube (torus:16x16): a grid whose every dimension closes to a ring; degree 2 n, diameter the sum of floor(k / 2), mean \
+                distance N / (N - 1) times the sum of floor(k^2 / 4) / k, bisection 2 N / k links each way, k the largest and \
+                even",
+        parameters: &[SIZES],
+        source: "Dally and Seitz, The Torus Routing Chip, 1986",
+    },
+    kind: Kind::Grid,
+    example: "torus:8x8",
+    build: |words, ways| Ok(Box::new(Grid::parse("torus", words, true, ways)?)),
+};
+
+/// Row of `mesh`.
+pub(super) const MESH: Row = Row {
+    component: Component {
+        name: "mesh",
+        about: "a grid without wrap-around links (mesh:8x8); border nodes have fewer neighbours; diameter the sum of k - 1, mean distance \
+                N / (N - 1) times the sum of (k^2 - 1) / (3 k), bisection N / k links each way, k the largest and even",
+        parameters: &[SIZES],
+        source: "Duato, Yalamanchili, Ni, Interconnection Networks, 2003, section 1.6",
+    },
+    kind: Kind::Grid,
+    example: "mesh:8x8",
+    build: |words, ways| Ok(Box::new(Grid::parse("mesh", words, false, ways)?)),
+};
+
+/// Row of `hypercube`.
+pub(super) const HYPERCUBE: Row = Row {
+    component: Component {
+        name: "hypercube",
+        about: "2^n nodes (hypercube:6), links between numbers that differ in one bit; diameter n, mean distance n 2^(n-1) / (2^n - 1), \
+                bisection 2^(n-1) links each way",
+        parameters: &[Parameter { name: "dimensions", about: "n", range: "1 to 20", default: "" }],
+        source: "Seitz, The cosmic cube, CACM 28(1), 1985",
+    },
+    kind: Kind::Grid,
+    example: "hypercube:8",
+    build: |words, _| Ok(Box::new(Grid::hypercube(words)?)),
+};
 
 /// Maximum number of nodes: node numbers and twice their number fit 32 bits.
 const MAX_NODES: usize = 1 << 31;
@@ -24,7 +74,7 @@ pub struct Grid {
 
 impl Grid {
     /// Parses `sizes` such as `16x16` for the topology `name`.
-    pub(super) fn parse(name: &str, sizes: &str, wraps: bool, ways: usize) -> Result<Self, SpecError> {
+    fn parse(name: &str, sizes: &str, wraps: bool, ways: usize) -> Result<Self, SpecError> {
         let bad = |what: String| SpecError::new(ErrorKind::Malformed, what, format!("write sizes as in `{name}:8x8`"));
         if sizes.is_empty() {
             return Err(bad(format!("topology `{name}` needs its sizes")));
@@ -67,7 +117,7 @@ impl Grid {
     }
 
     /// A hypercube with this number of dimensions: one link for each dimension and node.
-    pub(super) fn hypercube(dimensions: &str) -> Result<Self, SpecError> {
+    fn hypercube(dimensions: &str) -> Result<Self, SpecError> {
         let spec = format!("hypercube:{dimensions}");
         let count = super::number(&spec, dimensions, "hypercube:8")? as usize;
         let geometry = (1..=MAX_DIMENSIONS).contains(&count).then(|| Geometry::new(&vec![2; count])).flatten();

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
+use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::{Geometry, NodeId};
 
@@ -15,6 +15,7 @@ mod grid;
 mod rows;
 mod survey;
 pub mod switched;
+mod table;
 mod twisted;
 
 pub use cayley::Cayley;
@@ -23,6 +24,7 @@ pub use grid::Grid;
 pub use rows::{Rows, port_name};
 pub use survey::{Cut, Survey, cuts, links_of};
 pub use switched::{Switched, file, with_file};
+pub use table::{Kind, Row, TABLE, TOPOLOGIES, parse, row};
 
 /// Maximum number of dimensions of a topology: a hypercube of a million nodes.
 pub const MAX_DIMENSIONS: usize = 20;
@@ -191,265 +193,6 @@ impl Shape {
     }
 }
 
-const SIZES: Parameter = Parameter {
-    name: "sizes",
-    about: "nodes in each dimension, dimension 0 first, separated by x",
-    range: "1 to 20 sizes of 1..=32767",
-    default: "",
-};
-
-/// The topologies of `--topology`.
-pub const TOPOLOGIES: &[Component] = &[
-    Component {
-        name: "torus",
-        about: "k-ary n-cube (torus:16x16): a grid whose every dimension closes to a ring; degree 2 n, diameter the sum of floor(k / 2), mean \
-                distance N / (N - 1) times the sum of floor(k^2 / 4) / k, bisection 2 N / k links each way, k the largest and \
-                even",
-        parameters: &[SIZES],
-        source: "Dally and Seitz, The Torus Routing Chip, 1986",
-    },
-    Component {
-        name: "mesh",
-        about: "a grid without wrap-around links (mesh:8x8); border nodes have fewer neighbours; diameter the sum of k - 1, mean distance \
-                N / (N - 1) times the sum of (k^2 - 1) / (3 k), bisection N / k links each way, k the largest and even",
-        parameters: &[SIZES],
-        source: "Duato, Yalamanchili, Ni, Interconnection Networks, 2003, section 1.6",
-    },
-    Component {
-        name: "twisted",
-        about: "torus whose rings are shifted where they wrap; 2a x a with skew a loads all its links alike under \
-                uniform traffic; 2 n links of each node",
-        parameters: &[
-            SIZES,
-            Parameter {
-                name: "skews",
-                about: "after a second colon: nodes by which x shifts when y wraps, or yx=4,zx=2,... (zx: x shifts when z wraps)",
-                range: "0 to the size of the dimension that is shifted; two or three dimensions, no two shift each other",
-                default: "",
-            },
-        ],
-        source: "Camara, Moreto, Vallejo, Beivide et al., Twisted torus topologies for enhanced interconnection networks, \
-                 TPDS 21(12), 2010",
-    },
-    Component {
-        name: "hypercube",
-        about: "2^n nodes (hypercube:6), links between numbers that differ in one bit; diameter n, mean distance n 2^(n-1) / (2^n - 1), \
-                bisection 2^(n-1) links each way",
-        parameters: &[Parameter { name: "dimensions", about: "n", range: "1 to 20", default: "" }],
-        source: "Seitz, The cosmic cube, CACM 28(1), 1985",
-    },
-    Component {
-        name: "circulant",
-        about: "N nodes in a ring, and links to those jumps j1, j2, ... away, in both directions: circulant:N:1,5",
-        parameters: &[
-            NODES,
-            Parameter {
-                name: "jumps",
-                about: "after a second colon, separated by commas; dimension i is jump i",
-                range: "1 to 20 different ones of 1..=N/2, with no common divisor of all and N",
-                default: "",
-            },
-        ],
-        source: "Bermond, Comellas, Hsu, Distributed loop computer networks: a survey, JPDC 24, 1995",
-    },
-    Component {
-        name: "midimew",
-        about: "circulant of jumps b-1 and b, b = ceil(sqrt(N/2)): least diameter ceil((sqrt(2N-1)-1)/2) and mean \
-                distance of all with four links",
-        parameters: &[NODES],
-        source: "Beivide, Herrada, Balcazar, Arruabarrena, Optimal distance networks of low degree, TC 40(10), 1991",
-    },
-    Component {
-        name: "circpk",
-        about: "circulant of p^k nodes and jumps 1, p, ..., p^(k-1): circpk:5^3; for odd p: diameter k (p-1) / 2",
-        parameters: &[Parameter {
-            name: "p^k",
-            about: "base and number of jumps",
-            range: "p of 2.., k of 1..=20, up to 2^24 nodes",
-            default: "",
-        }],
-        source: "Park and Chwa, Recursive circulants and their embeddings among hypercubes, TCS 244, 2000",
-    },
-    Component {
-        name: "spidergon",
-        about: "ring of N nodes with a link across (spidergon:16): degree 3, diameter ceil(N/4)",
-        parameters: &[Parameter { name: "nodes", about: "N", range: "even, 4 to 2^24", default: "" }],
-        source: "Coppola, Locatelli, Maruccia, Pieralisi, Scandurra, Spidergon: a novel on-chip communication network, 2004",
-    },
-    Component {
-        name: "spinnaker",
-        about: "triangular torus: links along X, Y and the diagonal (+1, +1); degree 6; w x w has diameter floor(2 w / 3); of \
-                equally short routes between two nodes packets take the same one",
-        parameters: &[Parameter {
-            name: "sizes",
-            about: "width and height, separated by x",
-            range: "two sizes of 1.., up to 2^24 nodes",
-            default: "",
-        }],
-        source: "Furber, Temple, Brown, High-performance computing for systems of spiking neurons, 2006",
-    },
-    Component {
-        name: "fattree",
-        about: "k-ary n-tree (fattree:4,3): k^n endpoints, n levels of k^(n-1) switches with k links down and, below the top, k up; \
-                diameter 2 n, bisection k^n / 2",
-        parameters: &[ARITY, LEVELS],
-        source: "Petrini and Vanneschi, k-ary n-trees: high performance networks for massively parallel architectures, \
-                 IPPS 1997",
-    },
-    Component {
-        name: "thintree",
-        about: "k:k'-ary n-thin-tree (thintree:4,2,3): k^n endpoints, switches with k links down and k' up: k'^l k^(n-l) links between \
-                levels l and l + 1; diameter 2 n",
-        parameters: &[ARITY, THIN_ARITY, LEVELS],
-        source: "Navaridas, Miguel-Alonso, Ridruejo, Denzel, Reducing complexity in tree-like computer interconnection \
-                 networks, Parallel Computing 36, 2010",
-    },
-    Component {
-        name: "slimtree",
-        about: "k:k'-ary n-slim-tree (slimtree:4,2,3): as the thin tree, with k' subtrees below the top instead of k, and k / k' links \
-                (rounded down, at least 1; the last switch may have fewer) from each switch at the top into each of \
-                them: k^(n-1) k' endpoints; diameter 2 n (2 (n - 1) with k' = 1)",
-        parameters: &[ARITY, THIN_ARITY, LEVELS],
-        source: "Navaridas, Miguel-Alonso, Ridruejo, Denzel, Reducing complexity in tree-like computer interconnection \
-                 networks, Parallel Computing 36, 2010",
-    },
-    Component {
-        name: "dragonfly",
-        about: "g groups of a switches (dragonfly:p=2,a=4,h=2), all of a group linked with each other, each with p endpoints and h links to other \
-                groups; at most a h + 1 groups, p a g endpoints; between two groups a h / (g - 1) links, rounded down: what \
-                is left over stays free; diameter at most 5 with the links to endpoints",
-        parameters: &[
-            Parameter { name: "p", about: "endpoints of each switch", range: "1 to 254", default: "" },
-            Parameter { name: "a", about: "switches of each group", range: "1 to 254", default: "" },
-            Parameter { name: "h", about: "links of each switch to other groups", range: "1 to 254", default: "" },
-            Parameter { name: "g", about: "groups", range: "2 to a h + 1", default: "a h + 1" },
-            Parameter {
-                name: "arrangement",
-                about: "where the links of a group lead: to groups 0, 1, 2, ... (absolute), to those 1, 2, 3, ... further \
-                        (relative), or 1 further, 1 back, 2 further, ... (circulant)",
-                range: "absolute, relative, circulant",
-                default: "absolute",
-            },
-        ],
-        source: "Kim, Dally, Scott, Abts, Technology-driven, highly-scalable dragonfly topology, ISCA 2008; arrangements: \
-                 Camarero, Vallejo, Beivide, Topological characterization of Hamming and dragonfly networks, TACO 11(4), \
-                 2014",
-    },
-    Component {
-        name: "hyperx",
-        about: "switches in a grid, all of a row linked with each other in every dimension, and endpoints at each: \
-                hyperx:4x4:4; with as many endpoints as a row a flattened butterfly; \
-                diameter n + 2, bisection S k / 4 links each way of S switches, k the smallest and even",
-        parameters: &[
-            Parameter {
-                name: "sizes",
-                about: "switches in each dimension, separated by x",
-                range: "1 to 15 sizes of 1..=254",
-                default: "",
-            },
-            Parameter {
-                name: "endpoints",
-                about: "after a second colon, of each switch",
-                range: "1 to 254",
-                default: "",
-            },
-        ],
-        source: "Ahn, Binkert, Davis, McLaren, Schreiber, HyperX: topology, routing, and packaging of efficient \
-                 large-scale networks, SC 2009; Kim, Balfour, Dally, Flattened butterfly topology, MICRO 2007",
-    },
-    Component {
-        name: "icube",
-        about: "indirect cube: switches in a torus, and several endpoints at each: icube:4x4:2; two hops more than the torus",
-        parameters: &[
-            Parameter {
-                name: "sizes",
-                about: "switches in each dimension, separated by x",
-                range: "1 to 16 sizes of 1..=32767",
-                default: "",
-            },
-            Parameter {
-                name: "endpoints",
-                about: "after a second colon, of each switch",
-                range: "1 to 200",
-                default: "",
-            },
-        ],
-        source: "FSIN (INSEE), icube; concentration: Dally and Towles, Principles and Practices of Interconnection \
-                 Networks, 2004, section 3.3",
-    },
-    Component {
-        name: "rrg",
-        about: "random regular graph (Jellyfish, rrg:s=16,d=4,p=2): s switches with d links to others, drawn by the seed, and p endpoints each",
-        parameters: &[
-            Parameter { name: "s", about: "switches", range: "3 to 4096, s d even", default: "" },
-            Parameter {
-                name: "d",
-                about: "links of each switch to others",
-                range: "2 to min(s - 1, 254)",
-                default: "",
-            },
-            Parameter { name: "p", about: "endpoints of each switch", range: "1 to 254", default: "" },
-            Parameter { name: "seed", about: "of the draw of the links", range: "whole number", default: "1" },
-        ],
-        source: "Singla, Hong, Popa, Godfrey, Jellyfish: networking data centers randomly, NSDI 2012",
-    },
-    Component {
-        name: "graph",
-        about: "switches and links of a file: lines `A B` of links both ways, or undirected DOT (two lines of the same ends \
-                are two links, but in a `strict` graph); endpoints at each switch. Endpoints are numbered switch by switch, then \
-                switches: in the order of lines, in DOT in that of names; `fsin topology graph:FILE {format} dot` tells both",
-        parameters: &[
-            Parameter { name: "file", about: "path of the file", range: "up to 4096 switches", default: "" },
-            Parameter {
-                name: "endpoints",
-                about: "of each switch: graph:net.txt,endpoints=4; lines `A endpoints 2`, or in DOT the attribute \
-                        endpoints=2 of a node, say otherwise; `A B delay 5`, or delay=5 of an edge: 0 to 65536 cycles beyond one; \
-                        defaults of DOT (node [endpoints=4]) hold",
-                range: "0 to 254",
-                default: "1",
-            },
-        ],
-        source: "Graphviz, The DOT language",
-    },
-];
-
-const ARITY: Parameter = Parameter { name: "k", about: "links down of each switch", range: "1 to 254", default: "" };
-const THIN_ARITY: Parameter = Parameter { name: "k'", about: "links up", range: "1 to 254", default: "" };
-const LEVELS: Parameter = Parameter { name: "n", about: "levels of switches", range: "1 to 254", default: "" };
-
-const NODES: Parameter = Parameter { name: "nodes", about: "N", range: "2 to 2^24", default: "" };
-
-/// Builds the topology of a specification such as `torus:8x8x8`, with `ways` links per dimension and node.
-///
-/// # Errors
-/// An unknown name, sizes that do not parse or are out of range, more than 2^31 nodes, ways that the topology lacks.
-pub fn parse(spec: &str, ways: usize) -> Result<Box<dyn Topology>, SpecError> {
-    let (name, sizes) = spec.split_once(':').unwrap_or((spec, ""));
-    Ok(match name {
-        "torus" => Box::new(Grid::parse(name, sizes, true, ways)?),
-        "mesh" => Box::new(Grid::parse(name, sizes, false, ways)?),
-        "hypercube" => Box::new(Grid::hypercube(sizes)?),
-        "twisted" => Box::new(twisted::parse(sizes, ways)?),
-        "circulant" => Box::new(circulant::circulant(sizes, ways)?),
-        "midimew" => Box::new(circulant::midimew(sizes, ways)?),
-        "circpk" => Box::new(circulant::circpk(sizes, ways)?),
-        "spidergon" => Box::new(circulant::spidergon(sizes, ways)?),
-        "spinnaker" => Box::new(twisted::spinnaker(sizes, ways)?),
-        "fattree" => Box::new(both_ways(spec, ways, switched::fat(sizes)?)?),
-        "thintree" => Box::new(both_ways(spec, ways, switched::thin(sizes)?)?),
-        "slimtree" => Box::new(both_ways(spec, ways, switched::slim(sizes)?)?),
-        "dragonfly" => Box::new(both_ways(spec, ways, switched::parse_dragonfly(sizes)?)?),
-        "hyperx" => Box::new(both_ways(spec, ways, switched::parse_hyperx(sizes)?)?),
-        "icube" => Box::new(both_ways(spec, ways, switched::parse_cube(sizes)?)?),
-        "rrg" => Box::new(both_ways(spec, ways, switched::parse_random(sizes)?)?),
-        "graph" => Box::new(both_ways(spec, ways, switched::parse_graph(sizes)?)?),
-        _ => {
-            let known: Vec<&str> = TOPOLOGIES.iter().map(|component| component.name).collect();
-            return Err(SpecError::unknown("topology", name, &known));
-        }
-    })
-}
-
 /// Randomly drawn dead links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Faults {
@@ -487,19 +230,6 @@ pub fn with_faults(topology: Box<dyn Topology>, faults: &Faults) -> Result<Box<d
         }
         Some(network) => Ok(Box::new(network.with_faults(faults.count, faults.seed)?)),
         None => Ok(Box::new(damaged::Damaged::new(topology, faults)?)),
-    }
-}
-
-/// Checks for bidirectional links: networks of switches have no others.
-fn both_ways(spec: &str, ways: usize, network: Switched) -> Result<Switched, SpecError> {
-    match ways {
-        2 => Ok(network),
-        _ => Err(SpecError::new(
-            ErrorKind::Conflict,
-            format!("the links of {spec} lead both ways"),
-            phrase!["use ", ["ways" => 2], ", or leave it out"],
-        )
-        .of("ways")),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use trgen::NodeId;
 
-use super::switched::Plan;
 use super::{Port, Switched, Topology};
 
 /// Routers in rows, as a network of switches is drawn.
@@ -15,22 +14,17 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Rows of a dragonfly are groups; rows of other networks are stages, which are distances from the endpoints.
+    /// Rows of networks with groups are these; rows of other networks are stages, which are distances from the
+    /// endpoints.
     #[must_use]
     pub fn of(network: &Switched) -> Self {
         let nodes = network.nodes();
-        let (name, row) = match network.plan() {
-            Plan::Dragonfly(plan) => {
-                let group = |node: usize| {
-                    let switch = match node < network.endpoints() {
-                        true => network.fabric().home(NodeId::at(node)).0,
-                        false => NodeId::at(node),
-                    };
-                    Some(plan.place(switch).0 as usize)
-                };
+        let (name, row) = match network.group(NodeId(0)) {
+            Some(_) => {
+                let group = |node| network.group(NodeId::at(node)).map(|group| group as usize);
                 ("group", (0..nodes).map(group).collect())
             }
-            _ => ("stage", stages(network)),
+            None => ("stage", stages(network)),
         };
         let count = row.iter().flatten().max().map_or(0, |last| last + 1);
         let members = |which: usize| -> Vec<u32> {

@@ -3,7 +3,6 @@
 use trgen::NodeId;
 
 use super::flow::Flow;
-use super::switched::Plan;
 use super::{Port, Switched, Topology};
 
 /// Properties of a topology, counted node by node, without formulas.
@@ -88,10 +87,7 @@ impl Survey {
             // Every packet takes the link of its source, that of its destination, and links between switches.
             let between = links - 2 * nodes;
             let all = if mean > 2.0 { between as f64 / (nodes as f64 * (mean - 2.0)) } else { f64::INFINITY };
-            let subtree = match network.plan() {
-                Plan::Tree(tree) if tree.top_subtrees() > 1 => nodes / tree.top_subtrees(),
-                _ => half,
-            };
+            let subtree = network.top_subtrees().filter(|&count| count > 1).map_or(half, |count| nodes / count);
             let leaving = if subtree == half { middle_links } else { cut(neighbours, subtree, nodes) };
             all.min(bears(middle_links, half, nodes)).min(bears(leaving, subtree, nodes)).min(1.0)
         });

@@ -1,10 +1,53 @@
 //! Variants of tori in two or three dimensions: twisted tori, and the triangular torus of SpiNNaker.
 
-use trgen::catalog::{ErrorKind, SpecError};
+use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 use trgen::{Geometry, NodeId};
 
 use super::cayley::{Cayley, MAX_NODES, Step};
-use super::{MAX_DIMENSIONS, Offsets, check_once, number};
+use super::grid::SIZES;
+use super::{Kind, MAX_DIMENSIONS, Offsets, Row, check_once, number};
+
+/// Row of `twisted`.
+pub(super) const TWISTED: Row = Row {
+    component: Component {
+        name: "twisted",
+        about: "torus whose rings are shifted where they wrap; 2a x a with skew a loads all its links alike under \
+                uniform traffic; 2 n links of each node",
+        parameters: &[
+            SIZES,
+            Parameter {
+                name: "skews",
+                about: "after a second colon: nodes by which x shifts when y wraps, or yx=4,zx=2,... (zx: x shifts when z wraps)",
+                range: "0 to the size of the dimension that is shifted; two or three dimensions, no two shift each other",
+                default: "",
+            },
+        ],
+        source: "Camara, Moreto, Vallejo, Beivide et al., Twisted torus topologies for enhanced interconnection networks, \
+                 TPDS 21(12), 2010",
+    },
+    kind: Kind::Direct,
+    example: "twisted:8x4:4",
+    build: |words, ways| Ok(Box::new(twisted(words, ways)?)),
+};
+
+/// Row of `spinnaker`.
+pub(super) const SPINNAKER: Row = Row {
+    component: Component {
+        name: "spinnaker",
+        about: "triangular torus: links along X, Y and the diagonal (+1, +1); degree 6; w x w has diameter floor(2 w / 3); of \
+                equally short routes between two nodes packets take the same one",
+        parameters: &[Parameter {
+            name: "sizes",
+            about: "width and height, separated by x",
+            range: "two sizes of 1.., up to 2^24 nodes",
+            default: "",
+        }],
+        source: "Furber, Temple, Brown, High-performance computing for systems of spiking neurons, 2006",
+    },
+    kind: Kind::Direct,
+    example: "spinnaker:12x12",
+    build: |words, ways| Ok(Box::new(spinnaker(words, ways)?)),
+};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -30,7 +73,7 @@ fn check_ways(ways: usize) -> Result<(), SpecError> {
 }
 
 /// Parses `16x8:8`, or `8x8x4:yx=4,zx=2`.
-pub(super) fn parse(words: &str, ways: usize) -> Result<Cayley, SpecError> {
+fn twisted(words: &str, ways: usize) -> Result<Cayley, SpecError> {
     const EXAMPLE: &str = "twisted:8x4:4";
     let spec = format!("twisted:{words}");
     let (before, skews) = words.split_once(':').unwrap_or((words, ""));
@@ -99,7 +142,7 @@ fn order(shifts: &[Vec<i64>]) -> Option<Vec<usize>> {
 }
 
 /// Parses `12x12`: the triangular torus.
-pub(super) fn spinnaker(words: &str, ways: usize) -> Result<Cayley, SpecError> {
+fn spinnaker(words: &str, ways: usize) -> Result<Cayley, SpecError> {
     const EXAMPLE: &str = "spinnaker:12x12";
     let spec = format!("spinnaker:{words}");
     let geometry = sizes(&spec, words, EXAMPLE)?;

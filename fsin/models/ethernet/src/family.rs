@@ -143,7 +143,7 @@ impl NetworkSpec for Spec {
         let header = if self.params.recovery == Recovery::Window { self.params.segment_header } else { 0 };
         let bytes = payload + header + (MAX_WIRE - MAX_PAYLOAD) + GAP_BITS / 8;
         let capacity = f64::from(payload) / f64::from(bytes) * self.params.link_rate as f64 / 8e12;
-        Units { phit_bytes: 1, packet_phits: payload, capacity }
+        Units { phit_bytes: 1, packet_phits: payload, is_padded: false, capacity }
     }
 
     fn cycle(&self) -> Option<(u64, u64)> {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::routing::{Order, Routing};
 use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
 use fsin_core::network::Network;
-use fsin_core::routing::{Order, Routing};
 use fsin_core::topology::{self, Faults, Topology};
 use trgen::Geometry;
 use trgen::catalog::{Component, ErrorKind, SpecError};
@@ -13,7 +13,7 @@ use trgen::phrase::Phrase;
 
 use crate::engine::fast::{self, MAX_THREADS};
 use crate::engine::reference::Reference;
-use crate::router::detours::Detours;
+use crate::router::faults::Reachability;
 use crate::router::{
     Arbitration, CheckedParams, Consumption, GlobalCc, Inject, Injection, RouterParams, SourceQueue, Timeouts,
 };
@@ -121,7 +121,7 @@ impl NetworkSpec for Spec {
 
     fn units(&self) -> Units {
         let RouterParams { phit_bytes, packet_phits, .. } = *self.router;
-        Units { phit_bytes, packet_phits, capacity: 1.0 }
+        Units { phit_bytes, packet_phits, is_padded: true, capacity: 1.0 }
     }
 
     fn counts_phits(&self) -> bool {
@@ -155,8 +155,8 @@ impl NetworkSpec for Spec {
     }
 
     fn unreachable(&self) -> Option<SpecError> {
-        let detours = Detours::new(&self.router, &*self.topology)?;
-        let lost = detours.lost(&*self.topology, 4);
+        let reachability = Reachability::new(&self.router, &*self.topology)?;
+        let lost = reachability.lost(&*self.topology, 4);
         let what = phrase![
             ["faults" => self.topology.faults()],
             ": with ",
@@ -180,7 +180,7 @@ impl NetworkSpec for Spec {
 /// The settings of the router, with the topology's default routing where none is set; not yet checked for the topology.
 fn router(values: &dyn Values, topology: &dyn Topology) -> Result<RouterParams, SpecError> {
     let spec = topology.spec();
-    let routing = match (values.value("routing"), Routing::serving(&spec)) {
+    let routing = match (values.value("routing"), &*Routing::serving(&spec)) {
         (None, [usual, ..]) => Ok(*usual),
         (name, _) => Routing::named(name.unwrap_or_default(), &spec),
     };

@@ -3,3 +3,4 @@
 pub mod engine;
 pub mod family;
 pub mod router;
+pub mod routing;

@@ -153,7 +153,12 @@ impl NetworkSpec for Spec {
     }
 
     fn units(&self) -> Units {
-        Units { phit_bytes: self.params.flit_bytes, packet_phits: self.params.packet_flits, capacity: 1.0 }
+        Units {
+            phit_bytes: self.params.flit_bytes,
+            packet_phits: self.params.packet_flits,
+            is_padded: false,
+            capacity: 1.0,
+        }
     }
 
     fn counts_phits(&self) -> bool {

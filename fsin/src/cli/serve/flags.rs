@@ -168,7 +168,7 @@ pub(super) fn region(matches: &ArgMatches) -> Result<Option<Region>, Complaint> 
 }
 
 /// Files written during the run.
-pub(super) fn watch(matches: &ArgMatches) -> Result<Watch, Complaint> {
+pub(in crate::cli) fn watch(matches: &ArgMatches) -> Result<Watch, Complaint> {
     let create = |flag: &str| -> Result<Option<Box<BufWriter<File>>>, Complaint> {
         let Some(path) = matches.get_one::<PathBuf>(flag) else { return Ok(None) };
         let file = output::create_file(&format!("--{flag} {}", path.display()), path)?;

@@ -20,8 +20,8 @@ use super::output::Document;
 use super::perform::Stopwatch;
 use super::{Complaint, Exit, Flags, interrupt, manifest, output};
 
-mod flags;
-mod model;
+pub(super) mod flags;
+pub(super) mod model;
 mod rules;
 mod waiting;
 mod warnings;
@@ -31,7 +31,7 @@ use model::{Model, model};
 use waiting::Waiting;
 
 pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let mut model = model(matches)?;
+    let mut model = model(matches, matches.get_one::<usize>("guests").copied())?;
     let stop = interrupt::listen(interrupt::OF_A_RUN)?;
     let rules = rules::rules(matches, &model, stop)?;
     let wanted = rules::wanted(matches, &model)?;

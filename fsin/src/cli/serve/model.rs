@@ -15,21 +15,21 @@ use crate::cli::args::given;
 use crate::cli::{Complaint, Exit, manifest, memory};
 
 /// The network model, and its cycle time.
-pub(super) struct Model {
-    pub(super) network: Box<dyn Network>,
-    pub(super) clock: Clock,
+pub(in crate::cli) struct Model {
+    pub(in crate::cli) network: Box<dyn Network>,
+    pub(in crate::cli) clock: Clock,
     /// \[cycles\]
-    pub(super) response: u64,
-    pub(super) settings: Map<String, Value>,
-    pub(super) seed: u64,
+    pub(in crate::cli) response: u64,
+    pub(in crate::cli) settings: Map<String, Value>,
+    pub(in crate::cli) seed: u64,
     /// Description for the dashboard.
-    pub(super) about: About,
+    pub(in crate::cli) about: About,
     /// Its input files, for the manifest.
-    pub(super) inputs: Vec<InputFile>,
+    pub(in crate::cli) inputs: Vec<InputFile>,
 }
 
-/// The network of a command line.
-pub(super) fn model(matches: &ArgMatches) -> Result<Model, Complaint> {
+/// The network of a command line, for so many guests.
+pub(in crate::cli) fn model(matches: &ArgMatches, guests: Option<usize>) -> Result<Model, Complaint> {
     let mut settings = Settings::default();
     let word = key("network").and_then(|key| given(matches, key)).map_or_else(String::new, |(word, _)| word);
     let model = named(&word).unwrap_or(MODELS[0]);
@@ -44,7 +44,7 @@ pub(super) fn model(matches: &ArgMatches) -> Result<Model, Complaint> {
     }
     // A network without a topology has as many nodes as guests, unless something else is said.
     let has_nodes = ["nodes", "topology"].into_iter().any(|key| settings.is_set(key)) || word.contains("nodes=");
-    if let Some(guests) = matches.get_one::<usize>("guests")
+    if let Some(guests) = guests
         && model.understands("nodes")
         && !has_nodes
     {

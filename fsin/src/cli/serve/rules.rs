@@ -62,7 +62,20 @@ pub(super) fn rules(matches: &ArgMatches, model: &Model, stop: &'static AtomicBo
         "freeze" => LostGuest::Freeze,
         _ => LostGuest::Abort,
     };
-    Ok(Rules { terms, overheads, lost, warn: WARN, payload_limit: PAYLOAD_LIMIT, stop, warm_up, region, digest_every })
+    let (network_nodes, payload_limit) = (terms.nodes, PAYLOAD_LIMIT);
+    Ok(Rules {
+        terms,
+        overheads,
+        lost,
+        warn: WARN,
+        payload_limit,
+        stop,
+        warm_up,
+        region,
+        network_nodes,
+        places: None,
+        digest_every,
+    })
 }
 
 /// \[nodes\] Required to have a guest before the run begins.

@@ -247,7 +247,7 @@ fn law(config: &Config, term: &Term) -> Result<Box<dyn size::Law>, Misfit> {
 fn source(config: &Config, term: &Term, load: f64, seed: u64) -> Result<Synthetic, Misfit> {
     let law = law(config, term)?;
     let pattern = pattern(config, term, seed)?;
-    let site = temporal::Site { nodes: config.geometry.nodes(), load, mean_phits: law.carried(), seed };
+    let site = temporal::Site { nodes: config.geometry.nodes(), load, mean_phits: config.mean_phits(&*law), seed };
     let process = match &term.temporal {
         Some(process) => temporal::alone(&config.pattern, process, site).map_err(Word::Pattern.misfit())?,
         None => {
@@ -264,7 +264,7 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
     let seed = config.seed;
     let built = pattern(config, term, seed)?;
     let load = term.load.unwrap_or(config.load);
-    let site = temporal::Site { nodes: config.geometry.nodes(), load, mean_phits: law.carried(), seed };
+    let site = temporal::Site { nodes: config.geometry.nodes(), load, mean_phits: config.mean_phits(&*law), seed };
     let temporal = match &term.temporal {
         Some(process) => temporal::build(&config.pattern, process, site).map_err(Word::Pattern.misfit())?,
         None => temporal::read(&config.process, site).map_err(Word::Process.misfit())?,
@@ -314,7 +314,12 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
 pub fn background(config: &Config) -> Result<Traffic, Misfit> {
     let load = config.load;
     let law = size::parse(&config.size, config.packet_phits).map_err(Word::Size.misfit())?;
-    let site = temporal::Site { nodes: config.geometry.nodes(), load, mean_phits: law.carried(), seed: config.seed };
+    let site = temporal::Site {
+        nodes: config.geometry.nodes(),
+        load,
+        mean_phits: config.mean_phits(&*law),
+        seed: config.seed,
+    };
     let process = match temporal::read(&config.process, site).map_err(Word::Process.misfit())? {
         Temporal::Background { process } => process,
         _ => {

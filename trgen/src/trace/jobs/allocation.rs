@@ -6,54 +6,22 @@
 
 use rand::seq::SliceRandom;
 
-use crate::catalog::{Component, SpecError};
+use crate::choices;
 use crate::geometry::Geometry;
 use crate::rng::{Purpose, stream};
 use crate::units::NodeId;
 
-/// Policy that chooses among the free nodes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Allocation {
-    /// A box of the grid, entirely free.
-    Contiguous,
-    /// The smallest box of the grid with enough free nodes.
-    QuasiContiguous,
-    /// Randomly drawn free nodes.
-    Random,
-}
-
 const SOURCE: &str = "Pascual, Navaridas, Miguel-Alonso, Effects of topology-aware allocation policies, JSSPP 2009";
 
-/// All values of `--allocation`.
-pub const ALLOCATIONS: &[Component] = &[
-    Component {
-        name: "contiguous",
-        about: "the first free box of the grid, of least volume and then of shortest sides; a job waits until there is one",
-        parameters: &[],
-        source: SOURCE,
-    },
-    Component {
-        name: "quasi-contiguous",
-        about: "the free nodes of the smallest box that has enough of them; a job waits for their number alone",
-        parameters: &[],
-        source: SOURCE,
-    },
-    Component { name: "random", about: "free nodes drawn with the seed of the run", parameters: &[], source: SOURCE },
-];
-
-impl std::str::FromStr for Allocation {
-    type Err = SpecError;
-
-    fn from_str(word: &str) -> Result<Self, SpecError> {
-        match word {
-            "contiguous" => Ok(Self::Contiguous),
-            "quasi-contiguous" => Ok(Self::QuasiContiguous),
-            "random" => Ok(Self::Random),
-            _ => {
-                let known: Vec<&str> = ALLOCATIONS.iter().map(|component| component.name).collect();
-                Err(SpecError::unknown("allocation", word, &known))
-            }
-        }
+choices! {
+    /// Policy that chooses among the free nodes.
+    pub enum Allocation: "allocation" in ALLOCATIONS {
+        Contiguous = "contiguous",
+            "the first free box of the grid, of least volume and then of shortest sides; a job waits until there is one",
+            SOURCE;
+        QuasiContiguous = "quasi-contiguous",
+            "the free nodes of the smallest box that has enough of them; a job waits for their number alone", SOURCE;
+        Random = "random", "free nodes drawn with the seed of the run", SOURCE;
     }
 }
 

@@ -1,56 +1,21 @@
 //! Selection of the next job to start.
 
-use crate::catalog::{Component, SpecError};
+use crate::choices;
 use crate::units::{Cycle, NodeId};
 
 use super::allocation::{Allocation, Pool};
 
-/// Policy for starting other jobs while the first in the queue cannot start.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Scheduler {
-    /// No other job starts.
-    Fcfs,
-    /// The first job that fits.
-    FirstFit,
-    /// A job that does not delay the first one, according to the estimates.
-    Easy,
-}
-
-/// All values of `--scheduler`.
-pub const SCHEDULERS: &[Component] = &[
-    Component {
-        name: "fcfs",
-        about: "first come, first served: nobody overtakes the first job of the queue",
-        parameters: &[],
-        source: "Feitelson, Rudolph, Schwiegelshohn, Parallel job scheduling - a status report, JSSPP 2004",
-    },
-    Component {
-        name: "first-fit",
-        about: "the first job of the queue that fits starts, whoever stands before it; large jobs may starve",
-        parameters: &[],
-        source: "Aida, Effect of job size characteristics on job scheduling performance, JSSPP 2000",
-    },
-    Component {
-        name: "easy",
-        about: "EASY backfilling: a job overtakes if by the estimates it does not delay the first one of the queue",
-        parameters: &[],
-        source: "Lifka, The ANL/IBM SP scheduling system, JSSPP 1995",
-    },
-];
-
-impl std::str::FromStr for Scheduler {
-    type Err = SpecError;
-
-    fn from_str(word: &str) -> Result<Self, SpecError> {
-        match word {
-            "fcfs" => Ok(Self::Fcfs),
-            "first-fit" => Ok(Self::FirstFit),
-            "easy" => Ok(Self::Easy),
-            _ => {
-                let known: Vec<&str> = SCHEDULERS.iter().map(|component| component.name).collect();
-                Err(SpecError::unknown("scheduler", word, &known))
-            }
-        }
+choices! {
+    /// Policy for starting other jobs while the first in the queue cannot start.
+    pub enum Scheduler: "scheduler" in SCHEDULERS {
+        Fcfs = "fcfs", "first come, first served: nobody overtakes the first job of the queue",
+            "Feitelson, Rudolph, Schwiegelshohn, Parallel job scheduling - a status report, JSSPP 2004";
+        FirstFit = "first-fit",
+            "the first job of the queue that fits starts, whoever stands before it; large jobs may starve",
+            "Aida, Effect of job size characteristics on job scheduling performance, JSSPP 2000";
+        Easy = "easy",
+            "EASY backfilling: a job overtakes if by the estimates it does not delay the first one of the queue",
+            "Lifka, The ANL/IBM SP scheduling system, JSSPP 1995";
     }
 }
 

@@ -4,7 +4,20 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::partners::{Distance, Partners};
+use super::{Informed, Row, Rule};
+use crate::catalog::Component;
 use crate::units::NodeId;
+
+pub(super) const GREEDY: Row = Row {
+    component: Component {
+        name: "greedy",
+        about: "the task with most traffic on the first node; then again and again the task with most bytes to and from those \
+         placed, on the free node with the least sum of bytes x hops; of equals the lowest number",
+        parameters: &[],
+        source: "after Hoefler and Snir, Generic topology mapping strategies for large-scale parallel architectures, ICS 2011",
+    },
+    rule: Rule::ByTraffic(|_| Ok(Informed::Greedy)),
+};
 
 /// The node of each task, among `nodes`, which are at least as many.
 ///

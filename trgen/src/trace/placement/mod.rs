@@ -10,8 +10,11 @@
 //!
 //! Decision: docs/decisions/0084-placements-by-traffic.md.
 
+mod file;
 mod greedy;
+mod grid;
 mod optimise;
+mod orders;
 mod partners;
 
 pub use optimise::Descent;
@@ -21,99 +24,72 @@ use partners::Partners;
 
 use std::path::{Path, PathBuf};
 
-use rand::seq::SliceRandom;
-
-use crate::catalog::{Component, ErrorKind, Parameter, SpecError};
+use crate::catalog::{Component, ErrorKind, SpecError};
 use crate::geometry::Geometry;
 use crate::phrase;
-use crate::phrase::Phrase;
-use crate::rng::{Purpose, stream};
 use crate::trace::matrix::Matrix;
 use crate::units::NodeId;
 
 const PASCUAL: &str = "Pascual, Navaridas, Miguel-Alonso, Effects of topology-aware allocation policies, JSSPP 2009";
 const INSEE: &str = "INSEE, Interconnection Network Simulation and Evaluation Environment";
 
-const fn plain(name: &'static str, about: &'static str, source: &'static str) -> Component {
-    Component { name, about, parameters: &[], source }
+/// A placement: its description, and its rule.
+struct Row {
+    component: Component,
+    rule: Rule,
 }
 
-/// All values of `--placement`.
-pub const PLACEMENTS: &[Component] = &[
-    plain("consecutive", "task i on node i", PASCUAL),
-    plain(
-        "row",
-        "along dimension 0 first, then along dimension 1, ...; in grids, where it is what consecutive is",
-        INSEE,
-    ),
-    plain("column", "along the last dimension first, along dimension 0 last: (0,0), (0,1), (0,2), ...", INSEE),
-    plain(
-        "diagonal",
-        "node i takes the task that is i-th along the anti-diagonals of the grid of tasks: (0,0), (1,0), (0,1), (2,0), (1,1), \
-         (0,2), ...; plane by plane",
-        INSEE,
-    ),
-    plain(
-        "quadrant",
-        "one half of every dimension first: the quadrant of node 0, then the one beside it along dimension 0, ...",
-        INSEE,
-    ),
-    plain(
-        "shuffle",
-        "tasks dealt to nodes 0, 2, 4, ..., then 1, 3, 5, ...: the perfect shuffle; on trees of d endpoints a switch to the \
-         first endpoint of every switch, then to the second one, ...: 0, d, 2d, ..., then 1, d+1, ...",
-        INSEE,
-    ),
-    Component {
-        name: "shift",
-        about: "task i on node (i + s) mod N",
-        parameters: &[Parameter { name: "s", about: "nodes to shift by", range: "0..N", default: "" }],
-        source: PASCUAL,
-    },
-    plain("random", "tasks on distinct nodes drawn with the seed of the run", PASCUAL),
-    Component {
-        name: "file",
-        about: "task i on the i-th node that a file names: numbers, separated by blanks, commas or line ends; # begins a comment",
-        parameters: &[Parameter {
-            name: "F",
-            about: "the file, from the folder of the experiment file that names it, else from the working directory",
-            range: "a path",
-            default: "",
-        }],
-        source: "",
-    },
-    plain(
-        "greedy",
-        "the task with most traffic on the first node; then again and again the task with most bytes to and from those \
-         placed, on the free node with the least sum of bytes x hops; of equals the lowest number",
-        "after Hoefler and Snir, Generic topology mapping strategies for large-scale parallel architectures, ICS 2011",
-    ),
-    Component {
-        name: "optimise",
-        about: "descent on bytes x hops: two tasks, or a task and a free node, change places as long as that helps; a task \
-                with whatever saves most, task after task, of equals with that on the lowest node",
-        parameters: &[
-            Parameter {
-                name: "rounds",
-                about: "over all tasks, at most: optimise:10",
-                range: "1..",
-                default: "until no exchange helps",
-            },
-            Parameter {
-                name: "start",
-                about: "the placement that it begins with, after the rounds if there are any: optimise:10:random",
-                range: "any other placement",
-                default: "greedy",
-            },
-        ],
-        source: "Heider, A computationally simplified pair-exchange algorithm for the quadratic assignment problem, 1972; \
-                 bytes x hops: Agarwal, Sharma, Kale, Topology-aware task mapping for reducing communication contention on \
-                 large parallel machines, IPDPS 2006",
-    },
+/// How a placement chooses nodes.
+#[derive(Clone, Copy)]
+enum Rule {
+    /// Task i takes the i-th node of an order, by the words after the colon. A placement whose component has no
+    /// parameters is not given any.
+    Order(fn(Option<&str>, &Site<'_>) -> Result<Vec<NodeId>, SpecError>),
+    /// By the communication matrix and the distances, by the words after the colon.
+    ByTraffic(for<'a> fn(Option<&'a str>) -> Result<Informed<'a>, SpecError>),
+}
+
+/// What an order of nodes is made for.
+struct Site<'a> {
+    geometry: &'a Geometry,
+    tasks: usize,
+    seed: u64,
+}
+
+/// A placement that uses the communication matrix.
+#[derive(Clone, Copy)]
+enum Informed<'a> {
+    Greedy,
+    Optimise { rounds: u64, start: &'a str },
+}
+
+/// All placements. One line per member.
+const TABLE: [Row; 11] = [
+    orders::CONSECUTIVE,
+    grid::ROW,
+    grid::COLUMN,
+    grid::DIAGONAL,
+    grid::QUADRANT,
+    orders::SHUFFLE,
+    orders::SHIFT,
+    orders::RANDOM,
+    file::FILE,
+    greedy::GREEDY,
+    optimise::OPTIMISE,
 ];
 
-/// \[bytes\] Size limit of a file: ten characters for each of 26 million nodes.
-const LONGEST: u64 = 256 << 20;
+/// The description of every placement.
+pub const PLACEMENTS: &[Component] = &components();
+
+const fn components() -> [Component; TABLE.len()] {
+    let mut all = [TABLE[0].component; TABLE.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = TABLE[at].component;
+        at += 1;
+    }
+    all
+}
 
 /// Information for placements that depend on the application and the network.
 #[derive(Clone, Copy, Debug)]
@@ -133,48 +109,33 @@ pub struct Placed {
     pub descent: Option<Descent>,
 }
 
-/// A placement that uses the communication matrix.
-enum Informed<'a> {
-    Greedy,
-    Optimise { rounds: u64, start: &'a str },
-}
-
-/// The rounds of `optimise` and its initial placement, from its parameters.
-fn optimise_of(parameters: &str) -> Result<Informed<'_>, SpecError> {
-    let (head, tail) = parameters.split_once(':').map_or((parameters, None), |(head, tail)| (head, Some(tail)));
-    let (rounds, start) = match head.parse() {
-        Ok(rounds) => (rounds, tail.unwrap_or("greedy")),
-        Err(_) => (u64::MAX, parameters),
+/// The rule of a placement, and the words after its name.
+fn rule(spec: &str) -> Result<(Rule, Option<&str>), SpecError> {
+    let (name, words) = spec.split_once(':').map_or((spec, None), |(name, words)| (name, Some(words)));
+    let Some(Row { component, rule }) = TABLE.into_iter().find(|row| row.component.name == name) else {
+        let known: Vec<&str> = PLACEMENTS.iter().map(|component| component.name).collect();
+        return Err(SpecError::unknown("placement", name, &known));
     };
-    if rounds == 0 || start.is_empty() || start.split(':').next() == Some("optimise") {
-        let what =
-            format!("`{parameters}` is no number of rounds from 1 on, and nothing that `optimise` can begin with");
-        return Err(SpecError::new(
+    match words {
+        Some(words) if component.parameters.is_empty() => Err(SpecError::new(
             ErrorKind::Malformed,
-            what,
-            phrase![
-                "write ",
-                ["placement" => "optimise"],
-                ", optimise:10, optimise:random or optimise:10:random"
-            ],
-        ));
+            format!("placement `{name}` takes no parameter, but `{words}` follows it"),
+            phrase!["write ", ["placement" => name]],
+        )),
+        words => Ok((rule, words)),
     }
-    Ok(Informed::Optimise { rounds, start })
 }
 
-fn informed(spec: &str) -> Result<Option<Informed<'_>>, SpecError> {
-    match spec.split_once(':') {
-        None if spec == "greedy" => Ok(Some(Informed::Greedy)),
-        None if spec == "optimise" => Ok(Some(Informed::Optimise { rounds: u64::MAX, start: "greedy" })),
-        Some(("optimise", parameters)) => optimise_of(parameters).map(Some),
-        _ => Ok(None),
-    }
+/// The error of a placement whose parameter is missing.
+fn needs(name: &str, what: &str, example: &str) -> SpecError {
+    let remedy = phrase!["write ", ["placement" => example]];
+    SpecError::new(ErrorKind::Malformed, format!("placement `{name}` needs {what}"), remedy)
 }
 
 /// True if a placement needs the communication matrix and the distances between nodes.
 #[must_use]
 pub fn looks_at_traffic(spec: &str) -> bool {
-    !matches!(informed(spec), Ok(None))
+    matches!(rule(spec), Ok((Rule::ByTraffic(_), _)))
 }
 
 /// Rejects more tasks than nodes.
@@ -195,10 +156,13 @@ fn fit(tasks: usize, nodes: usize) -> Result<(), SpecError> {
 /// As [`place`].
 pub fn check(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result<(), SpecError> {
     fit(tasks, geometry.nodes())?;
-    match informed(spec)? {
-        Some(Informed::Greedy) => Ok(()),
-        Some(Informed::Optimise { start, .. }) => check(start, tasks, geometry, seed),
-        None => ordered(spec, tasks, geometry, seed).map(|_| ()),
+    let (rule, words) = rule(spec)?;
+    match rule {
+        Rule::Order(order) => order(words, &Site { geometry, tasks, seed }).map(|_| ()),
+        Rule::ByTraffic(read) => match read(words)? {
+            Informed::Greedy => Ok(()),
+            Informed::Optimise { start, .. } => check(start, tasks, geometry, seed),
+        },
     }
 }
 
@@ -216,83 +180,43 @@ pub fn place(
     known: Option<Known<'_>>,
 ) -> Result<Placed, SpecError> {
     fit(tasks, geometry.nodes())?;
-    let Some(informed) = informed(spec)? else {
-        return ordered(spec, tasks, geometry, seed).map(|nodes| Placed { nodes, descent: None });
+    let (rule, words) = rule(spec)?;
+    let informed = match rule {
+        Rule::Order(order) => {
+            let mut nodes = order(words, &Site { geometry, tasks, seed })?;
+            nodes.truncate(tasks);
+            return Ok(Placed { nodes, descent: None });
+        }
+        Rule::ByTraffic(read) => read(words)?,
     };
     let Known { matrix, distance } = known.filter(|known| known.matrix.tasks() == tasks).ok_or_else(|| {
         let what = format!("placement `{spec}` looks at who talks to whom, and that is not known of {tasks} tasks");
         SpecError::new(ErrorKind::Malformed, what, "use a placement that is an order of nodes, such as consecutive")
     })?;
+    let partners = Partners::new(matrix);
     match informed {
         Informed::Greedy => {
-            let nodes = greedy::greedy(&Partners::new(matrix), geometry.nodes(), distance);
+            let nodes = greedy::greedy(&partners, geometry.nodes(), distance);
             Ok(Placed { nodes, descent: None })
         }
         Informed::Optimise { rounds, start } => {
             let start = place(start, tasks, geometry, seed, known)?.nodes;
-            let partners = Partners::new(matrix);
             let (nodes, descent) = optimise::optimise(&partners, &start, geometry.nodes(), distance, rounds);
             Ok(Placed { nodes, descent: Some(descent) })
         }
     }
 }
 
-/// The nodes of tasks by a placement that is an order of all nodes.
-fn ordered(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result<Vec<NodeId>, SpecError> {
-    let nodes = geometry.nodes();
-    let (name, parameter) = spec.split_once(':').map_or((spec, None), |(name, parameter)| (name, Some(parameter)));
-    let needs = |what: &str, example: &str| {
-        let remedy = phrase!["write ", ["placement" => example]];
-        Err(SpecError::new(ErrorKind::Malformed, format!("placement `{name}` needs {what}"), remedy))
-    };
-    let mut order: Vec<NodeId> = match (name, parameter) {
-        ("consecutive", None) => (0..nodes).map(NodeId::at).collect(),
-        ("random", None) => {
-            let mut all: Vec<NodeId> = (0..nodes).map(NodeId::at).collect();
-            all.shuffle(&mut stream(seed, 0, Purpose::Placement));
-            all
-        }
-        ("shuffle", None) => {
-            let hand = if geometry.leaf() > 1 { geometry.leaf() as usize } else { 2 };
-            (0..hand).flat_map(|first| (first..nodes).step_by(hand)).map(NodeId::at).collect()
-        }
-        ("row" | "column" | "diagonal" | "quadrant", None) => along(name, geometry)?,
-        ("shift", Some(shift)) => match shift.parse::<usize>() {
-            Ok(shift) if shift < nodes => (0..nodes).map(|task| NodeId::at((task + shift) % nodes)).collect(),
-            _ => {
-                let most = nodes.saturating_sub(1);
-                return Err(SpecError::new(
-                    ErrorKind::OutOfRange,
-                    format!("shift `{shift}` is not a number of nodes below {nodes}"),
-                    phrase!["write ", ["placement" => "shift:1"], " to shift:{most}"],
-                ));
-            }
-        },
-        ("shift", None) => return needs("the number of nodes to shift by", "shift:4"),
-        ("file", Some(path)) if !path.is_empty() => listed(Path::new(path), tasks, nodes)?,
-        ("file", _) => return needs("the path of a file", "file:nodes.txt"),
-        (known, Some(parameter)) if PLACEMENTS.iter().any(|component| component.name == known) => {
-            return Err(SpecError::new(
-                ErrorKind::Malformed,
-                format!("placement `{name}` takes no parameter, but `{parameter}` follows it"),
-                phrase!["write ", ["placement" => name]],
-            ));
-        }
-        _ => {
-            let known: Vec<&str> = PLACEMENTS.iter().map(|component| component.name).collect();
-            return Err(SpecError::unknown("placement", name, &known));
-        }
-    };
-    order.truncate(tasks);
-    Ok(order)
-}
-
 /// Splits a placement: `optimise` with its rounds, and its initial placement if given.
 fn start_of(spec: &str) -> (&str, &str) {
-    match informed(spec) {
-        Ok(Some(Informed::Optimise { start, .. })) if spec.ends_with(start) => spec.split_at(spec.len() - start.len()),
-        _ => ("", spec),
-    }
+    let start = match rule(spec) {
+        Ok((Rule::ByTraffic(read), words)) => match read(words) {
+            Ok(Informed::Optimise { start, .. }) => start,
+            Ok(Informed::Greedy) | Err(_) => spec,
+        },
+        Ok((Rule::Order(_), _)) | Err(_) => spec,
+    };
+    if spec.ends_with(start) { spec.split_at(spec.len() - start.len()) } else { ("", spec) }
 }
 
 /// The file that a placement reads, relative to `folder`.
@@ -306,93 +230,6 @@ pub fn file(spec: &str, folder: &Path) -> Option<PathBuf> {
 #[must_use]
 pub fn with_file(spec: &str, path: &Path) -> String {
     format!("{}file:{}", start_of(spec).0, path.display())
-}
-
-/// All nodes of a grid, in an order defined by its coordinates.
-fn along(name: &str, geometry: &Geometry) -> Result<Vec<NodeId>, SpecError> {
-    let sizes = geometry.sizes();
-    if sizes.len() < 2 {
-        return Err(SpecError::new(
-            ErrorKind::Malformed,
-            format!("placement `{name}` is an order of rows and columns, and these nodes have none"),
-            "use a grid of two dimensions or more without jobs, or greedy, optimise, consecutive, shuffle, shift:S, random, \
-             file:F",
-        ));
-    }
-    let mut all: Vec<NodeId> = (0..geometry.nodes()).map(NodeId::at).collect();
-    all.sort_by_cached_key(|&node| {
-        let mut at = geometry.coordinates(node);
-        match name {
-            "column" => {}
-            "diagonal" => {
-                // Planes, anti-diagonals, positions from the bottom.
-                at[0] += at[1];
-                at.swap(0, 1);
-                at.reverse();
-            }
-            "quadrant" => {
-                let halves = at.iter().zip(sizes).map(|(&at, &size)| u32::from(at >= size.div_ceil(2)));
-                let halves: Vec<u32> = halves.collect();
-                at.extend(halves);
-                at.reverse();
-            }
-            _ => at.reverse(),
-        }
-        at
-    });
-    if name == "diagonal" {
-        // These are the tasks of nodes 0, 1, ...: invert.
-        let mut nodes = vec![NodeId(0); all.len()];
-        for (node, task) in all.into_iter().enumerate() {
-            nodes[task.index()] = NodeId::at(node);
-        }
-        return Ok(nodes);
-    }
-    Ok(all)
-}
-
-/// The nodes listed in a file, one for each task.
-fn listed(path: &Path, tasks: usize, nodes: usize) -> Result<Vec<NodeId>, SpecError> {
-    let shown = path.display();
-    let unreadable = |error: std::io::Error| {
-        SpecError::new(
-            ErrorKind::Unreadable,
-            format!("cannot read {shown}: {error}"),
-            "give the path of a text file that you may read",
-        )
-    };
-    let about = std::fs::metadata(path).map_err(unreadable)?;
-    if !about.is_file() || about.len() > LONGEST {
-        let what = format!("{shown} is no file of at most 256 MiB");
-        return Err(SpecError::new(ErrorKind::TooLarge, what, "check that it is the file you mean"));
-    }
-    let text = std::fs::read_to_string(path).map_err(unreadable)?;
-    let mut line_of = vec![0_u64; nodes];
-    let mut found = Vec::with_capacity(tasks);
-    for (number, line) in (1..).zip(text.lines()) {
-        let words = line.split('#').next().unwrap_or("");
-        for word in words.split([' ', '\t', ',', ';', '\r']).filter(|word| !word.is_empty()) {
-            let refuse = |kind, what: String, remedy: Phrase| {
-                SpecError::new(kind, format!("{shown}, line {number}: {what}"), remedy)
-            };
-            let Some(node) = word.parse::<usize>().ok().filter(|&node| node < nodes) else {
-                let what = format!("`{word}` is not a node below {nodes}");
-                return Err(refuse(ErrorKind::OutOfRange, what, "nodes are numbered from 0".into()));
-            };
-            if line_of[node] != 0 {
-                let what = format!("node {node} stands in line {} already", line_of[node]);
-                let remedy = phrase!["name each node once; ", ["tasks-per-node"], " puts several tasks on each"];
-                return Err(refuse(ErrorKind::Conflict, what, remedy));
-            }
-            line_of[node] = number;
-            found.push(NodeId::at(node));
-        }
-    }
-    if found.len() < tasks {
-        let what = format!("{shown} names {} nodes, and {tasks} are needed", found.len());
-        return Err(SpecError::new(ErrorKind::Malformed, what, "add nodes"));
-    }
-    Ok(found)
 }
 
 #[cfg(test)]

@@ -1,7 +1,62 @@
 //! Descent by exchanges: two tasks, or a task and a free node, are exchanged as long as this lowers the cost.
 
 use super::partners::{Distance, Partners};
+use super::{Informed, Row, Rule};
+use crate::catalog::{Component, ErrorKind, Parameter, SpecError};
+use crate::phrase;
 use crate::units::NodeId;
+
+pub(super) const OPTIMISE: Row = Row {
+    component: Component {
+        name: "optimise",
+        about: "descent on bytes x hops: two tasks, or a task and a free node, change places as long as that helps; a task \
+                with whatever saves most, task after task, of equals with that on the lowest node",
+        parameters: &[
+            Parameter {
+                name: "rounds",
+                about: "over all tasks, at most: optimise:10",
+                range: "1..",
+                default: "until no exchange helps",
+            },
+            Parameter {
+                name: "start",
+                about: "the placement that it begins with, after the rounds if there are any: optimise:10:random",
+                range: "any other placement",
+                default: "greedy",
+            },
+        ],
+        source: "Heider, A computationally simplified pair-exchange algorithm for the quadratic assignment problem, 1972; \
+                 bytes x hops: Agarwal, Sharma, Kale, Topology-aware task mapping for reducing communication contention on \
+                 large parallel machines, IPDPS 2006",
+    },
+    rule: Rule::ByTraffic(|words| match words {
+        Some(words) => read(words),
+        None => Ok(Informed::Optimise { rounds: u64::MAX, start: "greedy" }),
+    }),
+};
+
+/// The rounds of `optimise` and its initial placement, from its parameters.
+fn read(parameters: &str) -> Result<Informed<'_>, SpecError> {
+    let (head, tail) = parameters.split_once(':').map_or((parameters, None), |(head, tail)| (head, Some(tail)));
+    let (rounds, start) = match head.parse() {
+        Ok(rounds) => (rounds, tail.unwrap_or("greedy")),
+        Err(_) => (u64::MAX, parameters),
+    };
+    if rounds == 0 || start.is_empty() || start.split(':').next() == Some("optimise") {
+        let what =
+            format!("`{parameters}` is no number of rounds from 1 on, and nothing that `optimise` can begin with");
+        return Err(SpecError::new(
+            ErrorKind::Malformed,
+            what,
+            phrase![
+                "write ",
+                ["placement" => "optimise"],
+                ", optimise:10, optimise:random or optimise:10:random"
+            ],
+        ));
+    }
+    Ok(Informed::Optimise { rounds, start })
+}
 
 /// Result of a descent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,33 +4,47 @@
 //! endpoint. So a packet that goes straight stays in the queues of one port, as the bubble requires.
 
 use trgen::NodeId;
-use trgen::catalog::{ErrorKind, SpecError};
+use trgen::catalog::{Component, Parameter, SpecError};
 
-use super::{Link, Plan, Switched, check_nodes};
-use crate::topology::{Port, number};
+use super::lattice::{Lattice, Limits};
+use super::{Link, Plan, Switched};
+use crate::topology::{Kind, Port, Row, table::both_ways};
+
+/// Row of `icube`.
+pub(in crate::topology) const ICUBE: Row = Row {
+    component: Component {
+        name: "icube",
+        about: "indirect cube: switches in a torus, and several endpoints at each: icube:4x4:2; two hops more than the torus",
+        parameters: &[
+            Parameter {
+                name: "sizes",
+                about: "switches in each dimension, separated by x",
+                range: "1 to 16 sizes of 1..=32767",
+                default: "",
+            },
+            Parameter {
+                name: "endpoints",
+                about: "after a second colon, of each switch",
+                range: "1 to 200",
+                default: "",
+            },
+        ],
+        source: "FSIN (INSEE), icube; concentration: Dally and Towles, Principles and Practices of Interconnection \
+                 Networks, 2004, section 3.3",
+    },
+    kind: Kind::Switched,
+    example: "icube:4x4:2",
+    build: |words, ways| both_ways(parse(words)?, ways),
+};
 
 /// An indirect cube.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cube {
-    /// \[switches\] In each dimension.
-    pub sizes: Vec<u32>,
-    /// \[endpoints\] At each switch.
-    pub endpoints: u32,
-    /// The number of the first switch.
-    first: u32,
+    /// Coordinates of the switches.
+    pub lattice: Lattice,
 }
 
 impl Cube {
-    /// The coordinates of a switch.
-    #[inline]
-    pub fn coordinates(&self, switch: NodeId) -> impl Iterator<Item = u32> + '_ {
-        self.sizes.iter().scan(switch.0 - self.first, |rest, &size| {
-            let coordinate = *rest % size;
-            *rest /= size;
-            Some(coordinate)
-        })
-    }
-
     /// The port of a switch that leads along a dimension.
     #[must_use]
     #[inline]
@@ -38,60 +52,50 @@ impl Cube {
         Port((2 * dimension + !positive as usize) as u8)
     }
 
-    /// Ports of the torus; those to endpoints follow them.
-    fn ring_ports(&self) -> u32 {
-        2 * self.sizes.len() as u32
-    }
-
     /// The outgoing port at each end of a link; at an endpoint, the number of its switch's port.
-    pub(super) fn colours(&self, links: &[Link]) -> Vec<u8> {
-        let port = |place: u32| if place < self.endpoints { self.ring_ports() + place } else { place - self.endpoints };
+    fn colours(&self, links: &[Link]) -> Vec<u8> {
+        let (endpoints, ring_ports) = (self.lattice.endpoints, 2 * self.lattice.sizes.len() as u32);
+        // Ports to endpoints follow those of the torus.
+        let port = |place: u32| if place < endpoints { ring_ports + place } else { place - endpoints };
         let both = links.iter().flat_map(|link| {
             let [(one, here), (_, there)] = link.ends;
-            if one < self.first { [port(there); 2] } else { [port(here), port(there)] }
+            if one < self.lattice.first { [port(there); 2] } else { [port(here), port(there)] }
         });
         both.map(|port| port as u8).collect()
     }
 }
 
-/// Maximum number of dimensions.
-const MAX_CUBE_DIMENSIONS: usize = 16;
+impl Plan for Cube {
+    fn group(&self, _switch: NodeId) -> Option<u32> {
+        None
+    }
+
+    fn hops(&self, _from: NodeId, _to: NodeId) -> Option<u32> {
+        None
+    }
+
+    fn top_subtrees(&self) -> Option<usize> {
+        None
+    }
+}
+
+const LIMITS: Limits = Limits { example: "icube:4x4:2", dimensions: 16, sizes: 1..=32_767, endpoints: 1..=200 };
 
 /// Parses `4x4:2`: sizes, and endpoints of each switch.
-pub(in crate::topology) fn parse(words: &str) -> Result<Switched, SpecError> {
-    const EXAMPLE: &str = "icube:4x4:2";
+fn parse(words: &str) -> Result<Switched, SpecError> {
     let spec = format!("icube:{words}");
-    let (sizes, endpoints) = words.split_once(':').unwrap_or((words, ""));
-    let sizes: Vec<u32> = sizes.split('x').map(|word| number(&spec, word, EXAMPLE)).collect::<Result<_, _>>()?;
-    let endpoints = number(&spec, endpoints, EXAMPLE)?;
-    let bad = |what: String, remedy: &str| Err(SpecError::new(ErrorKind::Malformed, what, remedy));
-    if sizes.len() > MAX_CUBE_DIMENSIONS {
-        return bad(format!("`{spec}` has {} dimensions", sizes.len()), "use at most 16");
-    }
-    if let Some(size) = sizes.iter().find(|size| !(1..=32_767).contains(*size)) {
-        return bad(format!("size {size} in `{spec}` is out of range"), "every size is 1 to 32767");
-    }
-    if !(1..=200).contains(&endpoints) {
-        return bad(format!("{endpoints} endpoints of each switch in `{spec}` are out of range"), "use 1 to 200");
-    }
-    let switches = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size.into()));
-    let nodes = check_nodes(&spec, switches.and_then(|count| count.checked_mul(u64::from(endpoints) + 1)))?;
-    let switches = switches.unwrap_or(0) as u32;
-    let plan = Cube { first: switches * endpoints, sizes, endpoints };
-    let mut links: Vec<Link> =
-        (0..plan.first).map(|one| Link::new([(one, 0), (plan.first + one / endpoints, one % endpoints)])).collect();
-    for switch in plan.first..plan.first + switches {
-        let mut stride = 1;
-        for (dimension, own) in plan.coordinates(NodeId(switch)).enumerate() {
-            let size = plan.sizes[dimension];
-            let next = if own + 1 == size { switch - own * stride } else { switch + stride };
-            let place = endpoints + 2 * dimension as u32;
-            // A ring of one switch has no link.
-            if next != switch {
-                links.push(Link::new([(switch, place), (next, place + 1)]));
-            }
-            stride *= size;
+    let lattice = Lattice::parse(&spec, words, &LIMITS)?;
+    let mut links = lattice.endpoint_links();
+    for (switch, dimension, own, stride) in lattice.rows() {
+        let next = if own + 1 == lattice.sizes[dimension] { switch - own * stride } else { switch + stride };
+        let place = lattice.endpoints + 2 * dimension as u32;
+        // A ring of one switch has no link.
+        if next != switch {
+            links.push(Link::new([(switch, place), (next, place + 1)]));
         }
     }
-    Switched::new(spec, plan.first as usize, nodes, &links, Plan::Cube(plan))
+    let (endpoints, nodes) = (lattice.first as usize, lattice.nodes);
+    let plan = Cube { lattice };
+    let colours = plan.colours(&links);
+    Switched::new(spec, endpoints, nodes, &links, Some(colours), plan)
 }

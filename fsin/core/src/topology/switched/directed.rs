@@ -304,8 +304,8 @@ impl Directed {
             let what = format!("no links lead from `{}` to `{name}`", self.hosts[0]);
             return Err(refusal(what, "add links until every node can be reached from every other"));
         }
-        let plan = Plan::Graph;
-        let fabric = Fabric::new(&spec, hosts, nodes, &links, plan.colours(&links))?;
+        let plan: Arc<dyn Plan> = Arc::new(super::graph::Unplanned);
+        let fabric = Fabric::new(&spec, hosts, nodes, &links, None)?;
         let notes = self.notes(&fabric, &ends)?;
         let geometry = Geometry::new(&[hosts as u32]).ok_or_else(|| refusal("no hosts", "link hosts"))?;
         let (fabric, names) = (Arc::new(fabric), self.switches.clone());

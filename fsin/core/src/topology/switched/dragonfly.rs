@@ -3,10 +3,39 @@
 use std::ops::Range;
 
 use trgen::NodeId;
-use trgen::catalog::{ErrorKind, SpecError};
+use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 
 use super::{Link, Plan, Switched, check_nodes};
-use crate::topology::{check_once, number};
+use crate::topology::{Kind, Row, check_once, number, table::both_ways};
+
+/// Row of `dragonfly`.
+pub(in crate::topology) const DRAGONFLY: Row = Row {
+    component: Component {
+        name: "dragonfly",
+        about: "g groups of a switches (dragonfly:p=2,a=4,h=2), all of a group linked with each other, each with p endpoints and h links to other \
+                groups; at most a h + 1 groups, p a g endpoints; between two groups a h / (g - 1) links, rounded down: what \
+                is left over stays free; diameter at most 5 with the links to endpoints",
+        parameters: &[
+            Parameter { name: "p", about: "endpoints of each switch", range: "1 to 254", default: "" },
+            Parameter { name: "a", about: "switches of each group", range: "1 to 254", default: "" },
+            Parameter { name: "h", about: "links of each switch to other groups", range: "1 to 254", default: "" },
+            Parameter { name: "g", about: "groups", range: "2 to a h + 1", default: "a h + 1" },
+            Parameter {
+                name: "arrangement",
+                about: "where the links of a group lead: to groups 0, 1, 2, ... (absolute), to those 1, 2, 3, ... further \
+                        (relative), or 1 further, 1 back, 2 further, ... (circulant)",
+                range: "absolute, relative, circulant",
+                default: "absolute",
+            },
+        ],
+        source: "Kim, Dally, Scott, Abts, Technology-driven, highly-scalable dragonfly topology, ISCA 2008; arrangements: \
+                 Camarero, Vallejo, Beivide, Topological characterization of Hamming and dragonfly networks, TACO 11(4), \
+                 2014",
+    },
+    kind: Kind::Switched,
+    example: "dragonfly:p=2,a=4,h=2",
+    build: |words, ways| both_ways(parse(words)?, ways),
+};
 
 /// Arrangement of a group's global links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -112,8 +141,22 @@ impl Dragonfly {
 
 const EXAMPLE: &str = "dragonfly:p=2,a=4,h=2";
 
+impl Plan for Dragonfly {
+    fn group(&self, switch: NodeId) -> Option<u32> {
+        Some(self.place(switch).0)
+    }
+
+    fn hops(&self, _from: NodeId, _to: NodeId) -> Option<u32> {
+        None
+    }
+
+    fn top_subtrees(&self) -> Option<usize> {
+        None
+    }
+}
+
 /// Parses `p=4,a=8,h=4,g=33,arrangement=absolute`.
-pub(in crate::topology) fn parse(words: &str) -> Result<Switched, SpecError> {
+fn parse(words: &str) -> Result<Switched, SpecError> {
     let spec = format!("dragonfly:{words}");
     check_once(&spec, words)?;
     let names = ["p", "a", "h", "g"];
@@ -178,5 +221,5 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, SpecError> {
             }
         }
     }
-    Switched::new(spec, first as usize, nodes, &links, Plan::Dragonfly(plan))
+    Switched::new(spec, first as usize, nodes, &links, None, plan)
 }

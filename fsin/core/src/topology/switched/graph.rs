@@ -8,11 +8,55 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use trgen::catalog::{ErrorKind, SpecError};
+use trgen::NodeId;
+use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 
 use super::directed::{Directed, Notes, Speed};
 use super::{Link, Plan, Switched, check_nodes, dot};
-use crate::topology::{MAX_DELAY, check_once, number};
+use crate::topology::{Kind, MAX_DELAY, Row, check_once, number, table::both_ways};
+
+/// Row of `graph`.
+pub(in crate::topology) const GRAPH: Row = Row {
+    component: Component {
+        name: "graph",
+        about: "switches and links of a file: lines `A B` of links both ways, or undirected DOT (two lines of the same ends \
+                are two links, but in a `strict` graph); endpoints at each switch. Endpoints are numbered switch by switch, then \
+                switches: in the order of lines, in DOT in that of names; `fsin topology graph:FILE {format} dot` tells both",
+        parameters: &[
+            Parameter { name: "file", about: "path of the file", range: "up to 4096 switches", default: "" },
+            Parameter {
+                name: "endpoints",
+                about: "of each switch: graph:net.txt,endpoints=4; lines `A endpoints 2`, or in DOT the attribute \
+                        endpoints=2 of a node, say otherwise; `A B delay 5`, or delay=5 of an edge: 0 to 65536 cycles beyond one; \
+                        defaults of DOT (node [endpoints=4]) hold",
+                range: "0 to 254",
+                default: "1",
+            },
+        ],
+        source: "Graphviz, The DOT language",
+    },
+    kind: Kind::Switched,
+    example: "graph:net.txt,endpoints=4",
+    build: |words, ways| both_ways(parse(words)?, ways),
+};
+
+/// No plan: only tables of distances lead through it.
+#[derive(Debug)]
+pub(super) struct Unplanned;
+
+impl Plan for Unplanned {
+    fn group(&self, _switch: NodeId) -> Option<u32> {
+        None
+    }
+
+    fn hops(&self, _from: NodeId, _to: NodeId) -> Option<u32> {
+        None
+    }
+
+    fn top_subtrees(&self) -> Option<usize> {
+        None
+    }
+}
 
 /// Maximum number of switches: routings keep a distance for each pair.
 pub(super) const MAX_SWITCHES: usize = 4096;
@@ -37,7 +81,7 @@ pub(super) struct Switches {
 
 impl Switches {
     /// The network: endpoints switch by switch, then switches in their order.
-    pub(super) fn build(&self, spec: String, plan: Plan) -> Result<Switched, SpecError> {
+    pub(super) fn build(&self, spec: String) -> Result<Switched, SpecError> {
         let count = self.names.len();
         if count > MAX_SWITCHES {
             let what = format!("`{spec}` has {count} switches");
@@ -91,7 +135,7 @@ impl Switches {
             let delay = self.delays.get(link).copied().unwrap_or(0);
             links.push(Link { delay, ..Link::new([next(one), next(other)]) });
         }
-        let network = Switched::new(spec, endpoints as usize, nodes, &links, plan)?;
+        let network = Switched::new(spec, endpoints as usize, nodes, &links, None, Unplanned)?;
         let inner = links[endpoints as usize..].iter().map(|link| link.ends).zip(self.speeds.iter().copied());
         let notes = (!self.speeds.is_empty()).then(|| Arc::new(Notes::both_ways(&network.fabric, inner)));
         Ok(Switched { names: self.names.clone(), notes, ..network })
@@ -202,7 +246,7 @@ pub fn with_file(spec: &str, path: &Path) -> String {
 }
 
 /// Parses `net.txt,endpoints=4`, and reads the file.
-pub(in crate::topology) fn parse(words: &str) -> Result<Switched, SpecError> {
+fn parse(words: &str) -> Result<Switched, SpecError> {
     let spec = format!("graph:{words}");
     let (path, count) = parts(words);
     let endpoints = count.map_or(Ok(1), |count| number(&spec, count, EXAMPLE))?;
@@ -248,7 +292,7 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, SpecError> {
     if let Some(directed) = parse_directed(&text).map_err(within)? {
         return directed.build(spec).map_err(within);
     }
-    Switches::parse(&text, endpoints).map_err(within)?.build(spec, Plan::Graph)
+    Switches::parse(&text, endpoints).map_err(within)?.build(spec)
 }
 
 /// The first switch that is unreachable from switch 0, if there is one.
@@ -306,7 +350,7 @@ mod tests {
             ("# nothing", "has no switches"),
             ("a b\na endpoints 300", "300"),
         ] {
-            let built = Switches::parse(text, 1).unwrap().build("graph:x".to_owned(), Plan::Graph);
+            let built = Switches::parse(text, 1).unwrap().build("graph:x".to_owned());
             assert!(built.unwrap_err().to_string().contains(expected), "{text}");
         }
     }
@@ -326,7 +370,7 @@ mod tests {
                 let _ = directed.build("graph:x".to_owned());
             }
             if let Ok(switches) = Switches::parse(&text, endpoints) {
-                let _ = switches.build("graph:x".to_owned(), Plan::Graph);
+                let _ = switches.build("graph:x".to_owned());
             }
         }
     }

@@ -3,6 +3,8 @@
 //! Endpoints have the first numbers, followed by the switches. An endpoint has one link, to its switch. It is a router
 //! with one port, so the link to the first switch and the link from the last one are hops like all others.
 
+use std::any::Any;
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use trgen::catalog::{ErrorKind, SpecError};
@@ -11,28 +13,24 @@ use trgen::{Geometry, NodeId};
 use super::{MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
 
 mod colour;
-mod cube;
+pub(super) mod cube;
 mod directed;
 mod dot;
-mod dragonfly;
+pub(super) mod dragonfly;
 mod faults;
-mod graph;
-mod hyperx;
-mod random;
-mod tree;
+pub(super) mod graph;
+pub(super) mod hyperx;
+mod lattice;
+pub(super) mod random;
+pub(super) mod tree;
 
 pub use cube::Cube;
-pub(super) use cube::parse as parse_cube;
 pub use directed::{Destinations, LinkNote, Notes, parse_rate};
 pub use dragonfly::Dragonfly;
-pub(super) use dragonfly::parse as parse_dragonfly;
-pub(super) use graph::parse as parse_graph;
 pub use graph::{file, with_file};
 pub use hyperx::Hyperx;
-pub(super) use hyperx::parse as parse_hyperx;
-pub(super) use random::parse as parse_random;
+pub use lattice::{Coordinates, Lattice};
 pub use tree::{Stand, Tree};
-pub(super) use tree::{fat, slim, thin};
 
 /// Maximum number of nodes of a network of switches, endpoints included.
 const MAX_NODES: usize = 1 << 22;
@@ -218,30 +216,19 @@ impl Fabric {
     }
 }
 
-/// Construction plan of a network of switches, for its own routings.
-#[derive(Clone, Debug)]
-pub enum Plan {
-    /// Levels of switches, up and down.
-    Tree(Tree),
-    /// Groups of switches.
-    Dragonfly(Dragonfly),
-    /// Switches in a grid, fully connected along each dimension.
-    Hyperx(Hyperx),
-    /// Switches in a torus.
-    Cube(Cube),
-    /// Any other network.
-    Graph,
-}
+/// Construction plan of a network of switches. Its own routings find it by [`Switched::plan`]; the questions here are
+/// those of everything else. There are no defaults: a missing answer does not compile.
+pub trait Plan: Any + Debug + Send + Sync {
+    /// The group of a switch; `None` if switches do not form groups. Links within and between groups are of different
+    /// classes.
+    fn group(&self, switch: NodeId) -> Option<u32>;
 
-impl Plan {
-    /// Port numbers of the directed links, where they matter.
-    fn colours(&self, links: &[Link]) -> Option<Vec<u8>> {
-        match self {
-            Self::Cube(cube) => Some(cube.colours(links)),
-            Self::Tree(tree) => tree.colours(links),
-            _ => None,
-        }
-    }
+    /// \[hops\] Length of a minimal route between two endpoints without dead links; `None` for all pairs if there is no
+    /// formula.
+    fn hops(&self, from: NodeId, to: NodeId) -> Option<u32>;
+
+    /// Subtrees that meet at the top of a tree; `None` for other networks.
+    fn top_subtrees(&self) -> Option<usize>;
 }
 
 /// A network of switches.
@@ -250,7 +237,7 @@ pub struct Switched {
     spec: String,
     geometry: Geometry,
     fabric: Arc<Fabric>,
-    plan: Plan,
+    plan: Arc<dyn Plan>,
     /// By switch, in order, where a file names them.
     names: Vec<String>,
     /// Where a file says more of its links than their delay in cycles.
@@ -258,14 +245,21 @@ pub struct Switched {
 }
 
 impl Switched {
-    /// `nodes` includes endpoints and switches.
-    fn new(spec: String, endpoints: usize, nodes: usize, links: &[Link], plan: Plan) -> Result<Self, SpecError> {
-        let fabric = Arc::new(Fabric::new(&spec, endpoints, nodes, links, plan.colours(links))?);
+    /// `nodes` includes endpoints and switches; `colours` as in [`Fabric::new`].
+    fn new(
+        spec: String,
+        endpoints: usize,
+        nodes: usize,
+        links: &[Link],
+        colours: Option<Vec<u8>>,
+        plan: impl Plan,
+    ) -> Result<Self, SpecError> {
+        let fabric = Arc::new(Fabric::new(&spec, endpoints, nodes, links, colours)?);
         let geometry = u32::try_from(endpoints).ok().and_then(|endpoints| Geometry::new(&[endpoints]));
         let geometry = geometry.ok_or_else(|| {
             SpecError::new(ErrorKind::Malformed, format!("`{spec}` has no endpoint"), "use one or more")
         })?;
-        Ok(Self { spec, geometry, fabric, plan, names: Vec::new(), notes: None })
+        Ok(Self { spec, geometry, fabric, plan: Arc::new(plan), names: Vec::new(), notes: None })
     }
 
     /// The name of a switch, where a file names them.
@@ -287,11 +281,34 @@ impl Switched {
         &self.fabric
     }
 
-    /// Its construction plan.
+    /// Its construction plan, if it is of this type.
     #[must_use]
-    #[inline]
-    pub const fn plan(&self) -> &Plan {
-        &self.plan
+    pub fn plan<P: Plan>(&self) -> Option<&P> {
+        (&*self.plan as &dyn Any).downcast_ref()
+    }
+
+    /// The group of a node's switch or of a switch itself, as [`Plan::group`] says.
+    #[must_use]
+    pub fn group(&self, node: NodeId) -> Option<u32> {
+        let switch = if node.index() < self.fabric.endpoints { self.fabric.home(node).0 } else { node };
+        self.plan.group(switch)
+    }
+
+    /// True if its switches form groups.
+    fn has_groups(&self) -> bool {
+        self.group(NodeId(0)).is_some()
+    }
+
+    /// \[hops\] Length of a minimal route between two endpoints, as [`Plan::hops`] says; `None` with dead links too.
+    #[must_use]
+    pub fn hops(&self, from: NodeId, to: NodeId) -> Option<u32> {
+        if self.fabric.faults > 0 { None } else { self.plan.hops(from, to) }
+    }
+
+    /// Subtrees that meet at the top of a tree, as [`Plan::top_subtrees`] says.
+    #[must_use]
+    pub fn top_subtrees(&self) -> Option<usize> {
+        self.plan.top_subtrees()
     }
 }
 
@@ -326,25 +343,16 @@ impl Topology for Switched {
     }
 
     fn link_classes(&self) -> Vec<String> {
-        let names: &[&str] = match self.plan {
-            Plan::Dragonfly(_) => &["to endpoints", "within groups", "between groups"],
-            _ => &[],
-        };
+        let names: &[&str] = if self.has_groups() { &["to endpoints", "within groups", "between groups"] } else { &[] };
         names.iter().map(|&name| name.to_owned()).collect()
     }
 
     fn link_class(&self, node: NodeId, port: Port) -> usize {
-        let ends = [Some(node), self.fabric.neighbour(node, port)];
-        let group = |end: Option<NodeId>| match &self.plan {
-            Plan::Dragonfly(plan) => {
-                end.filter(|end| end.index() >= self.fabric.endpoints).map(|end| plan.place(end).0)
-            }
-            _ => None,
-        };
-        match ends.map(group) {
+        let group = |end: NodeId| if end.index() < self.fabric.endpoints { None } else { self.plan.group(end) };
+        match [group(node), self.fabric.neighbour(node, port).and_then(group)] {
             [Some(one), Some(other)] if one == other => 1,
             [Some(_), Some(_)] => 2,
-            _ => 0,
+            [None, _] | [_, None] => 0,
         }
     }
 

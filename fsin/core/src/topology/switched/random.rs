@@ -2,17 +2,40 @@
 
 use std::collections::HashSet;
 
-use trgen::catalog::{ErrorKind, SpecError};
+use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 use trgen::rng::{Purpose, mix2, pick};
 
+use super::Switched;
 use super::graph::{Switches, unreached};
-use super::{Plan, Switched};
-use crate::topology::{check_once, number};
+use crate::topology::{Kind, Row, check_once, number, table::both_ways};
+
+/// Row of `rrg`.
+pub(in crate::topology) const RRG: Row = Row {
+    component: Component {
+        name: "rrg",
+        about: "random regular graph (Jellyfish, rrg:s=16,d=4,p=2): s switches with d links to others, drawn by the seed, and p endpoints each",
+        parameters: &[
+            Parameter { name: "s", about: "switches", range: "3 to 4096, s d even", default: "" },
+            Parameter {
+                name: "d",
+                about: "links of each switch to others",
+                range: "2 to min(s - 1, 254)",
+                default: "",
+            },
+            Parameter { name: "p", about: "endpoints of each switch", range: "1 to 254", default: "" },
+            Parameter { name: "seed", about: "of the draw of the links", range: "whole number", default: "1" },
+        ],
+        source: "Singla, Hong, Popa, Godfrey, Jellyfish: networking data centers randomly, NSDI 2012",
+    },
+    kind: Kind::Switched,
+    example: "rrg:s=16,d=4,p=2",
+    build: |words, ways| both_ways(parse(words)?, ways),
+};
 
 const EXAMPLE: &str = "rrg:s=16,d=4,p=2";
 
 /// Parses `s=64,d=8,p=4,seed=1`.
-pub(in crate::topology) fn parse(words: &str) -> Result<Switched, SpecError> {
+fn parse(words: &str) -> Result<Switched, SpecError> {
     let spec = format!("rrg:{words}");
     check_once(&spec, words)?;
     let mut given: [Option<u32>; 4] = [None, None, None, Some(1)];
@@ -43,8 +66,7 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, SpecError> {
     }
     let links = draw(switches, degree, seed.into());
     let names = (0..switches).map(|switch| switch.to_string()).collect();
-    Switches { names, endpoints: vec![endpoints; switches as usize], links, ..Switches::default() }
-        .build(spec, Plan::Graph)
+    Switches { names, endpoints: vec![endpoints; switches as usize], links, ..Switches::default() }.build(spec)
 }
 
 /// Begins with a regular graph and swaps the ends of two random links, many times for each link, wherever that creates

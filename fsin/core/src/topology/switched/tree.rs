@@ -8,10 +8,60 @@
 //! into one with several links into each subtree.
 
 use trgen::NodeId;
-use trgen::catalog::{ErrorKind, SpecError};
+use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 
 use super::{Link, MAX_LINKS, Plan, Switched, check_nodes};
-use crate::topology::number;
+use crate::topology::{Kind, Row, number, table::both_ways};
+
+const ARITY: Parameter = Parameter { name: "k", about: "links down of each switch", range: "1 to 254", default: "" };
+const THIN_ARITY: Parameter = Parameter { name: "k'", about: "links up", range: "1 to 254", default: "" };
+const LEVELS: Parameter = Parameter { name: "n", about: "levels of switches", range: "1 to 254", default: "" };
+
+/// Row of `fattree`.
+pub(in crate::topology) const FATTREE: Row = Row {
+    component: Component {
+        name: "fattree",
+        about: "k-ary n-tree (fattree:4,3): k^n endpoints, n levels of k^(n-1) switches with k links down and, below the top, k up; \
+                diameter 2 n, bisection k^n / 2",
+        parameters: &[ARITY, LEVELS],
+        source: "Petrini and Vanneschi, k-ary n-trees: high performance networks for massively parallel architectures, \
+                 IPPS 1997",
+    },
+    kind: Kind::Switched,
+    example: "fattree:4,3",
+    build: |words, ways| both_ways(fat(words)?, ways),
+};
+
+/// Row of `thintree`.
+pub(in crate::topology) const THINTREE: Row = Row {
+    component: Component {
+        name: "thintree",
+        about: "k:k'-ary n-thin-tree (thintree:4,2,3): k^n endpoints, switches with k links down and k' up: k'^l k^(n-l) links between \
+                levels l and l + 1; diameter 2 n",
+        parameters: &[ARITY, THIN_ARITY, LEVELS],
+        source: "Navaridas, Miguel-Alonso, Ridruejo, Denzel, Reducing complexity in tree-like computer interconnection \
+                 networks, Parallel Computing 36, 2010",
+    },
+    kind: Kind::Switched,
+    example: "thintree:4,2,3",
+    build: |words, ways| both_ways(thin(words)?, ways),
+};
+
+/// Row of `slimtree`.
+pub(in crate::topology) const SLIMTREE: Row = Row {
+    component: Component {
+        name: "slimtree",
+        about: "k:k'-ary n-slim-tree (slimtree:4,2,3): as the thin tree, with k' subtrees below the top instead of k, and k / k' links \
+                (rounded down, at least 1; the last switch may have fewer) from each switch at the top into each of \
+                them: k^(n-1) k' endpoints; diameter 2 n (2 (n - 1) with k' = 1)",
+        parameters: &[ARITY, THIN_ARITY, LEVELS],
+        source: "Navaridas, Miguel-Alonso, Ridruejo, Denzel, Reducing complexity in tree-like computer interconnection \
+                 networks, Parallel Computing 36, 2010",
+    },
+    kind: Kind::Switched,
+    example: "slimtree:4,2,3",
+    build: |words, ways| both_ways(slim(words)?, ways),
+};
 
 /// A tree: the numbers of children and parents of the nodes of each level.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -57,25 +107,6 @@ impl Tree {
     #[inline]
     pub const fn levels(&self) -> usize {
         self.children.len()
-    }
-
-    /// Subtrees that meet at the top.
-    #[must_use]
-    pub fn top_subtrees(&self) -> usize {
-        self.children.last().map_or(1, |&count| count as usize)
-    }
-
-    /// \[hops\] Length of a minimal route between endpoints: up to the first level with a common switch, and down.
-    #[must_use]
-    pub fn hops(&self, from: NodeId, to: NodeId) -> u32 {
-        let (mut one, mut other) = (from.0, to.0);
-        let mut level = 0;
-        while one != other {
-            one /= self.children[level];
-            other /= self.children[level];
-            level += 1;
-        }
-        2 * level as u32
     }
 
     /// The position of a switch.
@@ -193,10 +224,33 @@ impl Tree {
                 }
             }
         }
+        let colours = tree.colours(&links);
         let (endpoints, leaf) = (tree.firsts[1] as usize, tree.children[0]);
-        let mut new = Switched::new(spec, endpoints, nodes, &links, Plan::Tree(tree))?;
+        let mut new = Switched::new(spec, endpoints, nodes, &links, colours, tree)?;
         new.geometry = new.geometry.clone().with_leaf(leaf).unwrap_or(new.geometry);
         Ok(new)
+    }
+}
+
+impl Plan for Tree {
+    fn group(&self, _switch: NodeId) -> Option<u32> {
+        None
+    }
+
+    fn hops(&self, from: NodeId, to: NodeId) -> Option<u32> {
+        let (mut one, mut other) = (from.0, to.0);
+        let mut level = 0;
+        // Up to the first level with a common switch, and down.
+        while one != other {
+            one /= self.children[level];
+            other /= self.children[level];
+            level += 1;
+        }
+        Some(2 * level as u32)
+    }
+
+    fn top_subtrees(&self) -> Option<usize> {
+        self.children.last().map(|&count| count as usize)
     }
 }
 
@@ -220,7 +274,7 @@ fn words<const N: usize>(spec: &str, words: &str, names: [&str; N], example: &st
 const MAX_ARITY: u32 = 254;
 
 /// Parses `4,3`: k and n.
-pub(in crate::topology) fn fat(numbers: &str) -> Result<Switched, SpecError> {
+fn fat(numbers: &str) -> Result<Switched, SpecError> {
     let spec = format!("fattree:{numbers}");
     let [k, n] = words(&spec, numbers, ["k", "n"], "fattree:4,3")?;
     let levels = n as usize;
@@ -229,7 +283,7 @@ pub(in crate::topology) fn fat(numbers: &str) -> Result<Switched, SpecError> {
 }
 
 /// Parses `4,2,3`: k, k' and n.
-pub(in crate::topology) fn thin(numbers: &str) -> Result<Switched, SpecError> {
+fn thin(numbers: &str) -> Result<Switched, SpecError> {
     let spec = format!("thintree:{numbers}");
     let [k, up, n] = words(&spec, numbers, ["k", "k'", "n"], "thintree:4,2,3")?;
     let levels = n as usize;
@@ -238,7 +292,7 @@ pub(in crate::topology) fn thin(numbers: &str) -> Result<Switched, SpecError> {
 }
 
 /// Parses `4,2,3`: k, k' and n.
-pub(in crate::topology) fn slim(numbers: &str) -> Result<Switched, SpecError> {
+fn slim(numbers: &str) -> Result<Switched, SpecError> {
     let spec = format!("slimtree:{numbers}");
     let [k, up, n] = words(&spec, numbers, ["k", "k'", "n"], "slimtree:4,2,3")?;
     let levels = n as usize;

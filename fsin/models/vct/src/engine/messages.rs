@@ -3,8 +3,8 @@
 
 use trgen::{Cycle, Delivery, Message, NodeId};
 
-use super::slab::Slab;
 use fsin_core::network::Notices;
+use fsin_core::slab::Slab;
 
 /// Identifies a message that is under way.
 pub(super) type Slot = u32;

@@ -7,5 +7,4 @@
 pub mod fast;
 mod messages;
 pub mod reference;
-mod slab;
 mod wait;

@@ -14,17 +14,17 @@ use super::messages::{Messages, Slot, Unsent};
 use crate::router::arbitration::{Contender, arbiter_key, round_robin, transit_first, winner};
 use crate::router::congestion::{GlobalControl, Timer};
 use crate::router::layout::AnySize;
-use crate::router::request::{Head, Input, OutputVc, Requests, Surroundings, injector_key, packet_key, source_key};
+use crate::router::request::{Head, Input, OutputState, OutputVc, RouteRules, injector_key, packet_key, source_key};
 use crate::router::wires::Wires;
 use crate::router::{CheckedParams, Consumption, Inject, RouterParams, SourceQueue};
 use fsin_core::network::Notices;
 use fsin_core::stats::{Receipt, Recorder};
 use fsin_core::topology::{Offsets, Port, Shape, Topology};
 
-mod near;
+mod local_view;
 mod network;
 
-use near::Near;
+use local_view::LocalView;
 
 /// A packet under way. Phits refer to it by index.
 #[derive(Clone, Debug)]
@@ -110,7 +110,7 @@ pub struct Reference {
     params: RouterParams,
     topology: Arc<dyn Topology>,
     shape: Shape,
-    requests: Requests<AnySize>,
+    requests: RouteRules<AnySize>,
     wires: Wires,
     control: Option<GlobalControl>,
     clock: Cycle,
@@ -154,7 +154,7 @@ impl Reference {
         Self {
             wires: Wires::new(params, &*topology),
             control: GlobalControl::new(params, &*topology),
-            requests: Requests::new(&checked, AnySize { shape, vcs: params.vcs }, &*topology),
+            requests: RouteRules::new(&checked, AnySize { shape, vcs: params.vcs }, &*topology),
             clock: Cycle::FIRST,
             nodes: vec![node; topology.nodes()],
             packets: Vec::new(),
@@ -351,13 +351,13 @@ impl Reference {
     /// Phase A, 3: route computation, the request of every queue.
     fn request(&mut self, node: usize) -> Vec<Option<Given>> {
         let mut bets = std::mem::take(&mut self.nodes[node].bets);
-        let near = Near { engine: self, node: NodeId::at(node) };
+        let view = LocalView { engine: self, node: NodeId::at(node) };
         let ask = |(queue, bet): (usize, &mut u8)| {
             let packet = self.unrouted(node, queue)?;
             if packet.destination.index() == node {
                 return Some(Given::Consumption);
             }
-            self.requests.request(&self.head(node, queue, packet), bet, &near).map(Given::Output)
+            self.requests.request(&self.head(node, queue, packet), bet, &view).map(Given::Output)
         };
         let asked = bets.iter_mut().enumerate().map(ask).collect();
         self.nodes[node].bets = bets;
@@ -381,8 +381,8 @@ impl Reference {
         let outputs = self.outputs();
         let inputs = asked.len();
         let contenders: Vec<Option<Contender>> = (0..inputs).map(|queue| self.contender(node, queue)).collect();
-        let near = Near { engine: self, node: NodeId::at(node) };
-        let priority = if near.restricts() { self.params.in_transit_priority } else { 0.0 };
+        let view = LocalView { engine: self, node: NodeId::at(node) };
+        let priority = if view.restricts() { self.params.in_transit_priority } else { 0.0 };
         let this = &mut self.nodes[node];
         for (since, contender) in this.since.iter_mut().zip(&contenders) {
             *since = contender.map(|contender| Cycle(contender.since));
@@ -527,12 +527,12 @@ impl Reference {
     fn waits_for(&self, node: usize, queue: usize) -> Option<(usize, usize)> {
         let packet = self.unrouted(node, queue)?;
         let head = self.head(node, queue, packet);
-        let output = self.requests.last_resort(&head)?;
-        let near = Near { engine: self, node: NodeId::at(node) };
+        let output = self.requests.blocking_channel(&head)?;
+        let view = LocalView { engine: self, node: NodeId::at(node) };
         let index = output.index(self.params.vcs);
-        if near.space_ahead(output)? < self.params.packet_phits {
+        if view.space_ahead(output)? < self.params.packet_phits {
             return Some((self.topology.neighbour(NodeId::at(node), output.port)?.index(), index));
         }
-        (!self.requests.bubble_open(&head, output, &near)).then_some((node, index))
+        (!self.requests.bubble_open(&head, output, &view)).then_some((node, index))
     }
 }

@@ -1,58 +1,46 @@
 //! Arbitration among inputs that request the same output.
 
-use trgen::catalog::Component;
+use trgen::choices;
 use trgen::rng::{Purpose, mix2, pick};
 
-/// The policy by which an arbiter chooses one of the contenders for an output.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Arbitration {
-    /// The first after the last winner, in the order of the inputs.
-    RoundRobin,
-    /// The header that has stood at the head of its queue for the longest time.
-    Fifo,
-    /// The longest queue.
-    Longest,
-    /// Any contender, drawn in every cycle.
-    Random,
-    /// The oldest packet.
-    Age,
-    /// The transit queue of the highest virtual channel; injection queues last.
-    HighestVc,
+const FSIN: &str = "FSIN (INSEE), arbitration modes";
+
+choices! {
+    /// The policy by which an arbiter chooses one of the contenders for an output.
+    pub enum Arbitration: "arbitration" in ARBITRATIONS {
+        RoundRobin = "rr", "round robin: the first after the last winner, in the order of the inputs", FSIN;
+        Fifo = "fifo",
+            "the header that has stood at the head of its queue for the longest time; of equals the first input", FSIN;
+        Longest = "longest", "the input queue with most phits; equals in turn", FSIN;
+        Random = "random", "any of those that ask, drawn", FSIN;
+        Age = "age", "the packet that entered its source buffer first; of equals the first input", FSIN;
+        HighestVc = "highest-vc",
+            "the transit queue of the highest virtual channel, injection queues last; equals in turn", FSIN;
+    }
 }
 
-/// The arbitrations of `--arbitration`.
-pub const ARBITRATIONS: &[Component] = &[
-    component("rr", "round robin: the first after the last winner, in the order of the inputs"),
-    component(
-        "fifo",
-        "the header that has stood at the head of its queue for the longest time; of equals the first input",
-    ),
-    component("longest", "the input queue with most phits; equals in turn"),
-    component("random", "any of those that ask, drawn"),
-    component("age", "the packet that entered its source buffer first; of equals the first input"),
-    component("highest-vc", "the transit queue of the highest virtual channel, injection queues last; equals in turn"),
-];
-
-const fn component(name: &'static str, about: &'static str) -> Component {
-    Component { name, about, parameters: &[], source: "FSIN (INSEE), arbitration modes" }
+/// How a policy chooses.
+enum Rule {
+    /// The first contender after the last winner.
+    InTurn,
+    /// Any contender, drawn.
+    Drawn,
+    /// The contender of least rank; of equals the first after the last winner.
+    LeastInTurn(fn(&Contender) -> u64),
+    /// The contender of least rank; of equals the input of lowest number.
+    LeastFirst(fn(&Contender) -> u64),
 }
 
 impl Arbitration {
-    /// Every policy with its name, in the order of [`ARBITRATIONS`].
-    pub const ALL: [(&str, Self); 6] = [
-        ("rr", Self::RoundRobin),
-        ("fifo", Self::Fifo),
-        ("longest", Self::Longest),
-        ("random", Self::Random),
-        ("age", Self::Age),
-        ("highest-vc", Self::HighestVc),
-    ];
-}
-
-impl Arbitration {
-    /// True if a tie goes to the first input after the last winner, not to the input of lowest number.
-    const fn serves_equals_in_turn(self) -> bool {
-        !matches!(self, Self::Fifo | Self::Age)
+    const fn rule(self) -> Rule {
+        match self {
+            Self::RoundRobin => Rule::InTurn,
+            Self::Fifo => Rule::LeastFirst(|one| one.since),
+            Self::Longest => Rule::LeastInTurn(|one| u64::from(u32::MAX - one.phits)),
+            Self::Random => Rule::Drawn,
+            Self::Age => Rule::LeastFirst(|one| one.start),
+            Self::HighestVc => Rule::LeastInTurn(|one| u64::from(u8::MAX) - one.vc.map_or(0, |vc| u64::from(vc) + 1)),
+        }
     }
 }
 
@@ -67,19 +55,6 @@ pub struct Contender {
     pub start: u64,
     /// The virtual channel of a transit queue; `None` for an injection queue.
     pub vc: Option<u8>,
-}
-
-impl Contender {
-    /// The contender of least rank is served first.
-    fn rank(&self, mode: Arbitration) -> u64 {
-        match mode {
-            Arbitration::RoundRobin | Arbitration::Random => 0,
-            Arbitration::Fifo => self.since,
-            Arbitration::Longest => u64::from(u32::MAX - self.phits),
-            Arbitration::Age => self.start,
-            Arbitration::HighestVc => u64::from(u8::MAX) - self.vc.map_or(0, |vc| u64::from(vc) + 1),
-        }
-    }
 }
 
 /// Random stream of (run seed, node, output, cycle) for draws of an arbiter.
@@ -113,21 +88,18 @@ pub fn winner(
     contender: impl Fn(usize) -> Contender,
 ) -> Option<usize> {
     let asking = || (0..inputs).filter(|&input| asks(input));
-    match mode {
-        Arbitration::RoundRobin => round_robin(inputs, last_winner, asks),
-        Arbitration::Random => {
+    let (rank, last_winner) = match mode.rule() {
+        Rule::InTurn => return round_robin(inputs, last_winner, asks),
+        Rule::Drawn => {
             let count = asking().count() as u32;
-            asking().nth(pick(mix2(key, Purpose::Output as u64), count) as usize)
+            return asking().nth(pick(mix2(key, Purpose::Output as u64), count) as usize);
         }
-        _ => {
-            let first = asking().map(|input| contender(input).rank(mode)).min()?;
-            let is_first = |input: usize| asks(input) && contender(input).rank(mode) == first;
-            // A tie goes to the input of lowest number, transit queues in the order of ports before injection queues;
-            // or in turn.
-            let last_winner = if mode.serves_equals_in_turn() { last_winner } else { inputs - 1 };
-            round_robin(inputs, last_winner, is_first)
-        }
-    }
+        Rule::LeastInTurn(rank) => (rank, last_winner),
+        // Transit queues in the order of ports come before injection queues.
+        Rule::LeastFirst(rank) => (rank, inputs - 1),
+    };
+    let least = asking().map(|input| rank(&contender(input))).min()?;
+    round_robin(inputs, last_winner, |input| asks(input) && rank(&contender(input)) == least)
 }
 
 #[cfg(test)]
@@ -157,7 +129,6 @@ mod tests {
 
     #[test]
     fn every_mode_serves_the_input_that_it_names() {
-        assert!(Arbitration::ALL.iter().map(|&(name, _)| name).eq(ARBITRATIONS.iter().map(|one| one.name)));
         let contenders = [
             Contender { since: 5, phits: 8, start: 1, vc: Some(0) },
             Contender { since: 3, phits: 4, start: 3, vc: Some(2) },

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::RouterParams;
-use super::guide::Guide;
+use crate::routing::switched::RoutingFunction;
 use fsin_core::topology::Topology;
 
 /// Settings that are consistent with each other and with one topology, and the routing function built from them.
@@ -13,14 +13,14 @@ use fsin_core::topology::Topology;
 pub struct CheckedParams {
     params: RouterParams,
     /// The routing function, in a network of switches.
-    guide: Option<Arc<Guide>>,
+    function: Option<Arc<RoutingFunction>>,
     /// Specification and dead links of the topology.
     topology: (String, usize),
 }
 
 impl CheckedParams {
-    pub(super) fn new(params: RouterParams, guide: Option<Guide>, topology: &dyn Topology) -> Self {
-        Self { params, guide: guide.map(Arc::new), topology: (topology.spec(), topology.faults()) }
+    pub(super) fn new(params: RouterParams, function: Option<RoutingFunction>, topology: &dyn Topology) -> Self {
+        Self { params, function: function.map(Arc::new), topology: (topology.spec(), topology.faults()) }
     }
 
     /// The settings alone.
@@ -34,10 +34,10 @@ impl CheckedParams {
     /// # Panics
     /// When the settings were checked for another topology.
     #[must_use]
-    pub fn guide(&self, topology: &dyn Topology) -> Option<Arc<Guide>> {
+    pub fn function(&self, topology: &dyn Topology) -> Option<Arc<RoutingFunction>> {
         let given = (topology.spec(), topology.faults());
         assert_eq!(self.topology, given, "the settings were checked for another topology");
-        self.guide.clone()
+        self.function.clone()
     }
 }
 

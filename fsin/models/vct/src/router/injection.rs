@@ -1,67 +1,45 @@
 //! Assignment of new packets to a node's injectors.
 
-use trgen::catalog::Component;
+use trgen::choices;
 
-use fsin_core::routing::Order;
+use crate::routing::Order;
 use fsin_core::topology::{Port, Shape};
 
-/// The policy that chooses an injector. Except with `Shortest`, injector i belongs to port i, in the order of ports;
-/// its packets may still leave through any port.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Injection {
-    /// The least occupied.
-    Shortest,
-    /// The injector of the first hop in the order of `--order`.
-    Dor,
-    /// The same; the least occupied injector if the source buffer of that one is full.
-    DorShortest,
-    /// The least occupied injector of the profitable ports; ties go to the lowest dimension.
-    ShortestProfitable,
-    /// The injector of the dimension with most hops to go; ties go to the lowest dimension.
-    LongestPath,
-}
+const FSIN: &str = "FSIN (INSEE), injection modes";
 
-/// The policies of `--injection`.
-pub const INJECTIONS: &[Component] = &[
-    component("shortest", "the least occupied injector"),
-    component("dor", "the injector of the packet's first hop in the order of {order}; one injector for each port"),
-    component("dor-shortest", "as dor; if its source buffer is full, the least occupied"),
-    component(
-        "shortest-profitable",
-        "the least occupied injector of those of ports that bring the packet nearer, of equals that of the lowest dimension; \
-         one injector for each port",
-    ),
-    component(
-        "longest-path",
-        "the injector of the dimension with most hops to go, of equals the lowest; one injector for each port",
-    ),
-];
-
-const fn component(name: &'static str, about: &'static str) -> Component {
-    Component { name, about, parameters: &[], source: "FSIN (INSEE), injection modes" }
+choices! {
+    /// The policy that chooses an injector. Except with `Shortest`, injector i belongs to port i, in the order of
+    /// ports; its packets may still leave through any port.
+    pub enum Injection: "injection" in INJECTIONS {
+        Shortest = "shortest", "the least occupied injector", FSIN;
+        Dor = "dor", "the injector of the packet's first hop in the order of {order}; one injector for each port", FSIN;
+        DorShortest = "dor-shortest", "as dor; if its source buffer is full, the least occupied", FSIN;
+        ShortestProfitable = "shortest-profitable",
+            "the least occupied injector of those of ports that bring the packet nearer, of equals that of the lowest dimension; \
+             one injector for each port", FSIN;
+        LongestPath = "longest-path",
+            "the injector of the dimension with most hops to go, of equals the lowest; one injector for each port", FSIN;
+    }
 }
 
 impl Injection {
-    /// Every policy with its name, in the order of [`INJECTIONS`].
-    pub const ALL: [(&str, Self); 5] = [
-        ("shortest", Self::Shortest),
-        ("dor", Self::Dor),
-        ("dor-shortest", Self::DorShortest),
-        ("shortest-profitable", Self::ShortestProfitable),
-        ("longest-path", Self::LongestPath),
-    ];
-
     /// True if the policy depends on the occupancy of injectors.
     #[must_use]
     pub const fn compares(self) -> bool {
-        !matches!(self, Self::Dor | Self::LongestPath)
+        match self {
+            Self::Shortest | Self::DorShortest | Self::ShortestProfitable => true,
+            Self::Dor | Self::LongestPath => false,
+        }
     }
 
     /// True if the policy depends on the packet's route. Where both directions of a dimension are equally long, one is
     /// drawn in each cycle in which the packet waits for its source buffer, whichever direction it takes later.
     #[must_use]
     pub const fn looks_at_way(self) -> bool {
-        !matches!(self, Self::Shortest)
+        match self {
+            Self::Shortest => false,
+            Self::Dor | Self::DorShortest | Self::ShortestProfitable | Self::LongestPath => true,
+        }
     }
 
     /// The injector of a packet with these hops to go in each dimension; a packet with none to go takes the first
@@ -106,7 +84,6 @@ mod tests {
 
     #[test]
     fn every_mode_chooses_what_it_names() {
-        assert!(Injection::ALL.iter().map(|&(name, _)| name).eq(INJECTIONS.iter().map(|one| one.name)));
         let shape = Shape::direct(2, 2);
         // Ports X+ X- Y+ Y-; X- and Y+ are profitable.
         let choose = |mode: Injection, order, occupied: [u32; 4]| {

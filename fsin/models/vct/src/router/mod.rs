@@ -3,13 +3,13 @@
 //! Each rule is written once, here; both engines call it:
 //! - [`params`]: the settings;
 //! - [`request`]: how a head requests an output (route computation and VC allocation);
-//! - [`guide`]: the routing function of networks of switches;
+//! - [`routing`](crate::routing): the rules of each routing;
 //! - [`arbitration`]: which request is granted;
 //! - [`injection`]: where a packet enters;
 //! - [`layout`]: the dimensions of a router;
 //! - [`congestion`]: congestion control;
 //! - [`wires`]: the delay of a hop;
-//! - [`detours`]: reachability in direct networks with dead links.
+//! - [`faults`]: reachability in direct networks with dead links.
 //!
 //! # How the model departs from reality, and who could notice
 //! - A hop costs one cycle, plus the configured delays of link and router ([`wires`]). Zero-load latency of a packet of
@@ -27,8 +27,7 @@
 pub mod arbitration;
 pub mod checked;
 pub mod congestion;
-pub mod detours;
-pub mod guide;
+pub mod faults;
 pub mod injection;
 pub mod layout;
 pub mod params;

@@ -6,9 +6,9 @@ use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
-use super::guide::Guide;
 use super::{Arbitration, CheckedParams, Injection};
-use fsin_core::routing::{Order, Routing, listed};
+use crate::routing::switched::{RoutingFunction, unsuited};
+use crate::routing::{Order, Routing, listed};
 use fsin_core::topology::Topology;
 use fsin_core::words::counted;
 
@@ -174,10 +174,9 @@ impl RouterParams {
         }
         super::wires::check(self, topology)?;
         self.check_congestion()?;
-        let guide = self.check_routing(topology)?;
+        let function = self.check_routing(topology)?;
         if self.injection != Injection::Shortest && self.injectors < shape.ports() {
-            let (modes, ports) = (Injection::ALL, shape.ports());
-            let name = modes.iter().find(|&&(_, mode)| mode == self.injection).map_or("", |&(name, _)| name);
+            let (name, ports) = (self.injection.name(), shape.ports());
             return Err(SpecError::new(
                 ErrorKind::Conflict,
                 phrase![
@@ -213,7 +212,7 @@ impl RouterParams {
                 "use fewer dimensions, links of a switch, channels or injectors",
             ));
         }
-        Ok(CheckedParams::new(self.clone(), guide, topology))
+        Ok(CheckedParams::new(self.clone(), function, topology))
     }
 
     fn check_congestion(&self) -> Result<(), SpecError> {
@@ -262,10 +261,10 @@ impl RouterParams {
         Ok(())
     }
 
-    fn check_routing(&self, topology: &dyn Topology) -> Result<Option<Guide>, SpecError> {
+    fn check_routing(&self, topology: &dyn Topology) -> Result<Option<RoutingFunction>, SpecError> {
         let (routing, name) = (self.routing, self.routing.name());
-        let guide = self.fits(topology).map_err(|refusal| {
-            let candidates = Routing::serving(&topology.spec()).iter().copied();
+        let function = self.fits(topology).map_err(|refusal| {
+            let candidates = Routing::serving(&topology.spec()).into_iter();
             let others: Vec<Routing> =
                 candidates.filter(|&routing| Self { routing, ..self.clone() }.fits(topology).is_ok()).collect();
             let own = refusal.remedy();
@@ -288,34 +287,31 @@ impl RouterParams {
         if topology.switched().is_some() {
             self.check_switches(topology)?;
         }
-        if self.alternatives > 0 && routing != Routing::GraphShortest {
+        if self.alternatives > 0 && !routing.takes_alternatives() {
+            let takers: Vec<Routing> =
+                Routing::ALL.iter().copied().filter(|routing| routing.takes_alternatives()).collect();
             let what = phrase![["alternatives"], " has no meaning with ", ["routing" => name]];
             return Err(SpecError::new(
                 ErrorKind::Meaningless,
                 what,
-                phrase!["leave it out, or use ", ["routing" => "graph:shortest"]],
+                phrase!["leave it out, or use ", ["routing" => listed(&takers)]],
             ));
         }
-        Ok(guide)
+        Ok(function)
     }
 
     /// The routing function, if the routing works in this topology with this number of channels and needs one. `remedy`
     /// of an error names settings other than the routing that can be changed, or is empty.
-    fn fits(&self, topology: &dyn Topology) -> Result<Option<Guide>, SpecError> {
+    fn fits(&self, topology: &dyn Topology) -> Result<Option<RoutingFunction>, SpecError> {
         let (routing, name, vcs) = (self.routing, self.routing.name(), self.vcs);
         let dimensions = topology.shape().dimensions;
-        if !Routing::serving(&topology.spec()).contains(&routing) {
-            let what = phrase![
-                ["routing" => name],
-                (" is for {}, not for ", routing.networks()),
-                ["topology" => topology.spec()]
-            ];
-            return Err(SpecError::new(ErrorKind::Conflict, what, ""));
+        if !routing.serves(&topology.spec()) {
+            return Err(unsuited(routing, &topology.spec()));
         }
-        if routing.needs_three_dimensions() && dimensions != 3 {
+        if let Some(needed) = routing.row().dimensions.filter(|&needed| needed != dimensions) {
             let what = phrase![
                 ["routing" => name],
-                " needs three dimensions, ",
+                (" needs {needed} dimensions, "),
                 ["topology" => topology.spec()],
                 " has {dimensions}"
             ];
@@ -335,15 +331,15 @@ impl RouterParams {
             let what = phrase![["routing" => name], " needs {count} virtual channels, ", ["vcs"], " is {vcs}"];
             return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("vcs"));
         }
-        let guide = topology.switched().map(|network| Guide::new(self, network)).transpose()?;
-        if topology.faults() > 0 && routing.orders_by_channel() {
+        let function = topology.switched().map(|network| RoutingFunction::new(self, network)).transpose()?;
+        if topology.faults() > 0 && !routing.row().dead_links {
             return Err(SpecError::new(
                 ErrorKind::Conflict,
                 phrase![["routing" => name], " cannot avoid dead links"],
                 "",
             ));
         }
-        Ok(guide)
+        Ok(function)
     }
 
     /// Rejects settings of direct networks that mean nothing where only endpoints inject.
@@ -408,36 +404,15 @@ impl RouterParams {
 
 #[cfg(test)]
 mod tests {
-    use fsin_core::topology::{TOPOLOGIES, parse};
+    use fsin_core::topology::{TABLE, parse};
 
     use super::*;
 
     #[test]
     fn every_family_has_a_default_that_the_usual_channels_suffice_for() {
-        let specs = [
-            "torus:4x4",
-            "torus:5",
-            "mesh:4x4x4",
-            "hypercube:5",
-            "twisted:8x4:4",
-            "circulant:12:1,5",
-            "midimew:16",
-            "circpk:3^3",
-            "spidergon:16",
-            "spinnaker:6x6",
-            "fattree:2,5",
-            "thintree:4,2,3",
-            "slimtree:4,2,3",
-            "dragonfly:p=2,a=4,h=2",
-            "hyperx:3x3x3:2",
-            "icube:4x4x4:2",
-            "rrg:s=200,d=3,p=1",
-        ];
-        let family = |spec: &str| spec.split(':').next().map(str::to_owned);
-        for name in TOPOLOGIES.iter().map(|component| component.name.to_owned()) {
-            assert!(name == "graph" || specs.iter().any(|spec| family(spec).as_ref() == Some(&name)), "{name}");
-        }
-        for spec in specs {
+        let more = ["torus:5", "mesh:4x4x4", "twisted:8x4x2:yx=3", "fattree:2,5", "hyperx:3x3x3:2", "icube:4x4x4:2"];
+        let examples = TABLE.iter().map(|row| row.example).filter(|example| !example.starts_with("graph:"));
+        for spec in examples.chain(more).chain(["rrg:s=200,d=3,p=1"]) {
             let topology = parse(spec, 2).unwrap();
             let params = RouterParams { routing: Routing::serving(spec)[0], ..RouterParams::default() };
             assert_eq!(params.check(&*topology).err(), None, "{spec}");
@@ -463,7 +438,7 @@ mod tests {
             (RouterParams { injection: Injection::Dor, injectors: 3, ..base() }, "injection dor needs an injector"),
             (RouterParams { routing: Routing::DoubleAdaptive, ..base() }, "needs a multiple of 2 virtual channels"),
             (RouterParams { routing: Routing::DallyTrc, ..base() }, "needs exactly 2 virtual channels"),
-            (RouterParams { routing: Routing::HexaAdaptive, vcs: 6, ..base() }, "needs three dimensions"),
+            (RouterParams { routing: Routing::HexaAdaptive, vcs: 6, ..base() }, "needs 3 dimensions"),
             (RouterParams { link_delays: vec![1, 2, 3], ..base() }, "2 kinds of links: dimension 0, dimension 1"),
             (RouterParams { link_delays: vec![70_000], ..base() }, "link-delay 70000"),
             (RouterParams { router_delay: 70_000, ..base() }, "router-delay 70000"),

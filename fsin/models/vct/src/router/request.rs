@@ -1,4 +1,4 @@
-//! `Requests`: route computation and VC allocation, as the request of a head for one output virtual channel.
+//! `RouteRules`: route computation and VC allocation, as the request of a head for one output virtual channel.
 //!
 //! **A head ignores ownership.** In each cycle it requests one output channel that *passes*: a whole packet fits behind
 //! it, and the bubble and the local bubble restriction are obeyed. If another packet owns that channel, nothing is
@@ -15,23 +15,15 @@ use std::sync::Arc;
 use trgen::NodeId;
 use trgen::rng::{Purpose, mix2, pick};
 
-use super::detours::Detours;
-use super::guide::{Choice, Guide};
+use super::faults::Reachability;
 use super::layout::Layout;
 use super::{CheckedParams, RouterParams};
-use fsin_core::routing::{Order, Routing};
+use crate::routing::switched::RoutingFunction;
+use crate::routing::{Adaptive, Choice, Order, Requests, Ring, Routing, Wake};
 use fsin_core::topology::{Offsets, Port, Topology};
 
-mod bubble;
-mod dally;
-mod double;
-mod guided;
-mod smart;
-mod wants;
-
-pub use smart::{lots, lots_key};
-
-use dally::Ring;
+mod candidates;
+mod switched;
 
 /// One virtual channel of one output link of a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -89,7 +81,7 @@ pub struct Head<'a> {
 }
 
 /// The output state that a head can see: this node and the neighbours' queues at the end of the previous cycle.
-pub trait Surroundings {
+pub trait OutputState {
     /// The channels of this port, as a bit mask, behind which a whole packet fits (virtual cut-through), owned or not.
     /// 0 where there is no (working) link.
     fn fitting(&self, port: Port) -> u32;
@@ -119,7 +111,7 @@ pub const fn packet_key(source: u64, sequence: u64) -> u64 {
 }
 
 /// A draw of a head for a purpose, in the cycle of the request.
-const fn draw(head: &Head<'_>, purpose: Purpose, bound: u32) -> u32 {
+pub(crate) const fn draw(head: &Head<'_>, purpose: Purpose, bound: u32) -> u32 {
     pick(mix2(mix2(head.key ^ head.node.0 as u64, purpose as u64), head.now), bound)
 }
 
@@ -138,35 +130,43 @@ pub const fn draw_direction(key: u64, dimension: usize) -> bool {
 /// \[queues\] Maximum of a router whose masks fit in a word; one bit is for other use.
 pub(crate) const WORD: usize = 63;
 
-/// The request rules of a router: route computation and VC allocation.
+/// The request rules of a router: route computation and VC allocation. The rules of each routing are in
+/// [`routing`](crate::routing); here is what they share.
 #[derive(Clone, Debug)]
-pub struct Requests<L> {
-    layout: L,
-    routing: Routing,
+pub struct RouteRules<L> {
+    pub(crate) layout: L,
+    pub(crate) routing: Routing,
     order: Order,
     packet_phits: u32,
     bubble: u32,
-    lbr: u32,
-    seed: u64,
+    pub(crate) lbr: u32,
+    pub(crate) seed: u64,
     /// The first channel of each port, as a mask of outputs.
     escapes: u64,
+    /// The first adaptive channel; V if there is none.
+    first_adaptive: u8,
+    /// Packets of long messages keep to the escape channel.
+    long_on_escape: bool,
+    /// Free space ahead is compared.
+    compares_space: bool,
+    wake: Option<Wake>,
     /// The candidate mask of a packet is a function of its hops to go.
-    tells_wants: bool,
+    masks_candidates: bool,
     /// The candidate mask is the same function for all packets, and ports come in the order of the deterministic route.
-    wants_in_order: bool,
-    /// The routing is `bubble:smart`, without further conditions.
+    masks_in_order: bool,
+    /// Requests change by bets, without further conditions.
     is_plain: bool,
     /// By dimension, for routings that use coordinates.
-    rings: Box<[Ring]>,
+    pub(crate) rings: Box<[Ring]>,
     /// The routing function of a network of switches.
-    guide: Option<Arc<Guide>>,
+    function: Option<Arc<RoutingFunction>>,
     /// Reachability in a direct network with dead links.
-    detours: Option<Arc<Detours>>,
+    reachability: Option<Arc<Reachability>>,
 }
 
 /// The channels of a port whose change is a wake-up condition of a blocked head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Interest {
+pub enum WakeCondition {
     /// An adaptive channel opens: no packet owns it any longer, or there is room behind it.
     Adaptive = 0,
     /// A channel of its deterministic route opens; also if the bubble of that ring opened.
@@ -187,23 +187,33 @@ pub enum Wait {
     OpeningOrFilling,
 }
 
-impl<L: Layout> Requests<L> {
+impl<L: Layout> RouteRules<L> {
     /// The rules for these settings, which were checked for this topology; `layout` describes both.
     #[must_use]
     pub fn new(checked: &CheckedParams, layout: L, topology: &dyn Topology) -> Self {
         let params: &RouterParams = checked;
         let routing = params.routing;
-        let detours = Detours::new(params, topology).map(Arc::new);
-        let escapes = Self::first_channels(layout);
-        let tells_wants =
-            routing.has_escape_channel() && detours.is_none() && layout.outputs() + params.injectors <= WORD;
+        let (compares_space, wake) = match routing.row().requests {
+            Requests::Direct { compares_space, wake, .. } => (compares_space, Some(wake)),
+            Requests::Switched { choice, .. } => (choice != Choice::Open, None),
+        };
+        let adaptive = routing.adaptive();
+        let reachability = Reachability::new(params, topology).map(Arc::new);
+        // The escape channel is channel 0 of each port.
+        let masks_candidates =
+            adaptive.first() == Some(1) && reachability.is_none() && layout.outputs() + params.injectors <= WORD;
+        let long_on_escape = matches!(adaptive, Adaptive::ShortMessagesFrom(_));
         // Dateline routings have no restriction, as in the original.
         let lbr = if routing.uses_datelines() { 0 } else { params.lbr };
         Self {
-            wants_in_order: tells_wants && params.order == Order::Dimension && routing != Routing::BubbleBimodal,
-            is_plain: tells_wants && routing == Routing::BubbleSmart && lbr == 0,
-            tells_wants,
-            escapes,
+            masks_in_order: masks_candidates && params.order == Order::Dimension && !long_on_escape,
+            is_plain: masks_candidates && wake == Some(Wake::Bets) && lbr == 0,
+            masks_candidates,
+            escapes: Self::first_channels(layout),
+            first_adaptive: adaptive.first().unwrap_or(layout.vcs() as u8),
+            long_on_escape,
+            compares_space,
+            wake,
             layout,
             routing,
             order: params.order,
@@ -212,8 +222,8 @@ impl<L: Layout> Requests<L> {
             lbr,
             seed: params.seed,
             rings: Ring::of(topology.geometry()),
-            detours,
-            guide: checked.guide(topology),
+            reachability,
+            function: checked.function(topology),
         }
     }
 
@@ -222,109 +232,80 @@ impl<L: Layout> Requests<L> {
     #[must_use]
     pub fn route(&self, topology: &dyn Topology, from: NodeId, to: NodeId, key: u64) -> Offsets {
         let route = topology.offsets(from, to, &mut |dimension| draw_direction(key, dimension));
-        match &self.detours {
+        match &self.reachability {
             None => route,
-            Some(detours) => detours.usable(topology, from, to, route).unwrap_or(route),
+            Some(reachability) => reachability.usable(topology, from, to, route).unwrap_or(route),
         }
     }
 
     /// False if dead links leave no route from one node to another.
     #[must_use]
     pub fn reaches(&self, topology: &dyn Topology, from: NodeId, to: NodeId) -> bool {
-        self.detours.as_ref().is_none_or(|detours| detours.reaches(topology, from, to))
+        self.reachability.as_ref().is_none_or(|reachability| reachability.reaches(topology, from, to))
     }
 
     /// True if an adaptive channel of this port may be taken: where links are dead, only towards a live escape route.
     #[inline(always)]
-    fn leads_on(&self, head: &Head<'_>, port: Port) -> bool {
-        self.detours.as_ref().is_none_or(|detours| detours.leads_on(head.node, port, head.offsets))
+    pub(crate) fn leads_on(&self, head: &Head<'_>, port: Port) -> bool {
+        self.reachability.as_ref().is_none_or(|reachability| reachability.leads_on(head.node, port, head.offsets))
     }
 
     #[inline(always)]
-    fn vcs(&self) -> u8 {
+    pub(crate) fn vcs(&self) -> u8 {
         self.layout.vcs() as u8
     }
 
     /// The next output of the deterministic route. Where links are dead, only if that route is alive to its end: a
     /// packet that started on adaptive channels because it is dead must not enter it.
     #[inline(always)]
-    fn deterministic(&self, head: &Head<'_>) -> Option<Port> {
-        let is_alive = |_: &Port| self.detours.as_ref().is_none_or(|detours| detours.is_alive(head.node, head.offsets));
+    pub(crate) fn deterministic(&self, head: &Head<'_>) -> Option<Port> {
+        let is_alive = |_: &Port| {
+            self.reachability.as_ref().is_none_or(|reachability| reachability.is_alive(head.node, head.offsets))
+        };
         self.order.next(self.layout.shape(), head.offsets).filter(is_alive)
     }
 
     /// True if each input queue keeps a bet, which [`request`](Self::request) reads and updates.
     #[inline(always)]
     pub fn keeps_bets(&self) -> bool {
-        self.routing == Routing::BubbleSmart
+        matches!(self.wake, Some(Wake::Bets))
     }
 
     /// The output channel that a head requests in this cycle, or `None` if none passes. Call it once in each cycle in
     /// which the header stands there without a grant. `bet` is that of its queue, 0 at first and after each grant.
     #[inline(always)]
-    pub fn request(&self, head: &Head<'_>, bet: &mut u8, near: &impl Surroundings) -> Option<OutputVc> {
+    pub fn request(&self, head: &Head<'_>, bet: &mut u8, outputs: &impl OutputState) -> Option<OutputVc> {
         if self.layout.is_switched() {
-            return self.guided(head, near);
+            return self.switched_request(head, outputs);
         }
-        match self.routing {
-            Routing::BubbleOblivious => self.oblivious(head, near),
-            Routing::BubbleRandom => self.random(head, near).or_else(|| self.escape(head, near)),
-            Routing::BubbleShortest => self.shortest(head, near).or_else(|| self.escape(head, near)),
-            Routing::BubbleAdaptive => self.most_open_space(head, near).or_else(|| self.escape(head, near)),
-            Routing::BubbleBimodal if head.long => self.escape(head, near),
-            Routing::BubbleBimodal => self.random(head, near).or_else(|| self.escape(head, near)),
-            Routing::BubbleSmart => self.smart(head, bet, near),
-            Routing::DoubleOblivious | Routing::HexaOblivious => self.double(head, near, false),
-            Routing::DoubleAdaptive | Routing::HexaAdaptive => self.double(head, near, true),
-            Routing::DallyTrc | Routing::DallyBasic | Routing::DallyImproved => self.dally(head, near),
-            Routing::DallyAdaptive => self.random(head, near).or_else(|| self.dally(head, near)),
-            // Routings of networks of switches.
-            _ => None,
-        }
+        self.direct_request(head, bet, outputs)
     }
 
     /// The output channel that a head [requests](Self::request), if that can be granted; if not, how long the head may
     /// sleep. A head that loses the arbitration makes a request in the next cycle.
     #[inline(always)]
-    pub fn request_open(&self, head: &Head<'_>, bet: &mut u8, near: &impl Surroundings) -> Result<OutputVc, Wait> {
+    pub fn request_open(&self, head: &Head<'_>, bet: &mut u8, outputs: &impl OutputState) -> Result<OutputVc, Wait> {
         if self.layout.is_switched() {
-            return self.guided_if_open(head, near);
+            return self.switched_if_open(head, outputs);
         }
-        let asked = self.request(head, bet, near);
-        let is_open = |output: &OutputVc| near.open(output.port) & 1 << output.vc != 0;
-        asked.filter(is_open).ok_or_else(|| self.wait(head, near))
+        let asked = self.request(head, bet, outputs);
+        let is_open = |output: &OutputVc| outputs.open(output.port) & 1 << output.vc != 0;
+        asked.filter(is_open).ok_or_else(|| self.wait(head, outputs))
     }
 
     /// How long a head in a direct network without a grant in this cycle may sleep.
-    fn wait(&self, head: &Head<'_>, near: &impl Surroundings) -> Wait {
-        match self.routing {
-            Routing::BubbleSmart => Wait::Poll,
-            Routing::BubbleOblivious => self.oblivious_wait(head, near),
-            Routing::BubbleBimodal if head.long => Wait::Opening,
-            Routing::BubbleRandom | Routing::BubbleShortest | Routing::BubbleBimodal => {
-                self.adaptive_wait(head, near, || self.escape(head, near))
-            }
-            Routing::DallyAdaptive => self.adaptive_wait(head, near, || self.dally_open(head, near)),
-            Routing::DallyImproved => {
-                if self.dally_open(head, near).is_some() {
-                    Wait::Poll
-                } else {
-                    Wait::Opening
-                }
-            }
-            Routing::DoubleOblivious | Routing::DoubleAdaptive | Routing::HexaOblivious | Routing::HexaAdaptive => {
-                self.double_wait(head, near)
-            }
-            _ => Wait::Opening,
-        }
+    fn wait(&self, head: &Head<'_>, outputs: &impl OutputState) -> Wait {
+        let wait = self.direct_wait(head, outputs);
+        debug_assert!(wait != Wait::OpeningOrFilling || self.waits_for_filling(), "{:?}", self.routing);
+        wait
     }
 
     /// Updates a packet's state after its header has left through a port: one hop less to go. Returns whether that was
-    /// the last one in its dimension, so that the [candidate mask](Self::wants_next) changes.
+    /// the last one in its dimension, so that the [candidate mask](Self::candidates_next) changes.
     #[inline(always)]
     pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, offsets: &mut [i16]) -> bool {
         if self.layout.is_switched() {
-            self.guided_hop(node, destination, key, port, offsets);
+            self.switched_hop(node, destination, key, port, offsets);
             return false;
         }
         let (dimension, positive) = self.layout.shape().direction(port);
@@ -333,94 +314,65 @@ impl<L: Layout> Requests<L> {
     }
 
     /// The wake-up conditions of a blocked head, port by port: it can be granted nothing before one of them holds.
-    pub fn interest(&self, head: &Head<'_>, wait: Wait, mut tell: impl FnMut(Port, Interest)) {
+    pub fn wake_conditions(&self, head: &Head<'_>, wait: Wait, mut tell: impl FnMut(Port, WakeCondition)) {
         if self.layout.is_switched() {
-            return self.guided_ports(head, |port| tell(port, Interest::Deterministic));
+            return self.switched_ports(head, |port| tell(port, WakeCondition::Deterministic));
         }
-        if self.routing.orders_by_channel() {
-            self.double_ports(head, |port| tell(port, Interest::Deterministic));
-        } else if let Some(port) = self.deterministic(head) {
-            tell(port, Interest::Deterministic);
-        }
-        let escapes_only = head.long && self.routing == Routing::BubbleBimodal;
-        if self.first_adaptive() < self.vcs() && !escapes_only {
-            for port in self.profitable(head) {
-                tell(port, Interest::Adaptive);
-                if wait == Wait::OpeningOrFilling {
-                    tell(port, Interest::Filled);
-                }
-            }
-        }
+        self.direct_conditions(head, wait, tell);
     }
 
-    /// The first channel of a port that only packets with an adaptive [`Interest`] take; channels below it are
+    /// The first channel of a port that only packets with an adaptive [`WakeCondition`] take; channels below it are
     /// deterministic.
     #[must_use]
-    pub fn first_adaptive(&self) -> u8 {
-        match self.routing {
-            routing if routing.has_escape_channel() => 1,
-            Routing::DallyAdaptive => 2,
-            _ => self.vcs(),
-        }
+    #[inline(always)]
+    pub const fn first_adaptive(&self) -> u8 {
+        self.first_adaptive
     }
 
-    /// True if free space is compared: the rules call [`Surroundings::space_ahead`].
+    /// True if free space is compared: the rules call [`OutputState::space_ahead`].
     #[must_use]
-    pub fn compare_space(&self) -> bool {
-        matches!(self.routing, Routing::BubbleShortest | Routing::BubbleAdaptive)
-            || self.guide.as_ref().is_some_and(|guide| guide.choice() != Choice::Open)
+    pub const fn compare_space(&self) -> bool {
+        self.compares_space
     }
 
     /// True if heads may have to wait for [`Wait::OpeningOrFilling`].
     #[must_use]
     pub const fn waits_for_filling(&self) -> bool {
-        matches!(
-            self.routing,
-            Routing::BubbleRandom | Routing::BubbleShortest | Routing::BubbleBimodal | Routing::DallyAdaptive
-        )
+        matches!(self.wake, Some(Wake::OpeningOrFilling))
     }
 
     /// The blocking channel of a head, on which it depends whatever else it might take: its deterministic route. A
     /// cycle of such dependencies is a deadlock.
     #[must_use]
-    pub fn last_resort(&self, head: &Head<'_>) -> Option<OutputVc> {
+    pub fn blocking_channel(&self, head: &Head<'_>) -> Option<OutputVc> {
         if self.layout.is_switched() {
-            return self.guided_last_resort(head);
+            return self.switched_blocking_channel(head);
         }
-        if self.routing.orders_by_channel() {
-            return self.double_last_resort(head);
-        }
-        let port = self.deterministic(head)?;
-        let vc = match (self.routing, head.input) {
-            (Routing::BubbleOblivious, Input::Transit(input)) if input.port == port => input.vc,
-            (routing, _) if !routing.uses_bubble() => self.dally_last_resort(head, port),
-            _ => 0,
-        };
-        Some(OutputVc { port, vc })
+        self.direct_blocking_channel(head)
     }
 
     /// The bubble: a packet that enters a ring must leave room in it. One that continues in the same queue of the ring
     /// need not.
     #[inline]
-    pub(crate) fn bubble_open(&self, head: &Head<'_>, output: OutputVc, near: &impl Surroundings) -> bool {
-        self.bubble == 0 || head.input == Input::Transit(output) || near.has_room(output, self.bubble)
+    pub(crate) fn bubble_open(&self, head: &Head<'_>, output: OutputVc, outputs: &impl OutputState) -> bool {
+        self.bubble == 0 || head.input == Input::Transit(output) || outputs.has_room(output, self.bubble)
     }
 
     /// The channels of `vcs` (a mask) that pass where no bubble is needed: those behind which a packet fits and, for a
     /// packet that leaves an injection queue, those that obey the local bubble restriction.
     #[inline(always)]
-    fn passing(&self, head: &Head<'_>, port: Port, vcs: u32, near: &impl Surroundings) -> u32 {
-        let fitting = near.fitting(port) & vcs;
-        if self.lbr == 0 || head.input != Input::Injection || !near.restricts() {
+    pub(crate) fn passing(&self, head: &Head<'_>, port: Port, vcs: u32, outputs: &impl OutputState) -> u32 {
+        let fitting = outputs.fitting(port) & vcs;
+        if self.lbr == 0 || head.input != Input::Injection || !outputs.restricts() {
             return fitting;
         }
-        self.keep(fitting, |vc| near.has_room(OutputVc { port, vc }, self.lbr))
+        self.keep(fitting, |vc| outputs.has_room(OutputVc { port, vc }, self.lbr))
     }
 
     /// The same where the bubble is needed.
     #[inline]
-    fn passing_bubble(&self, head: &Head<'_>, port: Port, vcs: u32, near: &impl Surroundings) -> u32 {
-        self.keep(self.passing(head, port, vcs, near), |vc| self.bubble_open(head, OutputVc { port, vc }, near))
+    pub(crate) fn passing_bubble(&self, head: &Head<'_>, port: Port, vcs: u32, outputs: &impl OutputState) -> u32 {
+        self.keep(self.passing(head, port, vcs, outputs), |vc| self.bubble_open(head, OutputVc { port, vc }, outputs))
     }
 
     #[inline]
@@ -433,12 +385,12 @@ impl<L: Layout> Requests<L> {
 
     /// All channels from `first` on, as a mask.
     #[inline]
-    fn channels_from(&self, first: u8) -> u32 {
+    pub(crate) fn channels_from(&self, first: u8) -> u32 {
         (((1u64 << self.vcs()) - 1) as u32) & !((1 << first) - 1)
     }
 
     /// Profitable ports, in the order of dimensions.
-    fn profitable<'a>(&'a self, head: &'a Head<'_>) -> impl Iterator<Item = Port> + use<'a, L> {
+    pub(crate) fn profitable<'a>(&'a self, head: &'a Head<'_>) -> impl Iterator<Item = Port> + use<'a, L> {
         let shape = self.layout.shape();
         let offsets = head.offsets;
         (0..shape.dimensions)
@@ -449,7 +401,7 @@ impl<L: Layout> Requests<L> {
 }
 
 /// Position of the `n`-th bit that is set, counted from 0; there must be more than `n`.
-fn nth_bit(mut mask: u32, n: u32) -> u8 {
+pub(crate) fn nth_bit(mut mask: u32, n: u32) -> u8 {
     for _ in 0..n {
         mask &= mask - 1;
     }

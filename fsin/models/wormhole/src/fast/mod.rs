@@ -35,8 +35,8 @@ use crate::params::{Hold, Params};
 use crate::rules::details::{Details, Stalls};
 use crate::rules::interface::{Endpoints, sort};
 use crate::rules::routes::{BuildError, ByKey, Candidate, Head, Routes};
-use crate::rules::wait::{Place, cyclic_wait};
 use crate::rules::wiring::{End, Wiring};
+use fsin_core::wait::{Place, cyclic_wait};
 
 mod allocate;
 mod state;

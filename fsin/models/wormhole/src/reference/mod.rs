@@ -26,8 +26,8 @@ use crate::rules::allocator::{Allocator, Request};
 use crate::rules::details::Stalls;
 use crate::rules::interface::{Endpoints, Flit, sort};
 use crate::rules::routes::{BuildError, ByKey, Candidate, Head, Outputs, Routes, Tier, select};
-use crate::rules::wait::{Place, cyclic_wait};
 use crate::rules::wiring::{End, Wiring};
+use fsin_core::wait::{Place, cyclic_wait};
 
 mod conservation;
 mod network;

@@ -12,8 +12,8 @@ use trgen::rng::mix2;
 use trgen::{Cycle, Delivery, Message, NodeId};
 
 use super::details::Stages;
-use super::slab::Slab;
 use crate::params::Params;
+use fsin_core::slab::Slab;
 
 /// A flit of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -151,6 +151,7 @@ impl Endpoints {
         self.sources[message.source.index()].unsent.push_back(unsent);
         self.in_flight += packets;
         self.recorder.generated(packets);
+        self.recorder.short().generated += packets * self.packet_flits - flits;
         Injected::Accepted
     }
 
@@ -237,6 +238,7 @@ impl Endpoints {
         source.next_vc = ((vc + 1) % vcs) as u8;
         source.sending = Some(Sending { packet: self.packets.store(packet), left: flits as u32, vc: vc as u8, ends });
         self.recorder.injected(1);
+        self.recorder.short().injected += self.packet_flits - flits;
         self.recorder.departed(waited);
         self.recorder.hops(self.own_links.into());
         Some(())
@@ -277,6 +279,7 @@ impl Endpoints {
             hops: packet.hops.into(),
         };
         self.recorder.received(Cycle(now), &receipt);
+        self.recorder.short().received += self.packet_flits - u64::from(packet.flits);
         let message = packet.message;
         let underway = &mut self.messages[message];
         underway.left -= 1;

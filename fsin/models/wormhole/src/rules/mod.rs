@@ -5,6 +5,4 @@ pub(crate) mod details;
 pub(crate) mod interface;
 pub(crate) mod proof;
 pub(crate) mod routes;
-mod slab;
-pub(crate) mod wait;
 pub(crate) mod wiring;

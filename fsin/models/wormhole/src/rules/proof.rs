@@ -22,8 +22,8 @@ const LONGEST_RING: u32 = 64;
 /// \[channels\] Networks with more are not searched: the classes are trusted as each routing states them.
 const MOST_CHANNELS: usize = 1 << 20;
 
-/// \[routes\] The search ends after so many, from source to destination with one combination of choices each. What is left
-/// is trusted in the same way.
+/// \[routes\] The search ends after so many, from source to destination with one combination of choices each. What is
+/// left is trusted in the same way.
 const MOST_ROUTES: usize = 1 << 21;
 
 /// Refuses a routing whose channels can wait for each other in a cycle.

@@ -2,7 +2,7 @@
 
 use fsin_core::network::Channel;
 use fsin_core::topology::Topology;
-use fsin_core::topology::switched::Plan;
+use fsin_core::topology::switched::{Dragonfly, Hyperx, Tree};
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
@@ -83,11 +83,13 @@ impl Routing {
     /// The routing of a topology for which none is given.
     #[must_use]
     pub fn usual(topology: &dyn Topology) -> Self {
-        match topology.switched().map(|network| network.plan()) {
-            None => Self::DimensionOrder,
-            Some(Plan::Tree(_)) => Self::Adaptive,
-            Some(Plan::Dragonfly(_) | Plan::Hyperx(_)) => Self::Minimal,
-            Some(_) => Self::UpDown,
+        let Some(network) = topology.switched() else { return Self::DimensionOrder };
+        if network.plan::<Tree>().is_some() {
+            Self::Adaptive
+        } else if network.plan::<Dragonfly>().is_some() || network.plan::<Hyperx>().is_some() {
+            Self::Minimal
+        } else {
+            Self::UpDown
         }
     }
 }
@@ -187,18 +189,19 @@ impl Routes {
                 Scheme::Grid(grid::Grid::new(params, topology)?)
             }
             (Some(network), Routing::UpDown) => Scheme::UpDown(graph::UpDown::new(network.fabric(), all)?),
-            (Some(network), routing) => match (network.plan(), routing) {
-                (Plan::Tree(plan), Routing::Adaptive | Routing::Minimal) => {
-                    Scheme::Tree(tree::Tree::new(plan, network.fabric(), routing == Routing::Adaptive, all))
+            (Some(network), routing) => {
+                use Routing::{Adaptive, Minimal, Ugal, Valiant};
+                let fabric = network.fabric();
+                if let (Some(plan), Adaptive | Minimal) = (network.plan::<Tree>(), routing) {
+                    Scheme::Tree(tree::Tree::new(plan, fabric, routing == Adaptive, all))
+                } else if let (Some(plan), Minimal | Valiant | Ugal) = (network.plan::<Dragonfly>(), routing) {
+                    Scheme::Dragonfly(dragonfly::Dragonfly::new(plan, fabric, params)?)
+                } else if let (Some(plan), Minimal | Adaptive | Valiant | Ugal) = (network.plan::<Hyperx>(), routing) {
+                    Scheme::Hyperx(hyperx::Hyperx::new(plan, fabric, params)?)
+                } else {
+                    return Err(unfit());
                 }
-                (Plan::Dragonfly(plan), Routing::Minimal | Routing::Valiant | Routing::Ugal) => {
-                    Scheme::Dragonfly(dragonfly::Dragonfly::new(plan, network.fabric(), params)?)
-                }
-                (Plan::Hyperx(plan), Routing::Minimal | Routing::Adaptive | Routing::Valiant | Routing::Ugal) => {
-                    Scheme::Hyperx(hyperx::Hyperx::new(plan, network.fabric(), params)?)
-                }
-                _ => return Err(unfit()),
-            },
+            }
             (None, _) => return Err(unfit()),
         };
         Ok(Self {
@@ -225,7 +228,7 @@ impl Routes {
         match &self.scheme {
             Scheme::Dragonfly(dragonfly) => dragonfly.decides(),
             Scheme::Hyperx(hyperx) => hyperx.decides(),
-            _ => false,
+            Scheme::Grid(_) | Scheme::Tree(_) | Scheme::UpDown(_) => false,
         }
     }
 
@@ -285,7 +288,7 @@ impl Routes {
         match &self.scheme {
             Scheme::Dragonfly(dragonfly) => dragonfly.decide((router, to), head, draw, ahead),
             Scheme::Hyperx(hyperx) => hyperx.decide((router, to), head, draw, ahead),
-            _ => head.phase,
+            Scheme::Grid(_) | Scheme::Tree(_) | Scheme::UpDown(_) => head.phase,
         }
     }
 
@@ -295,7 +298,7 @@ impl Routes {
         match &self.scheme {
             Scheme::Dragonfly(dragonfly) => dragonfly.decisions((router, to), head, draw),
             Scheme::Hyperx(hyperx) => hyperx.decisions((router, to), head, draw),
-            _ => vec![head.phase],
+            Scheme::Grid(_) | Scheme::Tree(_) | Scheme::UpDown(_) => vec![head.phase],
         }
     }
 
@@ -305,7 +308,7 @@ impl Routes {
         match &self.scheme {
             Scheme::Hyperx(hyperx) => hyperx.hop(next, phase, draw),
             Scheme::UpDown(up_down) => up_down.hop(router, next, phase),
-            _ => phase,
+            Scheme::Grid(_) | Scheme::Tree(_) | Scheme::Dragonfly(_) => phase,
         }
     }
 
@@ -313,7 +316,7 @@ impl Routes {
     pub(crate) fn rings(&self) -> Option<Vec<Ring>> {
         match &self.scheme {
             Scheme::Grid(grid) => Some(grid.rings()),
-            _ => None,
+            Scheme::Tree(_) | Scheme::Dragonfly(_) | Scheme::Hyperx(_) | Scheme::UpDown(_) => None,
         }
     }
 }
@@ -363,12 +366,12 @@ fn needs(params: &Params, vcs: usize, why: &str) -> Result<(), SpecError> {
 }
 
 fn remedy(topology: &dyn Topology) -> &'static str {
-    match topology.switched().map(fsin_core::topology::Switched::plan) {
+    match topology.switched() {
         None if topology.is_grid() => "use dor or adaptive",
         None => "the wormhole model takes tori, meshes, hypercubes and networks of switches",
-        Some(Plan::Tree(_)) => "use adaptive, minimal or updown",
-        Some(Plan::Dragonfly(_)) => "use minimal, valiant, ugal or updown",
-        Some(Plan::Hyperx(_)) => "use minimal, adaptive, valiant, ugal or updown",
+        Some(network) if network.plan::<Tree>().is_some() => "use adaptive, minimal or updown",
+        Some(network) if network.plan::<Dragonfly>().is_some() => "use minimal, valiant, ugal or updown",
+        Some(network) if network.plan::<Hyperx>().is_some() => "use minimal, adaptive, valiant, ugal or updown",
         Some(_) => "use updown",
     }
 }

@@ -14,7 +14,8 @@ use super::mask::{Mask, Members};
 use super::rules::Rules;
 use super::state::Router;
 use crate::router::layout::Layout;
-use crate::router::request::{Requests, lots, lots_key};
+use crate::router::request::RouteRules;
+use crate::routing::{lots, lots_key};
 
 /// The blocked heads of a node, in a network of at most `D` dimensions and routers of at most `P` ports.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +68,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
 
     /// True if this output channel is a candidate of some head.
     #[inline(always)]
-    pub(super) fn wants(&self, output: usize) -> bool {
+    pub(super) fn candidates(&self, output: usize) -> bool {
         (self.wanted | self.wanted_escapes).has(output)
     }
 
@@ -83,9 +84,9 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         self.wanted.has(output)
     }
 
-    /// Adds a blocked head with candidate channels `wants` and a bet that holds from cycle `next` on. The other bets
-    /// must have been [brought](Self::advance) up to `next`.
-    pub(super) fn insert<L: Layout>(&mut self, rules: &Rules<L>, input: usize, bet: u8, wants: u64, next: u64) {
+    /// Adds a blocked head with candidate channels `candidates` and a bet that holds from cycle `next` on. The other
+    /// bets must have been [brought](Self::advance) up to `next`.
+    pub(super) fn insert<L: Layout>(&mut self, rules: &Rules<L>, input: usize, bet: u8, candidates: u64, next: u64) {
         let (layout, escapes) = (rules.layout, rules.requests.escapes());
         self.from = next;
         self.waiting.insert(input);
@@ -93,16 +94,16 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
             self.bets[usize::from(bet) - 1].insert(input);
         }
         for port in 0..layout.shape().ports() {
-            let goes = wants >> (port * layout.vcs() + 1) & 1 != 0;
+            let goes = candidates >> (port * layout.vcs() + 1) & 1 != 0;
             self.towards[port] = self.towards[port] | M::bit_if(input, goes);
         }
-        let mut adaptive = M::of_word(wants & !escapes, 0);
+        let mut adaptive = M::of_word(candidates & !escapes, 0);
         if adaptive.has(input) {
             // The packet goes straight, in its own channel.
             adaptive = adaptive & !Self::straight(rules, rules.port_of(input)) | M::bit(input);
         }
         self.wanted = self.wanted | adaptive;
-        let escape = (wants & escapes).trailing_zeros() as usize;
+        let escape = (candidates & escapes).trailing_zeros() as usize;
         self.escaping[rules.port_of(escape)].insert(input);
         self.wanted_escapes.insert(escape);
     }
@@ -189,7 +190,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
                 drawing & if vc == 2 { second } else { !second }
             }
             count => {
-                let draws = |input| Requests::<L>::smart_vc(lots, input, dimension, count as u32);
+                let draws = |input| RouteRules::<L>::smart_vc(lots, input, dimension, count as u32);
                 Members(drawing)
                     .filter(|&input| usize::from(draws(input)) + 1 == vc)
                     .fold(M::EMPTY, |mask, input| mask | M::bit(input))
@@ -295,19 +296,19 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
     }
 }
 
-/// The request of a new head with bet 0, and its next bet if the request is not granted. `wants` are its candidate
-/// channels ([`Requests::wants`]).
+/// The request of a new head with bet 0, and its next bet if the request is not granted. `candidates` are its candidate
+/// channels ([`RouteRules::candidates`]).
 #[inline(always)]
 pub(super) fn first_request<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize>(
     rules: &Rules<L>,
     router: &Router<M, Q, P>,
     bets: &Bets<M, D, P>,
     input: usize,
-    wants: u64,
+    candidates: u64,
     now: u64,
 ) -> (Option<usize>, u8) {
     let (layout, escapes) = (rules.layout, rules.requests.escapes());
-    let fitting = router.fitting().word(0) & wants;
+    let fitting = router.fitting().word(0) & candidates;
     let adaptive = fitting & !escapes;
     if adaptive >> input & 1 != 0 {
         return (Some(input), 1);
@@ -317,7 +318,7 @@ pub(super) fn first_request<L: Layout, M: Mask, const D: usize, const Q: usize, 
         let (dimensions, channels) = (shape.dimensions, shape.ways * vcs);
         let in_transit = input < rules.outputs();
         let own = if in_transit { rules.port_of(input) / shape.ways } else { 0 };
-        let goes_straight = wants & !escapes & 1 << input != 0;
+        let goes_straight = candidates & !escapes & 1 << input != 0;
         let lots = lots(bets.key, now);
         for bet in usize::from(goes_straight)..dimensions {
             let turn = own + bet;
@@ -325,7 +326,7 @@ pub(super) fn first_request<L: Layout, M: Mask, const D: usize, const Q: usize, 
             let fits = adaptive >> (dimension * channels);
             // A packet has one minimal direction in each dimension.
             let other = shape.ways > 1 && fits >> vcs & u64::from(layout.all_vcs()) != 0;
-            let vc = 1 + usize::from(Requests::<L>::smart_vc(lots, input, dimension, vcs as u32 - 1));
+            let vc = 1 + usize::from(RouteRules::<L>::smart_vc(lots, input, dimension, vcs as u32 - 1));
             let output = (if other { vcs } else { 0 }) + vc;
             if fits >> output & 1 != 0 {
                 return (Some(dimension * channels + output), bet as u8 + 1);

@@ -1,6 +1,6 @@
 //! Intrusive FIFO queues of items in a slab.
 
-use crate::engine::slab::Slab;
+use fsin_core::slab::Slab;
 
 /// The null handle, of items and of nodes.
 pub(super) const NONE: u32 = u32::MAX;

@@ -73,7 +73,7 @@ use std::sync::Arc;
 use trgen::{Cycle, Message, NodeId};
 
 use super::messages::Unsent;
-use super::wait::{Place, channel, cyclic_wait};
+use super::wait::channel;
 use crate::router::congestion::GlobalControl;
 use crate::router::layout::{Direct, Layout, Switches, TwoWay};
 use crate::router::request::WORD;
@@ -82,6 +82,7 @@ use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices};
 use fsin_core::stats::Recorder;
 use fsin_core::topology::{MAX_DIMENSIONS, STATE_WORDS, Shape, Topology};
 use fsin_core::view::{Occupancy, View};
+use fsin_core::wait::{Place, cyclic_wait};
 
 mod bets;
 mod chain;

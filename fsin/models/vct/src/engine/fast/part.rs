@@ -12,22 +12,22 @@ use super::ring::Ring;
 use super::rules::Rules;
 use super::state::{Ahead, Buffer, Endpoint, Gate, List, Moves, Packet, Router, Sender, Stamp, Waiting};
 use crate::engine::messages::Unsent;
-use crate::engine::slab::Slab;
 use crate::router::congestion::Timer;
 use crate::router::layout::Layout;
-use crate::router::request::{Interest, OutputVc};
+use crate::router::request::{OutputVc, WakeCondition};
+use fsin_core::slab::Slab;
 use fsin_core::view::Occupancy;
 
 mod arriving;
 mod deciding;
 mod filling;
 mod leaving;
+mod local_view;
 mod mail;
-mod near;
 mod sending;
 
+use local_view::{LocalView, head};
 pub(super) use mail::{Abroad, Mail, Report};
-use near::{Near, head};
 
 /// Tail departure at the end of a cycle: the packet that owns an output channel has left an input, at a node of the
 /// partition. If the input is a transit queue, the packet came from node `behind`.
@@ -264,15 +264,15 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     /// The kind of sleeping heads that a channel wakes.
     #[inline(always)]
-    fn kind(&self, output: usize) -> Interest {
-        if self.deterministic.has(output) { Interest::Deterministic } else { Interest::Adaptive }
+    fn kind(&self, output: usize) -> WakeCondition {
+        if self.deterministic.has(output) { WakeCondition::Deterministic } else { WakeCondition::Adaptive }
     }
 
     /// The local view of a head at a node.
     #[inline(always)]
-    fn near<'a>(&'a self, router: &'a Router<M, Q, P>, node: u32) -> Near<'a, L, M, Q, P> {
+    fn local_view<'a>(&'a self, router: &'a Router<M, Q, P>, node: u32) -> LocalView<'a, L, M, Q, P> {
         let (ahead, timers) = (&self.ahead, &self.timers);
-        Near { rules: &self.rules, router, node: node as usize, ahead, timers, now: self.clock }
+        LocalView { rules: &self.rules, router, node: node as usize, ahead, timers, now: self.clock }
     }
 
     /// Wakes these inputs of a router.
@@ -306,12 +306,12 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         let (rules, number) = (&works.rules, works.first + node as u32);
         let packet = &works.packets[router.head(input)];
         let head = head(rules, number, input, packet, works.clock);
-        let output = rules.requests.last_resort(&head)?;
+        let output = rules.requests.blocking_channel(&head)?;
         if router.downstream[output.port.index()] == NONE {
             return None;
         }
         let full = router.room_behind(output.index(rules.layout.vcs())) == 0;
-        let waits = full || !rules.requests.bubble_open(&head, output, &works.near(router, node as u32));
+        let waits = full || !rules.requests.bubble_open(&head, output, &works.local_view(router, node as u32));
         waits.then_some((output, full))
     }
 

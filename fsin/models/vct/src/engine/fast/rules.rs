@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::router::layout::Layout;
-use crate::router::request::{OutputVc, Requests};
+use crate::router::request::{OutputVc, RouteRules};
 use crate::router::wires::Wires;
 use crate::router::{Arbitration, CheckedParams, Consumption, Inject, RouterParams};
 use fsin_core::topology::Topology;
@@ -15,7 +15,7 @@ pub(super) struct Rules<L> {
     params: RouterParams,
     pub(super) topology: Arc<dyn Topology>,
     pub(super) layout: L,
-    pub(super) requests: Requests<L>,
+    pub(super) requests: RouteRules<L>,
     /// \[phits\] Packet length less one: the tail follows the header by so many cycles.
     pub(super) tail: u64,
     pub(super) single_consumption: bool,
@@ -47,7 +47,7 @@ impl<L> Deref for Rules<L> {
 
 impl<L: Layout> Rules<L> {
     pub(super) fn new(checked: CheckedParams, layout: L, topology: Arc<dyn Topology>) -> Self {
-        let requests = Requests::new(&checked, layout, &*topology);
+        let requests = RouteRules::new(&checked, layout, &*topology);
         let params = checked.into_params();
         Self {
             compares_space: requests.compare_space(),

@@ -5,8 +5,8 @@ use trgen::NodeId;
 use super::chain::{Chain, Linked, NONE};
 use super::mask::{Mask, Small};
 use crate::engine::messages::{Slot, Unsent};
-use crate::engine::slab::Slab;
-use crate::router::request::Interest;
+use crate::router::request::WakeCondition;
+use fsin_core::slab::Slab;
 use fsin_core::stats::Receipt;
 
 /// A packet under way, in a network of at most `D` dimensions. Aligned, so that its 60 to 64 bytes (of at most 4
@@ -20,8 +20,8 @@ pub(super) struct Packet<const D: usize> {
     /// Hops to go in each dimension.
     pub(super) offsets: [i16; D],
     /// The candidate output channels at its present node, as a mask; see
-    /// [`Requests::wants`](crate::router::request::Requests::wants).
-    pub(super) wants: u64,
+    /// [`RouteRules::candidates`](crate::router::request::RouteRules::candidates).
+    pub(super) candidates: u64,
     /// Random stream of (run seed, packet).
     pub(super) key: u64,
     /// \[cycle\] From which delay counts.
@@ -45,7 +45,7 @@ impl<const D: usize> Packet<D> {
             next: NONE,
             destination,
             offsets: [0; D],
-            wants: u64::MAX,
+            candidates: u64::MAX,
             key: 0,
             start: 0,
             sequence: 0,
@@ -468,7 +468,7 @@ pub(super) struct Gate<M> {
     /// The upstream node whose link of that port leads here, numbered as [`Router::downstream`]; [`NONE`] where there
     /// is none.
     pub(super) upstream: u32,
-    /// Inputs that sleep until a channel of the link changes, by [`Interest`]. Some of the heads may have left
+    /// Inputs that sleep until a channel of the link changes, by [`WakeCondition`]. Some of the heads may have left
     /// meanwhile.
     sleepers: [M; 3],
 }
@@ -477,13 +477,13 @@ impl<M: Mask> Gate<M> {
     pub(super) const EMPTY: Self = Self { upstream: NONE, sleepers: [M::EMPTY; 3] };
 
     /// The head of an input sleeps until a channel of this kind opens.
-    pub(super) fn sleep(&mut self, input: usize, kind: Interest) {
+    pub(super) fn sleep(&mut self, input: usize, kind: WakeCondition) {
         self.sleepers[kind as usize].insert(input);
     }
 
     /// Takes the heads that sleep for channels of this kind.
     #[inline(always)]
-    pub(super) fn wake(&mut self, kind: Interest) -> M {
+    pub(super) fn wake(&mut self, kind: WakeCondition) -> M {
         std::mem::replace(&mut self.sleepers[kind as usize], M::EMPTY)
     }
 }

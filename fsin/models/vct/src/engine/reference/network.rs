@@ -6,11 +6,12 @@ use trgen::{Cycle, Message};
 
 use super::Reference;
 use crate::engine::messages::Unsent;
-use crate::engine::wait::{channel, cyclic_wait};
+use crate::engine::wait::channel;
 use crate::router::SourceQueue;
 use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices};
 use fsin_core::stats::Recorder;
 use fsin_core::view::{Occupancy, View};
+use fsin_core::wait::cyclic_wait;
 
 impl Network for Reference {
     fn nodes(&self) -> usize {

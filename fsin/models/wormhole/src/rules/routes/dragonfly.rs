@@ -114,7 +114,9 @@ impl Dragonfly {
         match (self.has_choice(router, home), self.routing) {
             (true, Routing::Valiant) => vec![ROUND],
             (true, Routing::Ugal) => vec![STRAIGHT, ROUND],
-            _ => vec![STRAIGHT],
+            (true, Routing::DimensionOrder | Routing::Minimal | Routing::Adaptive | Routing::UpDown) | (false, _) => {
+                vec![STRAIGHT]
+            }
         }
     }
 

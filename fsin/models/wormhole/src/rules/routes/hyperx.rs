@@ -37,7 +37,7 @@ impl Hyperx {
         match params.routing {
             Routing::Adaptive => needs(params, 2, ", one of them adaptive")?,
             Routing::Valiant | Routing::Ugal => needs(params, 2, ", one for each phase")?,
-            _ => {}
+            Routing::DimensionOrder | Routing::Minimal | Routing::UpDown => {}
         }
         let switches = || (fabric.endpoints()..fabric.nodes()).map(NodeId::at);
         let ports = |switch| (0..fabric.degree(switch)).map(|place| fabric.port(switch, place).0).collect();
@@ -46,7 +46,7 @@ impl Hyperx {
             routing: params.routing,
             all,
             classes: if params.vcs > 1 { [class(0, 2, params.vcs), class(1, 2, params.vcs)] } else { [all; 2] },
-            coordinates: switches().flat_map(|switch| plan.coordinates(switch).collect::<Vec<u32>>()).collect(),
+            coordinates: switches().flat_map(|switch| plan.lattice.coordinates(switch).collect::<Vec<u32>>()).collect(),
             ports: switches().map(ports).collect(),
             plan: plan.clone(),
         })
@@ -61,7 +61,7 @@ impl Hyperx {
     }
 
     fn coordinates(&self, router: usize) -> &[u32] {
-        let dimensions = self.plan.sizes.len();
+        let dimensions = self.plan.lattice.sizes.len();
         &self.coordinates[router * dimensions..][..dimensions]
     }
 
@@ -111,7 +111,7 @@ impl Hyperx {
             _ if through == home => vec![STRAIGHT],
             Routing::Valiant => vec![round],
             Routing::Ugal => vec![STRAIGHT, round],
-            _ => vec![STRAIGHT],
+            Routing::DimensionOrder | Routing::Minimal | Routing::Adaptive | Routing::UpDown => vec![STRAIGHT],
         }
     }
 

@@ -5,11 +5,11 @@ use trgen::NodeId;
 use super::super::bets::first_request;
 use super::super::mask::{Mask, Members};
 use super::super::state::{List, Moves, Router, Stamp};
-use super::near::head;
+use super::local_view::head;
 use super::{Abroad, Event, Left, Works};
 use crate::router::arbitration::{Contender, arbiter_key, transit_first, winner};
 use crate::router::layout::Layout;
-use crate::router::request::{Interest, Surroundings, Wait};
+use crate::router::request::{OutputState, Wait, WakeCondition};
 use fsin_core::topology::Port;
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
@@ -161,7 +161,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let (bets, packet) = (&mut self.bets[node as usize], &self.packets[router.head(input)]);
         let next = self.clock + 1;
         bets.advance(&self.rules, router.fitting(), next);
-        bets.insert(&self.rules, input, bet, packet.wants, next);
+        bets.insert(&self.rules, input, bet, packet.candidates, next);
     }
 
     /// The head of an input has been granted an output.
@@ -188,7 +188,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
         if rules.requests.is_plain() {
             let bets = &self.bets[node as usize];
-            let (asked, bet) = first_request(rules, router, bets, input, packet.wants, self.clock);
+            let (asked, bet) = first_request(rules, router, bets, input, packet.candidates, self.clock);
             if asked.is_some_and(|output| router.open().has(output)) {
                 self.fresh[input] = bet;
                 return asked;
@@ -207,16 +207,16 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let packet = &self.packets[router.head(input)];
         let keeps_bets = rules.requests.keeps_bets();
         // In routers with more queues than a mask of one word has bits, packets have no candidate mask.
-        let open = router.open().word(0) & packet.wants != 0 || (M::SIZE > 64 && !router.open().is_empty());
+        let open = router.open().word(0) & packet.candidates != 0 || (M::SIZE > 64 && !router.open().is_empty());
         if !open && !keeps_bets {
             self.rest(router, node, input, Wait::Opening);
             return None;
         }
         let head = head(rules, self.first + node, input, packet, self.clock);
-        let near = self.near(router, node);
+        let view = self.local_view(router, node);
         let place = node as usize * Q + input;
         let mut bet = self.single_bets.get(place).copied().unwrap_or(0);
-        let asked = rules.requests.request_open(&head, &mut bet, &near);
+        let asked = rules.requests.request_open(&head, &mut bet, &view);
         let output = asked.ok().map(|output| output.index(rules.layout.vcs()));
         if let Some(kept) = self.single_bets.get_mut(place) {
             *kept = bet;
@@ -235,7 +235,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let packet = &self.packets[router.head(input)];
         let gates = &mut self.gates[rules.place(node, 0)..];
         let head = head(rules, self.first + node, input, packet, self.clock);
-        rules.requests.interest(&head, wait, |port, on| gates[port.index()].sleep(input, on));
+        rules.requests.wake_conditions(&head, wait, |port, on| gates[port.index()].sleep(input, on));
     }
 
     /// Grants the single ejection port to one of the inputs that wait for it.
@@ -292,7 +292,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             true => router.last_winner(output),
             false => self.endpoints[node as usize].last_consumed.into(),
         };
-        let priority = if self.near(router, node).restricts() { rules.in_transit_priority } else { 0.0 };
+        let priority = if self.local_view(router, node).restricts() { rules.in_transit_priority } else { 0.0 };
         let first = is_output && !transit.is_empty() && transit_first(key, priority);
         let candidates = if first { transit } else { asking };
         let asks = |input: usize| candidates.has(input);
@@ -347,7 +347,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let (here, there) = (NodeId(self.first + node), NodeId(packet.destination));
         let through = Port(port as u8);
         let is_last = rules.requests.hop(here, there, packet.key, through, &mut packet.offsets);
-        packet.wants = rules.requests.wants_next(packet.wants, through, is_last, &packet.offsets, packet.is_long());
+        packet.candidates =
+            rules.requests.candidates_next(packet.candidates, through, is_last, &packet.offsets, packet.is_long());
         packet.hops += 1;
         let (sender, behind) = (node, std::mem::replace(&mut packet.behind, node));
         if input >= rules.outputs() {
@@ -368,7 +369,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             self.tell_beyond(behind, input);
         }
         if fills && self.rules.wakes_when_filled && router.has_sleepers(M::EMPTY) {
-            let woken = self.woken(router, sender, port, Interest::Filled);
+            let woken = self.woken(router, sender, port, WakeCondition::Filled);
             self.wake(router, sender, woken);
         }
         if self.is_watched {

@@ -4,7 +4,7 @@ use super::super::mask::Mask;
 use super::super::state::{Ahead, Router};
 use super::{Abroad, Event, Left, Works};
 use crate::router::layout::Layout;
-use crate::router::request::Interest;
+use crate::router::request::WakeCondition;
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
     /// Step 4: the tails that leave in this cycle.
@@ -74,7 +74,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             return M::EMPTY;
         }
         match self.bets.get(node as usize) {
-            Some(bets) => M::bit_if(Router::<M, Q, P>::NO_INPUT, bets.wants(output)),
+            Some(bets) => M::bit_if(Router::<M, Q, P>::NO_INPUT, bets.candidates(output)),
             None => self.woken(router, node, port, self.kind(output)),
         }
     }
@@ -104,9 +104,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 woken = woken | M::bit_if(Router::<M, Q, P>::NO_INPUT, may_enter);
             } else {
                 let (port, is_restricted) = (rules.port_of(input), rules.lbr > 0);
-                woken = woken | self.woken(router, node, port, Interest::Deterministic);
+                woken = woken | self.woken(router, node, port, WakeCondition::Deterministic);
                 if is_restricted {
-                    woken = woken | self.woken(router, node, port, Interest::Adaptive);
+                    woken = woken | self.woken(router, node, port, WakeCondition::Adaptive);
                 }
             }
         }
@@ -159,7 +159,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     /// Wakes the heads that sleep for channels of this kind of a port, and returns them.
     #[inline(always)]
-    pub(super) fn woken(&mut self, router: &Router<M, Q, P>, node: u32, port: usize, kind: Interest) -> M {
+    pub(super) fn woken(&mut self, router: &Router<M, Q, P>, node: u32, port: usize, kind: WakeCondition) -> M {
         let place = self.rules.place(node, port);
         self.gates[place].wake(kind) & router.unrouted
     }

@@ -100,7 +100,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         };
         let mut packet = Packet::new(source.0, destination.0, slot, is_long);
         (packet.key, packet.sequence, packet.offsets) = (key, sequence, offsets);
-        packet.wants = rules.requests.wants(&offsets, is_long);
+        packet.candidates = rules.requests.candidates(&offsets, is_long);
         packet.start = match rules.source_queue {
             SourceQueue::Throttled => self.clock,
             SourceQueue::Open => offered.0,

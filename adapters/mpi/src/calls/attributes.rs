@@ -1,0 +1,194 @@
+//! Attributes of communicators and datatypes, and their keys.
+
+use std::ffi::c_int;
+
+use crate::abi::*;
+use crate::communicator::{self, Keyval};
+use crate::datatype;
+use crate::world::{Outcome, error, w};
+
+/// Address of the copy function that duplicates every attribute: `MPIR_Dup_fn`.
+type Copy = unsafe extern "C" fn(c_int, c_int, isize, isize, *mut isize, *mut c_int) -> c_int;
+type Delete = unsafe extern "C" fn(c_int, c_int, isize, isize) -> c_int;
+/// Fortran's copy proxy: function, handle, key, extra state, kind of value, value, new value, flag.
+type CopyProxy = unsafe extern "C" fn(usize, c_int, c_int, isize, c_int, isize, *mut isize, *mut c_int) -> c_int;
+type DeleteProxy = unsafe extern "C" fn(usize, c_int, c_int, c_int, isize, isize) -> c_int;
+/// Kind of an attribute's value that is an integer of the size of an address.
+const ADDRESS: c_int = 1;
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn MPIR_Dup_fn(
+    _handle: c_int,
+    _keyval: c_int,
+    _extra: isize,
+    value: isize,
+    new: *mut isize,
+    flag: *mut c_int,
+) -> c_int {
+    // SAFETY: the pointers of the caller.
+    unsafe {
+        put(new, value);
+        put(flag, 1);
+    }
+    SUCCESS
+}
+
+/// The value of an attribute on a copy of its object, if it is copied.
+pub(crate) fn copied(handle: c_int, keyval: c_int, value: isize) -> Outcome<Option<isize>> {
+    let Some(&Keyval { copy, extra, proxies, .. }) = w().keyvals.get(keyval) else { return Ok(None) };
+    if copy == 0 {
+        return Ok(None);
+    }
+    let (mut new, mut flag) = (value, 0);
+    // SAFETY: the function that the program has given for this key.
+    let code = unsafe {
+        match proxies.0 {
+            0 => std::mem::transmute::<usize, Copy>(copy)(handle, keyval, extra, value, &raw mut new, &raw mut flag),
+            proxy => std::mem::transmute::<usize, CopyProxy>(proxy)(
+                copy,
+                handle,
+                keyval,
+                extra,
+                ADDRESS,
+                value,
+                &raw mut new,
+                &raw mut flag,
+            ),
+        }
+    };
+    if code != SUCCESS {
+        return error(code, "the copy function of an attribute has failed");
+    }
+    Ok((flag != 0).then_some(new))
+}
+
+/// Calls the delete function of an attribute.
+pub(crate) fn deleted(handle: c_int, keyval: c_int, value: isize) -> Outcome {
+    let Some(&Keyval { delete, extra, proxies, .. }) = w().keyvals.get(keyval) else { return Ok(()) };
+    if delete == 0 {
+        return Ok(());
+    }
+    // SAFETY: the function that the program has given for this key.
+    let code = unsafe {
+        match proxies.1 {
+            0 => std::mem::transmute::<usize, Delete>(delete)(handle, keyval, value, extra),
+            proxy => std::mem::transmute::<usize, DeleteProxy>(proxy)(delete, handle, keyval, ADDRESS, value, extra),
+        }
+    };
+    if code == SUCCESS { Ok(()) } else { error(code, "the delete function of an attribute has failed") }
+}
+
+fn known(keyval: c_int) -> Outcome {
+    match w().keyvals.get(keyval) {
+        Some(_) => Ok(()),
+        None => error(ERR_KEYVAL, format!("{keyval:#x} is not a key of attributes")),
+    }
+}
+
+/// The predefined attributes of `MPI_COMM_WORLD`: C reads a pointer to the value, Fortran the value.
+pub(crate) fn predefined(keyval: c_int) -> Option<c_int> {
+    Some(match keyval {
+        0x6440_0001 | 0x6440_0002 => TAG_UB,
+        0x6440_0003 | 0x6440_0004 => PROC_NULL,
+        0x6440_0005 | 0x6440_0006 => PROC_NULL,
+        // All ranks read one virtual time.
+        0x6440_0007 | 0x6440_0008 => 1,
+        0x6440_0009 | 0x6440_000a => w().size as c_int,
+        0x6440_000b | 0x6440_000c => ERR_LASTCODE,
+        0x6440_000d | 0x6440_000e => 0,
+        _ => return None,
+    })
+}
+
+/// Reads an attribute of a communicator: its value, or that of a predefined one.
+pub(crate) fn comm_attribute(comm: c_int, keyval: c_int) -> Outcome<Option<Result<isize, c_int>>> {
+    let found = communicator::get(comm)?;
+    if let Some(value) = predefined(keyval) {
+        return Ok(Some(Err(value)));
+    }
+    known(keyval)?;
+    Ok(found.attributes.get(&keyval).map(|&value| Ok(value)))
+}
+
+unsafe fn get_comm(comm: c_int, keyval: c_int, value: *mut isize, flag: Ip) -> Outcome {
+    let found = comm_attribute(comm, keyval)?;
+    // SAFETY: the pointers of the program; a predefined value lives as long as the program.
+    unsafe {
+        put(flag, c_int::from(found.is_some()));
+        match found {
+            Some(Ok(found)) => put(value, found),
+            Some(Err(predefined)) => put(value, Box::into_raw(Box::new(predefined)) as isize),
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn set_comm(comm: c_int, keyval: c_int, value: isize) -> Outcome {
+    known(keyval)?;
+    if let Some(&old) = communicator::get(comm)?.attributes.get(&keyval) {
+        deleted(comm, keyval, old)?;
+    }
+    communicator::get(comm)?.attributes.insert(keyval, value);
+    Ok(())
+}
+
+fn delete_comm(comm: c_int, keyval: c_int) -> Outcome {
+    known(keyval)?;
+    if let Some(&old) = communicator::get(comm)?.attributes.get(&keyval) {
+        deleted(comm, keyval, old)?;
+        communicator::get(comm)?.attributes.remove(&keyval);
+    }
+    Ok(())
+}
+
+fn new_keyval(copy: usize, delete: usize, extra: isize) -> c_int {
+    w().keyvals.add(Keyval { copy, delete, extra, proxies: (0, 0) })
+}
+
+unsafe fn forget(keyval: Ip) {
+    // SAFETY: the pointer of the program. The key stays usable for attributes that still have it.
+    unsafe { put(keyval, KEYVAL_INVALID) };
+}
+
+mpi! {
+    fn MPI_Comm_create_keyval(copy: usize, delete: usize, keyval: Ip, extra: isize) {
+        put(keyval, new_keyval(copy, delete, extra));
+        Ok(())
+    }
+    fn MPI_Keyval_create(copy: usize, delete: usize, keyval: Ip, extra: isize) {
+        put(keyval, new_keyval(copy, delete, extra));
+        Ok(())
+    }
+    fn MPI_Type_create_keyval(copy: usize, delete: usize, keyval: Ip, extra: isize) {
+        put(keyval, new_keyval(copy, delete, extra));
+        Ok(())
+    }
+    fn MPI_Comm_free_keyval(keyval: Ip) { forget(keyval); Ok(()) }
+    fn MPI_Keyval_free(keyval: Ip) { forget(keyval); Ok(()) }
+    fn MPI_Type_free_keyval(keyval: Ip) { forget(keyval); Ok(()) }
+    fn MPI_Comm_set_attr(comm: I, keyval: I, value: isize) { set_comm(comm, keyval, value) }
+    fn MPI_Attr_put(comm: I, keyval: I, value: isize) { set_comm(comm, keyval, value) }
+    fn MPI_Comm_get_attr(comm: I, keyval: I, value: *mut isize, flag: Ip) { get_comm(comm, keyval, value, flag) }
+    fn MPI_Attr_get(comm: I, keyval: I, value: *mut isize, flag: Ip) { get_comm(comm, keyval, value, flag) }
+    fn MPI_Comm_delete_attr(comm: I, keyval: I) { delete_comm(comm, keyval) }
+    fn MPI_Attr_delete(comm: I, keyval: I) { delete_comm(comm, keyval) }
+    fn MPI_Type_set_attr(handle: I, keyval: I, value: isize) {
+        known(keyval)?;
+        datatype::get_mut(handle)?.attributes.insert(keyval, value);
+        Ok(())
+    }
+    fn MPI_Type_get_attr(handle: I, keyval: I, value: *mut isize, flag: Ip) {
+        known(keyval)?;
+        let found = datatype::get(handle)?.attributes.get(&keyval).copied();
+        put(flag, c_int::from(found.is_some()));
+        found.iter().for_each(|&found| put(value, found));
+        Ok(())
+    }
+    fn MPI_Type_delete_attr(handle: I, keyval: I) {
+        if let Some(old) = datatype::get_mut(handle)?.attributes.remove(&keyval) {
+            deleted(handle, keyval, old)?;
+        }
+        Ok(())
+    }
+}

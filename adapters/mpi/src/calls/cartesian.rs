@@ -1,0 +1,288 @@
+//! Process topologies.
+
+use std::ffi::c_int;
+use std::rc::Rc;
+
+use crate::abi::*;
+use crate::calls::communicators::{make, split};
+use crate::communicator::{Topology, get};
+use crate::world::{Outcome, error};
+
+/// Sizes and periods of a Cartesian communicator.
+fn cartesian(comm: c_int) -> Outcome<(Vec<i64>, Vec<bool>)> {
+    match get(comm)?.topology.as_deref() {
+        Some(Topology::Cartesian { sizes, periods }) => Ok((sizes.clone(), periods.clone())),
+        _ => error(ERR_TOPOLOGY, "the communicator has no Cartesian topology"),
+    }
+}
+
+/// Coordinates of a rank, the last one fastest.
+fn coordinates(sizes: &[i64], rank: i64) -> Vec<i64> {
+    let mut rest = rank;
+    let mut all: Vec<i64> = sizes
+        .iter()
+        .rev()
+        .map(|&size| {
+            let at = rest % size;
+            rest /= size;
+            at
+        })
+        .collect();
+    all.reverse();
+    all
+}
+
+/// The rank at these coordinates; `None` beyond a border.
+fn rank_at(sizes: &[i64], periods: &[bool], at: &[i64]) -> Option<c_int> {
+    let mut rank = 0;
+    for ((&size, &periodic), &at) in sizes.iter().zip(periods).zip(at) {
+        let at = if periodic { at.rem_euclid(size) } else { at };
+        if !(0..size).contains(&at) {
+            return None;
+        }
+        rank = rank * size + at;
+    }
+    Some(rank as c_int)
+}
+
+/// Divides `nodes` among the dimensions that are 0, as evenly as possible, the greatest first.
+fn dimensions(nodes: i64, sizes: &mut [c_int]) -> Outcome {
+    let fixed: i64 = sizes.iter().filter(|&&size| size > 0).map(|&size| i64::from(size)).product();
+    if sizes.iter().any(|&size| size < 0) || nodes < 1 || nodes % fixed != 0 {
+        return error(ERR_DIMS, format!("{nodes} nodes cannot be divided as the dimensions say"));
+    }
+    let free = sizes.iter().filter(|&&size| size == 0).count();
+    if free == 0 {
+        return if fixed == nodes {
+            Ok(())
+        } else {
+            error(ERR_DIMS, format!("the dimensions have {fixed} nodes, not {nodes}"))
+        };
+    }
+    let (mut factors, mut rest, mut factor) = (Vec::new(), nodes / fixed, 2);
+    while factor * factor <= rest {
+        while rest % factor == 0 {
+            factors.push(factor);
+            rest /= factor;
+        }
+        factor += 1;
+    }
+    if rest > 1 {
+        factors.push(rest);
+    }
+    let mut parts = vec![1; free];
+    for factor in factors.into_iter().rev() {
+        let smallest = (0..free).min_by_key(|&part| parts[part]).unwrap_or(0);
+        parts[smallest] *= factor;
+    }
+    parts.sort_unstable_by(|a, b| b.cmp(a));
+    let mut parts = parts.into_iter();
+    for size in sizes.iter_mut().filter(|size| **size == 0) {
+        *size = parts.next().unwrap_or(1) as c_int;
+    }
+    Ok(())
+}
+
+/// A Cartesian communicator of the first ranks of another one.
+fn create(comm: c_int, sizes: Vec<i64>, periods: Vec<bool>) -> Outcome<c_int> {
+    let group = Rc::clone(&get(comm)?.group);
+    let count = sizes.iter().product::<i64>();
+    if sizes.iter().any(|&size| size < 1) || count > group.len() as i64 {
+        return error(ERR_DIMS, format!("a grid of {count} ranks does not fit a communicator of {}", group.len()));
+    }
+    let new = make(comm, group[..count as usize].to_vec())?;
+    if new != COMM_NULL {
+        get(new)?.topology = Some(Rc::new(Topology::Cartesian { sizes, periods }));
+    }
+    Ok(new)
+}
+
+fn graph(comm: c_int) -> Outcome<(Vec<c_int>, Vec<c_int>)> {
+    match get(comm)?.topology.as_deref() {
+        Some(Topology::Graph { index, edges }) => Ok((index.clone(), edges.clone())),
+        _ => error(ERR_TOPOLOGY, "the communicator has no graph topology"),
+    }
+}
+
+fn neighbours(comm: c_int, rank: c_int) -> Outcome<Vec<c_int>> {
+    let (index, edges) = graph(comm)?;
+    let Some(&end) = usize::try_from(rank).ok().and_then(|rank| index.get(rank)) else {
+        return error(ERR_RANK, format!("rank {rank} is not in the graph"));
+    };
+    let begin = if rank == 0 { 0 } else { index[rank as usize - 1] };
+    Ok(edges[begin as usize..end as usize].to_vec())
+}
+
+mpi! {
+    fn MPI_Dims_create(nodes: I, count: I, sizes: Ip) {
+        if count <= 0 {
+            return Ok(());
+        }
+        dimensions(nodes.into(), std::slice::from_raw_parts_mut(sizes, count as usize))
+    }
+    fn MPI_Cart_create(comm: I, count: I, sizes: *const c_int, periods: *const c_int, _reorder: I, new: Ip) {
+        let count = count.max(0) as usize;
+        let periods = slice(periods, count).iter().map(|&periodic| periodic != 0).collect();
+        put(new, create(comm, whole(sizes, count), periods)?);
+        Ok(())
+    }
+    fn MPI_Cartdim_get(comm: I, count: Ip) {
+        put(count, cartesian(comm)?.0.len() as c_int);
+        Ok(())
+    }
+    fn MPI_Cart_get(comm: I, room: I, sizes: Ip, periods: Ip, at: Ip) {
+        let (found, periodic) = cartesian(comm)?;
+        let own = coordinates(&found, get(comm)?.rank as i64);
+        for index in 0..found.len().min(room.max(0) as usize) {
+            *sizes.add(index) = found[index] as c_int;
+            *periods.add(index) = c_int::from(periodic[index]);
+            *at.add(index) = own[index] as c_int;
+        }
+        Ok(())
+    }
+    fn MPI_Cart_rank(comm: I, at: *const c_int, rank: Ip) {
+        let (sizes, periods) = cartesian(comm)?;
+        match rank_at(&sizes, &periods, &whole(at, sizes.len())) {
+            Some(found) => put(rank, found),
+            None => return error(ERR_ARG, "the coordinates lie beyond a border that is not periodic"),
+        }
+        Ok(())
+    }
+    fn MPI_Cart_coords(comm: I, rank: I, room: I, at: Ip) {
+        let (sizes, _) = cartesian(comm)?;
+        get(comm)?.world_of(rank)?;
+        for (index, found) in coordinates(&sizes, rank.into()).into_iter().take(room.max(0) as usize).enumerate() {
+            *at.add(index) = found as c_int;
+        }
+        Ok(())
+    }
+    fn MPI_Cart_shift(comm: I, direction: I, distance: I, source: Ip, destination: Ip) {
+        let (sizes, periods) = cartesian(comm)?;
+        let Some(axis) = usize::try_from(direction).ok().filter(|&axis| axis < sizes.len()) else {
+            return error(ERR_DIMS, format!("there is no dimension {direction}"));
+        };
+        let own = coordinates(&sizes, get(comm)?.rank as i64);
+        let at = |by: i64| {
+            let mut at = own.clone();
+            at[axis] += by;
+            rank_at(&sizes, &periods, &at).unwrap_or(PROC_NULL)
+        };
+        put(source, at(-i64::from(distance)));
+        put(destination, at(distance.into()));
+        Ok(())
+    }
+    fn MPI_Cart_sub(comm: I, remain: *const c_int, new: Ip) {
+        let (sizes, periods) = cartesian(comm)?;
+        let kept: Vec<bool> = slice(remain, sizes.len()).iter().map(|&remain| remain != 0).collect();
+        let own = coordinates(&sizes, get(comm)?.rank as i64);
+        let choose = |wanted: bool| (0..sizes.len()).filter(|&axis| kept[axis] == wanted).collect::<Vec<usize>>();
+        let number = |axes: &[usize]| axes.iter().fold(0, |sum, &axis| sum * sizes[axis] + own[axis]) as c_int;
+        let (inner, outer) = (choose(true), choose(false));
+        let made = split(comm, number(&outer), number(&inner))?;
+        let (sizes, periods) = (inner.iter().map(|&axis| sizes[axis]), inner.iter().map(|&axis| periods[axis]));
+        get(made)?.topology = Some(Rc::new(Topology::Cartesian { sizes: sizes.collect(), periods: periods.collect() }));
+        put(new, made);
+        Ok(())
+    }
+    fn MPI_Cart_map(comm: I, count: I, sizes: *const c_int, _periods: *const c_int, rank: Ip) {
+        let nodes: i64 = whole(sizes, count.max(0) as usize).iter().product();
+        let own = get(comm)?.rank as i64;
+        put(rank, if own < nodes { own as c_int } else { UNDEFINED });
+        Ok(())
+    }
+    fn MPI_Topo_test(comm: I, kind: Ip) {
+        put(kind, match get(comm)?.topology.as_deref() {
+            Some(Topology::Cartesian { .. }) => 2,
+            Some(Topology::Graph { .. }) => 1,
+            Some(Topology::Neighbours { .. }) => 3,
+            None => UNDEFINED,
+        });
+        Ok(())
+    }
+    fn MPI_Graph_create(comm: I, nodes: I, index: *const c_int, edges: *const c_int, _reorder: I, new: Ip) {
+        let group = Rc::clone(&get(comm)?.group);
+        let count = nodes.max(0) as usize;
+        if count > group.len() {
+            return error(ERR_DIMS, format!("a graph of {count} ranks does not fit a communicator of {}", group.len()));
+        }
+        let index = slice(index, count).to_vec();
+        let edges = slice(edges, index.last().map_or(0, |&last| last.max(0) as usize)).to_vec();
+        let made = make(comm, group[..count].to_vec())?;
+        if made != COMM_NULL {
+            get(made)?.topology = Some(Rc::new(Topology::Graph { index, edges }));
+        }
+        put(new, made);
+        Ok(())
+    }
+    fn MPI_Graphdims_get(comm: I, nodes: Ip, edges: Ip) {
+        let (index, all) = graph(comm)?;
+        put(nodes, index.len() as c_int);
+        put(edges, all.len() as c_int);
+        Ok(())
+    }
+    fn MPI_Graph_get(comm: I, nodes: I, room: I, index: Ip, edges: Ip) {
+        let (found, all) = graph(comm)?;
+        found.iter().take(nodes.max(0) as usize).enumerate().for_each(|(at, &value)| *index.add(at) = value);
+        all.iter().take(room.max(0) as usize).enumerate().for_each(|(at, &value)| *edges.add(at) = value);
+        Ok(())
+    }
+    fn MPI_Graph_neighbors_count(comm: I, rank: I, count: Ip) {
+        put(count, neighbours(comm, rank)?.len() as c_int);
+        Ok(())
+    }
+    fn MPI_Graph_neighbors(comm: I, rank: I, room: I, found: Ip) {
+        let all = neighbours(comm, rank)?;
+        all.iter().take(room.max(0) as usize).enumerate().for_each(|(at, &value)| *found.add(at) = value);
+        Ok(())
+    }
+    fn MPI_Graph_map(comm: I, nodes: I, _index: *const c_int, _edges: *const c_int, rank: Ip) {
+        let own = get(comm)?.rank as c_int;
+        put(rank, if own < nodes { own } else { UNDEFINED });
+        Ok(())
+    }
+    fn MPI_Dist_graph_create_adjacent(
+        comm: I, sources: I, from: *const c_int, from_weights: *const c_int,
+        destinations: I, to: *const c_int, to_weights: *const c_int, _info: I, _reorder: I, new: Ip,
+    ) {
+        let group = get(comm)?.group.to_vec();
+        let (incoming, outgoing) = (sources.max(0) as usize, destinations.max(0) as usize);
+        let unweighted = crate::calls::fortran::MPI_UNWEIGHTED.cast_const();
+        let weights = (from_weights != unweighted && to_weights != unweighted)
+            .then(|| (slice(from_weights, incoming).to_vec(), slice(to_weights, outgoing).to_vec()));
+        let (sources, destinations) = (slice(from, incoming).to_vec(), slice(to, outgoing).to_vec());
+        let made = make(comm, group)?;
+        get(made)?.topology = Some(Rc::new(Topology::Neighbours { sources, destinations, weights }));
+        put(new, made);
+        Ok(())
+    }
+    fn MPI_Dist_graph_neighbors_count(comm: I, incoming: Ip, outgoing: Ip, weighted: Ip) {
+        match get(comm)?.topology.as_deref() {
+            Some(Topology::Neighbours { sources, destinations, weights }) => {
+                put(incoming, sources.len() as c_int);
+                put(outgoing, destinations.len() as c_int);
+                put(weighted, c_int::from(weights.is_some()));
+                Ok(())
+            }
+            _ => error(ERR_TOPOLOGY, "the communicator has no distributed graph"),
+        }
+    }
+    fn MPI_Dist_graph_neighbors(
+        comm: I, incoming: I, from: Ip, from_weights: Ip, outgoing: I, to: Ip, to_weights: Ip,
+    ) {
+        let copy = |all: &[c_int], room: c_int, to: Ip| {
+            all.iter().take(room.max(0) as usize).enumerate().for_each(|(at, &value)| *to.add(at) = value);
+        };
+        match get(comm)?.topology.as_deref() {
+            Some(Topology::Neighbours { sources, destinations, weights }) => {
+                copy(sources, incoming, from);
+                copy(destinations, outgoing, to);
+                if let Some((incoming_weights, outgoing_weights)) = weights {
+                    copy(incoming_weights, incoming, from_weights);
+                    copy(outgoing_weights, outgoing, to_weights);
+                }
+                Ok(())
+            }
+            _ => error(ERR_TOPOLOGY, "the communicator has no distributed graph"),
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Collectives.
+
+use std::collections::BTreeMap;
+use std::ffi::c_int;
+
+use trgen::trace::collectives::{Algorithm, Collective};
+
+use crate::abi::*;
+use crate::calls::messages::persistent;
+use crate::calls::requests::wait_own;
+use crate::collective;
+use crate::communicator;
+use crate::data::{Data, Reduction, Route, route_of};
+use crate::datatype::{self, Type};
+use crate::operation;
+use crate::world::{Error, Outcome, error};
+
+/// A buffer of the program: address, count, datatype.
+pub(crate) type Buffer = (usize, i64, c_int);
+/// The same with a count and a displacement (in extents, or bytes) for each rank.
+pub(crate) type Buffers = (usize, Vec<i64>, Vec<i64>, Vec<c_int>);
+
+/// Rank and size of a communicator.
+fn shape(comm: c_int) -> Outcome<(usize, usize)> {
+    communicator::get(comm).map(|comm| (comm.rank, comm.size()))
+}
+
+fn root_of(root: c_int, size: usize, comm: c_int) -> Outcome<usize> {
+    match usize::try_from(root) {
+        Ok(root) if root < size => Ok(root),
+        _ => Err(Error { class: ERR_ROOT, text: format!("root {root} is not one of {size} ranks"), comm }),
+    }
+}
+
+fn ty(handle: c_int, count: i64) -> Outcome<Type> {
+    if count < 0 {
+        return error(ERR_COUNT, format!("count {count} is negative"));
+    }
+    datatype::get(handle)
+}
+
+fn pack(ty: &Type, address: usize, count: i64) -> Vec<u8> {
+    let mut data = Vec::new();
+    // SAFETY: the buffer of the program.
+    unsafe { ty.pack(address as P, count, &mut data) };
+    data
+}
+
+fn unpack(ty: &Type, data: &[u8], address: usize, count: i64) {
+    // SAFETY: the buffer of the program.
+    unsafe { ty.unpack(data, address as M, count) };
+}
+
+fn truncated(found: usize, room: u64) -> bool {
+    found as u64 > room
+}
+
+pub(crate) fn barrier(comm: c_int) -> Outcome<c_int> {
+    collective::begin(comm, Collective::Barrier, |_| Data::Nothing, Box::new(|_| {}))
+}
+
+pub(crate) fn broadcast(buffer: Buffer, root: c_int, comm: c_int) -> Outcome<c_int> {
+    let (address, count, handle) = buffer;
+    let ((rank, size), ty) = (shape(comm)?, ty(handle, count)?);
+    let root = root_of(root, size, comm)?;
+    let bytes = (rank == root).then(|| pack(&ty, address, count));
+    let operation = Collective::Broadcast { root, bytes: ty.bytes(count) };
+    let data = |algorithm| Data::Whole {
+        bytes,
+        by_sends: matches!(algorithm, Algorithm::ScatterRing | Algorithm::ScatterDoubling),
+    };
+    let finish = move |data: &mut Data| {
+        if let (Data::Whole { bytes: Some(bytes), .. }, true) = (data, rank != root) {
+            if truncated(bytes.len(), ty.bytes(count)) {
+                let (found, room) = (bytes.len(), ty.bytes(count));
+                crate::world::end(&format!("bcast: message truncated: {found} bytes do not fit {room}"), ERR_TRUNCATE);
+            }
+            unpack(&ty, bytes, address, count);
+        }
+    };
+    collective::begin(comm, operation, data, Box::new(finish))
+}
+
+/// What a reduction leaves on this rank.
+#[derive(Clone, PartialEq)]
+pub(crate) enum Kept {
+    /// The whole result, on all ranks or on the root.
+    All,
+    Root(c_int),
+    /// A block of this many values for each rank.
+    Blocks(Vec<i64>),
+    Prefix {
+        inclusive: bool,
+    },
+}
+
+pub(crate) fn reduce(
+    from: usize,
+    to: usize,
+    count: i64,
+    handle: c_int,
+    op: c_int,
+    kept: Kept,
+    comm: c_int,
+) -> Outcome<c_int> {
+    let ((rank, size), ty) = (shape(comm)?, ty(handle, count)?);
+    operation::check(op, handle, &ty).map_err(|failure| Error { comm, ..failure })?;
+    let from = if is_in_place(from as P) { to } else { from };
+    let own = pack(&ty, from, count);
+    let bytes = ty.bytes(count);
+    let each = |counts: &[i64]| counts.iter().map(|&count| ty.bytes(count)).collect::<Vec<u64>>();
+    let operation = match &kept {
+        Kept::All => Collective::Allreduce { bytes },
+        Kept::Root(root) => Collective::Reduce { root: root_of(*root, size, comm)?, bytes },
+        Kept::Blocks(counts) if counts.len() == size => Collective::ReduceScatter { blocks: each(counts) },
+        Kept::Blocks(_) => return error(ERR_COUNT, "a count for each rank is needed"),
+        Kept::Prefix { inclusive: true } => Collective::Scan { bytes },
+        Kept::Prefix { inclusive: false } => Collective::Exscan { bytes },
+    };
+    let (first, result) = (rank as u32, ty.clone());
+    let blocks = if let Kept::Blocks(counts) = &kept { each(counts) } else { Vec::new() };
+    let offset = |rank: usize| blocks[..rank].iter().sum::<u64>() as usize;
+    let place = if blocks.is_empty() { (0, bytes as usize) } else { (offset(rank), blocks[rank] as usize) };
+    let block_count = if let Kept::Blocks(counts) = &kept { counts[rank] } else { count };
+    let prefix = match kept {
+        Kept::Prefix { inclusive } => Some((first + u32::from(inclusive), BTreeMap::new())),
+        _ => None,
+    };
+    let pieces: Vec<(usize, usize)> = (0..blocks.len()).map(|rank| (offset(rank), blocks[rank] as usize)).collect();
+    let data = move |algorithm| {
+        let direct = algorithm == Algorithm::PairwiseExchange;
+        let mut reduction = Reduction {
+            op,
+            handle,
+            ty,
+            count: if direct { block_count } else { count },
+            ranks: size as u32,
+            parts: BTreeMap::new(),
+            prefix,
+            pieces: None,
+            route: route_of(algorithm),
+            newest: vec![((first, first + 1), own.clone())],
+        };
+        if direct {
+            reduction.add(first, first + 1, own[place.0..place.0 + place.1].to_vec());
+            reduction.pieces = Some((own, pieces));
+        } else {
+            reduction.add(first, first + 1, own);
+        }
+        Data::Reduction(Box::new(reduction))
+    };
+    let finish = move |data: &mut Data| {
+        let Data::Reduction(reduction) = data else { return };
+        let whole = match (&kept, &reduction.prefix) {
+            (Kept::Root(root), _) if *root as usize != rank => None,
+            (Kept::Prefix { .. }, Some((_, prefix))) => reduction.fold(prefix),
+            _ => reduction.fold(&reduction.parts),
+        };
+        let Some(whole) = whole else { return };
+        match kept {
+            Kept::Blocks(_) if reduction.pieces.is_none() => {
+                unpack(&result, &whole[place.0..place.0 + place.1], to, block_count);
+            }
+            Kept::Blocks(_) => unpack(&result, &whole, to, block_count),
+            _ => unpack(&result, &whole, to, count),
+        }
+    };
+    collective::begin(comm, operation, data, Box::new(finish))
+}
+
+/// The data of blocks.
+fn blocks(own: Vec<(u32, u32, Vec<u8>)>, route: Route) -> Data {
+    let newest = own.iter().map(|&(from, to, _)| (from, to)).collect();
+    Data::Blocks { all: own.into_iter().map(|(from, to, bytes)| ((from, to), bytes)).collect(), route, newest }
+}
+
+/// Writes the block of each rank where it belongs; the key of a block is made by `key`.
+fn place(data: &mut Data, into: &Buffers, key: impl Fn(u32) -> (u32, u32), extents: &[i64], types: &[Type]) {
+    let Data::Blocks { all, .. } = data else { return };
+    let (address, counts, displacements, _) = into;
+    for rank in 0..counts.len() {
+        let Some(bytes) = all.get(&key(rank as u32)) else { continue };
+        let ty = &types[rank];
+        if truncated(bytes.len(), ty.bytes(counts[rank])) {
+            let (found, room) = (bytes.len(), ty.bytes(counts[rank]));
+            let text = format!("message truncated: {found} bytes from rank {rank} do not fit {room}");
+            crate::world::end(&text, ERR_TRUNCATE);
+        }
+        let at = address.wrapping_add_signed((displacements[rank] * extents[rank]) as isize);
+        unpack(ty, bytes, at, counts[rank]);
+    }
+}
+
+/// The types of buffers for each rank, and what a displacement counts: `bytes` or extents.
+fn types_of(buffers: &Buffers, bytes: bool) -> Outcome<(Vec<Type>, Vec<i64>)> {
+    let found: Outcome<Vec<Type>> = buffers
+        .1
+        .iter()
+        .enumerate()
+        .map(|(rank, &count)| ty(buffers.3[rank.min(buffers.3.len() - 1)], count))
+        .collect();
+    let types = found?;
+    let extents = types.iter().map(|ty| if bytes { 1 } else { ty.extent() }).collect();
+    Ok((types, extents))
+}
+
+/// Regular buffers: a block of `count` values for each rank.
+pub(crate) fn regular((address, count, handle): Buffer, size: usize) -> Buffers {
+    (address, vec![count; size], (0..size as i64).map(|rank| rank * count).collect(), vec![handle])
+}
+
+/// Gather of blocks, regular if `same`; `into` has a meaning on the root only.
+pub(crate) fn gather(from: Buffer, into: Buffers, same: bool, root: c_int, comm: c_int) -> Outcome<c_int> {
+    let (rank, size) = shape(comm)?;
+    let root = root_of(root, size, comm)?;
+    let (types, extents) = if rank == root { types_of(&into, false)? } else { (Vec::new(), Vec::new()) };
+    let own = if rank == root && is_in_place(from.0 as P) {
+        None
+    } else {
+        let (address, count, handle) = from;
+        Some(pack(&ty(handle, count)?, address, count))
+    };
+    let length = own.as_ref().map_or_else(|| types[root].bytes(into.1[root]), |own| own.len() as u64);
+    let receive: Vec<u64> = types.iter().zip(&into.1).map(|(ty, &count)| ty.bytes(count)).collect();
+    let operation = if same {
+        Collective::Gather { root, bytes: length }
+    } else {
+        Collective::Gatherv { root, send: length, receive: if rank == root { receive } else { vec![0; size] } }
+    };
+    let own = own.map(|own| (rank as u32, root as u32, own)).into_iter().collect();
+    let finish = move |data: &mut Data| {
+        if rank == root {
+            place(data, &into, |from| (from, root as u32), &extents, &types);
+        }
+    };
+    collective::begin(comm, operation, |_| blocks(own, Route::All), Box::new(finish))
+}
+
+/// Scatter of blocks, regular if `same`; `from` has a meaning on the root only.
+pub(crate) fn scatter(from: Buffers, into: Buffer, same: bool, root: c_int, comm: c_int) -> Outcome<c_int> {
+    let (rank, size) = shape(comm)?;
+    let root = root_of(root, size, comm)?;
+    let mut own = Vec::new();
+    let mut send = vec![0; size];
+    if rank == root {
+        let (types, extents) = types_of(&from, false)?;
+        for to in 0..size {
+            let at = from.0.wrapping_add_signed((from.2[to] * extents[to]) as isize);
+            let bytes = pack(&types[to], at, from.1[to]);
+            send[to] = bytes.len() as u64;
+            own.push((root as u32, to as u32, bytes));
+        }
+    }
+    let in_place = rank == root && is_in_place(into.0 as P);
+    let (address, count, handle) = into;
+    let result = if in_place { None } else { Some(ty(handle, count)?) };
+    let length = result.as_ref().map_or(send[root], |ty| ty.bytes(count));
+    let operation = if same {
+        Collective::Scatter { root, bytes: length }
+    } else {
+        Collective::Scatterv { root, send, receive: length }
+    };
+    let finish = move |data: &mut Data| {
+        let Some(ty) = result else { return };
+        let one = (address, vec![count], vec![0], vec![handle]);
+        place(data, &one, |_| (root as u32, rank as u32), &[1], &[ty]);
+    };
+    let route = |algorithm| if algorithm == Algorithm::Linear { Route::Direct } else { Route::Subtree(root) };
+    collective::begin(comm, operation, |algorithm| blocks(own, route(algorithm)), Box::new(finish))
+}
+
+/// Allgather of blocks, regular if `same`.
+pub(crate) fn allgather(from: Buffer, into: Buffers, same: bool, comm: c_int) -> Outcome<c_int> {
+    let (rank, _) = shape(comm)?;
+    let (types, extents) = types_of(&into, false)?;
+    let own = if is_in_place(from.0 as P) {
+        let at = into.0.wrapping_add_signed((into.2[rank] * extents[rank]) as isize);
+        pack(&types[rank], at, into.1[rank])
+    } else {
+        pack(&ty(from.2, from.1)?, from.0, from.1)
+    };
+    let sizes: Vec<u64> = types.iter().zip(&into.1).map(|(ty, &count)| ty.bytes(count)).collect();
+    let operation =
+        if same { Collective::Allgather { bytes: own.len() as u64 } } else { Collective::Allgatherv { blocks: sizes } };
+    let route = |algorithm| if algorithm == Algorithm::Ring { Route::Newest } else { Route::All };
+    let own = vec![(rank as u32, Data::ALL, own)];
+    let finish = move |data: &mut Data| place(data, &into, |from| (from, Data::ALL), &extents, &types);
+    collective::begin(comm, operation, |algorithm| blocks(own, route(algorithm)), Box::new(finish))
+}
+
+/// All-to-all of blocks, regular if `same`; displacements are in bytes if `bytes`.
+pub(crate) fn alltoall(from: Buffers, into: Buffers, same: bool, bytes: bool, comm: c_int) -> Outcome<c_int> {
+    let (rank, size) = shape(comm)?;
+    let from = if is_in_place(from.0 as P) { into.clone() } else { from };
+    let ((types, extents), (into_types, into_extents)) = (types_of(&from, bytes)?, types_of(&into, bytes)?);
+    let mut own = Vec::new();
+    for to in 0..size {
+        let at = from.0.wrapping_add_signed((from.2[to] * extents[to]) as isize);
+        own.push((rank as u32, to as u32, pack(&types[to], at, from.1[to])));
+    }
+    let send: Vec<u64> = own.iter().map(|(_, _, bytes)| bytes.len() as u64).collect();
+    let receive: Vec<u64> = into_types.iter().zip(&into.1).map(|(ty, &count)| ty.bytes(count)).collect();
+    let operation = if same {
+        Collective::Alltoall { bytes: send.first().copied().unwrap_or(0) }
+    } else {
+        Collective::Alltoallv { send, receive }
+    };
+    let route = |algorithm| if algorithm == Algorithm::Bruck { Route::Hops } else { Route::Direct };
+    let finish = move |data: &mut Data| place(data, &into, |from| (from, rank as u32), &into_extents, &into_types);
+    collective::begin(comm, operation, |algorithm| blocks(own, route(algorithm)), Box::new(finish))
+}
+
+/// Counts and displacements of the program.
+pub(crate) unsafe fn table<N: Copy + Into<i64>, D: Copy + Into<i64>>(
+    buffer: P,
+    counts: *const N,
+    displacements: *const D,
+    ty: c_int,
+    size: usize,
+) -> Buffers {
+    // SAFETY: the arrays of the program, of the size of the communicator.
+    unsafe { (buffer as usize, whole(counts, size), whole(displacements, size), vec![ty]) }
+}
+
+/// The same with a type for each rank.
+pub(crate) unsafe fn typed<N: Copy + Into<i64>, D: Copy + Into<i64>>(
+    buffer: P,
+    counts: *const N,
+    displacements: *const D,
+    types: *const c_int,
+    size: usize,
+) -> Buffers {
+    // SAFETY: the arrays of the program, of the size of the communicator.
+    unsafe { (buffer as usize, whole(counts, size), whole(displacements, size), slice(types, size).to_vec()) }
+}
+
+pub(crate) fn size_of(comm: c_int) -> Outcome<usize> {
+    shape(comm).map(|(_, size)| size)
+}
+
+/// Defines a collective in its blocking, non-blocking and persistent form, from the call that begins it.
+macro_rules! collectives {
+    ($( $name:ident / $name_c:ident, $begun:ident / $begun_c:ident, $init:ident / $init_c:ident
+        ( $($a:ident : $t:ty),* $(,)? ) $body:block )*) => { $(
+        large! {
+            fn $name / $name_c($($a: $t),*) { wait_own($body?) }
+            fn $begun / $begun_c($($a: $t,)* request: Ip) { put(request, $body?); Ok(()) }
+            fn $init / $init_c($($a: $t,)* _info: I, request: Ip) {
+                put(request, persistent(move || $body));
+                Ok(())
+            }
+        }
+    )* };
+}
+pub(crate) use collectives;
+
+mpi! {
+    fn MPI_Barrier(comm: I) { wait_own(barrier(comm)?) }
+    fn MPI_Ibarrier(comm: I, request: Ip) { put(request, barrier(comm)?); Ok(()) }
+    fn MPI_Barrier_init(comm: I, _info: I, request: Ip) {
+        put(request, persistent(move || barrier(comm)));
+        Ok(())
+    }
+}

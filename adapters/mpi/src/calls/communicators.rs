@@ -1,0 +1,190 @@
+//! Communicators.
+
+use std::collections::BTreeMap;
+use std::ffi::{c_char, c_int};
+use std::rc::Rc;
+
+use trgen::trace::collectives::Collective;
+
+use crate::abi::*;
+use crate::calls::attributes;
+use crate::calls::information::{self, text};
+use crate::calls::requests::wait_own;
+use crate::collective;
+use crate::communicator::{self, Comm, get, new_group};
+use crate::data::{Data, Route};
+use crate::engine::Request;
+use crate::world::{Outcome, error, w};
+
+/// The numbers of all ranks, exchanged by an allgather of them.
+pub(crate) fn exchange(comm: c_int, own: [c_int; 2]) -> Outcome<Vec<[c_int; 2]>> {
+    let (rank, size) = get(comm).map(|comm| (comm.rank as u32, comm.size()))?;
+    let bytes: Vec<u8> = own.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let found: Rc<std::cell::RefCell<Vec<[c_int; 2]>>> = Rc::default();
+    let result = Rc::clone(&found);
+    let finish = move |data: &mut Data| {
+        let Data::Blocks { all, .. } = data else { return };
+        let number = |bytes: &[u8], at: usize| {
+            bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map_or(0, c_int::from_le_bytes)
+        };
+        *result.borrow_mut() = all.values().map(|bytes| [number(bytes, 0), number(bytes, 4)]).collect();
+    };
+    let data = |algorithm| {
+        let ring = algorithm == trgen::trace::collectives::Algorithm::Ring;
+        Data::Blocks {
+            all: BTreeMap::from([((rank, Data::ALL), bytes)]),
+            route: if ring { Route::Newest } else { Route::All },
+            newest: vec![(rank, Data::ALL)],
+        }
+    };
+    wait_own(collective::begin(comm, Collective::Allgather { bytes: 8 }, data, Box::new(finish))?)?;
+    let all = found.take();
+    if all.len() == size { Ok(all) } else { error(ERR_OTHER, "not all ranks have taken part") }
+}
+
+/// A communicator of these members, made of `parent`; null where this rank is none of them.
+pub(crate) fn make(parent: c_int, members: Vec<usize>) -> Outcome<c_int> {
+    let own = w().rank;
+    let first = members.first().copied().unwrap_or(usize::MAX);
+    let parent = get(parent)?;
+    let (context, errhandler) = (parent.next_context(first), parent.errhandler);
+    let Some(rank) = members.iter().position(|&member| member == own) else { return Ok(COMM_NULL) };
+    Ok(w().comms.add(Comm { errhandler, ..Comm::new(context, members, rank, "") }))
+}
+
+/// Communicators of the ranks of each colour, in order of keys.
+pub(crate) fn split(comm: c_int, colour: c_int, key: c_int) -> Outcome<c_int> {
+    let all = exchange(comm, [colour, key])?;
+    let group = Rc::clone(&get(comm)?.group);
+    if colour == UNDEFINED {
+        return make(comm, Vec::new());
+    }
+    let mut chosen: Vec<(c_int, usize)> = all
+        .iter()
+        .enumerate()
+        .filter(|(_, [other, _])| *other == colour)
+        .map(|(rank, [_, key])| (*key, rank))
+        .collect();
+    chosen.sort_unstable();
+    make(comm, chosen.into_iter().map(|(_, rank)| group[rank]).collect())
+}
+
+fn duplicate(comm: c_int) -> Outcome<c_int> {
+    let group = get(comm)?.group.to_vec();
+    let new = make(comm, group)?;
+    let (topology, attributes) = get(comm).map(|comm| (comm.topology.clone(), comm.attributes.clone()))?;
+    get(new)?.topology = topology;
+    for (keyval, value) in attributes {
+        if let Some(value) = attributes::copied(comm, keyval, value)? {
+            get(new)?.attributes.insert(keyval, value);
+        }
+    }
+    Ok(new)
+}
+
+fn free(comm: Ip) -> Outcome {
+    // SAFETY: the handle of the program.
+    let handle = unsafe { *comm };
+    let attributes = get(handle)?.attributes.clone();
+    for (&keyval, &value) in attributes.iter().rev() {
+        attributes::deleted(handle, keyval, value)?;
+    }
+    if w().comms.remove(handle).is_none() {
+        return error(ERR_COMM, "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed");
+    }
+    // SAFETY: as above.
+    unsafe { *comm = COMM_NULL };
+    Ok(())
+}
+
+mpi! {
+    fn MPI_Comm_size(comm: I, size: Ip) {
+        put(size, get(comm)?.size() as c_int);
+        Ok(())
+    }
+    fn MPI_Comm_rank(comm: I, rank: Ip) {
+        put(rank, get(comm)?.rank as c_int);
+        Ok(())
+    }
+    fn MPI_Comm_group(comm: I, group: Ip) {
+        put(group, new_group(get(comm)?.group.to_vec()));
+        Ok(())
+    }
+    fn MPI_Comm_compare(a: I, b: I, result: Ip) {
+        let (first, second) = (get(a)?.group.to_vec(), get(b)?.group.to_vec());
+        let same = first == second;
+        let (mut x, mut y) = (first, second);
+        x.sort_unstable();
+        y.sort_unstable();
+        put(result, if a == b { 0 } else if same { 1 } else if x == y { 2 } else { 3 });
+        Ok(())
+    }
+    fn MPI_Comm_dup(comm: I, new: Ip) {
+        put(new, duplicate(comm)?);
+        Ok(())
+    }
+    fn MPI_Comm_dup_with_info(comm: I, info: I, new: Ip) {
+        let made = duplicate(comm)?;
+        get(made)?.info = information::table(info)?;
+        put(new, made);
+        Ok(())
+    }
+    fn MPI_Comm_idup(comm: I, new: Ip, request: Ip) {
+        put(new, duplicate(comm)?);
+        put(request, w().requests.add(Request::done(Status::EMPTY)));
+        Ok(())
+    }
+    fn MPI_Comm_create(comm: I, group: I, new: Ip) {
+        put(new, make(comm, communicator::group(group)?)?);
+        Ok(())
+    }
+    fn MPI_Comm_create_group(comm: I, group: I, tag: I, new: Ip) {
+        // Only the members call it: their count of communicators must not differ from that of the others.
+        let parent = get(comm)?;
+        let made = parent.made;
+        parent.made = (1 << 40) + tag as u64;
+        let result = make(comm, communicator::group(group)?);
+        get(comm)?.made = made;
+        put(new, result?);
+        Ok(())
+    }
+    fn MPI_Comm_split(comm: I, colour: I, key: I, new: Ip) {
+        put(new, split(comm, colour, key)?);
+        Ok(())
+    }
+    fn MPI_Comm_split_type(comm: I, kind: I, key: I, _info: I, new: Ip) {
+        // Every rank is on a node of its own, as far as memory is concerned.
+        let colour = if kind == UNDEFINED { UNDEFINED } else { get(comm)?.rank as c_int };
+        put(new, split(comm, colour, key)?);
+        Ok(())
+    }
+    fn MPI_Comm_free(comm: Ip) { free(comm) }
+    fn MPI_Comm_disconnect(comm: Ip) { free(comm) }
+    fn MPI_Comm_test_inter(comm: I, flag: Ip) {
+        get(comm)?;
+        put(flag, 0);
+        Ok(())
+    }
+    fn MPI_Comm_get_parent(parent: Ip) {
+        put(parent, COMM_NULL);
+        Ok(())
+    }
+    fn MPI_Comm_set_name(comm: I, name: *const c_char) {
+        get(comm)?.name = text(name);
+        Ok(())
+    }
+    fn MPI_Comm_get_name(comm: I, name: *mut c_char, length: Ip) {
+        let found = get(comm)?.name.clone();
+        put(length, information::put_text(name, &found, 127));
+        Ok(())
+    }
+    fn MPI_Comm_set_info(comm: I, info: I) {
+        get(comm)?.info = information::table(info)?;
+        Ok(())
+    }
+    fn MPI_Comm_get_info(comm: I, info: Ip) {
+        let table = get(comm)?.info.clone();
+        put(info, w().infos.add(table));
+        Ok(())
+    }
+}

@@ -1,0 +1,316 @@
+//! Datatypes.
+
+use std::ffi::{c_char, c_int};
+
+use crate::abi::*;
+use crate::calls::attributes;
+use crate::calls::information::{put_text, text};
+use crate::datatype::{self, Made, Type};
+use crate::world::{Outcome, error, w};
+
+fn made(combiner: c_int, integers: Vec<i64>, addresses: Vec<i64>, types: Vec<c_int>) -> Made {
+    Made { combiner, integers, addresses, types }
+}
+
+/// Adds a type.
+unsafe fn new(to: Ip, ty: Type) -> Outcome {
+    // SAFETY: the pointer of the program.
+    unsafe { put(to, w().types.add(ty)) };
+    Ok(())
+}
+
+/// Blocks of one type: lengths in values, displacements in bytes.
+fn blocks(lengths: &[i64], bytes: &[i64], handle: c_int, how: Made) -> Outcome<Type> {
+    if lengths.iter().any(|&length| length < 0) {
+        return error(ERR_COUNT, "a block has a negative length");
+    }
+    let inner = datatype::get(handle)?;
+    let all: Vec<(i64, i64, &Type)> = lengths.iter().zip(bytes).map(|(&length, &at)| (at, length, &inner)).collect();
+    Ok(Type::compose(&all, how))
+}
+
+fn extent(handle: c_int) -> Outcome<i64> {
+    Ok(datatype::get(handle)?.extent())
+}
+
+/// Blocks at regular distances, in bytes.
+fn vector(count: i64, length: i64, stride: i64, handle: c_int, how: Made) -> Outcome<Type> {
+    if count < 0 || length < 0 {
+        return error(ERR_COUNT, "a vector has a negative count");
+    }
+    let places: Vec<i64> = (0..count).map(|index| index * stride).collect();
+    blocks(&vec![length; count as usize], &places, handle, how)
+}
+
+fn scaled(places: &[i64], extent: i64) -> Vec<i64> {
+    places.iter().map(|place| place * extent).collect()
+}
+
+/// Blocks of different types. `MPI_LB` and `MPI_UB` set bounds.
+fn structure(lengths: &[i64], places: &[i64], handles: &[c_int], how: Made) -> Outcome<Type> {
+    const LOWER: c_int = 0x4c00_0010;
+    const UPPER: c_int = 0x4c00_0011;
+    let found: Outcome<Vec<Type>> = handles.iter().map(|&handle| datatype::get(handle)).collect();
+    let found = found?;
+    let parts = lengths.iter().zip(places).zip(found.iter().zip(handles));
+    let all: Vec<(i64, i64, &Type)> = parts
+        .filter(|(_, (_, handle))| ![LOWER, UPPER].contains(*handle))
+        .map(|((&length, &place), (ty, _))| (place, length, ty))
+        .collect();
+    let mut ty = Type::compose(&all, how);
+    let bound = |wanted: c_int| handles.iter().position(|&handle| handle == wanted).map(|index| places[index]);
+    // A structure ends where an array of it keeps its members aligned.
+    if bound(UPPER).is_none() {
+        let alignment = |ty: &Type| ty.runs.iter().filter_map(|run| aligned(run.basic)).max().unwrap_or(1);
+        let alignment = all.iter().map(|(_, _, ty)| alignment(ty)).max().unwrap_or(1);
+        let rest = (ty.upper - ty.lower) % alignment;
+        if rest != 0 {
+            ty.upper += alignment - rest;
+        }
+    }
+    ty.lower = bound(LOWER).unwrap_or(ty.lower);
+    ty.upper = bound(UPPER).unwrap_or(ty.upper);
+    Ok(ty)
+}
+
+/// \[bytes\] Alignment of a basic type in C.
+fn aligned(basic: c_int) -> Option<i64> {
+    let size = datatype::get(basic).ok()?.extent();
+    let complex = matches!(datatype::kind(basic), Some(datatype::Basic::Complex | datatype::Basic::Twins(..)));
+    Some(if complex { size / 2 } else { size }.clamp(1, 16))
+}
+
+/// A part of an array: sizes, sizes of the part, beginnings.
+fn subarray(sizes: &[i64], parts: &[i64], starts: &[i64], order: c_int, handle: c_int, how: Made) -> Outcome<Type> {
+    let inner = datatype::get(handle)?;
+    let fits = |axis: usize| parts[axis] >= 1 && starts[axis] >= 0 && starts[axis] + parts[axis] <= sizes[axis];
+    if sizes.is_empty() || !(0..sizes.len()).all(fits) {
+        return error(ERR_ARG, "the part of an array does not lie within it");
+    }
+    // Axes from the one whose elements lie side by side to the outermost.
+    let axes: Vec<usize> = if order == 57 { (0..sizes.len()).collect() } else { (0..sizes.len()).rev().collect() };
+    let (mut stride, mut places, mut length) = (inner.extent(), vec![0], 1);
+    for (level, &axis) in axes.iter().enumerate() {
+        if level == 0 {
+            length = parts[axis];
+            places[0] += starts[axis] * stride;
+        } else {
+            let rows = (starts[axis]..starts[axis] + parts[axis]).map(|row| row * stride);
+            places = rows.flat_map(|row| places.iter().map(move |place| place + row).collect::<Vec<i64>>()).collect();
+        }
+        stride *= sizes[axis];
+    }
+    let mut ty = blocks(&vec![length; places.len()], &places, handle, how)?;
+    (ty.lower, ty.upper) = (0, stride);
+    Ok(ty)
+}
+
+fn resized(handle: c_int, lower: i64, extent: i64) -> Outcome<Type> {
+    let inner = datatype::get(handle)?;
+    let how = made(18, Vec::new(), vec![lower, extent], vec![handle]);
+    Ok(Type { lower, upper: lower + extent, made: how, name: String::new(), ..inner })
+}
+
+fn contiguous(count: i64, handle: c_int) -> Outcome<Type> {
+    if count < 0 {
+        return error(ERR_COUNT, format!("count {count} is negative"));
+    }
+    let inner = datatype::get(handle)?;
+    Ok(Type::compose(&[(0, count, &inner)], made(3, vec![count], Vec::new(), vec![handle])))
+}
+
+/// Count first, then lengths.
+fn counted(count: i64, more: &[&[i64]]) -> Vec<i64> {
+    std::iter::once(count).chain(more.iter().flat_map(|part| part.iter().copied())).collect()
+}
+
+large! {
+    fn MPI_Type_contiguous / MPI_Type_contiguous_c(count: N, handle: I, to: Ip) {
+        new(to, contiguous(count.into(), handle)?)
+    }
+    fn MPI_Type_vector / MPI_Type_vector_c(count: N, length: N, stride: N, handle: I, to: Ip) {
+        let (count, length, stride): (i64, i64, i64) = (count.into(), length.into(), stride.into());
+        let how = made(4, vec![count, length, stride], Vec::new(), vec![handle]);
+        new(to, vector(count, length, stride * extent(handle)?, handle, how)?)
+    }
+    fn MPI_Type_create_hvector / MPI_Type_create_hvector_c(count: N, length: N, stride: i64, handle: I, to: Ip) {
+        let (count, length): (i64, i64) = (count.into(), length.into());
+        let how = made(6, vec![count, length], vec![stride], vec![handle]);
+        new(to, vector(count, length, stride, handle, how)?)
+    }
+    fn MPI_Type_indexed / MPI_Type_indexed_c(count: N, lengths: *const N, places: *const N, handle: I, to: Ip) {
+        let count: i64 = count.into();
+        let (lengths, places) = (whole(lengths, count.max(0) as usize), whole(places, count.max(0) as usize));
+        let how = made(7, counted(count, &[&lengths, &places]), Vec::new(), vec![handle]);
+        new(to, blocks(&lengths, &scaled(&places, extent(handle)?), handle, how)?)
+    }
+    fn MPI_Type_create_hindexed / MPI_Type_create_hindexed_c(
+        count: N, lengths: *const N, places: *const i64, handle: I, to: Ip,
+    ) {
+        let count: i64 = count.into();
+        let (lengths, places) = (whole(lengths, count.max(0) as usize), whole(places, count.max(0) as usize));
+        let how = made(9, counted(count, &[&lengths]), places.clone(), vec![handle]);
+        new(to, blocks(&lengths, &places, handle, how)?)
+    }
+    fn MPI_Type_create_indexed_block / MPI_Type_create_indexed_block_c(
+        count: N, length: N, places: *const N, handle: I, to: Ip,
+    ) {
+        let (count, length): (i64, i64) = (count.into(), length.into());
+        let places = whole(places, count.max(0) as usize);
+        let how = made(10, counted(count, &[&[length], &places]), Vec::new(), vec![handle]);
+        new(to, blocks(&vec![length; places.len()], &scaled(&places, extent(handle)?), handle, how)?)
+    }
+    fn MPI_Type_create_hindexed_block / MPI_Type_create_hindexed_block_c(
+        count: N, length: N, places: *const i64, handle: I, to: Ip,
+    ) {
+        let (count, length): (i64, i64) = (count.into(), length.into());
+        let places = whole(places, count.max(0) as usize);
+        let how = made(19, vec![count, length], places.clone(), vec![handle]);
+        new(to, blocks(&vec![length; places.len()], &places, handle, how)?)
+    }
+    fn MPI_Type_create_struct / MPI_Type_create_struct_c(
+        count: N, lengths: *const N, places: *const i64, types: *const c_int, to: Ip,
+    ) {
+        let count: i64 = count.into();
+        let size = count.max(0) as usize;
+        let (lengths, places, types) = (whole(lengths, size), whole(places, size), slice(types, size).to_vec());
+        let how = made(12, counted(count, &[&lengths]), places.clone(), types.clone());
+        new(to, structure(&lengths, &places, &types, how)?)
+    }
+    fn MPI_Type_create_subarray / MPI_Type_create_subarray_c(
+        count: I, sizes: *const N, parts: *const N, starts: *const N, order: I, handle: I, to: Ip,
+    ) {
+        let size = count.max(0) as usize;
+        let (sizes, parts, starts) = (whole(sizes, size), whole(parts, size), whole(starts, size));
+        let how = made(
+            13,
+            counted(count.into(), &[&sizes, &parts, &starts, &[i64::from(order)]]),
+            Vec::new(),
+            vec![handle],
+        );
+        new(to, subarray(&sizes, &parts, &starts, order, handle, how)?)
+    }
+    fn MPI_Type_create_resized / MPI_Type_create_resized_c(handle: I, lower: i64, extent: i64, to: Ip) {
+        new(to, resized(handle, lower, extent)?)
+    }
+    fn MPI_Type_size / MPI_Type_size_c(handle: I, size: *mut N) {
+        put(size, datatype::get(handle)?.size as N);
+        Ok(())
+    }
+    fn MPI_Type_get_extent / MPI_Type_get_extent_c(handle: I, lower: *mut i64, extent: *mut i64) {
+        let ty = datatype::get(handle)?;
+        put(lower, ty.lower);
+        put(extent, ty.extent());
+        Ok(())
+    }
+    fn MPI_Type_get_true_extent / MPI_Type_get_true_extent_c(handle: I, lower: *mut i64, extent: *mut i64) {
+        let (from, to) = datatype::get(handle)?.true_bounds();
+        put(lower, from);
+        put(extent, to - from);
+        Ok(())
+    }
+}
+
+mpi! {
+    fn MPI_Type_commit(handle: *const c_int) { datatype::get(*handle).map(|_| ()) }
+    fn MPI_Type_free(handle: Ip) {
+        let attributes = datatype::get(*handle)?.attributes;
+        for (&keyval, &value) in attributes.iter().rev() {
+            attributes::deleted(*handle, keyval, value)?;
+        }
+        if w().types.remove(*handle).is_none() {
+            return error(ERR_TYPE, "predefined datatypes cannot be freed");
+        }
+        put(handle, DATATYPE_NULL);
+        Ok(())
+    }
+    fn MPI_Type_dup(handle: I, to: Ip) {
+        let old = datatype::get(handle)?;
+        let mut copy = Type { made: made(2, Vec::new(), Vec::new(), vec![handle]), ..old.clone() };
+        copy.attributes.clear();
+        for (&keyval, &value) in &old.attributes {
+            if let Some(value) = attributes::copied(handle, keyval, value)? {
+                copy.attributes.insert(keyval, value);
+            }
+        }
+        new(to, copy)
+    }
+    fn MPI_Type_hvector(count: I, length: I, stride: i64, handle: I, to: Ip) {
+        let how = made(6, vec![count.into(), length.into()], vec![stride], vec![handle]);
+        new(to, vector(count.into(), length.into(), stride, handle, how)?)
+    }
+    fn MPI_Type_hindexed(count: I, lengths: *const c_int, places: *const i64, handle: I, to: Ip) {
+        let (lengths, places) = (whole(lengths, count.max(0) as usize), whole(places, count.max(0) as usize));
+        let how = made(9, counted(count.into(), &[&lengths]), places.clone(), vec![handle]);
+        new(to, blocks(&lengths, &places, handle, how)?)
+    }
+    fn MPI_Type_struct(count: I, lengths: *const c_int, places: *const i64, types: *const c_int, to: Ip) {
+        let size = count.max(0) as usize;
+        let (lengths, places, types) = (whole(lengths, size), whole(places, size), slice(types, size).to_vec());
+        let how = made(12, counted(count.into(), &[&lengths]), places.clone(), types.clone());
+        new(to, structure(&lengths, &places, &types, how)?)
+    }
+    fn MPI_Type_extent(handle: I, extent: *mut i64) { put(extent, datatype::get(handle)?.extent()); Ok(()) }
+    fn MPI_Type_lb(handle: I, lower: *mut i64) { put(lower, datatype::get(handle)?.lower); Ok(()) }
+    fn MPI_Type_ub(handle: I, upper: *mut i64) { put(upper, datatype::get(handle)?.upper); Ok(()) }
+    fn MPI_Type_size_x(handle: I, size: *mut i64) { put(size, datatype::get(handle)?.size); Ok(()) }
+    fn MPI_Type_get_extent_x(handle: I, lower: *mut i64, extent: *mut i64) {
+        let ty = datatype::get(handle)?;
+        put(lower, ty.lower);
+        put(extent, ty.extent());
+        Ok(())
+    }
+    fn MPI_Type_get_true_extent_x(handle: I, lower: *mut i64, extent: *mut i64) {
+        let (from, to) = datatype::get(handle)?.true_bounds();
+        put(lower, from);
+        put(extent, to - from);
+        Ok(())
+    }
+    fn MPI_Type_set_name(handle: I, name: *const c_char) { datatype::get_mut(handle)?.name = text(name); Ok(()) }
+    fn MPI_Type_get_name(handle: I, name: *mut c_char, length: Ip) {
+        put(length, put_text(name, &datatype::get(handle)?.name, 127));
+        Ok(())
+    }
+    fn MPI_Type_get_envelope(handle: I, integers: Ip, addresses: Ip, types: Ip, combiner: Ip) {
+        let found = datatype::get(handle)?.made;
+        put(integers, found.integers.len() as c_int);
+        put(addresses, found.addresses.len() as c_int);
+        put(types, found.types.len() as c_int);
+        put(combiner, found.combiner);
+        Ok(())
+    }
+    fn MPI_Type_get_contents(
+        handle: I, most_integers: I, most_addresses: I, most_types: I,
+        integers: Ip, addresses: *mut i64, types: Ip,
+    ) {
+        let found = datatype::get(handle)?.made;
+        if datatype::is_builtin(handle) {
+            return error(ERR_TYPE, "a predefined datatype has no contents");
+        }
+        let most = |count: c_int| count.max(0) as usize;
+        found.integers.iter().take(most(most_integers)).enumerate().for_each(|(at, &value)| *integers.add(at) = value as c_int);
+        found.addresses.iter().take(most(most_addresses)).enumerate().for_each(|(at, &value)| *addresses.add(at) = value);
+        for (at, &inner) in found.types.iter().take(most(most_types)).enumerate() {
+            // A derived type is returned as a new handle, which the program frees.
+            *types.add(at) = if datatype::is_builtin(inner) { inner } else { w().types.add(datatype::get(inner)?) };
+        }
+        Ok(())
+    }
+    fn MPI_Type_match_size(class: I, size: I, to: Ip) {
+        let found: u32 = match (class, size) {
+            (1, 4) => 0x4c00_0427,
+            (1, 8) => 0x4c00_0829,
+            (2, 1) => 0x4c00_012d,
+            (2, 2) => 0x4c00_022f,
+            (2, 4) => 0x4c00_0430,
+            (2, 8) => 0x4c00_0831,
+            (3, 8) => 0x4c00_0828,
+            (3, 16) => 0x4c00_102a,
+            _ => return error(ERR_ARG, format!("there is no type of class {class} and {size} bytes")),
+        };
+        put(to, found as c_int);
+        Ok(())
+    }
+    fn MPI_Get_address(at: P, address: *mut i64) { put(address, at as i64); Ok(()) }
+    fn MPI_Address(at: P, address: *mut i64) { put(address, at as i64); Ok(()) }
+}

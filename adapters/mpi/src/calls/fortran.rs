@@ -1,0 +1,137 @@
+//! What MPICH's Fortran library needs beside the calls of C.
+
+use std::ffi::{c_int, c_void};
+
+use crate::abi::*;
+use crate::calls::attributes;
+use crate::datatype;
+use crate::world::{Error, inside, w};
+
+/// A variable that is read and written by C and Fortran.
+macro_rules! variables {
+    ($($name:ident: $t:ty = $value:expr;)*) => { $(
+        #[unsafe(no_mangle)]
+        pub(crate) static mut $name: $t = $value;
+    )* };
+}
+
+/// `MPI_F08_status`.
+type F08Status = [c_int; 5];
+
+variables! {
+    MPI_F_STATUS_IGNORE: *mut c_int = std::ptr::null_mut();
+    MPI_F_STATUSES_IGNORE: *mut c_int = std::ptr::null_mut();
+    MPIR_F08_MPI_STATUS_IGNORE_OBJ: F08Status = [0; 5];
+    MPIR_F08_MPI_STATUSES_IGNORE_OBJ: [F08Status; 1] = [[0; 5]];
+    MPIR_F08_MPI_IN_PLACE: c_int = 0;
+    MPIR_F08_MPI_BOTTOM: c_int = 0;
+    MPI_F08_STATUS_IGNORE: *mut F08Status = &raw mut MPIR_F08_MPI_STATUS_IGNORE_OBJ;
+    MPI_F08_STATUSES_IGNORE: *mut [F08Status; 1] = &raw mut MPIR_F08_MPI_STATUSES_IGNORE_OBJ;
+    MPIR_C_MPI_UNWEIGHTED: [c_int; 2] = [0; 2];
+    MPIR_C_MPI_WEIGHTS_EMPTY: [c_int; 2] = [0; 2];
+    MPI_UNWEIGHTED: *mut c_int = (&raw mut MPIR_C_MPI_UNWEIGHTED).cast();
+    MPI_WEIGHTS_EMPTY: *mut c_int = (&raw mut MPIR_C_MPI_WEIGHTS_EMPTY).cast();
+    MPI_T_PVAR_ALL_HANDLES: *mut c_void = std::ptr::null_mut();
+}
+
+/// Executes a call of the Fortran library.
+fn call(name: &'static str, body: impl FnOnce() -> Result<(), Error>) -> c_int {
+    crate::world::call(name, body)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn MPII_Comm_get_attr(
+    comm: c_int,
+    keyval: c_int,
+    value: *mut isize,
+    flag: *mut c_int,
+    _kind: c_int,
+) -> c_int {
+    call("MPI_Comm_get_attr", || {
+        let found = attributes::comm_attribute(comm, keyval)?;
+        // SAFETY: the pointers of the caller. Fortran reads values, not pointers to them.
+        unsafe {
+            put(flag, c_int::from(found.is_some()));
+            match found {
+                Some(Ok(found)) => put(value, found),
+                Some(Err(predefined)) => put(value, predefined as isize),
+                None => {}
+            }
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn MPII_Comm_set_attr(comm: c_int, keyval: c_int, value: isize, _kind: c_int) -> c_int {
+    call("MPI_Comm_set_attr", || attributes::set_comm(comm, keyval, value))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn MPII_Type_get_attr(
+    handle: c_int,
+    keyval: c_int,
+    value: *mut isize,
+    flag: *mut c_int,
+    _kind: c_int,
+) -> c_int {
+    call("MPI_Type_get_attr", || {
+        let found = datatype::get(handle)?.attributes.get(&keyval).copied();
+        // SAFETY: the pointers of the caller.
+        unsafe {
+            put(flag, c_int::from(found.is_some()));
+            found.iter().for_each(|&found| put(value, found));
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn MPII_Type_set_attr(handle: c_int, keyval: c_int, value: isize, _kind: c_int) -> c_int {
+    call("MPI_Type_set_attr", || {
+        datatype::get_mut(handle)?.attributes.insert(keyval, value);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn MPII_Keyval_set_proxy(keyval: c_int, copy: usize, delete: usize) {
+    inside(|| {
+        if let Some(found) = w().keyvals.get_mut(keyval) {
+            found.proxies = (copy, delete);
+        }
+    });
+}
+
+/// Generalized requests of Fortran have functions with other parameters.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn MPII_Grequest_set_lang_f77(_request: c_int) {
+    crate::world::unsupported("MPI_GREQUEST_START of Fortran")
+}
+
+macro_rules! absent {
+    ($($name:ident: $title:literal;)*) => { $(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name() -> c_int {
+            crate::world::unsupported($title)
+        }
+    )* };
+}
+
+absent! {
+    MPII_Win_get_attr: "MPI_WIN_GET_ATTR of Fortran";
+    MPII_Win_set_attr: "MPI_WIN_SET_ATTR of Fortran";
+    MPII_Op_set_cxx: "MPI::Op::Init of C++";
+    MPII_Errhandler_set_cxx: "MPI::Comm::Create_errhandler of C++";
+}
+
+mpi! {
+    fn MPI_Status_f2c(from: *const Status, to: *mut Status) {
+        put(to, *from);
+        Ok(())
+    }
+    fn MPI_Status_c2f(from: *const Status, to: *mut Status) {
+        put(to, *from);
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! Groups.
+
+use std::ffi::c_int;
+
+use crate::abi::*;
+use crate::communicator::{group, new_group};
+use crate::world::{Outcome, error, w};
+
+/// Members chosen by triplets of first, last and stride.
+unsafe fn ranges(count: c_int, triplets: *const [c_int; 3], size: usize) -> Outcome<Vec<usize>> {
+    let mut all = Vec::new();
+    // SAFETY: the array of the program.
+    for &[first, last, stride] in unsafe { slice(triplets, count.max(0) as usize) } {
+        if stride == 0 {
+            return error(ERR_ARG, "a stride of 0");
+        }
+        let mut at = first;
+        while (stride > 0 && at <= last) || (stride < 0 && at >= last) {
+            all.push(member(at, size)?);
+            at += stride;
+        }
+    }
+    Ok(all)
+}
+
+fn member(rank: c_int, size: usize) -> Outcome<usize> {
+    match usize::try_from(rank) {
+        Ok(rank) if rank < size => Ok(rank),
+        _ => error(ERR_RANK, format!("rank {rank} is not one of the {size} ranks of the group")),
+    }
+}
+
+unsafe fn chosen(count: c_int, ranks: *const c_int, size: usize) -> Outcome<Vec<usize>> {
+    // SAFETY: the array of the program.
+    unsafe { slice(ranks, count.max(0) as usize) }.iter().map(|&rank| member(rank, size)).collect()
+}
+
+fn without(all: &[usize], places: &[usize]) -> Vec<usize> {
+    all.iter().enumerate().filter(|(place, _)| !places.contains(place)).map(|(_, &member)| member).collect()
+}
+
+mpi! {
+    fn MPI_Group_size(handle: I, size: Ip) {
+        put(size, group(handle)?.len() as c_int);
+        Ok(())
+    }
+    fn MPI_Group_rank(handle: I, rank: Ip) {
+        let own = w().rank;
+        let found = group(handle)?.iter().position(|&member| member == own);
+        put(rank, found.map_or(UNDEFINED, |rank| rank as c_int));
+        Ok(())
+    }
+    fn MPI_Group_translate_ranks(from: I, count: I, ranks: *const c_int, to: I, translated: Ip) {
+        let (from, to) = (group(from)?, group(to)?);
+        for (index, &rank) in slice(ranks, count.max(0) as usize).iter().enumerate() {
+            let found = if rank == PROC_NULL {
+                PROC_NULL
+            } else {
+                let wanted = from[member(rank, from.len())?];
+                to.iter().position(|&member| member == wanted).map_or(UNDEFINED, |rank| rank as c_int)
+            };
+            *translated.add(index) = found;
+        }
+        Ok(())
+    }
+    fn MPI_Group_compare(a: I, b: I, result: Ip) {
+        let (mut a, mut b) = (group(a)?, group(b)?);
+        let same = a == b;
+        a.sort_unstable();
+        b.sort_unstable();
+        put(result, if same { 0 } else if a == b { 2 } else { 3 });
+        Ok(())
+    }
+    fn MPI_Group_union(a: I, b: I, new: Ip) {
+        let (mut a, b) = (group(a)?, group(b)?);
+        let more: Vec<usize> = b.into_iter().filter(|member| !a.contains(member)).collect();
+        a.extend(more);
+        put(new, new_group(a));
+        Ok(())
+    }
+    fn MPI_Group_intersection(a: I, b: I, new: Ip) {
+        let (a, b) = (group(a)?, group(b)?);
+        put(new, new_group(a.into_iter().filter(|member| b.contains(member)).collect()));
+        Ok(())
+    }
+    fn MPI_Group_difference(a: I, b: I, new: Ip) {
+        let (a, b) = (group(a)?, group(b)?);
+        put(new, new_group(a.into_iter().filter(|member| !b.contains(member)).collect()));
+        Ok(())
+    }
+    fn MPI_Group_incl(handle: I, count: I, ranks: *const c_int, new: Ip) {
+        let all = group(handle)?;
+        put(new, new_group(chosen(count, ranks, all.len())?.into_iter().map(|rank| all[rank]).collect()));
+        Ok(())
+    }
+    fn MPI_Group_excl(handle: I, count: I, ranks: *const c_int, new: Ip) {
+        let all = group(handle)?;
+        put(new, new_group(without(&all, &chosen(count, ranks, all.len())?)));
+        Ok(())
+    }
+    fn MPI_Group_range_incl(handle: I, count: I, triplets: *const [c_int; 3], new: Ip) {
+        let all = group(handle)?;
+        put(new, new_group(ranges(count, triplets, all.len())?.into_iter().map(|rank| all[rank]).collect()));
+        Ok(())
+    }
+    fn MPI_Group_range_excl(handle: I, count: I, triplets: *const [c_int; 3], new: Ip) {
+        let all = group(handle)?;
+        put(new, new_group(without(&all, &ranges(count, triplets, all.len())?)));
+        Ok(())
+    }
+    fn MPI_Group_free(handle: Ip) {
+        w().groups.remove(*handle);
+        put(handle, GROUP_NULL);
+        Ok(())
+    }
+}

@@ -1,0 +1,17 @@
+//! The exported calls, by chapters of the standard.
+
+mod attributes;
+mod cartesian;
+mod collectives;
+mod communicators;
+mod datatypes;
+mod environment;
+mod fortran;
+mod groups;
+mod information;
+mod messages;
+mod nonblocking;
+mod packing;
+mod requests;
+
+include!(concat!(env!("OUT_DIR"), "/unsupported.rs"));

@@ -1,0 +1,97 @@
+//! Packing, and counts of statuses.
+
+use std::ffi::c_int;
+
+use crate::abi::*;
+use crate::datatype;
+use crate::world::{Outcome, error};
+
+/// A status that has received this many values.
+unsafe fn set_elements(status: *mut Status, ty: c_int, count: i64) -> Outcome {
+    let ty = datatype::get(ty)?;
+    // A number of basic elements, which is a number of whole values in practice.
+    let each = ty.elements(ty.bytes(1)).max(1);
+    // SAFETY: the status of the program.
+    unsafe { (*status).set_bytes(ty.bytes(count) / each as u64) };
+    Ok(())
+}
+
+fn count_in(status: &Status, ty: c_int) -> Outcome<i64> {
+    let ty = datatype::get(ty)?;
+    let bytes = status.bytes() as i64;
+    Ok(match ty.size {
+        0 => 0,
+        size if bytes % size == 0 => bytes / size,
+        _ => UNDEFINED.into(),
+    })
+}
+
+unsafe fn pack(from: P, count: i64, ty: c_int, out: M, room: i64, position: i64) -> Outcome<i64> {
+    let mut data = Vec::new();
+    // SAFETY: the buffer of the program.
+    unsafe { datatype::get(ty)?.pack(from, count, &mut data) };
+    let end = position + data.len() as i64;
+    if end > room {
+        return error(
+            ERR_ARG,
+            format!("{} packed bytes do not fit {} left of the buffer", data.len(), room - position),
+        );
+    }
+    // SAFETY: there is room, as the program says.
+    unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), out.cast::<u8>().offset(position as isize), data.len()) };
+    Ok(end)
+}
+
+unsafe fn unpack(from: P, length: i64, position: i64, to: M, count: i64, ty: c_int) -> Outcome<i64> {
+    let ty = datatype::get(ty)?;
+    let end = position + ty.bytes(count) as i64;
+    if end > length {
+        return error(
+            ERR_ARG,
+            format!("{} bytes are to be unpacked, and {} are left", ty.bytes(count), length - position),
+        );
+    }
+    // SAFETY: the buffers of the program.
+    unsafe {
+        let data = slice(from.cast::<u8>().offset(position as isize), ty.bytes(count) as usize);
+        ty.unpack(data, to, count);
+    }
+    Ok(end)
+}
+
+fn packed_size(count: i64, ty: c_int) -> Outcome<i64> {
+    Ok(datatype::get(ty)?.bytes(count) as i64)
+}
+
+large! {
+    fn MPI_Pack / MPI_Pack_c(from: P, count: N, ty: I, out: M, room: N, position: *mut N, _comm: I) {
+        *position = pack(from, count.into(), ty, out, room.into(), (*position).into())? as N;
+        Ok(())
+    }
+    fn MPI_Unpack / MPI_Unpack_c(from: P, length: N, position: *mut N, to: M, count: N, ty: I, _comm: I) {
+        *position = unpack(from, length.into(), (*position).into(), to, count.into(), ty)? as N;
+        Ok(())
+    }
+    fn MPI_Pack_size / MPI_Pack_size_c(count: N, ty: I, _comm: I, size: *mut N) {
+        put(size, packed_size(count.into(), ty)? as N);
+        Ok(())
+    }
+    fn MPI_Get_count / MPI_Get_count_c(status: *const Status, ty: I, count: *mut N) {
+        put(count, count_in(&*status, ty)? as N);
+        Ok(())
+    }
+    fn MPI_Get_elements / MPI_Get_elements_c(status: *const Status, ty: I, count: *mut N) {
+        put(count, datatype::get(ty)?.elements((*status).bytes()) as N);
+        Ok(())
+    }
+}
+
+mpi! {
+    fn MPI_Get_elements_x(status: *const Status, ty: I, count: *mut i64) {
+        put(count, datatype::get(ty)?.elements((*status).bytes()));
+        Ok(())
+    }
+    fn MPI_Status_set_elements(status: *mut Status, ty: I, count: I) { set_elements(status, ty, count.into()) }
+    fn MPI_Status_set_elements_x(status: *mut Status, ty: I, count: i64) { set_elements(status, ty, count) }
+    fn MPI_Status_set_cancelled(status: *mut Status, flag: I) { (*status).cancel(flag != 0); Ok(()) }
+}

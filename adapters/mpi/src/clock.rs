@@ -1,0 +1,104 @@
+//! Clocks of the program: those of the host read virtual time once the program runs on a simulated network.
+//!
+//! `gettimeofday`, `time` and `clock_gettime` are defined here, and found before those of the C library by programs
+//! that are linked with MPI. Each reading takes a nanosecond, so that a loop which waits for a time ends.
+
+use std::ffi::{c_char, c_int, c_long, c_void};
+use std::sync::OnceLock;
+
+use crate::world::{self, exists, is_inside, measure, w};
+
+/// `struct timespec`; `struct timeval` has the same layout.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub(crate) struct Timespec {
+    seconds: c_long,
+    rest: c_long,
+}
+
+const REALTIME: c_int = 0;
+const PROCESS: c_int = 2;
+const THREAD: c_int = 3;
+/// \[s\] The virtual time 0 of clocks that count from 1970: 1 January 2000.
+const EPOCH: c_long = 946_684_800;
+/// \[ps\] Cost of a reading.
+const READING: u64 = 1000;
+
+unsafe extern "C" {
+    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+}
+
+/// The next definition of a function, which is that of the C library.
+fn next(name: &std::ffi::CStr) -> *mut c_void {
+    // SAFETY: a lookup; -1 is RTLD_NEXT.
+    unsafe { dlsym(-1_isize as *mut c_void, name.as_ptr()) }
+}
+
+fn real(clock: c_int, to: *mut Timespec) -> c_int {
+    type Function = unsafe extern "C" fn(c_int, *mut Timespec) -> c_int;
+    static REAL: OnceLock<usize> = OnceLock::new();
+    let function = *REAL.get_or_init(|| next(c"clock_gettime") as usize);
+    if function == 0 {
+        return -1;
+    }
+    // SAFETY: the function of the C library, by its name.
+    unsafe { std::mem::transmute::<usize, Function>(function)(clock, to) }
+}
+
+/// \[ps\] Processor time of this thread.
+pub(crate) fn processor() -> u64 {
+    let mut time = Timespec::default();
+    real(THREAD, &raw mut time);
+    (time.seconds as u64 * 1_000_000_000 + time.rest as u64) * 1000
+}
+
+/// True if clocks of the program read virtual time.
+fn is_virtual() -> bool {
+    !is_inside() && exists() && w().guest.is_some()
+}
+
+/// \[ps\] The virtual time, read by the program.
+pub(crate) fn read() -> u64 {
+    world::inside(|| {
+        measure();
+        w().spend(READING);
+        w().now()
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn clock_gettime(clock: c_int, to: *mut Timespec) -> c_int {
+    if !is_virtual() || clock == PROCESS || clock == THREAD || clock < 0 {
+        return real(clock, to);
+    }
+    let time = read();
+    let epoch = if clock == REALTIME || clock == 5 || clock == 11 { EPOCH } else { 0 };
+    let seconds = epoch + (time / 1_000_000_000_000) as c_long;
+    // SAFETY: the pointer of the program, by the contract of the function.
+    unsafe { *to = Timespec { seconds, rest: (time % 1_000_000_000_000 / 1000) as c_long } };
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn gettimeofday(to: *mut Timespec, _zone: *mut c_void) -> c_int {
+    let mut time = Timespec::default();
+    // SAFETY: a local variable.
+    let result = unsafe { clock_gettime(REALTIME, &raw mut time) };
+    if !to.is_null() {
+        // SAFETY: the pointer of the program; a timeval has microseconds where a timespec has nanoseconds.
+        unsafe { *to = Timespec { rest: time.rest / 1000, ..time } };
+    }
+    result
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn time(to: *mut c_long) -> c_long {
+    let mut time = Timespec::default();
+    // SAFETY: a local variable.
+    unsafe { clock_gettime(REALTIME, &raw mut time) };
+    if !to.is_null() {
+        // SAFETY: the pointer of the program.
+        unsafe { *to = time.seconds };
+    }
+    time.seconds
+}

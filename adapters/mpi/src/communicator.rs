@@ -1,0 +1,148 @@
+//! Communicators, groups, attributes and error handlers.
+
+use std::collections::BTreeMap;
+use std::ffi::c_int;
+use std::rc::Rc;
+
+use trgen::rng::mix2;
+
+use crate::abi::*;
+use crate::world::{Outcome, error, w};
+
+/// `MPI_Comm_errhandler_function`, which has further parameters that are not used.
+pub(crate) type Handler = unsafe extern "C" fn(*mut c_int, *mut c_int);
+
+/// An error handler of the program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Errhandler {
+    pub(crate) function: Handler,
+}
+
+/// A key of attributes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keyval {
+    /// The address of the copy function: 0 for none.
+    pub(crate) copy: usize,
+    pub(crate) delete: usize,
+    pub(crate) extra: isize,
+    /// The addresses of Fortran's proxies of the two; 0 for functions of C.
+    pub(crate) proxies: (usize, usize),
+}
+
+/// A Cartesian topology, or a graph.
+#[derive(Clone, Debug)]
+pub(crate) enum Topology {
+    Cartesian { sizes: Vec<i64>, periods: Vec<bool> },
+    Graph { index: Vec<c_int>, edges: Vec<c_int> },
+    Neighbours { sources: Vec<c_int>, destinations: Vec<c_int>, weights: Option<(Vec<c_int>, Vec<c_int>)> },
+}
+
+/// A communicator.
+#[derive(Clone, Debug)]
+pub(crate) struct Comm {
+    /// Distinguishes its messages from those of others; the same on all of its ranks.
+    pub(crate) context: u64,
+    /// The rank in the world of each of its ranks.
+    pub(crate) group: Rc<Vec<usize>>,
+    /// This rank.
+    pub(crate) rank: usize,
+    /// Communicators made of it so far.
+    pub(crate) made: u64,
+    /// Collectives called on it so far.
+    pub(crate) collectives: u64,
+    pub(crate) errhandler: c_int,
+    pub(crate) attributes: BTreeMap<c_int, isize>,
+    pub(crate) topology: Option<Rc<Topology>>,
+    pub(crate) name: String,
+    pub(crate) info: BTreeMap<String, String>,
+}
+
+impl Comm {
+    pub(crate) fn new(context: u64, group: Vec<usize>, rank: usize, name: &str) -> Self {
+        Self {
+            context,
+            group: Rc::new(group),
+            rank,
+            made: 0,
+            collectives: 0,
+            errhandler: ERRORS_ARE_FATAL,
+            attributes: BTreeMap::new(),
+            topology: None,
+            name: name.to_owned(),
+            info: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.group.len()
+    }
+
+    /// The name for messages to the user.
+    pub(crate) fn title(&self) -> String {
+        match self.name.as_str() {
+            "" => format!("a communicator of {} ranks", self.size()),
+            name => name.to_owned(),
+        }
+    }
+
+    /// The rank of a rank of the world.
+    pub(crate) fn rank_of(&self, world: usize) -> Option<usize> {
+        if self.group.get(world) == Some(&world) {
+            return Some(world);
+        }
+        self.group.iter().position(|&member| member == world)
+    }
+
+    /// The rank in the world of a rank.
+    pub(crate) fn world_of(&self, rank: c_int) -> Outcome<usize> {
+        let found = usize::try_from(rank).ok().and_then(|rank| self.group.get(rank));
+        match found {
+            Some(&world) => Ok(world),
+            None => error(ERR_RANK, format!("rank {rank} is not one of the {} ranks of {}", self.size(), self.title())),
+        }
+    }
+
+    /// The context of the next communicator made of this one, with this first member: the same on all members, because
+    /// communicators are made in the same order everywhere.
+    pub(crate) fn next_context(&mut self, first: usize) -> u64 {
+        self.made += 1;
+        // The last bits distinguish kinds of messages.
+        mix2(mix2(self.context, self.made), first as u64) >> 3 | 1 << 32
+    }
+}
+
+/// The communicator of a handle.
+pub(crate) fn get(handle: c_int) -> Outcome<&'static mut Comm> {
+    match handle {
+        COMM_WORLD => Ok(&mut w().comm_world),
+        COMM_SELF => Ok(&mut w().comm_self),
+        COMM_NULL => error(ERR_COMM, "MPI_COMM_NULL is not a communicator"),
+        _ => {
+            w().comms.get_mut(handle).map_or_else(|| error(ERR_COMM, format!("{handle:#x} is not a communicator")), Ok)
+        }
+    }
+}
+
+/// The communicator of a context, for messages to the user.
+pub(crate) fn title_of(context: u64) -> String {
+    let world = w();
+    let handles = [COMM_WORLD, COMM_SELF].into_iter().chain(world.comms.handles());
+    let mut found = handles.filter_map(|handle| get(handle).ok()).filter(|comm| comm.context == context);
+    found.next().map_or_else(|| "a communicator".to_owned(), |comm| comm.title())
+}
+
+/// The group of a handle.
+pub(crate) fn group(handle: c_int) -> Outcome<Vec<usize>> {
+    match handle {
+        GROUP_EMPTY => Ok(Vec::new()),
+        _ => match w().groups.get(handle) {
+            Some(group) => Ok(group.clone()),
+            None => error(ERR_GROUP, format!("{handle:#x} is not a group")),
+        },
+    }
+}
+
+/// A new handle of a group.
+pub(crate) fn new_group(group: Vec<usize>) -> c_int {
+    if group.is_empty() { GROUP_EMPTY } else { w().groups.add(group) }
+}

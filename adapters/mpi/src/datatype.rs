@@ -1,0 +1,318 @@
+//! Datatypes: a list of runs of basic elements, and how values are packed and unpacked by it.
+
+use std::collections::BTreeMap;
+use std::ffi::c_int;
+use std::rc::Rc;
+
+use crate::abi::*;
+use crate::world::{Outcome, error, w};
+
+/// Consecutive elements of one basic type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Run {
+    /// \[bytes\] From the beginning of the value.
+    offset: i64,
+    /// \[bytes\]
+    length: i64,
+    /// The handle of the basic type.
+    pub(crate) basic: c_int,
+}
+
+/// How a type was made: the arguments of its constructor.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Made {
+    /// `MPI_COMBINER_...`
+    pub(crate) combiner: c_int,
+    pub(crate) integers: Vec<i64>,
+    pub(crate) addresses: Vec<i64>,
+    pub(crate) types: Vec<c_int>,
+}
+
+/// A datatype.
+#[derive(Clone, Debug)]
+pub(crate) struct Type {
+    /// \[bytes\] Of the data of one value.
+    pub(crate) size: i64,
+    pub(crate) lower: i64,
+    pub(crate) upper: i64,
+    pub(crate) runs: Rc<Vec<Run>>,
+    pub(crate) name: String,
+    pub(crate) made: Made,
+    pub(crate) attributes: BTreeMap<c_int, isize>,
+}
+
+/// Kind of a basic type, for arithmetic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Basic {
+    Signed,
+    Unsigned,
+    Float,
+    Complex,
+    Logical,
+    Bytes,
+    /// A value and an index of 4 bytes: the kind of the value and its size.
+    Pair(&'static Basic, i64),
+    /// Two values of the same kind: the kind and size of each.
+    Twins(&'static Basic, i64),
+}
+
+use Basic::{Bytes, Complex, Float, Logical, Pair, Signed, Twins, Unsigned};
+
+/// The predefined types: handle, name, kind.
+const BUILTIN: &[(u32, &str, Basic)] = &[
+    (0x4c00_0101, "MPI_CHAR", Signed),
+    (0x4c00_0118, "MPI_SIGNED_CHAR", Signed),
+    (0x4c00_0102, "MPI_UNSIGNED_CHAR", Unsigned),
+    (0x4c00_010d, "MPI_BYTE", Unsigned),
+    (0x4c00_040e, "MPI_WCHAR", Signed),
+    (0x4c00_0203, "MPI_SHORT", Signed),
+    (0x4c00_0204, "MPI_UNSIGNED_SHORT", Unsigned),
+    (0x4c00_0405, "MPI_INT", Signed),
+    (0x4c00_0406, "MPI_UNSIGNED", Unsigned),
+    (0x4c00_0807, "MPI_LONG", Signed),
+    (0x4c00_0808, "MPI_UNSIGNED_LONG", Unsigned),
+    (0x4c00_040a, "MPI_FLOAT", Float),
+    (0x4c00_080b, "MPI_DOUBLE", Float),
+    (0x4c00_100c, "MPI_LONG_DOUBLE", Bytes),
+    (0x4c00_0809, "MPI_LONG_LONG_INT", Signed),
+    (0x4c00_0819, "MPI_UNSIGNED_LONG_LONG", Unsigned),
+    (0x4c00_010f, "MPI_PACKED", Bytes),
+    (0x4c00_0010, "MPI_LB", Bytes),
+    (0x4c00_0011, "MPI_UB", Bytes),
+    (0x8c00_0000, "MPI_FLOAT_INT", Pair(&Float, 4)),
+    (0x8c00_0001, "MPI_DOUBLE_INT", Pair(&Float, 8)),
+    (0x8c00_0002, "MPI_LONG_INT", Pair(&Signed, 8)),
+    (0x8c00_0003, "MPI_SHORT_INT", Pair(&Signed, 2)),
+    (0x8c00_0004, "MPI_LONG_DOUBLE_INT", Pair(&Bytes, 16)),
+    (0x4c00_0816, "MPI_2INT", Twins(&Signed, 4)),
+    (0x4c00_081e, "MPI_COMPLEX", Complex),
+    (0x4c00_1022, "MPI_DOUBLE_COMPLEX", Complex),
+    (0x4c00_041d, "MPI_LOGICAL", Logical),
+    (0x4c00_041c, "MPI_REAL", Float),
+    (0x4c00_081f, "MPI_DOUBLE_PRECISION", Float),
+    (0x4c00_041b, "MPI_INTEGER", Signed),
+    (0x4c00_0820, "MPI_2INTEGER", Twins(&Signed, 4)),
+    (0x4c00_0821, "MPI_2REAL", Twins(&Float, 4)),
+    (0x4c00_1023, "MPI_2DOUBLE_PRECISION", Twins(&Float, 8)),
+    (0x4c00_011a, "MPI_CHARACTER", Bytes),
+    (0x4c00_0427, "MPI_REAL4", Float),
+    (0x4c00_0829, "MPI_REAL8", Float),
+    (0x4c00_102b, "MPI_REAL16", Bytes),
+    (0x4c00_0828, "MPI_COMPLEX8", Complex),
+    (0x4c00_102a, "MPI_COMPLEX16", Complex),
+    (0x4c00_202c, "MPI_COMPLEX32", Bytes),
+    (0x4c00_012d, "MPI_INTEGER1", Signed),
+    (0x4c00_022f, "MPI_INTEGER2", Signed),
+    (0x4c00_0430, "MPI_INTEGER4", Signed),
+    (0x4c00_0831, "MPI_INTEGER8", Signed),
+    (0x4c00_0137, "MPI_INT8_T", Signed),
+    (0x4c00_0238, "MPI_INT16_T", Signed),
+    (0x4c00_0439, "MPI_INT32_T", Signed),
+    (0x4c00_083a, "MPI_INT64_T", Signed),
+    (0x4c00_013b, "MPI_UINT8_T", Unsigned),
+    (0x4c00_023c, "MPI_UINT16_T", Unsigned),
+    (0x4c00_043d, "MPI_UINT32_T", Unsigned),
+    (0x4c00_083e, "MPI_UINT64_T", Unsigned),
+    (0x4c00_013f, "MPI_C_BOOL", Logical),
+    (0x4c00_0840, "MPI_C_FLOAT_COMPLEX", Complex),
+    (0x4c00_1041, "MPI_C_DOUBLE_COMPLEX", Complex),
+    (0x4c00_2042, "MPI_C_LONG_DOUBLE_COMPLEX", Bytes),
+    (0x4c00_0246, "MPIX_C_FLOAT16", Bytes),
+    (0x4c00_0843, "MPI_AINT", Signed),
+    (0x4c00_0844, "MPI_OFFSET", Signed),
+    (0x4c00_0845, "MPI_COUNT", Signed),
+    (0x4c00_0133, "MPI_CXX_BOOL", Logical),
+    (0x4c00_0834, "MPI_CXX_FLOAT_COMPLEX", Complex),
+    (0x4c00_1035, "MPI_CXX_DOUBLE_COMPLEX", Complex),
+    (0x4c00_2036, "MPI_CXX_LONG_DOUBLE_COMPLEX", Bytes),
+];
+
+fn builtin(handle: c_int) -> Option<Type> {
+    let &(_, name, kind) = BUILTIN.iter().find(|&&(known, ..)| known as c_int == handle)?;
+    let (size, extent, runs) = match kind {
+        // A structure of C: the index is aligned to 4 bytes, the whole to the value.
+        Pair(_, value) => {
+            let index = value.max(4);
+            let extent = (index + 4 + index - 1) / index * index;
+            let runs = [(0, value), (index, 4)].map(|(offset, length)| Run { offset, length, basic: handle });
+            (value + 4, extent, runs.to_vec())
+        }
+        _ => {
+            let size = i64::from(handle >> 8 & 0xff);
+            (size, size, vec![Run { offset: 0, length: size, basic: handle }])
+        }
+    };
+    let made = Made { combiner: 1, ..Made::default() };
+    let (runs, name) = (Rc::new(runs), name.to_owned());
+    Some(Type { size, lower: 0, upper: extent, runs, name, made, attributes: BTreeMap::new() })
+}
+
+/// The kind of a basic type, and the size of one element.
+pub(crate) fn kind(basic: c_int) -> Option<Basic> {
+    BUILTIN.iter().find(|&&(known, ..)| known as c_int == basic).map(|&(_, _, kind)| kind)
+}
+
+/// True for a predefined type.
+pub(crate) fn is_builtin(handle: c_int) -> bool {
+    kind(handle).is_some()
+}
+
+/// The type of a handle.
+pub(crate) fn get(handle: c_int) -> Outcome<Type> {
+    let world = w();
+    if let Some(found) = world.types.get(handle).or_else(|| world.builtin.get(&handle)) {
+        return Ok(found.clone());
+    }
+    match builtin(handle) {
+        Some(found) => {
+            world.builtin.insert(handle, found.clone());
+            Ok(found)
+        }
+        None => error(ERR_TYPE, format!("{handle:#x} is not a datatype")),
+    }
+}
+
+/// The type of a handle, to change it.
+pub(crate) fn get_mut(handle: c_int) -> Outcome<&'static mut Type> {
+    get(handle)?;
+    let world = w();
+    match world.types.get_mut(handle) {
+        Some(found) => Ok(found),
+        None => world.builtin.get_mut(&handle).map_or_else(|| error(ERR_TYPE, "no datatype"), Ok),
+    }
+}
+
+impl Type {
+    pub(crate) fn extent(&self) -> i64 {
+        self.upper - self.lower
+    }
+
+    /// \[bytes\] Of the first and past the last byte of data.
+    pub(crate) fn true_bounds(&self) -> (i64, i64) {
+        let lower = self.runs.iter().map(|run| run.offset).min().unwrap_or(0);
+        (lower, self.runs.iter().map(|run| run.offset + run.length).max().unwrap_or(0))
+    }
+
+    /// True if values of this type lie in memory as they are packed.
+    pub(crate) fn is_contiguous(&self) -> bool {
+        self.size == self.extent() && matches!(self.runs[..], [] | [Run { offset: 0, .. }])
+    }
+
+    /// The basic type, if there is only one.
+    pub(crate) fn basic(&self) -> Option<c_int> {
+        let first = self.runs.first()?.basic;
+        self.runs.iter().all(|run| run.basic == first).then_some(first)
+    }
+
+    /// Blocks of other types, each with its displacement in bytes and its number of values.
+    pub(crate) fn compose(blocks: &[(i64, i64, &Self)], made: Made) -> Self {
+        let mut runs: Vec<Run> = Vec::new();
+        let (mut size, mut lower, mut upper) = (0, i64::MAX, i64::MIN);
+        let mut push = |run: Run| match runs.last_mut() {
+            Some(last) if last.basic == run.basic && last.offset + last.length == run.offset => {
+                last.length += run.length;
+            }
+            _ if run.length == 0 => {}
+            _ => runs.push(run),
+        };
+        for &(displacement, count, inner) in blocks {
+            if count <= 0 {
+                continue;
+            }
+            let extent = inner.extent();
+            size += count * inner.size;
+            let ends = [0, (count - 1) * extent];
+            lower = lower.min(displacement + inner.lower + ends[0].min(ends[1]));
+            upper = upper.max(displacement + inner.upper + ends[0].max(ends[1]));
+            match inner.runs[..] {
+                [run] if inner.is_contiguous() => {
+                    push(Run { offset: displacement, length: run.length * count, basic: run.basic });
+                }
+                _ => {
+                    for index in 0..count {
+                        for run in inner.runs.iter() {
+                            push(Run { offset: run.offset + displacement + index * extent, ..*run });
+                        }
+                    }
+                }
+            }
+        }
+        if lower > upper {
+            (lower, upper) = (0, 0);
+        }
+        Self { size, lower, upper, runs: Rc::new(runs), name: String::new(), made, attributes: BTreeMap::new() }
+    }
+
+    /// \[bytes\] Data of this many values.
+    pub(crate) fn bytes(&self, count: i64) -> u64 {
+        (self.size * count).max(0) as u64
+    }
+
+    /// Number of basic elements in this many bytes of packed data.
+    pub(crate) fn elements(&self, bytes: u64) -> i64 {
+        let of = |run: &Run| element(run.basic, run.length);
+        let each: i64 = self.runs.iter().map(of).sum();
+        if self.size == 0 {
+            return 0;
+        }
+        let (whole, mut rest) = (bytes as i64 / self.size, bytes as i64 % self.size);
+        let mut count = whole * each;
+        for run in self.runs.iter() {
+            if rest == 0 {
+                break;
+            }
+            let length = run.length.min(rest);
+            count += element(run.basic, length);
+            rest -= length;
+        }
+        count
+    }
+
+    /// Calls `visit` with each contiguous piece of `count` values at `buffer`, until it returns false.
+    fn pieces(&self, buffer: *mut u8, count: i64, mut visit: impl FnMut(*mut u8, usize) -> bool) {
+        if self.is_contiguous() {
+            visit(buffer, self.bytes(count) as usize);
+            return;
+        }
+        let extent = self.extent();
+        for index in 0..count {
+            for run in self.runs.iter() {
+                let at = buffer.wrapping_offset((index * extent + run.offset) as isize);
+                if !visit(at, run.length as usize) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The data of `count` values.
+    pub(crate) unsafe fn pack(&self, buffer: P, count: i64, into: &mut Vec<u8>) {
+        into.reserve(self.bytes(count) as usize);
+        self.pieces(buffer.cast::<u8>().cast_mut(), count, |at, length| {
+            into.extend_from_slice(unsafe { slice(at, length) });
+            true
+        });
+    }
+
+    /// Writes data into `count` values.
+    pub(crate) unsafe fn unpack(&self, data: &[u8], buffer: M, count: i64) {
+        let mut rest = data;
+        self.pieces(buffer.cast(), count, |at, length| {
+            let (now, later) = rest.split_at(length.min(rest.len()));
+            if !now.is_empty() {
+                unsafe { std::ptr::copy_nonoverlapping(now.as_ptr(), at, now.len()) };
+            }
+            rest = later;
+            !rest.is_empty()
+        });
+    }
+}
+
+/// Basic elements in a run of this length; a pair counts as two.
+fn element(basic: c_int, length: i64) -> i64 {
+    match kind(basic) {
+        Some(Pair(..)) => i64::from(length > 0),
+        Some(Twins(_, size)) => length / size,
+        _ => length / i64::from(basic >> 8 & 0xff).max(1),
+    }
+}

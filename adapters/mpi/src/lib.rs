@@ -1,0 +1,40 @@
+//! A library with MPICH's ABI (`libmpich.so.12`) whose only transport is TGP/1 to an endpoint of `fsin`.
+//!
+//! An unmodified MPI program that is started by `fsin mpirun` loads it instead of MPICH. Each rank is a causal guest:
+//! its messages travel through the simulated network, and its clock advances by computing and waiting only.
+//!
+//! - [`abi`]: types and constants of MPICH's `mpi.h`; [`calls`]: the exported calls, by chapters of the standard;
+//! - `calls.txt`: the table of all calls of MPICH 4.0; `build.rs` writes those that are not implemented, each of which
+//!   ends the program with its name;
+//! - [`world`]: the state of this rank; [`engine`]: messages, matching and requests; [`collective`]: collectives as
+//!   messages, by the algorithms of traces; [`data`]: what these messages carry;
+//! - [`datatype`], [`operation`], [`communicator`]: MPI's objects; [`clock`]: clocks of the program; [`report`]: what
+//!   the launcher reads at the end.
+//!
+//! # How the model departs from reality, and who could notice
+//! - A send of at most the buffered size ends at once, whatever the state of the network; a longer one ends when its
+//!   last packet has left the node.
+//! - Matching and copying take no time beyond the declared overheads, except that an unsuccessful test or probe takes
+//!   [`world::POLL`].
+//! - Data of a collective may travel in an earlier message of the collective than in MPICH, but the result is visible
+//!   to the program only when all messages of its own rank have arrived: sizes and times of messages are those of the
+//!   algorithm. A reduction combines contributions in the order of a fixed binary tree over ranks, on any network and
+//!   by any algorithm.
+
+#![allow(non_snake_case, reason = "names of the standard")]
+#![allow(clippy::missing_safety_doc, reason = "the contract of each call is that of the MPI standard")]
+#![allow(clippy::not_unsafe_ptr_arg_deref, reason = "pointers of C, by the contract of the MPI standard")]
+
+#[macro_use]
+mod macros;
+mod abi;
+mod calls;
+mod clock;
+mod collective;
+mod communicator;
+mod data;
+mod datatype;
+mod engine;
+mod operation;
+mod report;
+mod world;

@@ -1,0 +1,59 @@
+//! How calls are exported.
+
+/// Defines calls that return an error code, each under its name and under that of the profiling interface.
+macro_rules! mpi {
+    ($( fn $name:ident ( $($a:ident : $t:ty),* $(,)? ) $body:block )*) => { $(
+        #[unsafe(no_mangle)]
+        #[allow(unused_unsafe, reason = "not every call touches memory of the program")]
+        unsafe extern "C" fn $name($($a: $t),*) -> std::ffi::c_int {
+            $crate::world::call(stringify!($name), || unsafe { $body })
+        }
+        const _: () = {
+            #[unsafe(export_name = concat!("P", stringify!($name)))]
+            unsafe extern "C" fn profiling($($a: $t),*) -> std::ffi::c_int {
+                unsafe { $name($($a),*) }
+            }
+        };
+    )* };
+}
+
+/// Defines calls that exist for counts of type `int` and, with the suffix `_c`, for counts of type `MPI_Count`. In the
+/// parameters `N` is the type of counts, and `A` that of displacements and extents.
+macro_rules! large {
+    ($( fn $name:ident / $large:ident ( $($a:ident : $t:ty),* $(,)? ) $body:block )*) => { $(
+        mod $name {
+            #[allow(unused_imports, reason = "a call may use none of them")]
+            use super::*;
+            #[allow(dead_code, reason = "not every call has counts and displacements")]
+            type N = std::ffi::c_int;
+            #[allow(dead_code, reason = "as above")]
+            type D = std::ffi::c_int;
+            mpi! { fn $name($($a: $t),*) $body }
+        }
+        mod $large {
+            #[allow(unused_imports, reason = "a call may use none of them")]
+            use super::*;
+            #[allow(dead_code, reason = "not every call has counts and displacements")]
+            type N = i64;
+            #[allow(dead_code, reason = "as above")]
+            type D = i64;
+            mpi! { fn $large($($a: $t),*) $body }
+        }
+    )* };
+}
+
+/// Defines calls that are not implemented.
+macro_rules! unsupported {
+    ($($name:ident)*) => { $(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name() -> std::ffi::c_int {
+            $crate::world::unsupported(stringify!($name))
+        }
+        const _: () = {
+            #[unsafe(export_name = concat!("P", stringify!($name)))]
+            unsafe extern "C" fn profiling() -> std::ffi::c_int {
+                $crate::world::unsupported(stringify!($name))
+            }
+        };
+    )* };
+}

@@ -1,0 +1,225 @@
+//! Reduction operations.
+
+use std::ffi::c_int;
+
+use crate::abi::*;
+use crate::datatype::{self, Basic, Type};
+use crate::world::{Outcome, error, w};
+
+/// `MPI_User_function`.
+pub(crate) type Function = unsafe extern "C" fn(M, M, *mut c_int, *mut c_int);
+
+/// An operation of the program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Op {
+    /// The address of the function; counts are of type `MPI_Count` if `is_large`.
+    pub(crate) function: usize,
+    pub(crate) is_large: bool,
+    pub(crate) commutes: bool,
+}
+
+const NAMES: [&str; 15] = [
+    "MPI_OP_NULL",
+    "MPI_MAX",
+    "MPI_MIN",
+    "MPI_SUM",
+    "MPI_PROD",
+    "MPI_LAND",
+    "MPI_BAND",
+    "MPI_LOR",
+    "MPI_BOR",
+    "MPI_LXOR",
+    "MPI_BXOR",
+    "MPI_MINLOC",
+    "MPI_MAXLOC",
+    "MPI_REPLACE",
+    "MPI_NO_OP",
+];
+
+/// The number of a predefined operation.
+fn number(op: c_int) -> Option<usize> {
+    (0x5800_0001..=OP_NO_OP).contains(&op).then_some((op & 0xff) as usize)
+}
+
+/// True if the operation commutes.
+pub(crate) fn commutes(op: c_int) -> Outcome<bool> {
+    match (number(op), w().ops.get(op)) {
+        (Some(_), _) => Ok(op != OP_REPLACE && op != OP_NO_OP),
+        (None, Some(found)) => Ok(found.commutes),
+        (None, None) => error(ERR_OP, format!("{op:#x} is not an operation")),
+    }
+}
+
+/// Checks that the operation applies to the type.
+pub(crate) fn check(op: c_int, handle: c_int, ty: &Type) -> Outcome {
+    commutes(op)?;
+    let Some(number) = number(op) else { return Ok(()) };
+    let kind = ty.basic().and_then(datatype::kind);
+    let fits = match (number, kind) {
+        (13 | 14, _) => true,
+        (_, None) => false,
+        (1 | 2, Some(kind)) => matches!(kind, Basic::Signed | Basic::Unsigned | Basic::Float),
+        (3 | 4, Some(kind)) => matches!(kind, Basic::Signed | Basic::Unsigned | Basic::Float | Basic::Complex),
+        (5 | 7 | 9, Some(kind)) => matches!(kind, Basic::Signed | Basic::Unsigned | Basic::Logical | Basic::Float),
+        (6 | 8 | 10, Some(kind)) => matches!(kind, Basic::Signed | Basic::Unsigned | Basic::Logical),
+        (_, Some(Basic::Pair(inner, _) | Basic::Twins(inner, _))) => *inner != Basic::Bytes,
+        (_, Some(_)) => false,
+    };
+    if fits || ty.size == 0 {
+        return Ok(());
+    }
+    let name = if ty.name.is_empty() { format!("{handle:#x}") } else { ty.name.clone() };
+    error(ERR_OP, format!("{} is not supported for values of type {name}", NAMES[number]))
+}
+
+macro_rules! numbers {
+    ($size:expr, $left:expr, $right:expr, $int:ty, $apply:expr) => {{
+        const SIZE: usize = std::mem::size_of::<$int>();
+        for (left, right) in $left.chunks_exact(SIZE).zip($right.chunks_exact_mut(SIZE)) {
+            let a = <$int>::from_ne_bytes(left.try_into().unwrap_or_default());
+            let b = <$int>::from_ne_bytes((&*right).try_into().unwrap_or_default());
+            let result: $int = $apply(a, b);
+            right.copy_from_slice(&result.to_ne_bytes());
+        }
+    }};
+}
+
+macro_rules! integer {
+    ($number:expr, $left:expr, $right:expr, $int:ty) => {{
+        let logical = |value: bool| if value { 1 } else { 0 };
+        match $number {
+            1 => numbers!(0, $left, $right, $int, |a: $int, b| a.max(b)),
+            2 => numbers!(0, $left, $right, $int, |a: $int, b| a.min(b)),
+            3 => numbers!(0, $left, $right, $int, |a: $int, b| a.wrapping_add(b)),
+            4 => numbers!(0, $left, $right, $int, |a: $int, b| a.wrapping_mul(b)),
+            5 => numbers!(0, $left, $right, $int, |a: $int, b| logical(a != 0 && b != 0)),
+            6 => numbers!(0, $left, $right, $int, |a: $int, b| a & b),
+            7 => numbers!(0, $left, $right, $int, |a: $int, b| logical(a != 0 || b != 0)),
+            8 => numbers!(0, $left, $right, $int, |a: $int, b| a | b),
+            9 => numbers!(0, $left, $right, $int, |a: $int, b| logical((a != 0) != (b != 0))),
+            10 => numbers!(0, $left, $right, $int, |a: $int, b| a ^ b),
+            _ => {}
+        }
+    }};
+}
+
+macro_rules! real {
+    ($number:expr, $left:expr, $right:expr, $float:ty) => {{
+        let logical = |value: bool| if value { 1.0 } else { 0.0 };
+        match $number {
+            1 => numbers!(0, $left, $right, $float, |a: $float, b: $float| if a > b { a } else { b }),
+            2 => numbers!(0, $left, $right, $float, |a: $float, b: $float| if a < b { a } else { b }),
+            3 => numbers!(0, $left, $right, $float, |a: $float, b: $float| a + b),
+            4 => numbers!(0, $left, $right, $float, |a: $float, b: $float| a * b),
+            5 => numbers!(0, $left, $right, $float, |a: $float, b: $float| logical(a != 0.0 && b != 0.0)),
+            7 => numbers!(0, $left, $right, $float, |a: $float, b: $float| logical(a != 0.0 || b != 0.0)),
+            9 => numbers!(0, $left, $right, $float, |a: $float, b: $float| logical((a != 0.0) != (b != 0.0))),
+            _ => {}
+        }
+    }};
+}
+
+macro_rules! complex {
+    ($left:expr, $right:expr, $float:ty) => {{
+        const SIZE: usize = std::mem::size_of::<$float>();
+        for (left, right) in $left.chunks_exact(2 * SIZE).zip($right.chunks_exact_mut(2 * SIZE)) {
+            let part = |from: &[u8], index: usize| {
+                <$float>::from_ne_bytes(from[index * SIZE..][..SIZE].try_into().unwrap_or_default())
+            };
+            let (a, b, c, d) = (part(left, 0), part(left, 1), part(right, 0), part(right, 1));
+            right[..SIZE].copy_from_slice(&(a * c - b * d).to_ne_bytes());
+            right[SIZE..].copy_from_slice(&(a * d + b * c).to_ne_bytes());
+        }
+    }};
+}
+
+/// `right` becomes `left op right`, for numbers of this kind and size.
+fn arithmetic(number: usize, kind: Basic, size: i64, left: &[u8], right: &mut [u8]) {
+    match (kind, size) {
+        (Basic::Float, 4) => real!(number, left, right, f32),
+        (Basic::Float, _) => real!(number, left, right, f64),
+        (Basic::Complex, 8) if number == 3 => real!(number, left, right, f32),
+        (Basic::Complex, _) if number == 3 => real!(number, left, right, f64),
+        (Basic::Complex, 8) => complex!(left, right, f32),
+        (Basic::Complex, _) => complex!(left, right, f64),
+        (Basic::Unsigned | Basic::Logical, 1) => integer!(number, left, right, u8),
+        (Basic::Unsigned, 2) => integer!(number, left, right, u16),
+        (Basic::Unsigned | Basic::Logical, 4) => integer!(number, left, right, u32),
+        (Basic::Unsigned, _) => integer!(number, left, right, u64),
+        (_, 1) => integer!(number, left, right, i8),
+        (_, 2) => integer!(number, left, right, i16),
+        (_, 4) => integer!(number, left, right, i32),
+        _ => integer!(number, left, right, i64),
+    }
+}
+
+/// The value of a number of a pair, for comparison.
+fn value(kind: Basic, bytes: &[u8]) -> f64 {
+    match (kind, bytes.len()) {
+        (Basic::Float, 4) => f64::from(f32::from_ne_bytes(bytes.try_into().unwrap_or_default())),
+        (Basic::Float, _) => f64::from_ne_bytes(bytes.try_into().unwrap_or_default()),
+        (_, 2) => f64::from(i16::from_ne_bytes(bytes.try_into().unwrap_or_default())),
+        (_, 4) => f64::from(i32::from_ne_bytes(bytes.try_into().unwrap_or_default())),
+        _ => i64::from_ne_bytes(bytes.try_into().unwrap_or_default()) as f64,
+    }
+}
+
+/// Least or greatest value with its location; the lower location of equal values.
+fn location(number: usize, kind: Basic, size: usize, index: usize, left: &[u8], right: &mut [u8]) {
+    for (left, right) in left.chunks_exact(size + index).zip(right.chunks_exact_mut(size + index)) {
+        let (a, b) = (value(kind, &left[..size]), value(kind, &right[..size]));
+        let index_kind = if index == size { kind } else { Basic::Signed };
+        let (i, j) = (value(index_kind, &left[size..]), value(index_kind, &right[size..]));
+        let better = if number == 11 { a < b } else { a > b };
+        if better || (a == b && i < j) {
+            right.copy_from_slice(left);
+        }
+    }
+}
+
+/// `right` becomes `left op right`: packed data of `count` values, `left` of lower ranks.
+pub(crate) fn apply(op: c_int, handle: c_int, ty: &Type, count: i64, left: &[u8], right: &mut [u8]) {
+    if let Some(number) = number(op) {
+        let Some(basic) = ty.basic() else { return };
+        match (number, datatype::kind(basic)) {
+            (13, _) => {}
+            (14, _) => right.copy_from_slice(left),
+            (11 | 12, Some(Basic::Pair(kind, size))) => location(number, *kind, size as usize, 4, left, right),
+            (11 | 12, Some(Basic::Twins(kind, size))) => {
+                location(number, *kind, size as usize, size as usize, left, right);
+            }
+            (_, Some(kind)) => arithmetic(number, kind, i64::from(basic >> 8 & 0xff), left, right),
+            (_, None) => {}
+        }
+        return;
+    }
+    let Some(&Op { function, is_large, .. }) = w().ops.get(op) else { return };
+    let mut handle = handle;
+    // The function expects values as they lie in memory.
+    let spread = |data: &[u8]| {
+        let (lower, upper) = ty.true_bounds();
+        let length = (upper - lower + (count - 1).max(0) * ty.extent().abs()).max(0) as usize;
+        let mut memory = vec![0_u8; length + 16];
+        // SAFETY: the memory holds all values.
+        unsafe { ty.unpack(data, memory.as_mut_ptr().wrapping_offset(-lower as isize).cast(), count) };
+        (memory, lower)
+    };
+    let ((mut a, lower), (mut b, _)) = (spread(left), spread(right));
+    let (from, to) = (a.as_mut_ptr().wrapping_offset(-lower as isize), b.as_mut_ptr().wrapping_offset(-lower as isize));
+    // SAFETY: the program has given this function with `MPI_Op_create`.
+    unsafe {
+        if is_large {
+            type Large = unsafe extern "C" fn(M, M, *mut i64, *mut c_int);
+            let mut count = count;
+            let function = std::mem::transmute::<usize, Large>(function);
+            function(from.cast(), to.cast(), &raw mut count, &raw mut handle);
+        } else {
+            let mut count = count as c_int;
+            let function = std::mem::transmute::<usize, Function>(function);
+            function(from.cast(), to.cast(), &raw mut count, &raw mut handle);
+        }
+        let mut packed = Vec::new();
+        ty.pack(to.cast(), count, &mut packed);
+        right.copy_from_slice(&packed);
+    }
+}

@@ -1,0 +1,203 @@
+//! What the launcher reads at the end: statistics of this rank, and its recording.
+
+use std::collections::BTreeMap;
+use std::ffi::c_int;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use crate::communicator;
+use crate::engine::{Awaited, What};
+use crate::world::w;
+
+/// Statistics of this rank.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Statistics {
+    /// \[ps\]
+    pub(crate) computing: u64,
+    /// \[ps\] By call and by the rank that was waited for; `None` for any rank.
+    waiting: BTreeMap<(&'static str, Option<usize>), u64>,
+    /// Number of calls.
+    pub(crate) calls: BTreeMap<&'static str, u64>,
+    /// Number of collectives, by operation.
+    collectives: BTreeMap<&'static str, u64>,
+    /// Messages and bytes to each rank.
+    sent: BTreeMap<usize, (u64, u64)>,
+    pub(crate) received: u64,
+    /// Messages that arrived before their receive was posted.
+    pub(crate) unexpected: u64,
+    /// The error that ended this rank.
+    pub(crate) failure: Option<String>,
+    /// True if the run ended first.
+    pub(crate) ended_by_run: bool,
+}
+
+impl Statistics {
+    pub(crate) fn waited(&mut self, call: &'static str, peer: Option<usize>, time: u64) {
+        if time > 0 {
+            *self.waiting.entry((call, peer)).or_default() += time;
+        }
+    }
+
+    pub(crate) fn sent(&mut self, to: usize, bytes: u64) {
+        let (messages, sum) = self.sent.entry(to).or_default();
+        *messages += 1;
+        *sum += bytes;
+    }
+
+    pub(crate) fn collective(&mut self, name: &'static str) {
+        *self.collectives.entry(name).or_default() += 1;
+    }
+}
+
+/// Writes the report: a line for each figure, its name first.
+pub(crate) fn write() {
+    let world = w();
+    let Some(folder) = &world.folder else { return };
+    let statistics = &world.statistics;
+    let mut text = String::new();
+    let _ = writeln!(text, "time {}", world.now());
+    let _ = writeln!(text, "computing {}", statistics.computing);
+    let _ = writeln!(text, "finalized {}", u8::from(world.finalized));
+    let _ = writeln!(text, "received {}", statistics.received);
+    let _ = writeln!(text, "unexpected {}", statistics.unexpected);
+    let _ = writeln!(text, "unreceived {}", world.mail.unreceived());
+    for ((call, peer), time) in &statistics.waiting {
+        let peer = peer.map_or_else(|| "any".to_owned(), |peer| peer.to_string());
+        let _ = writeln!(text, "waiting {call} {peer} {time}");
+    }
+    for (call, count) in &statistics.calls {
+        let _ = writeln!(text, "call {call} {count}");
+    }
+    for (name, count) in &statistics.collectives {
+        let _ = writeln!(text, "collective {name} {count}");
+    }
+    for (to, (messages, bytes)) in &statistics.sent {
+        let _ = writeln!(text, "sent {to} {messages} {bytes}");
+    }
+    if let Some(failure) = &statistics.failure {
+        let _ = writeln!(text, "failure {}", failure.replace('\n', " "));
+    }
+    if statistics.ended_by_run
+        && let Some(wait) = awaited()
+    {
+        let _ = writeln!(text, "awaits {wait}");
+    }
+    let log = world.log.as_mut().map_or(Ok(()), Log::flush);
+    if let Err(failure) = log {
+        let _ = writeln!(text, "failure the recording is incomplete: {failure}");
+    }
+    let (draft, path) = (folder.join(format!(".rank.{}", world.rank)), folder.join(format!("rank.{}", world.rank)));
+    // Without a report the launcher says so.
+    let _ = fs::write(&draft, text).and_then(|()| fs::rename(&draft, &path));
+}
+
+/// What this rank waits for, in words.
+fn awaited() -> Option<String> {
+    const SHOWN: usize = 4;
+    let world = w();
+    let message = |source: Option<usize>, tag: Option<i64>, context: u64| {
+        let source = source.map_or_else(|| "any rank".to_owned(), |source| format!("rank {source}"));
+        let tag = tag.map_or_else(|| "any tag".to_owned(), |tag| format!("tag {tag}"));
+        format!("a message from {source}, {tag}, on {}", communicator::title_of(context))
+    };
+    let request = |handle: c_int| match &world.requests.get(handle)?.what {
+        What::Receive { from, tag, comm, .. } => {
+            let context = communicator::get(*comm).map_or(0, |comm| comm.context);
+            Some(message(*from, *tag, context))
+        }
+        What::Send { to, tag, context, synchronous: true, .. } => {
+            let comm = communicator::title_of(*context);
+            Some(format!("rank {to} to receive its synchronous message, tag {tag}, on {comm}"))
+        }
+        What::Send { to, tag, bytes, .. } => {
+            Some(format!("its message of {bytes} bytes, tag {tag}, to rank {to} to leave"))
+        }
+        What::Collective(running) => running.as_ref().map(|running| running.wanted()),
+        _ => Some("a generalized request".to_owned()),
+    };
+    let what = match &world.mail.awaited {
+        Awaited::Nothing => return None,
+        Awaited::Probe { source, tag, context } => message(*source, *tag, *context),
+        Awaited::Requests(handles) => {
+            let pending = handles.iter().filter(|&&handle| !crate::engine::is_over(handle));
+            let all: Vec<String> = pending.filter_map(|&handle| request(handle)).collect();
+            let more = all.len().saturating_sub(SHOWN);
+            let tail = if more > 0 { format!("; and {more} more") } else { String::new() };
+            format!("{}{tail}", all[..all.len().min(SHOWN)].join("; "))
+        }
+    };
+    Some(format!("{}: waits for {what}", world.calling))
+}
+
+/// A recording in progress: a line for each event.
+pub(crate) struct Log {
+    out: BufWriter<File>,
+    /// \[ps\] Computing that has not been written.
+    computing: u64,
+    next: u32,
+    /// The number of the last operation.
+    pub(crate) last: u32,
+    failure: Option<io::Error>,
+}
+
+impl Log {
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        Ok(Self { out: BufWriter::new(File::create(path)?), computing: 0, next: 0, last: 0, failure: None })
+    }
+
+    fn line(&mut self, line: std::fmt::Arguments<'_>) {
+        if self.computing > 0 {
+            let time = std::mem::take(&mut self.computing);
+            self.keep(format_args!("c {time}"));
+        }
+        self.keep(line);
+    }
+
+    fn keep(&mut self, line: std::fmt::Arguments<'_>) {
+        if let Err(failure) = writeln!(self.out, "{line}") {
+            self.failure.get_or_insert(failure);
+        }
+    }
+
+    fn number(&mut self) -> u32 {
+        self.last = self.next;
+        self.next += 1;
+        self.last
+    }
+
+    pub(crate) fn compute(&mut self, time: u64) {
+        self.computing += time;
+    }
+
+    pub(crate) fn send(&mut self, to: usize, tag: i64, context: u64, bytes: u64) {
+        let number = self.number();
+        self.line(format_args!("s {to} {tag} {context} {bytes} {number}"));
+    }
+
+    pub(crate) fn receive(&mut self, from: Option<usize>, tag: Option<i64>, context: u64, bytes: u64) -> u32 {
+        let number = self.number();
+        let any = || "any".to_owned();
+        let (from, tag) = (from.map_or_else(any, |from| from.to_string()), tag.map_or_else(any, |tag| tag.to_string()));
+        self.line(format_args!("r {from} {tag} {context} {bytes} {number}"));
+        number
+    }
+
+    pub(crate) fn wait(&mut self, number: u32) {
+        self.line(format_args!("w {number}"));
+    }
+
+    pub(crate) fn cancelled(&mut self, number: u32) {
+        self.line(format_args!("x {number}"));
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.computing > 0 {
+            let time = std::mem::take(&mut self.computing);
+            self.keep(format_args!("c {time}"));
+        }
+        self.out.flush()?;
+        self.failure.take().map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,421 @@
+//! The state of this rank, and how calls enter and leave the library.
+
+use std::cell::{Cell, UnsafeCell};
+use std::collections::{BTreeMap, HashMap};
+use std::env;
+use std::ffi::c_int;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use adapters::address::Address;
+use adapters::guest::{Config, Guest, GuestError};
+use trgen::trace::collectives::Choice;
+
+use crate::abi::*;
+use crate::clock;
+use crate::communicator::{Comm, Errhandler, Keyval};
+use crate::datatype::Type;
+use crate::engine::{Mail, Request};
+use crate::operation::Op;
+use crate::report::{Log, Statistics};
+
+/// \[ps\] Cost of an unsuccessful test or probe: a program that polls reaches the time of the event.
+pub(crate) const POLL: u64 = 100_000;
+
+/// Objects under handles: those of the dynamic kind, numbered from 0 on.
+#[derive(Debug)]
+pub(crate) struct Table<T> {
+    kind: c_int,
+    all: Vec<Option<T>>,
+    free: Vec<usize>,
+}
+
+impl<T> Table<T> {
+    /// A table of handles of this kind, the first `reserved` of which are never given.
+    pub(crate) fn new(kind: u32, reserved: usize) -> Self {
+        Self { kind: kind as c_int, all: (0..reserved).map(|_| None).collect(), free: Vec::new() }
+    }
+
+    pub(crate) fn add(&mut self, object: T) -> c_int {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.all.push(None);
+            self.all.len() - 1
+        });
+        self.all[index] = Some(object);
+        self.kind | index as c_int
+    }
+
+    fn index(&self, handle: c_int) -> Option<usize> {
+        (handle & 0x7c00_0000 == self.kind & 0x7c00_0000 && handle < 0).then_some((handle & 0x03ff_ffff) as usize)
+    }
+
+    pub(crate) fn get(&self, handle: c_int) -> Option<&T> {
+        self.all.get(self.index(handle)?)?.as_ref()
+    }
+
+    pub(crate) fn get_mut(&mut self, handle: c_int) -> Option<&mut T> {
+        let index = self.index(handle)?;
+        self.all.get_mut(index)?.as_mut()
+    }
+
+    pub(crate) fn remove(&mut self, handle: c_int) -> Option<T> {
+        let index = self.index(handle)?;
+        let object = self.all.get_mut(index)?.take()?;
+        self.free.push(index);
+        Some(object)
+    }
+
+    /// Handles in use.
+    pub(crate) fn handles(&self) -> Vec<c_int> {
+        let used = self.all.iter().enumerate().filter(|(_, object)| object.is_some());
+        used.map(|(index, _)| self.kind | index as c_int).collect()
+    }
+}
+
+/// How long computing takes in virtual time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Compute {
+    /// Nothing.
+    None,
+    /// \[ps\] This much before each call that communicates.
+    Fixed(u64),
+    /// The processor time of the thread, times this factor.
+    Measured(f64),
+}
+
+/// The state of this rank.
+pub(crate) struct World {
+    pub(crate) guest: Option<Guest>,
+    pub(crate) rank: usize,
+    pub(crate) size: usize,
+    pub(crate) compute: Compute,
+    /// \[bytes\] Longest message whose send ends at once.
+    pub(crate) buffered: u64,
+    pub(crate) choice: Choice,
+    pub(crate) initialized: bool,
+    pub(crate) finalized: bool,
+    pub(crate) mail: Mail,
+    pub(crate) requests: Table<Request>,
+    pub(crate) comms: Table<Comm>,
+    pub(crate) comm_world: Comm,
+    pub(crate) comm_self: Comm,
+    pub(crate) groups: Table<Vec<usize>>,
+    pub(crate) types: Table<Type>,
+    pub(crate) builtin: HashMap<c_int, Type>,
+    pub(crate) ops: Table<Op>,
+    pub(crate) errhandlers: Table<Errhandler>,
+    pub(crate) keyvals: Table<Keyval>,
+    pub(crate) infos: Table<BTreeMap<String, String>>,
+    pub(crate) statistics: Statistics,
+    pub(crate) log: Option<Log>,
+    /// The file that the launcher reads at the end.
+    pub(crate) folder: Option<PathBuf>,
+    /// The call that the program has made.
+    pub(crate) calling: &'static str,
+    /// True once the computing before this call has been charged.
+    charged: bool,
+    /// \[ps\] Processor time when the last call ended.
+    left: u64,
+    /// \[ps\] Processor time used by the program and not charged yet.
+    used: u64,
+    pub(crate) buffer: (usize, i64),
+}
+
+struct Global(UnsafeCell<Option<Box<World>>>);
+// SAFETY: MPI_THREAD_FUNNELED: only the thread that initialized MPI makes calls.
+unsafe impl Sync for Global {}
+static WORLD: Global = Global(UnsafeCell::new(None));
+
+thread_local! {
+    /// Depth of calls into the library: callbacks of the program call it again.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// True while this thread executes the library.
+pub(crate) fn is_inside() -> bool {
+    DEPTH.with(|depth| depth.get() > 0)
+}
+
+/// Runs `work` as part of the library: clocks are those of the host.
+pub(crate) fn inside<T>(work: impl FnOnce() -> T) -> T {
+    DEPTH.with(|depth| depth.set(depth.get() + 1));
+    let result = work();
+    DEPTH.with(|depth| depth.set(depth.get() - 1));
+    result
+}
+
+/// True once the first call has been made.
+pub(crate) fn exists() -> bool {
+    // SAFETY: as for `Global`.
+    unsafe { (*WORLD.0.get()).is_some() }
+}
+
+/// The state of this rank. The reference must not be kept while code of the program runs.
+pub(crate) fn w() -> &'static mut World {
+    // SAFETY: as for `Global`; references do not outlive the statement, or at least no callback.
+    unsafe { (*WORLD.0.get()).get_or_insert_with(|| Box::new(World::new())) }
+}
+
+/// An error of MPI: its class, its description, and the communicator whose error handler is called.
+#[derive(Debug)]
+pub(crate) struct Error {
+    pub(crate) class: c_int,
+    pub(crate) text: String,
+    pub(crate) comm: c_int,
+}
+
+pub(crate) type Outcome<T = ()> = Result<T, Error>;
+
+/// An error without a communicator.
+pub(crate) fn error<T>(class: c_int, text: impl Into<String>) -> Outcome<T> {
+    Err(Error { class, text: text.into(), comm: COMM_WORLD })
+}
+
+impl World {
+    fn new() -> Self {
+        let size = number("FSIN_MPI_SIZE").unwrap_or(1).max(1) as usize;
+        let rank = number("FSIN_MPI_RANK").unwrap_or(0) as usize;
+        let word = |name: &str| env::var(name).unwrap_or_default();
+        let compute = match word("FSIN_MPI_COMPUTE").split_once(':') {
+            Some(("fixed", time)) => Compute::Fixed(time.parse().unwrap_or(0)),
+            Some(("measured", factor)) => Compute::Measured(factor.parse().unwrap_or(1.0)),
+            _ => Compute::None,
+        };
+        Self {
+            guest: None,
+            rank,
+            size,
+            compute,
+            buffered: number("FSIN_MPI_BUFFERED").unwrap_or(u64::MAX),
+            choice: word("FSIN_MPI_COLLECTIVES").parse().unwrap_or_default(),
+            initialized: false,
+            finalized: false,
+            mail: Mail::new(size),
+            requests: Table::new(0xac00_0000, 1),
+            comms: Table::new(0x8400_0000, 1),
+            comm_world: Comm::new(1, (0..size).collect(), rank, "MPI_COMM_WORLD"),
+            comm_self: Comm::new(2, vec![rank], 0, "MPI_COMM_SELF"),
+            groups: Table::new(0x8800_0000, 1),
+            types: Table::new(0x8c00_0000, 16),
+            builtin: HashMap::new(),
+            ops: Table::new(0x9800_0000, 1),
+            errhandlers: Table::new(0x9400_0000, 1),
+            keyvals: Table::new(0xa400_0000, 1),
+            infos: Table::new(0x9c00_0000, 1),
+            statistics: Statistics::default(),
+            log: None,
+            folder: env::var_os("FSIN_MPI_FOLDER").map(PathBuf::from),
+            calling: "",
+            charged: false,
+            left: 0,
+            used: 0,
+            buffer: (0, 0),
+        }
+    }
+
+    /// Connects to the endpoint and waits for the beginning of time.
+    pub(crate) fn connect(&mut self) {
+        let Ok(address) = env::var("FSIN_MPI_ADDRESS") else {
+            end("this program runs on a simulated network: start it with `fsin mpirun`", 1);
+        };
+        let address: Address = match address.parse() {
+            Ok(address) => address,
+            Err(_) => end(&format!("FSIN_MPI_ADDRESS={address} is not an address"), 1),
+        };
+        let config = Config {
+            patience: Duration::from_secs(number("FSIN_MPI_PATIENCE").unwrap_or(86_400)),
+            ..Config::new(format!("rank {}", self.rank), self.rank as u32)
+        };
+        match Guest::connect(&address, &config) {
+            Ok(mut guest) => {
+                // Until all ranks are there, none may fail.
+                if let Err(failure) = guest.until() {
+                    lost(&failure);
+                }
+                self.guest = Some(guest);
+            }
+            Err(failure) => end(&format!("cannot join the simulated network: {failure}"), 1),
+        }
+        if env::var_os("FSIN_MPI_RECORD").is_some()
+            && let Some(folder) = &self.folder
+        {
+            match Log::create(&folder.join(format!("events.{}", self.rank))) {
+                Ok(log) => self.log = Some(log),
+                Err(failure) => end(&format!("cannot record: {failure}"), 1),
+            }
+        }
+        self.left = clock::processor();
+    }
+
+    /// \[ps\] The clock of this rank.
+    pub(crate) fn now(&self) -> u64 {
+        self.guest.as_ref().map_or(0, Guest::now)
+    }
+
+    /// Lets time pass that the program spends on something other than waiting.
+    pub(crate) fn spend(&mut self, time: u64) {
+        let Some(guest) = &mut self.guest else { return };
+        if time == 0 {
+            return;
+        }
+        let advanced = guest.advance(time);
+        self.statistics.computing += time;
+        if let Some(log) = &mut self.log {
+            log.compute(time);
+        }
+        if let Err(failure) = advanced {
+            lost(&failure);
+        }
+    }
+
+    /// Charges the computing before a call that communicates, once.
+    pub(crate) fn charge(&mut self) {
+        if std::mem::replace(&mut self.charged, true) {
+            return;
+        }
+        match self.compute {
+            Compute::None => {}
+            Compute::Fixed(time) => self.spend(time),
+            Compute::Measured(_) => self.charge_used(),
+        }
+    }
+
+    /// Charges measured computing so far.
+    pub(crate) fn charge_used(&mut self) {
+        if let Compute::Measured(factor) = self.compute {
+            let time = (std::mem::take(&mut self.used) as f64 * factor) as u64;
+            self.spend(time);
+        }
+    }
+
+    fn enter(&mut self, name: &'static str) {
+        self.calling = name;
+        self.charged = false;
+        if matches!(self.compute, Compute::Measured(_)) {
+            self.used += clock::processor().saturating_sub(self.left);
+        }
+        *self.statistics.calls.entry(name).or_default() += 1;
+    }
+
+    fn leave(&mut self) {
+        if matches!(self.compute, Compute::Measured(_)) {
+            self.left = clock::processor();
+        }
+    }
+}
+
+fn number(name: &str) -> Option<u64> {
+    env::var(name).ok()?.parse().ok()
+}
+
+/// Measures what the program has computed before it reads a clock.
+pub(crate) fn measure() {
+    let world = w();
+    if matches!(world.compute, Compute::Measured(_)) {
+        let now = clock::processor();
+        world.used += now.saturating_sub(world.left);
+        world.left = now;
+        world.charge_used();
+    }
+}
+
+/// Executes a call of the program, and handles its error.
+pub(crate) fn call(name: &'static str, body: impl FnOnce() -> Outcome) -> c_int {
+    let outermost = !is_inside();
+    let result = inside(|| {
+        if outermost {
+            w().enter(name);
+        }
+        let outcome = match check(name) {
+            Ok(()) => body(),
+            refused => refused,
+        };
+        let code = match outcome {
+            Ok(()) => SUCCESS,
+            Err(failure) => handle(name, &failure),
+        };
+        if outermost {
+            w().leave();
+        }
+        code
+    });
+    result
+}
+
+/// Calls are made between initialization and finalization, except those that the standard permits outside.
+fn check(name: &'static str) -> Outcome {
+    const ANYWHERE: [&str; 14] = [
+        "MPI_Init",
+        "MPI_Init_thread",
+        "MPI_Initialized",
+        "MPI_Finalized",
+        "MPI_Get_version",
+        "MPI_Get_library_version",
+        "MPI_Get_processor_name",
+        "MPI_Abort",
+        "MPI_Error_string",
+        "MPI_Error_class",
+        "MPI_Info_create",
+        "MPI_Info_set",
+        "MPI_Info_free",
+        "MPI_Status_set_cancelled",
+    ];
+    if w().initialized && !w().finalized || ANYWHERE.contains(&name) {
+        return Ok(());
+    }
+    let when = if w().finalized { "after MPI_Finalize" } else { "before MPI_Init" };
+    end(&format!("{name} is called {when}"), 1)
+}
+
+/// Calls the error handler: ends the program, returns the code, or calls a function of the program.
+fn handle(name: &str, failure: &Error) -> c_int {
+    let comm = if crate::communicator::get(failure.comm).is_ok() { failure.comm } else { COMM_WORLD };
+    let handler = crate::communicator::get(comm).map_or(ERRORS_ARE_FATAL, |comm| comm.errhandler);
+    match handler {
+        ERRORS_RETURN => failure.class,
+        ERRORS_ARE_FATAL | ERRORS_ABORT => end(&format!("{name}: {}", failure.text), failure.class.max(1)),
+        other => {
+            if let Some(function) = w().errhandlers.get(other).map(|handler| handler.function) {
+                let (mut comm, mut class) = (comm, failure.class);
+                // SAFETY: the program has given this function as an error handler.
+                unsafe { function(&raw mut comm, &raw mut class) };
+            }
+            failure.class
+        }
+    }
+}
+
+/// A call that the library lacks.
+pub(crate) fn unsupported(name: &'static str) -> ! {
+    inside(|| end(&format!("{name} is not supported on a simulated network (docs/book, `fsin mpirun`)"), 1))
+}
+
+/// Ends the program with a message.
+pub(crate) fn end(text: &str, code: c_int) -> ! {
+    use std::io::Write as _;
+    let line = format!("rank {}: {text}", w().rank);
+    let _ = writeln!(std::io::stderr(), "fsin-mpi: {line}");
+    w().statistics.failure = Some(line);
+    leave(text, code)
+}
+
+/// Ends the program because its network has gone.
+pub(crate) fn lost(failure: &GuestError) -> ! {
+    let text = failure.to_string();
+    if !matches!(failure, GuestError::Refused { .. }) {
+        end(&text, 1);
+    }
+    // The launcher knows why; what this rank waits for may explain it.
+    w().statistics.ended_by_run = true;
+    w().guest = None;
+    leave(&text, 1)
+}
+
+fn leave(text: &str, code: c_int) -> ! {
+    crate::report::write();
+    if let Some(guest) = w().guest.take() {
+        guest.give_up(text);
+    }
+    w().finalized = true;
+    std::process::exit(code)
+}

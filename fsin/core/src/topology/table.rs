@@ -1,0 +1,125 @@
+//! The table of topologies: one row for each. A new topology is its file and one line here.
+
+use trgen::catalog::{Component, ErrorKind, SpecError};
+use trgen::phrase;
+
+use super::{Switched, Topology, circulant, grid, switched, twisted};
+
+/// A topology, or the error of its specification.
+type Built = Result<Box<dyn Topology>, SpecError>;
+
+/// What a topology states of itself, in its own file. There are no defaults: a missing answer does not compile.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Name, definition, parameters, source.
+    pub component: Component,
+    /// Which general routings serve it.
+    pub kind: Kind,
+    /// A valid specification; that of `graph` needs a file.
+    pub example: &'static str,
+    /// Builds it from the words after the first colon, with this many directions of each dimension.
+    pub(super) build: fn(&str, usize) -> Built,
+}
+
+/// A kind of topologies, as general routings distinguish them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Direct, and rings, if any, wrap at a coordinate.
+    Grid,
+    /// Any other direct network.
+    Direct,
+    /// A network of switches.
+    Switched,
+}
+
+/// All topologies. One line per member.
+pub const TABLE: [Row; 17] = [
+    grid::TORUS,
+    grid::MESH,
+    twisted::TWISTED,
+    grid::HYPERCUBE,
+    circulant::CIRCULANT,
+    circulant::MIDIMEW,
+    circulant::CIRCPK,
+    circulant::SPIDERGON,
+    twisted::SPINNAKER,
+    switched::tree::FATTREE,
+    switched::tree::THINTREE,
+    switched::tree::SLIMTREE,
+    switched::dragonfly::DRAGONFLY,
+    switched::hyperx::HYPERX,
+    switched::cube::ICUBE,
+    switched::random::RRG,
+    switched::graph::GRAPH,
+];
+
+/// The description of every topology.
+pub const TOPOLOGIES: &[Component] = &components();
+
+const fn components() -> [Component; TABLE.len()] {
+    let mut all = [TABLE[0].component; TABLE.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = TABLE[at].component;
+        at += 1;
+    }
+    all
+}
+
+/// The row of a topology, by its specification or by its name alone.
+#[must_use]
+pub fn row(spec: &str) -> Option<&'static Row> {
+    static ROWS: [Row; TABLE.len()] = TABLE;
+    let name = spec.split(':').next().unwrap_or(spec);
+    ROWS.iter().find(|row| row.component.name == name)
+}
+
+/// Builds the topology of a specification such as `torus:8x8x8`, with `ways` links per dimension and node.
+///
+/// # Errors
+/// An unknown name, sizes that do not parse or are out of range, more than 2^31 nodes, ways that the topology lacks.
+pub fn parse(spec: &str, ways: usize) -> Result<Box<dyn Topology>, SpecError> {
+    let (name, words) = spec.split_once(':').unwrap_or((spec, ""));
+    match row(name) {
+        Some(row) => (row.build)(words, ways),
+        None => {
+            let known: Vec<&str> = TOPOLOGIES.iter().map(|component| component.name).collect();
+            Err(SpecError::unknown("topology", name, &known))
+        }
+    }
+}
+
+/// Checks for bidirectional links: networks of switches have no others.
+pub(super) fn both_ways(network: Switched, ways: usize) -> Built {
+    match ways {
+        2 => Ok(Box::new(network)),
+        _ => Err(SpecError::new(
+            ErrorKind::Conflict,
+            format!("the links of {} lead both ways", network.spec()),
+            phrase!["use ", ["ways" => 2], ", or leave it out"],
+        )
+        .of("ways")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_example_builds_the_topology_of_its_row() {
+        for (at, Row { component, kind, example, .. }) in TABLE.iter().enumerate() {
+            assert!(TABLE[..at].iter().all(|other| other.component.name != component.name), "{}", component.name);
+            assert_eq!(row(example).map(|row| row.component.name), Some(component.name));
+            if component.name != "graph" {
+                let built = parse(example, 2).unwrap_or_else(|error| panic!("{example}: {error}"));
+                let found = match (built.switched(), built.is_grid()) {
+                    (Some(_), _) => Kind::Switched,
+                    (None, true) => Kind::Grid,
+                    (None, false) => Kind::Direct,
+                };
+                assert_eq!(found, *kind, "{example}");
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The output state that heads can see.
+
+use trgen::NodeId;
+
+use super::Reference;
+use crate::router::request::{OutputState, OutputVc};
+use fsin_core::topology::Port;
+
+/// The local view of a head at a node: the queues at the end of the previous cycle.
+pub(super) struct LocalView<'a> {
+    pub(super) engine: &'a Reference,
+    pub(super) node: NodeId,
+}
+
+impl LocalView<'_> {
+    /// \[packets\] In the neighbour's queue behind a channel.
+    fn packets(&self, neighbour: NodeId, output: OutputVc) -> u32 {
+        let queue = &self.engine.nodes[neighbour.index()].queues[output.index(self.engine.params.vcs)];
+        // From the header's arrival to the tail's departure a packet has a phit in the queue, and its phits are
+        // contiguous.
+        let changes = queue.iter().zip(queue.iter().skip(1)).filter(|(phit, next)| phit.packet != next.packet).count();
+        changes as u32 + u32::from(!queue.is_empty())
+    }
+}
+
+impl OutputState for LocalView<'_> {
+    fn fitting(&self, port: Port) -> u32 {
+        let params = &self.engine.params;
+        let fits = |output: OutputVc| self.space_ahead(output).is_some_and(|space| space >= params.packet_phits);
+        (0..params.vcs as u8).filter(|&vc| fits(OutputVc { port, vc })).fold(0, |fitting, vc| fitting | 1 << vc)
+    }
+
+    fn open(&self, port: Port) -> u32 {
+        let (vcs, owner) = (self.engine.params.vcs, &self.engine.nodes[self.node.index()].owner);
+        let is_owned = |vc: u8| owner[OutputVc { port, vc }.index(vcs)].is_some();
+        self.fitting(port) & !(0..vcs as u8).filter(|&vc| is_owned(vc)).fold(0, |owned, vc| owned | 1 << vc)
+    }
+
+    fn packets_ahead(&self, output: OutputVc) -> u32 {
+        let neighbour = self.engine.topology.neighbour(self.node, output.port);
+        neighbour.map_or(0, |neighbour| self.packets(neighbour, output))
+    }
+
+    fn space_ahead(&self, output: OutputVc) -> Option<u32> {
+        let neighbour = self.engine.topology.neighbour(self.node, output.port)?;
+        Some(self.engine.space(neighbour, output.index(self.engine.params.vcs)))
+    }
+
+    fn has_room(&self, output: OutputVc, packets: u32) -> bool {
+        let params = &self.engine.params;
+        self.engine.space(self.node, output.index(params.vcs)) >= packets * params.packet_phits
+    }
+
+    fn restricts(&self) -> bool {
+        let timer = self.engine.nodes[self.node.index()].timer;
+        timer.is_none_or(|timer| timer.is_congested(self.engine.clock.0))
+    }
+}

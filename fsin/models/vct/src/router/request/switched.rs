@@ -1,0 +1,238 @@
+//! Heads in a network of switches: which of the candidates of the [routing function](crate::routing::switched) they
+//! request.
+
+use trgen::NodeId;
+use trgen::rng::{Purpose, mix2};
+
+use super::{Head, Input, OutputState, OutputVc, RouteRules, Wait, draw, nth_bit};
+use crate::router::layout::Layout;
+use crate::routing::Choice;
+use crate::routing::switched::{Candidate, RoutingFunction, Visit};
+use fsin_core::topology::Port;
+
+#[inline(always)]
+fn visit<'a>(head: &Head<'a>) -> Visit<'a> {
+    let Head { node, input, source, destination, key, offsets: state, .. } = *head;
+    Visit { node, input, source, destination, key, state }
+}
+
+/// The best channel so far, and its weight: tier, packets ahead, and a random tie-breaker; less is better.
+type Best = (u128, OutputVc);
+
+const NONE: Best = (u128::MAX, OutputVc { port: Port(0), vc: 0 });
+
+/// The best channel that was found; if there is none, `otherwise`.
+#[inline(always)]
+fn found<E>(best: Best, otherwise: E) -> Result<OutputVc, E> {
+    if best.0 == NONE.0 { Err(otherwise) } else { Ok(best.1) }
+}
+
+/// The channels of a mask.
+#[inline(always)]
+fn channels(mut vcs: u32) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let vc = if vcs == 0 { None } else { Some(vcs.trailing_zeros() as u8) };
+        vcs &= vcs.wrapping_sub(1);
+        vc
+    })
+}
+
+/// Random tie-breaker: the least wins.
+const fn lot(head: &Head<'_>, output: OutputVc) -> u64 {
+    mix2(mix2(head.key ^ head.node.0 as u64, Purpose::Output as u64), (output.port.0 as u64) << 8 | output.vc as u64)
+}
+
+/// The candidate of the first tier with least packets ahead times hops to go; ties go to fewest hops, then at random. A
+/// channel that is not open counts as one packet more.
+fn lightest(function: &RoutingFunction, head: &Head<'_>, outputs: &impl OutputState) -> Option<Candidate> {
+    let mut best = None;
+    function.choices(&visit(head), |candidate| {
+        if candidate.tier > 0 {
+            return;
+        }
+        let open = outputs.open(candidate.port);
+        let ahead: u32 = channels(candidate.vcs)
+            .map(|vc| outputs.packets_ahead(OutputVc { port: candidate.port, vc }) + u32::from(open & 1 << vc == 0))
+            .sum();
+        let rank =
+            (ahead * u32::from(candidate.hops), candidate.hops, lot(head, OutputVc { port: candidate.port, vc: 0 }));
+        if best.is_none_or(|(least, _)| rank < least) {
+            best = Some((rank, candidate));
+        }
+    });
+    best.map(|(_, candidate)| candidate)
+}
+
+impl<L: Layout> RouteRules<L> {
+    /// The request of a head in a network of switches.
+    #[inline(always)]
+    pub(super) fn switched_request(&self, head: &Head<'_>, outputs: &impl OutputState) -> Option<OutputVc> {
+        let function = self.function.as_deref()?;
+        match function.choice() {
+            Choice::Open => self.among_open(function, head, outputs).ok(),
+            Choice::MostSpace => self.by_space(function, head, outputs),
+            Choice::Drawn => self.drawn(function, head, outputs),
+        }
+    }
+
+    /// The same if it can be granted; if not, how long the head may sleep.
+    #[inline(always)]
+    pub(super) fn switched_if_open(&self, head: &Head<'_>, outputs: &impl OutputState) -> Result<OutputVc, Wait> {
+        let function = self.function.as_deref().ok_or(Wait::Opening)?;
+        let wait = |polls| if polls { Wait::Poll } else { Wait::Opening };
+        if function.choice() == Choice::Open {
+            return self.among_open(function, head, outputs).map_err(wait);
+        }
+        let asked = self.switched_request(head, outputs);
+        asked.filter(|output| outputs.open(output.port) & 1 << output.vc != 0).ok_or_else(|| {
+            // Free space, draws and room for the bubble may be different in the next cycle.
+            let mut polls = false;
+            function.candidates(&visit(head), |candidate| polls |= outputs.open(candidate.port) & candidate.vcs != 0);
+            wait(polls)
+        })
+    }
+
+    /// True if a candidate channel has as much room behind it as the packet needs: for itself, and for the bubble if it
+    /// enters a ring.
+    #[inline]
+    fn has_room_ahead(&self, head: &Head<'_>, candidate: Candidate, output: OutputVc, space: u32) -> bool {
+        let enters = candidate.bubble && head.input != Input::Transit(output);
+        space >= self.packet_phits * if enters { self.bubble.max(1) } else { 1 }
+    }
+
+    /// The channel with most free space ahead among those that pass; ties are broken at random.
+    #[inline(never)]
+    fn by_space(&self, function: &RoutingFunction, head: &Head<'_>, outputs: &impl OutputState) -> Option<OutputVc> {
+        let mut best: Option<(u32, u64, OutputVc)> = None;
+        function.candidates(&visit(head), |candidate| {
+            for vc in channels(candidate.vcs) {
+                let output = OutputVc { port: candidate.port, vc };
+                let Some(space) = outputs.space_ahead(output) else { continue };
+                if !self.has_room_ahead(head, candidate, output, space) {
+                    continue;
+                }
+                let lot = || mix2(lot(head, output), head.now);
+                let is_better = best.is_none_or(|(most, least, _)| space > most || (space == most && lot() < least));
+                if is_better {
+                    best = Some((space, lot(), output));
+                }
+            }
+        });
+        best.map(|(_, _, output)| output)
+    }
+
+    /// The channel of the one candidate that is drawn, if it passes.
+    #[inline(never)]
+    fn drawn(&self, function: &RoutingFunction, head: &Head<'_>, outputs: &impl OutputState) -> Option<OutputVc> {
+        let mut only = None;
+        function.candidates(&visit(head), |candidate| only = Some(candidate));
+        let candidate = only?;
+        let vc = match candidate.vcs.count_ones() {
+            1 => candidate.vcs.trailing_zeros() as u8,
+            count => nth_bit(candidate.vcs, draw(head, Purpose::VirtualChannel, count)),
+        };
+        let output = OutputVc { port: candidate.port, vc };
+        let space = outputs.space_ahead(output)?;
+        self.has_room_ahead(head, candidate, output, space).then_some(output)
+    }
+
+    /// An open channel of one of the candidates: of the first tier that has any, the one with fewest packets ahead, or
+    /// the result of weighing. If there is none: whether a change of the queues ahead may alter that, because the head
+    /// weighs its candidates and one of them is open.
+    #[inline(always)]
+    fn among_open(
+        &self,
+        function: &RoutingFunction,
+        head: &Head<'_>,
+        outputs: &impl OutputState,
+    ) -> Result<OutputVc, bool> {
+        let Some(candidate) = function.single_candidate(&visit(head)) else {
+            return self.among_several(function, head, outputs);
+        };
+        let open = outputs.open(candidate.port) & candidate.vcs;
+        match open & open.wrapping_sub(1) {
+            // No channel, or one.
+            0 if open == 0 => Err(false),
+            0 => Ok(OutputVc { port: candidate.port, vc: open.trailing_zeros() as u8 }),
+            _ => self.better_of(candidate, open, head, outputs),
+        }
+    }
+
+    /// The request of a packet with a single candidate, of which several channels are `open`.
+    #[inline(never)]
+    fn better_of(
+        &self,
+        candidate: Candidate,
+        open: u32,
+        head: &Head<'_>,
+        outputs: &impl OutputState,
+    ) -> Result<OutputVc, bool> {
+        found(self.better(NONE, candidate, open, head, outputs), false)
+    }
+
+    /// The request of a packet with several candidates.
+    #[inline(never)]
+    fn among_several(
+        &self,
+        function: &RoutingFunction,
+        head: &Head<'_>,
+        outputs: &impl OutputState,
+    ) -> Result<OutputVc, bool> {
+        let visit = visit(head);
+        let weighs = function.weighs(&visit);
+        let chosen = if weighs { lightest(function, head, outputs) } else { None };
+        let mut best = NONE;
+        let mut is_open = false;
+        function.choices(&visit, |candidate| {
+            let open = outputs.open(candidate.port) & candidate.vcs;
+            is_open |= open != 0;
+            if candidate.tier > 0 || chosen.is_none_or(|chosen| candidate == chosen) {
+                best = self.better(best, candidate, open, head, outputs);
+            }
+        });
+        found(best, weighs && is_open)
+    }
+
+    /// The best of the result so far and the `open` channels of a candidate. Unpredictable, so computed without a
+    /// branch: every channel draws a tie-breaker.
+    #[inline(always)]
+    fn better(
+        &self,
+        mut best: Best,
+        candidate: Candidate,
+        open: u32,
+        head: &Head<'_>,
+        outputs: &impl OutputState,
+    ) -> Best {
+        for vc in channels(open) {
+            let output = OutputVc { port: candidate.port, vc };
+            let rank = u64::from(candidate.tier) << 32 | u64::from(outputs.packets_ahead(output));
+            let weight = u128::from(rank) << 64 | u128::from(lot(head, output));
+            best = if weight < best.0 { (weight, output) } else { best };
+        }
+        best
+    }
+
+    /// A channel that opens on any of its candidates wakes the head.
+    #[inline(never)]
+    pub(super) fn switched_ports(&self, head: &Head<'_>, mut tell: impl FnMut(Port)) {
+        if let Some(function) = self.function.as_deref() {
+            function.candidates(&visit(head), |candidate| tell(candidate.port));
+        }
+    }
+
+    /// The first channel of the last candidate.
+    #[inline(never)]
+    pub(super) fn switched_blocking_channel(&self, head: &Head<'_>) -> Option<OutputVc> {
+        let mut last = None;
+        self.function.as_deref()?.candidates(&visit(head), |candidate| last = Some(candidate));
+        last.map(|candidate| OutputVc { port: candidate.port, vc: candidate.vcs.trailing_zeros() as u8 })
+    }
+
+    #[inline(always)]
+    pub(super) fn switched_hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, state: &mut [i16]) {
+        if let Some(function) = &self.function {
+            function.hop(node, destination, key, port, state);
+        }
+    }
+}

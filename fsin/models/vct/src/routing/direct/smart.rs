@@ -1,0 +1,135 @@
+//! `bubble:smart`: each input queue keeps a bet on a dimension.
+//!
+//! The bet is 0 at first and after each grant. Bet b of 0 to n-1 stands for dimension (own + b) mod n, own being the
+//! dimension in which the packet came; at injection for dimension b. Where there are hops to go, the channel is the
+//! packet's own if it stands in an adaptive channel of this dimension and direction, and else a random one of 1 to V-1.
+//! If it does not pass, the next bet has its turn in the same cycle. If it passes, the head requests it; without a
+//! grant, the next cycle begins with the following bet. After bet n-1 comes the escape channel: the head requests it if
+//! it passes, and the next cycle begins with bet 0 either way.
+
+use trgen::NodeId;
+use trgen::catalog::Component;
+use trgen::rng::{Purpose, mix, mix2, pick};
+
+use super::{DirectRouting, PUENTE};
+use crate::router::layout::Layout;
+use crate::router::request::{Head, Input, OutputState, OutputVc, RouteRules, Wait, WakeCondition, source_key};
+use crate::routing::{Adaptive, Avoidance, Requests, Row, Serves, Vcs, Wake};
+use fsin_core::topology::Port;
+
+pub(in crate::routing) const ROW: Row = Row {
+    component: Component {
+        name: "bubble:smart",
+        about: "minimal adaptive, a dimension a cycle: first straight ahead in its own channel, then the others in turn, then \
+                escape channel 0 with bubble; V >= 2",
+        parameters: &[],
+        source: PUENTE,
+    },
+    aliases: &[],
+    serves: Serves::Direct,
+    vcs: Vcs::AtLeast(2),
+    dimensions: None,
+    avoidance: Avoidance::Bubble,
+    dead_links: true,
+    requests: Requests::Direct {
+        adaptive: Adaptive::From(1),
+        orders_by_channel: false,
+        compares_space: false,
+        wake: Wake::Bets,
+    },
+};
+
+/// Random stream of (run seed, node).
+#[must_use]
+pub(crate) const fn lots_key(seed: u64, node: NodeId) -> u64 {
+    mix2(source_key(seed, node), Purpose::VirtualChannel as u64)
+}
+
+/// The random word of a node with this [key](lots_key) in a cycle: a number of the SplitMix64 sequence. Bit (queue + 29
+/// dimension) mod 64 draws one of two channels for the head of a queue.
+#[must_use]
+#[inline(always)]
+pub(crate) const fn lots(key: u64, now: u64) -> u64 {
+    mix(key.wrapping_add(now.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+}
+
+/// The rules of `bubble:smart`.
+pub(in crate::routing) struct Smart;
+
+impl DirectRouting for Smart {
+    #[inline(always)]
+    fn request<L: Layout>(
+        rules: &RouteRules<L>,
+        head: &Head<'_>,
+        bet: &mut u8,
+        outputs: &impl OutputState,
+    ) -> Option<OutputVc> {
+        rules.smart(head, bet, outputs)
+    }
+
+    fn wait<L: Layout>(_rules: &RouteRules<L>, _head: &Head<'_>, _outputs: &impl OutputState) -> Wait {
+        Wait::Poll
+    }
+
+    fn wake_conditions<L: Layout>(
+        rules: &RouteRules<L>,
+        head: &Head<'_>,
+        wait: Wait,
+        tell: impl FnMut(Port, WakeCondition),
+    ) {
+        rules.adaptive_conditions(head, wait, tell);
+    }
+
+    fn blocking_channel<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>) -> Option<OutputVc> {
+        rules.escape_channel(head)
+    }
+}
+
+impl<L: Layout> RouteRules<L> {
+    fn smart(&self, head: &Head<'_>, bet: &mut u8, outputs: &impl OutputState) -> Option<OutputVc> {
+        let dimensions = self.layout.shape().dimensions;
+        let own = match head.input {
+            Input::Transit(input) => self.layout.shape().direction(input.port).0,
+            Input::Injection => 0,
+        };
+        for at in usize::from(*bet)..dimensions {
+            let turn = own + at;
+            let dimension = if turn >= dimensions { turn - dimensions } else { turn };
+            if let Some(output) = self.smart_in(head, dimension, outputs) {
+                *bet = at as u8 + 1;
+                return Some(output);
+            }
+        }
+        *bet = 0;
+        self.escape(head, outputs)
+    }
+
+    /// The channel of a dimension, if it passes.
+    #[inline(always)]
+    fn smart_in(&self, head: &Head<'_>, dimension: usize, outputs: &impl OutputState) -> Option<OutputVc> {
+        let offset = head.offsets[dimension];
+        if offset == 0 {
+            return None;
+        }
+        let port = self.layout.shape().port(dimension, offset > 0);
+        let vc = match head.input {
+            Input::Transit(input) if input.port == port && input.vc > 0 => input.vc,
+            _ => {
+                let lots = lots(lots_key(self.seed, head.node), head.now);
+                1 + Self::smart_vc(lots, head.queue, dimension, u32::from(self.vcs()) - 1)
+            }
+        };
+        let passes = self.leads_on(head, port) && self.passing(head, port, 1 << vc, outputs) != 0;
+        passes.then_some(OutputVc { port, vc })
+    }
+
+    /// The random choice of `count` channels, for the head of a queue in a dimension.
+    #[inline(always)]
+    pub(crate) fn smart_vc(lots: u64, queue: usize, dimension: usize, count: u32) -> u8 {
+        match count {
+            1 => 0,
+            2 => (lots >> ((queue + 29 * dimension) % 64) & 1) as u8,
+            _ => pick(mix2(lots, (queue as u64) << 8 | dimension as u64), count) as u8,
+        }
+    }
+}

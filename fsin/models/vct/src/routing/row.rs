@@ -1,0 +1,127 @@
+//! What a routing states of itself.
+
+use trgen::catalog::Component;
+
+/// The answers of a routing, in its own file. There are no defaults: a missing answer does not compile.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Name, definition, source.
+    pub component: Component,
+    /// Names in other simulators and textbooks. Several routings may share one: the topology decides which is meant.
+    pub aliases: &'static [&'static str],
+    /// The topologies that it serves.
+    pub serves: Serves,
+    /// The virtual channels that it needs.
+    pub vcs: Vcs,
+    /// The only number of dimensions in which it works; `None` for any.
+    pub dimensions: Option<usize>,
+    /// How deadlock is avoided.
+    pub avoidance: Avoidance,
+    /// True if it works where links are dead.
+    pub dead_links: bool,
+    /// How a head requests an output.
+    pub requests: Requests,
+}
+
+/// Topologies that a routing serves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Serves {
+    /// Tori, meshes, hypercubes: a ring wraps at a coordinate.
+    Grids,
+    /// All direct networks.
+    Direct,
+    /// The topologies of these names.
+    Only(&'static [&'static str]),
+    /// All networks of switches.
+    Switched,
+}
+
+/// \[channels\] Virtual channels that a routing needs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Vcs {
+    /// This number or more. (Of `graph:shortest` that for one hop between switches; the network may need more.)
+    AtLeast(usize),
+    /// This number.
+    Exactly(usize),
+    /// A multiple of the number of dimensions.
+    MultipleOfDimensions,
+}
+
+/// How deadlock is avoided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Avoidance {
+    /// A packet that enters a ring leaves a bubble there.
+    Bubble,
+    /// Dateline channels break every ring, which must wrap at a coordinate.
+    Datelines,
+    /// Channels are taken in an order.
+    Order,
+}
+
+/// How a head requests an output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Requests {
+    /// In a direct network, by the hops to go.
+    Direct {
+        /// Channels that are not bound to the deterministic route.
+        adaptive: Adaptive,
+        /// True if every channel has its own order of dimensions, whatever the setting.
+        orders_by_channel: bool,
+        /// True if free space ahead is compared, phit by phit.
+        compares_space: bool,
+        /// The wake-up condition of a blocked head.
+        wake: Wake,
+    },
+    /// In a network of switches, one of the candidates of the routing function.
+    Switched {
+        /// How one of the candidate channels is chosen.
+        choice: Choice,
+        /// True if the number of alternative paths can be set.
+        alternatives: bool,
+    },
+}
+
+/// Adaptive channels of a direct network: all those of profitable ports from a number on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Adaptive {
+    /// None: every packet keeps to the deterministic route.
+    Never,
+    /// From this channel on, for all packets.
+    From(u8),
+    /// From this channel on, for messages of one packet; packets of longer ones keep to the deterministic route.
+    ShortMessagesFrom(u8),
+}
+
+impl Adaptive {
+    /// The first adaptive channel.
+    #[must_use]
+    pub const fn first(self) -> Option<u8> {
+        match self {
+            Self::Never => None,
+            Self::From(first) | Self::ShortMessagesFrom(first) => Some(first),
+        }
+    }
+}
+
+/// The wake-up condition of a blocked head: when it must look again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wake {
+    /// Its request changes in every cycle, by the bets of `bubble:smart`. The fast engine keeps such heads together,
+    /// and has their order in masks (`engine/fast/bets.rs`).
+    Bets,
+    /// A candidate channel opens. (Or in the next cycle, if the head may request another open channel by then.)
+    Opening,
+    /// The same; or there is no longer room behind a channel that keeps the head from requesting another one.
+    OpeningOrFilling,
+}
+
+/// How one of the candidate channels of a routing function is chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Choice {
+    /// Among those that no packet owns.
+    Open,
+    /// The channel with most free space ahead among those that pass, owned or not; ties are broken at random.
+    MostSpace,
+    /// A channel is drawn before its state is examined.
+    Drawn,
+}

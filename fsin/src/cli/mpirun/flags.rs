@@ -1,0 +1,222 @@
+//! The flags of `fsin mpirun`, and their meaning.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use adapters::clock::parse_span;
+use adapters::endpoint::Terms;
+use adapters::live::{LostGuest, Overheads, Rules, WarmUp};
+use adapters::protocol::{MAX_PAYLOAD, Mode};
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use fsin::experiment::live_keys;
+use serde_json::{Map, Value, json};
+use trgen::NodeId;
+use trgen::trace::collectives::Choice;
+
+use crate::cli::guest::span;
+use crate::cli::serve::model::Model;
+use crate::cli::{Complaint, Exit, args};
+
+/// \[messages\] Most messages of one rank that have not left its node.
+const WINDOW: u32 = 1 << 20;
+/// \[bytes\] Most data of all messages in flight.
+const PAYLOAD_LIMIT: u64 = 2 << 30;
+/// How long a rank may compute between two calls: its end is noticed by its connection.
+const STALL: Duration = Duration::from_secs(7 * 86_400);
+/// Time after which ranks that compute are named.
+const WARN: Duration = Duration::from_secs(10);
+/// Most ranks of a program.
+const MOST: u64 = 4096;
+
+pub(in super::super) fn command() -> Command {
+    let word = |name: &'static str, value: &'static str, default: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).default_value(default).hide_default_value(true).help(help)
+    };
+    let file = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name("FILE").value_parser(value_parser!(PathBuf)).help(help)
+    };
+    let command = Command::new("mpirun")
+        .about("Runs an MPI program whose messages travel through a simulated network, in virtual time")
+        .long_about(
+            "Runs an unmodified program that is linked with MPICH (libmpich.so.12), in C or Fortran: its ranks are \
+             processes of this machine, its messages travel through the network below, and its clocks (MPI_Wtime, \
+             gettimeofday, clock_gettime) read the time of that network. A rank's time passes by waiting for messages, and by \
+             computing as --compute says. The exit status is that of the program.",
+        )
+        .next_help_heading("Program")
+        .arg(
+            Arg::new("program")
+                .value_name("PROGRAM")
+                .required(true)
+                .num_args(1..)
+                .trailing_var_arg(true)
+                .allow_hyphen_values(true)
+                .value_parser(value_parser!(OsString))
+                .help("The program and its arguments"),
+        )
+        .arg(
+            Arg::new("guests")
+                .short('n')
+                .long("ranks")
+                .value_name("N")
+                .required(true)
+                .value_parser(RangedU64ValueParser::<usize>::new().range(1..=MOST))
+                .help("Ranks of the program; rank i is on node i / R, with R ranks on each node"),
+        )
+        .arg(
+            word("ranks-per-node", "R", "1", "Ranks on each node; messages within a node take one cycle [1]")
+                .value_parser(RangedU64ValueParser::<usize>::new().range(1..=MOST)),
+        )
+        .arg(word(
+            "compute",
+            "HOW",
+            "none",
+            "How long computing takes: none; fixed:TIME before each call that communicates; measured[:FACTOR], the \
+             processor time of the rank, which is not deterministic [none]",
+        ))
+        .arg(
+            word("buffered", "BYTES", "65536", "Longest message whose send ends at once; a longer one has left its node [65536]")
+                .value_parser(value_parser!(u64)),
+        )
+        .arg(word(
+            "collectives",
+            "CHOICE",
+            "mpich",
+            "Algorithms of collectives: mpich, basic, or OPERATION=ALGORITHM,... (fsin list collectives) [mpich]",
+        ))
+        .arg(word("send-overhead", "TIME", "0ns", "From a rank to the interface of its node [0ns]"))
+        .arg(word("receive-overhead", "TIME", "0ns", "From the interface of a node to its rank [0ns]"))
+        .next_help_heading("Output")
+        .arg(
+            Arg::new("label")
+                .long("label")
+                .action(ArgAction::SetTrue)
+                .help("Begin each line of the program's output with its [rank]"),
+        )
+        .arg(file("record", "Keep what the ranks did as a trace (.trg), which `fsin run --trace FILE` replays"))
+        .arg(Arg::new("digest-every").long("digest-every").value_name("TIME").help(
+            "Running digests at these times, by which two runs can be compared; in long runs at every second of them, \
+             and so on [none]",
+        ))
+        .arg(file("wire-log", "A line for each frame that is exchanged with ranks"))
+        .arg(file("pcap", "What messages carry, as packets with virtual times (pcapng)"))
+        .arg(
+            word("pcap-link", "TYPE", "user", "What they carry: ethernet, or user (link type 147) [user]")
+                .value_parser(PossibleValuesParser::new(["ethernet", "user"])),
+        )
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .help("Write the results to a new file"),
+        )
+        .arg(
+            word("format", "FORMAT", "json", "How results are written [json]")
+                .value_parser(PossibleValuesParser::new(["csv", "json", "jsonl"])),
+        );
+    live_keys().fold(command, |command, key| command.arg(args::flag(key)))
+}
+
+/// How computing takes time, as ranks are told.
+pub(super) fn compute(matches: &ArgMatches) -> Result<String, Complaint> {
+    let word = matches.get_one::<String>("compute").map_or("none", String::as_str);
+    let refused = |what: String| {
+        let remedy = "write --compute none, --compute fixed:1us (units ps, ns, us, ms, s), or --compute measured:2.5";
+        Err(Complaint::new(Exit::Usage, format!("--compute {word}: {what}"), remedy))
+    };
+    match word.split_once(':') {
+        None if word == "none" => Ok("none".to_owned()),
+        None if word == "measured" => Ok("measured:1".to_owned()),
+        Some(("fixed", time)) => match parse_span(time) {
+            Some(time) => Ok(format!("fixed:{time}")),
+            None => refused(format!("`{time}` is not a time with its unit")),
+        },
+        Some(("measured", factor)) => match factor.parse::<f64>() {
+            Ok(number) if (1e-6..=1e6).contains(&number) => Ok(format!("measured:{number}")),
+            _ => refused(format!("`{factor}` is not a factor from 0.000001 to 1000000")),
+        },
+        _ => refused("it is neither none, fixed:TIME nor measured:FACTOR".to_owned()),
+    }
+}
+
+/// The word for the algorithms of collectives, which is valid.
+pub(super) fn collectives(matches: &ArgMatches) -> Result<&str, Complaint> {
+    let word = matches.get_one::<String>("collectives").map_or("mpich", String::as_str);
+    match word.parse::<Choice>() {
+        Ok(_) => Ok(word),
+        Err(error) => {
+            let remedy = "write --collectives basic, or --collectives allreduce=ring (fsin list collectives)";
+            Err(Complaint::new(Exit::Usage, format!("--collectives {word}: {error}"), remedy))
+        }
+    }
+}
+
+/// \[nodes\] That so many ranks need.
+pub(super) fn nodes(matches: &ArgMatches, ranks: usize) -> usize {
+    ranks.div_ceil(matches.get_one::<usize>("ranks-per-node").copied().unwrap_or(1))
+}
+
+/// The rules of a run of this many ranks.
+pub(super) fn rules(
+    matches: &ArgMatches,
+    model: &Model,
+    ranks: usize,
+    stop: &'static AtomicBool,
+) -> Result<Rules, Complaint> {
+    let each = matches.get_one::<usize>("ranks-per-node").copied().unwrap_or(1);
+    let network_nodes = model.network.nodes();
+    let needed = nodes(matches, ranks);
+    if needed > network_nodes {
+        let what = format!("{ranks} ranks, {each} on a node, need {needed} nodes, and the network has {network_nodes}");
+        return Err(Complaint::new(Exit::Usage, what, "use a larger --topology, or more --ranks-per-node"));
+    }
+    let overheads = Overheads {
+        send: span(matches, "send-overhead")?.unwrap_or(0),
+        receive: span(matches, "receive-overhead")?.unwrap_or(0),
+        // Messages within a node take one cycle.
+        response: if each > 1 { 1 } else { model.response },
+    };
+    let horizon = overheads.horizon(model.clock);
+    let terms = Terms {
+        nodes: ranks,
+        mode: Mode::Exact,
+        step: horizon,
+        horizon,
+        clock: model.clock,
+        max_payload: MAX_PAYLOAD,
+        window: WINDOW,
+        stall: STALL,
+        handshake: Duration::from_secs(60),
+        token: None,
+        seed: model.seed,
+        pace: 0,
+    };
+    Ok(Rules {
+        terms,
+        overheads,
+        lost: LostGuest::Abort,
+        warn: WARN,
+        payload_limit: PAYLOAD_LIMIT,
+        stop,
+        warm_up: WarmUp::None,
+        region: None,
+        network_nodes,
+        places: Some((0..ranks).map(|rank| NodeId((rank / each) as u32)).collect()),
+        digest_every: span(matches, "digest-every")?.unwrap_or(0),
+    })
+}
+
+/// Adds the flags of this command to the settings of the results.
+pub(super) fn settle(settings: &mut Map<String, Value>, matches: &ArgMatches, ranks: usize) {
+    settings.insert("ranks".to_owned(), json!(ranks));
+    settings.insert("ranks-per-node".to_owned(), json!(matches.get_one::<usize>("ranks-per-node")));
+    settings.insert("buffered".to_owned(), json!(matches.get_one::<u64>("buffered")));
+    for name in ["compute", "collectives", "send-overhead", "receive-overhead"] {
+        settings.insert(name.to_owned(), json!(matches.get_one::<String>(name)));
+    }
+}

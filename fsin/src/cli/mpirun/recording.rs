@@ -1,0 +1,103 @@
+//! What ranks have recorded, as a trace.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use trgen::trace::container::{Content, Header, Writer};
+use trgen::trace::program::{Event, Receive, Request, Send, Tag, TagFilter};
+use trgen::{Picoseconds, TaskId};
+
+/// Contexts of messages as small numbers, in the order of their first use, rank by rank.
+#[derive(Default)]
+struct Contexts(BTreeMap<u64, u32>);
+
+/// Bit of the contexts of collectives, and of the world.
+const COLLECTIVE: u64 = 1 << 62;
+const WORLD: u64 = 1;
+
+impl Contexts {
+    /// The context of a trace: even for messages of the program, odd for those of collectives.
+    fn of(&mut self, context: u64) -> u32 {
+        let (own, odd) = (context & !COLLECTIVE, u32::from(context & COLLECTIVE != 0));
+        let next = self.0.len() as u32 + 1;
+        let number = if own == WORLD { 0 } else { *self.0.entry(own).or_insert(next) };
+        Tag::context_of(number) + odd
+    }
+}
+
+/// The events of one rank.
+fn events(text: &str, contexts: &mut Contexts) -> Option<Vec<Event>> {
+    let mut cancelled = HashSet::new();
+    let mut open = HashSet::new();
+    let mut all = Vec::new();
+    for line in text.lines().filter_map(|line| line.strip_prefix("x ")) {
+        cancelled.insert(line.parse::<u32>().ok()?);
+    }
+    for line in text.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        match words[..] {
+            ["c", time] => all.push(Event::Compute(Picoseconds(time.parse().ok()?))),
+            ["s", to, tag, context, bytes, number] => {
+                let tag = Tag { context: contexts.of(context.parse().ok()?), label: tag.parse().ok()? };
+                let send = Send { to: TaskId(to.parse().ok()?), tag, bytes: bytes.parse().ok()? };
+                let number = number.parse().ok()?;
+                open.insert(number);
+                all.push(Event::Isend(send, Request(number)));
+            }
+            ["r", from, tag, context, bytes, number] => {
+                let (context, number) = (contexts.of(context.parse().ok()?), number.parse().ok()?);
+                if cancelled.contains(&number) {
+                    continue;
+                }
+                let from = if from == "any" { None } else { Some(TaskId(from.parse().ok()?)) };
+                let tag = match tag {
+                    "any" => TagFilter::AnyIn(context),
+                    label => TagFilter::Exactly(Tag { context, label: label.parse().ok()? }),
+                };
+                open.insert(number);
+                all.push(Event::Irecv(Receive { from, tag, bytes: bytes.parse().ok()? }, Request(number)));
+            }
+            ["w", number] => {
+                let number = number.parse().ok()?;
+                if open.remove(&number) {
+                    all.push(Event::Wait(Request(number)));
+                }
+            }
+            ["x", _] => {}
+            _ => return None,
+        }
+    }
+    let mut rest: Vec<u32> = open.into_iter().collect();
+    rest.sort_unstable();
+    if !rest.is_empty() {
+        all.push(Event::WaitAll(rest.into_iter().map(Request).collect()));
+    }
+    Some(all)
+}
+
+/// Writes the recordings of all ranks as a trace.
+///
+/// # Errors
+/// A recording is missing or damaged, or the trace cannot be written.
+pub(super) fn write(folder: &Path, collectives: BTreeMap<String, u64>, ranks: usize, to: File) -> io::Result<()> {
+    let damaged =
+        |rank: usize| io::Error::new(io::ErrorKind::InvalidData, format!("the recording of rank {rank} is damaged"));
+    let header = Header {
+        content: Content::Programs,
+        tasks: ranks as u32,
+        origin: "recorded by fsin mpirun".to_owned(),
+        collectives: collectives.into_iter().collect(),
+        notes: Vec::new(),
+    };
+    let mut writer = Writer::new(BufWriter::new(to), &header)?;
+    let mut contexts = Contexts::default();
+    for rank in 0..ranks {
+        let text = fs::read_to_string(folder.join(format!("events.{rank}")))?;
+        for event in events(&text, &mut contexts).ok_or_else(|| damaged(rank))? {
+            writer.event(rank as u32, &event)?;
+        }
+    }
+    writer.finish()?.flush()
+}

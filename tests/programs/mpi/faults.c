@@ -1,0 +1,46 @@
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    int rank, size, data[64] = {0};
+    const char *what = argc > 1 ? argv[1] : "";
+    if (!strcmp(what, "early")) return 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (!strcmp(what, "deadlock")) {
+        MPI_Recv(data, 1, MPI_INT, (rank + 1) % size, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (!strcmp(what, "collectives")) {
+        if (rank == 1) MPI_Bcast(data, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        else MPI_Barrier(MPI_COMM_WORLD);
+    } else if (!strcmp(what, "half")) {
+        if (rank != 2) MPI_Barrier(MPI_COMM_WORLD);
+        else MPI_Recv(data, 1, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (!strcmp(what, "truncated")) {
+        if (rank == 0) MPI_Send(data, 10, MPI_INT, 1, 3, MPI_COMM_WORLD);
+        if (rank == 1) MPI_Recv(data, 2, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (!strcmp(what, "unsupported")) {
+        if (rank == 1) { MPI_Win w; MPI_Win_create(data, 4, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w); }
+    } else if (!strcmp(what, "killed")) {
+        if (rank == 1) raise(SIGKILL);
+        MPI_Recv(data, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (!strcmp(what, "leaves")) {
+        if (rank == 1) _exit(0);
+    } else if (!strcmp(what, "abort")) {
+        if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 9);
+    } else if (!strcmp(what, "status")) {
+        MPI_Finalize();
+        return rank == 1 ? 5 : 0;
+    } else if (!strcmp(what, "rank")) {
+        MPI_Send(data, 1, MPI_INT, size, 0, MPI_COMM_WORLD);
+    } else if (!strcmp(what, "ssend")) {
+        MPI_Ssend(data, 1, MPI_INT, (rank + 1) % size, 5, MPI_COMM_WORLD);
+    } else if (!strcmp(what, "unreceived")) {
+        if (rank == 0) MPI_Send(data, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return 0;
+}

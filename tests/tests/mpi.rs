@@ -1,0 +1,183 @@
+//! Unmodified MPI programs on simulated networks: they verify themselves, and their runs repeat to the bit.
+//!
+//! The programs make the calls of the NAS benchmarks in their patterns, but are programs of these tests.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+use tests::command::{fsin, mpi_library};
+use tests::mpi::{Program, program, said};
+use tests::shared::{skipped, workspace};
+
+/// Runs a program and returns its results; its output must say that it has verified itself.
+fn results(program: &Program, name: &str, flags: &str) -> Value {
+    let file = program.folder().join("result.json");
+    let _ = fs::remove_file(&file);
+    let output = program.run(&format!("{flags} -o result.json"), "");
+    let (out, errors) = said(&output);
+    assert!(output.status.success(), "{name} {flags}: {}: {out}{errors}", output.status);
+    assert_eq!(out.trim(), format!("{name} VERIFIED"), "{flags}: {errors}");
+    serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
+}
+
+const PROGRAMS: [(&str, &str); 6] =
+    [("cg", "cg.c"), ("mg", "mg.c"), ("ft", "ft.c"), ("is", "is.c"), ("lu", "lu.f90"), ("bt", "bt.f90")];
+
+#[test]
+fn programs_in_the_patterns_of_nas_verify_themselves_on_any_network_and_repeat() {
+    for (name, source) in PROGRAMS {
+        let Some(program) = program(source) else { return };
+        for network in ["--network switch:delay=1us,nodes=16", "--topology torus:4x4", "--topology fattree:4,2"] {
+            for ranks in [4, 16] {
+                let flags = format!("-n {ranks} {network} --compute fixed:100ns");
+                let (first, second) = (results(&program, name, &flags), results(&program, name, &flags));
+                assert!(first["guest_digest"].is_string());
+                for figure in ["guest_digest", "digest", "completion_cycles", "ranks"] {
+                    assert_eq!(first[figure], second[figure], "{name} {flags}: {figure}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn ranks_may_share_nodes() {
+    let Some(program) = program("mg.c") else { return };
+    let flags = "-n 16 --ranks-per-node 4 --topology torus:2x2 --compute fixed:1us";
+    let (first, second) = (results(&program, "mg", flags), results(&program, "mg", flags));
+    assert_eq!(first["guest_digest"], second["guest_digest"]);
+    assert_eq!(first["nodes"], 4);
+    let apart = results(&program, "mg", "-n 16 --topology torus:4x4 --compute fixed:1us");
+    assert_ne!(first["completion_cycles"], apart["completion_cycles"]);
+}
+
+#[test]
+fn every_call_does_what_the_standard_says() {
+    let Some(program) = program("calls.c") else { return };
+    for ranks in [2, 3, 5, 8] {
+        for collectives in
+            ["mpich", "basic", "allreduce=ring,bcast=scatter-ring,alltoall=bruck,allgather=ring,reduce=linear"]
+        {
+            let flags = format!("-n {ranks} --network switch:delay=1us,nodes=8 --collectives {collectives}");
+            results(&program, "calls", &flags);
+        }
+    }
+}
+
+#[test]
+fn half_a_round_trip_is_delay_and_overheads() {
+    let Some(program) = program("pingpong.c") else { return };
+    // A program reads its clock twice, and each reading takes a nanosecond.
+    for (flags, expected) in [
+        ("--network switch:delay=1us,nodes=2", 1_000_000.0),
+        ("--network switch:delay=1us,nodes=2 --send-overhead 300ns --receive-overhead 200ns", 1_500_000.0),
+        ("--network switch:delay=2500ns,nodes=2 --compute fixed:40ns", 2_580_000.0),
+    ] {
+        let output = program.run(&format!("-n 2 {flags}"), "32 1000");
+        let (out, errors) = said(&output);
+        let half: f64 =
+            out.trim().strip_prefix("half ").and_then(|rest| rest.strip_suffix(" ps")).unwrap().parse().unwrap();
+        assert!((half - expected).abs() <= 1000.0, "{flags}: {half} {errors}");
+    }
+}
+
+#[test]
+fn measured_computing_takes_time() {
+    let Some(program) = program("cg.c") else { return };
+    let result = results(&program, "cg", "-n 4 --network switch:delay=1us,nodes=4 --compute measured:10");
+    for rank in result["ranks"].as_array().unwrap() {
+        assert!(rank["computing_ps"].as_u64().unwrap() > 0, "{rank}");
+    }
+}
+
+#[test]
+fn ranks_account_for_their_time() {
+    let Some(program) = program("lu.f90") else { return };
+    let result = results(&program, "lu", "-n 4 --network switch:delay=1us,nodes=4 --compute fixed:1us");
+    for rank in result["ranks"].as_array().unwrap() {
+        let number = |name: &str| rank[name].as_u64().unwrap();
+        assert_eq!(number("computing_ps") + number("waiting_ps"), number("time_ps"), "{rank}");
+        let waits: u64 =
+            rank["waits"].as_array().unwrap().iter().map(|wait| wait["waiting_ps"].as_u64().unwrap()).sum();
+        assert_eq!(waits, number("waiting_ps"));
+        assert_eq!(rank["calls"]["MPI_Finalize"], 1);
+    }
+    let sent: u64 =
+        result["ranks"].as_array().unwrap().iter().map(|rank| rank["messages_sent"].as_u64().unwrap()).sum();
+    assert_eq!(sent, result["messages"].as_u64().unwrap());
+}
+
+#[test]
+fn a_recording_replays_to_the_same_end() {
+    for (name, source) in [("lu", "lu.f90"), ("cg", "cg.c"), ("is", "is.c"), ("mg", "mg.c")] {
+        let Some(program) = program(source) else { return };
+        // Computing in whole cycles of 3.2 ns: a replay cuts others.
+        let flags = "-n 4 --topology torus:2x2 --compute fixed:1600ns --record program.trg";
+        let live = results(&program, name, flags);
+        let mut replay = fsin(program.folder());
+        replay.args([
+            "run",
+            "--trace",
+            "program.trg",
+            "--topology",
+            "torus:2x2",
+            "--bandwidth",
+            "10Gb/s",
+            "--format",
+            "json",
+        ]);
+        let replay = replay.output().unwrap();
+        assert!(replay.status.success(), "{name}: {}", said(&replay).1);
+        let replay: Value = serde_json::from_slice(&replay.stdout).unwrap();
+        let (live, replayed) = (&live["completion_cycles"], &replay["completion_cycles"]);
+        // The last guest leaves at the end of a cycle, which is the beginning of the next one.
+        assert_eq!(live.as_u64().unwrap(), replayed.as_u64().unwrap() + 1, "{name}");
+    }
+}
+
+#[test]
+fn output_is_labelled_on_demand() {
+    let Some(program) = program("calls.c") else { return };
+    let output = program.run("-n 2 --network switch:delay=1us,nodes=2 --label -q", "");
+    assert_eq!(said(&output), ("[0] calls VERIFIED\n".to_owned(), String::new()));
+}
+
+#[test]
+fn python_programs_run() {
+    let python = Command::new("python3").args(["-c", "import mpi4py, numpy"]).output();
+    if !python.is_ok_and(|python| python.status.success()) {
+        skipped("no mpi4py and numpy on this machine (pip install mpi4py numpy)");
+        return;
+    }
+    let mut command = fsin(&workspace().join("tests/programs/mpi"));
+    command.env("FSIN_MPI_LIBRARY", mpi_library());
+    command.args(["mpirun", "-q", "-n", "4", "--network", "switch:delay=1us,nodes=4", "--", "python3", "buffers.py"]);
+    let output = command.output().unwrap();
+    assert_eq!(said(&output), ("mpi4py VERIFIED\n".to_owned(), String::new()));
+}
+
+#[test]
+fn every_name_of_mpich_is_exported() {
+    let installed = "/usr/lib/x86_64-linux-gnu/libmpich.so.12";
+    let names = |library: &str| -> Option<BTreeSet<String>> {
+        let listed = Command::new("nm").args(["-D", "--defined-only", library]).output().ok()?;
+        let text = String::from_utf8(listed.stdout).ok().filter(|_| listed.status.success())?;
+        Some(text.lines().filter_map(|line| Some(line.split_whitespace().nth(2)?.to_owned())).collect())
+    };
+    let Some(installed) = names(installed) else {
+        skipped("no nm, or no libmpich.so.12 of Debian, on this machine");
+        return;
+    };
+    let ours = names(mpi_library().to_str().unwrap()).unwrap();
+    // Versions of MPICH itself, and functions for tools and for its own C++ library.
+    let is_own = |name: &&String| {
+        ["MPII_Version_", "MPIR_Err_", "QMPI_"].iter().any(|own| name.starts_with(own)) || !name.contains("MPI")
+    };
+    let missing: Vec<&String> = installed.difference(&ours).filter(|name| !is_own(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    assert!(ours.iter().filter(|name| name.starts_with("MPI_")).count() > 600);
+}

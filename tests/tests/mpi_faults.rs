@@ -1,0 +1,105 @@
+//! Faulty MPI programs: each ends with its fault named, and with a status that says so.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use tests::mpi::{program, said};
+
+const FLAGS: &str = "-n 4 --network switch:delay=1us,nodes=4";
+
+#[test]
+fn each_fault_is_named_and_ends_the_program() {
+    let Some(program) = program("faults.c") else { return };
+    let run = |word: &str| {
+        let output = program.run(FLAGS, word);
+        let (out, errors) = said(&output);
+        // Long messages are broken into lines.
+        let words: Vec<&str> =
+            errors.split(|c: char| c.is_whitespace() || c == '|').filter(|word| !word.is_empty()).collect();
+        (output.status.code(), format!("{out}{}", words.join(" ")))
+    };
+    for (word, status, texts) in [
+        ("early", 1, &["rank 0 ended with exit status 0 before MPI_Init", "linked dynamically with MPICH"][..]),
+        (
+            "deadlock",
+            3,
+            &[
+                "the program is in deadlock",
+                "rank 0, MPI_Recv: waits for a message from rank 1, tag 5, on MPI_COMM_WORLD",
+                "rank 3, MPI_Recv: waits for a message from rank 0, tag 5, on MPI_COMM_WORLD",
+            ],
+        ),
+        (
+            "ssend",
+            3,
+            &["rank 0, MPI_Ssend: waits for rank 1 to receive its synchronous message, tag 5, on MPI_COMM_WORLD"],
+        ),
+        ("half", 3, &["rank 0, MPI_Barrier: waits for rank 2 in barrier, collective 1 of MPI_COMM_WORLD"]),
+        ("collectives", 1, &["collective 1 of MPI_COMM_WORLD is", "bcast with root 0", "barrier"]),
+        (
+            "truncated",
+            14,
+            &["rank 1: MPI_Recv: message truncated: 40 bytes from rank 0 with tag 3 do not fit a buffer of 8"],
+        ),
+        ("unsupported", 1, &["rank 1: MPI_Win_create is not supported on a simulated network"]),
+        ("killed", 137, &["rank 1 was ended by signal 9"]),
+        ("leaves", 1, &["rank 1 ended without a call of MPI_Finalize"]),
+        ("abort", 9, &["rank 1: MPI_Abort with code 9"]),
+        ("rank", 6, &["MPI_Send: rank 4 is not one of the 4 ranks of MPI_COMM_WORLD"]),
+        ("status", 5, &[]),
+        ("unreceived", 0, &["1 message was never received"]),
+    ] {
+        let (found, said) = run(word);
+        assert_eq!(found, Some(status), "{word}: {said}");
+        for text in texts {
+            assert!(said.contains(text), "{word}: no `{text}` in: {said}");
+        }
+    }
+}
+
+#[test]
+fn unusable_words_are_refused_with_a_remedy() {
+    let Some(program) = program("pingpong.c") else { return };
+    for (flags, text) in [
+        ("-n 4 --topology torus:2x1", "4 ranks, 1 on a node, need 4 nodes, and the network has 2"),
+        ("-n 2 --compute fixed:1", "--compute fixed:1: `1` is not a time with its unit"),
+        ("-n 2 --compute measured:0", "is not a factor"),
+        ("-n 2 --compute often", "it is neither none"),
+        ("-n 2 --collectives allreduce=magic", "--collectives allreduce=magic"),
+        ("-n 2 --network nowhere", "--network nowhere"),
+        ("-n 0", "invalid value '0'"),
+    ] {
+        let output = program.run(flags, "");
+        let (out, errors) = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{flags}: {out}{errors}");
+        let errors = errors.split(|c: char| c.is_whitespace() || c == '|').filter(|word| !word.is_empty());
+        let errors: Vec<&str> = errors.collect();
+        assert!(errors.join(" ").contains(text), "{flags}: {errors:?}");
+    }
+}
+
+#[test]
+fn a_missing_program_and_a_missing_library_are_named() {
+    let Some(program) = program("pingpong.c") else { return };
+    let output =
+        program.command("-n 2 --network switch:delay=1us,nodes=2", "").env("FSIN_MPI_LIBRARY", "nothing.so").output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).1.contains("FSIN_MPI_LIBRARY=nothing.so"), "{}", said(&output).1);
+    let mut missing = tests::command::fsin(program.folder());
+    missing.env("FSIN_MPI_LIBRARY", tests::command::mpi_library());
+    let output = missing.args(["mpirun", "-n", "2", "--topology", "torus:2x2", "--", "./nothing"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).1.contains("cannot start rank 0, ./nothing"), "{}", said(&output).1);
+}
+
+#[test]
+fn nothing_is_left_behind() {
+    let Some(program) = program("faults.c") else { return };
+    let folder = program.folder().join("temporary");
+    std::fs::create_dir(&folder).unwrap();
+    for word in ["unreceived", "deadlock", "killed", "status", "abort"] {
+        let output = program.command(FLAGS, word).env("TMPDIR", &folder).output().unwrap();
+        let left: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.path()).collect();
+        assert!(left.is_empty(), "{word}: {left:?} {}", said(&output).1);
+    }
+}

@@ -1,0 +1,74 @@
+//! A placement that a file lists.
+
+use std::path::Path;
+
+use super::{Row, Rule, needs};
+use crate::catalog::{Component, ErrorKind, Parameter, SpecError};
+use crate::phrase;
+use crate::phrase::Phrase;
+use crate::units::NodeId;
+
+pub(super) const FILE: Row = Row {
+    component: Component {
+        name: "file",
+        about: "task i on the i-th node that a file names: numbers, separated by blanks, commas or line ends; # begins a comment",
+        parameters: &[Parameter {
+            name: "F",
+            about: "the file, from the folder of the experiment file that names it, else from the working directory",
+            range: "a path",
+            default: "",
+        }],
+        source: "",
+    },
+    rule: Rule::Order(|words, site| match words {
+        Some(path) if !path.is_empty() => listed(Path::new(path), site.tasks, site.geometry.nodes()),
+        Some(_) | None => Err(needs("file", "the path of a file", "file:nodes.txt")),
+    }),
+};
+
+/// \[bytes\] Size limit of a file: ten characters for each of 26 million nodes.
+const LONGEST: u64 = 256 << 20;
+
+/// The nodes listed in a file, one for each task.
+fn listed(path: &Path, tasks: usize, nodes: usize) -> Result<Vec<NodeId>, SpecError> {
+    let shown = path.display();
+    let unreadable = |error: std::io::Error| {
+        SpecError::new(
+            ErrorKind::Unreadable,
+            format!("cannot read {shown}: {error}"),
+            "give the path of a text file that you may read",
+        )
+    };
+    let about = std::fs::metadata(path).map_err(unreadable)?;
+    if !about.is_file() || about.len() > LONGEST {
+        let what = format!("{shown} is no file of at most 256 MiB");
+        return Err(SpecError::new(ErrorKind::TooLarge, what, "check that it is the file you mean"));
+    }
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let mut line_of = vec![0_u64; nodes];
+    let mut found = Vec::with_capacity(tasks);
+    for (number, line) in (1..).zip(text.lines()) {
+        let words = line.split('#').next().unwrap_or("");
+        for word in words.split([' ', '\t', ',', ';', '\r']).filter(|word| !word.is_empty()) {
+            let refuse = |kind, what: String, remedy: Phrase| {
+                SpecError::new(kind, format!("{shown}, line {number}: {what}"), remedy)
+            };
+            let Some(node) = word.parse::<usize>().ok().filter(|&node| node < nodes) else {
+                let what = format!("`{word}` is not a node below {nodes}");
+                return Err(refuse(ErrorKind::OutOfRange, what, "nodes are numbered from 0".into()));
+            };
+            if line_of[node] != 0 {
+                let what = format!("node {node} stands in line {} already", line_of[node]);
+                let remedy = phrase!["name each node once; ", ["tasks-per-node"], " puts several tasks on each"];
+                return Err(refuse(ErrorKind::Conflict, what, remedy));
+            }
+            line_of[node] = number;
+            found.push(NodeId::at(node));
+        }
+    }
+    if found.len() < tasks {
+        let what = format!("{shown} names {} nodes, and {tasks} are needed", found.len());
+        return Err(SpecError::new(ErrorKind::Malformed, what, "add nodes"));
+    }
+    Ok(found)
+}

@@ -1,0 +1,70 @@
+//! Placements that are orders of nodes on any network.
+
+use rand::seq::SliceRandom;
+
+use super::{INSEE, PASCUAL, Row, Rule, needs};
+use crate::catalog::{Component, ErrorKind, Parameter, SpecError};
+use crate::phrase;
+use crate::rng::{Purpose, stream};
+use crate::units::NodeId;
+
+pub(super) const CONSECUTIVE: Row = Row {
+    component: Component { name: "consecutive", about: "task i on node i", parameters: &[], source: PASCUAL },
+    rule: Rule::Order(|_, site| Ok((0..site.geometry.nodes()).map(NodeId::at).collect())),
+};
+
+pub(super) const SHUFFLE: Row = Row {
+    component: Component {
+        name: "shuffle",
+        about: "tasks dealt to nodes 0, 2, 4, ..., then 1, 3, 5, ...: the perfect shuffle; on trees of d endpoints a switch to the \
+         first endpoint of every switch, then to the second one, ...: 0, d, 2d, ..., then 1, d+1, ...",
+        parameters: &[],
+        source: INSEE,
+    },
+    rule: Rule::Order(|_, site| {
+        let (nodes, leaf) = (site.geometry.nodes(), site.geometry.leaf() as usize);
+        let hand = if leaf > 1 { leaf } else { 2 };
+        Ok((0..hand).flat_map(|first| (first..nodes).step_by(hand)).map(NodeId::at).collect())
+    }),
+};
+
+pub(super) const SHIFT: Row = Row {
+    component: Component {
+        name: "shift",
+        about: "task i on node (i + s) mod N",
+        parameters: &[Parameter { name: "s", about: "nodes to shift by", range: "0..N", default: "" }],
+        source: PASCUAL,
+    },
+    rule: Rule::Order(|words, site| match words {
+        Some(words) => shift(words, site.geometry.nodes()),
+        None => Err(needs("shift", "the number of nodes to shift by", "shift:4")),
+    }),
+};
+
+pub(super) const RANDOM: Row = Row {
+    component: Component {
+        name: "random",
+        about: "tasks on distinct nodes drawn with the seed of the run",
+        parameters: &[],
+        source: PASCUAL,
+    },
+    rule: Rule::Order(|_, site| {
+        let mut all: Vec<NodeId> = (0..site.geometry.nodes()).map(NodeId::at).collect();
+        all.shuffle(&mut stream(site.seed, 0, Purpose::Placement));
+        Ok(all)
+    }),
+};
+
+fn shift(shift: &str, nodes: usize) -> Result<Vec<NodeId>, SpecError> {
+    match shift.parse::<usize>() {
+        Ok(shift) if shift < nodes => Ok((0..nodes).map(|task| NodeId::at((task + shift) % nodes)).collect()),
+        Ok(_) | Err(_) => {
+            let most = nodes.saturating_sub(1);
+            Err(SpecError::new(
+                ErrorKind::OutOfRange,
+                format!("shift `{shift}` is not a number of nodes below {nodes}"),
+                phrase!["write ", ["placement" => "shift:1"], " to shift:{most}"],
+            ))
+        }
+    }
+}
