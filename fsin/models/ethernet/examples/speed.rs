@@ -1,8 +1,8 @@
-//! What a frame hop costs: `cargo run --release -p fsin-ethernet --example speed`; with `NAME MICROSECONDS`, one network
-//! only, for counting instructions: `valgrind --tool=callgrind target/release/examples/speed tree 20000`.
+//! What a frame hop costs: `cargo run --release -p fsin-ethernet --example speed`; with `NAME MICROSECONDS`, one
+//! network only, for counting instructions: `valgrind --tool=callgrind target/release/examples/speed tree 20000`.
 //!
-//! Every host sends a message as soon as the one before is sent, to destinations drawn by a hash, so that links are
-//! loaded as much as their queues and the pattern allow.
+//! Every host sends a message in each period, one host after the other, to destinations drawn by a hash, at half of
+//! what the network carries or less.
 
 use std::io::Write as _;
 use std::time::Instant;
@@ -13,15 +13,15 @@ use fsin_ethernet::{Ethernet, Forwarding, Params, Recovery, Switching, fast};
 use trgen::rng::mix2;
 use trgen::{Cycle, Message, NodeId};
 
-/// Name, topology, bytes of a message.
-const NETWORKS: [(&str, &str, u64); 7] = [
-    ("tree", "fattree:8,2", 15_000),
-    ("learning", "fattree:8,2", 15_000),
-    ("short", "fattree:8,2", 40),
-    ("cut-through", "fattree:8,3", 15_000),
-    ("torus", "torus:16x16", 15_000),
-    ("window", "fattree:8,2", 150_000),
-    ("pause", "fattree:8,2", 15_000),
+/// Name, topology, bytes of a message, load as a share of the rate of a host's link.
+const NETWORKS: [(&str, &str, u64, f64); 7] = [
+    ("tree", "fattree:8,2", 15_000, 0.5),
+    ("learning", "fattree:8,2", 15_000, 0.05),
+    ("short", "fattree:8,2", 40, 0.4),
+    ("cut-through", "fattree:8,3", 15_000, 0.5),
+    ("torus", "torus:16x16", 15_000, 0.25),
+    ("window", "fattree:8,2", 150_000, 0.3),
+    ("pause", "fattree:8,2", 15_000, 0.5),
 ];
 
 fn params(name: &str) -> Params {
@@ -43,16 +43,15 @@ fn message(source: u64, number: u64, hosts: u64, bytes: u64) -> Message {
     Message { id: number, source, destination, bytes, class: 0 }
 }
 
-fn run(network: &mut dyn Ethernet, bytes: u64, until: Cycle) -> Result<(), Box<dyn std::error::Error>> {
+/// Sends with a period of `period` ps.
+fn run(network: &mut dyn Ethernet, bytes: u64, period: u64, until: u64) -> Result<(), Box<dyn std::error::Error>> {
     let hosts = network.nodes() as u64;
-    for host in 0..hosts {
-        network.inject(message(host, 0, hosts, bytes));
-    }
     let mut notices = Notices::default();
-    while network.clock() < until {
-        network.advance(until, &mut notices)?;
-        for sent in &notices.sent {
-            network.inject(message(sent.source.0.into(), sent.id + 1, hosts, bytes));
+    for turn in 0..until / (period / hosts) {
+        network.inject(message(turn % hosts, turn / hosts, hosts, bytes));
+        let next = Cycle((turn + 1) * (period / hosts));
+        while network.clock() < next {
+            network.advance(next, &mut notices)?;
         }
     }
     Ok(())
@@ -63,14 +62,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let only = words.next();
     let microseconds: u64 = words.next().map_or(Ok(100_000), |word| word.parse())?;
     let mut out = std::io::stdout().lock();
-    for (name, spec, bytes) in NETWORKS {
+    for (name, spec, bytes, load) in NETWORKS {
         if only.as_ref().is_some_and(|only| only != name) {
             continue;
         }
         let topology = topology::parse(spec, 2)?;
-        let mut network = fast::build(&*topology, params(name))?;
+        let params = params(name);
+        let bits = 8 * (bytes.max(43) + params.frames_of(bytes) * 41);
+        let period = (bits as f64 * 1e12 / params.link_rate as f64 / load) as u64;
+        let mut network = fast::build(&*topology, params)?;
         let begun = Instant::now();
-        run(&mut *network, bytes, Cycle(microseconds * 1_000_000))?;
+        run(&mut *network, bytes, period, microseconds * 1_000_000)?;
         let seconds = begun.elapsed().as_secs_f64();
         let details = network.details();
         let (dropped, _) = details.losses();

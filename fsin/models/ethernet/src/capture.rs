@@ -72,8 +72,8 @@ pub struct Captured {
     pub content: Content,
 }
 
-/// An observer of frames, in the order of their times; those at the same instant are at different ports, or go different
-/// ways, and come in the order in which the engine visits them.
+/// An observer of frames, in the order of their times; those at the same instant are at different ports, or go
+/// different ways, and come in the order in which the engine visits them.
 pub trait Capture: Send {
     /// A frame is sent or received.
     fn frame(&mut self, captured: &Captured);

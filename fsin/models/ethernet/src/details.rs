@@ -76,9 +76,9 @@ pub struct PortDetails {
     pub is_host: bool,
     /// Number at its node; a switch of a direct network has the port to its host behind all others.
     pub port: usize,
-    /// \[frames\] That the link has carried, or carries.
+    /// \[frames\] That have arrived through the link, at a cut-through switch with their headers; PAUSE frames too.
     pub frames: u64,
-    /// \[ps\] In which the link was occupied by frames; those in transmission are counted to their ends.
+    /// \[ps\] In which these frames occupied the link.
     pub busy: u64,
     /// \[frames\] That found the queue full; with flow control at the input.
     pub dropped: u64,

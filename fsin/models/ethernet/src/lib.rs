@@ -1,12 +1,12 @@
 //! The Ethernet model: a switched network that is congested and loses frames, event by event.
 //!
-//! A message is cut into frames of at most 1 497 of its bytes, with 29 bytes of overhead (preamble and start delimiter 8,
-//! header 14, LLC 3, check sequence 4) and at least 72 bytes on the wire. Between two frames of a port there are 96 bit
-//! times. Links are full duplex. Switches have output queues with tail drop; they learn addresses, with loops cut by a
-//! spanning tree, or have static routes. Hosts send lost frames again, or do not, or have a sliding window.
+//! A message is cut into frames of at most 1 497 of its bytes, with 29 bytes of overhead (preamble and start delimiter
+//! 8, header 14, LLC 3, check sequence 4) and at least 72 bytes on the wire. Between two frames of a port there are 96
+//! bit times. Links are full duplex. Switches have output queues with tail drop; they learn addresses, with loops cut
+//! by a spanning tree, or have static routes. Hosts send lost frames again, or do not, or have a sliding window.
 //!
-//! [`mod@reference`] defines the model; [`fast`] gives the same results at a cost that follows the frames, not the time.
-//! Results depend on [`Params`], the topology and the messages only.
+//! [`mod@reference`] defines the model; [`fast`] gives the same results at a cost that follows the frames, not the
+//! time. Results depend on [`Params`], the topology and the messages only.
 //!
 //! # Time
 //! A tick is a picosecond. The clock that stands at cycle c is instant c - 1: a message that is injected at the first
@@ -15,17 +15,17 @@
 //! # What is a packet
 //! In the record that all models keep a packet is a frame of a message: injected when its first transmission begins,
 //! received when it comes to its destination for the first time, dropped when it is lost and not sent again. Latencies
-//! begin when the message is offered. Hops count every frame on a link of the topology.
+//! begin when the message is offered. Hops count every frame that has come through a link of the topology.
 //!
 //! # How the model departs from reality, and who could notice
-//! - Switches decide in no time, and their memory is only bounded by the lengths of queues; whoever measures the latency
-//!   of a single switch should add its forwarding time to the delay of links.
+//! - Switches decide in no time, and their memory is only bounded by the lengths of queues; whoever measures the
+//!   latency of a single switch should add its forwarding time to the delay of links.
 //! - Messages of the spanning tree are not simulated: the network begins with the tree that IEEE 802.1D finds.
 //! - A PAUSE frame holds until the next one: refreshing it is not simulated, and it is never damaged.
 //! - Connections with windows are open from the start and for ever.
 //!
-//! Sources: IEEE 802.3 (frames, gaps, PAUSE), IEEE 802.1D (bridges), RFC 5681, RFC 6298 and RFC 6582 (windows); Hoefler,
-//! Schneider, Lumsdaine, LogGOPSim, HPDC 2010, with OMNeT++ (the exact figures that tests hold).
+//! Sources: IEEE 802.3 (frames, gaps, PAUSE), IEEE 802.1D (bridges), RFC 5681, RFC 6298 and RFC 6582 (windows);
+//! Hoefler, Schneider, Lumsdaine, LogGOPSim, HPDC 2010, with OMNeT++ (the exact figures that tests hold).
 
 pub mod capture;
 mod details;
@@ -61,7 +61,8 @@ pub trait Ethernet: Network {
     /// \[frames\] Copies on links and in queues, PAUSE frames not counted.
     fn copies_in_flight(&self) -> u64;
 
-    /// Shows all frames at these places to an observer from now on.
+    /// Shows all frames at these places to an observer from now on; the transmissions of frames that wait already may
+    /// be missing.
     fn capture(&mut self, sites: &[Site], observer: Box<dyn Capture>);
 }
 

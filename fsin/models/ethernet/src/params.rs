@@ -95,7 +95,8 @@ pub struct Params {
     pub link_rate: u64,
     /// \[ps\] Propagation delay of links of which the topology says nothing.
     pub propagation: u64,
-    /// \[frames\] That may wait at an output, that in transmission not counted; with [`pause`](Self::pause) at an input.
+    /// \[frames\] That may wait at an output, that in transmission not counted; with [`pause`](Self::pause) at an
+    /// input.
     pub port_queue: u32,
     /// When frames are forwarded.
     pub switching: Switching,
@@ -186,9 +187,9 @@ impl Params {
         if frames == 0 { 1 } else { frames }
     }
 
-    /// \[frames\] That may still come from a link after it has been decided to pause the sender: the PAUSE frame waits for
-    /// the longest frame and its gap, the sender ends the longest frame, both delays pass, and frames are of the least
-    /// size.
+    /// \[frames\] That may still come from a link after it has been decided to pause the sender: the PAUSE frame waits
+    /// for the longest frame and its gap, the sender ends the longest frame, both delays pass, and frames are of the
+    /// least size.
     #[must_use]
     pub(crate) fn headroom(rate: u64, delay: u64) -> u64 {
         let bytes = 2 * u64::from(MAX_WIRE) + u64::from(MIN_WIRE) + 3 * u64::from(GAP_BITS / 8);

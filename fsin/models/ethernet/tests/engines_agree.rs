@@ -251,6 +251,18 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Frames of one length on links of one rate, without delays: many events at the same instants, and PAUSE.
+    #[test]
+    fn engines_agree_about_ties(case in case(), xoff in 1u32..4) {
+        let (link_rate, propagation, segment) = (1_000_000_000, 0, 1_457);
+        let params = Params { link_rate, propagation, pause: true, xoff, xon: xoff - 1, segment, ..case.params };
+        agree(&Case { params: Params { port_queue: 10_000, ..params }, bytes: 0, gap: 1 + case.gap % 4, ..case })?;
+    }
+}
+
+proptest! {
     #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// `cargo test --release -p fsin-ethernet --test engines_agree -- --ignored`

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{drain, engines, message, ping_pong, row};
+use common::{drain, engines, graph, message, ping_pong, row};
 use fsin_ethernet::{Forwarding, Params, Switching};
 use proptest::prelude::*;
 
@@ -50,6 +50,21 @@ fn two_switches() {
                 drain(&mut *network).unwrap().iter().map(|delivery| delivery.delivered.0).collect();
             found.sort_unstable();
             assert_eq!(found, expected.map(|at| at * NANOSECOND), "{forwarding:?} {other:?}");
+        }
+    }
+}
+
+/// Links have the rates and delays of the description: of hosts in a directed graph, of switches in both kinds.
+#[test]
+fn links_of_a_description() {
+    const SLOW: &str = "[rate=\"100Mb/s\", propagation=\"3us\"]";
+    let undirected = graph(&format!("graph {{ a -- b {SLOW} }}"));
+    let directed =
+        graph(&format!("digraph {{ H0 -> a {SLOW}; a -> H0 {SLOW}; a -> b [delay=500]; b -> a; H1 -> b; b -> H1 }}"));
+    let (fast, slow) = (576 * 1_000 + NANOSECOND, 576 * 10_000 + 3_000 * NANOSECOND);
+    for (topology, expected) in [(undirected, 2 * fast + slow), (directed, slow + 2 * fast + 500)] {
+        for mut network in engines(&*topology, &params(1_000_000_000, Forwarding::Static)) {
+            assert_eq!(ping_pong(&mut *network, 1, 1), [expected, 2 * expected]);
         }
     }
 }

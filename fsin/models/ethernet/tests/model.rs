@@ -114,8 +114,8 @@ fn windows_bound_the_goodput() {
 }
 
 /// With losses the goodput is MSS / RTT x sqrt(3 / (2 p)): the sawtooth of additive increase and halving, with an
-/// acknowledgement for each segment (Mathis, Semke, Mahdavi, Ott, The macroscopic behavior of the TCP congestion avoidance
-/// algorithm, CCR 27(3), 1997).
+/// acknowledgement for each segment (Mathis, Semke, Mahdavi, Ott, The macroscopic behavior of the TCP congestion
+/// avoidance algorithm, CCR 27(3), 1997).
 #[test]
 fn losses_bound_the_goodput() {
     // Two links with `per` each, and the loss of a few acknowledgements does not matter.

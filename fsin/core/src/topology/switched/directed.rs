@@ -3,8 +3,8 @@
 //! Nodes whose names begin with H are hosts, in the order of their first appearance; all others are switches. Each edge
 //! is one direction of a link, and needs an edge back: of parallel edges the first of each direction belong together.
 //! Attributes of an edge: `comment`, the destinations of its static route (host names separated by commas or blanks, or
-//! `*` for all); `rate`, such as `"1Gb/s"`; `propagation`, such as `"1us"`; `delay` in cycles beyond one. Defaults (`edge
-//! [rate="1Gb/s"]`) hold for later edges of the same graph or subgraph. Other attributes concern drawing.
+//! `*` for all); `rate`, such as `"1Gb/s"`; `propagation`, such as `"1us"`; `delay` in cycles beyond one. Defaults
+//! (`edge [rate="1Gb/s"]`) hold for later edges of the same graph or subgraph. Other attributes concern drawing.
 //!
 //! Source: the networks of LogGOPSim with OMNeT++ (Hoefler, Schneider, Lumsdaine, LogGOPSim, HPDC 2010).
 
@@ -50,6 +50,20 @@ pub struct Notes {
 }
 
 impl Notes {
+    /// The same for both directions of links, each with its index at both ends, and no routes.
+    pub(super) fn both_ways(fabric: &Fabric, links: impl Iterator<Item = ([(u32, u32); 2], Speed)>) -> Self {
+        let mut notes = Self { ports: fabric.ports(), links: vec![None; fabric.nodes() * fabric.ports()] };
+        for (order, (ends, Speed { rate, propagation })) in links.enumerate() {
+            for (node, place) in ends {
+                let port = fabric.port(NodeId(node), place as usize);
+                let note =
+                    LinkNote { rate, propagation, destinations: Destinations::Only(Vec::new()), order: order as u32 };
+                notes.links[node as usize * fabric.ports() + port.index()] = Some(note);
+            }
+        }
+        notes
+    }
+
     /// Of the link that leaves a node through a port.
     #[must_use]
     pub fn of(&self, node: NodeId, port: Port) -> Option<&LinkNote> {
@@ -72,10 +86,36 @@ enum Place {
     Switch(u32),
 }
 
-#[derive(Clone, Default)]
-struct Said {
+/// Data rate and propagation delay of a link, where they are given.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub(super) struct Speed {
     rate: Option<u64>,
     propagation: Option<u64>,
+}
+
+impl Speed {
+    /// Reads an attribute of an edge, if it is one of these.
+    pub(super) fn read(&mut self, key: &str, value: &str) -> Result<(), SpecError> {
+        match key {
+            "rate" => self.rate = Some(parse_rate(value).ok_or_else(|| misread(key, value, "rate=\"1Gb/s\""))?),
+            "propagation" => {
+                let span = trgen::units::parse_span(value);
+                self.propagation = Some(span.ok_or_else(|| misread(key, value, "propagation=\"1us\""))?);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The same, with what is not given as in `other`.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self { rate: self.rate.or(other.rate), propagation: self.propagation.or(other.propagation) }
+    }
+}
+
+#[derive(Clone, Default)]
+struct Said {
+    speed: Speed,
     delay: u32,
     comment: String,
 }
@@ -86,6 +126,9 @@ struct Edge {
     said: Said,
 }
 
+/// The two edges of a link, and the node and index at which each of them begins.
+type LinkEnds = ([usize; 2], [(u32, u32); 2]);
+
 fn refusal(what: impl Into<String>, remedy: &str) -> SpecError {
     SpecError::new(ErrorKind::Malformed, what.into(), remedy.to_owned())
 }
@@ -95,11 +138,7 @@ impl Said {
         for &(key, value) in attributes {
             match key {
                 "comment" => value.clone_into(&mut self.comment),
-                "rate" => self.rate = Some(parse_rate(value).ok_or_else(|| misread(key, value, "rate=\"1Gb/s\""))?),
-                "propagation" => {
-                    let span = trgen::units::parse_span(value);
-                    self.propagation = Some(span.ok_or_else(|| misread(key, value, "propagation=\"1us\""))?);
-                }
+                "rate" | "propagation" => self.speed.read(key, value)?,
                 "delay" => {
                     let delay = value.parse().ok().filter(|&delay| delay <= MAX_DELAY);
                     self.delay = delay.ok_or_else(|| misread(key, value, "delay=5"))?;
@@ -112,8 +151,7 @@ impl Said {
 }
 
 fn misread(key: &str, value: &str, example: &str) -> SpecError {
-    refusal(format!("{key}={value} of an edge cannot be read"), &format!("write it as in `a -> b [{example}]`"))
-        .given(value)
+    refusal(format!("{key}={value} of an edge cannot be read"), &format!("write it as in `[{example}]`")).given(value)
 }
 
 /// \[b/s\] A data rate: a number and `b/s`, `kb/s`, `Mb/s`, `Gb/s` or `Tb/s`. `None` for another text, and for a rate
@@ -274,15 +312,15 @@ impl Directed {
         Ok(Switched { spec, geometry, fabric, plan, names, notes: Some(Arc::new(notes)) })
     }
 
-    fn notes(&self, fabric: &Fabric, ends: &[([usize; 2], [(u32, u32); 2])]) -> Result<Notes, SpecError> {
+    fn notes(&self, fabric: &Fabric, ends: &[LinkEnds]) -> Result<Notes, SpecError> {
         let mut notes = Notes { ports: fabric.ports(), links: vec![None; fabric.nodes() * fabric.ports()] };
         for (edges, ends) in ends {
             for (edge, (node, place)) in edges.iter().zip(ends) {
                 let port = fabric.port(NodeId(*node), *place as usize);
                 let said = &self.edges[*edge].said;
                 let note = LinkNote {
-                    rate: said.rate,
-                    propagation: said.propagation,
+                    rate: said.speed.rate,
+                    propagation: said.speed.propagation,
                     destinations: self.destinations(&self.edges[*edge])?,
                     order: *edge as u32,
                 };

@@ -1,6 +1,7 @@
 //! Graphs in DOT, as networks of switches.
 //!
-//! Two attributes concern the network: `endpoints` of a node and `delay` of an edge. Both are read wherever DOT allows
+//! These attributes concern the network: `endpoints` of a node, and of an edge `delay`, and for networks whose links
+//! differ `rate` (`"10Gb/s"`) and `propagation` (`"1us"`). They are read wherever DOT allows
 //! them, also as defaults (`node [endpoints=4]`) for later statements of the same graph or subgraph. Elsewhere they are
 //! rejected. Other attributes concern drawing and are ignored.
 
@@ -8,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use trgen::catalog::{ErrorKind, SpecError};
 
-use super::directed::Directed;
+use super::directed::{Directed, Speed};
 use super::graph::Switches;
 use crate::words;
 
@@ -27,6 +28,17 @@ const MAX_BYTES: usize = 1 << 20;
 struct Defaults {
     endpoints: u32,
     delay: u32,
+    speed: Speed,
+}
+
+/// An edge, with what it says itself and what the defaults say.
+#[derive(Clone, Copy)]
+struct Edge {
+    ends: [usize; 2],
+    /// \[cycles\]
+    delay: Option<u32>,
+    speed: Speed,
+    defaults: Defaults,
 }
 
 #[derive(Default)]
@@ -34,8 +46,7 @@ struct Reader {
     names: Vec<String>,
     endpoints: Vec<u32>,
     known: HashMap<String, usize>,
-    /// Ends, delay in cycles from the edge itself, and delay from the defaults.
-    links: Vec<([usize; 2], Option<u32>, u32)>,
+    links: Vec<Edge>,
 }
 
 /// Reads an undirected graph. Switches are ordered by name, numbers by value; each has `endpoints` unless the text says
@@ -58,7 +69,7 @@ pub(super) fn parse(text: &str, endpoints: u32) -> Result<Switches, SpecError> {
         ));
     }
     let mut reader = Reader::default();
-    reader.statements(&graph.statements, Defaults { endpoints, delay: 0 })?;
+    reader.statements(&graph.statements, Defaults { endpoints, delay: 0, speed: Speed::default() })?;
     Ok(reader.sorted(graph.is_strict))
 }
 
@@ -113,6 +124,13 @@ fn attribute(list: &Attributes<'_>, right: &str, wrong: &str, of: &str) -> Resul
     })
 }
 
+/// Data rate and propagation delay in a list, if present; the last ones count.
+fn speed(list: &Attributes<'_>) -> Result<Speed, SpecError> {
+    let mut speed = Speed::default();
+    list.iter().try_for_each(|(key, value)| speed.read(key, value))?;
+    Ok(speed)
+}
+
 fn misplaced(key: &str, value: &str, of: &str) -> SpecError {
     let remedy = match key {
         "delay" => "give it to an edge, `a -- b [delay=5]`, or to all that follow, `edge [delay=5]`",
@@ -133,7 +151,8 @@ impl Reader {
                     }
                 }
                 Statement::Edge(ends, attributes) => {
-                    let own = attribute(attributes, "delay", "endpoints", "an edge")?;
+                    let delay = attribute(attributes, "delay", "endpoints", "an edge")?;
+                    let speed = speed(attributes)?;
                     let mut from = Vec::new();
                     for end in ends {
                         let to = self.end(end, defaults)?;
@@ -146,7 +165,7 @@ impl Reader {
                             ));
                         }
                         let pairs = from.iter().flat_map(|&a| to.iter().map(move |&b| [a, b]));
-                        self.links.extend(pairs.map(|pair| (pair, own, defaults.delay)));
+                        self.links.extend(pairs.map(|ends| Edge { ends, delay, speed, defaults }));
                         from = to;
                     }
                 }
@@ -156,6 +175,7 @@ impl Reader {
                 }
                 Statement::Edges(list) => {
                     defaults.delay = attribute(list, "delay", "endpoints", "edges")?.unwrap_or(defaults.delay);
+                    defaults.speed = speed(list)?.or(defaults.speed);
                 }
                 // A graph or subgraph has no attribute that concerns the network.
                 Statement::Graph(list) => {
@@ -222,25 +242,28 @@ impl Reader {
         let mut numbers = vec![0u32; sorted.len()];
         sorted.iter().enumerate().for_each(|(number, &node)| numbers[node] = number as u32);
         let ends = |[a, b]: [usize; 2]| (numbers[a].min(numbers[b]), numbers[a].max(numbers[b]));
-        let mut links: Vec<((u32, u32), u32)> = Vec::new();
+        let mut links: Vec<((u32, u32), u32, Speed)> = Vec::new();
         let mut known: BTreeMap<(u32, u32), usize> = BTreeMap::new();
-        for (link, own, otherwise) in self.links {
-            match known.get(&ends(link)).filter(|_| strict) {
+        for Edge { ends: pair, delay, speed, defaults } in self.links {
+            match known.get(&ends(pair)).filter(|_| strict) {
                 // A repeated edge changes only the attributes that it sets.
-                Some(&at) => links[at].1 = own.unwrap_or(links[at].1),
+                Some(&at) => (links[at].1, links[at].2) = (delay.unwrap_or(links[at].1), speed.or(links[at].2)),
                 None => {
-                    known.insert(ends(link), links.len());
-                    links.push((ends(link), own.unwrap_or(otherwise)));
+                    known.insert(ends(pair), links.len());
+                    links.push((ends(pair), delay.unwrap_or(defaults.delay), speed.or(defaults.speed)));
                 }
             }
         }
         links.sort_unstable();
-        let (links, delays) = links.into_iter().unzip();
+        let has_speeds = links.iter().any(|&(_, _, speed)| speed != Speed::default());
+        let speeds = links.iter().filter(|_| has_speeds).map(|&(_, _, speed)| speed).collect();
+        let (links, delays) = links.into_iter().map(|(ends, delay, _)| (ends, delay)).unzip();
         Switches {
             names: sorted.iter().map(|&node| self.names[node].clone()).collect(),
             endpoints: sorted.iter().map(|&node| self.endpoints[node]).collect(),
             links,
             delays,
+            speeds,
         }
     }
 }
@@ -269,6 +292,21 @@ mod tests {
     fn subgraphs_are_linked_node_by_node() {
         let net = read("graph { {a b} -- {c; d -- c} -- a }");
         assert_eq!(net.links, [(0, 2), (0, 2), (0, 3), (0, 3), (1, 2), (1, 3), (2, 3)]);
+    }
+
+    #[test]
+    fn rates_and_delays_of_links_are_noted() {
+        let net =
+            read("graph { edge [rate=\"1Gb/s\"]; a -- b [propagation=\"2us\"]; b -- c [rate=\"10Gb/s\"]; a -- c }");
+        let said = |key: &str, value: &str| {
+            let mut speed = Speed::default();
+            speed.read(key, value).unwrap();
+            speed
+        };
+        let (slow, fast) = (said("rate", "1Gb/s"), said("rate", "10Gb/s"));
+        assert_eq!(net.speeds, [slow.or(said("propagation", "2us")), slow, fast]);
+        assert!(read("graph { a -- b [color=red] }").speeds.is_empty());
+        assert!(parse("graph { a -- b [rate=fast] }", 1).unwrap_err().to_string().contains("rate=fast"));
     }
 
     #[test]

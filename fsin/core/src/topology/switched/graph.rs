@@ -6,11 +6,12 @@ use std::collections::HashMap;
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 
-use super::directed::Directed;
+use super::directed::{Directed, Notes, Speed};
 use super::{Link, Plan, Switched, check_nodes, dot};
 use crate::topology::{Kind, MAX_DELAY, Row, check_once, number, table::both_ways};
 
@@ -74,6 +75,8 @@ pub(super) struct Switches {
     pub(super) links: Vec<(u32, u32)>,
     /// \[cycles\] By link, beyond one cycle; empty if no link has a delay.
     pub(super) delays: Vec<u32>,
+    /// By link; empty if no link has a data rate or propagation delay of its own.
+    pub(super) speeds: Vec<Speed>,
 }
 
 impl Switches {
@@ -133,7 +136,9 @@ impl Switches {
             links.push(Link { delay, ..Link::new([next(one), next(other)]) });
         }
         let network = Switched::new(spec, endpoints as usize, nodes, &links, None, Unplanned)?;
-        Ok(Switched { names: self.names.clone(), ..network })
+        let inner = links[endpoints as usize..].iter().map(|link| link.ends).zip(self.speeds.iter().copied());
+        let notes = (!self.speeds.is_empty()).then(|| Arc::new(Notes::both_ways(&network.fabric, inner)));
+        Ok(Switched { names: self.names.clone(), notes, ..network })
     }
 
     /// The number of the switch with this name.

@@ -66,7 +66,7 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
     }
     let links = draw(switches, degree, seed.into());
     let names = (0..switches).map(|switch| switch.to_string()).collect();
-    Switches { names, endpoints: vec![endpoints; switches as usize], links, delays: Vec::new() }.build(spec)
+    Switches { names, endpoints: vec![endpoints; switches as usize], links, ..Switches::default() }.build(spec)
 }
 
 /// Begins with a regular graph and swaps the ends of two random links, many times for each link, wherever that creates

@@ -6,10 +6,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::rules::frame::Frame;
+use crate::rules::slab::Slab;
 
 /// Days of a year.
 const DAYS: usize = 8192;
+
+/// The end of a list.
+const END: u32 = u32::MAX;
 
 /// An event. No two at the same instant have the same order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,9 +20,15 @@ pub(super) struct Event {
     /// \[ps\]
     pub(super) at: u64,
     pub(super) order: u64,
-    pub(super) frame: Frame,
-    /// The place that the frame occupies in a switch, or the connection of a timer.
+    /// The frame, or the connection of a timer.
     pub(super) handle: u32,
+}
+
+impl Event {
+    #[inline(always)]
+    const fn key(&self) -> u128 {
+        (self.at as u128) << 64 | self.order as u128
+    }
 }
 
 impl PartialOrd for Event {
@@ -29,8 +38,9 @@ impl PartialOrd for Event {
 }
 
 impl Ord for Event {
+    #[inline(always)]
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.order).cmp(&(other.at, other.order))
+        self.key().cmp(&other.key())
     }
 }
 
@@ -43,8 +53,10 @@ pub(super) struct Calendar {
     day: u64,
     /// Events of `day` and before, the earliest last.
     today: Vec<Event>,
-    /// Events of the other days of the year from `day` on, without order.
-    days: Vec<Vec<Event>>,
+    /// By day of the year from `day` on: a list of its events, without order.
+    days: Vec<u32>,
+    /// Events of these lists, each with the next one.
+    waiting: Slab<(Event, u32)>,
     /// By day of the year: whether there are any.
     busy: Vec<u64>,
     later: BinaryHeap<Reverse<Event>>,
@@ -58,7 +70,8 @@ impl Calendar {
             shift: width.next_power_of_two().trailing_zeros(),
             day: 0,
             today: Vec::new(),
-            days: (0..DAYS).map(|_| Vec::new()).collect(),
+            days: vec![END; DAYS],
+            waiting: Slab::new(),
             busy: vec![0; DAYS / 64],
             later: BinaryHeap::new(),
         }
@@ -80,7 +93,8 @@ impl Calendar {
     #[inline(always)]
     fn put(&mut self, day: u64, event: Event) {
         let slot = day as usize % DAYS;
-        self.days[slot].push(event);
+        let next = self.days[slot];
+        self.days[slot] = self.waiting.store((event, next));
         self.busy[slot / 64] |= 1 << (slot % 64);
     }
 
@@ -110,7 +124,13 @@ impl Calendar {
         };
         self.day = day;
         let slot = day as usize % DAYS;
-        std::mem::swap(&mut self.today, &mut self.days[slot]);
+        let mut place = std::mem::replace(&mut self.days[slot], END);
+        while place != END {
+            let (event, next) = self.waiting[place];
+            self.today.push(event);
+            self.waiting.release(place);
+            place = next;
+        }
         self.busy[slot / 64] &= !(1 << (slot % 64));
         while let Some(Reverse(event)) = self.later.peek().copied() {
             let then = event.at >> self.shift;
@@ -125,7 +145,7 @@ impl Calendar {
             }
         }
         if self.today.len() > 1 {
-            self.today.sort_unstable_by(|one, other| other.cmp(one));
+            self.today.sort_unstable_by_key(|event| Reverse(event.key()));
         }
     }
 
@@ -149,10 +169,17 @@ impl Calendar {
         None
     }
 
-    /// All events, without order.
-    pub(super) fn events(&self) -> impl Iterator<Item = &Event> {
-        let days = self.days.iter().flatten();
-        self.today.iter().chain(days).chain(self.later.iter().map(|Reverse(event)| event))
+    /// Visits all events, without order.
+    pub(super) fn visit(&self, mut visit: impl FnMut(&Event)) {
+        self.today.iter().for_each(&mut visit);
+        self.later.iter().for_each(|Reverse(event)| visit(event));
+        for &first in &self.days {
+            let mut place = first;
+            while place != END {
+                visit(&self.waiting[place].0);
+                place = self.waiting[place].1;
+            }
+        }
     }
 }
 
@@ -177,7 +204,7 @@ mod tests {
                     number += 1;
                     let (at, order) = (now + (draw >> (63 - bits)), order << 32 | number);
                     list.push((at, order));
-                    calendar.add(Event { at, order, frame: Frame::pause(true), handle: 0 });
+                    calendar.add(Event { at, order, handle: 0 });
                 } else {
                     list.sort_unstable();
                     let first = (!list.is_empty()).then(|| list.remove(0));
@@ -186,7 +213,9 @@ mod tests {
                     prop_assert_eq!(found, first);
                     now = first.map_or(now, |(at, _)| at);
                 }
-                prop_assert_eq!(calendar.events().count(), list.len());
+                let mut count = 0;
+                calendar.visit(|_| count += 1);
+                prop_assert_eq!(count, list.len());
             }
         }
     }

@@ -1,7 +1,9 @@
-//! The fast engine: a calendar of arrivals, and of ports only when a frame waits for them.
+//! The fast engine: a calendar of arrivals, and of ports only where they must be asked again.
 //!
-//! What happens on a link is known when a transmission begins, so that a frame that waits nowhere costs one event for
-//! each link. A port knows when it will be free; an event says so only if there is something to do then. Timers of
+//! What happens on a link is known when a transmission begins. Without flow control nothing can change the queue of a
+//! switch's port, so that the transmission of a frame is known as soon as it enters the queue: a frame costs one event
+//! for each link. Of the arrivals through a link, which come in their order, only the next one is in the calendar.
+//! Hosts are asked for the next frame when their ports are free, and so are ports with flow control. Timers of
 //! connections are not moved: one that goes off too early is set again.
 //!
 //! # Agreement
@@ -19,7 +21,7 @@ use crate::Ethernet;
 use crate::capture::Direction;
 use crate::params::{Params, Switching};
 use crate::rules::forwarding::Tables;
-use crate::rules::frame::{Control, Errors, Frame, MAX_WIRE, NONE, bit_time};
+use crate::rules::frame::{Control, Errors, Frame, MAX_WIRE, MIN_WIRE, NONE};
 use crate::rules::hosts::Hosts;
 use crate::rules::port::{Counts, Taps};
 use crate::rules::slab::Slab;
@@ -59,9 +61,18 @@ struct Held {
     copies: u32,
 }
 
+/// A copy of a frame under way.
+#[derive(Clone, Copy, Debug)]
+struct Carried {
+    frame: Frame,
+    /// Its place in the switch, with flow control.
+    held: u32,
+}
+
 #[derive(Clone, Default, Debug)]
 struct PortState {
-    /// \[ps\] When its transmission and the gap behind it end.
+    /// \[ps\] When its transmission and the gap behind it end; without flow control that of the last frame in the
+    /// queue.
     free_at: u64,
     /// An event will come when it is free.
     is_scheduled: bool,
@@ -71,11 +82,25 @@ struct PortState {
     is_host: bool,
     /// Frames in the switch that came through this port, with flow control.
     inside: u32,
-    /// Frames and their [`Held`], which is [`NONE`] without flow control.
-    queue: VecDeque<(Frame, u32)>,
+    /// Frames whose transmissions have begun or are known, until they arrive: \[ps\] the beginning, and the frame. Only
+    /// the arrival of the first is in the calendar.
+    line: VecDeque<(u64, u32)>,
+    /// Frames that wait, with flow control.
+    queue: VecDeque<u32>,
     counts: Counts,
+    /// \[frames x ps\] Without flow control: up to the ends of the times for which they are known to wait.
     area: u128,
+    /// \[ps\] Up to which `area` is counted, with flow control.
     changed: u64,
+}
+
+impl PortState {
+    /// \[frames\] That wait at a port of a switch.
+    #[inline(always)]
+    fn waiting(&self, now: u64) -> usize {
+        let begun = self.line.iter().take_while(|(begin, _)| *begin <= now);
+        self.line.len() - begun.count() + self.queue.len()
+    }
 }
 
 #[derive(Debug)]
@@ -87,6 +112,7 @@ struct Fast {
     hosts: Hosts,
     now: u64,
     calendar: Calendar,
+    frames: Slab<Carried>,
     /// Frames on links, and such of which the ends are on links.
     moving: u64,
     ports: Vec<PortState>,
@@ -104,19 +130,20 @@ struct Fast {
 
 impl Fast {
     fn new(params: Params, wiring: Wiring, tables: Tables) -> Self {
-        let times = wiring.links.iter().map(|link| bit_time(8 * MAX_WIRE, link.rate));
-        let span = wiring.links.iter().zip(times.clone()).map(|(link, time)| time + link.gap + link.delay).max();
+        let times = |bytes: u32| wiring.links.iter().map(move |link| (link, link.time(bytes as u16)));
+        let span = times(MAX_WIRE).map(|(link, time)| time + link.gap + link.delay).max().unwrap_or(1);
+        let shortest = times(MIN_WIRE).map(|(link, time)| time + link.gap).min().unwrap_or(1);
         let ports: Vec<PortState> = wiring
             .links
             .iter()
             .map(|link| PortState { is_host: wiring.is_host(link.owner), ..PortState::default() })
             .collect();
-        let spacing = times.min().unwrap_or(1) / (ports.len() as u64).max(1);
         Self {
             errors: Errors::new(params.seed, params.per),
             hosts: Hosts::new(&params, wiring.hosts, wiring.hidden_hops()),
             now: 0,
-            calendar: Calendar::new(span.unwrap_or(1), spacing),
+            calendar: Calendar::new(span, shortest / (ports.len() as u64).max(1)),
+            frames: Slab::new(),
             moving: 0,
             ports,
             held: Slab::new(),
@@ -136,29 +163,23 @@ impl Fast {
 
     fn happen(&mut self, event: &Event, notices: &mut Notices) {
         match event.order & KIND {
-            FREE => {
-                let port = event.order as usize;
-                self.ports[port].is_scheduled = false;
-                if self.ports[port].is_host {
-                    self.hosts.transmitted(self.wiring.links[port].owner, notices);
-                }
-                self.send(port);
-            }
+            FREE => self.free(event.order as usize, event.handle, notices),
             ARRIVE => {
                 self.moving -= 1;
                 self.last_moved = event.at;
-                self.arrive((event.order & !KIND) as usize, event.frame, notices);
+                self.arrive((event.order & !KIND) as usize, event.handle, notices);
             }
             COMPLETE => {
                 self.moving -= 1;
                 self.last_moved = event.at;
-                let (output, frame) = ((event.order & !KIND) >> INPUT_BITS, event.frame);
+                let output = ((event.order & !KIND) >> INPUT_BITS) as usize;
+                let Carried { frame, held } = self.frames[event.handle];
                 match frame.damaged_by {
-                    NONE => self.enqueue(output as usize, frame, event.handle, notices),
+                    NONE => self.enqueue(output, event.handle, notices),
                     by => {
                         self.ports[by as usize].counts.damaged += 1;
-                        self.release(event.handle);
-                        self.hosts.lose(frame.unit, notices);
+                        self.release(held);
+                        self.lose(event.handle, notices);
                     }
                 }
             }
@@ -167,6 +188,25 @@ impl Fast {
         if !self.hosts.timers.is_empty() || !self.hosts.ready.is_empty() {
             self.serve_hosts();
         }
+    }
+
+    /// A port is free; or a transmission begins that was known before, and is observed.
+    fn free(&mut self, port: usize, frame: u32, notices: &mut Notices) {
+        if frame != NONE {
+            let frame = &self.frames[frame].frame;
+            return self.taps.show(&self.wiring, &self.hosts, port, frame, Direction::Sent, self.now);
+        }
+        self.ports[port].is_scheduled = false;
+        if self.ports[port].is_host {
+            self.hosts.transmitted(self.wiring.links[port].owner, notices);
+        }
+        self.send(port);
+    }
+
+    /// A copy is lost.
+    fn lose(&mut self, slot: u32, notices: &mut Notices) {
+        self.hosts.lose(self.frames[slot].frame.unit, notices);
+        self.frames.release(slot);
     }
 
     /// A timer event: the deadline may have moved, or gone.
@@ -192,7 +232,7 @@ impl Fast {
             if let Some(deadline) = deadline.filter(|&deadline| deadline < self.timers[at]) {
                 self.timers[at] = deadline;
                 let order = TIMER | u64::from(source) << HOST_BITS | u64::from(destination);
-                self.calendar.add(Event { at: deadline, order, frame: Frame::pause(false), handle: connection });
+                self.calendar.add(Event { at: deadline, order, handle: connection });
             }
         }
         let mut ready = std::mem::take(&mut self.hosts.ready);
@@ -205,14 +245,16 @@ impl Fast {
     /// Begins the next transmission of a port, or sees to it that it begins when the port is free.
     fn send(&mut self, port: usize) {
         let state = &mut self.ports[port];
+        // At the same instant ports become free in the order of their numbers.
+        if state.is_scheduled {
+            return;
+        }
         let has_control = state.wants_pause != state.told_pause;
         if state.free_at > self.now {
-            if !state.is_scheduled && (has_control || !state.is_paused) {
-                let owner = self.wiring.links[port].owner;
-                let has_more = !state.queue.is_empty() || state.is_host && self.hosts.has_next(owner);
-                if has_control || has_more {
-                    self.schedule(port);
-                }
+            let owner = self.wiring.links[port].owner;
+            let has_more = !state.queue.is_empty() || state.is_host && self.hosts.has_next(owner);
+            if has_control || has_more && !state.is_paused {
+                self.schedule(port);
             }
             return;
         }
@@ -220,7 +262,8 @@ impl Fast {
             state.told_pause = state.wants_pause;
             let frame = Frame::pause(state.told_pause);
             self.pauses += 1;
-            self.transmit(port, frame, 0);
+            let slot = self.frames.store(Carried { frame, held: NONE });
+            self.transmit(port, slot, 0, self.now);
             return self.send(port);
         }
         if state.is_paused {
@@ -229,7 +272,8 @@ impl Fast {
         if state.is_host {
             let owner = self.wiring.links[port].owner;
             if let Some((frame, key)) = self.hosts.next(owner, self.now) {
-                self.transmit(port, frame, key);
+                let slot = self.frames.store(Carried { frame, held: NONE });
+                self.transmit(port, slot, key, self.now);
                 if self.hosts.is_ending(owner) || self.hosts.has_next(owner) {
                     self.schedule(port);
                 }
@@ -237,11 +281,12 @@ impl Fast {
             return;
         }
         let length = state.queue.len();
-        if let Some((frame, held)) = state.queue.pop_front() {
+        if let Some(slot) = state.queue.pop_front() {
             state.area += length as u128 * u128::from(self.now - state.changed);
             state.changed = self.now;
-            let key = self.key(&frame);
-            self.transmit(port, frame, key);
+            let held = self.frames[slot].held;
+            let key = self.key(slot);
+            self.transmit(port, slot, key, self.now);
             if length > 1 {
                 self.schedule(port);
             }
@@ -251,22 +296,23 @@ impl Fast {
 
     /// The key of a frame's draws, if there are any.
     #[inline(always)]
-    fn key(&self, frame: &Frame) -> u64 {
-        if self.params.per > 0.0 { self.hosts.key(frame.unit) } else { 0 }
+    fn key(&self, slot: u32) -> u64 {
+        if self.params.per > 0.0 { self.hosts.key(self.frames[slot].frame.unit) } else { 0 }
     }
 
     fn schedule(&mut self, port: usize) {
         let state = &mut self.ports[port];
         if !state.is_scheduled {
             state.is_scheduled = true;
-            let event =
-                Event { at: state.free_at, order: FREE | port as u64, frame: Frame::pause(false), handle: NONE };
-            self.calendar.add(event);
+            self.calendar.add(Event { at: state.free_at, order: FREE | port as u64, handle: NONE });
         }
     }
 
-    fn transmit(&mut self, port: usize, mut frame: Frame, key: u64) {
+    /// A transmission that begins now, or later.
+    #[inline]
+    fn transmit(&mut self, port: usize, slot: u32, key: u64, begin: u64) {
         let link = &self.wiring.links[port];
+        let frame = &mut self.frames[slot].frame;
         let time = link.time(frame.bytes);
         let is_control = frame.control != Control::No;
         if !is_control {
@@ -275,92 +321,112 @@ impl Fast {
                 frame.damaged_by = port as u32;
             }
         }
-        self.taps.show(&self.wiring, &self.hosts, port, &frame, Direction::Sent, self.now);
+        self.ports[port].free_at = begin.saturating_add(time + link.gap);
+        if self.taps.are_at(link.owner) {
+            if begin > self.now {
+                self.calendar.add(Event { at: begin, order: FREE | port as u64, handle: slot });
+            } else {
+                let frame = &self.frames[slot].frame;
+                self.taps.show(&self.wiring, &self.hosts, port, frame, Direction::Sent, begin);
+            }
+        }
+        self.moving += 1;
+        self.ports[port].line.push_back((begin, slot));
+        if self.ports[port].line.len() == 1 {
+            self.expect(port, begin, slot);
+        }
+    }
+
+    /// Puts the arrival of a frame into the calendar, or of its header.
+    #[inline(always)]
+    fn expect(&mut self, port: usize, begin: u64, slot: u32) {
+        let link = &self.wiring.links[port];
+        let frame = &self.frames[slot].frame;
+        let is_by_header = self.is_cut && link.is_to_switch && frame.control == Control::No;
+        let time = if is_by_header { link.header } else { link.time(frame.bytes) };
+        let at = begin.saturating_add(time + link.delay);
+        self.calendar.add(Event { at, order: ARRIVE | port as u64, handle: slot });
+    }
+
+    fn arrive(&mut self, port: usize, slot: u32, notices: &mut Notices) {
+        let line = &mut self.ports[port].line;
+        line.pop_front();
+        if let Some(&(begin, next)) = line.front() {
+            self.expect(port, begin, next);
+        }
+        let link = &self.wiring.links[port];
+        let frame = &self.frames[slot].frame;
+        let input = link.peer as usize;
         let state = &mut self.ports[port];
         state.counts.frames += 1;
-        state.counts.busy += time;
-        state.free_at = self.now.saturating_add(time + link.gap);
+        state.counts.busy += link.time(frame.bytes);
         if link.is_visible {
             self.hosts.recorder.hops(1);
             if let Some(crossed) = self.crossed.get_mut(port) {
                 *crossed += 1;
             }
         }
-        let until_seen = if self.is_cut && link.is_to_switch && !is_control { link.header } else { time };
-        self.moving += 1;
-        let at = self.now.saturating_add(until_seen + link.delay);
-        self.calendar.add(Event { at, order: ARRIVE | port as u64, frame, handle: NONE });
-    }
-
-    fn arrive(&mut self, port: usize, frame: Frame, notices: &mut Notices) {
-        let link = self.wiring.links[port];
-        let input = link.peer as usize;
-        self.taps.show(&self.wiring, &self.hosts, input, &frame, Direction::Received, self.now);
+        self.taps.show(&self.wiring, &self.hosts, input, frame, Direction::Received, self.now);
         if frame.control != Control::No {
             self.ports[input].is_paused = frame.control == Control::Off;
+            self.frames.release(slot);
             return self.send(input);
         }
-        let is_cut = self.is_cut && link.is_to_switch;
-        if frame.damaged_by != NONE && !is_cut {
+        if frame.damaged_by != NONE && !(self.is_cut && link.is_to_switch) {
             self.ports[frame.damaged_by as usize].counts.damaged += 1;
-            return self.hosts.lose(frame.unit, notices);
+            return self.lose(slot, notices);
         }
         if !link.is_to_switch {
-            return self.hosts.arrive(link.device, &frame, self.now, notices);
+            self.hosts.arrive(link.device, frame, self.now, notices);
+            return self.frames.release(slot);
         }
         if usize::from(frame.hops) > self.wiring.switches {
-            self.storm(input, &frame);
-            return self.hosts.filter(frame.unit, notices);
+            return self.storm(input, slot, notices);
         }
         let mut outputs = std::mem::take(&mut self.outputs);
-        self.tables.forward(&self.wiring, input, &frame, self.now, &mut outputs);
-        self.pass_on(&link, input, frame, &outputs, notices);
+        match self.tables.forward(&self.wiring, link.device, input, frame, self.now, &mut outputs) {
+            Some(output) if !self.params.pause && !self.is_cut => self.enqueue(output as usize, slot, notices),
+            Some(output) => self.pass_on(port, slot, &[output], notices),
+            None => self.pass_on(port, slot, &outputs, notices),
+        }
         self.outputs = outputs;
     }
 
     #[cold]
-    fn storm(&mut self, input: usize, frame: &Frame) {
+    fn storm(&mut self, input: usize, slot: u32, notices: &mut Notices) {
+        let frame = self.frames[slot].frame;
         let (at, forwarded) = (Cycle(self.now), u64::from(frame.hops) - 1);
         let cycle = loop_through(&self.wiring, input);
         self.failure.get_or_insert(Storm { at, source_node: NodeId(frame.source), forwarded, cycle }.into());
+        self.hosts.filter(frame.unit, notices);
+        self.frames.release(slot);
     }
 
-    /// A frame, or its header, is in a switch, and leaves it through some ports.
-    fn pass_on(
-        &mut self,
-        link: &crate::rules::wiring::Link,
-        input: usize,
-        frame: Frame,
-        outputs: &[u32],
-        notices: &mut Notices,
-    ) {
-        if outputs.is_empty() {
-            return self.hosts.filter(frame.unit, notices);
-        }
-        let copies = outputs.len() as u32;
-        let mut held = NONE;
+    /// A frame that came through a link, or its header, is in a switch, and leaves it through some ports.
+    fn pass_on(&mut self, port: usize, slot: u32, outputs: &[u32], notices: &mut Notices) {
+        let unit = self.frames[slot].frame.unit;
+        let input = self.wiring.links[port].peer as usize;
+        let Some((&last, others)) = outputs.split_last() else {
+            self.frames.release(slot);
+            return self.hosts.filter(unit, notices);
+        };
         if self.params.pause {
             let state = &mut self.ports[input];
             if state.inside >= self.params.port_queue {
                 state.counts.dropped += 1;
-                return self.hosts.lose(frame.unit, notices);
+                return self.lose(slot, notices);
             }
             state.inside += 1;
-            held = self.held.store(Held { input: input as u32, copies });
+            self.frames[slot].held = self.held.store(Held { input: input as u32, copies: outputs.len() as u32 });
         }
-        if copies > 1 {
-            self.hosts.copy(frame.unit, copies - 1);
+        if !others.is_empty() {
+            self.hosts.copy(unit, others.len() as u32);
         }
-        for &output in outputs {
-            if self.is_cut && self.wiring.links[output as usize].rate > link.rate {
-                let at = self.now.saturating_add(link.time(frame.bytes) - link.header);
-                let order = COMPLETE | u64::from(output) << INPUT_BITS | input as u64;
-                self.moving += 1;
-                self.calendar.add(Event { at, order, frame, handle: held });
-            } else {
-                self.enqueue(output as usize, frame, held, notices);
-            }
+        for &output in others {
+            let copy = self.frames.store(self.frames[slot]);
+            self.pass_on_to(port, copy, output as usize, notices);
         }
+        self.pass_on_to(port, slot, last as usize, notices);
         if self.params.pause {
             let state = &mut self.ports[input];
             if state.inside >= self.params.xoff && !state.wants_pause {
@@ -370,27 +436,65 @@ impl Fast {
         }
     }
 
+    /// A cut-through switch waits for the end of a frame that would leave it faster than it comes.
+    fn pass_on_to(&mut self, port: usize, slot: u32, output: usize, notices: &mut Notices) {
+        let link = &self.wiring.links[port];
+        if !self.is_cut || self.wiring.links[output].rate <= link.rate {
+            return self.enqueue(output, slot, notices);
+        }
+        let at = self.now.saturating_add(link.time(self.frames[slot].frame.bytes) - link.header);
+        let order = COMPLETE | (output as u64) << INPUT_BITS | u64::from(link.peer);
+        self.moving += 1;
+        self.calendar.add(Event { at, order, handle: slot });
+    }
+
     /// Transmits a frame through an output, puts it into its queue, or drops it.
     #[inline]
-    fn enqueue(&mut self, output: usize, frame: Frame, held: u32, notices: &mut Notices) {
-        let state = &mut self.ports[output];
+    fn enqueue(&mut self, output: usize, slot: u32, notices: &mut Notices) {
+        if self.params.pause {
+            return self.enqueue_held(output, slot);
+        }
+        let (now, state) = (self.now, &mut self.ports[output]);
+        let mut begin = now;
+        if state.free_at > now {
+            begin = state.free_at;
+            let length = state.waiting(now);
+            if length >= self.params.port_queue as usize {
+                state.counts.dropped += 1;
+                return self.lose(slot, notices);
+            }
+            state.area += u128::from(begin - now);
+            state.counts.longest = state.counts.longest.max(length as u64 + 1);
+        }
+        let key = self.key(slot);
+        self.transmit(output, slot, key, begin);
+    }
+
+    /// With flow control, by which nothing is dropped.
+    fn enqueue_held(&mut self, output: usize, slot: u32) {
+        let (now, state) = (self.now, &mut self.ports[output]);
         let length = state.queue.len();
-        if length == 0 && state.free_at <= self.now && !state.is_paused && state.wants_pause == state.told_pause {
-            let key = self.key(&frame);
-            self.transmit(output, frame, key);
+        if length == 0 && state.free_at <= now && !state.is_paused && state.wants_pause == state.told_pause {
+            let (key, held) = (self.key(slot), self.frames[slot].held);
+            self.transmit(output, slot, key, now);
             return self.release(held);
         }
-        if !self.params.pause && length >= self.params.port_queue as usize {
-            state.counts.dropped += 1;
-            return self.hosts.lose(frame.unit, notices);
-        }
-        state.area += length as u128 * u128::from(self.now - state.changed);
-        state.changed = self.now;
-        state.queue.push_back((frame, held));
+        state.area += length as u128 * u128::from(now - state.changed);
+        state.changed = now;
+        state.queue.push_back(slot);
         state.counts.longest = state.counts.longest.max(length as u64 + 1);
         if !state.is_scheduled {
             self.send(output);
         }
+    }
+
+    /// \[frames x ps\] Length of a queue, summed up to now.
+    fn area(&self, state: &PortState) -> u128 {
+        if self.params.pause {
+            return state.area + state.queue.len() as u128 * u128::from(self.now - state.changed);
+        }
+        let ahead = state.line.iter().map(|(begin, _)| u128::from(begin.saturating_sub(self.now)));
+        state.area - ahead.sum::<u128>()
     }
 
     /// A copy has left a switch.

@@ -5,7 +5,7 @@ use fsin_core::stats::{Distribution, Recorder};
 use fsin_core::view::{Occupancy, View};
 use trgen::{Cycle, Message};
 
-use super::{ARRIVE, COMPLETE, Fast, KIND, PortState};
+use super::{COMPLETE, Fast, KIND, PortState};
 use crate::capture::{Capture, Site};
 use crate::rules::hosts::sort;
 use crate::rules::port::{self, Taps, is_of_hosts};
@@ -32,7 +32,8 @@ impl Fast {
     fn deadlock(&self) -> NetworkFailure {
         let is_blocked = |port: usize| self.ports[port].is_paused && !self.ports[port].queue.is_empty();
         let from = |input: usize, output: usize| {
-            self.ports[output].queue.iter().any(|&(_, held)| self.held[held].input as usize == input)
+            let mut queue = self.ports[output].queue.iter();
+            queue.any(|&slot| self.held[self.frames[slot].held].input as usize == input)
         };
         let cycle = cyclic_wait(&self.wiring, is_blocked, from);
         Deadlock { since: Cycle(self.last_moved), in_flight: self.hosts.in_flight, cycle }.into()
@@ -109,10 +110,7 @@ impl Network for Fast {
 
 impl Ethernet for Fast {
     fn details(&self) -> Details {
-        let ports = self.ports.iter().map(|state| {
-            let since = u128::from(self.now - state.changed);
-            (&state.counts, state.area + state.queue.len() as u128 * since)
-        });
+        let ports = self.ports.iter().map(|state| (&state.counts, self.area(state)));
         let totals = Totals { pauses: self.pauses, ..self.hosts.totals() };
         port::details(&self.wiring, self.now, totals, ports)
     }
@@ -122,12 +120,13 @@ impl Ethernet for Fast {
     }
 
     fn copies_in_flight(&self) -> u64 {
-        let underway = self.calendar.events().filter(|event| {
-            let kind = event.order & KIND;
-            (kind == ARRIVE || kind == COMPLETE) && is_of_hosts(&event.frame)
-        });
-        let waiting: usize = self.ports.iter().map(|state| state.queue.len()).sum();
-        (underway.count() + waiting) as u64
+        let mut count = 0;
+        self.calendar.visit(|event| count += u64::from(event.order & KIND == COMPLETE));
+        for state in &self.ports {
+            let frames = state.line.iter().map(|&(_, slot)| &self.frames[slot].frame);
+            count += (frames.filter(|frame| is_of_hosts(frame)).count() + state.queue.len()) as u64;
+        }
+        count
     }
 
     fn capture(&mut self, sites: &[Site], observer: Box<dyn Capture>) {
@@ -137,7 +136,7 @@ impl Ethernet for Fast {
 
 impl View for Fast {
     fn occupancy(&self, into: &mut Occupancy) {
-        self.wiring.show(|port| self.ports[port].queue.len() as u32, &self.crossed, into);
+        self.wiring.show(|port| self.ports[port].waiting(self.now) as u32, &self.crossed, into);
         into.waiting.extend((0..self.wiring.hosts as u32).map(|host| self.hosts.waiting(host)));
     }
 }

@@ -1,8 +1,8 @@
 //! The reference engine: what the model is, as plainly as it can be said.
 //!
-//! All events stand in one list. The next one is the earliest; of those at the same instant, ports become free first, then
-//! frames arrive, then frames that cut-through switches could not forward at once are complete, then timers go off; each
-//! in the order of port numbers, or of the hosts of a connection. What an event causes at once belongs to it.
+//! All events stand in one list. The next one is the earliest; of those at the same instant, ports become free first,
+//! then frames arrive, then frames that cut-through switches could not forward at once are complete, then timers go
+//! off; each in the order of port numbers, or of the hosts of a connection. What an event causes at once belongs to it.
 
 use std::collections::VecDeque;
 
@@ -212,16 +212,7 @@ impl Reference {
             }
         }
         self.taps.show(&self.wiring, &self.hosts, port, &frame, Direction::Sent, self.now);
-        let state = &mut self.ports[port];
-        state.is_busy = true;
-        state.counts.frames += 1;
-        state.counts.busy += time;
-        if link.is_visible {
-            self.hosts.recorder.hops(1);
-            if let Some(crossed) = self.crossed.get_mut(port) {
-                *crossed += 1;
-            }
-        }
+        self.ports[port].is_busy = true;
         self.add(self.now.saturating_add(time + link.gap), What::Free { port });
         let is_cut = self.params.switching == Switching::CutThrough && link.is_to_switch && is_of_hosts(&frame);
         let until_seen = if is_cut { link.header } else { time };
@@ -231,6 +222,15 @@ impl Reference {
     fn arrive(&mut self, port: usize, frame: Frame, notices: &mut Notices) {
         let link = self.wiring.links[port];
         let input = link.peer as usize;
+        let counts = &mut self.ports[port].counts;
+        counts.frames += 1;
+        counts.busy += link.time(frame.bytes);
+        if link.is_visible {
+            self.hosts.recorder.hops(1);
+            if let Some(crossed) = self.crossed.get_mut(port) {
+                *crossed += 1;
+            }
+        }
         self.taps.show(&self.wiring, &self.hosts, input, &frame, Direction::Received, self.now);
         if frame.control != Control::No {
             self.ports[input].is_paused = frame.control == Control::Off;
@@ -258,7 +258,8 @@ impl Reference {
             return self.hosts.filter(frame.unit, notices);
         }
         let mut outputs = Vec::new();
-        self.tables.forward(&self.wiring, input, &frame, self.now, &mut outputs);
+        let only = self.tables.forward(&self.wiring, link.device, input, &frame, self.now, &mut outputs);
+        outputs.extend(only);
         if outputs.is_empty() {
             return self.hosts.filter(frame.unit, notices);
         }

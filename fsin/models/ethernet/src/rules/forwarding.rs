@@ -16,6 +16,9 @@ use crate::params::{Forwarding, Params};
 /// Most entries of all tables.
 const MAX_ENTRIES: usize = 1 << 27;
 
+/// More than the ports of a switch.
+const SET: usize = 256;
+
 /// An address that a switch has learnt.
 #[derive(Clone, Copy, Debug)]
 struct Learnt {
@@ -45,9 +48,9 @@ enum Kind {
         /// By host: the column of its routes.
         columns: Vec<u32>,
         width: usize,
-        /// By switch and column: a set of ports, any of which leads there.
+        /// By switch and column: the ports of which any leads there, as their first place in `ports` x 256 and number.
         sets: Vec<u32>,
-        ports: Vec<Box<[u32]>>,
+        ports: Vec<u32>,
         /// By host: its switch and the port there.
         homes: Vec<(u32, u32)>,
     },
@@ -89,17 +92,25 @@ impl Tables {
         }
     }
 
-    /// Learns the source of a frame that comes through a port of a switch, and writes down the ports through which it
-    /// goes on: none if it is filtered.
+    /// Learns the source of a frame that comes to a switch, `device`, through its port `input`. Returns the port
+    /// through which it goes on, or writes down all of them: none if it is filtered.
     #[inline]
-    pub(crate) fn forward(&mut self, wiring: &Wiring, input: usize, frame: &Frame, now: u64, out: &mut Vec<u32>) {
+    pub(crate) fn forward(
+        &mut self,
+        wiring: &Wiring,
+        device: u32,
+        input: usize,
+        frame: &Frame,
+        now: u64,
+        out: &mut Vec<u32>,
+    ) -> Option<u32> {
         out.clear();
-        let switch = wiring.links[input].owner as usize - wiring.hosts;
+        let switch = device as usize - wiring.hosts;
         let (source, destination) = (frame.source as usize, frame.destination as usize);
         match &mut self.kind {
             Kind::Learning { forwards, ageing, learnt } => {
                 if !forwards[input] {
-                    return;
+                    return None;
                 }
                 let table = &mut learnt[switch * self.hosts..][..self.hosts];
                 table[source] = Learnt { seen: now, port: input as u32 };
@@ -107,24 +118,24 @@ impl Tables {
                 if known.port == NONE || now - known.seen > *ageing {
                     let others = wiring.ports(wiring.hosts + switch).filter(|&port| port != input && forwards[port]);
                     out.extend(others.map(|port| port as u32));
-                } else if known.port as usize != input {
-                    out.push(known.port);
+                    return None;
                 }
+                (known.port as usize != input).then_some(known.port)
             }
             Kind::Static { columns, width, sets, ports, homes } => {
                 let (home, last) = homes[destination];
                 if home as usize == switch {
-                    out.push(last);
-                    return;
+                    return Some(last);
                 }
-                let set = &ports[sets[switch * *width + columns[destination] as usize] as usize];
-                match set.len() {
-                    0 => {}
-                    1 => out.push(set[0]),
+                let set = sets[switch * *width + columns[destination] as usize];
+                let (first, count) = (set as usize / SET, set as usize % SET);
+                match count {
+                    0 => None,
+                    1 => Some(ports[first]),
                     several => {
                         let flow = u64::from(frame.source) << 32 | u64::from(frame.destination);
                         let key = mix2(mix2(self.seed, flow), switch as u64);
-                        out.push(set[pick(key, several as u32) as usize]);
+                        Some(ports[first + pick(key, several as u32) as usize])
                     }
                 }
             }
@@ -138,8 +149,8 @@ struct Builder<'a> {
     columns: Vec<u32>,
     width: usize,
     sets: Vec<u32>,
-    ports: Vec<Box<[u32]>>,
-    known: HashMap<Box<[u32]>, u32>,
+    ports: Vec<u32>,
+    known: HashMap<Vec<u32>, u32>,
 }
 
 impl<'a> Builder<'a> {
@@ -150,8 +161,8 @@ impl<'a> Builder<'a> {
             columns: Vec::new(),
             width: 0,
             sets: Vec::new(),
-            ports: vec![Box::default()],
-            known: HashMap::from([(Box::default(), 0)]),
+            ports: Vec::new(),
+            known: HashMap::new(),
         };
         let has_routes = topology.switched().and_then(fsin_core::topology::Switched::notes).is_some_and(|notes| {
             let switches = (topology.endpoints()..topology.nodes()).map(NodeId::at);
@@ -193,12 +204,15 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// The place and number of a set of ports; at most one for each port and each of its hosts' columns.
     fn set(&mut self, ports: Vec<u32>) -> u32 {
-        let ports: Box<[u32]> = ports.into();
-        *self.known.entry(ports).or_insert_with_key(|ports| {
-            self.ports.push(ports.clone());
-            self.ports.len() as u32 - 1
-        })
+        if let Some(&set) = self.known.get(&ports) {
+            return set;
+        }
+        let set = (self.ports.len() * SET + ports.len()) as u32;
+        self.ports.extend(&ports);
+        self.known.insert(ports, set);
+        set
     }
 
     /// Every switch sends through a port whose other end is one hop nearer: the one with the lowest number, or any.
@@ -263,8 +277,8 @@ impl<'a> Builder<'a> {
             for from in (0..wiring.hosts).filter(|&from| from != to) {
                 let (mut switch, mut path) = (wiring.home(from).0, Vec::new());
                 while switch != wiring.home(to).0 && !arrives[switch] {
-                    let set = &self.ports[self.sets[switch * self.width + to] as usize];
-                    let Some(&port) = set.first() else {
+                    let set = self.sets[switch * self.width + to] as usize;
+                    let Some(&port) = self.ports[set / SET..][..set % SET].first() else {
                         let node = wiring.hosts + switch;
                         return Err(malformed(from, to, format!("end at node {node}")));
                     };

@@ -58,6 +58,12 @@ impl Taps {
         Self { devices, observer: Some(observer) }
     }
 
+    /// Whether frames at a device are observed.
+    #[inline(always)]
+    pub(crate) fn are_at(&self, device: u32) -> bool {
+        self.observer.is_some() && self.devices[device as usize]
+    }
+
     /// Shows a frame at a port.
     #[inline(always)]
     pub(crate) fn show(

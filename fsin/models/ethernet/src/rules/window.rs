@@ -1,8 +1,8 @@
 //! A connection with a sliding window: from one host to another, for ever open, without a handshake.
 //!
 //! Segments are numbered, windows are counted in bytes. Slow start and congestion avoidance as in RFC 5681, 3.1; fast
-//! retransmit and fast recovery as in RFC 6582 (NewReno), which RFC 5681, 3.2, leaves open; time-outs as in RFC 6298, the
-//! clock being exact. Every segment is acknowledged at once. The receiver keeps what comes out of order, and passes
+//! retransmit and fast recovery as in RFC 6582 (NewReno), which RFC 5681, 3.2, leaves open; time-outs as in RFC 6298,
+//! the clock being exact. Every segment is acknowledged at once. The receiver keeps what comes out of order, and passes
 //! messages on in order. After a time-out the sender begins again with the oldest segment that is not acknowledged.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -166,8 +166,8 @@ impl Connection {
         out.push(Sent { message: segment.message, index: segment.index, number: self.oldest, is_again: true });
     }
 
-    /// All segments below `number` are acknowledged. Writes down the messages of those that had not been, and what is to
-    /// be sent.
+    /// All segments below `number` are acknowledged. Writes down the messages of those that had not been, and what is
+    /// to be sent.
     pub(crate) fn acknowledge(
         &mut self,
         params: &Params,

@@ -1,8 +1,8 @@
 //! Hosts, switches, and the links between their ports.
 //!
-//! Devices are numbered hosts first. In a network of switches they are the topology's endpoints and switches. In a direct
-//! network each node is a switch with a host of its own: host `i` is device `i`, its switch device `hosts + i`, and the
-//! link between them, of the usual rate and delay, is none of the topology's: it has no port number below
+//! Devices are numbered hosts first. In a network of switches they are the topology's endpoints and switches. In a
+//! direct network each node is a switch with a host of its own: host `i` is device `i`, its switch device `hosts + i`,
+//! and the link between them, of the usual rate and delay, is none of the topology's: it has no port number below
 //! [`Wiring::node_ports`] and is not counted among the hops.
 //!
 //! A port sends and receives. The link that leaves through it has its number; the ports of all devices are numbered in
@@ -21,6 +21,7 @@ const MAX_HOSTS: usize = 1 << 24;
 
 /// A port, and the link that leaves through it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(align(64))]
 pub(crate) struct Link {
     /// The port at the other end.
     pub(crate) peer: u32,
@@ -66,7 +67,7 @@ pub(crate) struct Wiring {
     pub(crate) switches: usize,
     /// Ports of a node of the topology.
     pub(crate) node_ports: usize,
-    nodes: usize,
+    node_count: usize,
     /// True of a network of switches.
     is_switched: bool,
     /// By device: its first port; then the number of all.
@@ -84,7 +85,8 @@ impl Wiring {
             return Err(SpecError::new(ErrorKind::TooLarge, what, format!("use at most {MAX_HOSTS}")).of("topology"));
         }
         let node_ports = topology.shape().ports();
-        let mut new = Self { hosts, switches, node_ports, nodes, is_switched, starts: vec![0], links: Vec::new() };
+        let mut new =
+            Self { hosts, switches, node_ports, node_count: nodes, is_switched, starts: vec![0], links: Vec::new() };
         let ends = Ends::new(topology)?;
         for device in 0..hosts + switches {
             if !is_switched {
@@ -208,9 +210,9 @@ impl Wiring {
 
     /// Writes down the lengths of queues, by port, and the frames that links have carried.
     pub(crate) fn show(&self, waiting: impl Fn(usize) -> u32, crossed: &[u64], into: &mut Occupancy) {
-        into.reset(self.nodes, self.node_ports);
+        into.reset(self.node_count, self.node_ports);
         if !crossed.is_empty() {
-            into.crossed.resize(self.nodes * self.node_ports, 0);
+            into.crossed.resize(self.node_count * self.node_ports, 0);
         }
         for (port, link) in self.links.iter().enumerate() {
             let node = self.node(link.owner as usize).index();
