@@ -108,7 +108,8 @@ pub(crate) fn wait(mut request: c_int, status: *mut Status) -> Outcome {
     outcome
 }
 
-const IGNORED: *mut Status = 1 as *mut Status;
+/// `MPI_STATUS_IGNORE`.
+pub(crate) const IGNORED: *mut Status = std::ptr::without_provenance_mut(1);
 
 unsafe fn blocking_send(buffer: P, count: i64, ty: I, to: I, tag: I, comm: I, mode: Mode) -> Outcome {
     match unsafe { send(buffer, count, ty, to, tag, comm, mode) }? {
