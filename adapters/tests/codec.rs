@@ -41,6 +41,7 @@ fn vectors() -> Vec<(&'static str, u16, u64, Body)> {
     let payload = Bytes::from_static(b"hello");
     let inject =
         Inject { destination: 7, notify: true, size: 64, cookie: 42, unmodelled: false, payload: payload.clone() };
+    let envelope = Inject { size: 0, notify: false, unmodelled: true, ..inject.clone() };
     let deliver = Deliver { source: 0, source_sequence: 3, cookie: 42, injected: 3200, late: 0, size: 64, payload };
     vec![
         ("hello", 0, 0, Body::Hello(Box::new(hello))),
@@ -55,6 +56,9 @@ fn vectors() -> Vec<(&'static str, u16, u64, Body)> {
         ("deliver", 0, 64_000, Body::Deliver(deliver)),
         ("bye", 0, 64_000, Body::Bye { reason: "done".to_owned(), injects: 1, notices: 2 }),
         ("error", 0, 64_000, Body::Error { code: Code::Order, text: "out of turn".to_owned() }),
+        ("part", 1, 64_000, Body::Part(Bytes::from_static(b"more"))),
+        ("inject-unmodelled", 1, 64_000, Body::Inject(envelope)),
+        ("busy", 0, 64_000, Body::Busy { until: 128_000 }),
     ]
 }
 

@@ -6,6 +6,7 @@
 use std::ffi::{c_char, c_int, c_long, c_void};
 use std::sync::OnceLock;
 
+use crate::ahead;
 use crate::world::{self, exists, is_inside, measure, w};
 
 /// `struct timespec`; `struct timeval` has the same layout.
@@ -47,8 +48,24 @@ fn real(clock: c_int, to: *mut Timespec) -> c_int {
 
 /// \[ps\] Processor time of this thread.
 pub(crate) fn processor() -> u64 {
+    processor_of(THREAD)
+}
+
+/// The clock of this thread's processor time, for other threads.
+pub(crate) fn of_this_thread() -> Option<c_int> {
+    unsafe extern "C" {
+        fn pthread_self() -> usize;
+        fn pthread_getcpuclockid(thread: usize, clock: *mut c_int) -> c_int;
+    }
+    let mut clock = 0;
+    // SAFETY: functions of the C library, and a local variable.
+    (unsafe { pthread_getcpuclockid(pthread_self(), &raw mut clock) } == 0).then_some(clock)
+}
+
+/// \[ps\] Processor time of a thread.
+pub(crate) fn processor_of(clock: c_int) -> u64 {
     let mut time = Timespec::default();
-    real(THREAD, &raw mut time);
+    real(clock, &raw mut time);
     (time.seconds as u64 * 1_000_000_000 + time.rest as u64) * 1000
 }
 
@@ -59,6 +76,7 @@ fn is_virtual() -> bool {
 
 /// \[ps\] The virtual time, read by the program.
 pub(crate) fn read() -> u64 {
+    let _turn = (!is_inside()).then(ahead::hold);
     world::inside(|| {
         measure();
         w().spend(READING);

@@ -31,6 +31,12 @@ pub(crate) enum Route {
 /// A contribution of ranks `[first, last)`, or a block from `first` to `last`.
 type Key = (u32, u32);
 
+/// Contributions by their first rank: the rank after their last one, and the data.
+type Parts = BTreeMap<u32, (u32, Vec<u8>)>;
+
+/// The contribution of a rank, and the piece of it for each rank: its beginning and its length.
+type Pieces = (Vec<u8>, Vec<(usize, usize)>);
+
 /// A reduction in progress.
 #[derive(Debug)]
 pub(crate) struct Reduction {
@@ -41,11 +47,11 @@ pub(crate) struct Reduction {
     pub(crate) count: i64,
     pub(crate) ranks: u32,
     /// Contributions present, by their first rank.
-    pub(crate) parts: BTreeMap<u32, (u32, Vec<u8>)>,
+    pub(crate) parts: Parts,
     /// For a scan: the end of the ranks whose contributions enter this rank's result, and these contributions.
-    pub(crate) prefix: Option<(u32, BTreeMap<u32, (u32, Vec<u8>)>)>,
+    pub(crate) prefix: Option<(u32, Parts)>,
     /// For direct exchanges of blocks: the contribution of this rank, and the piece of it for each rank.
-    pub(crate) pieces: Option<(Vec<u8>, Vec<(usize, usize)>)>,
+    pub(crate) pieces: Option<Pieces>,
     pub(crate) route: Route,
     pub(crate) newest: Vec<(Key, Vec<u8>)>,
 }
@@ -190,7 +196,7 @@ impl Reduction {
         self.parts = parts;
     }
 
-    fn join(&self, parts: &mut BTreeMap<u32, (u32, Vec<u8>)>, first: u32, last: u32, bytes: Vec<u8>) {
+    fn join(&self, parts: &mut Parts, first: u32, last: u32, bytes: Vec<u8>) {
         if parts.range(..=first).next_back().is_some_and(|(_, &(end, _))| end >= last) {
             return;
         }
@@ -213,15 +219,15 @@ impl Reduction {
     }
 
     /// True if the part that begins here and the one after it are the two halves of a node of the tree.
-    fn is_left_sibling(&self, parts: &BTreeMap<u32, (u32, Vec<u8>)>, start: u32) -> bool {
+    fn is_left_sibling(&self, parts: &Parts, start: u32) -> bool {
         let Some(&(middle, _)) = parts.get(&start) else { return false };
         let Some(&(end, _)) = parts.get(&middle) else { return false };
         let width = middle - start;
-        width.is_power_of_two() && start % (2 * width) == 0 && end == (start + 2 * width).min(self.ranks)
+        width.is_power_of_two() && start.is_multiple_of(2 * width) && end == (start + 2 * width).min(self.ranks)
     }
 
     /// The combination of all parts of a map, in the order of ranks; `None` if there is none.
-    pub(crate) fn fold(&self, parts: &BTreeMap<u32, (u32, Vec<u8>)>) -> Option<Vec<u8>> {
+    pub(crate) fn fold(&self, parts: &Parts) -> Option<Vec<u8>> {
         let mut result: Option<Vec<u8>> = None;
         for (_, bytes) in parts.values() {
             let mut right = bytes.clone();

@@ -155,6 +155,8 @@ pub(crate) enum What {
         begin: Rc<dyn Fn() -> Outcome<c_int>>,
         active: Option<c_int>,
     },
+    /// Several operations, whose requests these are.
+    Several(Vec<c_int>),
     Nothing,
 }
 
@@ -468,7 +470,11 @@ fn actual(handle: c_int) -> c_int {
 
 /// True if the request of this handle has ended, or has not begun.
 pub(crate) fn is_over(handle: c_int) -> bool {
-    w().requests.get(actual(handle)).is_none_or(|request| request.state != State::Pending)
+    match w().requests.get(actual(handle)) {
+        None => true,
+        Some(Request { what: What::Several(all), .. }) => all.iter().all(|&one| is_over(one)),
+        Some(request) => request.state != State::Pending,
+    }
 }
 
 /// The rank that a request waits for.
@@ -477,6 +483,7 @@ pub(crate) fn peer(handle: c_int) -> Option<usize> {
         What::Send { to, .. } => Some(*to),
         What::Receive { from, .. } => *from,
         What::Collective(running) => running.as_ref()?.peer(),
+        What::Several(all) => all.iter().find(|&&one| !is_over(one)).and_then(|&one| peer(one)),
         _ => None,
     }
 }
@@ -502,6 +509,16 @@ pub(crate) fn finish(handle: &mut c_int, status: &mut Status) -> Outcome {
             Some(mut active) => finish(&mut active, status),
             None => Ok(()),
         };
+    }
+    if let What::Several(all) = &mut request.what {
+        let mut all = std::mem::take(all);
+        w().requests.remove(*handle);
+        *handle = REQUEST_NULL;
+        let mut outcome = Ok(());
+        for one in &mut all {
+            outcome = outcome.and(finish(one, status));
+        }
+        return outcome;
     }
     *status = request.status;
     let failure = request.failure.take();

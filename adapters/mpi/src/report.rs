@@ -93,16 +93,16 @@ pub(crate) fn write() {
     let _ = fs::write(&draft, text).and_then(|()| fs::rename(&draft, &path));
 }
 
-/// What this rank waits for, in words.
-fn awaited() -> Option<String> {
-    const SHOWN: usize = 4;
-    let world = w();
-    let message = |source: Option<usize>, tag: Option<i64>, context: u64| {
-        let source = source.map_or_else(|| "any rank".to_owned(), |source| format!("rank {source}"));
-        let tag = tag.map_or_else(|| "any tag".to_owned(), |tag| format!("tag {tag}"));
-        format!("a message from {source}, {tag}, on {}", communicator::title_of(context))
-    };
-    let request = |handle: c_int| match &world.requests.get(handle)?.what {
+/// A message that is waited for, in words.
+fn message(source: Option<usize>, tag: Option<i64>, context: u64) -> String {
+    let source = source.map_or_else(|| "any rank".to_owned(), |source| format!("rank {source}"));
+    let tag = tag.map_or_else(|| "any tag".to_owned(), |tag| format!("tag {tag}"));
+    format!("a message from {source}, {tag}, on {}", communicator::title_of(context))
+}
+
+/// What a request waits for, in words.
+fn described(handle: c_int) -> Option<String> {
+    match &w().requests.get(handle)?.what {
         What::Receive { from, tag, comm, .. } => {
             let context = communicator::get(*comm).map_or(0, |comm| comm.context);
             Some(message(*from, *tag, context))
@@ -115,14 +115,21 @@ fn awaited() -> Option<String> {
             Some(format!("its message of {bytes} bytes, tag {tag}, to rank {to} to leave"))
         }
         What::Collective(running) => running.as_ref().map(|running| running.wanted()),
+        What::Several(all) => all.iter().find(|&&one| !crate::engine::is_over(one)).and_then(|&one| described(one)),
         _ => Some("a generalized request".to_owned()),
-    };
+    }
+}
+
+/// What this rank waits for, in words.
+fn awaited() -> Option<String> {
+    const SHOWN: usize = 4;
+    let world = w();
     let what = match &world.mail.awaited {
         Awaited::Nothing => return None,
         Awaited::Probe { source, tag, context } => message(*source, *tag, *context),
         Awaited::Requests(handles) => {
             let pending = handles.iter().filter(|&&handle| !crate::engine::is_over(handle));
-            let all: Vec<String> = pending.filter_map(|&handle| request(handle)).collect();
+            let all: Vec<String> = pending.filter_map(|&handle| described(handle)).collect();
             let more = all.len().saturating_sub(SHOWN);
             let tail = if more > 0 { format!("; and {more} more") } else { String::new() };
             format!("{}{tail}", all[..all.len().min(SHOWN)].join("; "))

@@ -12,6 +12,7 @@ use adapters::guest::{Config, Guest, GuestError};
 use trgen::trace::collectives::Choice;
 
 use crate::abi::*;
+use crate::ahead;
 use crate::clock;
 use crate::communicator::{Comm, Errhandler, Keyval};
 use crate::datatype::Type;
@@ -115,14 +116,15 @@ pub(crate) struct World {
     /// True once the computing before this call has been charged.
     charged: bool,
     /// \[ps\] Processor time when the last call ended.
-    left: u64,
+    pub(crate) left: u64,
     /// \[ps\] Processor time used by the program and not charged yet.
-    used: u64,
+    pub(crate) used: u64,
     pub(crate) buffer: (usize, i64),
 }
 
 struct Global(UnsafeCell<Option<Box<World>>>);
-// SAFETY: MPI_THREAD_FUNNELED: only the thread that initialized MPI makes calls.
+// SAFETY: MPI_THREAD_FUNNELED: only the thread that initialized MPI makes calls; `ahead` excludes them while its own
+// thread uses the state.
 unsafe impl Sync for Global {}
 static WORLD: Global = Global(UnsafeCell::new(None));
 
@@ -245,6 +247,7 @@ impl World {
             }
         }
         self.left = clock::processor();
+        ahead::begin(self.compute);
     }
 
     /// \[ps\] The clock of this rank.
@@ -322,7 +325,8 @@ pub(crate) fn measure() {
 /// Executes a call of the program, and handles its error.
 pub(crate) fn call(name: &'static str, body: impl FnOnce() -> Outcome) -> c_int {
     let outermost = !is_inside();
-    let result = inside(|| {
+    let _turn = outermost.then(ahead::hold);
+    inside(|| {
         if outermost {
             w().enter(name);
         }
@@ -338,8 +342,7 @@ pub(crate) fn call(name: &'static str, body: impl FnOnce() -> Outcome) -> c_int 
             w().leave();
         }
         code
-    });
-    result
+    })
 }
 
 /// Calls are made between initialization and finalization, except those that the standard permits outside.

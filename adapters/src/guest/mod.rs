@@ -256,6 +256,19 @@ impl Guest {
         Ok(self.events.pop_front_if(|event| event.time() <= now))
     }
 
+    /// Computes until `until`, and sends nothing before, whatever arrives: other guests go on meanwhile. Does nothing
+    /// where the endpoint is older than version 1.1, or has the turn.
+    ///
+    /// # Errors
+    /// The run has ended.
+    pub fn busy(&mut self, until: Time) -> Result<(), GuestError> {
+        if self.until.is_none() || self.welcome.minor < MINOR_OF_PARTS {
+            return Ok(());
+        }
+        self.link.put(0, self.time, &Body::Busy { until });
+        flush(&mut self.link, self.patience, "announcing that it computes")
+    }
+
     /// Labels this moment in the results. Ends the warm-up of a stepped guest if that lasts until a mark.
     ///
     /// # Errors

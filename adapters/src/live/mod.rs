@@ -264,7 +264,8 @@ impl Live {
             }
             for &index in &due {
                 self.hold(index)?;
-                if self.players[index].is_playing()
+                // A guest that was busy has the turn already.
+                if self.players[index].is_stopped()
                     && let Err(loss) = self.grant(index, now)
                 {
                     self.lose(index, &loss)?;

@@ -61,6 +61,8 @@ pub(super) struct Player {
     parts: bool,
     /// The parts of a payload so far.
     pub(super) begun: BytesMut,
+    /// \[ps\] It has the turn, and injects nothing before this time, whatever arrives.
+    pub(super) busy: Time,
     /// Nodes of its own connection.
     pub(super) nodes: Vec<NodeId>,
     pub(super) class: Class,
@@ -91,6 +93,7 @@ impl Player {
             longest: hello.max_payload,
             parts: hello.minor >= MINOR_OF_PARTS,
             begun: BytesMut::new(),
+            busy: 0,
             nodes: hello.nodes.into_iter().map(NodeId).collect(),
             class: hello.class,
             manifest: hello.manifest,
@@ -152,7 +155,7 @@ impl Player {
     pub(super) fn promise(&self, first_notice: Option<Time>) -> Time {
         match self.state {
             State::Stopped { next } => next.min(first_notice.unwrap_or(FOREVER)).max(self.time),
-            State::Running { .. } => self.time,
+            State::Running { .. } => self.time.max(self.busy),
             State::Left | State::Lost { .. } => FOREVER,
         }
     }

@@ -207,7 +207,8 @@ impl Live {
         (self.tell)(format!("waiting for {} s for {}{more}", waited.as_secs_f64(), names.join("; ")));
     }
 
-    /// Processes one frame of a guest that has the turn; returns true at the end of the turn.
+    /// Processes one frame of a guest that has the turn; returns true at the end of the turn, and when the guest need not
+    /// be awaited in it now.
     fn hear(&mut self, index: usize, frame: Frame) -> Result<bool, Loss> {
         self.log('<', index, 0, frame.endpoint, frame.time, &frame.body);
         let entry = self.entry(frame.time);
@@ -221,12 +222,22 @@ impl Live {
         let State::Running { until } = player.state else { return Ok(true) };
         let latest = until.saturating_add(player.slack);
         let Frame { endpoint, time, body, .. } = frame;
-        if time < player.time || time > latest {
-            let (name, begin) = (body.a_name(), player.time);
+        // A guest may give up, or announce more, before the time that it has announced.
+        let begin = if matches!(body, Body::Error { .. } | Body::Busy { .. }) {
+            player.time
+        } else {
+            player.time.max(player.busy)
+        };
+        if time < begin || time > latest {
+            let name = body.a_name();
             let what = format!("{name} at {time} ps lies outside its turn, {begin} to {latest} ps");
             return Err(Loss::new(Code::Order, format!("{what}; correct the guest's clock")));
         }
         match body {
+            Body::Busy { until } => {
+                (player.time, player.busy) = (time, until.max(player.busy));
+                Ok(true)
+            }
             Body::Part(bytes) => {
                 let begun = (player.begun.len() + bytes.len()) as u64;
                 if begun > self.rules.payload_limit {

@@ -97,6 +97,7 @@ impl WireLog {
                 write!(line, "injects={injects} notices={notices} reason={reason}")
             }
             Body::Error { code, text } => write!(line, "code={} text={text}", *code as u16),
+            Body::Busy { until } => write!(line, "until={until}"),
             Body::Part(bytes) => write!(line, "carried={}", bytes.len()),
             Body::Hello(_) | Body::Welcome(_) | Body::Challenge(_) | Body::Proof(_) => Ok(()),
         };

@@ -19,6 +19,7 @@ const MARK: u8 = 9;
 const BYE: u8 = 11;
 const ERROR: u8 = 12;
 const PART: u8 = 14;
+const BUSY: u8 = 15;
 
 /// Inject flag: requests a Done.
 const NOTIFY: u8 = 1;
@@ -43,6 +44,7 @@ impl Body {
             Self::Bye { .. } => "Bye",
             Self::Error { .. } => "Error",
             Self::Part(_) => "Part",
+            Self::Busy { .. } => "Busy",
         }
     }
 
@@ -68,6 +70,7 @@ impl Body {
             Self::Bye { .. } => (BYE, 0),
             Self::Error { .. } => (ERROR, 0),
             Self::Part(_) => (PART, 0),
+            Self::Busy { .. } => (BUSY, 0),
         }
     }
 
@@ -137,6 +140,7 @@ impl Body {
                 out.put_slice(&deliver.payload);
             }
             Self::Done { cookie } => out.put_u64_le(*cookie),
+            Self::Busy { until } => out.put_u64_le(*until),
             Self::Timestamp { next: a, injects: b } | Self::GoAhead { until: a, notices: b } => {
                 out.put_u64_le(*a);
                 out.put_u64_le(*b);
@@ -172,6 +176,7 @@ impl Body {
             BYE => "Bye",
             ERROR => "Error",
             PART => "Part",
+            BUSY => "Busy",
             _ if flags & OPTIONAL != 0 => return Ok(None),
             _ => return Err(Malformed::UnknownType { kind }),
         };
@@ -195,6 +200,7 @@ impl Body {
             TIMESTAMP => Self::Timestamp { next: from.u64()?, injects: from.u64()? },
             GO_AHEAD => Self::GoAhead { until: from.u64()?, notices: from.u64()? },
             PART => Self::Part(from.rest()),
+            BUSY => Self::Busy { until: from.u64()? },
             MARK => Self::Mark { label: from.text("label")? },
             BYE => Self::Bye { injects: from.u64()?, notices: from.u64()?, reason: from.text("reason")? },
             _ => Self::Error { code: code(&mut from)?, text: from.text("text")? },

@@ -211,6 +211,12 @@ pub enum Body {
     /// Both: the beginning of a payload that is too long for one frame. The payload of the next Inject or Deliver on
     /// the connection continues it. Parts take no time and have no size in the model. From minor version 1 on.
     Part(Bytes),
+    /// Guest: it keeps the turn and injects nothing before a time, whatever arrives: it computes. From minor version 1
+    /// on.
+    Busy {
+        /// \[ps\] Its next frame is no earlier.
+        until: Time,
+    },
     /// Guest: a message enters the network.
     Inject(Inject),
     /// Endpoint: a message has arrived.

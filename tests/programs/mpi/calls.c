@@ -242,7 +242,7 @@ static void collectives(int length) {
         for (int i = 0; i < size; i++) good &= rank != root || counts[i] == 0 || all[places[i] + counts[i] - 1] == i + counts[i] - 1;
         HOLDS(good);
         mine[0] = mine[1] = -1;
-        MPI_Scatterv(all, counts, places, MPI_INT, mine, 3, MPI_INT, root, MPI_COMM_WORLD);
+        MPI_Scatterv(all, counts, places, MPI_INT, mine, rank % 3, MPI_INT, root, MPI_COMM_WORLD);
         HOLDS(rank % 3 == 0 || mine[rank % 3 - 1] == rank + rank % 3 - 1);
         free(all);
     }
@@ -394,6 +394,21 @@ static void communicators(void) {
     MPI_Comm_rank(row, &r);
     HOLDS(s == sides[1] && r == at[1]);
     MPI_Comm_free(&row);
+    int around[4] = {4 * rank, 4 * rank + 1, 4 * rank + 2, 4 * rank + 3}, came[4] = {-1, -1, -1, -1};
+    MPI_Request request;
+    MPI_Status status;
+    MPI_Neighbor_alltoall(around, 1, MPI_INT, came, 1, MPI_INT, grid);
+    MPI_Cart_shift(grid, 0, 1, &from, &to);
+    /* What came from below had left upwards. */
+    HOLDS(came[0] == 4 * from + 1 && came[1] == 4 * to);
+    MPI_Cart_shift(grid, 1, 1, &from, &to);
+    HOLDS((from == MPI_PROC_NULL ? came[2] == -1 : came[2] == 4 * from + 3) && (to == MPI_PROC_NULL ? came[3] == -1 : came[3] == 4 * to + 2));
+    MPI_Ineighbor_allgather(around, 1, MPI_INT, came, 1, MPI_INT, grid, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    HOLDS(from == MPI_PROC_NULL || came[2] == 4 * from);
+    MPI_Isendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 7, came, 1, MPI_INT, (rank + size - 1) % size, 7, grid, &request);
+    MPI_Wait(&request, &status);
+    HOLDS(came[0] == (rank + size - 1) % size && status.MPI_SOURCE == came[0]);
     MPI_Comm_free(&grid);
     char name[MPI_MAX_OBJECT_NAME];
     MPI_Comm_get_name(MPI_COMM_WORLD, name, &s);

@@ -97,6 +97,42 @@ fn create(comm: c_int, sizes: Vec<i64>, periods: Vec<bool>) -> Outcome<c_int> {
     Ok(new)
 }
 
+/// A neighbour, and the tag of its message.
+type Neighbour = (c_int, c_int);
+
+/// The neighbours from which and to which this rank communicates in neighbourhood collectives. Along a dimension of a
+/// grid a message that leaves downwards arrives from above, also where both neighbours are the same rank.
+pub(crate) fn neighbourhood(comm: c_int) -> Outcome<(Vec<Neighbour>, Vec<Neighbour>)> {
+    let found = get(comm)?;
+    let own = found.rank as c_int;
+    match found.topology.as_deref() {
+        Some(Topology::Cartesian { sizes, periods }) => {
+            let at = coordinates(sizes, own.into());
+            let (mut sources, mut destinations) = (Vec::new(), Vec::new());
+            for axis in 0..sizes.len() {
+                for (side, by) in [(0, -1), (1, 1)] {
+                    let mut at = at.clone();
+                    at[axis] += by;
+                    let rank = rank_at(sizes, periods, &at).unwrap_or(PROC_NULL);
+                    let tag = 2 * axis as c_int;
+                    sources.push((rank, tag + 1 - side));
+                    destinations.push((rank, tag + side));
+                }
+            }
+            Ok((sources, destinations))
+        }
+        Some(Topology::Graph { .. }) => {
+            let all: Vec<Neighbour> = neighbours(comm, own)?.into_iter().map(|rank| (rank, 0)).collect();
+            Ok((all.clone(), all))
+        }
+        Some(Topology::Neighbours { sources, destinations, .. }) => {
+            let untagged = |all: &[c_int]| all.iter().map(|&rank| (rank, 0)).collect();
+            Ok((untagged(sources), untagged(destinations)))
+        }
+        None => error(ERR_TOPOLOGY, "the communicator has no topology"),
+    }
+}
+
 fn graph(comm: c_int) -> Outcome<(Vec<c_int>, Vec<c_int>)> {
     match get(comm)?.topology.as_deref() {
         Some(Topology::Graph { index, edges }) => Ok((index.clone(), edges.clone())),

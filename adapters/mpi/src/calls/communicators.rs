@@ -134,6 +134,13 @@ mpi! {
         put(request, w().requests.add(Request::done(Status::EMPTY)));
         Ok(())
     }
+    fn MPI_Comm_idup_with_info(comm: I, info: I, new: Ip, request: Ip) {
+        let made = duplicate(comm)?;
+        get(made)?.info = information::table(info)?;
+        put(new, made);
+        put(request, w().requests.add(Request::done(Status::EMPTY)));
+        Ok(())
+    }
     fn MPI_Comm_create(comm: I, group: I, new: Ip) {
         put(new, make(comm, communicator::group(group)?)?);
         Ok(())

@@ -108,6 +108,7 @@ mpi! {
         Ok(())
     }
     fn MPI_Pcontrol(_level: I) { Ok(()) }
+    fn MPIX_GPU_query_support(_kind: I, supported: Ip) { put(supported, 0); Ok(()) }
     fn MPI_Error_class(code: I, class: Ip) { put(class, code); Ok(()) }
     fn MPI_Error_string(code: I, text: *mut c_char, length: Ip) {
         put(length, put_text(text, describe(code), 511));
@@ -170,6 +171,9 @@ macro_rules! values {
 
 values! {
     fn MPI_Wtime / PMPI_Wtime() -> c_double { clock::read() as f64 * 1e-12 }
+    fn MPIX_Query_cuda_support / PMPIX_Query_cuda_support() -> c_int { 0 }
+    fn MPIX_Query_hip_support / PMPIX_Query_hip_support() -> c_int { 0 }
+    fn MPIX_Query_ze_support / PMPIX_Query_ze_support() -> c_int { 0 }
     fn MPI_Wtick / PMPI_Wtick() -> c_double { 1e-9 }
     fn MPI_Aint_add / PMPI_Aint_add(base: isize, more: isize) -> isize { base.wrapping_add(more) }
     fn MPI_Aint_diff / PMPI_Aint_diff(a: isize, b: isize) -> isize { a.wrapping_sub(b) }

@@ -42,6 +42,19 @@ pub(crate) type Begun = Option<c_int>;
 
 /// Begins a send.
 pub(crate) unsafe fn send(buffer: P, count: i64, handle: I, to: I, tag: I, comm: I, mode: Mode) -> Outcome<Begun> {
+    // SAFETY: as the caller's.
+    unsafe { send_in(0, (buffer, count, handle), to, tag, comm, mode) }
+}
+
+/// Begins a send whose messages match receives of the same lane only.
+pub(crate) unsafe fn send_in(
+    lane: u64,
+    (buffer, count, handle): (P, i64, I),
+    to: I,
+    tag: I,
+    comm: I,
+    mode: Mode,
+) -> Outcome<Begun> {
     w().charge();
     let found = communicator::get(comm)?;
     if to == PROC_NULL {
@@ -49,7 +62,7 @@ pub(crate) unsafe fn send(buffer: P, count: i64, handle: I, to: I, tag: I, comm:
     }
     let (to, tag) = (found.world_of(to).map_err(on(comm))?, tag_of(tag).map_err(on(comm))?);
     let (ty, count) = (datatype::get(handle).map_err(on(comm))?, count_of(count).map_err(on(comm))?);
-    let (bytes, context) = (ty.bytes(count), found.context);
+    let (bytes, context) = (ty.bytes(count), found.context ^ lane);
     let mut data = Vec::new();
     if ty.is_contiguous() {
         // SAFETY: the buffer of the program.
@@ -82,6 +95,11 @@ pub(crate) fn add(begun: Begun) -> c_int {
 
 /// Begins a receive.
 pub(crate) fn receive(buffer: M, count: i64, handle: I, from: I, tag: I, comm: I) -> Outcome<c_int> {
+    receive_in(0, (buffer, count, handle), from, tag, comm)
+}
+
+/// Begins a receive of messages of a lane.
+pub(crate) fn receive_in(lane: u64, (buffer, count, handle): (M, i64, I), from: I, tag: I, comm: I) -> Outcome<c_int> {
     w().charge();
     let found = communicator::get(comm)?;
     if from == PROC_NULL {
@@ -92,7 +110,7 @@ pub(crate) fn receive(buffer: M, count: i64, handle: I, from: I, tag: I, comm: I
     let bytes = ty.bytes(count);
     let what = What::Receive { buffer: buffer as usize, count, ty: Rc::new(ty), from, tag, comm };
     let request = w().requests.add(Request::new(what, State::Pending));
-    if let Some(message) = engine::post(Owner::Request(request), from, tag, found.context, bytes) {
+    if let Some(message) = engine::post(Owner::Request(request), from, tag, found.context ^ lane, bytes) {
         engine::deliver(Owner::Request(request), message);
     }
     Ok(request)
@@ -108,7 +126,8 @@ pub(crate) fn wait(mut request: c_int, status: *mut Status) -> Outcome {
     outcome
 }
 
-const IGNORED: *mut Status = 1 as *mut Status;
+/// `MPI_STATUS_IGNORE`.
+pub(crate) const IGNORED: *mut Status = std::ptr::without_provenance_mut(1);
 
 unsafe fn blocking_send(buffer: P, count: i64, ty: I, to: I, tag: I, comm: I, mode: Mode) -> Outcome {
     match unsafe { send(buffer, count, ty, to, tag, comm, mode) }? {
@@ -188,6 +207,27 @@ large! {
         wait(sending, IGNORED)?;
         received
     }
+    fn MPI_Isendrecv / MPI_Isendrecv_c(
+        buffer: P, sent: N, sent_type: I, to: I, sent_tag: I,
+        into: M, count: N, ty: I, from: I, tag: I, comm: I, request: Ip,
+    ) {
+        let (sending, receiving) = sendrecv(
+            (buffer, sent.into(), sent_type, to, sent_tag),
+            (into, count.into(), ty, from, tag),
+            comm,
+        )?;
+        // The status is that of the receive.
+        put(request, together(vec![sending, receiving]));
+        Ok(())
+    }
+    fn MPI_Isendrecv_replace / MPI_Isendrecv_replace_c(
+        buffer: M, count: N, ty: I, to: I, sent_tag: I, from: I, tag: I, comm: I, request: Ip,
+    ) {
+        let sending = add(send(buffer, count.into(), ty, to, sent_tag, comm, Mode::Standard)?);
+        let receiving = receive(buffer, count.into(), ty, from, tag, comm)?;
+        put(request, together(vec![sending, receiving]));
+        Ok(())
+    }
     fn MPI_Send_init / MPI_Send_init_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
         put(request, persistent(move || Ok(add(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?))));
         Ok(())
@@ -228,6 +268,11 @@ large! {
         put(size, length as N);
         Ok(())
     }
+}
+
+/// One request for several, which ends when all of them have ended.
+pub(crate) fn together(all: Vec<c_int>) -> c_int {
+    w().requests.add(Request::new(What::Several(all), State::Done))
 }
 
 /// A persistent request; each start begins an operation.

@@ -10,6 +10,7 @@ mod fortran;
 mod groups;
 mod information;
 mod messages;
+mod neighbours;
 mod nonblocking;
 mod packing;
 mod requests;

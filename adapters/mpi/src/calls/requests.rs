@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use crate::abi::*;
-use crate::calls::messages::wait;
+use crate::calls::messages::{IGNORED, wait};
 use crate::engine::{self, Awaited, Request, State, What};
 use crate::world::{Error, Outcome, POLL, error, w};
 
@@ -270,5 +270,5 @@ mpi! {
 
 /// Waits for a request that the library has made itself.
 pub(crate) fn wait_own(request: c_int) -> Outcome {
-    wait(request, 1 as *mut Status)
+    wait(request, IGNORED)
 }

@@ -243,9 +243,11 @@ fn ending(outcome: &Outcome, live: &Live, ranks: &mut Ranks, reports: &[Option<R
                 return Ended::Program(code.max(1));
             }
             let how = status.map_or_else(|| "was lost".to_owned(), ranks::words);
+            let reason = live.report().guests[rank].lost.clone().unwrap_or_default();
             let what = match status {
                 Some(status) if status.success() => format!("rank {rank} ended without a call of MPI_Finalize"),
-                _ => format!("rank {rank} {how}, and the other ranks were ended"),
+                Some(status) if status.code().is_none() => format!("rank {rank} {how}, and the other ranks were ended"),
+                _ => format!("rank {rank} {how}, and the other ranks were ended: {reason}"),
             };
             let code = status.map_or(1, ranks::code);
             let complaint = Complaint::new(Exit::Failed, what, "see what it has written before its end");

@@ -1,0 +1,80 @@
+//! Says while the program computes how long it will send nothing, so that other ranks compute at the same time.
+//!
+//! A rank that has the turn holds up the network at its time. A thread of its own notices that the program has not made
+//! a call for a while, and announces the earliest time of its next one: with a fixed time of computing the whole of it,
+//! with measured computing what has been used so far. This changes no result, only which ranks run at once.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crate::clock;
+use crate::world::{Compute, inside, w};
+
+/// Held by the thread of the program during calls.
+static TURN: Mutex<()> = Mutex::new(());
+/// Number of calls so far.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// Intervals between two looks at the program: short while it computes, longer while it makes calls.
+const SHORTEST: Duration = Duration::from_micros(250);
+const LONGEST: Duration = Duration::from_millis(4);
+
+/// Excludes announcements until the result is dropped: a call begins.
+pub(crate) fn hold() -> MutexGuard<'static, ()> {
+    CALLS.fetch_add(1, Ordering::Relaxed);
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts the thread, if there is something to announce.
+pub(crate) fn begin(compute: Compute) {
+    let clock = clock::of_this_thread();
+    if compute == Compute::None || clock.is_none() {
+        return;
+    }
+    // Without the thread ranks compute one after another.
+    let _ =
+        thread::Builder::new().name("fsin-mpi".to_owned()).spawn(move || inside(|| watch(compute, clock.unwrap_or(0))));
+}
+
+fn watch(compute: Compute, clock: std::ffi::c_int) {
+    let (mut seen, mut announced, mut pause) = (0, u64::MAX, SHORTEST);
+    loop {
+        thread::sleep(pause);
+        let calls = CALLS.load(Ordering::Relaxed);
+        if calls != seen {
+            (seen, pause) = (calls, (pause * 2).min(LONGEST));
+            continue;
+        }
+        // The program waits in a call.
+        let Ok(_turn) = TURN.try_lock() else {
+            pause = (pause * 2).min(LONGEST);
+            continue;
+        };
+        if CALLS.load(Ordering::Relaxed) != calls {
+            continue;
+        }
+        pause = SHORTEST;
+        let world = w();
+        let more = match compute {
+            Compute::Fixed(time) if announced != calls => time,
+            Compute::Measured(factor) => {
+                let used = world.used + clock::processor_of(clock).saturating_sub(world.left);
+                (used as f64 * factor) as u64
+            }
+            // Everything has been said until the next call.
+            _ => {
+                pause = LONGEST;
+                continue;
+            }
+        };
+        announced = calls;
+        let until = world.now().saturating_add(more);
+        let Some(guest) = &mut world.guest else { return };
+        // The next call of the program finds the run ended.
+        if guest.busy(until).is_err() {
+            return;
+        }
+    }
+}

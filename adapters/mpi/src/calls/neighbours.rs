@@ -1,0 +1,111 @@
+//! Neighbourhood collectives: a message to and from each neighbour of a topology.
+
+use std::ffi::c_int;
+
+use crate::abi::*;
+use crate::calls::cartesian::neighbourhood;
+use crate::calls::collectives::{Buffers, collectives, regular, table, typed};
+use crate::calls::messages::{Mode, add, persistent, receive_in, send_in, together};
+use crate::calls::requests::wait_own;
+use crate::datatype;
+use crate::world::{Outcome, error};
+
+/// Separates these messages from others of the communicator.
+const LANE: u64 = 1 << 61;
+
+/// The block of a buffer for a neighbour: its address, count and type. Displacements are in bytes if `bytes`.
+fn block(buffers: &Buffers, index: usize, bytes: bool) -> Outcome<(usize, i64, c_int)> {
+    let (address, counts, places, types) = buffers;
+    let handle = types[index.min(types.len() - 1)];
+    let step = if bytes { 1 } else { datatype::get(handle)?.extent() };
+    Ok((address.wrapping_add_signed((places[index] * step) as isize), counts[index], handle))
+}
+
+/// Sends a block to each destination and receives one from each source.
+fn exchange(from: &Buffers, into: &Buffers, bytes: bool, comm: c_int) -> Outcome<c_int> {
+    let (sources, destinations) = neighbourhood(comm)?;
+    let mut all = Vec::new();
+    for (index, &(source, tag)) in sources.iter().enumerate() {
+        let (address, count, ty) = block(into, index, bytes)?;
+        all.push(receive_in(LANE, (address as M, count, ty), source, tag, comm)?);
+    }
+    for (index, &(destination, tag)) in destinations.iter().enumerate() {
+        let (address, count, ty) = block(from, index, bytes)?;
+        // SAFETY: the buffers of the program.
+        all.push(add(unsafe { send_in(LANE, (address as P, count, ty), destination, tag, comm, Mode::Standard) }?));
+    }
+    Ok(together(all))
+}
+
+/// Numbers of sources and destinations.
+fn sizes(comm: c_int) -> Outcome<(usize, usize)> {
+    let (sources, destinations) = neighbourhood(comm)?;
+    if sources.is_empty() && destinations.is_empty() {
+        return error(ERR_TOPOLOGY, "this rank has no neighbours");
+    }
+    Ok((sources.len(), destinations.len()))
+}
+
+/// The same block for every destination.
+fn same((address, count, handle): (usize, i64, c_int), destinations: usize) -> Buffers {
+    (address, vec![count; destinations], vec![0; destinations], vec![handle])
+}
+
+collectives! {
+    MPI_Neighbor_allgather / MPI_Neighbor_allgather_c,
+    MPI_Ineighbor_allgather / MPI_Ineighbor_allgather_c,
+    MPI_Neighbor_allgather_init / MPI_Neighbor_allgather_init_c(
+        from: P, sent: N, sent_type: I, to: M, count: N, ty: I, comm: I,
+    ) {
+        sizes(comm).and_then(|(sources, destinations)| {
+            let all = same((from as usize, sent.into(), sent_type), destinations);
+            exchange(&all, &regular((to as usize, count.into(), ty), sources), false, comm)
+        })
+    }
+
+    MPI_Neighbor_allgatherv / MPI_Neighbor_allgatherv_c,
+    MPI_Ineighbor_allgatherv / MPI_Ineighbor_allgatherv_c,
+    MPI_Neighbor_allgatherv_init / MPI_Neighbor_allgatherv_init_c(
+        from: P, sent: N, sent_type: I, to: M, counts: *const N, places: *const D, ty: I, comm: I,
+    ) {
+        sizes(comm).and_then(|(sources, destinations)| {
+            let all = same((from as usize, sent.into(), sent_type), destinations);
+            exchange(&all, &table(to, counts, places, ty, sources), false, comm)
+        })
+    }
+
+    MPI_Neighbor_alltoall / MPI_Neighbor_alltoall_c,
+    MPI_Ineighbor_alltoall / MPI_Ineighbor_alltoall_c,
+    MPI_Neighbor_alltoall_init / MPI_Neighbor_alltoall_init_c(
+        from: P, sent: N, sent_type: I, to: M, count: N, ty: I, comm: I,
+    ) {
+        sizes(comm).and_then(|(sources, destinations)| {
+            let all = regular((from as usize, sent.into(), sent_type), destinations);
+            exchange(&all, &regular((to as usize, count.into(), ty), sources), false, comm)
+        })
+    }
+
+    MPI_Neighbor_alltoallv / MPI_Neighbor_alltoallv_c,
+    MPI_Ineighbor_alltoallv / MPI_Ineighbor_alltoallv_c,
+    MPI_Neighbor_alltoallv_init / MPI_Neighbor_alltoallv_init_c(
+        from: P, sent: *const N, sent_places: *const D, sent_type: I,
+        to: M, counts: *const N, places: *const D, ty: I, comm: I,
+    ) {
+        sizes(comm).and_then(|(sources, destinations)| {
+            let all = table(from, sent, sent_places, sent_type, destinations);
+            exchange(&all, &table(to, counts, places, ty, sources), false, comm)
+        })
+    }
+
+    MPI_Neighbor_alltoallw / MPI_Neighbor_alltoallw_c,
+    MPI_Ineighbor_alltoallw / MPI_Ineighbor_alltoallw_c,
+    MPI_Neighbor_alltoallw_init / MPI_Neighbor_alltoallw_init_c(
+        from: P, sent: *const N, sent_places: *const i64, sent_types: *const c_int,
+        to: M, counts: *const N, places: *const i64, types: *const c_int, comm: I,
+    ) {
+        sizes(comm).and_then(|(sources, destinations)| {
+            let all = typed(from, sent, sent_places, sent_types, destinations);
+            exchange(&all, &typed(to, counts, places, types, sources), true, comm)
+        })
+    }
+}
