@@ -272,3 +272,27 @@ proptest! {
         agree(&case)?;
     }
 }
+
+/// Many connections that lose their segments at the same instants do not do so for ever.
+#[test]
+fn collisions_of_time_outs_end() {
+    let params = Params {
+        link_rate: 10_000_000_000,
+        propagation: 898,
+        port_queue: 1,
+        recovery: Recovery::Window,
+        ageing: 167 * US,
+        window: 19_254,
+        initial_window: 4,
+        dup_acks: 4,
+        rto_initial: 1_327 * US,
+        rto_min: 1_327 * US,
+        rto_max: 84_928 * US,
+        ..Params::default()
+    };
+    for seed in 0..20 {
+        let params = Params { seed, ..params.clone() };
+        let case = Case { topology: "fattree:3,2", params, rounds: 36, gap: 1, bytes: 1_253, seed };
+        assert_eq!(agree(&case).unwrap(), None);
+    }
+}
