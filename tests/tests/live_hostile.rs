@@ -15,7 +15,7 @@ use adapters::clock::Clock;
 use adapters::codec::Codec;
 use adapters::guest::{Config, Guest};
 use adapters::live::{LostGuest, Overheads};
-use adapters::protocol::{Body, Class, Hello, Inject, MAJOR, MAX_PAYLOAD, Role};
+use adapters::protocol::{Body, Class, Hello, Inject, MAJOR, MAX_PAYLOAD, MINOR, Role};
 use bytes::{Bytes, BytesMut};
 use fsin::couple::Failure;
 use fsin::models::ConstantDelay;
@@ -203,7 +203,7 @@ fn another_version_and_unknown_demands_are_refused_with_their_numbers() {
             assert!(text.contains("512 or more"), "{text}");
             let optional = introduce(&address, Hello { capabilities: 5, minor: 9, ..hello("newer", 0) });
             assert!(
-                matches!(&optional.2, Body::Welcome(welcome) if welcome.minor == 0),
+                matches!(&optional.2, Body::Welcome(welcome) if welcome.minor == MINOR),
                 "it may be newer: {optional:?}"
             );
             optional
@@ -227,6 +227,8 @@ fn times_that_are_none_false_counts_and_messages_that_nobody_could_read_end_a_gu
     let bye = |injects, notices| Body::Bye { injects, notices, reason: String::new() };
     for (frames, expected) in [
         (vec![(inject(0, 0), u64::MAX)], "it sends at 18446744073709551615 ps"),
+        (vec![(Body::Busy { until: u64::MAX }, 0)], "it is busy until 18446744073709551615 ps"),
+        (vec![(Body::Busy { until: 1000 }, 0), (bye(0, 0), 5)], "a Bye at 5 ps lies outside its turn, 1000 to"),
         (vec![(inject(0, 0), (1 << 63) + 1)], "is the latest"),
         (vec![(bye(1, 0), 5)], "it has injected 0 messages and counts 1"),
         (vec![(bye(0, 7), 5)], "it has been told of 0 Delivers and Dones and counts 7"),

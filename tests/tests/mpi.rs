@@ -148,6 +148,38 @@ fn output_is_labelled_on_demand() {
 }
 
 #[test]
+fn netpipe_as_packaged_measures_the_modelled_network() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = fsin(folder.path());
+    command.env("FSIN_MPI_LIBRARY", mpi_library());
+    command.args([
+        "mpirun",
+        "-q",
+        "-n",
+        "2",
+        "--network",
+        "switch:delay=10us,nodes=2",
+        "--",
+        "NPmpich2",
+        "-n",
+        "10",
+        "-u",
+        "64",
+    ]);
+    let output = command.output().unwrap();
+    let (_, errors) = said(&output);
+    if errors.contains("cannot start rank 0") {
+        skipped("no NPmpich2 on this machine (Debian: netpipe-mpich2)");
+        return;
+    }
+    assert!(output.status.success(), "{errors}");
+    let measured: Vec<&str> = errors.lines().filter(|line| line.contains("usec")).collect();
+    assert!(measured.len() > 10, "{errors}");
+    // Readings of the clock take time, too.
+    assert!(measured.iter().all(|line| line.ends_with("10.00 usec") || line.ends_with("10.01 usec")), "{errors}");
+}
+
+#[test]
 fn python_programs_run() {
     let python = Command::new("python3").args(["-c", "import mpi4py, numpy"]).output();
     if !python.is_ok_and(|python| python.status.success()) {

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::io::{BufRead, BufReader, Read};
+use std::process::Stdio;
+
 use tests::mpi::{program, said};
 
 const FLAGS: &str = "-n 4 --network switch:delay=1us,nodes=4";
@@ -102,4 +105,21 @@ fn nothing_is_left_behind() {
         let left: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.path()).collect();
         assert!(left.is_empty(), "{word}: {left:?} {}", said(&output).1);
     }
+}
+
+#[test]
+fn ranks_end_when_their_network_is_killed() {
+    let Some(program) = program("faults.c") else { return };
+    let mut command = program.command(FLAGS, "forever");
+    command.env("TMPDIR", program.folder()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut run = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(run.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "going on\n");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    // The end of this stream is the end of all ranks, which have inherited it.
+    let mut errors = String::new();
+    run.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+    assert!(errors.contains("the endpoint was lost"), "{errors}");
 }

@@ -120,6 +120,8 @@ pub(crate) struct World {
     /// \[ps\] Processor time used by the program and not charged yet.
     pub(crate) used: u64,
     pub(crate) buffer: (usize, i64),
+    /// Values of predefined attributes, to which the program has pointers.
+    pub(crate) predefined: BTreeMap<c_int, Box<c_int>>,
 }
 
 struct Global(UnsafeCell<Option<Box<World>>>);
@@ -212,6 +214,7 @@ impl World {
             left: 0,
             used: 0,
             buffer: (0, 0),
+            predefined: BTreeMap::new(),
         }
     }
 

@@ -17,7 +17,7 @@ use super::latency::Latencies;
 use super::trail::Trail;
 
 /// \[ps\] Latest time at which a message may enter the network: later ones could overflow the times of its notices.
-const LATEST: Time = 1 << 63;
+pub(super) const LATEST: Time = 1 << 63;
 
 /// An injection before it enters the network.
 #[derive(Debug)]

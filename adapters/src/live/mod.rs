@@ -39,6 +39,7 @@ mod trail;
 mod turn;
 mod watch;
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -429,7 +430,10 @@ impl TrGen for Live {
     }
 
     fn silent_nodes(&self) -> usize {
-        self.hub.empty_nodes()
+        match &self.rules.places {
+            Some(places) => self.rules.network_nodes - places.iter().collect::<BTreeSet<_>>().len(),
+            None => self.hub.empty_nodes(),
+        }
     }
 
     fn waits(&self) -> Vec<Wait> {

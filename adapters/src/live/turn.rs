@@ -10,6 +10,7 @@ use crate::codec::CodecError;
 use crate::protocol::{Body, Code, Frame, Malformed, Mode};
 use crate::stream::{self, Broken};
 
+use super::hub::LATEST;
 use super::player::State;
 use super::report::Mark;
 use super::{Live, Rules, WarmUp, farewell};
@@ -234,6 +235,10 @@ impl Live {
             return Err(Loss::new(Code::Order, format!("{what}; correct the guest's clock")));
         }
         match body {
+            Body::Busy { until } if until > LATEST => {
+                let what = format!("it is busy until {until} ps, and {LATEST} ps is the latest");
+                Err(Loss::new(Code::Order, format!("{what}; correct the guest")))
+            }
             Body::Busy { until } => {
                 (player.time, player.busy) = (time, until.max(player.busy));
                 Ok(true)

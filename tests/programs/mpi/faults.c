@@ -1,3 +1,4 @@
+/* Faulty programs, by their first word. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -38,6 +39,11 @@ int main(int argc, char **argv) {
         MPI_Send(data, 1, MPI_INT, size, 0, MPI_COMM_WORLD);
     } else if (!strcmp(what, "ssend")) {
         MPI_Ssend(data, 1, MPI_INT, (rank + 1) % size, 5, MPI_COMM_WORLD);
+    } else if (!strcmp(what, "forever")) {
+        for (;;) {
+            MPI_Sendrecv_replace(data, 1, MPI_INT, (rank + 1) % size, 5, (rank + size - 1) % size, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            if (rank == 0 && data[1]++ == 100) puts("going on"), fflush(stdout);
+        }
     } else if (!strcmp(what, "unreceived")) {
         if (rank == 0) MPI_Send(data, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
     }

@@ -117,7 +117,10 @@ unsafe fn get_comm(comm: c_int, keyval: c_int, value: *mut isize, flag: Ip) -> O
         put(flag, c_int::from(found.is_some()));
         match found {
             Some(Ok(found)) => put(value, found),
-            Some(Err(predefined)) => put(value, Box::into_raw(Box::new(predefined)) as isize),
+            Some(Err(predefined)) => {
+                let kept = w().predefined.entry(keyval).or_insert_with(|| Box::new(predefined));
+                put(value, std::ptr::from_mut::<c_int>(kept) as isize);
+            }
             None => {}
         }
     }

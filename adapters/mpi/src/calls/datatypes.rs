@@ -279,6 +279,18 @@ mpi! {
         put(combiner, found.combiner);
         Ok(())
     }
+    // Counts of all constructors are kept as integers: there are no large ones.
+    fn MPI_Type_get_envelope_c(
+        handle: I, integers: *mut i64, addresses: *mut i64, counts: *mut i64, types: *mut i64, combiner: Ip,
+    ) {
+        let found = datatype::get(handle)?.made;
+        put(integers, found.integers.len() as i64);
+        put(addresses, found.addresses.len() as i64);
+        put(counts, 0);
+        put(types, found.types.len() as i64);
+        put(combiner, found.combiner);
+        Ok(())
+    }
     fn MPI_Type_get_contents(
         handle: I, most_integers: I, most_addresses: I, most_types: I,
         integers: Ip, addresses: *mut i64, types: Ip,

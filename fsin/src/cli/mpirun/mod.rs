@@ -96,7 +96,7 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     };
     let opening = manifest::Opening::of_guests(std::mem::take(&mut model.inputs));
     let stopwatch = Stopwatch::start();
-    let mut live = Live::new(connections, rules, Box::new(move |line| tell(line))).watched(watch);
+    let mut live = Live::new(connections, rules, Box::new(tell)).watched(watch);
     let mut coupled = Coupled::new(&mut live, &mut *model.network, stop);
     let mut outcome = to_end(&mut coupled, Cycle::NEVER, &mut |_| {});
     drop(coupled);
