@@ -88,6 +88,25 @@ fn without_recovery_losses_are_reported() {
     }
 }
 
+/// A frame may be lost before its host's port is free: it counts as in flight until its source has been told.
+#[test]
+fn losses_are_told_before_the_network_is_empty() {
+    let params = Params { port_queue: 1, propagation: 0, ..fixed(Recovery::None) };
+    for mut network in engines(&*row(1, 6, false), &params) {
+        (0..5).for_each(|source| {
+            network.inject(message(source.into(), source, 5, 1));
+        });
+        let (mut notices, mut told) = (Notices::default(), [0; 3]);
+        while network.in_flight() > 0 {
+            network.advance(Cycle::NEVER, &mut notices).unwrap();
+            let lengths = [notices.sent.len(), notices.delivered.len(), notices.dropped.len()];
+            told.iter_mut().zip(lengths).for_each(|(told, length)| *told += length);
+        }
+        // One is transmitted at once, and one waits.
+        assert_eq!(told, [5, 2, 3]);
+    }
+}
+
 /// \[b/s\] Goodput of a connection that sends `bytes` over two links with 0.5 ms each.
 fn goodput(params: &Params, bytes: u64) -> (f64, fsin_ethernet::Details) {
     let params = Params { propagation: MS / 2, ..params.clone() };

@@ -300,8 +300,11 @@ impl Hosts {
         let underway = &mut self.messages[slot];
         underway.is_sent = true;
         notices.sent.push(underway.message);
+        // As long as its source has not been told, a lost frame counts as in flight.
         if underway.lost > 0 {
             notices.dropped.push(underway.message);
+            self.recorder.dropped(underway.lost);
+            self.in_flight -= underway.lost;
         }
         self.release_if_over(slot);
     }
@@ -423,10 +426,12 @@ impl Hosts {
             // The sender finds out by its window.
             Recovery::Window => {}
             Recovery::None => {
-                self.recorder.dropped(1);
-                self.in_flight -= 1;
                 let underway = &mut self.messages[message];
                 underway.lost += 1;
+                if underway.is_sent {
+                    self.recorder.dropped(1);
+                    self.in_flight -= 1;
+                }
                 if underway.lost == 1 {
                     self.totals.messages_lost += 1;
                     if underway.is_sent {
