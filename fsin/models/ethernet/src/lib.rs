@@ -23,6 +23,7 @@
 //! - Messages of the spanning tree are not simulated: the network begins with the tree that IEEE 802.1D finds.
 //! - A PAUSE frame holds until the next one: refreshing it is not simulated, and it is never damaged.
 //! - Connections with windows are open from the start and for ever.
+//! - An oracle tells the sender at once; only a frame that is lost again is sent after a drawn backoff.
 //!
 //! Sources: IEEE 802.3 (frames, gaps, PAUSE), IEEE 802.1D (bridges), RFC 5681, RFC 6298 and RFC 6582 (windows);
 //! Hoefler, Schneider, Lumsdaine, LogGOPSim, HPDC 2010, with OMNeT++ (the exact figures that tests hold).

@@ -273,6 +273,15 @@ proptest! {
     }
 }
 
+/// Hosts that lose their frames at the same instants, and send them again at once, do not do so for ever.
+#[test]
+fn collisions_of_hosts_end() {
+    let seed = 15_496_061_213_261_450_309;
+    let params = Params { link_rate: 100_000_000, propagation: 1_576, port_queue: 1, seed, ..Params::default() };
+    let case = Case { topology: "hyperx:3x2:2", params, rounds: 26, gap: 1, bytes: 0, seed };
+    assert_eq!(agree(&case).unwrap(), None);
+}
+
 /// Many connections that lose their segments at the same instants do not do so for ever.
 #[test]
 fn collisions_of_time_outs_end() {

@@ -14,7 +14,7 @@ const DAYS: usize = 8192;
 /// The end of a list.
 const END: u32 = u32::MAX;
 
-/// An event. No two at the same instant have the same order.
+/// An event. Those at the same instant and of the same order are alike.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Event {
     /// \[ps\]

@@ -42,7 +42,8 @@ pub fn build(topology: &dyn Topology, params: Params) -> Result<Box<dyn Ethernet
     Ok(Box::new(Fast::new(params, wiring, tables)))
 }
 
-// What the order of an event begins with: its kind. Then comes the port; the output and the input; the hosts.
+// What the order of an event begins with: its kind. Then comes the port; the output and the input; the hosts of a
+// connection, or twice the same host that is woken.
 const FREE: u64 = 0;
 const ARRIVE: u64 = 1 << 62;
 const COMPLETE: u64 = 2 << 62;
@@ -53,6 +54,7 @@ const KIND: u64 = 3 << 62;
 const INPUT_BITS: u32 = 31;
 /// \[bits\] Of a host behind another one.
 const HOST_BITS: u32 = 24;
+const HOST: u64 = (1 << HOST_BITS) - 1;
 
 /// A frame in a switch, until all its copies have left.
 #[derive(Clone, Copy, Debug)]
@@ -183,9 +185,10 @@ impl Fast {
                     }
                 }
             }
+            _ if event.handle == NONE => self.hosts.wake((event.order & HOST) as u32, self.now),
             _ => self.timer(event.handle),
         }
-        if !self.hosts.timers.is_empty() || !self.hosts.ready.is_empty() {
+        if !self.hosts.timers.is_empty() || !self.hosts.ready.is_empty() || !self.hosts.wakes.is_empty() {
             self.serve_hosts();
         }
     }
@@ -205,7 +208,7 @@ impl Fast {
 
     /// A copy is lost.
     fn lose(&mut self, slot: u32, notices: &mut Notices) {
-        self.hosts.lose(self.frames[slot].frame.unit, notices);
+        self.hosts.lose(self.frames[slot].frame.unit, self.now, notices);
         self.frames.release(slot);
     }
 
@@ -234,6 +237,10 @@ impl Fast {
                 let order = TIMER | u64::from(source) << HOST_BITS | u64::from(destination);
                 self.calendar.add(Event { at: deadline, order, handle: connection });
             }
+        }
+        while let Some((host, at)) = self.hosts.wakes.pop() {
+            let order = TIMER | u64::from(host) << HOST_BITS | u64::from(host);
+            self.calendar.add(Event { at, order, handle: NONE });
         }
         let mut ready = std::mem::take(&mut self.hosts.ready);
         for host in ready.drain(..) {
@@ -398,7 +405,7 @@ impl Fast {
         let (at, forwarded) = (Cycle(self.now), u64::from(frame.hops) - 1);
         let cycle = loop_through(&self.wiring, input);
         self.failure.get_or_insert(Storm { at, source_node: NodeId(frame.source), forwarded, cycle }.into());
-        self.hosts.filter(frame.unit, notices);
+        self.hosts.filter(frame.unit, self.now, notices);
         self.frames.release(slot);
     }
 
@@ -408,7 +415,7 @@ impl Fast {
         let input = self.wiring.links[port].peer as usize;
         let Some((&last, others)) = outputs.split_last() else {
             self.frames.release(slot);
-            return self.hosts.filter(unit, notices);
+            return self.hosts.filter(unit, self.now, notices);
         };
         if self.params.pause {
             let state = &mut self.ports[input];

@@ -33,6 +33,8 @@ enum What {
     Complete { input: usize, output: usize, frame: Frame, held: usize },
     /// The timer of a connection between two hosts goes off.
     Timer { connection: u32, hosts: (u32, u32) },
+    /// A host sends frames again that were lost several times.
+    Wake { host: u32 },
 }
 
 impl What {
@@ -42,6 +44,7 @@ impl What {
             Self::Free { port } => (0, port as u64, 0),
             Self::Arrive { port, .. } => (1, port as u64, 0),
             Self::Complete { input, output, .. } => (2, output as u64, input as u64),
+            Self::Wake { host } => (3, host.into(), host.into()),
             Self::Timer { hosts: (source, destination), .. } => (3, source.into(), destination.into()),
         }
     }
@@ -150,10 +153,11 @@ impl Reference {
                 by => {
                     self.ports[by as usize].counts.damaged += 1;
                     self.release(held);
-                    self.hosts.lose(frame.unit, notices);
+                    self.hosts.lose(frame.unit, self.now, notices);
                 }
             },
             What::Timer { connection, .. } => self.hosts.time_out(connection, self.now),
+            What::Wake { host } => self.hosts.wake(host, self.now),
         }
         self.serve_hosts();
     }
@@ -166,6 +170,9 @@ impl Reference {
             if let Some(at) = deadline {
                 self.add(at, What::Timer { connection, hosts: (source, destination) });
             }
+        }
+        for (host, at) in std::mem::take(&mut self.hosts.wakes) {
+            self.add(at, What::Wake { host });
         }
         for host in std::mem::take(&mut self.hosts.ready) {
             self.send(self.wiring.host_port(host));
@@ -239,7 +246,7 @@ impl Reference {
         let is_cut = self.params.switching == Switching::CutThrough && link.is_to_switch;
         if frame.damaged_by != NONE && !is_cut {
             self.ports[frame.damaged_by as usize].counts.damaged += 1;
-            return self.hosts.lose(frame.unit, notices);
+            return self.hosts.lose(frame.unit, self.now, notices);
         }
         if !link.is_to_switch {
             return self.hosts.arrive(link.device, &frame, self.now, notices);
@@ -255,17 +262,17 @@ impl Reference {
                 };
                 storm.into()
             });
-            return self.hosts.filter(frame.unit, notices);
+            return self.hosts.filter(frame.unit, self.now, notices);
         }
         let mut outputs = Vec::new();
         let only = self.tables.forward(&self.wiring, link.device, input, &frame, self.now, &mut outputs);
         outputs.extend(only);
         if outputs.is_empty() {
-            return self.hosts.filter(frame.unit, notices);
+            return self.hosts.filter(frame.unit, self.now, notices);
         }
         if self.params.pause && self.ports[input].inside >= self.params.port_queue.into() {
             self.ports[input].counts.dropped += 1;
-            return self.hosts.lose(frame.unit, notices);
+            return self.hosts.lose(frame.unit, self.now, notices);
         }
         self.hosts.copy(frame.unit, outputs.len() as u32 - 1);
         let held = self.held.len();
@@ -294,7 +301,7 @@ impl Reference {
         if !self.params.pause && state.queue.len() >= self.params.port_queue as usize {
             state.counts.dropped += 1;
             self.release(held);
-            return self.hosts.lose(frame.unit, notices);
+            return self.hosts.lose(frame.unit, self.now, notices);
         }
         state.queue.push_back((frame, held));
         self.send(output);

@@ -126,7 +126,7 @@ impl Ethernet for Reference {
     fn copies_in_flight(&self) -> u64 {
         let underway = self.events.iter().filter(|event| match &event.what {
             What::Arrive { frame, .. } | What::Complete { frame, .. } => is_of_hosts(frame),
-            What::Free { .. } | What::Timer { .. } => false,
+            What::Free { .. } | What::Timer { .. } | What::Wake { .. } => false,
         });
         let waiting: usize = self.ports.iter().map(|state| state.queue.len()).sum();
         (underway.count() + waiting) as u64

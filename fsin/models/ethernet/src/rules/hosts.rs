@@ -9,7 +9,7 @@ use fsin_core::stats::{Distribution, Receipt, Recorder};
 use trgen::rng::mix2;
 use trgen::{Cycle, Delivery, Message, NodeId};
 
-use super::frame::{Control, Frame, NONE, wire_bytes};
+use super::frame::{Control, Frame, GAP_BITS, MAX_WIRE, NONE, bit_time, wire_bytes};
 use super::slab::Slab;
 use super::window::{Connection, Counters, Sent};
 use crate::capture::Content;
@@ -34,6 +34,8 @@ struct Unit {
     /// Copies under way: more than one where it was flooded.
     copies: u32,
     is_received: bool,
+    /// Times that its content was lost before.
+    losses: u32,
 }
 
 /// A message under way.
@@ -62,6 +64,7 @@ struct Underway {
 struct Waiting {
     load: Load,
     is_again: bool,
+    losses: u32,
 }
 
 #[derive(Clone, Default, Debug)]
@@ -72,6 +75,8 @@ struct Host {
     serial: u64,
     /// Frames: again, segments, acknowledgements.
     frames: VecDeque<Waiting>,
+    /// Frames that were lost several times, and \[ps\] when they are sent again.
+    delayed: Vec<(u64, Waiting)>,
     /// Messages that have not been cut to the end, and the next frame of the first.
     messages: VecDeque<u32>,
     next: u64,
@@ -99,6 +104,8 @@ pub(crate) struct Hosts {
     pub(crate) ready: Vec<u32>,
     /// Connections whose deadline may have changed.
     pub(crate) timers: Vec<u32>,
+    /// Hosts to be [woken](Self::wake), and \[ps\] when.
+    pub(crate) wakes: Vec<(u32, u64)>,
     scratch: (Vec<Sent>, Vec<u32>),
 }
 
@@ -119,6 +126,7 @@ impl Hosts {
             in_flight: 0,
             ready: Vec::new(),
             timers: Vec::new(),
+            wakes: Vec::new(),
             scratch: (Vec::new(), Vec::new()),
         }
     }
@@ -183,7 +191,7 @@ impl Hosts {
         for Sent { message, index, number, is_again } in out.drain(..) {
             let load = Load::Data { message, index, number };
             self.messages[message].references += 1;
-            self.hosts[source as usize].frames.push_back(Waiting { load, is_again });
+            self.hosts[source as usize].frames.push_back(Waiting { load, is_again, losses: 0 });
         }
         self.ready.push(source);
         self.timers.push(number);
@@ -224,13 +232,13 @@ impl Hosts {
     pub(crate) fn waiting(&self, host: u32) -> u64 {
         let host = &self.hosts[host as usize];
         let cut = host.messages.iter().map(|&message| self.messages[message].frames).sum::<u64>();
-        host.frames.len() as u64 + cut - if host.messages.is_empty() { 0 } else { host.next }
+        (host.frames.len() + host.delayed.len()) as u64 + cut - if host.messages.is_empty() { 0 } else { host.next }
     }
 
     /// The next frame that a host sends, at instant `now`, and the key of its draws.
     pub(crate) fn next(&mut self, number: u32, now: u64) -> Option<(Frame, u64)> {
         let host = &mut self.hosts[number as usize];
-        let Waiting { load, is_again } = match host.frames.pop_front() {
+        let Waiting { load, is_again, losses } = match host.frames.pop_front() {
             Some(waiting) => waiting,
             None => {
                 let &message = host.messages.front()?;
@@ -241,7 +249,7 @@ impl Hosts {
                     host.next = 0;
                 }
                 self.messages[message].references += 1;
-                Waiting { load: Load::Data { message, index, number: index }, is_again: false }
+                Waiting { load: Load::Data { message, index, number: index }, is_again: false, losses: 0 }
             }
         };
         let key = mix2(u64::from(number), host.serial);
@@ -267,7 +275,7 @@ impl Hosts {
                 (self.connections[connection as usize].source, self.params.ack_bytes)
             }
         };
-        let unit = self.units.store(Unit { load, key, copies: 1, is_received: false });
+        let unit = self.units.store(Unit { load, key, copies: 1, is_received: false, losses });
         let bytes = wire_bytes(payload) as u16;
         self.totals.bytes_sent += u64::from(bytes);
         let (damaged_by, hops, control) = (NONE, 0, Control::No);
@@ -308,7 +316,7 @@ impl Hosts {
     /// A copy has come to a host.
     pub(crate) fn arrive(&mut self, host: u32, frame: &Frame, now: u64, notices: &mut Notices) {
         if frame.destination != host {
-            return self.filter(frame.unit, notices);
+            return self.filter(frame.unit, now, notices);
         }
         self.totals.frames_received += 1;
         self.totals.bytes_received += u64::from(frame.bytes);
@@ -334,7 +342,7 @@ impl Hosts {
             }
             _ => self.totals.duplicates += 1,
         }
-        self.end_copy(frame.unit, notices);
+        self.end_copy(frame.unit, now, notices);
     }
 
     /// A segment has come to the receiver of its connection.
@@ -353,7 +361,7 @@ impl Hosts {
             self.deliver(message, now, notices);
         }
         let load = Load::Acknowledgement { connection: id, number: expected };
-        self.hosts[receiver as usize].frames.push_back(Waiting { load, is_again: false });
+        self.hosts[receiver as usize].frames.push_back(Waiting { load, is_again: false, losses: 0 });
         self.ready.push(receiver);
     }
 
@@ -384,24 +392,24 @@ impl Hosts {
     }
 
     /// A copy has come to a host that it is not for, or goes no further.
-    pub(crate) fn filter(&mut self, unit: u32, notices: &mut Notices) {
+    pub(crate) fn filter(&mut self, unit: u32, now: u64, notices: &mut Notices) {
         self.totals.copies_filtered += 1;
-        self.end_copy(unit, notices);
+        self.end_copy(unit, now, notices);
     }
 
     /// A copy is lost.
-    pub(crate) fn lose(&mut self, unit: u32, notices: &mut Notices) {
-        self.end_copy(unit, notices);
+    pub(crate) fn lose(&mut self, unit: u32, now: u64, notices: &mut Notices) {
+        self.end_copy(unit, now, notices);
     }
 
     /// A copy is no more. A frame of which none is left, and none was received, is lost.
-    fn end_copy(&mut self, unit: u32, notices: &mut Notices) {
+    fn end_copy(&mut self, unit: u32, now: u64, notices: &mut Notices) {
         let state = &mut self.units[unit];
         state.copies -= 1;
         if state.copies > 0 {
             return;
         }
-        let Unit { load, is_received, .. } = *state;
+        let Unit { load, is_received, key, losses, .. } = *state;
         self.units.release(unit);
         let Load::Data { message, .. } = load else { return };
         self.messages[message].references -= 1;
@@ -410,8 +418,7 @@ impl Hosts {
             Recovery::Oracle => {
                 self.messages[message].references += 1;
                 let host = self.messages[message].message.source.0;
-                self.hosts[host as usize].frames.push_back(Waiting { load, is_again: true });
-                self.ready.push(host);
+                self.send_again(host, Waiting { load, is_again: true, losses: losses + 1 }, key, now);
             }
             // The sender finds out by its window.
             Recovery::Window => {}
@@ -429,6 +436,31 @@ impl Hosts {
             }
         }
         self.release_if_over(message);
+    }
+
+    /// Sends a frame again: at once the first time. Hosts that agree to the picosecond would repeat collisions for
+    /// ever, so that a frame lost again waits for a drawn time of up to 1, 2, 4, ... 1 024 times that of the longest
+    /// frame (binary exponential backoff, IEEE 802.3, 4.2.3.2.5).
+    fn send_again(&mut self, host: u32, waiting: Waiting, key: u64, now: u64) {
+        let sender = &mut self.hosts[host as usize];
+        if waiting.losses == 1 {
+            sender.frames.push_back(waiting);
+            self.ready.push(host);
+            return;
+        }
+        let longest = bit_time(8 * MAX_WIRE + GAP_BITS, self.params.link_rate) << (waiting.losses - 2).min(10);
+        let draw = u128::from(mix2(mix2(self.params.seed, key), waiting.losses.into()));
+        let at = now.saturating_add(1 + (draw * u128::from(longest) >> 64) as u64);
+        sender.delayed.push((at, waiting));
+        self.wakes.push((host, at));
+    }
+
+    /// Frames of a host are due to be sent again.
+    pub(crate) fn wake(&mut self, host: u32, now: u64) {
+        let sender = &mut self.hosts[host as usize];
+        let due = sender.delayed.extract_if(.., |(at, _)| *at <= now).map(|(_, waiting)| waiting);
+        sender.frames.extend(due);
+        self.ready.push(host);
     }
 
     fn release_if_over(&mut self, slot: u32) {
