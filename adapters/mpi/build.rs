@@ -17,7 +17,8 @@ fn sources(folder: &Path, all: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// The names of the calls that a source file defines, by the notation of the macros `mpi!`, `large!` and `collectives!`.
+/// The names of the calls that a source file defines, by the notation of the macros `mpi!`, `large!` and
+/// `collectives!`.
 fn defined(text: &str, names: &mut BTreeSet<String>) {
     for line in text.lines() {
         let line = line.trim_start();

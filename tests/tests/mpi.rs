@@ -7,6 +7,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use serde_json::Value;
 use tests::command::{fsin, mpi_library};
@@ -42,6 +44,59 @@ fn programs_in_the_patterns_of_nas_verify_themselves_on_any_network_and_repeat()
             }
         }
     }
+}
+
+#[test]
+fn neither_the_order_of_start_nor_a_busy_machine_changes_anything() {
+    let Some(program) = program("is.c") else { return };
+    let flags = "-n 8 --topology torus:4x2 --compute fixed:100ns";
+    let expected = results(&program, "is", flags);
+    // The last ranks come first, and some much later than others.
+    let script = "sleep 0.$(( (FSIN_MPI_SIZE - FSIN_MPI_RANK) % 4 )); exec ./program";
+    fs::write(program.folder().join("late.sh"), script).unwrap();
+    let busy = AtomicBool::new(true);
+    let found = thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while busy.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let mut command = fsin(program.folder());
+        command.env("FSIN_MPI_LIBRARY", mpi_library());
+        command.arg("mpirun").args(flags.split_whitespace()).args(["-q", "-o", "late.json", "--", "sh", "late.sh"]);
+        let output = command.output().unwrap();
+        busy.store(false, Ordering::Relaxed);
+        assert_eq!(said(&output), ("is VERIFIED\n".to_owned(), String::new()));
+        fs::read_to_string(program.folder().join("late.json")).unwrap()
+    });
+    let found: Value = serde_json::from_str(&found).unwrap();
+    for figure in ["guest_digest", "digest", "completion_cycles", "ranks"] {
+        assert_eq!(found[figure], expected[figure], "{figure}");
+    }
+}
+
+#[test]
+fn ranks_compute_at_the_same_time_without_a_change_of_results() {
+    let Some(program) = program("compute.c") else { return };
+    // Long enough for announcements: 5 ms of processor time between two messages.
+    for compute in ["fixed:1ms", "none"] {
+        let flags = format!("-n 4 --network switch:delay=10us,nodes=4 --compute {compute}");
+        let run = || {
+            let output = program.run(&format!("{flags} -o result.json"), "5 5");
+            assert_eq!(said(&output).0, "compute VERIFIED\n", "{}", said(&output).1);
+            let file = program.folder().join("result.json");
+            let result: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+            fs::remove_file(file).unwrap();
+            result["guest_digest"].clone()
+        };
+        assert_eq!(run(), run(), "{compute}");
+    }
+    let output = program.run("-n 4 --network switch:delay=10us,nodes=4 --compute measured --wire-log wire", "5 5");
+    assert_eq!(said(&output).0, "compute VERIFIED\n", "{}", said(&output).1);
+    let wire = fs::read_to_string(program.folder().join("wire")).unwrap();
+    assert!(wire.lines().any(|line| line.contains("\tBusy\t")), "nobody has announced that it computes");
 }
 
 #[test]

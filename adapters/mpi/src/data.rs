@@ -95,8 +95,8 @@ impl Data {
     /// The destination of a block for all ranks.
     pub(crate) const ALL: u32 = u32::MAX;
 
-    /// The payload of a message from `rank` to `to`, ranks of a communicator of `size`; `is_send` for a blocking send of
-    /// the algorithm.
+    /// The payload of a message from `rank` to `to`, ranks of a communicator of `size`; `is_send` for a blocking send
+    /// of the algorithm.
     pub(crate) fn outgoing(&mut self, rank: usize, to: usize, size: usize, is_send: bool) -> Vec<u8> {
         let mut out = Vec::new();
         match self {

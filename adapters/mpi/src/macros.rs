@@ -21,7 +21,7 @@ macro_rules! mpi {
 /// parameters `N` is the type of counts, and `A` that of displacements and extents.
 macro_rules! large {
     ($( fn $name:ident / $large:ident ( $($a:ident : $t:ty),* $(,)? ) $body:block )*) => { $(
-        #[allow(clippy::useless_conversion, clippy::unnecessary_cast, reason = "the other form has counts of another size")]
+        #[allow(clippy::useless_conversion, clippy::unnecessary_cast, reason = "other sizes of counts")]
         mod $name {
             #[allow(unused_imports, reason = "a call may use none of them")]
             use super::*;

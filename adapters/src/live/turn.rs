@@ -208,8 +208,8 @@ impl Live {
         (self.tell)(format!("waiting for {} s for {}{more}", waited.as_secs_f64(), names.join("; ")));
     }
 
-    /// Processes one frame of a guest that has the turn; returns true at the end of the turn, and when the guest need not
-    /// be awaited in it now.
+    /// Processes one frame of a guest that has the turn; returns true at the end of the turn, and when the guest need
+    /// not be awaited in it now.
     fn hear(&mut self, index: usize, frame: Frame) -> Result<bool, Loss> {
         self.log('<', index, 0, frame.endpoint, frame.time, &frame.body);
         let entry = self.entry(frame.time);

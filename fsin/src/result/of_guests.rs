@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::manifest::Manifest;
 use super::of_network::{failure, hex};
 use super::rows::{GuestRow, MarkRow, RankRow, RunningDigest};
-use super::table::{Figure, OF_GUESTS, RunResult};
+use super::table::{OF_GUESTS, RunResult, of_ranks};
 use super::{Costs, SCHEMA};
 use crate::run::Outcome;
 use trgen::phrase::Notation;
@@ -86,11 +86,7 @@ impl RunResult {
     /// The result of an MPI program with these ranks as guests.
     #[must_use]
     pub fn of_ranks(self, ranks: Vec<RankRow>) -> Self {
-        let figures = OF_GUESTS.iter().flat_map(|&figure| {
-            let ranks = (figure == Figure::Guests).then_some(Figure::Ranks);
-            std::iter::once(figure).chain(ranks)
-        });
-        Self { ranks: Some(ranks), ..self }.writing(figures)
+        Self { ranks: Some(ranks), ..self }.writing(of_ranks())
     }
 }
 

@@ -253,6 +253,12 @@ pub(super) const OF_GUESTS: &[Figure] = &[
     F::GuestDigest, F::RunningDigests, F::Guests, F::Experiment, F::Manifest,
 ];
 
+/// The figures of a run of an MPI program: those of its ranks as guests, and more of each rank.
+pub(super) fn of_ranks() -> impl Iterator<Item = Figure> {
+    let more = |figure: Figure| std::iter::once(figure).chain((figure == F::Guests).then_some(F::Ranks));
+    OF_GUESTS.iter().copied().flat_map(more)
+}
+
 impl Figure {
     /// The figure of this name.
     #[must_use]

@@ -148,7 +148,7 @@ static void types(void) {
     struct pair { char c; double d; int i; } pairs[3], got[3];
     int lengths[3] = {1, 1, 1}, extent_ok, size_of, position = 0, count;
     MPI_Aint places[3] = {offsetof(struct pair, c), offsetof(struct pair, d), offsetof(struct pair, i)}, lower, extent;
-    MPI_Datatype members[3] = {MPI_CHAR, MPI_DOUBLE, MPI_INT}, pair, column, odd, block, part, copy;
+    MPI_Datatype members[3] = {MPI_CHAR, MPI_DOUBLE, MPI_INT}, pair, column, odd, block, part, copy, inner;
     int next = (rank + 1) % size, before = (rank + size - 1) % size;
     MPI_Status status;
     MPI_Type_create_struct(3, lengths, places, members, &pair);
@@ -194,6 +194,9 @@ static void types(void) {
     int integers, addresses, types, combiner;
     MPI_Type_get_envelope(column, &integers, &addresses, &types, &combiner);
     HOLDS(integers == 3 && types == 1 && combiner == MPI_COMBINER_VECTOR);
+    int arguments[3];
+    MPI_Type_get_contents(column, 3, 0, 1, arguments, NULL, &inner);
+    HOLDS(arguments[0] == 4 && arguments[1] == 1 && arguments[2] == 5 && inner == MPI_INT);
     char name[MPI_MAX_OBJECT_NAME];
     MPI_Type_get_name(MPI_INT, name, &count);
     HOLDS(!strcmp(name, "MPI_INT"));

@@ -119,6 +119,34 @@ fn contiguous(count: i64, handle: c_int) -> Outcome<Type> {
     Ok(Type::compose(&[(0, count, &inner)], made(3, vec![count], Vec::new(), vec![handle])))
 }
 
+/// Writes the arguments of a type's constructor, at most so many of each kind.
+unsafe fn contents(
+    handle: c_int,
+    [most_integers, most_addresses, most_types]: [usize; 3],
+    integers: Ip,
+    addresses: *mut i64,
+    types: Ip,
+) -> Outcome {
+    let found = datatype::get(handle)?.made;
+    if datatype::is_builtin(handle) {
+        return error(ERR_TYPE, "a predefined datatype has no contents");
+    }
+    // SAFETY: the arrays of the program, of these lengths.
+    unsafe {
+        for (at, &value) in found.integers.iter().take(most_integers).enumerate() {
+            *integers.add(at) = value as c_int;
+        }
+        for (at, &value) in found.addresses.iter().take(most_addresses).enumerate() {
+            *addresses.add(at) = value;
+        }
+        for (at, &inner) in found.types.iter().take(most_types).enumerate() {
+            // A derived type is returned as a new handle, which the program frees.
+            *types.add(at) = if datatype::is_builtin(inner) { inner } else { w().types.add(datatype::get(inner)?) };
+        }
+    }
+    Ok(())
+}
+
 /// Count first, then lengths.
 fn counted(count: i64, more: &[&[i64]]) -> Vec<i64> {
     std::iter::once(count).chain(more.iter().flat_map(|part| part.iter().copied())).collect()
@@ -295,18 +323,15 @@ mpi! {
         handle: I, most_integers: I, most_addresses: I, most_types: I,
         integers: Ip, addresses: *mut i64, types: Ip,
     ) {
-        let found = datatype::get(handle)?.made;
-        if datatype::is_builtin(handle) {
-            return error(ERR_TYPE, "a predefined datatype has no contents");
-        }
         let most = |count: c_int| count.max(0) as usize;
-        found.integers.iter().take(most(most_integers)).enumerate().for_each(|(at, &value)| *integers.add(at) = value as c_int);
-        found.addresses.iter().take(most(most_addresses)).enumerate().for_each(|(at, &value)| *addresses.add(at) = value);
-        for (at, &inner) in found.types.iter().take(most(most_types)).enumerate() {
-            // A derived type is returned as a new handle, which the program frees.
-            *types.add(at) = if datatype::is_builtin(inner) { inner } else { w().types.add(datatype::get(inner)?) };
-        }
-        Ok(())
+        contents(handle, [most(most_integers), most(most_addresses), most(most_types)], integers, addresses, types)
+    }
+    fn MPI_Type_get_contents_c(
+        handle: I, most_integers: i64, most_addresses: i64, _most_counts: i64, most_types: i64,
+        integers: Ip, addresses: *mut i64, _counts: *mut i64, types: Ip,
+    ) {
+        let most = |count: i64| count.max(0) as usize;
+        contents(handle, [most(most_integers), most(most_addresses), most(most_types)], integers, addresses, types)
     }
     fn MPI_Type_match_size(class: I, size: I, to: Ip) {
         let found: u32 = match (class, size) {

@@ -99,7 +99,7 @@ mpi! {
         Ok(())
     }
     fn MPI_Get_library_version(text: *mut c_char, length: Ip) {
-        let version = concat!("fsin ", env!("CARGO_PKG_VERSION"), ": MPI on a simulated network, with the ABI of MPICH");
+        let version = concat!("fsin ", env!("CARGO_PKG_VERSION"), ": MPI on a simulated network, with MPICH's ABI");
         put(length, put_text(text, version, 8191));
         Ok(())
     }

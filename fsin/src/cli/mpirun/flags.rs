@@ -43,8 +43,8 @@ pub(in super::super) fn command() -> Command {
         .long_about(
             "Runs an unmodified program that is linked with MPICH (libmpich.so.12), in C or Fortran: its ranks are \
              processes of this machine, its messages travel through the network below, and its clocks (MPI_Wtime, \
-             gettimeofday, clock_gettime) read the time of that network. A rank's time passes by waiting for messages, and by \
-             computing as --compute says. The exit status is that of the program.",
+             gettimeofday, clock_gettime) read the time of that network. A rank's time passes by waiting for messages, \
+             and by computing as --compute says. The exit status is that of the program.",
         )
         .next_help_heading("Program")
         .arg(
@@ -78,8 +78,13 @@ pub(in super::super) fn command() -> Command {
              processor time of the rank, which is not deterministic [none]",
         ))
         .arg(
-            word("buffered", "BYTES", "65536", "Longest message whose send ends at once; a longer one has left its node [65536]")
-                .value_parser(value_parser!(u64)),
+            word(
+                "buffered",
+                "BYTES",
+                "65536",
+                "Longest message whose send ends at once; a longer one has left its node [65536]",
+            )
+            .value_parser(value_parser!(u64)),
         )
         .arg(word(
             "collectives",

@@ -229,7 +229,8 @@ fn ending(outcome: &Outcome, live: &Live, ranks: &mut Ranks, reports: &[Option<R
                 "the program is in deadlock: nothing is on its way, and{}{tail}",
                 waits[..waits.len().min(SHOWN)].concat()
             );
-            let remedy = "each of these ranks waits for something that no rank does: compare calls, ranks, tags and communicators";
+            let remedy = "each of these ranks waits for something that no rank does: compare calls, ranks, tags and \
+                          communicators";
             Ended::Failed(Complaint::new(Exit::Watchdog, what, remedy))
         }
         Some(failure) => {
