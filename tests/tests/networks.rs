@@ -36,6 +36,11 @@ fn networks() -> impl Iterator<Item = &'static str> {
     MODELS.iter().map(|model| model.component.name).filter(|&name| name != "loggops")
 }
 
+/// \[cycles\] Two lengths of a run, a short one and a longer one: an Ethernet counts picoseconds.
+fn lengths(name: &str) -> [u64; 2] {
+    if name == "ethernet" { [1_000_000_000, 20_000_000_000] } else { [2000, 5000] }
+}
+
 fn json(folder: &Path, line: &str) -> Value {
     let output = run(folder, &format!("{line} --format json"));
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
@@ -60,7 +65,8 @@ fn every_model_carries_every_workload() {
     fs::write(folder.join("pair.txt"), "pair/0.ti\npair/1.ti\n").unwrap();
     for name in networks() {
         let network = format!("--network {name} --topology torus:4x4");
-        let loaded = json(folder, &format!("run {network} --load 0.02 --cycles 5000"));
+        let [_, cycles] = lengths(name);
+        let loaded = json(folder, &format!("run {network} --load 0.02 --cycles {cycles}"));
         let [asked, accepted] = ["offered_load_phits_per_node_cycle", "accepted_load_phits_per_node_cycle"]
             .map(|figure| loaded[figure].as_f64().unwrap());
         assert!((accepted - asked).abs() < 0.01, "{name} accepts {accepted} of {asked}");
@@ -78,7 +84,7 @@ fn every_model_carries_every_workload() {
         // Reactions, shots, and the same bits again.
         let shot = json(folder, &format!("run {network} --shot 3 --samples 4"));
         assert_eq!(shot["complete"], true, "{name}");
-        let again = json(folder, &format!("run {network} --load 0.02 --cycles 5000"));
+        let again = json(folder, &format!("run {network} --load 0.02 --cycles {cycles}"));
         assert_eq!(loaded["digest"], again["digest"], "{name}");
     }
     let ideal = json(folder, "run --network loggops:L=1000,G=2 --trace pair.goal");
@@ -92,12 +98,13 @@ fn every_model_is_swept_searched_and_served() {
     fs::write(folder.join("ask"), "node 0: send 1 64\nnode 1: receive\nnode 1: send 0 32\nnode 0: receive\n").unwrap();
     for name in networks() {
         let network = format!("--network {name} --topology torus:4x4");
-        let line = format!("sweep {network} --load 0.01,0.02 --cycles 2000 -o {name} --quiet");
+        let [cycles, _] = lengths(name);
+        let line = format!("sweep {network} --load 0.01,0.02 --cycles {cycles} -o {name} --quiet");
         assert!(run(folder, &line).status.success(), "{line}");
         let points = fs::read_to_string(folder.join(name).join("results.csv")).unwrap();
         assert_eq!(points.lines().count(), 3, "{name}: a heading and two points");
         if !matches!(name, "zero" | "constant-delay") {
-            let line = format!("saturation {network} --samples 3 --sample-size 500 --warmup 500 --quiet");
+            let line = format!("saturation {network} --samples 3 --sample-size {cycles} --warmup {cycles} --quiet");
             let found = run(folder, &line);
             assert!(found.status.success(), "{name}: {}", String::from_utf8_lossy(&found.stderr));
         }

@@ -23,6 +23,9 @@ use crate::topology::Topology;
 pub use keys::{Heading, Key, Kind};
 pub use values::Values;
 
+/// From the values of settings to a checked specification.
+pub type Parse = fn(&dyn Values) -> Result<Arc<dyn NetworkSpec>, SpecError>;
+
 /// A row in the table of network models.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelFamily {
@@ -42,7 +45,7 @@ pub struct ModelFamily {
     ///
     /// # Errors
     /// The setting that cannot be used. An error without a setting is about the model as a whole.
-    pub parse: fn(&dyn Values) -> Result<Arc<dyn NetworkSpec>, SpecError>,
+    pub parse: Parse,
 }
 
 impl ModelFamily {

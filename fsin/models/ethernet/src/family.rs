@@ -53,7 +53,13 @@ pub static FAMILY: ModelFamily = ModelFamily {
     aliases: &[],
     keys: KEYS,
     shared: &["topology", "ways", "engine", "link-loads"],
-    defaults: &[],
+    // A cycle is a picosecond: the usual lengths of a run would be those of a few bits.
+    defaults: &[
+        ("warmup", "5000000000"),
+        ("conv-period", "1000000000"),
+        ("max-conv-time", "20000000000"),
+        ("sample-size", "2000000000"),
+    ],
     short: &[
         ("rate", "link-rate"),
         ("delay", "propagation"),
