@@ -19,7 +19,7 @@ use crate::{Params, Recovery, check, fast};
 const KEYS: &[Key] = &[
     Key::of_network("link-rate", "RATE", Kind::Word, Some("1Gb/s"), "", "data rate of links of which the topology says nothing"),
     Key::of_network("propagation", "TIME", Kind::Word, Some("500ns"), "", "propagation delay of links of which the topology says nothing"),
-    Key::of_network("port-queue", "FRAMES", Kind::Integer, Some("1000"), "frames", "room of a port's queue; with {pause} of an input"),
+    Key::of_network("port-queue", "FRAMES", Kind::Integer, Some("1000"), "frames", "room of a port's queue, or of an input where links pause"),
     Key::of_network("switching", "NAME", Kind::Word, Some("store-and-forward"), "", "when a switch forwards: store-and-forward, or cut-through (after the header)"),
     Key::of_network("forwarding", "NAME", Kind::Word, Some("learning"), "", "how a switch finds the port: learning (unknown addresses are flooded), or static (routes of the file, or shortest paths)"),
     Key::of_network("spanning-tree", "true|false", Kind::Word, Some("true"), "", "loops are cut, for learning; without it frames may circulate, which is reported"),
