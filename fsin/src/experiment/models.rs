@@ -66,7 +66,8 @@ pub(super) fn expand(settings: &mut Settings, model: &ModelFamily) -> Result<(),
             return Err(refused(ErrorKind::Malformed, format!("`{name}` has no value")));
         }
         if given.contains(&key.name) {
-            return Err(refused(ErrorKind::Conflict, format!("`{name}` stands twice")));
+            let what = phrase![["network" => &word], (": `{name}` stands twice")];
+            return Err(settings.error("network", ErrorKind::Conflict, what, "give it once"));
         }
         given.push(key.name);
         let value = canonical(key.kind, value.to_owned());
