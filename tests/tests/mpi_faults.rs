@@ -68,7 +68,7 @@ fn unusable_words_are_refused_with_a_remedy() {
         ("-n 2 --compute measured:0", "is not a factor"),
         ("-n 2 --compute often", "it is neither none"),
         ("-n 2 --collectives allreduce=magic", "--collectives allreduce=magic"),
-        ("-n 2 --network nowhere", "--network nowhere"),
+        ("-n 2 --network nowhere", "--network does not know `nowhere`"),
         ("-n 0", "invalid value '0'"),
     ] {
         let output = program.run(flags, "");

@@ -1,6 +1,6 @@
 //! Collectives in progress: the operations of this rank, one after another.
 //!
-//! Decision: docs/decisions/0127-mpi-programs.md.
+//! Decision: docs/decisions/0128-mpi-programs.md.
 
 use std::collections::HashMap;
 use std::ffi::c_int;
