@@ -79,7 +79,8 @@ pub(super) fn write(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
     }
     for ModelFigure { name, unit, value, .. } in result.model_figures.iter().flatten() {
         let label = name.replace('_', " ");
-        writeln!(out, "{}", format!("{label:<30} {value:.2} {unit}").trim_end())?;
+        let decimals = if value.fract() == 0.0 { 0 } else { 2 };
+        writeln!(out, "{}", format!("{label:<30} {value:.decimals$} {unit}").trim_end())?;
     }
     jobs(result.jobs.as_deref().unwrap_or_default(), out)
 }
