@@ -455,7 +455,7 @@ impl Hosts {
         }
         let longest = bit_time(8 * MAX_WIRE + GAP_BITS, self.params.link_rate) << (waiting.losses - 2).min(10);
         let draw = u128::from(mix2(mix2(self.params.seed, key), waiting.losses.into()));
-        let at = now.saturating_add(1 + (draw * u128::from(longest) >> 64) as u64);
+        let at = now.saturating_add(1 + ((draw * u128::from(longest)) >> 64) as u64);
         sender.delayed.push((at, waiting));
         self.wakes.push((host, at));
     }
