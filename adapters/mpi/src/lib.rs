@@ -3,13 +3,13 @@
 //! An unmodified MPI program that is started by `fsin mpirun` loads it instead of MPICH. Each rank is a causal guest:
 //! its messages travel through the simulated network, and its clock advances by computing and waiting only.
 //!
-//! - [`abi`]: types and constants of MPICH's `mpi.h`; [`calls`]: the exported calls, by chapters of the standard;
+//! - `abi`: types and constants of MPICH's `mpi.h`; `calls`: the exported calls, by chapters of the standard;
 //! - `calls.txt`: the table of all calls of MPICH 4.0; `build.rs` writes those that are not implemented, each of which
 //!   ends the program with its name;
-//! - [`world`]: the state of this rank; [`engine`]: messages, matching and requests; [`collective`]: collectives as
-//!   messages, by the algorithms of traces; [`data`]: what these messages carry;
-//! - [`ahead`]: says while the program computes how long it will send nothing;
-//! - [`datatype`], [`operation`], [`communicator`]: MPI's objects; [`clock`]: clocks of the program; [`report`]: what
+//! - `world`: the state of this rank; `engine`: messages, matching and requests; `collective`: collectives as
+//!   messages, by the algorithms of traces; `data`: what these messages carry;
+//! - `ahead`: says while the program computes how long it will send nothing;
+//! - `datatype`, `operation`, `communicator`: MPI's objects; `clock`: clocks of the program; `report`: what
 //!   the launcher reads at the end.
 //!
 //! # How the model departs from reality, and who could notice
