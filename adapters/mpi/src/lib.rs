@@ -16,7 +16,7 @@
 //! - A send of at most the buffered size ends at once, whatever the state of the network; a longer one ends when its
 //!   last packet has left the node.
 //! - Matching and copying take no time beyond the declared overheads, except that an unsuccessful test or probe takes
-//!   [`world::POLL`].
+//!   `world::POLL`.
 //! - Data of a collective may travel in an earlier message of the collective than in MPICH, but the result is visible
 //!   to the program only when all messages of its own rank have arrived: sizes and times of messages are those of the
 //!   algorithm. A reduction combines contributions in the order of a fixed binary tree over ranks, on any network and
