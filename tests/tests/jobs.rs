@@ -215,7 +215,7 @@ fn what_cannot_be_run_is_refused_with_place_and_remedy() {
         (&job(""), "--scheduler esy", "did you mean `easy`?"),
         (&job(""), "--allocation contigous", "did you mean `contiguous`"),
         (&job(""), "--kernel bintree", "--kernel and --job-mix exclude each other"),
-        (&job(""), "--network ideal:L=1,G=1", "--network loggops takes a trace"),
+        (&job(""), "--network ideal:L=1,G=1", "has no meaning with --network loggops"),
         (&job(""), "--temporal background(0.1)", "leave it out"),
         (&job("trace = \"x\""), "", "a job has a `trace` or a `kernel`, not both"),
         ("[[job]]\nkernel = \"all-two-all\"\n", "", "did you mean `all-to-all`"),

@@ -65,8 +65,8 @@ pub struct Steadiness {
 }
 
 impl Steadiness {
-    /// Evaluates the parts of a measured time, in order. Packets are counted by their length, of which `packet_phits` is
-    /// the longest.
+    /// Evaluates the parts of a measured time, in order. Packets are counted by their length, of which `packet_phits`
+    /// is the longest.
     #[must_use]
     pub fn of(looks: &[Look], packet_phits: u32, demand: Option<Demand>) -> Self {
         let rate = |count: &dyn Fn(&Counts) -> f64| -> Vec<f64> {
