@@ -70,6 +70,14 @@ fn every_model_carries_every_workload() {
         let [asked, accepted] = ["offered_load_phits_per_node_cycle", "accepted_load_phits_per_node_cycle"]
             .map(|figure| loaded[figure].as_f64().unwrap());
         assert!((accepted - asked).abs() < 0.01, "{name} accepts {accepted} of {asked}");
+        // Messages that do not fill their packets: load counts what is sent.
+        for size in ["5", "100"] {
+            let line = format!("run {network} --load 0.02 --cycles {} --size constant({size})", cycles.max(100_000));
+            let figures = json(folder, &line);
+            let [asked, accepted] = ["offered_load_phits_per_node_cycle", "accepted_load_phits_per_node_cycle"]
+                .map(|figure| figures[figure].as_f64().unwrap());
+            assert!((accepted - asked).abs() < 0.006, "{line}: accepts {accepted} of {asked}");
+        }
         let kernel = json(folder, &format!("run {network} --kernel all-to-all:tasks=16,bytes=200"));
         assert_eq!((&kernel["complete"], &kernel["messages"]), (&Value::from(true), &Value::from(240)), "{name}");
         for (trace, messages) in [("pair.goal", 2), ("pair.txt", 2)] {

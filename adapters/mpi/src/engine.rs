@@ -41,7 +41,7 @@ pub(crate) struct Message {
     sequence: u64,
 }
 
-/// Who waits for a message, or for the departure of one.
+/// A request that waits for a message to arrive or to leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Owner {
     Request(c_int),
@@ -112,7 +112,7 @@ impl Mail {
         }
     }
 
-    /// Messages that nobody has received.
+    /// Messages that have arrived and match no receive yet.
     pub(crate) fn unreceived(&self) -> usize {
         self.unexpected.len()
     }

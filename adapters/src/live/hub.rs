@@ -374,13 +374,13 @@ impl Hub {
     /// A message is lost: its receiver learns nothing of it.
     pub(super) fn dropped(&mut self, now: Cycle, message: &Message) {
         self.pass(now);
-        let Some(Underway { sequence, size, cookie, payload, .. }) =
+        let Some(Underway { source, destination, sequence, size, cookie, payload, .. }) =
             self.underway.get_mut(message.id as usize).and_then(Option::take)
         else {
             return;
         };
         self.vacant.push(message.id as usize);
-        let (source, destination) = (u64::from(message.source.0), u64::from(message.destination.0));
+        let (source, destination) = (u64::from(source.0), u64::from(destination.0));
         self.record(&[2, self.clock.end(now), source, sequence, destination, size, cookie], &payload);
         self.payload -= payload.len() as u64;
         self.undelivered += 1;

@@ -74,8 +74,8 @@ impl Steadiness {
         };
         let waiting = rate(&|counts| counts.waiting());
         let unserved = rate(&|counts| {
-            let Whole { generated, received, .. } = counts.whole(packet_phits);
-            generated - counts.dropped as f64 - received
+            let Whole { generated, received, dropped, .. } = counts.whole(packet_phits);
+            generated - dropped - received
         });
         let total: Counts = looks.iter().fold(Counts::default(), |sum, look| sum.plus(&look.counts));
         // Packets without a route place no load on the network: they reduce the load by their share of the generated

@@ -16,6 +16,8 @@ pub struct Short {
     pub injected: u64,
     /// Of packets ejected completely.
     pub received: u64,
+    /// Of packets lost.
+    pub dropped: u64,
 }
 
 /// Packets counted by their length: a packet of half the longest length is half a packet.
@@ -27,6 +29,8 @@ pub struct Whole {
     pub injected: f64,
     /// Ejected completely.
     pub received: f64,
+    /// Lost.
+    pub dropped: f64,
 }
 
 /// Counts of packets.
@@ -55,6 +59,7 @@ impl Counts {
             generated: whole(self.generated, self.short.generated),
             injected: whole(self.injected, self.short.injected),
             received: whole(self.received, self.short.received),
+            dropped: whole(self.dropped, self.short.dropped),
         }
     }
 
@@ -86,6 +91,7 @@ impl Counts {
                 generated: self.short.generated - earlier.short.generated,
                 injected: self.short.injected - earlier.short.injected,
                 received: self.short.received - earlier.short.received,
+                dropped: self.short.dropped - earlier.short.dropped,
             },
         }
     }
@@ -99,6 +105,7 @@ impl Counts {
         self.short.generated += other.short.generated;
         self.short.injected += other.short.injected;
         self.short.received += other.short.received;
+        self.short.dropped += other.short.dropped;
     }
 }
 

@@ -18,8 +18,8 @@
 //! begin when the message is offered. Hops count every frame that has come through a link of the topology.
 //!
 //! # How the model departs from reality, and who could notice
-//! - Switches decide in no time, and their memory is only bounded by the lengths of queues; whoever measures the
-//!   latency of a single switch should add its forwarding time to the delay of links.
+//! - Forwarding takes no time, and only the lengths of queues bound a switch's memory. To model a switch's forwarding
+//!   latency, add it to the propagation delay of links.
 //! - Messages of the spanning tree are not simulated: the network begins with the tree that IEEE 802.1D finds.
 //! - A PAUSE frame holds until the next one: refreshing it is not simulated, and it is never damaged.
 //! - Connections with windows are open from the start and for ever.

@@ -7,7 +7,7 @@ use trgen::phrase;
 
 use crate::rules::frame::{GAP_BITS, MAX_PAYLOAD, MAX_WIRE, MIN_WIRE};
 
-/// \[b/s\] Lowest and highest data rate of a link.
+/// \[b/s\] Minimum and maximum data rate of a link.
 pub const RATES: std::ops::RangeInclusive<u64> = 1_000..=10_000_000_000_000;
 
 /// \[ps\] Longest propagation delay, and longest time of any other setting: an hour.
@@ -43,7 +43,7 @@ pub enum Forwarding {
 /// Every kind of forwarding with its name.
 pub const FORWARDING: [(&str, Forwarding); 2] = [("learning", Forwarding::Learning), ("static", Forwarding::Static)];
 
-/// What becomes of lost frames.
+/// Recovery of lost frames.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Recovery {
     /// The sender learns of the loss at once, and sends the frame again.
@@ -110,7 +110,7 @@ pub struct Params {
     pub ecmp: bool,
     /// \[share\] Of frames that are damaged on a link: 0 or more, and less than 1.
     pub per: f64,
-    /// What becomes of lost frames.
+    /// Recovery of lost frames.
     pub recovery: Recovery,
     /// Link-level flow control (IEEE 802.3, annex 31B).
     pub pause: bool,

@@ -215,7 +215,7 @@ impl<'a> Builder<'a> {
         set
     }
 
-    /// Every switch sends through a port whose other end is one hop nearer: the one with the lowest number, or any.
+    /// Shortest paths: the port of lowest number that leads one hop nearer, or any such port.
     fn shortest_paths(&mut self, goal: usize, column: usize, all: bool) {
         let first = self.wiring.hosts;
         let mut hops = vec![NONE; self.wiring.switches];

@@ -49,6 +49,8 @@ struct Underway {
     frames: u64,
     received: u64,
     lost: u64,
+    /// \[bytes\] That they lack to full frames.
+    lost_short: u64,
     /// \[frames\] Not acknowledged, where there are windows.
     open: u64,
     /// Frames of it that are under way or wait to be sent again.
@@ -136,9 +138,12 @@ impl Hosts {
         let Message { source, destination, bytes, .. } = message;
         let frames = self.params.frames_of(bytes);
         self.recorder.generated(frames);
+        let short = (frames * u64::from(self.params.payload())).saturating_sub(bytes);
+        self.recorder.short().generated += short;
         let is_known = destination.index() < self.hosts.len() && source.index() < self.hosts.len();
         if !is_known || source == destination {
             self.recorder.dropped(frames);
+            self.recorder.short().dropped += short;
             return Injected::Dropped;
         }
         let is_window = self.params.recovery == Recovery::Window;
@@ -151,6 +156,7 @@ impl Hosts {
             frames,
             received: 0,
             lost: 0,
+            lost_short: 0,
             open: if is_window { frames } else { 0 },
             references: 0,
             is_sent: false,
@@ -266,6 +272,8 @@ impl Hosts {
                     if index + 1 == frames {
                         host.ending = Some(message);
                     }
+                    let short = self.short_of(&whole, index);
+                    self.recorder.short().injected += short;
                 }
                 let header = if self.params.recovery == Recovery::Window { self.params.segment_header } else { 0 };
                 (whole.destination.0, self.bytes_of(&whole, index) + header)
@@ -304,6 +312,7 @@ impl Hosts {
         if underway.lost > 0 {
             notices.dropped.push(underway.message);
             self.recorder.dropped(underway.lost);
+            self.recorder.short().dropped += underway.lost_short;
             self.in_flight -= underway.lost;
         }
         self.release_if_over(slot);
@@ -368,6 +377,11 @@ impl Hosts {
         self.ready.push(receiver);
     }
 
+    /// \[bytes\] That a frame of a message lacks to a full one.
+    fn short_of(&self, message: &Message, index: u64) -> u64 {
+        u64::from(self.params.payload() - self.bytes_of(message, index))
+    }
+
     /// A frame of a message has come for the first time.
     fn receive(&mut self, slot: u32, index: u64, frame: &Frame, now: u64) {
         let underway = &mut self.messages[slot];
@@ -382,6 +396,8 @@ impl Hosts {
             hops: u64::from(frame.hops).saturating_sub(self.hidden_hops),
         };
         self.recorder.received(Cycle(now), &receipt);
+        let short = self.short_of(&message, index);
+        self.recorder.short().received += short;
         self.in_flight -= 1;
     }
 
@@ -414,7 +430,7 @@ impl Hosts {
         }
         let Unit { load, is_received, key, losses, .. } = *state;
         self.units.release(unit);
-        let Load::Data { message, .. } = load else { return };
+        let Load::Data { message, index, .. } = load else { return };
         self.messages[message].references -= 1;
         match self.params.recovery {
             _ if is_received => {}
@@ -426,10 +442,13 @@ impl Hosts {
             // The sender finds out by its window.
             Recovery::Window => {}
             Recovery::None => {
+                let short = self.short_of(&self.messages[message].message, index);
                 let underway = &mut self.messages[message];
                 underway.lost += 1;
+                underway.lost_short += short;
                 if underway.is_sent {
                     self.recorder.dropped(1);
+                    self.recorder.short().dropped += short;
                     self.in_flight -= 1;
                 }
                 if underway.lost == 1 {

@@ -1,6 +1,6 @@
 //! The spanning tree that cuts loops.
 //!
-//! The one on which the bridges of IEEE 802.1D (clause 17, RSTP) agree: the root is the switch with the lowest number;
+//! It is that of IEEE 802.1D (clause 17, RSTP). The root is the switch of lowest number;
 //! each other switch has a root port, that of the least path cost, then of the lowest switch at the other end, then of
 //! the lowest port there; a link of which neither end is a root port is blocked. The cost of a link is 20 Tb/s over its
 //! data rate (table 17-3). Switches begin with this tree: its messages are not simulated.
