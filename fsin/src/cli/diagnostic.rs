@@ -80,7 +80,11 @@ impl Complaint {
                     .zip(deadlock.cycle.iter().cycle().skip(1))
                     .map(|(channel, next)| format!("{channel} waits for room in {next}"))
                     .collect();
-                (Exit::Watchdog, lines, "use --bubble 2, or a routing that avoids deadlock (fsin list routings)")
+                (
+                    Exit::Watchdog,
+                    lines,
+                    "use a routing that avoids deadlock (fsin list routings), or --bubble 2 with --network vct",
+                )
             }
             Failure::Network(NetworkFailure::Storm(storm)) => {
                 let lines = storm.cycle.iter().map(ToString::to_string).collect();

@@ -88,6 +88,17 @@ impl dyn Values + '_ {
         })
     }
 
+    /// The value of a key as a type that reads itself.
+    ///
+    /// # Errors
+    /// A word that it does not know.
+    pub fn parsed<T: FromStr<Err = SpecError>>(&self, name: &'static str) -> Result<T, SpecError> {
+        self.word(name).parse().map_err(|refusal: SpecError| match refusal.setting() {
+            Some(_) => refusal,
+            None => refusal.within(phrase![[name], ": "]).of(name),
+        })
+    }
+
     /// The value of a key that is true or false.
     ///
     /// # Errors

@@ -1,6 +1,5 @@
 //! The Ethernet model as a member of the family of models: its settings, and what they mean.
 
-use std::str::FromStr;
 use std::sync::Arc;
 
 use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
@@ -85,13 +84,13 @@ impl Spec {
             link_rate: rate(values, "link-rate")?,
             propagation: values.span("propagation")?,
             port_queue: values.integer("port-queue")?,
-            switching: word(values, "switching")?,
-            forwarding: word(values, "forwarding")?,
+            switching: values.parsed("switching")?,
+            forwarding: values.parsed("forwarding")?,
             spanning_tree: values.switch("spanning-tree")?,
             ageing: values.span("ageing")?,
             ecmp: values.switch("ecmp")?,
             per: values.number("per")?,
-            recovery: word(values, "recovery")?,
+            recovery: values.parsed("recovery")?,
             pause: values.switch("pause")?,
             xoff: values.integer("xoff")?,
             xon: values.integer("xon")?,
@@ -119,11 +118,6 @@ fn rate(values: &dyn Values, key: &'static str) -> Result<u64, SpecError> {
         let remedy = phrase![values.write(key, "1Gb/s"), " (b/s, kb/s, Mb/s, Gb/s, Tb/s)"];
         SpecError::new(ErrorKind::Malformed, what, remedy).of(key).given(word)
     })
-}
-
-/// A word that the model reads itself.
-fn word<T: FromStr<Err = SpecError>>(values: &dyn Values, key: &'static str) -> Result<T, SpecError> {
-    values.word(key).parse().map_err(|refusal: SpecError| refusal.within(phrase![[key], ": "]).of(key))
 }
 
 impl NetworkSpec for Spec {

@@ -8,7 +8,6 @@ use fsin_core::network::Network;
 use fsin_core::topology::Topology;
 use trgen::Geometry;
 use trgen::catalog::{Component, SpecError};
-use trgen::phrase;
 
 use crate::reference::Reference;
 use crate::{BuildError, Hold, Params, Routing, check, fast};
@@ -120,15 +119,8 @@ fn refusal(values: &dyn Values, error: BuildError) -> SpecError {
     refusal.of(key.unwrap_or("routing"))
 }
 
-/// A word that the model reads itself.
 fn word<T: FromStr<Err = SpecError>>(values: &dyn Values, key: &'static str, absent: T) -> Result<T, SpecError> {
-    if !values.is_set(key) {
-        return Ok(absent);
-    }
-    values.word(key).parse().map_err(|refusal: SpecError| match refusal.setting() {
-        Some(_) => refusal,
-        None => refusal.within(phrase![[key], ": "]).of(key),
-    })
+    if values.is_set(key) { values.parsed(key) } else { Ok(absent) }
 }
 
 fn truth(values: &dyn Values, key: &'static str, absent: bool) -> Result<bool, SpecError> {
