@@ -58,12 +58,7 @@ fn commands() -> Command {
         )
         .subcommand(run())
         .subcommands(super::many::commands())
-        .subcommand(super::serve::command())
-        .subcommand(super::mpirun::command())
-        .subcommand(super::guest::command())
-        .subcommand(super::top::command())
-        .subcommand(super::top::record_command())
-        .subcommand(super::relay::command())
+        .subcommands(of_features())
         .subcommand(
             experiment(Command::new("traffic"))
                 .about(
@@ -179,6 +174,24 @@ fn commands() -> Command {
                         .help("Its name, as in `uniform` or `bubble:smart`; patterns also with arguments: `zipf(2)`"),
                 ),
         )
+}
+
+/// The commands that a build may lack.
+fn of_features() -> Vec<Command> {
+    Vec::from([
+        #[cfg(feature = "live")]
+        super::serve::command(),
+        #[cfg(feature = "live")]
+        super::mpirun::command(),
+        #[cfg(feature = "live")]
+        super::guest::command(),
+        #[cfg(feature = "tui")]
+        super::top::command(),
+        #[cfg(feature = "tui")]
+        super::top::record_command(),
+        #[cfg(feature = "live")]
+        super::relay::command(),
+    ])
 }
 
 fn run() -> Command {

@@ -38,6 +38,7 @@ impl Complaint {
     }
 
     /// The same error with another remedy.
+    #[cfg(feature = "live")]
     pub(crate) fn remedied(self, remedy: impl Into<Phrase>) -> Self {
         Self { remedy: Some(remedy.into().written(&Flags)), ..self }
     }

@@ -25,6 +25,7 @@ pub(crate) fn loaded() {
 /// The answer to the first Ctrl-C, of commands that simulate one network.
 pub(crate) const OF_A_RUN: &str = "stopping at the end of this cycle; again to stop at once, without results";
 /// The same for commands without results of their own.
+#[cfg(feature = "tui")]
 pub(crate) const OF_NOTHING: &str = "stopping; again to stop at once";
 
 /// Installs the handler; the returned flag becomes true at the first Ctrl-C (or termination signal), which prints
@@ -33,10 +34,10 @@ pub(crate) fn listen(first: impl Into<String>) -> Result<&'static AtomicBool, Co
     let first = first.into();
     ctrlc::set_handler(move || {
         if STOP.swap(true, Ordering::Relaxed) || LOADING.load(Ordering::Relaxed) {
-            tui::terminal::restore();
+            super::looking::terminal::restore();
             std::process::exit(Exit::Interrupted as i32);
         }
-        if tui::terminal::is_taken() {
+        if super::looking::terminal::is_taken() {
             // The dashboard shows it.
             return;
         }

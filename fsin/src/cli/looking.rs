@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use adapters::address::{Address, NotAnAddress};
 use clap::{Arg, ArgAction, ArgMatches, ColorChoice, Command, value_parser};
-use fsin::dashboard::{Recorder, Watcher};
+use fsin::dashboard::{Recorder, Watcher, of_experiment};
+use fsin::experiment::Experiment;
 use fsin::watch::Watch;
 use tui::app::{App, Mode};
 use tui::dashboard::{Ending, Live, Source, show};
 use tui::feed::Feed;
-use tui::terminal;
+pub(super) use tui::terminal;
 use tui::theme::{Depth, Theme};
 use tui::view::{About, RunState, Snapshot};
 
@@ -52,6 +53,14 @@ pub(super) fn flags(command: Command) -> Command {
                 .requires("record-view")
                 .help("Cycles between two snapshots of --record-view [ten a second]"),
         )
+}
+
+/// The first flag of these on the command line.
+pub(super) fn asked(matches: &ArgMatches) -> Option<&'static str> {
+    ["tui", "monitor", "record-view"].into_iter().find(|flag| match *flag {
+        "tui" => matches.get_flag(flag),
+        flag => matches.contains_id(flag),
+    })
 }
 
 /// The terminal's drawing style.
@@ -103,6 +112,15 @@ pub(crate) struct Looking {
 }
 
 impl Looking {
+    /// The observers of an experiment, as [`Looking::begin`].
+    pub(crate) fn of_experiment(
+        matches: &ArgMatches,
+        experiment: &Experiment,
+        stop: &'static AtomicBool,
+    ) -> Result<Option<Self>, Complaint> {
+        Self::begin(matches, || of_experiment(experiment), stop)
+    }
+
     /// Starts the observers of the flags; `None` without such flags. `stop` ends the run.
     pub(crate) fn begin(
         matches: &ArgMatches,
@@ -158,6 +176,7 @@ impl Looking {
     }
 
     /// Feed for messages to the user.
+    #[cfg(feature = "live")]
     pub(crate) fn feed(&self) -> Arc<Feed> {
         Arc::clone(&self.feed)
     }

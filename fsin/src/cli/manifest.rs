@@ -22,6 +22,7 @@ impl Opening {
 
     /// Records the time of a run of guests, and the [`inputs`] of its network; input files of the guests are not
     /// included.
+    #[cfg(feature = "live")]
     pub(crate) fn of_guests(inputs: Vec<InputFile>) -> Self {
         Self { start: SystemTime::now(), inputs }
     }
@@ -33,6 +34,7 @@ impl Opening {
     }
 
     /// The manifest of a run of guests, which no file of an experiment describes.
+    #[cfg(feature = "live")]
     pub(crate) fn close_guests(self, seed: u64, costs: Costs) -> Manifest {
         self.end(None, seed, costs)
     }

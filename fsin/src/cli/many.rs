@@ -99,7 +99,7 @@ fn init() -> Command {
 }
 
 fn sweep() -> Command {
-    experiments(Command::new("sweep"))
+    let command = experiments(Command::new("sweep"))
         .about("Runs every combination of lists of values into one folder; can be interrupted and resumed")
         .after_help(SWEEP_EXAMPLES)
         .arg(
@@ -187,17 +187,8 @@ fn sweep() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("slurm: submit and leave; later, `fsin collect DIR`")
                 .help_heading("Run control"),
-        )
-        .arg(
-            Arg::new("tui")
-                .long("tui")
-                .action(ArgAction::SetTrue)
-                .conflicts_with("dry-run")
-                .help("Show curves and points on the terminal (backend local)")
-                .help_heading("Output"),
-        )
-        .arg(quiet())
-        .arg(verbose("Also say on stderr when each point has run"))
+        );
+    super::showing::flags(command).arg(quiet()).arg(verbose("Also say on stderr when each point has run"))
 }
 
 fn point() -> Command {
@@ -389,7 +380,7 @@ fn look() -> Vec<Arg> {
             .value_delimiter(',')
             .default_value("svg")
             .hide_default_value(true)
-            .value_parser(PossibleValuesParser::new(super::plot::FORMATS))
+            .value_parser(PossibleValuesParser::new(super::plot::FORMATS.iter().copied()))
             .help("Formats: svg, pdf, png, pgf (LaTeX source for pgfplots) [svg]")
             .help_heading("Output"),
     ]

@@ -83,7 +83,7 @@ fn is_exhausted(limit: &Limit, own: u64) -> bool {
 }
 
 fn end(limit: &Limit, own: u64) -> ! {
-    tui::terminal::restore();
+    super::looking::terminal::restore();
     let gib = |bytes: u64| bytes as f64 / GIB;
     let what = format!(
         "out of memory: this process holds {:.2} GiB, and {} {:.2} GiB, of which {:.2} are left; the run has ended without results",

@@ -7,16 +7,20 @@ mod compare;
 mod describe;
 mod diagnostic;
 mod generate;
+#[cfg(feature = "live")]
 mod guest;
 mod help;
 mod init;
 mod interrupt;
 mod legacy;
+#[cfg(feature = "tui")]
 mod looking;
 mod manifest;
 mod many;
 mod memory;
+#[cfg(feature = "tui")]
 mod monitor;
+#[cfg(feature = "live")]
 mod mpirun;
 mod notation;
 mod output;
@@ -25,20 +29,30 @@ mod perform;
 mod picture;
 mod plot;
 mod progress;
+#[cfg(feature = "live")]
 mod relay;
 mod rerun;
 mod run;
 mod saturation;
 mod schema;
+#[cfg(feature = "live")]
 mod serve;
+#[cfg(feature = "tui")]
 mod showing;
 mod sweep;
+#[cfg(feature = "tui")]
 mod top;
 mod topology;
 mod traffic;
+#[cfg(not(feature = "tui"))]
+mod unseen;
 
 pub(crate) use diagnostic::Complaint;
 pub(crate) use notation::Flags;
+#[cfg(not(feature = "tui"))]
+use unseen as looking;
+#[cfg(not(feature = "tui"))]
+use unseen as showing;
 
 /// Exit status of the command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,11 +81,17 @@ pub(crate) fn main() -> ExitCode {
         Some(("topology", matches)) => topology::topology(matches),
         Some(("config", matches)) => run::config(matches),
         Some(("list", matches)) => describe::list(matches),
+        #[cfg(feature = "live")]
         Some(("serve", matches)) => serve::serve(matches),
+        #[cfg(feature = "live")]
         Some(("mpirun", matches)) => mpirun::mpirun(matches),
+        #[cfg(feature = "live")]
         Some(("guest", matches)) => guest::guest(matches),
+        #[cfg(feature = "tui")]
         Some(("top", matches)) => top::top(matches),
+        #[cfg(feature = "tui")]
         Some(("record-view", matches)) => top::record(matches),
+        #[cfg(feature = "live")]
         Some(("relay", matches)) => relay::relay(matches),
         Some(("init", matches)) => init::init(matches),
         Some(("sweep", matches)) => sweep::sweep(matches),

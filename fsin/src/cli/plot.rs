@@ -5,14 +5,23 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use fsin::report::{ConvertError, Graphic, Look, Picture, Range, Scale, link_pictures, pictures};
+#[cfg(feature = "plots")]
+use fsin::report::{ConvertError, Graphic};
+use fsin::report::{Look, Picture, Range, Scale, link_pictures, pictures};
 use fsin::sweep::{Choice, Curves, open};
 use fsin::words::counted;
 
 use super::{Complaint, Exit, output};
 
 /// Formats of `--format`, which are also file extensions.
-pub(crate) const FORMATS: [&str; 4] = ["svg", "pdf", "png", "pgf"];
+pub(crate) const FORMATS: &[&str] = &[
+    "svg",
+    #[cfg(feature = "plots")]
+    "pdf",
+    #[cfg(feature = "plots")]
+    "png",
+    "pgf",
+];
 
 /// Draws the curves of a sweep.
 pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
@@ -99,6 +108,7 @@ fn cannot_write(target: &Path, error: &io::Error) -> Complaint {
     Complaint::new(Exit::Failed, what, "name a folder where you may write: -o DIR")
 }
 
+#[cfg(feature = "plots")]
 impl From<ConvertError> for Complaint {
     fn from(error: ConvertError) -> Self {
         Self::new(Exit::Failed, error.to_string(), "use --format svg, which is written as it is drawn")
@@ -108,7 +118,9 @@ impl From<ConvertError> for Complaint {
 /// A picture in a format; `None` for heat maps in LaTeX source.
 fn content(picture: &Picture, format: &str) -> Result<Option<Vec<u8>>, Complaint> {
     Ok(match format {
+        #[cfg(feature = "plots")]
         "png" => Some(Graphic::Png.of(&picture.svg)?),
+        #[cfg(feature = "plots")]
         "pdf" => Some(Graphic::Pdf.of(&picture.svg)?),
         "pgf" => picture.pgf.clone().map(String::into_bytes),
         _ => Some(picture.svg.clone().into_bytes()),

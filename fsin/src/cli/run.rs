@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use clap::ArgMatches;
-use fsin::dashboard;
 use fsin::experiment::{Experiment, Origin, check, keys, variable};
 use fsin::report::{FORMATS, Format};
 
-use super::looking::Looking;
+use super::looking::{self, Looking};
 use super::perform::{Options, Performed, perform};
 use super::progress::Meter;
 use super::{Complaint, Exit, Flags, args, interrupt, memory, output};
@@ -22,11 +21,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     let is_ideal = experiment.wire().is_some();
     if is_ideal {
-        let looking = ["tui", "monitor", "record-view"].into_iter().find(|flag| match *flag {
-            "tui" => matches.get_flag(flag),
-            flag => matches.contains_id(flag),
-        });
-        if let Some(flag) = looking {
+        if let Some(flag) = looking::asked(matches) {
             let what = format!(
                 "--{flag} has no meaning with --network {}, which has no cycles and no routers",
                 experiment.model.component.name
@@ -50,7 +45,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let stop = interrupt::listen(interrupt::OF_A_RUN)?;
     let mut looking = match is_ideal {
         true => None,
-        false => Looking::begin(matches, || dashboard::of_experiment(&experiment), stop)?,
+        false => Looking::of_experiment(matches, &experiment, stop)?,
     };
     let mut meter = Meter::new(quiet || looking.as_ref().is_some_and(Looking::has_terminal));
     let mut progress = |step| {

@@ -3,17 +3,96 @@
 use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use fsin::dashboard::{Watcher, of_experiment, of_plan, of_result};
 use fsin::experiment::Experiment;
+use fsin::result::RunResult;
 use fsin::sweep::{Collected, Plan, Store, StoreError};
+use fsin::watch::Watch;
 use tui::app::App;
-use tui::board::Board;
 use tui::dashboard::{Ending, Sweeping};
 use tui::terminal;
 use tui::view::PointState;
 
-use super::Complaint;
 use super::looking::{self, spawn};
+use super::{Complaint, Exit};
+
+/// Adds the flag.
+pub(super) fn flags(command: Command) -> Command {
+    command.arg(
+        Arg::new("tui")
+            .long("tui")
+            .action(ArgAction::SetTrue)
+            .conflicts_with("dry-run")
+            .help("Show curves and points on the terminal (backend local)")
+            .help_heading("Output"),
+    )
+}
+
+/// A sweep can be shown, and is to be.
+pub(crate) struct Request(());
+
+/// The request of the command line.
+///
+/// # Errors
+/// Points run elsewhere, or there is no terminal.
+pub(super) fn request(matches: &ArgMatches, backend: &str) -> Result<Option<Request>, Complaint> {
+    if !matches.get_flag("tui") {
+        return Ok(None);
+    }
+    if backend != "local" {
+        let what = format!("--tui shows points that run in this process, and --backend {backend} runs them elsewhere");
+        let remedy = "leave it out, or use --backend local; `fsin collect DIR` tells how far the others are";
+        return Err(Complaint::new(Exit::Usage, what, remedy));
+    }
+    looking::need_terminal("--tui", "leave it out: a sweep needs no terminal, and can be interrupted and resumed")?;
+    Ok(Some(Request(())))
+}
+
+/// Where a sweep reports the states of its points.
+pub(crate) struct Board(tui::board::Board);
+
+impl Board {
+    /// Shows a line of text.
+    pub(crate) fn say(&self, line: String) {
+        self.0.say(line);
+    }
+
+    /// The stop rule has left a point out.
+    pub(crate) fn left_out(&self, index: usize) {
+        self.0.became(index, PointState::LeftOut);
+    }
+
+    /// A point was interrupted.
+    pub(crate) fn waits(&self, index: usize) {
+        self.0.became(index, PointState::Waiting);
+    }
+
+    /// A point has failed.
+    pub(crate) fn failed(&self, index: usize, why: &str) {
+        self.0.became(index, PointState::Failed(why.to_owned()));
+    }
+
+    /// \[s\] A point has its result, after this time.
+    pub(crate) fn done(&self, index: usize, result: &RunResult, seconds: f64) {
+        self.0.became(index, of_result(result, Some(seconds)));
+    }
+
+    /// The watcher of a point that begins; `None` for a point without cycles.
+    pub(crate) fn watcher<'a>(
+        &self,
+        index: usize,
+        experiment: &Experiment,
+        stop: &'a AtomicBool,
+    ) -> Option<Box<dyn Watch + 'a>> {
+        if experiment.wire().is_some() {
+            self.0.begin_unseen(index);
+            return None;
+        }
+        let (feed, orders) = self.0.begin(index, of_experiment(experiment));
+        Some(Box::new(Watcher::new(feed, orders, stop)))
+    }
+}
 
 /// The dashboard of a sweep.
 pub(crate) struct Showing {
@@ -24,6 +103,7 @@ pub(crate) struct Showing {
 impl Showing {
     /// Shows the points of a plan, with the results of earlier runs. `stop` ends the sweep.
     pub(crate) fn begin(
+        _: Request,
         store: &Store,
         plan: &Plan,
         before: &Collected,
@@ -34,10 +114,10 @@ impl Showing {
         let states = states(store, plan, before)?;
         sweep.points.iter_mut().zip(states).for_each(|(point, state)| point.state = state);
         sweep.log.extend(plan.left_out());
-        let (board, events) = Board::new();
+        let (board, events) = tui::board::Board::new();
         let app = App::of_sweep(sweep, looking::theme());
         let dashboard = spawn(app, Sweeping::new(events, stop), stop)?;
-        Ok(Self { board: Some(board), dashboard: Some(dashboard) })
+        Ok(Self { board: Some(Board(board)), dashboard: Some(dashboard) })
     }
 
     /// The board to which the sweep reports the state of its points.
@@ -54,7 +134,7 @@ impl Showing {
             let rows = collected.rows.iter().map(|row| row.index);
             rows.chain(failed).chain(collected.missing.iter().copied()).for_each(|index| counted[index] = true);
             let left_out = counted.iter().enumerate().filter(|&(_, &counted)| !counted);
-            left_out.for_each(|(index, _)| board.became(index, PointState::LeftOut));
+            left_out.for_each(|(index, _)| board.left_out(index));
         }
         self.board = None;
         if let Some(dashboard) = self.dashboard.take() {
@@ -87,20 +167,4 @@ fn states(store: &Store, plan: &Plan, before: &Collected) -> Result<Vec<PointSta
         }
     }
     Ok(states)
-}
-
-/// The watcher of a point that begins; `None` without a dashboard, or for a point without cycles.
-pub(crate) fn watcher<'a>(
-    board: Option<&Board>,
-    index: usize,
-    experiment: &Experiment,
-    stop: &'a AtomicBool,
-) -> Option<Watcher<'a>> {
-    let board = board?;
-    if experiment.wire().is_some() {
-        board.begin_unseen(index);
-        return None;
-    }
-    let (feed, orders) = board.begin(index, of_experiment(experiment));
-    Some(Watcher::new(feed, orders, stop))
 }

@@ -3,9 +3,9 @@
 use trgen::NodeId;
 use tui::view::{About, Layout, MAX_LINKS};
 
-use crate::experiment::{Experiment, Traffic};
-use crate::family::NetworkSpec;
-use crate::topology::{Port, Rows, Topology, port_name};
+use fsin_core::family::NetworkSpec;
+use fsin_core::topology::{Port, Rows, Topology, port_name};
+use fsin_experiment::{Experiment, Traffic};
 
 /// The description of a network. `title` names the traffic.
 #[must_use]

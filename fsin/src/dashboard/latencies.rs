@@ -2,7 +2,7 @@
 
 use tui::view::Summary;
 
-use crate::stats::Distribution;
+use fsin_core::stats::Distribution;
 
 /// The latencies of packets in `now` that are not in `earlier`.
 pub(super) fn summary(now: &Distribution, earlier: Option<&Distribution>) -> Summary {

@@ -6,9 +6,9 @@ use trgen::{Activity, TaskState};
 use tui::view::{Guest, Job, Jobs, Latency, Packets, RunState, Snapshot, Sources, Task};
 
 use super::latencies::summary;
-use crate::stats::Distribution;
-use crate::view::Occupancy;
-use crate::watch::Glimpse;
+use fsin_core::stats::Distribution;
+use fsin_core::view::Occupancy;
+use fsin_core::watch::Glimpse;
 
 /// Takes snapshots; keeps the values of the latest one, to compute rates since then.
 #[derive(Debug)]

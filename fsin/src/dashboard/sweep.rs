@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use tui::view::{Figures, PointState, Sweep, SweepPoint};
 
-use crate::experiment::key;
-use crate::result::RunResult;
-use crate::sweep::{Plan, along, is_numeric, legend, position, settings};
-use crate::words::counted;
+use fsin_core::words::counted;
+use fsin_experiment::key;
+use fsin_experiment::result::RunResult;
+use fsin_experiment::sweep::{Plan, along, is_numeric, legend, position, settings};
 
 /// The points of a plan before any has begun. `name` is the name of the sweep, `at_once` the number of points that run
 /// concurrently.
@@ -87,7 +87,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::sweep::{PlanAxis, Point};
+    use fsin_experiment::sweep::{PlanAxis, Point};
 
     fn plan(axes: &[(&str, &[&str])], points: &[&[&str]]) -> Plan {
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();

@@ -10,8 +10,8 @@ use tui::feed::Feed;
 use tui::view::RunState;
 
 use super::{Recorder, Sampler};
-use crate::run::ENDED;
-use crate::watch::{Glimpse, Watch};
+use fsin_core::run::ENDED;
+use fsin_core::watch::{Glimpse, Watch};
 
 /// Approximate interval between two polls.
 const LOOK: Duration = Duration::from_millis(4);

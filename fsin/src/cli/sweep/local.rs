@@ -10,17 +10,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::ArgMatches;
-use fsin::dashboard::of_result;
 use fsin::result::RunResult;
 use fsin::sweep::{Plan, Point, StopRule, Store};
 use fsin::watch::Watch;
 use serde_json::{Value, json};
-use tui::board::Board;
-use tui::view::PointState;
 
 use crate::cli::perform::{Options, perform_one};
 use crate::cli::progress::Points;
-use crate::cli::showing::watcher;
+use crate::cli::showing::Board;
 use crate::cli::{Complaint, Exit, interrupt, output};
 
 /// The observer of points, which may also end them.
@@ -34,13 +31,6 @@ pub(super) struct Watched<'a> {
 impl Watched<'_> {
     fn is_over(self) -> bool {
         self.stop.load(Ordering::Relaxed)
-    }
-
-    /// Reports the state of a point.
-    fn tell(self, index: usize, state: PointState) {
-        if let Some(board) = self.board {
-            board.became(index, state);
-        }
     }
 }
 
@@ -79,7 +69,9 @@ pub(super) fn locally(
             if !rule.leaves_out(index, &shared.1) {
                 return Some(index);
             }
-            watched.tell(index, PointState::LeftOut);
+            if let Some(board) = watched.board {
+                board.left_out(index);
+            }
             points.skip();
         }
     };
@@ -146,8 +138,8 @@ fn one(store: &Store, (index, point): (usize, &Point), watched: Watched<'_>, alo
             Err(Complaint::new(Exit::Failed, what, "sweep into a new folder"))
         }
         Ok(experiment) => {
-            let mut watcher = watcher(watched.board, index, &experiment, watched.stop);
-            let watch = watcher.as_mut().map(|watcher| watcher as &mut dyn Watch);
+            let mut watcher = watched.board.and_then(|board| board.watcher(index, &experiment, watched.stop));
+            let watch = watcher.as_mut().map(|watcher| &mut **watcher as &mut dyn Watch);
             perform_one(&experiment, Options { watch, ..Options::new(watched.stop, alone) })
         }
         Err(error) => Err(error.into()),
@@ -157,18 +149,24 @@ fn one(store: &Store, (index, point): (usize, &Point), watched: Watched<'_>, alo
             store.keep(point, &result)?;
             let seconds = begun.elapsed().as_secs_f64();
             store.note("done", Some(point), json!({ "seconds": seconds }));
-            watched.tell(index, of_result(&result, Some(seconds)));
+            if let Some(board) = watched.board {
+                board.done(index, &result, seconds);
+            }
             Ok(ran(&result, seconds))
         }
         Ok(None) => {
-            watched.tell(index, PointState::Waiting);
+            if let Some(board) = watched.board {
+                board.waits(index);
+            }
             Ok(Ran::Interrupted)
         }
         Err(complaint) => {
             let why = complaint.to_string();
             store.fail(point, &why)?;
             store.note("failed", Some(point), json!({ "why": why }));
-            watched.tell(index, PointState::Failed(why.clone()));
+            if let Some(board) = watched.board {
+                board.failed(index, &why);
+            }
             Ok(Ran::Failed(why))
         }
     }

@@ -14,8 +14,8 @@ use serde_json::json;
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
-use super::showing::Showing;
-use super::{Complaint, Exit, Flags, args, interrupt, looking, output};
+use super::showing::{self, Request, Showing};
+use super::{Complaint, Exit, Flags, args, interrupt, output};
 
 mod elsewhere;
 mod lists;
@@ -98,9 +98,7 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let root = matches.get_one::<PathBuf>("output").cloned().unwrap_or_default();
     let store = Store::at(&root);
     let backend = matches.get_one::<String>("backend").map_or("local", String::as_str);
-    if matches.get_flag("tui") {
-        can_be_shown(backend)?;
-    }
+    let request = showing::request(matches, backend)?;
     has_effect(matches, backend)?;
     let plan = planned(matches, &store)?;
     let quiet = matches.get_flag("quiet");
@@ -122,7 +120,7 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let stop = interrupt::listen(local::stopping(&root))?;
     let mut showing = None;
     if backend == "local" {
-        showing = here(matches, &store, &plan, (&before, &todo), stop)?;
+        showing = here(matches, &store, &plan, (&before, &todo), request, stop)?;
     } else {
         // The processes that run the points share the folder.
         drop(lock.take());
@@ -180,14 +178,15 @@ fn here(
     store: &Store,
     plan: &Plan,
     (before, todo): (&Collected, &[usize]),
+    request: Option<Request>,
     stop: &'static AtomicBool,
 ) -> Result<Option<Showing>, Complaint> {
     let threads = threads(plan)?;
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = matches.get_one::<usize>("jobs").copied().unwrap_or_else(|| (processors() / threads).max(1));
-    let showing = match matches.get_flag("tui") {
-        true => Some(Showing::begin(store, plan, before, jobs, stop)?),
-        false => None,
+    let showing = match request {
+        Some(request) => Some(Showing::begin(request, store, plan, before, jobs, stop)?),
+        None => None,
     };
     let watched = Watched { board: showing.as_ref().and_then(Showing::board), stop };
     locally(store, plan, todo, jobs, watched, matches.get_flag("quiet"), matches.get_flag("verbose"))?;
@@ -212,16 +211,6 @@ fn elsewhere(
     let at_once = matches.get_one::<usize>("jobs").copied().unwrap_or(0);
     let slurm = Slurm { at_once, pack, threads: threads(plan)?, options };
     in_slurm(store, plan, todo, &slurm, matches.get_flag("detach"), stop, matches.get_flag("quiet"))
-}
-
-/// Rejects a dashboard without a run to show, or without a terminal.
-fn can_be_shown(backend: &str) -> Result<(), Complaint> {
-    if backend != "local" {
-        let what = format!("--tui shows points that run in this process, and --backend {backend} runs them elsewhere");
-        let remedy = "leave it out, or use --backend local; `fsin collect DIR` tells how far the others are";
-        return Err(Complaint::new(Exit::Usage, what, remedy));
-    }
-    looking::need_terminal("--tui", "leave it out: a sweep needs no terminal, and can be interrupted and resumed")
 }
 
 /// Rejects flags that do not apply to the executor of the points.

@@ -1,0 +1,186 @@
+//! Which settings apply to which workload.
+
+use trgen::catalog::ErrorKind;
+use trgen::phrase;
+use trgen::phrase::Phrase;
+use trgen::synthetic::expr::Expr;
+
+use super::settings::{Origin, Settings, SettingsError};
+use fsin_core::family::ModelFamily;
+
+/// How the workload generates messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Times {
+    /// A steady process without end.
+    Steady,
+    /// Shots, which end.
+    Shots,
+    /// An application alone.
+    Application,
+    /// An application, with background traffic.
+    Beside,
+}
+
+impl Times {
+    pub(super) fn of(settings: &Settings, tasks: bool) -> Self {
+        // A word that cannot be parsed is rejected where the process is built.
+        let process = Expr::parse(settings.word("temporal")).map_or_else(|_| String::new(), |expr| expr.name);
+        match (tasks, process.as_str()) {
+            (false, _) if settings.is_set("shot") => Self::Shots,
+            (false, "shot") => Self::Shots,
+            (false, _) => Self::Steady,
+            (true, "background") => Self::Beside,
+            (true, _) => Self::Application,
+        }
+    }
+}
+
+/// Keys that apply to some workloads or run controls only.
+pub(super) const SYNTHETIC: &[&str] = &["traffic", "temporal", "size", "load"];
+pub(super) const BATCH: &[&str] =
+    &["warmup", "conv-period", "conv-threshold", "max-conv-time", "samples", "sample-size", "min-batch-packets"];
+pub(super) const TASKS: &[&str] = &["eager", "tasks-per-node", "placement", "bandwidth"];
+/// Keys of finite runs.
+pub(super) const ENDING: &[&str] = &["max-cycles", "strict"];
+pub(super) const TRACE: &[&str] = &["compute", "flop-rate", "trace-unit", "recv-order", "collectives", "hosts"];
+/// Keys that apply where several applications run.
+pub(super) const JOBS: &[&str] = &["scheduler", "allocation"];
+/// Keys of graphs, which are not allowed as jobs.
+pub(super) const GRAPHS: &[&str] = &["hosts"];
+/// Keys that apply where hosts compute over a wire, beside those of the model.
+const WIRE: &[&str] = &["trace", "network", "hosts", "compute", "flop-rate", "trace-unit", "recv-order", "collectives"];
+/// Keys that determine the length of a cycle.
+pub(crate) const CYCLE: &[&str] = &["bandwidth", "phit-bytes"];
+
+/// True if a key applies where hosts compute over a wire, and cycles are only a unit of time.
+pub(super) fn is_of_wire(settings: &Settings, model: &ModelFamily, key: &str) -> bool {
+    WIRE.contains(&key)
+        || model.keys.iter().any(|own| own.name == key)
+        || (CYCLE.contains(&key) && settings.word("trace-unit") == "cycles")
+}
+
+/// The one of `trace`, `kernel` and `job-mix` that is set, if any; a flag overrides a file.
+pub(super) fn task_key(settings: &Settings) -> Result<Option<&'static str>, SettingsError> {
+    let set: Vec<&'static str> =
+        ["trace", "kernel", "job-mix"].into_iter().filter(|key| settings.is_set(key)).collect();
+    let by_flag: Vec<&'static str> = set.iter().copied().filter(|key| settings.origin(key) == Origin::Flag).collect();
+    match (&*set, &*by_flag) {
+        ([], _) => Ok(None),
+        ([key], _) | (_, [key]) => Ok(Some(*key)),
+        ([one, other, ..], []) | (_, [one, other, ..]) => Err(settings.error(
+            other,
+            ErrorKind::Conflict,
+            phrase![[one], " and ", [other], " exclude each other"],
+            "give one of them",
+        )),
+    }
+}
+
+/// Rejects flags that would have no effect.
+pub(super) fn conflicts(settings: &Settings, tasks: Option<&'static str>, times: Times) -> Result<(), SettingsError> {
+    let given = |keys: &[&'static str]| {
+        keys.iter().copied().find(|&key| settings.is_set(key) && settings.origin(key) == Origin::Flag)
+    };
+    let useless = |key: &'static str, why: Phrase, remedy: Phrase| {
+        let what = phrase![[key], " has no meaning ", why];
+        Err(settings.error(key, ErrorKind::Meaningless, what, remedy))
+    };
+    if tasks != Some("job-mix")
+        && let Some(key) = given(JOBS)
+    {
+        return useless(key, phrase!["without ", ["job-mix"]], phrase!["leave it out, or give ", ["job-mix"]]);
+    }
+    if let Some(tasks) = tasks {
+        if tasks == "job-mix" {
+            if times == Times::Beside {
+                let what =
+                    phrase!["`background` is traffic beside one application, and ", ["job-mix"], " runs several"];
+                return Err(settings.error("temporal", ErrorKind::Conflict, what, "leave it out"));
+            }
+            if let Some(key) = given(GRAPHS) {
+                return useless(
+                    key,
+                    phrase!["with ", ["job-mix"], ", whose applications are no graphs"],
+                    "leave it out".into(),
+                );
+            }
+        }
+        let synthetic: &[&str] = if times == Times::Beside { &["load", "shot"] } else { SYNTHETIC };
+        if let Some(key) = given(synthetic).or_else(|| given(&["shot"])).or_else(|| given(BATCH)) {
+            if matches!(key, "traffic" | "size") {
+                let why = phrase!["with ", [tasks], ", whose tasks say what is sent"];
+                return useless(
+                    key,
+                    why,
+                    phrase!["leave it out, or add ", ["temporal" => "background(LOAD)"], " for nodes without a task"],
+                );
+            }
+            return useless(
+                key,
+                phrase!["with ", [tasks]],
+                "leave it out: a trace, kernel or job sets its own pace and end".into(),
+            );
+        }
+        if let Some(key) = given(&["cycles"]) {
+            return useless(
+                key,
+                phrase!["with ", [tasks], ", which runs to its end"],
+                phrase!["use ", ["max-cycles"], " for a limit"],
+            );
+        }
+        if tasks == "kernel"
+            && let Some(key) = given(TRACE)
+        {
+            return useless(key, phrase!["with ", ["kernel"]], "leave it out".into());
+        }
+        return Ok(());
+    }
+    if let Some(key) = given(TASKS).or_else(|| given(TRACE)) {
+        return useless(
+            key,
+            "with synthetic traffic".into(),
+            phrase!["leave it out, or give ", ["trace"], " or ", ["kernel"]],
+        );
+    }
+    if times == Times::Shots {
+        if settings.is_set("shot") && given(&["temporal"]).is_some() {
+            return useless(
+                "temporal",
+                phrase!["with ", ["shot"], ", which is a temporal process"],
+                "leave out one of them".into(),
+            );
+        }
+        if let Some(key) = given(&["load"]) {
+            return useless(key, "with shots, which go at full speed".into(), "leave it out".into());
+        }
+        if let Some(key) = given(&["cycles"]) {
+            return useless(
+                key,
+                "with shots, which run to their end".into(),
+                phrase!["use ", ["samples"], " for their number"],
+            );
+        }
+        let batch: Vec<&'static str> = BATCH.iter().copied().filter(|&key| key != "samples").collect();
+        if let Some(key) = given(&batch) {
+            return useless(key, "with shots, all of which are measured".into(), "leave it out".into());
+        }
+        return Ok(());
+    }
+    if let Some(key) = given(ENDING) {
+        return useless(
+            key,
+            "with traffic that goes on for ever".into(),
+            phrase!["use ", ["cycles"], " for a fixed run"],
+        );
+    }
+    if settings.is_set("cycles")
+        && let Some(key) = given(BATCH)
+    {
+        return useless(
+            key,
+            phrase!["with ", ["cycles"], ", which measures every cycle"],
+            "leave out one of them".into(),
+        );
+    }
+    Ok(())
+}

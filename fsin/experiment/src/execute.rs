@@ -1,0 +1,501 @@
+//! Running an experiment.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use trace_prep::OpenError;
+use trgen::phrase;
+use trgen::phrase::Phrase;
+use trgen::synthetic::traffic::Shot;
+use trgen::trace::formats::ReadError;
+use trgen::trace::jobs::{Job, JobMix, JobRecord};
+use trgen::trace::matrix::Matrix;
+use trgen::trace::placement::hop_bytes;
+use trgen::trace::program::Program;
+use trgen::trace::replay::{Replay, ReplayReport};
+use trgen::{Cycle, NodeId};
+
+use super::bounds::Bounds;
+use super::driver::{Driver, Kind};
+use super::plan::RunPlan;
+use super::resolve::Experiment;
+use super::settings::SettingsError;
+use fsin_core::couple::{Coupled, Failure};
+use fsin_core::network::{Measure, Network};
+use fsin_core::run::{
+    DRIFT, Demand, Outcome, Progress, SHORTFALL, Saturation, Steadiness, Warning, WarningKind, batch, fixed, to_end,
+};
+use fsin_core::stats::{Counts, Estimate, lag1};
+use fsin_core::topology::{Distances, Port, Topology};
+use fsin_core::watch::Watch;
+use fsin_core::words::counted;
+
+/// Why an experiment could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum Trouble {
+    /// A setting cannot be used.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] ReadError),
+    /// The trace is in a format that its own tool must print, and printing failed.
+    #[error("{what}")]
+    Unprinted {
+        /// Description of the failure.
+        what: String,
+        /// Remedy.
+        remedy: Phrase,
+        /// True if the trace is valid, but there was no room for the text.
+        no_room: bool,
+    },
+}
+
+impl Trouble {
+    /// Description of the error.
+    #[must_use]
+    pub fn what(&self) -> Phrase {
+        match self {
+            Self::Settings(error) => error.error.what().clone(),
+            Self::Trace(_) | Self::Unprinted { .. } => self.to_string().into(),
+        }
+    }
+}
+
+impl From<OpenError> for Trouble {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Read(error) => Self::Trace(error),
+            OpenError::Printed { what, remedy, no_room } => Self::Unprinted { what, remedy, no_room },
+        }
+    }
+}
+
+/// Measurements of a trace or kernel beside those of the network.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TraceFacts {
+    /// Tasks of the application.
+    pub tasks: usize,
+    /// Calls of collective operations, summed over tasks, by name.
+    pub collectives: BTreeMap<&'static str, u64>,
+    /// The report of each task.
+    pub report: ReplayReport,
+    /// True if the blocking times of tasks are known: hosts of graphs wait for many things at once.
+    pub blocking: bool,
+    /// \[bytes x hops\] Of all messages sent, by minimal routes; `None` for several applications, and where distances
+    /// would take too long.
+    pub hop_bytes: Option<u128>,
+}
+
+/// A job of a mix.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobFacts {
+    /// Its outcome.
+    pub record: JobRecord,
+    /// \[cycles\] Its run time alone on the same nodes of an empty network; `None` if either run did not finish.
+    pub alone_cycles: Option<u64>,
+    /// \[bytes x hops\] Of its messages, by minimal routes; `None` if it did not finish, or distances would take too
+    /// long.
+    pub hop_bytes: Option<u128>,
+}
+
+/// A finished run, successful or not.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Finished {
+    /// Outcome of the network.
+    pub outcome: Outcome,
+    /// The report of the tasks, for traces and kernels.
+    pub trace: Option<TraceFacts>,
+    /// \[phits/cycle\] Offered by all nodes together; `None` without an offered load.
+    pub offered: Option<f64>,
+    /// Whether the network is saturated, and whether the measured state is steady.
+    pub steadiness: Steadiness,
+    /// Duration of each shot, for traffic of shots.
+    pub shots: Option<Vec<Shot>>,
+    /// \[packets\] Carried by each link during the measurement, by router and port, `None` where there is no link; for
+    /// experiments with `link_loads`.
+    pub links: Option<Vec<Vec<Option<u64>>>>,
+    /// Notes for readers of the results that are not warnings.
+    pub notes: Vec<Phrase>,
+    /// Outcome of each job of a mix.
+    pub jobs: Option<Vec<JobFacts>>,
+    /// Figures that only the network model has.
+    pub measures: Vec<(&'static Measure, f64)>,
+    /// Lower bounds of the program's completion.
+    pub bounds: Option<Bounds>,
+}
+
+/// Runs an experiment to its end, or until `stop` becomes true.
+///
+/// # Errors
+/// Settings that prove inconsistent, a trace that cannot be read. Failures during the run are part of the outcome.
+pub fn execute(
+    experiment: &Experiment,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Finished, Trouble> {
+    run_to_end(experiment, stop, progress, None)
+}
+
+/// Rejects an experiment that [`execute`] or, over an ideal network, [`execute_ideal`](super::execute_ideal) would not
+/// begin. Reads the trace, if there is one.
+///
+/// # Errors
+/// As [`execute`].
+pub fn check(experiment: &Experiment) -> Result<(), Trouble> {
+    if experiment.wire().is_some() {
+        return super::ideal::check(experiment);
+    }
+    network(experiment)?;
+    Driver::new(experiment, experiment.geometry()).map(|_| ())
+}
+
+/// As [`execute`], with `watch` as the observer of the run.
+///
+/// # Errors
+/// As [`execute`].
+pub fn execute_watched(
+    experiment: &Experiment,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(Progress),
+    watch: &mut dyn Watch,
+) -> Result<Finished, Trouble> {
+    run_to_end(experiment, stop, progress, Some(watch))
+}
+
+fn run_to_end(
+    experiment: &Experiment,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(Progress),
+    watch: Option<&mut dyn Watch>,
+) -> Result<Finished, Trouble> {
+    let mut network = network(experiment)?;
+    let mut driver = Driver::new(experiment, experiment.geometry())?;
+    if experiment.link_loads {
+        network.observe();
+    }
+    let mut coupled = Coupled::new(driver.source(), &mut *network, stop);
+    if let Some(watch) = watch {
+        coupled = coupled.watched(watch);
+    }
+    let mut outcome = run(experiment, coupled, progress);
+    network.settle();
+    let measures = network.measures();
+    if let Kind::Beside(background) = &driver.kind
+        && outcome.completion.is_some()
+    {
+        // The network empties later, when the background traffic has arrived too.
+        let ends = background.main().report().tasks.into_iter().map(|task| task.finished);
+        outcome.completion = ends.max().flatten().map(Cycle::next);
+    }
+    let report = driver.report();
+    if let Some((report, _)) = &report {
+        leave_alone(&mut outcome, report);
+    }
+    let shots = driver.shots().map(<[Shot]>::to_vec);
+    outcome.warnings.splice(0..0, std::mem::take(&mut driver.warnings).into_iter().map(Warning::from));
+    let trace = report.map(|(report, blocking)| TraceFacts {
+        tasks: report.tasks.len(),
+        collectives: driver.collectives.clone(),
+        report,
+        blocking,
+        hop_bytes: sent_far(experiment, &driver.kind),
+    });
+    let jobs = match &driver.kind {
+        Kind::Jobs(mix) => Some(beside_alone(experiment, mix, stop, progress)?),
+        _ => None,
+    };
+    let sent = trace.iter().flat_map(|trace| &trace.report.tasks);
+    let messages = sent.map(|task| task.sent_point_to_point + task.sent_collective).sum();
+    let bounds = match outcome.completion {
+        Some(_) if outcome.complete => Bounds::of(experiment, &driver.kind, messages, stop)?,
+        _ => None,
+    };
+    let offered = driver.offered();
+    let steadiness = steadiness(experiment, offered, &outcome);
+    let is_batch = matches!(experiment.plan, RunPlan::Batch(_));
+    if is_batch && steadiness.is_changing() {
+        outcome.converged = Some(false);
+    }
+    let topology = experiment.topology().filter(|_| experiment.link_loads);
+    let links = topology.map(|topology| links(&**topology, &outcome.crossings));
+    let notes = driver.notes;
+    let mut finished = Finished { outcome, trace, offered, steadiness, shots, links, notes, jobs, measures, bounds };
+    add_warnings(experiment, &mut finished);
+    Ok(finished)
+}
+
+/// Marks a run as failed if every task ended and some message or receive is unmatched. The recorded program would not
+/// have ended like that; with sends that wait for their receiver, the run would not end here either.
+fn leave_alone(outcome: &mut Outcome, report: &ReplayReport) {
+    let count = report.unreceived + report.unserved;
+    if !outcome.complete || outcome.failure.is_some() || count == 0 {
+        return;
+    }
+    outcome.complete = false;
+    outcome.failure = Some(Failure::Unmatched { count, shown: report.unmatched.clone() });
+    if report.unserved > 0 {
+        // A task that still waits for a message has not ended.
+        outcome.completion = None;
+    }
+}
+
+/// What was carried, by router and port, where there are links.
+fn links(topology: &dyn Topology, crossings: &[u64]) -> Vec<Vec<Option<u64>>> {
+    let ports = topology.shape().ports();
+    // A run that ended before the measurement has no counts.
+    let crossed = |node: usize, port: usize| crossings.get(node * ports + port).copied().unwrap_or(0);
+    let link =
+        |node: usize, port: usize| topology.neighbour(NodeId::at(node), Port(port as u8)).map(|_| crossed(node, port));
+    (0..topology.nodes()).map(|node| (0..ports).map(|port| link(node, port)).collect()).collect()
+}
+
+/// \[bytes x hops\] Sent by an application.
+fn sent_far(experiment: &Experiment, kind: &Kind) -> Option<u128> {
+    if matches!(kind, Kind::Synthetic(_) | Kind::Jobs(_)) {
+        return None;
+    }
+    let distances = Distances::few(Arc::clone(experiment.topology()?))?;
+    match kind {
+        Kind::Application(replay) => Some(hop_bytes(replay.flows(), &distances)),
+        Kind::Hosts(hosts) => Some(hop_bytes(hosts.flows(), &distances)),
+        Kind::Beside(background) => Some(hop_bytes(background.main().flows(), &distances)),
+        Kind::Synthetic(_) | Kind::Jobs(_) => None,
+    }
+}
+
+/// \[bytes x hops\] Of a job that has finished.
+fn job_far(job: &Job, record: &JobRecord, distances: &Distances) -> Option<u128> {
+    record.finish?;
+    let node = |task: u32| record.placement[task as usize];
+    let matrix = Matrix::of_program(&job.program);
+    let flows = matrix.pairs().iter().map(|pair| (node(pair.source), node(pair.destination), pair.bytes));
+    Some(hop_bytes(flows, distances))
+}
+
+/// The outcome of each job of a mix, with its run time alone.
+fn beside_alone(
+    experiment: &Experiment,
+    mix: &JobMix,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Vec<JobFacts>, Trouble> {
+    // Instances of one job on the same nodes have the same run time alone.
+    let mut known: Vec<(&Arc<Program>, Vec<NodeId>, Option<u64>)> = Vec::new();
+    let mut facts = Vec::new();
+    let distances = experiment.topology().and_then(|topology| Distances::few(Arc::clone(topology)));
+    for (job, record) in mix.jobs().iter().zip(mix.records()) {
+        let same = |other: &&(&Arc<Program>, Vec<NodeId>, Option<u64>)| {
+            Arc::ptr_eq(other.0, &job.program) && other.1 == record.placement
+        };
+        let alone_cycles = match (record.finish, known.iter().find(same)) {
+            (None, _) => None,
+            (Some(_), Some(&(_, _, alone))) => alone,
+            (Some(_), None) => {
+                let alone = alone(experiment, &job.program, &record.placement, stop, progress)?;
+                known.push((&job.program, record.placement.clone(), alone));
+                alone
+            }
+        };
+        let hop_bytes = distances.as_ref().and_then(|distances| job_far(job, &record, distances));
+        facts.push(JobFacts { record, alone_cycles, hop_bytes });
+    }
+    Ok(facts)
+}
+
+/// \[cycles\] Run time of a program alone, with its tasks on these nodes; `None` if it does not finish.
+fn alone(
+    experiment: &Experiment,
+    program: &Program,
+    placement: &[NodeId],
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Option<u64>, Trouble> {
+    let mut network = network(experiment)?;
+    let nodes = network.nodes();
+    let Ok(replay) = Replay::new(program.clone(), placement, nodes, experiment.pace) else {
+        return Ok(None);
+    };
+    let mut replay = replay.with_protocol(experiment.protocol);
+    let outcome = run(experiment, Coupled::new(&mut replay, &mut *network, stop), progress);
+    let last = replay.report().tasks.iter().map(|task| task.finished).max().flatten();
+    Ok(last.filter(|_| outcome.complete).map(|last| last.since(Cycle::FIRST)))
+}
+
+/// The network of an experiment.
+pub(super) fn network(experiment: &Experiment) -> Result<Box<dyn Network>, SettingsError> {
+    experiment.network.build().map_err(|refusal| {
+        let key = refusal.setting().unwrap_or("network");
+        experiment.settings().placed(key, refusal)
+    })
+}
+
+pub(super) fn run(experiment: &Experiment, mut coupled: Coupled<'_>, progress: &mut dyn FnMut(Progress)) -> Outcome {
+    match &experiment.plan {
+        RunPlan::Batch(plan) => batch(&mut coupled, plan, progress),
+        RunPlan::Fixed(cycles) => fixed(&mut coupled, *cycles, progress),
+        RunPlan::ToEnd(limit) => to_end(&mut coupled, *limit, progress),
+    }
+}
+
+/// Tests of the measured time for saturation and for a steady state.
+fn steadiness(experiment: &Experiment, offered: Option<f64>, outcome: &Outcome) -> Steadiness {
+    let demand = offered.filter(|&offered| offered > 0.0).map(|offered| Demand {
+        packets_per_cycle: offered / f64::from(experiment.units.packet_phits),
+        throttled: experiment.throttled,
+        from_empty: outcome.samples.first().is_some_and(|sample| sample.start == Cycle::FIRST),
+    });
+    Steadiness::of(&outcome.looks, experiment.units.packet_phits, demand)
+}
+
+/// Warnings that follow from the experiment and its outcome together.
+fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
+    let mut warnings: Vec<Warning> =
+        experiment.foreseen.iter().cloned().chain(experiment.network.warnings()).map(Warning::from).collect();
+    warnings.append(&mut finished.outcome.warnings);
+    let outcome = &finished.outcome;
+    match &finished.trace {
+        None if outcome.silent_nodes > 0 => {
+            let share = 100.0 * outcome.silent_nodes as f64 / outcome.nodes as f64;
+            let effect = match finished.shots {
+                Some(_) => "they owe nothing in a shot".into(),
+                None => phrase!["the offered load is lower than ", ["load"], " by that share"],
+            };
+            let (silent, nodes) = (outcome.silent_nodes, outcome.nodes);
+            let text = phrase!["{silent} of {nodes} nodes ({share:.1} %) never send under this pattern: ", effect];
+            warnings.push(Warning { kind: WarningKind::SilentNodes, text });
+        }
+        Some(trace) => warnings.extend(trace.report.misfits.warning().map(Warning::from)),
+        None => {}
+    }
+    if outcome.failure.is_none() {
+        warnings.extend(unsteady(experiment, finished));
+        warnings.extend(little(experiment, finished).into_iter().map(Warning::from));
+    }
+    finished.notes.extend(correlation(outcome));
+    if let RunPlan::ToEnd(limit) = experiment.plan
+        && !outcome.complete
+        && outcome.failure.is_none()
+        && outcome.cycles >= limit.since(Cycle::FIRST)
+    {
+        let text = phrase![
+            (
+                "incomplete: the limit of {} cycles ended the run before its traffic had ended; there is no \
+                 completion time. Use a larger ",
+                outcome.cycles
+            ),
+            ["max-cycles"],
+            "; with ",
+            ["strict"],
+            " this is exit status 3"
+        ];
+        warnings.push(text.into());
+    }
+    finished.outcome.warnings = warnings;
+}
+
+/// Warnings of a run that measured too little.
+fn little(experiment: &Experiment, finished: &Finished) -> Vec<Phrase> {
+    let (outcome, cycles) = (&finished.outcome, finished.outcome.measured_cycles());
+    let Counts { generated, received, .. } = outcome.measured.counts;
+    let mut warnings = Vec::new();
+    let longer = match experiment.plan {
+        RunPlan::Batch(_) => phrase!["use a larger ", ["sample-size"], " or ", ["samples"]],
+        RunPlan::Fixed(_) => phrase!["use more ", ["cycles"]],
+        RunPlan::ToEnd(_) => {
+            if outcome.complete && outcome.totals.generated == 0 {
+                warnings.push("no packet entered the network: no message was sent to another node".into());
+            }
+            return warnings;
+        }
+    };
+    if cycles == 0 {
+        return warnings;
+    }
+    let within = format!("in the {}", counted(cycles, "measured cycle", "measured cycles"));
+    if received == 0 {
+        let cause = match generated {
+            0 => "none was generated",
+            _ => "those that were generated were still on their way",
+        };
+        warnings.push(phrase!["no packet was received {within}, so that there is no latency: {cause}; ", &longer]);
+    }
+    if finished.offered.is_some_and(|offered| offered > 0.0) && finished.steadiness.saturation.is_none() {
+        warnings.push(phrase!["nothing is said of saturation: too little was measured {within}; ", longer]);
+    }
+    warnings
+}
+
+/// A warning of a saturated network, or of latency that changes with the length of the run.
+fn unsteady(experiment: &Experiment, finished: &Finished) -> Option<Warning> {
+    let (outcome, steadiness) = (&finished.outcome, &finished.steadiness);
+    let share = experiment.load_of_a_packet() / outcome.nodes as f64;
+    let load = |estimate: Estimate| {
+        let ci95 = estimate.ci95.map_or(String::new(), |ci95| format!(" ± {:.5}", ci95 * share));
+        format!("{:.5}{ci95}", estimate.mean * share)
+    };
+    let shortfall = steadiness.shortfall.map_or(String::new(), load);
+    let (kind, text) = match steadiness.saturation.flatten() {
+        Some(Saturation::Growing) => (
+            WarningKind::Saturated,
+            format!(
+                "saturated: the network accepts {shortfall} phits/node/cycle less than the load asked for, and queues \
+             grow by {} phits/node/cycle: latency grows as long as the run lasts, and its mean is that of this length alone",
+                steadiness.queue_growth.map_or(String::new(), load)
+            )
+            .into(),
+        ),
+        Some(Saturation::HeldBack) => (
+            WarningKind::Saturated,
+            format!(
+                "saturated: the network accepts {shortfall} phits/node/cycle less than the load asked for, which is more than \
+             {:.0} % of it: throttled sources are held back",
+                100.0 * SHORTFALL
+            )
+            .into(),
+        ),
+        None if steadiness.has_drift() && matches!(experiment.plan, RunPlan::Batch(_)) => {
+            let drift = steadiness.drift?;
+            let text = phrase![
+                (
+                    "not converged: mean latency changed by {:+.0} ± {:.0} % of its mean while it was measured, more \
+                     than {:.0} % and more than its spread explains, so that it depends on the length of the run (a \
+                     load close to saturation, or too short a warm-up): use a larger ",
+                    100.0 * drift.mean,
+                    100.0 * drift.ci95.unwrap_or(0.0),
+                    100.0 * DRIFT
+                ),
+                ["warmup"],
+                " and ",
+                ["sample-size"]
+            ];
+            (WarningKind::Unsteady, text)
+        }
+        None => return None,
+    };
+    Some(Warning { kind, text })
+}
+
+/// A note if batches are less independent than their confidence interval assumes: a correlation of neighbours above two
+/// standard errors (Law and Kelton, Simulation Modeling and Analysis, on batch means).
+fn correlation(outcome: &Outcome) -> Option<Phrase> {
+    const FEWEST: usize = 8;
+    let loads: Vec<f64> =
+        outcome.samples.iter().map(|sample| sample.summary.counts.received as f64 / sample.cycles as f64).collect();
+    let delays: Vec<f64> = outcome.samples.iter().filter_map(|sample| sample.summary.latency.mean()).collect();
+    let limit = 2.0 / (loads.len() as f64).sqrt();
+    let found = [("accepted load", loads), ("latency", delays)];
+    let (what, value) = found.iter().find_map(|(what, values)| {
+        let value = lag1(values).filter(|&value| values.len() >= FEWEST && value > limit)?;
+        Some((*what, value))
+    })?;
+    Some(phrase![
+        "the batches of {what} are correlated ({value:.2} from one to the next): its confidence interval is too \
+         narrow; use a larger ",
+        ["sample-size"],
+        ", or ",
+        ["seeds"],
+        " in a sweep"
+    ])
+}

@@ -1,0 +1,127 @@
+//! A trace over an ideal (LogGOPS) network: no router, no cycles, host times only.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use trgen::catalog::ErrorKind;
+use trgen::phrase;
+use trgen::phrase::Phrase;
+use trgen::trace::formats::Application;
+use trgen::trace::goal::hosts::Remains;
+use trgen::trace::goal::ideal::{self, Execution};
+use trgen::trace::goal::{Graph, chain};
+use trgen::trace::replay::SHOWN;
+use trgen::{Wait, WaitCause};
+
+use super::driver::{expanded, fits_ticks, looked_at, phrases};
+use super::execute::Trouble;
+use super::resolve::Experiment;
+use super::traffic::Traffic;
+use fsin_core::couple::Failure;
+
+/// Outcome of an execution over an ideal network.
+#[derive(Clone, PartialEq, Debug)]
+pub struct IdealRun {
+    /// Times and unfinished work.
+    pub execution: Execution,
+    /// Messages of the graph.
+    pub messages: u64,
+    /// \[bytes\] Of those.
+    pub message_bytes: u64,
+    /// False if the user stopped the execution.
+    pub complete: bool,
+    /// Notes on the reader's interpretation of the trace.
+    pub notes: Vec<Phrase>,
+    /// Warnings for readers of the results.
+    pub warnings: Vec<Phrase>,
+}
+
+impl IdealRun {
+    /// Why a completed execution is not a success.
+    #[must_use]
+    pub fn failure(&self) -> Option<Failure> {
+        let Remains { unstarted, unserved, unreceived, waits } = &self.execution.remains;
+        let count = unserved + unreceived;
+        match (self.complete, unstarted, count) {
+            (false, ..) | (true, 0, 0) => None,
+            (true, 0, _) => Some(Failure::Unmatched { count, shown: waits.iter().take(SHOWN).cloned().collect() }),
+            _ => {
+                let waits = waits.iter().cloned().map(|text| Wait { cause: WaitCause::Message, text });
+                Some(Failure::Stuck { waits: waits.collect() })
+            }
+        }
+    }
+}
+
+/// Executes the trace of an experiment over its ideal network: a message arrives L after it has left. Programs become
+/// graphs. Reports events to `progress`.
+///
+/// # Errors
+/// An experiment without trace or ideal network, a trace that cannot be read or that is not a graph.
+pub fn execute_ideal(
+    experiment: &Experiment,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(u64),
+) -> Result<IdealRun, Trouble> {
+    let Ready { graph, latency, notes, mut warnings } = ready(experiment)?;
+    let counts = graph.counts();
+    let mut complete = true;
+    let execution = ideal::execute(graph, experiment.hosts, latency, &mut |events| {
+        progress(events);
+        complete = !stop.load(Ordering::Relaxed);
+        complete
+    });
+    warnings.extend(execution.misfits.warning().map(Phrase::from));
+    Ok(IdealRun { execution, messages: counts.sends, message_bytes: counts.bytes, complete, notes, warnings })
+}
+
+/// A prepared execution, and the notes of its reader.
+struct Ready {
+    graph: Graph,
+    /// \[ns\] L.
+    latency: u64,
+    notes: Vec<Phrase>,
+    warnings: Vec<Phrase>,
+}
+
+/// Rejects what [`execute_ideal`] would not begin.
+///
+/// # Errors
+/// As [`execute_ideal`].
+pub(super) fn check(experiment: &Experiment) -> Result<(), Trouble> {
+    ready(experiment).map(|_| ())
+}
+
+fn ready(experiment: &Experiment) -> Result<Ready, Trouble> {
+    let settings = experiment.settings();
+    let (Traffic::Trace { path, options, .. }, Some(wire)) = (&experiment.traffic, experiment.wire()) else {
+        return Err(settings
+            .error(
+                "network",
+                ErrorKind::Conflict,
+                phrase![["network" => experiment.model.component.name], " takes a trace"],
+                phrase!["give ", ["trace" => "FILE"]],
+            )
+            .into());
+    };
+    let (mut graph, notes, warnings) = match trace_prep::open(path, options)? {
+        Application::Graphs(trace) => {
+            expanded(experiment, "a graph holds them expanded")?;
+            looked_at(experiment, &[trace.format], &[])?;
+            (trace.graph, phrases(trace.notes), Vec::new())
+        }
+        Application::Programs(trace) => {
+            if trace.algorithms.is_empty() {
+                expanded(experiment, "this trace has none to expand")?;
+            }
+            looked_at(experiment, &[trace.format], &[])?;
+            let graph = chain::graph(&trace.program).map_err(|error| {
+                let what = phrase![["network" => experiment.model.component.name], ": {error}"];
+                settings.error("network", ErrorKind::Malformed, what, "replay this trace over the router")
+            })?;
+            (graph, phrases(trace.notes), phrases(trace.warnings))
+        }
+    };
+    graph.scale_work(experiment.pace.compute_scale);
+    fits_ticks(experiment, &graph)?;
+    Ok(Ready { graph, latency: wire.latency, notes, warnings })
+}

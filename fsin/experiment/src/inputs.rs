@@ -1,0 +1,144 @@
+//! The input files of an experiment, and its identity: its settings and the contents of those files.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use trace_prep::otf2::is_anchor;
+use trgen::synthetic::{Config, traffic};
+use trgen::trace::placement;
+
+use super::keys::Kind;
+use super::resolve::Experiment;
+use super::traffic::Traffic;
+use fsin_core::topology;
+
+/// A file that was read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Input {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its name relative to the trace or pattern that it belongs to.
+    pub name: PathBuf,
+    /// \[bytes\] Its length.
+    pub bytes: u64,
+    /// SHA-256 of its content, as hexadecimal digits.
+    pub sha256: String,
+}
+
+/// Digests of files, each read once.
+#[derive(Default, Debug)]
+pub struct Inputs {
+    known: HashMap<PathBuf, Vec<Input>>,
+}
+
+impl Inputs {
+    /// Every file that the experiment reads. Files that cannot be read are left to their parsers, which report the
+    /// reason.
+    pub fn of(&mut self, experiment: &Experiment) -> Vec<Input> {
+        let (read, config): (Vec<&Path>, Option<&Config>) = match &experiment.traffic {
+            Traffic::Trace { path, beside, .. } => (vec![path], beside.as_ref()),
+            Traffic::Kernel { beside, .. } => (Vec::new(), beside.as_ref()),
+            Traffic::Jobs { file, .. } => (file.paths(), None),
+            Traffic::Synthetic(config) => (Vec::new(), Some(config)),
+        };
+        let patterns = config.into_iter().flat_map(|config| {
+            traffic::files(&config.pattern).into_iter().map(|name| config.folder.join(name)).collect::<Vec<_>>()
+        });
+        let tasks = !matches!(experiment.traffic, Traffic::Synthetic(_));
+        let placement = placement::file(&experiment.placement, Path::new("")).filter(|_| tasks);
+        let graph = experiment.topology().and_then(|topology| topology::file(&topology.spec()).map(Path::to_owned));
+        // The events of an OTF2 archive are beside its anchor file.
+        let whole = |path: &Path| match path.parent() {
+            Some(folder) if is_anchor(path) => Path::new(".").join(folder),
+            _ => path.to_owned(),
+        };
+        let named = read.into_iter().map(whole);
+        let paths: Vec<PathBuf> = named.chain(graph).chain(placement).chain(patterns).collect();
+        paths.iter().flat_map(|path| self.below(path)).collect()
+    }
+
+    /// The identity of the experiment, as 64 hexadecimal digits. It depends on the settings and the contents of files,
+    /// and not on the location of those files or on the number of threads.
+    pub fn identity(&mut self, experiment: &Experiment) -> String {
+        let mut hasher = Sha256::new();
+        for (key, value) in experiment.effective() {
+            if key.kind != Kind::Path && key.name != "threads" {
+                hasher.update(format!("{} = {:?}\n", key.name, without_folders(key.name, value)));
+            }
+        }
+        for Input { name, bytes, sha256, .. } in self.of(experiment) {
+            hasher.update(format!("{:?} {bytes} {sha256}\n", name.display().to_string()));
+        }
+        hex(&hasher.finalize())
+    }
+
+    /// The file of this path, or every file of the folder and its subfolders, in order of their names.
+    fn below(&mut self, path: &Path) -> Vec<Input> {
+        if let Some(inputs) = self.known.get(path) {
+            return inputs.clone();
+        }
+        // `archive#member` names a trace within an archive.
+        let text = path.to_string_lossy();
+        let (file, member) = match text.rsplit_once('#') {
+            Some((file, member)) if !path.exists() => (Path::new(file), Some(member)),
+            _ => (path, None),
+        };
+        let mut files = Vec::new();
+        gather(file, &mut files);
+        files.sort();
+        let inputs: Vec<Input> = files
+            .into_iter()
+            .filter_map(|path| {
+                let name = path.strip_prefix(file).ok().filter(|name| !name.as_os_str().is_empty());
+                let mut name = name.map_or_else(|| PathBuf::from(file.file_name().unwrap_or_default()), Into::into);
+                if let Some(member) = member {
+                    name.push(member);
+                }
+                let mut hasher = Sha256::new();
+                let bytes = io::copy(&mut fs::File::open(&path).ok()?, &mut hasher).ok()?;
+                Some(Input { path, name, bytes, sha256: hex(&hasher.finalize()) })
+            })
+            .collect();
+        self.known.insert(path.to_owned(), inputs.clone());
+        inputs
+    }
+}
+
+/// The value of a setting with bare file names, so that it does not depend on their location.
+#[must_use]
+pub fn without_folders(key: &str, value: String) -> String {
+    let name_of = |path: &Path| PathBuf::from(path.file_name().unwrap_or_default());
+    match key {
+        "topology" => topology::file(&value).map(name_of).map(|name| topology::with_file(&value, &name)),
+        "placement" => placement::file(&value, Path::new("")).map(|path| placement::with_file(&value, &name_of(&path))),
+        "traffic" => Some(traffic::with_files(&value, name_of)),
+        _ => None,
+    }
+    .unwrap_or(value)
+}
+
+/// Every file below a path. Links to folders are not followed, as they may be cyclic.
+fn gather(path: &Path, files: &mut Vec<PathBuf>) {
+    // Reading a pipe would leave nothing for the reader of the trace, and a device may have no end.
+    match path.metadata() {
+        Ok(about) if about.is_file() => files.push(path.to_owned()),
+        Ok(about) if about.is_dir() => {
+            for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+                let linked = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+                if !(linked && entry.path().is_dir()) {
+                    gather(&entry.path(), files);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Bytes as hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,84 @@
+//! The table of all settings: flags, keys of experiment files, `FSIN_*` variables and defaults are derived from it.
+//!
+//! Decision: docs/decisions/0003-one-table-of-keys.md.
+
+use std::sync::LazyLock;
+
+pub use fsin_core::family::{Heading, Key, Kind};
+use fsin_models::MODELS;
+
+const fn key_of(
+    heading: Heading,
+    name: &'static str,
+    metavar: &'static str,
+    kind: Kind,
+    default: Option<&'static str>,
+    unit: &'static str,
+    about: &'static str,
+) -> Key {
+    Key { name, metavar, kind, default, unit, about, heading }
+}
+
+use Heading::{Network, RunControl, Traffic};
+use Kind::{Integer, Number, Path, Switch, Word};
+
+/// The keys of every experiment; those of network models stand with the models.
+#[rustfmt::skip]
+const KEYS: &[Key] = &[
+    key_of(Network, "network", "MODEL[:key=value,...]", Word, None, "", "network model, and its settings: vct (the default), wormhole, constant-delay:delay=1us, loggops:L=2500,G=6 (for traces); fsin list networks"),
+    key_of(Network, "topology", "SPEC", Word, Some("torus:8x8"), "", "shape and sizes: torus:16x16, mesh:8x8x8, twisted:16x8:8; fsin list topologies"),
+    key_of(Network, "ways", "1|2", Integer, Some("2"), "", "directions of the links of each dimension"),
+    key_of(Traffic, "source", "open|throttled", Word, Some("open"), "", "what a full source buffer does: messages queue without bound (open loop), or the node generates nothing (throttled; the default of tasks, shots and guests)"),
+    key_of(Traffic, "traffic", "PATTERN", Word, Some("uniform"), "", "destinations: transpose, hotspot(0.1,0), A + B, A@1000 then B@500"),
+    key_of(Traffic, "temporal", "PROCESS", Word, Some("bernoulli"), "", "when: bernoulli, cburst(8), markov(2,0.01), reactive(0.5,1), shot(10)"),
+    key_of(Traffic, "shot", "MESSAGES", Integer, None, "messages", "bursts: every node sends so many, and again when all have arrived"),
+    key_of(Traffic, "size", "LAW", Word, Some("constant"), "", "message sizes: constant, uniform(4,64), bimodal(4,64,0.2), ..."),
+    key_of(Traffic, "load", "X", Number, Some("0.3"), "phits/node/cycle", "offered load"),
+    key_of(Traffic, "trace", "FILE", Path, None, "", "replay a trace instead: .trg, .trc, SimGrid TI, GOAL, or an archive (.tar.xz) of one"),
+    key_of(Traffic, "hosts", "o=..,g=..,O=..,S=..", Word, None, "", "hosts of a GOAL graph (ns, ns, ns/byte, bytes); absent ones: o=1500,g=1000,O=0,S=65535"),
+    key_of(Traffic, "eager", "BYTES", Integer, None, "bytes", "largest message of a trace or kernel that is sent without a rendezvous; all if absent"),
+    key_of(Traffic, "tasks-per-node", "N", Integer, None, "", "tasks of a trace or kernel that share a node; 1 if absent"),
+    key_of(Traffic, "kernel", "NAME:key=value,...", Word, None, "", "run an application kernel instead: all-to-all:tasks=64,bytes=4096"),
+    key_of(Traffic, "job-mix", "FILE", Path, None, "", "run several applications instead, which arrive and wait for nodes: a TOML file of jobs"),
+    key_of(Traffic, "scheduler", "NAME", Word, Some("fcfs"), "", "which job that waits starts next: fcfs, first-fit, easy (backfilling)"),
+    key_of(Traffic, "allocation", "NAME", Word, Some("contiguous"), "", "which free nodes a job gets: contiguous, quasi-contiguous, random"),
+    key_of(Traffic, "collectives", "RULES", Word, None, "", "algorithms of collectives in a trace: mpich (by size and ranks; the default), basic, or exceptions: allreduce=ring"),
+    key_of(Traffic, "placement", "P", Word, Some("consecutive"), "", "nodes of the tasks of a trace or kernel: consecutive, greedy, optimise, column, diagonal, quadrant, shuffle, shift:S, random, file:F, ..."),
+    key_of(Traffic, "bandwidth", "RATE", Word, Some("10Gb/s"), "", "rate of a link; a cycle is one phit at this rate"),
+    key_of(Traffic, "compute", "SCALE", Number, Some("1"), "", "factor on computing times of a trace: 0 removes, 1 keeps"),
+    key_of(Traffic, "flop-rate", "RATE", Word, Some("5Gflop/s"), "", "speed of a task, for traces that count flops"),
+    key_of(Traffic, "trace-unit", "ns|us|ms|cycles", Word, Some("ns"), "", "unit of computing times in .trc files"),
+    key_of(Traffic, "recv-order", "ORDER", Word, Some("detect"), "", "order of tasks in receive lines of .trc files: src-dst, dst-src, detect"),
+    key_of(RunControl, "warmup", "C", Integer, Some("5000"), "cycles", "time before anything is measured"),
+    key_of(RunControl, "conv-period", "C", Integer, Some("1000"), "cycles", "time between two looks at whether the state is steady"),
+    key_of(RunControl, "conv-threshold", "X", Number, Some("0.05"), "", "change of load and delay, as a share, that counts as steady"),
+    key_of(RunControl, "max-conv-time", "C", Integer, Some("20000"), "cycles", "longest wait for a steady state after the warm-up; 0 does not wait"),
+    key_of(RunControl, "samples", "N", Integer, Some("10"), "", "batches to measure, 1 to 100000; with shots, how many of them"),
+    key_of(RunControl, "sample-size", "C", Integer, Some("2000"), "cycles", "length of each batch"),
+    key_of(RunControl, "min-batch-packets", "N", Integer, Some("30"), "packets", "a batch grows, up to 10 times, until it has received so many"),
+    key_of(RunControl, "cycles", "C", Integer, None, "cycles", "a fixed run instead: no warm-up, everything is counted"),
+    key_of(RunControl, "max-cycles", "C", Integer, None, "cycles", "limit of a trace, kernel or shots"),
+    key_of(RunControl, "strict", "", Switch, Some("false"), "", "exit with status 3 when {max-cycles} ends a run"),
+    key_of(RunControl, "watchdog", "C", Integer, Some("10000"), "cycles", "time without any phit moving that means deadlock"),
+    key_of(RunControl, "engine", "NAME", Word, Some("fast"), "", "fast (packet by packet) or reference (phit by phit): the same results"),
+    key_of(RunControl, "threads", "N", Integer, Some("1"), "", "threads to simulate with; results do not depend on it"),
+    key_of(RunControl, "seed", "N", Integer, Some("1"), "", "seed of every random draw"),
+    key_of(RunControl, "link-loads", "", Switch, None, "", "keep how many packets each link carried while measuring: heat maps of fsin plot and fsin report"),
+];
+
+/// Every key, in the order of display: those of network models follow the other keys of the network.
+#[must_use]
+pub fn keys() -> &'static [Key] {
+    static ALL: LazyLock<Vec<Key>> = LazyLock::new(|| {
+        let (network, others): (Vec<Key>, Vec<Key>) = KEYS.iter().partition(|key| key.heading == Network);
+        let models = MODELS.iter().flat_map(|model| model.keys).copied();
+        network.into_iter().chain(models).chain(others).collect()
+    });
+    &ALL
+}
+
+/// The key of this name.
+#[must_use]
+pub fn key(name: &str) -> Option<&'static Key> {
+    keys().iter().find(|key| key.name == name)
+}

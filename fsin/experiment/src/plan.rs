@@ -1,0 +1,75 @@
+//! The length of an experiment's run, and its measured part.
+
+use trgen::Cycle;
+use trgen::catalog::ErrorKind;
+use trgen::phrase;
+
+use super::settings::{Settings, SettingsError};
+use fsin_core::run::{BatchPlan, MAX_SAMPLES};
+
+/// Maximum cycle count: sums of several still fit 64 bits.
+const MAX_CYCLES: u64 = 1 << 60;
+
+/// Run control.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum RunPlan {
+    /// Warm up, wait for a steady state, measure in batches.
+    Batch(BatchPlan),
+    /// \[cycles\] Measure this many cycles, all of them.
+    Fixed(u64),
+    /// To the end of the traffic, at most up to this cycle.
+    ToEnd(Cycle),
+}
+
+/// \[batches, shots\] Number to measure.
+pub(super) fn samples(settings: &Settings) -> Result<u64, SettingsError> {
+    let samples: u64 = settings.integer("samples")?;
+    if (1..=MAX_SAMPLES).contains(&samples) {
+        return Ok(samples);
+    }
+    let remedy = phrase!["use 1 to {MAX_SAMPLES}; longer ones (", ["sample-size"], ") measure as much"];
+    Err(settings.error("samples", ErrorKind::OutOfRange, phrase![["samples" => samples], " is out of range"], remedy))
+}
+
+/// The plan of a run; `ends` says whether the traffic is finite.
+pub(super) fn plan(settings: &Settings, ends: bool) -> Result<RunPlan, SettingsError> {
+    let cycles = |name: &'static str, least: u64| {
+        let value: u64 = settings.integer(name)?;
+        if (least..=MAX_CYCLES).contains(&value) {
+            return Ok(value);
+        }
+        Err(settings.error(
+            name,
+            ErrorKind::OutOfRange,
+            phrase![[name => value], " is out of range"],
+            format!("use {least} to 2^60"),
+        ))
+    };
+    if ends {
+        let limit = if settings.is_set("max-cycles") { Cycle::FIRST + cycles("max-cycles", 1)? } else { Cycle::NEVER };
+        return Ok(RunPlan::ToEnd(limit));
+    }
+    if settings.is_set("cycles") {
+        return Ok(RunPlan::Fixed(cycles("cycles", 1)?));
+    }
+    let conv_threshold = settings.number("conv-threshold")?;
+    if conv_threshold < 0.0 {
+        let what = phrase![["conv-threshold" => conv_threshold], " is negative"];
+        return Err(settings.error("conv-threshold", ErrorKind::OutOfRange, what, "use a share such as 0.05"));
+    }
+    let plan = BatchPlan {
+        warmup: cycles("warmup", 0)?,
+        conv_period: cycles("conv-period", 1)?,
+        conv_threshold,
+        max_conv_time: cycles("max-conv-time", 0)?,
+        samples: samples(settings)?,
+        sample_size: cycles("sample-size", 1)?,
+        min_batch_packets: settings.integer("min-batch-packets")?,
+    };
+    if plan.samples.saturating_mul(plan.sample_size) > MAX_CYCLES {
+        let what =
+            phrase![["samples" => plan.samples], (" of {} cycles each are more than 2^60 cycles", plan.sample_size)];
+        return Err(settings.error("samples", ErrorKind::TooLarge, what, "use fewer or shorter samples"));
+    }
+    Ok(RunPlan::Batch(plan))
+}

@@ -1,0 +1,272 @@
+//! From settings to a checked experiment.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use trgen::Geometry;
+use trgen::catalog::ErrorKind;
+use trgen::phrase;
+use trgen::phrase::Phrase;
+use trgen::synthetic::Config;
+use trgen::trace::goal::hosts::HostParams;
+use trgen::trace::placement;
+use trgen::trace::replay::{Pace, Protocol};
+
+use super::conflicts::{BATCH, ENDING, GRAPHS, JOBS, SYNTHETIC, TASKS, TRACE, Times, conflicts, is_of_wire, task_key};
+use super::hosts::{eager, hosts, tasks_per_node};
+use super::keys::{Key, Kind, keys};
+use super::models;
+use super::models::{expand, is_of_models, model, undeclared};
+use super::plan::{RunPlan, plan};
+use super::settings::{Origin, Settings, SettingsError, toml_value};
+use super::traffic::{Traffic, cycle_seconds, pace, placement_of, synthetic, traffic};
+use fsin_core::family::{ModelFamily, NetworkSpec, Units, Wire};
+use fsin_core::topology::{self, Topology};
+
+/// The source policy of workloads without a steady offered load, unless set: tasks, shots and guests wait by
+/// themselves.
+pub const CLOSED_LOOP: &str = "throttled";
+
+/// A complete, checked experiment: its topology is built, and copies share it.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// The network model.
+    pub model: &'static ModelFamily,
+    /// The network, from which any number of equal ones can be built.
+    pub network: Arc<dyn NetworkSpec>,
+    /// Units in which the network counts.
+    pub units: Units,
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// True if a full interface keeps its node from generating.
+    pub throttled: bool,
+    /// What drives it.
+    pub traffic: Traffic,
+    /// Placement of tasks, for traces and kernels.
+    pub placement: String,
+    /// Computation speed, for traces and kernels.
+    pub pace: Pace,
+    /// \[s\] Cycle time.
+    pub cycle_seconds: f64,
+    /// Hosts of graphs.
+    pub hosts: HostParams,
+    /// How messages of programs are sent.
+    pub protocol: Protocol,
+    /// Tasks per node.
+    pub tasks_per_node: usize,
+    /// Run control.
+    pub plan: RunPlan,
+    /// True if reaching the limit of cycles is a failure.
+    pub strict: bool,
+    /// True if results include the load of each link.
+    pub link_loads: bool,
+    times: Times,
+    /// Warnings known before the run.
+    pub foreseen: Vec<Phrase>,
+    settings: Settings,
+}
+
+impl Experiment {
+    /// Checks settings and builds their experiment.
+    ///
+    /// # Errors
+    /// The first setting that cannot be used, with its place and the remedy.
+    pub fn resolve(mut settings: Settings) -> Result<Self, SettingsError> {
+        let model = model(&settings)?;
+        expand(&mut settings, model)?;
+        let tasks = task_key(&settings)?;
+        let times = Times::of(&settings, tasks.is_some());
+        if times != Times::Steady && !settings.is_set("source") {
+            settings.set("source", CLOSED_LOOP, Origin::Default)?;
+        }
+        conflicts(&settings, tasks, times)?;
+        undeclared(&settings, model)?;
+        let network = (model.parse)(settings.values()).map_err(|refusal| {
+            let key = refusal.setting().unwrap_or("network");
+            settings.placed(key, refusal)
+        })?;
+        for (key, value) in network.settled() {
+            settings.settle(key, &value);
+        }
+        let (units, throttled) = (network.units(), throttled(&settings)?);
+        let waits = match (tasks, times) {
+            (Some(_), _) => Some("tasks"),
+            (None, Times::Shots) => Some("shots"),
+            (None, _) => None,
+        };
+        let foreseen = foreseen(&settings, &*network, waits)?;
+        let cycle_seconds = cycle_seconds(&settings, &*network)?;
+        let pace = pace(&settings, cycle_seconds)?;
+        let seed = settings.integer("seed")?;
+        let synthetic = || synthetic(&settings, network.geometry().clone(), units, (throttled, seed));
+        let traffic = traffic(&settings, (tasks, times), pace, synthetic)?;
+        let plan = plan(&settings, tasks.is_some() || times == Times::Shots)?;
+        let hosts = hosts(&settings, network.wire().map(|wire| wire.gap_per_byte))?;
+        let tasks_per_node = tasks_per_node(&settings)?;
+        if network.wire().is_some() {
+            check_wire(&settings, model)?;
+        }
+        Ok(Self {
+            model,
+            network,
+            units,
+            seed,
+            throttled,
+            traffic,
+            placement: placement_of(&settings),
+            pace,
+            cycle_seconds,
+            hosts,
+            protocol: Protocol { eager_limit: eager(&settings)? },
+            tasks_per_node,
+            plan,
+            strict: settings.choice("strict", &[("true", true), ("false", false)])?,
+            link_loads: settings.is_set("link-loads")
+                && settings.choice("link-loads", &[("true", true), ("false", false)])?,
+            times,
+            foreseen,
+            settings,
+        })
+    }
+
+    /// True if the load applies to this experiment: not for tasks, shots or sources with loads of their own.
+    #[must_use]
+    pub fn uses_load(&self) -> bool {
+        let is_for_all = |config: &Config| trgen::synthetic::traffic::uses_load(&config.pattern);
+        self.times == Times::Steady && matches!(&self.traffic, Traffic::Synthetic(config) if is_for_all(config))
+    }
+
+    /// Every setting that applies to this experiment, in the order of the key table.
+    #[must_use]
+    pub fn effective(&self) -> Vec<(&'static Key, String)> {
+        let tasks = !matches!(self.traffic, Traffic::Synthetic(_));
+        let trace = matches!(self.traffic, Traffic::Trace { .. });
+        let jobs = matches!(self.traffic, Traffic::Jobs { .. });
+        let reads_traces = trace || matches!(&self.traffic, Traffic::Jobs { file, .. } if file.has_traces());
+        let batch = matches!(self.plan, RunPlan::Batch(_));
+        self.settings.effective(|key| match key.name {
+            name if self.wire().is_some() => is_of_wire(&self.settings, self.model, name),
+            name if is_of_models(name) && !self.model.understands(name) => false,
+            "topology" => self.topology().is_some(),
+            "ways" => self.topology().is_some_and(|topology| self.settings.word("ways") == topology.ways().to_string()),
+            "trace" => trace,
+            "kernel" => matches!(self.traffic, Traffic::Kernel { .. }),
+            "job-mix" => jobs,
+            name if JOBS.contains(&name) => jobs,
+            "cycles" => matches!(self.plan, RunPlan::Fixed(_)),
+            "shot" => self.times == Times::Shots,
+            "temporal" if self.times == Times::Shots => !self.settings.is_set("shot"),
+            "load" => self.uses_load(),
+            "samples" => batch || self.times == Times::Shots,
+            // Without the key, link loads are not kept.
+            "link-loads" => self.link_loads,
+            name if SYNTHETIC.contains(&name) => self.times != Times::Application,
+            name if BATCH.contains(&name) => batch,
+            name if TASKS.contains(&name) => tasks,
+            name if ENDING.contains(&name) => matches!(self.plan, RunPlan::ToEnd(_)),
+            name if GRAPHS.contains(&name) => trace,
+            name if TRACE.contains(&name) => reads_traces,
+            _ => true,
+        })
+    }
+
+    /// The complete experiment as a file that reproduces the run.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let mut text = String::new();
+        let mut heading = String::new();
+        for (key, value) in self.effective() {
+            let own = models::heading(key);
+            if heading != own {
+                text.push_str(if heading.is_empty() { "# " } else { "\n# " });
+                text.push_str(&own);
+                text.push('\n');
+                heading = own;
+            }
+            // Paths are written as absolute paths.
+            let value = match key.kind {
+                Kind::Path => absolute(Path::new(&value)).display().to_string(),
+                _ if key.name == "traffic" => {
+                    let folder = self.settings.folder_of("traffic");
+                    trgen::synthetic::traffic::with_files(&value, |name| absolute(&folder.join(name)))
+                }
+                _ if key.name == "topology" => {
+                    let spec = self.topology().map_or_else(String::new, |topology| topology.spec());
+                    topology::file(&spec).map_or(value, |path| topology::with_file(&spec, &absolute(path)))
+                }
+                _ if key.name == "placement" => match placement::file(&value, &self.settings.folder_of("placement")) {
+                    Some(path) => placement::with_file(&value, &absolute(&path)),
+                    None => value,
+                },
+                _ => value,
+            };
+            text.push_str(&format!("{} = {}\n", key.name, toml_value(key, &value)));
+        }
+        text
+    }
+
+    /// The topology, with its dead links, where the model has one.
+    #[must_use]
+    pub fn topology(&self) -> Option<&Arc<dyn Topology>> {
+        self.network.topology()
+    }
+
+    /// Shape of the nodes that send and receive.
+    #[must_use]
+    pub fn geometry(&self) -> &Geometry {
+        self.network.geometry()
+    }
+
+    /// The wire that hosts compute with, where there is no network between them.
+    #[must_use]
+    pub fn wire(&self) -> Option<Wire> {
+        self.network.wire()
+    }
+
+    /// \[phits/node/cycle\] The share of a node's capacity that a packet in each cycle would be.
+    #[must_use]
+    pub fn load_of_a_packet(&self) -> f64 {
+        f64::from(self.units.packet_phits) / self.units.capacity
+    }
+
+    /// The settings that the experiment was built from.
+    #[must_use]
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+}
+
+/// An absolute path.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Rejects flags that do not apply where hosts compute over a wire.
+fn check_wire(settings: &Settings, model: &ModelFamily) -> Result<(), SettingsError> {
+    let useless = |key: &&Key| settings.origin(key.name) == Origin::Flag && !is_of_wire(settings, model, key.name);
+    match keys().iter().find(useless) {
+        None => Ok(()),
+        Some(key) => {
+            let what = phrase![[key.name], " has no meaning with ", ["network" => model.component.name]];
+            let remedy = "leave it out: an ideal network has no routers and no cycles";
+            Err(settings.error(key.name, ErrorKind::Meaningless, what, remedy))
+        }
+    }
+}
+
+/// The effect of pairs of nodes that cannot reach each other: a warning, or an error where `waits` would wait for ever.
+fn foreseen(settings: &Settings, network: &dyn NetworkSpec, waits: Option<&str>) -> Result<Vec<Phrase>, SettingsError> {
+    let Some(lost) = network.unreachable() else { return Ok(Vec::new()) };
+    match waits {
+        Some(who) => {
+            let what = phrase![lost.what(), ", and {who} would wait for ever"];
+            Err(settings.placed(lost.setting().unwrap_or("network"), lost.saying(what)))
+        }
+        None => Ok(vec![phrase![lost.what(), "; their messages are dropped"]]),
+    }
+}
+
+/// True if a full interface keeps its node from generating.
+fn throttled(settings: &Settings) -> Result<bool, SettingsError> {
+    settings.choice("source", &[("open", false), ("throttled", true)])
+}

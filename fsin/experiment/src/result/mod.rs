@@ -1,0 +1,97 @@
+//! Results as data: a run's outcome with a field for each figure, and one table of all figures.
+//!
+//! [`Figure`] is the table: names, units, meanings and types. [`RunResult`] has a field for each of them. JSON, CSV,
+//! tables, pictures, comparisons, pages and the documented [schema] are derived from both. This module depends neither
+//! on the display of results nor on their storage.
+
+mod csv;
+mod datum;
+mod json;
+mod manifest;
+#[cfg(feature = "live")]
+mod of_guests;
+mod of_hosts;
+mod of_jobs;
+mod of_network;
+mod rows;
+mod schema;
+mod serial;
+mod settings;
+mod table;
+
+pub use csv::{write_results, write_rows};
+pub use datum::{Number, Shape};
+pub use json::{write_line, write_pretty};
+pub use manifest::{InputFile, Manifest};
+#[cfg(feature = "live")]
+pub use of_guests::of_guests;
+pub use of_hosts::of_hosts;
+pub use of_network::of_network;
+pub use rows::{
+    Batch, CompletionBounds, FailureKind, FailureReport, GuestRow, HostTask, JobRow, MarkRow, ModelFigure, RankRow,
+    ReplayedTask, RunningDigest, ShotRow, TaskRow, WaitRow, WarningKind,
+};
+pub use schema::{Part, parts, schema};
+pub use settings::typed;
+pub use table::{Figure, RunResult};
+
+/// Version of the names and meanings of figures.
+pub const SCHEMA: u64 = 2;
+
+/// Costs of a run. Unlike all other figures these depend on the machine.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Costs {
+    /// \[s\] Of processor time, of all threads.
+    pub cpu_seconds: Option<f64>,
+    /// \[s\] Wall-clock time.
+    pub wall_seconds: f64,
+    /// \[bytes\] Peak memory of the process; `None` where the system does not report it.
+    pub peak_memory_bytes: Option<u64>,
+}
+
+impl RunResult {
+    /// The figures that do not depend on machine and time.
+    #[must_use]
+    pub fn reproducible(mut self) -> Self {
+        self.retain(|figure| figure != Figure::Manifest && !figure.is_cost());
+        // Threads affect nothing else.
+        self.experiment.remove("threads");
+        self
+    }
+
+    /// True if the network was saturated.
+    #[must_use]
+    pub fn is_saturated(&self) -> bool {
+        self.saturated == Some(true)
+    }
+
+    /// Why the result is a failure, if it is one.
+    #[must_use]
+    pub fn why_failed(&self) -> Option<&str> {
+        match &self.failure {
+            Some(failure) => Some(&failure.what),
+            None if !self.complete && self.experiment.get("strict") == Some(&true.into()) => {
+                Some("the limit of cycles ended the run")
+            }
+            None => None,
+        }
+    }
+
+    /// The warnings, each with its subject; results of older versions lack the subject.
+    pub fn warnings_by_kind(&self) -> impl Iterator<Item = (&str, Option<WarningKind>)> {
+        let kinds = self.warning_kinds.iter().copied().map(Some).chain(std::iter::repeat(None));
+        self.warnings.iter().map(String::as_str).zip(kinds)
+    }
+
+    /// The source policy, `open` or `throttled`, where synthetic sources send.
+    #[must_use]
+    pub fn source_policy(&self) -> Option<&str> {
+        self.experiment.get("traffic").and_then(|_| self.experiment.get("source")?.as_str())
+    }
+
+    /// \[phits/node/cycle\] The offered load, as set in the experiment.
+    #[must_use]
+    pub fn load(&self) -> Option<f64> {
+        self.experiment.get("load")?.as_f64()
+    }
+}

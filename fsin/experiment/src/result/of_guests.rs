@@ -1,0 +1,116 @@
+//! The result of a run of live guests.
+
+use adapters::live::{GuestReport, LiveReport, Mark, Waymark};
+use adapters::protocol::Class;
+use serde_json::{Map, Value};
+
+use super::manifest::Manifest;
+use super::of_network::{failure, hex};
+use super::rows::{GuestRow, MarkRow, RankRow, RunningDigest};
+use super::table::{OF_GUESTS, RunResult, of_ranks};
+use super::{Costs, SCHEMA};
+use fsin_core::run::Outcome;
+use trgen::phrase::Notation;
+
+/// The result of a run; `picoseconds` converts the end of a cycle to time, and `settings` are those of the run. Texts
+/// name settings in the `notation`.
+#[must_use]
+pub fn of_guests(
+    outcome: &Outcome,
+    report: &LiveReport,
+    picoseconds: &dyn Fn(u64) -> u64,
+    costs: Costs,
+    settings: Map<String, Value>,
+    manifest: Manifest,
+    notation: &dyn Notation,
+) -> RunResult {
+    let latency = &outcome.measured.latency;
+    let of_messages = report.latency.as_ref();
+    let completion = outcome.completion.map(|cycle| cycle.0);
+    let guests = &report.guests;
+    let lost = guests.iter().filter(|guest| guest.lost.is_some()).count();
+    let turns: u64 = guests.iter().map(|guest| guest.turns).sum();
+    let late: u64 = guests.iter().map(|guest| guest.late).sum();
+    let late_sum: f64 = guests.iter().filter_map(|guest| Some(guest.late_mean? * guest.late as f64)).sum();
+    let per_second = |count: u64| (costs.wall_seconds > 0.0).then(|| count as f64 / costs.wall_seconds);
+    let waymark = |mark: &Waymark| RunningDigest { time_ps: mark.time, digest: hex(mark.digest) };
+    let result = RunResult {
+        schema: SCHEMA,
+        complete: outcome.complete && lost == 0,
+        failure: outcome.failure.as_ref().map(failure),
+        warnings: outcome.warnings.iter().map(|warning| warning.text.written(notation)).collect(),
+        cycles: Some(outcome.cycles),
+        nodes: Some(outcome.nodes as u64),
+        guests_lost: Some(lost as u64),
+        messages: Some(report.injects),
+        messages_delivered: Some(report.deliveries),
+        messages_undelivered: Some(report.undelivered),
+        messages_late: Some(late),
+        late_mean_ps: (late > 0).then(|| late_sum / late as f64),
+        late_max_ps: guests.iter().map(|guest| guest.late_max).max(),
+        behind_max_ps: report.behind.map(|behind| behind.max),
+        behind_mean_ps: report.behind.and_then(|behind| behind.mean()),
+        measured_cycles: Some(outcome.measured_cycles()),
+        messages_measured: Some(of_messages.map_or(0, |latency| latency.count)),
+        message_latency_mean_ps: of_messages.map(|latency| latency.mean),
+        message_latency_p50_ps: of_messages.map(|latency| latency.p50),
+        message_latency_p99_ps: of_messages.map(|latency| latency.p99),
+        message_latency_max_ps: of_messages.map(|latency| latency.max),
+        packets_measured: Some(outcome.measured.counts.received),
+        latency_mean_cycles: latency.moments().mean(),
+        latency_max_cycles: latency.moments().max(),
+        latency_p50_cycles: latency.quantile(0.5),
+        latency_p99_cycles: latency.quantile(0.99),
+        packets_received: Some(outcome.totals.received),
+        packets_in_flight: Some(outcome.in_flight),
+        completion_cycles: completion,
+        completion_seconds: completion.map(|cycle| picoseconds(cycle) as f64 * 1e-12),
+        turns: Some(turns),
+        turns_per_second: per_second(turns),
+        messages_per_second: per_second(report.injects),
+        cpu_seconds: costs.cpu_seconds,
+        wall_seconds: Some(costs.wall_seconds),
+        peak_memory_bytes: costs.peak_memory_bytes,
+        digest: Some(hex(outcome.digest)),
+        guest_digest: Some(hex(report.digest)),
+        running_digests: Some(report.waymarks.iter().map(waymark).collect()),
+        guests: Some(guests.iter().map(guest).collect()),
+        experiment: settings,
+        manifest,
+        ..RunResult::default()
+    };
+    result.writing(OF_GUESTS.iter().copied())
+}
+
+impl RunResult {
+    /// The result of an MPI program with these ranks as guests.
+    #[must_use]
+    pub fn of_ranks(self, ranks: Vec<RankRow>) -> Self {
+        Self { ranks: Some(ranks), ..self }.writing(of_ranks())
+    }
+}
+
+fn guest(guest: &GuestReport) -> GuestRow {
+    let manifest: String = guest.manifest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mark = |mark: &Mark| MarkRow { time_ps: mark.time, label: mark.label.clone() };
+    let class = match guest.class {
+        Class::Stepped => "stepped",
+        Class::Causal => "causal",
+    };
+    GuestRow {
+        name: guest.name.clone(),
+        nodes: guest.nodes.clone(),
+        class: class.to_owned(),
+        manifest: guest.manifest.iter().any(|&byte| byte != 0).then_some(manifest),
+        time_ps: guest.time,
+        left: guest.left,
+        lost: guest.lost.clone(),
+        turns: guest.turns,
+        messages_sent: guest.injects,
+        notices: guest.notices,
+        messages_late: guest.late,
+        late_mean_ps: guest.late_mean,
+        late_max_ps: guest.late_max,
+        marks: guest.marks.iter().map(mark).collect(),
+    }
+}

@@ -1,0 +1,284 @@
+//! The result of a run over a network of routers.
+
+use trgen::synthetic::traffic::Shot;
+use trgen::trace::replay::TaskReport;
+
+use super::datum::Number;
+use super::manifest::Manifest;
+use super::of_jobs::jobs;
+use super::rows::{Batch, CompletionBounds, FailureKind, FailureReport, ReplayedTask, ShotRow, TaskRow};
+use super::settings::settings;
+use super::table::{self, OF_JOBS, OF_LINKS, RunResult};
+use super::{Costs, SCHEMA};
+use fsin_core::couple;
+use fsin_core::network::NetworkFailure;
+use trgen::phrase::Notation;
+
+use crate::{Bounds, Experiment, Finished, RunPlan, TraceFacts};
+use fsin_core::run::{Outcome, Sample};
+use fsin_core::stats::{Summary, estimate, lag1, mean};
+
+/// The result of a run; texts name settings in the `notation`.
+#[must_use]
+pub fn of_network(
+    experiment: &Experiment,
+    finished: &Finished,
+    costs: Costs,
+    manifest: Manifest,
+    notation: &dyn Notation,
+) -> RunResult {
+    let outcome = &finished.outcome;
+    let completion = outcome.completion.map(|cycle| cycle.0);
+    // The processor time of a single thread is least disturbed by other processes; the sum over several threads is
+    // meaningless.
+    let seconds = if experiment.network.threads() == 1 { costs.cpu_seconds } else { Some(costs.wall_seconds) };
+    let seconds = seconds.filter(|&seconds| seconds > 0.0);
+    let batch = matches!(experiment.plan, RunPlan::Batch(_));
+    let first = outcome.samples.first().filter(|_| batch);
+    let mut result = RunResult {
+        schema: SCHEMA,
+        complete: outcome.complete,
+        converged: outcome.converged,
+        saturated: finished.steadiness.saturation.map(|saturation| saturation.is_some()),
+        failure: outcome.failure.as_ref().map(failure),
+        warnings: outcome.warnings.iter().map(|warning| warning.text.written(notation)).collect(),
+        warning_kinds: outcome.warnings.iter().map(|warning| warning.kind.into()).collect(),
+        notes: finished.notes.iter().map(|note| note.written(notation)).collect(),
+        cycles: Some(outcome.cycles),
+        measured_cycles: Some(outcome.measured_cycles()),
+        warmup_cycles: first.map(|sample| sample.start.since(trgen::Cycle::FIRST)),
+        nodes: Some(outcome.nodes as u64),
+        silent_nodes: Some(outcome.silent_nodes as u64),
+        completion_cycles: completion,
+        completion_seconds: completion.map(|cycles| cycles as f64 * experiment.cycle_seconds),
+        cpu_seconds: costs.cpu_seconds,
+        wall_seconds: Some(costs.wall_seconds),
+        cycles_per_second: seconds.map(|seconds| outcome.cycles as f64 / seconds),
+        peak_memory_bytes: costs.peak_memory_bytes,
+        digest: Some(hex(outcome.digest)),
+        experiment: settings(experiment),
+        manifest,
+        ..RunResult::default()
+    };
+    loads(&mut result, experiment, finished);
+    latencies(&mut result, outcome);
+    steadiness(&mut result, experiment, finished);
+    counts(&mut result, outcome);
+    result.samples = Some(batches(&outcome.samples, outcome.nodes, experiment));
+    shots(&mut result, finished.shots.as_deref());
+    if let Some(links) = &finished.links {
+        link_loads(&mut result, links, outcome.measured_cycles() as f64 / experiment.load_of_a_packet());
+    }
+    bounds(&mut result, finished.bounds.as_ref());
+    if let Some(trace) = &finished.trace {
+        tasks(&mut result, trace);
+    }
+    if let Some(facts) = &finished.jobs {
+        jobs(&mut result, facts, outcome);
+    }
+    if !finished.measures.is_empty() {
+        result.model_figures = Some(finished.measures.iter().map(Into::into).collect());
+    }
+    let has_own = !finished.measures.is_empty();
+    let left_out = [
+        (finished.links.is_none(), OF_LINKS),
+        (finished.jobs.is_none(), OF_JOBS),
+        (!has_own, &[table::Figure::ModelFigures]),
+    ]
+    .map(|(out, figures)| match out {
+        true => figures,
+        false => &[],
+    });
+    result.writing(table::of_network().filter(|figure| !left_out.iter().any(|out| out.contains(figure))))
+}
+
+/// Half the width of the 95 % confidence interval of the mean of batches. `None` for fewer than two.
+fn half_width_95(batches: &[f64]) -> Option<f64> {
+    estimate(batches).and_then(|estimate| estimate.ci95)
+}
+
+fn loads(result: &mut RunResult, experiment: &Experiment, finished: &Finished) {
+    let outcome = &finished.outcome;
+    let counts = &outcome.measured.counts;
+    let phits = experiment.load_of_a_packet();
+    let node_cycles = outcome.measured_cycles() as f64 * outcome.nodes as f64;
+    let longest = experiment.units.packet_phits;
+    let load = |packets: f64| (node_cycles > 0.0).then(|| packets * phits / node_cycles);
+    let of_batch = |sample: &Sample| {
+        let received = sample.summary.counts.whole(longest).received;
+        received * phits / (sample.cycles as f64 * outcome.nodes as f64)
+    };
+    let counts = counts.whole(longest);
+    let of_batches: Vec<f64> = outcome.samples.iter().map(of_batch).collect();
+    let offered = finished.offered.map(|offered| offered / (outcome.nodes as f64 * experiment.units.capacity));
+    // A silent node of a pattern, or one without a task, does not affect the load per sender.
+    let of_a_sender = outcome.nodes as f64 / (outcome.nodes - outcome.silent_nodes) as f64;
+    let of_senders = |load: Option<f64>| load.map(|load| load * of_a_sender).filter(|load| load.is_finite());
+    result.offered_load_phits_per_node_cycle = offered;
+    result.generated_load_phits_per_node_cycle = load(counts.generated);
+    result.injected_load_phits_per_node_cycle = load(counts.injected);
+    result.accepted_load_phits_per_node_cycle = load(counts.received);
+    result.accepted_load_ci95 = half_width_95(&of_batches);
+    result.accepted_load_lag1 = lag1(&of_batches);
+    result.offered_load_of_senders_phits_per_node_cycle = of_senders(offered);
+    result.accepted_load_of_senders_phits_per_node_cycle = of_senders(load(counts.received));
+    result.accepted_load_of_senders_ci95 = of_senders(half_width_95(&of_batches));
+}
+
+fn latencies(result: &mut RunResult, outcome: &Outcome) {
+    let window = &outcome.measured;
+    let (latency, injection) = (&window.latency, &window.injection_latency);
+    let delays: Vec<f64> = outcome.samples.iter().filter_map(|sample| sample.summary.latency.mean()).collect();
+    result.latency_mean_cycles = latency.moments().mean();
+    result.latency_std_cycles = latency.moments().std();
+    result.latency_max_cycles = latency.moments().max();
+    result.latency_ci95 = half_width_95(&delays);
+    result.latency_lag1 = lag1(&delays);
+    result.latency_p50_cycles = latency.quantile(0.5);
+    result.latency_p90_cycles = latency.quantile(0.9);
+    result.latency_p99_cycles = latency.quantile(0.99);
+    result.latency_p999_cycles = latency.quantile(0.999);
+    result.injection_latency_mean_cycles = injection.mean();
+    result.injection_latency_std_cycles = injection.std();
+    result.injection_latency_max_cycles = injection.max();
+    result.hops_mean = window.hops.mean();
+}
+
+fn steadiness(result: &mut RunResult, experiment: &Experiment, finished: &Finished) {
+    let (growth, drift) = (finished.steadiness.queue_growth, finished.steadiness.drift);
+    let phits = experiment.load_of_a_packet();
+    let of_a_node = |packets: f64| packets * phits / finished.outcome.nodes as f64;
+    result.queue_growth_phits_per_node_cycle = growth.map(|growth| of_a_node(growth.mean));
+    result.queue_growth_ci95 = growth.and_then(|growth| growth.ci95).map(of_a_node);
+    result.latency_drift = drift.map(|drift| drift.mean);
+    result.latency_drift_ci95 = drift.and_then(|drift| drift.ci95);
+}
+
+fn counts(result: &mut RunResult, outcome: &Outcome) {
+    let totals = &outcome.totals;
+    result.packets_generated = Some(totals.generated);
+    result.packets_injected = Some(totals.injected);
+    result.packets_received = Some(totals.received);
+    result.packets_dropped = Some(totals.dropped);
+    result.packets_in_flight = Some(outcome.in_flight);
+    result.packet_hops = Some(totals.hops);
+    result.fairness_min = outcome.fairness.map(|fairness| fairness.min);
+    result.fairness_jain = outcome.fairness.map(|fairness| fairness.jain);
+}
+
+fn batches(samples: &[Sample], nodes: usize, experiment: &Experiment) -> Vec<Batch> {
+    let phits = experiment.load_of_a_packet();
+    let row = |sample: &Sample| {
+        let Summary { counts, latency, injection_latency, hops } = &sample.summary;
+        let node_cycles = sample.cycles as f64 * nodes as f64;
+        let load = |packets: f64| packets * phits / node_cycles;
+        let whole = counts.whole(experiment.units.packet_phits);
+        Batch {
+            start_cycle: sample.start.0,
+            cycles: sample.cycles,
+            generated_load_phits_per_node_cycle: load(whole.generated),
+            injected_load_phits_per_node_cycle: load(whole.injected),
+            accepted_load_phits_per_node_cycle: load(whole.received),
+            latency_mean_cycles: latency.mean(),
+            latency_max_cycles: latency.max(),
+            injection_latency_mean_cycles: injection_latency.mean(),
+            hops_mean: hops.mean(),
+            packets_received: counts.received,
+        }
+    };
+    samples.iter().map(row).collect()
+}
+
+/// The duration of each shot, with mean and confidence interval; null for other traffic.
+fn shots(result: &mut RunResult, shots: Option<&[Shot]>) {
+    let row = |shot: &Shot| ShotRow { start_cycle: shot.start.0, cycles: shot.cycles, messages: shot.messages };
+    let cycles: Vec<f64> = shots.unwrap_or_default().iter().map(|shot| shot.cycles as f64).collect();
+    result.shots = shots.map(|shots| shots.iter().map(row).collect());
+    result.shot_cycles_mean = mean(&cycles);
+    result.shot_cycles_ci95 = half_width_95(&cycles);
+}
+
+/// Link loads. `packets` is the capacity of a link during the measurement.
+fn link_loads(result: &mut RunResult, links: &[Vec<Option<u64>>], packets: f64) {
+    let carried: Vec<u64> = links.iter().flatten().flatten().copied().collect();
+    let load = |carried: f64| (packets > 0.0).then(|| carried / packets);
+    let mean = carried.iter().sum::<u64>() as f64 / carried.len() as f64;
+    result.link_load_mean_phits_per_cycle = load(mean).filter(|load| load.is_finite());
+    result.link_load_max_phits_per_cycle = carried.iter().max().and_then(|&most| load(most as f64));
+    result.link_packets = Some(links.to_vec());
+}
+
+/// Lower bounds of the completion, and the binding one.
+fn bounds(result: &mut RunResult, bounds: Option<&Bounds>) {
+    let binding = bounds.and_then(Bounds::binding);
+    result.completion_bound_cycles = binding.map(|(_, cycles)| cycles);
+    result.completion_bound_by = binding.map(|(name, _)| name.to_owned());
+    result.completion_bounds_cycles = bounds.map(|bounds| CompletionBounds {
+        injection: bounds.injection,
+        ejection: bounds.ejection,
+        bisection: bounds.bisection,
+        links: bounds.links,
+        critical_path: bounds.critical_path,
+    });
+}
+
+fn tasks(result: &mut RunResult, trace: &TraceFacts) {
+    let tasks = &trace.report.tasks;
+    let sum = |pick: fn(&TaskReport) -> u64| tasks.iter().map(pick).sum::<u64>();
+    let bytes = sum(|task| task.sent_bytes);
+    let blocked = |cycles: u64| trace.blocking.then_some(cycles);
+    let row = |task: &TaskReport| {
+        TaskRow::Replayed(ReplayedTask {
+            finished_cycle: task.finished.map(|cycle| cycle.0),
+            compute_cycles: task.compute_cycles,
+            blocked_on_send_cycles: blocked(task.blocked_on_send_cycles),
+            blocked_on_receive_cycles: blocked(task.blocked_on_receive_cycles),
+            blocked_on_wait_cycles: blocked(task.blocked_on_wait_cycles),
+            messages_sent: sent(task),
+            messages_received: task.received,
+            bytes_sent: task.sent_bytes,
+        })
+    };
+    result.tasks = Some(trace.tasks as u64);
+    result.messages = Some(sum(sent));
+    result.messages_point_to_point = Some(sum(|task| task.sent_point_to_point));
+    result.messages_collective = Some(sum(|task| task.sent_collective));
+    result.messages_received = Some(sum(|task| task.received));
+    result.message_bytes = Some(bytes);
+    result.hop_bytes = trace.hop_bytes.map(Number::of_sum);
+    result.hops_per_byte = trace.hop_bytes.and_then(|far| per_byte(far, bytes));
+    result.collective_calls = Some(trace.collectives.iter().map(|(&name, &calls)| (name.to_owned(), calls)).collect());
+    result.per_task = Some(tasks.iter().map(row).collect());
+}
+
+/// \[messages\] Sent by a task.
+pub(super) const fn sent(task: &TaskReport) -> u64 {
+    task.sent_point_to_point + task.sent_collective
+}
+
+/// \[links\] Mean path length of a byte; `None` without bytes.
+pub(super) fn per_byte(hop_bytes: u128, bytes: u64) -> Option<f64> {
+    (bytes > 0).then(|| hop_bytes as f64 / bytes as f64)
+}
+
+pub(super) fn hex(digest: u64) -> String {
+    format!("{digest:016x}")
+}
+
+pub(super) fn failure(failure: &couple::Failure) -> FailureReport {
+    use couple::Failure;
+    let (kind, waits) = match failure {
+        Failure::Network(NetworkFailure::Deadlock(deadlock)) => {
+            (FailureKind::NetworkDeadlock, deadlock.cycle.iter().map(ToString::to_string).collect())
+        }
+        Failure::Network(NetworkFailure::Storm(storm)) => {
+            (FailureKind::NetworkStorm, storm.cycle.iter().map(ToString::to_string).collect())
+        }
+        Failure::TrafficDeadlock { waits, .. } | Failure::Stuck { waits } => {
+            (FailureKind::TrafficDeadlock, waits.iter().map(ToString::to_string).collect())
+        }
+        Failure::Unmatched { shown, .. } => (FailureKind::Unmatched, shown.clone()),
+        Failure::Source(_) => (FailureKind::Source, Vec::new()),
+    };
+    FailureReport { kind, what: failure.to_string(), waits }
+}

@@ -1,0 +1,344 @@
+//! Rows of the figures that are tables, and figures of several parts.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::datum::Number;
+use super::table::Figure;
+use fsin_core::network::Measure;
+use fsin_core::run;
+
+/// Why a run failed.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct FailureReport {
+    /// What kind of failure it is.
+    pub kind: FailureKind,
+    /// The failure in words.
+    pub what: String,
+    /// What waits for what, a line each.
+    pub waits: Vec<String>,
+}
+
+/// Kinds of failures.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// Packets wait for one another in a circle of channels.
+    NetworkDeadlock,
+    /// Copies of packets circulate without end.
+    NetworkStorm,
+    /// Tasks wait for messages that no task sends.
+    TrafficDeadlock,
+    /// Messages or receives without a counterpart.
+    Unmatched,
+    /// The traffic ended the run.
+    Source,
+    /// A kind that this version does not know.
+    #[default]
+    #[serde(other)]
+    Unknown,
+}
+
+impl FailureKind {
+    /// As results name it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NetworkDeadlock => "network-deadlock",
+            Self::NetworkStorm => "network-storm",
+            Self::TrafficDeadlock => "traffic-deadlock",
+            Self::Unmatched => "unmatched",
+            Self::Source => "source",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What a warning is about.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WarningKind {
+    /// The network accepts less than it is asked to.
+    Saturated,
+    /// No steady state was found before measuring began, or it did not remain one.
+    NotConverged,
+    /// Under the pattern some nodes never send.
+    SilentNodes,
+    /// Anything else.
+    #[serde(other)]
+    Other,
+}
+
+impl From<run::WarningKind> for WarningKind {
+    fn from(kind: run::WarningKind) -> Self {
+        match kind {
+            run::WarningKind::Saturated => Self::Saturated,
+            run::WarningKind::Unsteady => Self::NotConverged,
+            run::WarningKind::SilentNodes => Self::SilentNodes,
+            run::WarningKind::Other => Self::Other,
+        }
+    }
+}
+
+/// A measured batch.
+#[derive(Clone, PartialEq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct Batch {
+    /// \[cycle\] First cycle of the batch.
+    pub start_cycle: u64,
+    /// \[cycles\] Its length.
+    pub cycles: u64,
+    /// \[phits/node/cycle\] Generated load.
+    pub generated_load_phits_per_node_cycle: f64,
+    /// \[phits/node/cycle\] Injected load.
+    pub injected_load_phits_per_node_cycle: f64,
+    /// \[phits/node/cycle\] Accepted load.
+    pub accepted_load_phits_per_node_cycle: f64,
+    /// \[cycles\] Mean packet latency.
+    pub latency_mean_cycles: Option<f64>,
+    /// \[cycles\] Greatest packet latency.
+    pub latency_max_cycles: Option<u64>,
+    /// \[cycles\] Mean injection latency.
+    pub injection_latency_mean_cycles: Option<f64>,
+    /// \[links\] Mean path length.
+    pub hops_mean: Option<f64>,
+    /// \[packets\] Delivered.
+    pub packets_received: u64,
+}
+
+impl Batch {
+    /// The figure of this batch that a run has under the same name; `None` where a batch has none.
+    #[must_use]
+    pub const fn number(&self, figure: Figure) -> Option<f64> {
+        match figure {
+            Figure::GeneratedLoad => Some(self.generated_load_phits_per_node_cycle),
+            Figure::InjectedLoad => Some(self.injected_load_phits_per_node_cycle),
+            Figure::AcceptedLoad => Some(self.accepted_load_phits_per_node_cycle),
+            Figure::LatencyMean => self.latency_mean_cycles,
+            Figure::InjectionLatencyMean => self.injection_latency_mean_cycles,
+            Figure::HopsMean => self.hops_mean,
+            _ => None,
+        }
+    }
+}
+
+/// A shot: a burst of messages, and the time until all have arrived.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct ShotRow {
+    /// \[cycle\] In which its first message was generated.
+    pub start_cycle: u64,
+    /// \[cycles\] From there to the last arrival, both counted.
+    pub cycles: u64,
+    /// \[messages\] Of all nodes.
+    pub messages: u64,
+}
+
+/// Bounds below which the completion of a program cannot be; null where one is not known.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct CompletionBounds {
+    /// \[cycles\] Phits of the node that sends most over its links.
+    pub injection: Option<u64>,
+    /// \[cycles\] Phits of the node that receives most over its links.
+    pub ejection: Option<u64>,
+    /// \[cycles\] Phits that cross a middle of the network over the links there.
+    pub bisection: Option<u64>,
+    /// \[cycles\] All phits times the length of their shortest paths over all links.
+    pub links: Option<u64>,
+    /// \[cycles\] The program over a network that delivers at once.
+    pub critical_path: Option<u64>,
+}
+
+/// What a task did.
+#[derive(Clone, PartialEq, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(untagged)]
+pub enum TaskRow {
+    /// Over an ideal network.
+    OfHost(HostTask),
+    /// Over a network of routers.
+    Replayed(ReplayedTask),
+}
+
+/// A task over an ideal network.
+#[derive(Clone, PartialEq, Serialize, Deserialize, Debug, JsonSchema)]
+pub struct HostTask {
+    /// \[ns\] When it was done.
+    pub finish_ns: Number,
+}
+
+/// A task over a network of routers.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct ReplayedTask {
+    /// \[cycle\] In which its last event was done; null if it did not end.
+    pub finished_cycle: Option<u64>,
+    /// \[cycles\] Of computing.
+    pub compute_cycles: u64,
+    /// \[cycles\] Blocked in sends; null where that is not known.
+    pub blocked_on_send_cycles: Option<u64>,
+    /// \[cycles\] Blocked in receives; null where that is not known.
+    pub blocked_on_receive_cycles: Option<u64>,
+    /// \[cycles\] Blocked in waits for requests; null where that is not known.
+    pub blocked_on_wait_cycles: Option<u64>,
+    /// \[messages\] Sent.
+    pub messages_sent: u64,
+    /// \[messages\] Received.
+    pub messages_received: u64,
+    /// \[bytes\] Sent.
+    pub bytes_sent: u64,
+}
+
+/// A job of a mix.
+#[derive(Clone, PartialEq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct JobRow {
+    /// Its name.
+    pub name: String,
+    /// \[tasks\] How many it has.
+    pub tasks: u64,
+    /// \[nodes\] How many it had; null if it did not start.
+    pub nodes: Option<u64>,
+    /// \[cycle\] In which it joined the queue.
+    pub arrival_cycle: u64,
+    /// \[cycle\] In which its tasks began.
+    pub start_cycle: Option<u64>,
+    /// \[cycle\] In which its last task was done.
+    pub finish_cycle: Option<u64>,
+    /// \[cycles\] From its arrival to its start.
+    pub wait_cycles: Option<u64>,
+    /// \[cycles\] From its start to its end.
+    pub run_cycles: Option<u64>,
+    /// \[cycles\] That it runs alone on the same nodes.
+    pub alone_cycles: Option<u64>,
+    /// Run time over that of the same job alone.
+    pub slowdown: Option<f64>,
+    /// \[messages\] Sent.
+    pub messages: u64,
+    /// \[bytes\] Sent.
+    pub bytes_sent: u64,
+    /// \[bytes x links\] Bytes of each message times the length of its shortest path, summed.
+    pub hop_bytes: Option<Number>,
+    /// \[links\] Mean length of the shortest path of a byte.
+    pub hops_per_byte: Option<f64>,
+    /// The node of each task; null if it did not start.
+    pub task_nodes: Option<Vec<u32>>,
+}
+
+/// A figure that only one network model has.
+#[derive(Clone, PartialEq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct ModelFigure {
+    /// Its name.
+    pub name: String,
+    /// Its unit; empty if it has none.
+    pub unit: String,
+    /// Its value.
+    pub value: f64,
+    /// What it means.
+    pub meaning: String,
+}
+
+impl From<&(&Measure, f64)> for ModelFigure {
+    fn from(&(measure, value): &(&Measure, f64)) -> Self {
+        let Measure { name, unit, about } = *measure;
+        Self { name: name.to_owned(), unit: unit.to_owned(), value, meaning: about.to_owned() }
+    }
+}
+
+/// The digest of a run of guests at one moment.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct RunningDigest {
+    /// \[ps\] The moment.
+    pub time_ps: u64,
+    /// Hash over all injections and deliveries in cycles that begin before it, 16 hexadecimal digits.
+    pub digest: String,
+}
+
+/// A live guest.
+#[derive(Clone, PartialEq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct GuestRow {
+    /// Its name.
+    pub name: String,
+    /// Its nodes.
+    pub nodes: Vec<u32>,
+    /// How its time passes: stepped or causal.
+    pub class: String,
+    /// Digest of what it is, as it said, 64 hexadecimal digits; null if it said nothing.
+    pub manifest: Option<String>,
+    /// \[ps\] Where its clock was last.
+    pub time_ps: u64,
+    /// Whether it said goodbye.
+    pub left: bool,
+    /// How it was lost; null if it was not.
+    pub lost: Option<String>,
+    /// \[turns\] That it had.
+    pub turns: u64,
+    /// \[messages\] That it injected.
+    pub messages_sent: u64,
+    /// \[notices\] Deliveries and completions that it was told of.
+    pub notices: u64,
+    /// \[messages\] Handed over after their time.
+    pub messages_late: u64,
+    /// \[ps\] Mean lateness of the late messages.
+    pub late_mean_ps: Option<f64>,
+    /// \[ps\] Greatest lateness of a message.
+    pub late_max_ps: u64,
+    /// The moments that it gave a name.
+    pub marks: Vec<MarkRow>,
+}
+
+/// A moment that a guest gave a name.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct MarkRow {
+    /// \[ps\] When.
+    pub time_ps: u64,
+    /// The name.
+    pub label: String,
+}
+
+/// A rank of an MPI program on a simulated network.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct RankRow {
+    /// Its number in `MPI_COMM_WORLD`.
+    pub rank: u64,
+    /// Whether it has called `MPI_Finalize`.
+    pub finalized: bool,
+    /// \[ps\] Its clock at its end.
+    pub time_ps: u64,
+    /// \[ps\] That it computed.
+    pub computing_ps: u64,
+    /// \[ps\] That it waited.
+    pub waiting_ps: u64,
+    /// The same by the call, and by the rank that was waited for.
+    pub waits: Vec<WaitRow>,
+    /// \[messages\] That it sent, those of collectives included.
+    pub messages_sent: u64,
+    /// \[bytes\] That it sent.
+    pub bytes_sent: u64,
+    /// \[messages\] That it received.
+    pub messages_received: u64,
+    /// \[messages\] That had arrived before their receive was posted.
+    pub messages_unexpected: u64,
+    /// \[calls\] By name.
+    pub calls: BTreeMap<String, u64>,
+}
+
+/// The time that a rank waited in one call for one other rank.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct WaitRow {
+    /// The call.
+    pub call: String,
+    /// The rank that was waited for; null for any of several.
+    pub peer: Option<u64>,
+    /// \[ps\] The time.
+    pub waiting_ps: u64,
+}

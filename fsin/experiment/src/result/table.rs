@@ -1,0 +1,303 @@
+//! The table of all figures: the fields of [`RunResult`], and a [`Figure`] for each.
+//!
+//! The figures of a network of routers come first, in the order in which they are written, followed by those of the
+//! other kinds of runs alone.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::ser::SerializeMap;
+use serde_json::{Map, Value};
+
+use super::datum::{Datum, Number, Shape};
+use super::manifest::Manifest;
+use super::rows::{
+    Batch, CompletionBounds, FailureReport, GuestRow, JobRow, ModelFigure, RankRow, RunningDigest, ShotRow, TaskRow,
+    WarningKind,
+};
+use super::serial::Written;
+
+macro_rules! figures {
+    ($($id:ident = $name:ident: $type:ty, [$($unit:literal)?] $meaning:literal;)+) => {
+        /// A figure of a result: what has a name, a unit and a meaning.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Figure {
+            $(#[doc = concat!($("\\[", $unit, "\\] ",)? $meaning)] $id,)+
+        }
+
+        impl Figure {
+            /// Every figure, in the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$id,)+];
+
+            /// Its name in results: the key in JSON, the head of a column in CSV.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$id => stringify!($name),)+ }
+            }
+
+            /// Its unit; empty if it has none.
+            #[must_use]
+            pub const fn unit(self) -> &'static str {
+                match self { $(Self::$id => concat!($($unit)?),)+ }
+            }
+
+            /// What it means, in one line.
+            #[must_use]
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$id => $meaning,)+ }
+            }
+
+            /// What its value is.
+            #[must_use]
+            pub const fn shape(self) -> Shape {
+                match self { $(Self::$id => <$type as Datum>::SHAPE,)+ }
+            }
+        }
+
+        /// The result of a run: every figure. A figure that this kind of run does not have, or that cannot be computed, is
+        /// `None`. Serialised it is one object, with a key for each figure that the kind of run has.
+        #[derive(Clone, PartialEq, Default, Debug, JsonSchema)]
+        pub struct RunResult {
+            $(#[doc = concat!($("\\[", $unit, "\\] ",)? $meaning)] pub $name: $type,)+
+            /// What is written, in this order.
+            #[schemars(skip)]
+            pub(super) written: Vec<Written>,
+        }
+
+        impl RunResult {
+            /// A figure as a number; `None` if it is absent or not a number.
+            #[must_use]
+            pub fn number(&self, figure: Figure) -> Option<f64> {
+                match figure { $(Figure::$id => self.$name.number(),)+ }
+            }
+
+            /// A figure as JSON; null if it is absent.
+            #[must_use]
+            pub fn value(&self, figure: Figure) -> Value {
+                let value = match figure { $(Figure::$id => serde_json::to_value(&self.$name),)+ };
+                // No type of the table has non-string keys or a failing implementation.
+                value.unwrap_or_default()
+            }
+
+            pub(super) fn write_entry<M: SerializeMap>(&self, figure: Figure, map: &mut M) -> Result<(), M::Error> {
+                match figure { $(Figure::$id => map.serialize_entry(figure.name(), &self.$name),)+ }
+            }
+
+            pub(super) fn read_entry(&mut self, figure: Figure, value: &Value) -> Result<(), serde_json::Error> {
+                match figure {
+                    $(Figure::$id => self.$name = Option::<$type>::deserialize(value)?.unwrap_or_default(),)+
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+figures! {
+    Schema = schema: u64, [] "version of the names and meanings of figures";
+    Complete = complete: bool, [] "whether the run came to its planned end";
+    Converged = converged: Option<bool>, [] "whether the measured state is steady; null where no steady state was waited for and no trend is seen";
+    Saturated = saturated: Option<bool>, [] "whether the network carries less than it is asked to; null where no load is asked for, or too little was measured to judge";
+    Failure = failure: Option<FailureReport>, [] "why the run failed; null if it did not";
+    Warnings = warnings: Vec<String>, [] "what a reader of the figures must know";
+    WarningKinds = warning_kinds: Vec<WarningKind>, [] "what each of the warnings is about, in the same order";
+    Notes = notes: Vec<String>, [] "what a reader may want to know without being warned: decisions of the trace reader, correlated batches";
+    Cycles = cycles: Option<u64>, ["cycles"] "simulated in all";
+    MeasuredCycles = measured_cycles: Option<u64>, ["cycles"] "over which was measured";
+    WarmupCycles = warmup_cycles: Option<u64>, ["cycles"] "before measuring began; null of runs that are not measured in batches";
+    Nodes = nodes: Option<u64>, ["nodes"] "endpoints of the network";
+    OfferedLoad = offered_load_phits_per_node_cycle: Option<f64>, ["phits/node/cycle"] "load asked for, over all nodes; null where none is asked for, or where it changes with time";
+    GeneratedLoad = generated_load_phits_per_node_cycle: Option<f64>, ["phits/node/cycle"] "load that sources generated while measuring";
+    InjectedLoad = injected_load_phits_per_node_cycle: Option<f64>, ["phits/node/cycle"] "load that entered the source buffers while measuring";
+    AcceptedLoad = accepted_load_phits_per_node_cycle: Option<f64>, ["phits/node/cycle"] "load that was received while measuring";
+    AcceptedLoadCi95 = accepted_load_ci95: Option<f64>, ["phits/node/cycle"] "half the 95 % confidence interval of the accepted load, over batches";
+    AcceptedLoadLag1 = accepted_load_lag1: Option<f64>, [] "correlation of the accepted load of a batch with that of the next, -1 to 1";
+    OfferedLoadOfSenders = offered_load_of_senders_phits_per_node_cycle: Option<f64>, ["phits/node/cycle"] "load asked for, over the nodes that send";
+    AcceptedLoadOfSenders = accepted_load_of_senders_phits_per_node_cycle: Option<f64>, ["phits/node/cycle"] "accepted load, over the nodes that send";
+    AcceptedLoadOfSendersCi95 = accepted_load_of_senders_ci95: Option<f64>, ["phits/node/cycle"] "half the 95 % confidence interval of the accepted load over the nodes that send";
+    QueueGrowth = queue_growth_phits_per_node_cycle: Option<f64>, ["phits/node/cycle"] "growth of the queues at sources and in the network: phits generated and not received";
+    QueueGrowthCi95 = queue_growth_ci95: Option<f64>, ["phits/node/cycle"] "half the 95 % confidence interval of that growth";
+    LatencyMean = latency_mean_cycles: Option<f64>, ["cycles"] "mean packet latency, from generation (throttled sources: from entering the source buffer) to the arrival of the last phit, of packets received while measuring";
+    LatencyStd = latency_std_cycles: Option<f64>, ["cycles"] "standard deviation of the packet latency";
+    LatencyMax = latency_max_cycles: Option<u64>, ["cycles"] "greatest packet latency";
+    LatencyCi95 = latency_ci95: Option<f64>, ["cycles"] "half the 95 % confidence interval of the mean latency, over batches";
+    LatencyDrift = latency_drift: Option<f64>, [] "change of the mean latency over the measured time, as a share of its mean";
+    LatencyDriftCi95 = latency_drift_ci95: Option<f64>, [] "half the 95 % confidence interval of that change";
+    LatencyLag1 = latency_lag1: Option<f64>, [] "correlation of the mean latency of a batch with that of the next, -1 to 1";
+    LatencyP50 = latency_p50_cycles: Option<u64>, ["cycles"] "median packet latency";
+    LatencyP90 = latency_p90_cycles: Option<u64>, ["cycles"] "90th percentile of the packet latency";
+    LatencyP99 = latency_p99_cycles: Option<u64>, ["cycles"] "99th percentile of the packet latency";
+    LatencyP999 = latency_p999_cycles: Option<u64>, ["cycles"] "99.9th percentile of the packet latency";
+    InjectionLatencyMean = injection_latency_mean_cycles: Option<f64>, ["cycles"] "mean time from the same moment to that in which the header leaves the injection queue";
+    InjectionLatencyStd = injection_latency_std_cycles: Option<f64>, ["cycles"] "standard deviation of the injection latency";
+    InjectionLatencyMax = injection_latency_max_cycles: Option<u64>, ["cycles"] "greatest injection latency";
+    HopsMean = hops_mean: Option<f64>, ["links"] "mean path length of the packets received while measuring";
+    PacketsGenerated = packets_generated: Option<u64>, ["packets"] "generated in the whole run, warm-up included";
+    PacketsInjected = packets_injected: Option<u64>, ["packets"] "that entered the source buffers in the whole run";
+    PacketsReceived = packets_received: Option<u64>, ["packets"] "received in the whole run";
+    PacketsDropped = packets_dropped: Option<u64>, ["packets"] "dropped in the whole run";
+    PacketsInFlight = packets_in_flight: Option<u64>, ["packets"] "still in the network at the end";
+    PacketHops = packet_hops: Option<u64>, ["packets x links"] "links that headers crossed in the whole run";
+    SilentNodes = silent_nodes: Option<u64>, ["nodes"] "that never send under this pattern";
+    FairnessMin = fairness_min: Option<f64>, [] "packets received from the least served source, as a share of the mean";
+    FairnessJain = fairness_jain: Option<f64>, [] "Jain's index of the packets received from each source, 1 where all are served alike";
+    Samples = samples: Option<Vec<Batch>>, [] "figures of each measured batch, in order";
+    Shots = shots: Option<Vec<ShotRow>>, [] "each shot, in order; null of traffic without shots";
+    ShotCyclesMean = shot_cycles_mean: Option<f64>, ["cycles"] "mean length of a shot";
+    ShotCyclesCi95 = shot_cycles_ci95: Option<f64>, ["cycles"] "half the 95 % confidence interval of the mean length of a shot";
+    LinkLoadMean = link_load_mean_phits_per_cycle: Option<f64>, ["phits/cycle"] "share of the measured cycles in which a link carries a phit, mean over links; where link loads are kept";
+    LinkLoadMax = link_load_max_phits_per_cycle: Option<f64>, ["phits/cycle"] "the same of the busiest link; where link loads are kept";
+    LinkPackets = link_packets: Option<Vec<Vec<Option<u64>>>>, ["packets"] "whose header crossed each link while measuring, by router and port, null where there is no link; where link loads are kept";
+    CompletionCycles = completion_cycles: Option<u64>, ["cycles"] "clock when the last task was done, which starts at 1; null of traffic that does not end";
+    CompletionSeconds = completion_seconds: Option<f64>, ["s"] "the same as time";
+    CompletionBound = completion_bound_cycles: Option<u64>, ["cycles"] "greatest of the bounds below which the completion cannot be";
+    CompletionBoundBy = completion_bound_by: Option<String>, [] "name of that bound";
+    CompletionBounds = completion_bounds_cycles: Option<CompletionBounds>, ["cycles"] "each bound below which the completion cannot be";
+    Tasks = tasks: Option<u64>, ["tasks"] "of the application; null of synthetic traffic";
+    Messages = messages: Option<u64>, ["messages"] "sent in all; of live guests, that entered the network";
+    MessagesPointToPoint = messages_point_to_point: Option<u64>, ["messages"] "sent by point-to-point operations";
+    MessagesCollective = messages_collective: Option<u64>, ["messages"] "sent by collective operations";
+    MessagesReceived = messages_received: Option<u64>, ["messages"] "received by tasks";
+    MessageBytes = message_bytes: Option<u64>, ["bytes"] "of all messages sent";
+    HopBytes = hop_bytes: Option<Number>, ["bytes x links"] "bytes of each message times the length of its shortest path, summed";
+    HopsPerByte = hops_per_byte: Option<f64>, ["links"] "mean length of the shortest path of a byte";
+    CollectiveCalls = collective_calls: Option<BTreeMap<String, u64>>, ["calls"] "collective operations by name, summed over tasks";
+    PerTask = per_task: Option<Vec<TaskRow>>, [] "figures of each task, by number";
+    JobsFinished = jobs_finished: Option<u64>, ["jobs"] "of the mix, that came to their end";
+    JobWaitMean = job_wait_mean_cycles: Option<f64>, ["cycles"] "mean time from the arrival of a job to its start";
+    JobRunMean = job_run_mean_cycles: Option<f64>, ["cycles"] "mean time from the start of a job to its end";
+    JobSlowdownMean = job_slowdown_mean: Option<f64>, [] "mean run time of a job over that of the same job alone on the same nodes";
+    NodeUtilization = node_utilization: Option<f64>, [] "share of nodes and cycles in which there was a job";
+    Jobs = jobs: Option<Vec<JobRow>>, [] "figures of each job of the mix";
+    ModelFigures = model_figures: Option<Vec<ModelFigure>>, [] "figures that only this network model has, over the whole run";
+    CpuSeconds = cpu_seconds: Option<f64>, ["s"] "processor time of all threads; depends on the machine";
+    WallSeconds = wall_seconds: Option<f64>, ["s"] "time on the wall; depends on the machine";
+    CyclesPerSecond = cycles_per_second: Option<f64>, ["cycles/s"] "simulated, per second of processor time (several threads: on the wall); depends on the machine";
+    PeakMemoryBytes = peak_memory_bytes: Option<u64>, ["bytes"] "most memory that the process held; depends on the machine";
+    Digest = digest: Option<String>, [] "hash over every delivery (cycle, source, destination, sequence), 16 hexadecimal digits";
+    Experiment = experiment: Map<String, Value>, [] "the resolved experiment: the value of each key that has a meaning in it";
+    Manifest = manifest: Manifest, [] "what is needed to run it again, and to believe it";
+    NetworkLatencyNs = network_latency_ns: Option<u64>, ["ns"] "LogGOPS L: latency of the ideal network";
+    NetworkGapPerByteNs = network_gap_per_byte_ns: Option<Number>, ["ns/byte"] "LogGOPS G: time of a byte on the network";
+    HostOverheadNs = host_overhead_ns: Option<u64>, ["ns"] "LogGOPS o: processor time of a message";
+    HostGapNs = host_gap_ns: Option<u64>, ["ns"] "LogGOPS g: least time between two messages of a host";
+    HostOverheadPerByteNs = host_overhead_per_byte_ns: Option<Number>, ["ns/byte"] "LogGOPS O: processor time of a byte";
+    HostEagerBytes = host_eager_bytes: Option<u64>, ["bytes"] "LogGOPS S: largest message that is sent without waiting for its receiver";
+    Events = events: Option<u64>, ["events"] "worked through by the simulation";
+    FinishMaxNs = finish_max_ns: Option<Number>, ["ns"] "when the last task was done";
+    FinishMaxTask = finish_max_task: Option<u64>, [] "number of that task";
+    FinishMinNs = finish_min_ns: Option<Number>, ["ns"] "when the first task was done";
+    FinishSumNs = finish_sum_ns: Option<Number>, ["ns"] "sum of the times when tasks were done";
+    OperationsNotStarted = operations_not_started: Option<u64>, ["operations"] "that waited for something to the end";
+    ReceivesWithoutMessage = receives_without_message: Option<u64>, ["receives"] "that got no message";
+    MessagesWithoutReceive = messages_without_receive: Option<u64>, ["messages"] "that no task received";
+    EventsPerSecond = events_per_second: Option<f64>, ["events/s"] "worked through, per second of processor time; depends on the machine";
+    GuestsLost = guests_lost: Option<u64>, ["guests"] "that ended without saying goodbye";
+    MessagesDelivered = messages_delivered: Option<u64>, ["messages"] "handed over to guests";
+    MessagesUndelivered = messages_undelivered: Option<u64>, ["messages"] "that arrived where no guest was, or none any more";
+    MessagesLate = messages_late: Option<u64>, ["messages"] "handed over later than they arrived";
+    LateMeanPs = late_mean_ps: Option<f64>, ["ps"] "mean lateness of the late messages";
+    LateMaxPs = late_max_ps: Option<u64>, ["ps"] "greatest lateness of a message";
+    BehindMaxPs = behind_max_ps: Option<u64>, ["ps"] "most that a grant of time came after its time on the wall; of paced runs";
+    BehindMeanPs = behind_mean_ps: Option<f64>, ["ps"] "mean of the same";
+    MessagesMeasured = messages_measured: Option<u64>, ["messages"] "whose latency was measured";
+    MessageLatencyMeanPs = message_latency_mean_ps: Option<f64>, ["ps"] "mean time from sending a message to its being handed over";
+    MessageLatencyP50Ps = message_latency_p50_ps: Option<u64>, ["ps"] "median message latency";
+    MessageLatencyP99Ps = message_latency_p99_ps: Option<u64>, ["ps"] "99th percentile of the message latency";
+    MessageLatencyMaxPs = message_latency_max_ps: Option<u64>, ["ps"] "greatest message latency";
+    PacketsMeasured = packets_measured: Option<u64>, ["packets"] "delivered while measuring";
+    Turns = turns: Option<u64>, ["turns"] "of all guests";
+    TurnsPerSecond = turns_per_second: Option<f64>, ["turns/s"] "by the clock on the wall";
+    MessagesPerSecond = messages_per_second: Option<f64>, ["messages/s"] "by the clock on the wall";
+    GuestDigest = guest_digest: Option<String>, [] "hash over all that guests injected and were delivered, 16 hexadecimal digits";
+    RunningDigests = running_digests: Option<Vec<RunningDigest>>, [] "the same hash at regular moments";
+    Guests = guests: Option<Vec<GuestRow>>, [] "figures of each guest, in the order of their nodes";
+    Ranks = ranks: Option<Vec<RankRow>>, [] "figures of each rank of an MPI program";
+}
+
+use Figure as F;
+
+/// Link loads: only results of runs with link statistics have these.
+pub(super) const OF_LINKS: &[Figure] = &[F::LinkLoadMean, F::LinkLoadMax, F::LinkPackets];
+
+/// Figures of job mixes only.
+pub(super) const OF_JOBS: &[Figure] =
+    &[F::JobsFinished, F::JobWaitMean, F::JobRunMean, F::JobSlowdownMean, F::NodeUtilization, F::Jobs];
+
+/// The figures of a run over a network of routers, in the order in which they are written.
+pub(super) fn of_network() -> impl Iterator<Item = Figure> {
+    F::ALL.iter().copied().filter(|&figure| figure <= F::Manifest)
+}
+
+/// The figures of an execution over an ideal network, in the order in which they are written.
+#[rustfmt::skip]
+pub(super) const OF_HOSTS: &[Figure] = &[
+    F::Schema, F::Complete, F::Failure, F::Warnings, F::Notes, F::NetworkLatencyNs, F::NetworkGapPerByteNs,
+    F::HostOverheadNs, F::HostGapNs, F::HostOverheadPerByteNs, F::HostEagerBytes, F::Tasks, F::Messages,
+    F::MessageBytes, F::Events, F::CompletionSeconds, F::FinishMaxNs, F::FinishMaxTask, F::FinishMinNs,
+    F::FinishSumNs, F::OperationsNotStarted, F::ReceivesWithoutMessage, F::MessagesWithoutReceive, F::PerTask,
+    F::CpuSeconds, F::EventsPerSecond, F::PeakMemoryBytes, F::Experiment, F::Manifest,
+];
+
+/// The figures of a run of live guests, in the order in which they are written.
+#[rustfmt::skip]
+pub(super) const OF_GUESTS: &[Figure] = &[
+    F::Schema, F::Complete, F::Failure, F::Warnings, F::Cycles, F::Nodes, F::GuestsLost, F::Messages,
+    F::MessagesDelivered, F::MessagesUndelivered, F::MessagesLate, F::LateMeanPs, F::LateMaxPs, F::BehindMaxPs,
+    F::BehindMeanPs, F::MeasuredCycles, F::MessagesMeasured, F::MessageLatencyMeanPs, F::MessageLatencyP50Ps,
+    F::MessageLatencyP99Ps, F::MessageLatencyMaxPs, F::PacketsMeasured, F::LatencyMean, F::LatencyMax, F::LatencyP50,
+    F::LatencyP99, F::PacketsReceived, F::PacketsInFlight, F::CompletionCycles, F::CompletionSeconds, F::Turns,
+    F::TurnsPerSecond, F::MessagesPerSecond, F::CpuSeconds, F::WallSeconds, F::PeakMemoryBytes, F::Digest,
+    F::GuestDigest, F::RunningDigests, F::Guests, F::Experiment, F::Manifest,
+];
+
+/// The figures of a run of an MPI program: those of its ranks as guests, and more of each rank.
+#[cfg(feature = "live")]
+pub(super) fn of_ranks() -> impl Iterator<Item = Figure> {
+    let more = |figure: Figure| std::iter::once(figure).chain((figure == F::Guests).then_some(F::Ranks));
+    OF_GUESTS.iter().copied().flat_map(more)
+}
+
+impl Figure {
+    /// The figure of this name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        static BY_NAME: LazyLock<HashMap<&str, Figure>> =
+            LazyLock::new(|| Figure::ALL.iter().map(|&figure| (figure.name(), figure)).collect());
+        BY_NAME.get(name).copied()
+    }
+
+    /// True if it depends on the machine, not on the experiment alone.
+    #[must_use]
+    pub const fn is_cost(self) -> bool {
+        matches!(self, F::CpuSeconds | F::WallSeconds | F::CyclesPerSecond | F::EventsPerSecond | F::PeakMemoryBytes)
+    }
+
+    /// True if it has no column in CSV, whether it is present or null.
+    #[must_use]
+    pub const fn is_table(self) -> bool {
+        matches!(self, F::Samples | F::CollectiveCalls | F::PerTask | F::LinkPackets | F::Jobs | F::ModelFigures)
+    }
+
+    /// The figure that is half the 95 % confidence interval of this one within a run.
+    #[must_use]
+    pub const fn ci95(self) -> Option<Self> {
+        match self {
+            F::AcceptedLoad => Some(F::AcceptedLoadCi95),
+            F::AcceptedLoadOfSenders => Some(F::AcceptedLoadOfSendersCi95),
+            F::QueueGrowth => Some(F::QueueGrowthCi95),
+            F::LatencyMean => Some(F::LatencyCi95),
+            F::LatencyDrift => Some(F::LatencyDriftCi95),
+            F::ShotCyclesMean => Some(F::ShotCyclesCi95),
+            _ => None,
+        }
+    }
+
+    /// True if it is an integer by definition, regardless of the number of runs.
+    #[must_use]
+    pub fn is_whole(self) -> bool {
+        self.shape() == Shape::Integer || matches!(self, F::FinishMaxNs)
+    }
+}

@@ -1,0 +1,97 @@
+//! Unexpected results of a sweep, in words.
+
+use super::collect::Collected;
+use super::plan::Plan;
+use fsin_core::stats::{Spread, mean, welch};
+
+/// The reference for optimised placements.
+const RANDOM: &str = "random";
+
+/// Remarks on the results: where an optimised placement is slower than a random one.
+#[must_use]
+pub fn remarks(plan: &Plan, collected: &Collected) -> Vec<String> {
+    let Some(axis) = plan.axis("placement") else { return Vec::new() };
+    let values = &plan.axes[axis].values;
+    let is_optimised = |placement: &&String| placement.split(':').next() == Some("optimise");
+    if !values.iter().any(|placement| placement == RANDOM) {
+        return Vec::new();
+    }
+    let mut remarks = Vec::new();
+    for place in places(plan, collected, axis) {
+        let random = times(plan, collected, axis, &place, RANDOM);
+        for placement in values.iter().filter(is_optimised) {
+            let optimised = times(plan, collected, axis, &place, placement);
+            remarks.extend(slower(placement, &optimised, &random, &described(plan, axis, &place)));
+        }
+    }
+    remarks
+}
+
+/// The remark that a placement is slower than a random one, if the difference is significant as far as the spread is
+/// known.
+fn slower(placement: &str, optimised: &[f64], random: &[f64], place: &str) -> Option<String> {
+    let (own, other) = (mean(optimised)?, mean(random)?);
+    let difference = own - other;
+    let spread = |times| Spread::of_values(times, 0.0);
+    let ci95 = spread(random).zip(spread(optimised)).map(|(a, b)| welch(&a, &b));
+    if difference <= ci95.unwrap_or(0.0) {
+        return None;
+    }
+    let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
+    let sure = match ci95 {
+        Some(ci95) => format!("{:.1} % ± {:.1} %", 100.0 * difference / other, 100.0 * ci95 / other),
+        None => format!("{:.1} %, by one seed", 100.0 * difference / other),
+    };
+    Some(format!(
+        "{placement} is slower than random here{place}: {own:.4e} s against {other:.4e} s, {sure}; fewer bytes x hops are no less \
+         congestion"
+    ))
+}
+
+/// The distinct values of the other axes except the seed in the results, in the order of the plan.
+fn places(plan: &Plan, collected: &Collected, axis: usize) -> Vec<Vec<String>> {
+    let mut places: Vec<Vec<String>> = Vec::new();
+    for row in &collected.rows {
+        let place = place(plan, &plan.points[row.index].values, axis);
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
+}
+
+fn place(plan: &Plan, values: &[String], axis: usize) -> Vec<String> {
+    let others = plan.axes.iter().zip(values).enumerate();
+    others.filter(|(at, (of, _))| *at != axis && of.key != "seed").map(|(_, (_, value))| value.clone()).collect()
+}
+
+fn described(plan: &Plan, axis: usize, place: &[String]) -> String {
+    let keys = plan.axes.iter().enumerate().filter(|(at, of)| *at != axis && of.key != "seed");
+    keys.zip(place).map(|((_, of), value)| format!("{} {value}", of.key)).collect::<Vec<_>>().join(", ")
+}
+
+/// \[s\] Completion of the runs with a placement.
+fn times(plan: &Plan, collected: &Collected, axis: usize, at: &[String], placement: &str) -> Vec<f64> {
+    let rows = collected.rows.iter().filter(|row| {
+        let values = &plan.points[row.index].values;
+        values[axis] == placement && place(plan, values, axis) == at
+    });
+    rows.filter_map(|row| row.result.completion_seconds).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_chance_does_not_explain_is_said() {
+        let said = slower("optimise", &[2.0, 2.1], &[1.0, 1.1], "vcs 2").unwrap();
+        assert!(
+            said.starts_with("optimise is slower than random here (vcs 2): 2.0500e0 s against 1.0500e0 s, 95.2 % ± ")
+        );
+        assert_eq!(slower("optimise", &[1.0, 3.0], &[1.0, 1.1], ""), None, "it may be chance");
+        assert_eq!(slower("optimise", &[1.0], &[2.0], ""), None, "it is faster");
+        assert!(slower("optimise", &[2.0], &[1.0], "").unwrap().contains("100.0 %, by one seed"));
+        assert_eq!(slower("optimise", &[], &[1.0], ""), None);
+    }
+}

@@ -1,0 +1,63 @@
+//! Reports: the outcome of a run, as figures with names and units.
+//!
+//! Every figure comes from a [`RunResult`]. [`pictures`] and [`page`] show results of sweeps. Only this module depends
+//! on plotters.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use fsin_experiment::result::{self, RunResult};
+use fsin_experiment::sweep::Collected;
+
+mod lines;
+mod links;
+mod page;
+mod plot;
+mod rounded;
+mod table;
+
+pub use links::link_pictures;
+pub use page::{Baseline, Subject, page};
+#[cfg(feature = "plots")]
+pub use plot::{ConvertError, Graphic};
+pub use plot::{Look, Picture, Range, Scale, pictures};
+pub use rounded::{percent, rounded, with_interval};
+
+/// Output format of results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// For people.
+    Table,
+    /// A header and one line; scalar figures only.
+    Csv,
+    /// One object, indented.
+    Json,
+    /// One object on one line.
+    Jsonl,
+}
+
+/// The formats of `--format`, by name.
+pub const FORMATS: &[(&str, Format)] =
+    &[("table", Format::Table), ("csv", Format::Csv), ("json", Format::Json), ("jsonl", Format::Jsonl)];
+
+/// The source policy of results in words, empty if they differ in it or have none.
+fn sources(collected: &Collected) -> String {
+    let policies: BTreeSet<_> = collected.rows.iter().filter_map(|row| row.result.source_policy()).collect();
+    match (policies.len(), policies.first()) {
+        (1, Some(policy)) => format!("{policy} sources"),
+        _ => String::new(),
+    }
+}
+
+/// Writes a result in a format.
+///
+/// # Errors
+/// When `out` fails.
+pub fn write(format: Format, result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
+    match format {
+        Format::Table => table::write(result, out),
+        Format::Csv => result::write_results([(Vec::new(), result)], out),
+        Format::Json => result::write_pretty(result, out),
+        Format::Jsonl => result::write_line(result, out),
+    }
+}

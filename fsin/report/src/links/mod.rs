@@ -1,0 +1,108 @@
+//! Link loads of a network, as heat maps.
+//!
+//! Tori and meshes of up to three dimensions are drawn as they are, plane by plane; other networks as an adjacency
+//! matrix. A load is the utilization of a link, \[phits/cycle\]: 1 is its capacity. It is computed from the packets
+//! whose header crossed during the measurement, so a link that was always busy may show a packet more or less.
+
+mod matrix;
+mod net;
+mod paint;
+mod picture;
+mod planes;
+
+pub(super) use net::Net;
+pub(super) use paint::{STEPS, Scale, ramp};
+pub use picture::link_pictures;
+pub(super) use picture::{Paint, svg};
+
+use fsin_experiment::result::Figure;
+use fsin_experiment::sweep::{Collected, Curve, Curves, Row, Spot};
+
+/// Maximum number of links to draw one by one; larger networks have tables only.
+const MOST_LINKS: usize = 8192;
+
+/// A link on the picture.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Bar {
+    x: f64,
+    y: f64,
+    width: f64,
+    height: f64,
+}
+
+/// Positions of a network's links in a picture.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Map {
+    /// \[units\] Total height, without the legend.
+    height: f64,
+    /// The background: routers, lines, words, as SVG.
+    behind: String,
+    /// Every link, in the order of [`Net::links`].
+    bars: Vec<Bar>,
+    /// How to read it.
+    pub(super) reading: &'static str,
+    /// True if the two links of a pair are drawn side by side, which the legend then explains.
+    pairs: bool,
+}
+
+/// \[units\] Width of every picture.
+const WIDTH: f64 = 1000.0;
+/// \[units\] Letter height; at half the width of a page (85 mm) 34 are 8 points.
+const LETTERS: f64 = 34.0;
+
+impl Map {
+    /// The picture of a network; `None` if it is too large.
+    pub(super) fn of(net: &Net) -> Option<Self> {
+        if net.links.len() > MOST_LINKS {
+            return None;
+        }
+        planes::map(net).or_else(|| matrix::map(net))
+    }
+}
+
+/// Words on a picture.
+fn words(text: &str, (x, y): (f64, f64), anchor: &str, turned: bool) -> String {
+    let turn = if turned { format!(" transform=\"rotate(-90 {x:.0} {y:.0})\"") } else { String::new() };
+    format!(
+        "<text x=\"{x:.0}\" y=\"{y:.0}\" dy=\"0.35em\" text-anchor=\"{anchor}\" font-family=\"sans-serif\" \
+         font-size=\"{LETTERS}\" fill=\"#000000\"{turn}>{text}</text>\n"
+    )
+}
+
+/// The most informative spots, each with its curve: of each curve over loads the highest load that it carried, near its
+/// limit; else all.
+fn telling(curves: &Curves) -> Vec<(&Curve, &Spot)> {
+    let of = |curve: &'_ Curve| -> Vec<usize> {
+        match curve.spots.iter().take_while(|spot| !spot.saturated).count() {
+            carried if curves.axis == "load" => vec![carried.saturating_sub(1)],
+            _ => (0..curve.spots.len()).collect(),
+        }
+    };
+    let spots = |curve| of(curve).into_iter().filter_map(move |at| Some((curve, curve.spots.get(at)?)));
+    curves.curves.iter().flat_map(spots).collect()
+}
+
+/// \[phits/cycle\] The load of each link, in the order of [`Net::links`]; `None` if the result lacks link loads.
+pub(super) fn loads(net: &Net, row: &Row) -> Option<Vec<f64>> {
+    let packets = row.result.link_packets.as_ref()?;
+    let cycles = row.result.number(Figure::MeasuredCycles).filter(|&cycles| cycles > 0.0)?;
+    let phits = row.result.experiment.get("packet")?.as_f64()?;
+    let load = |link: &net::Link| Some((*packets.get(link.from)?.get(link.port)?)? as f64 * phits / cycles);
+    net.links.iter().map(load).collect()
+}
+
+/// The most informative rows, as positions in [`Collected::rows`], in the order of the curves.
+fn telling_rows(curves: &Curves, collected: &Collected) -> Vec<usize> {
+    let has = |&row: &usize| collected.rows[row].result.link_packets.is_some();
+    telling(curves).into_iter().filter_map(|(_, spot)| spot.rows.first().copied()).filter(has).collect()
+}
+
+/// Rows in order of interest: the most informative ones of each curve, then all others.
+pub(super) fn order(curves: &Curves, collected: &Collected) -> Vec<usize> {
+    let mut order = telling_rows(curves, collected);
+    let has = |row: &Row| row.result.link_packets.is_some();
+    let others: Vec<usize> =
+        (0..collected.rows.len()).filter(|row| !order.contains(row) && has(&collected.rows[*row])).collect();
+    order.extend(others);
+    order
+}

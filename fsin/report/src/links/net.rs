@@ -1,0 +1,124 @@
+//! The links of a network, with names for readers.
+
+use trgen::NodeId;
+
+use fsin_core::topology::{Port, Rows, Topology, port_name};
+
+/// Maximum number of links of a network for which links are reported.
+const MOST_LINKS: usize = 1 << 18;
+
+/// A directed link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Link {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    /// The output port of its router.
+    pub(super) port: usize,
+    /// Its class, as a position in [`Net::classes`].
+    pub(crate) class: usize,
+}
+
+/// The routers of a network and what links them.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Net {
+    /// Its specification, such as `torus:8x8`.
+    pub(crate) spec: String,
+    /// Nodes in each dimension, of a torus or mesh.
+    pub(super) grid: Option<Vec<usize>>,
+    /// Routers, those of endpoints first.
+    pub(super) routers: usize,
+    /// Routers that are endpoints of a network of switches.
+    pub(super) endpoints: usize,
+    /// The rows of a network of switches.
+    pub(super) rows: Option<Rows>,
+    /// Directed links, by router and port.
+    pub(crate) links: Vec<Link>,
+    /// Link classes.
+    pub(crate) classes: Vec<String>,
+}
+
+impl Net {
+    /// The network of an experiment; `None` if it cannot be built any more, because its file of links is gone.
+    pub(crate) fn of(topology: &dyn Topology) -> Self {
+        let (routers, ports) = (topology.nodes(), topology.shape().ports());
+        let switched = topology.switched();
+        let sizes: Vec<usize> = topology.geometry().sizes().iter().map(|&size| size as usize).collect();
+        let grid = match switched {
+            None if topology.is_grid() && sizes.len() > 1 => Some(sizes),
+            None if topology.is_grid() => Some(vec![routers]),
+            _ => None,
+        };
+        let mut net = Self {
+            spec: topology.spec(),
+            grid,
+            routers,
+            endpoints: switched.map_or(0, |_| topology.endpoints()),
+            rows: switched.map(Rows::of),
+            links: Vec::new(),
+            classes: Vec::new(),
+        };
+        if routers * ports > MOST_LINKS {
+            return net;
+        }
+        let places = net.places();
+        for (from, port) in (0..routers).flat_map(|from| (0..ports).map(move |port| (from, port))) {
+            let Some(to) = topology.neighbour(NodeId::at(from), Port(port as u8)).map(NodeId::index) else { continue };
+            let class = match switched {
+                Some(_) => net.between(from, to, &places),
+                None => format!("{} links", port_name(topology, port)),
+            };
+            let class = net.classes.iter().position(|known| *known == class).unwrap_or_else(|| {
+                net.classes.push(class);
+                net.classes.len() - 1
+            });
+            net.links.push(Link { from, to, port, class });
+        }
+        net
+    }
+
+    /// The row of each router.
+    pub(super) fn places(&self) -> Vec<usize> {
+        let mut places = vec![0; self.routers];
+        for (row, members) in self.rows.iter().flat_map(|rows| rows.members.iter().enumerate()) {
+            for &member in members {
+                places[member as usize] = row;
+            }
+        }
+        places
+    }
+
+    /// The class of the link from one router to another, in a network of switches.
+    fn between(&self, from: usize, to: usize, places: &[usize]) -> String {
+        let groups = self.rows.as_ref().is_some_and(|rows| rows.name == "group");
+        match (places[from], places[to]) {
+            _ if from < self.endpoints => "endpoint to switch".to_owned(),
+            _ if to < self.endpoints => "switch to endpoint".to_owned(),
+            (one, other) if groups => if one == other { "within groups" } else { "between groups" }.to_owned(),
+            (one, other) if one == other => "between switches".to_owned(),
+            // Endpoints are stage 0.
+            (one, other) => format!("level {} to level {}", one.saturating_sub(1), other.saturating_sub(1)),
+        }
+    }
+
+    /// The name of a link for readers.
+    pub(crate) fn name(&self, link: &Link) -> String {
+        format!("{} to {}", self.router(link.from), self.router(link.to))
+    }
+
+    fn router(&self, router: usize) -> String {
+        match &self.grid {
+            Some(sizes) if sizes.len() > 1 => {
+                let mut rest = router;
+                let coordinate = |size: &usize| {
+                    let here = rest % size;
+                    rest /= size;
+                    here.to_string()
+                };
+                format!("({})", sizes.iter().map(coordinate).collect::<Vec<_>>().join(","))
+            }
+            None if router < self.endpoints => format!("endpoint {router}"),
+            None if self.endpoints > 0 => format!("switch {router}"),
+            _ => format!("node {router}"),
+        }
+    }
+}

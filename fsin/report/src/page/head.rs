@@ -1,0 +1,153 @@
+//! The head of the page: the simulated experiments and their settings.
+
+use trgen::phrase::{Notation, Phrase};
+
+use super::super::sources;
+use super::html::escape;
+use fsin_core::words::counted;
+use fsin_experiment::sweep::{Collected, Plan, given};
+use fsin_experiment::{Key, canonical, keys};
+
+/// Settings that are shown even if they have their default values.
+const ALWAYS: &[&str] = &["topology", "routing", "vcs", "packet", "traffic", "load", "seed"];
+
+/// A setting of the results, with all its values in order of occurrence.
+struct Setting {
+    key: &'static Key,
+    values: Vec<String>,
+}
+
+impl Setting {
+    /// True if it has one value, and that is the default.
+    fn is_default(&self) -> bool {
+        matches!((&self.values[..], self.key.default), ([one], Some(default))
+            if canonical(self.key.kind, default.to_owned()) == canonical(self.key.kind, one.clone()))
+    }
+
+    /// Its values in words, with their unit.
+    fn words(&self) -> String {
+        let unit = if self.key.unit.is_empty() { String::new() } else { format!(" {}", self.key.unit) };
+        format!("{}{unit}", self.values.join(", "))
+    }
+}
+
+fn settings(collected: &Collected) -> Vec<Setting> {
+    let given = given(&collected.rows);
+    let setting = |key: &'static Key| {
+        let (_, values) = given.iter().find(|(name, _)| name == key.name)?;
+        Some(Setting { key, values: values.clone() })
+    };
+    keys().iter().filter_map(setting).collect()
+}
+
+/// The simulated experiments in one line: `bubble:smart and dally:trc on torus:8x8 under uniform traffic`. `name` is
+/// used if the results do not provide this.
+pub(super) fn title(collected: &Collected, name: &str) -> String {
+    let settings = settings(collected);
+    let values = |key: &str, many: &str| -> Option<String> {
+        let setting = settings.iter().find(|setting| setting.key.name == key)?;
+        Some(match &setting.values[..] {
+            [] => return None,
+            [one] => one.clone(),
+            [one, other] => format!("{one} and {other}"),
+            more => format!("{} {many}", more.len()),
+        })
+    };
+    let network = [values("routing", "routings"), values("topology", "topologies").map(|of| format!("on {of}"))];
+    let traffic = values("trace", "traces")
+        .map(|of| format!("running {of}"))
+        .or_else(|| values("kernel", "kernels").map(|of| format!("running {of}")))
+        .or_else(|| values("job-mix", "mixes of jobs").map(|of| format!("running {of}")))
+        .or_else(|| values("traffic", "kinds of").map(|of| format!("under {of} traffic")));
+    let parts: Vec<String> = network.into_iter().chain([traffic]).flatten().collect();
+    match parts.join(" ") {
+        nothing if nothing.is_empty() => name.to_owned(),
+        title => title.strip_prefix("on ").map(str::to_owned).unwrap_or(title),
+    }
+}
+
+/// The line below the title: folder, number of runs and points, sources, build.
+pub(super) fn summary(name: &str, plan: &Plan, collected: &Collected) -> String {
+    let runs = counted(collected.rows.len(), "run", "runs");
+    let of = match plan.points.len() {
+        all if all == collected.rows.len() => String::new(),
+        all => format!(" of {all}"),
+    };
+    let seeds = plan.axis("seed").map(|at| plan.axes[at].values.len()).filter(|&seeds| seeds > 1);
+    let points =
+        |seeds: usize| format!(": {} with {seeds} seeds each", counted(plan.points.len() / seeds, "point", "points"));
+    let mut parts = vec![escape(name), format!("{runs}{of}{}", seeds.map_or(String::new(), points))];
+    parts.extend(Some(sources(collected)).filter(|sources| !sources.is_empty()));
+    let builds = given(&collected.rows).into_iter().find(|(key, _)| key == "fsin");
+    parts.extend(builds.map(|(_, builds)| format!("fsin {}", escape(&builds.join(", ")))));
+    parts.join(" · ")
+}
+
+/// The settings: the varying ones, and the fixed ones; most defaults are collapsed.
+pub(super) fn section(plan: &Plan, collected: &Collected, notation: &dyn Notation) -> String {
+    let all = settings(collected);
+    let varies = |setting: &Setting| plan.axis(setting.key.name).is_some() || setting.values.len() > 1;
+    let line = |setting: &Setting| {
+        let about = escape(&Phrase::of_template(setting.key.about).written(notation));
+        format!("<dt title=\"{about}\">{}</dt><dd>{}</dd>\n", escape(setting.key.name), escape(&setting.words()))
+    };
+    let (varied, fixed): (Vec<&Setting>, Vec<&Setting>) = all.iter().partition(|setting| varies(setting));
+    let is_aside = |setting: &&Setting| setting.is_default() && !ALWAYS.contains(&setting.key.name);
+    let (usual, set): (Vec<&Setting>, Vec<&Setting>) = fixed.into_iter().partition(is_aside);
+    let list = |heading: &str, settings: &[&Setting]| {
+        if settings.is_empty() {
+            return String::new();
+        }
+        let lines: String = settings.iter().map(|setting| line(setting)).collect();
+        format!("<div><h3>{heading}</h3><dl>{lines}</dl></div>\n")
+    };
+    let defaults: String = usual.iter().map(|setting| line(setting)).collect();
+    let defaults = match usual.len() {
+        0 => String::new(),
+        count => format!(
+            "<details><summary>{} as by default</summary><dl>{defaults}</dl></details>",
+            counted(count, "setting", "settings")
+        ),
+    };
+    let lists = [list("Varied", &varied), list("Fixed", &set)].concat();
+    if lists.is_empty() && defaults.is_empty() {
+        return String::new();
+    }
+    format!("<section class=\"settings\"><h2>Settings</h2><div class=\"lists\">{lists}</div>{defaults}</section>\n")
+}
+
+/// True if the results are of traffic with a load, and the load varies.
+pub(super) fn goes_along_loads(plan: &Plan) -> bool {
+    plan.axis("load").is_some_and(|at| plan.axes[at].values.len() > 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use fsin_experiment::sweep::Row;
+
+    fn results(experiments: &[Value]) -> Collected {
+        let row = |experiment: &Value| {
+            let result = json!({ "experiment": experiment });
+            Row { index: 0, result: serde_json::from_value(result).expect("it is a result") }
+        };
+        Collected { rows: experiments.iter().map(row).collect(), ..Collected::default() }
+    }
+
+    #[test]
+    fn titles_say_what_was_simulated() {
+        let of =
+            |routing: &str, traffic: &str| json!({"topology": "torus:8x8", "routing": routing, "traffic": traffic});
+        let one = results(&[of("bubble:smart", "uniform")]);
+        assert_eq!(title(&one, "r"), "bubble:smart on torus:8x8 under uniform traffic");
+        let two = results(&[of("bubble:smart", "uniform"), of("dally:trc", "uniform")]);
+        assert_eq!(title(&two, "r"), "bubble:smart and dally:trc on torus:8x8 under uniform traffic");
+        let many = results(&[of("a", "uniform"), of("b", "tornado"), of("c", "transpose")]);
+        assert_eq!(title(&many, "r"), "3 routings on torus:8x8 under 3 kinds of traffic");
+        let traced = results(&[json!({"topology": "torus:4", "trace": "there/a.trc"})]);
+        assert_eq!(title(&traced, "r"), "torus:4 running a.trc");
+        assert_eq!(title(&results(&[json!({})]), "r"), "r");
+    }
+}

@@ -1,0 +1,186 @@
+//! Results of a sweep as one self-contained HTML page: no network access, no other file, and readable without scripts.
+//!
+//! The experiments and their settings come first, then warnings if there are any. Then follow curves, tables, heat maps
+//! of links, jobs, every point, notes of the runs, and the origin of the results.
+
+mod head;
+mod html;
+mod jobs;
+mod links;
+mod origin;
+mod tables;
+mod warnings;
+
+use html::escape;
+use tables::{bounds, comparison, points, saturation, searches};
+
+use super::plot::{COLOURS, GRID, Look, Picture, Scale, pictures};
+use trgen::phrase::Notation;
+
+use fsin_experiment::sweep::{Collected, Curves, Plan, Saturations};
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// Results of the baseline.
+#[derive(Clone, Copy, Debug)]
+pub struct Baseline<'a> {
+    /// Its name for readers.
+    pub name: &'a str,
+    /// Its plan.
+    pub plan: &'a Plan,
+    /// Its results.
+    pub collected: &'a Collected,
+    /// \[share of the baseline\] Differences up to this are irrelevant, 0 to 1.
+    pub margin: f64,
+}
+
+/// Results shown on the page.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// Their name for readers, such as the name of their folder.
+    pub name: &'a str,
+    /// Title of the page; by default, the simulated experiments.
+    pub title: Option<&'a str>,
+    /// Their plan.
+    pub plan: &'a Plan,
+    /// Their results.
+    pub collected: &'a Collected,
+    /// Results of saturation searches in the same folder.
+    pub saturations: Option<&'a Saturations>,
+}
+
+/// The page.
+#[must_use]
+pub fn page(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, notation: &dyn Notation) -> String {
+    let Subject { name, plan, collected, saturations, .. } = subject;
+    let searches = saturations.map_or(String::new(), searches);
+    if plan.points.is_empty() {
+        // The folder has searches only.
+        let title = subject.title.unwrap_or(name);
+        return whole(title, &format!("<header><h1>{}</h1></header>\n<main>\n{searches}</main>\n", escape(title)));
+    }
+    let curves = Curves::of(plan, collected);
+    let title = subject.title.map_or_else(|| head::title(collected, name), str::to_owned);
+    let mut body = format!(
+        "<header><h1>{}</h1><p>{}</p></header>\n<main>\n",
+        escape(&title),
+        head::summary(name, plan, collected)
+    );
+    body.push_str(&head::section(plan, collected, notation));
+    body.push_str(&warnings::section(plan, collected));
+    // Every point is in view, and shows its values.
+    let look = Look { scale, is_whole: true, saturated: true, ..Look::default() };
+    let others = baseline.map(|baseline| (baseline, Curves::of(baseline.plan, baseline.collected)));
+    let both = others.as_ref().and_then(|(baseline, others)| {
+        curves.with_baseline((name, collected), others, (baseline.name, baseline.collected))
+    });
+    let pictures = match &both {
+        Some((curves, collected)) => pictures(curves, collected, &look),
+        None => pictures(&curves, collected, &look),
+    };
+    if !pictures.is_empty() {
+        let broken = match (&both, baseline) {
+            (Some(_), Some(baseline)) => format!(
+                "<p class=\"note\">Pale curves with small markers, and pale bars, are those of {}, with which this is compared.</p>",
+                escape(baseline.name)
+            ),
+            _ => String::new(),
+        };
+        body.push_str("<section><h2>Curves</h2><div class=\"plots\">\n");
+        body.extend(pictures.iter().map(figure));
+        let drawn = both.as_ref().map_or(collected, |(_, both)| both);
+        body.push_str(&format!("</div>{broken}{}</section>\n", hollow(drawn)));
+    }
+    body.push_str(&saturation(&curves, collected));
+    body.push_str(&searches);
+    body.push_str(&links::section(plan, &curves, collected));
+    if let Some((baseline, others)) = &others {
+        body.push_str(&comparison(baseline, others, (&curves, collected)));
+    }
+    body.push_str(&bounds(plan, collected));
+    body.push_str(&jobs::section(plan, collected));
+    body.push_str(&points(plan, collected));
+    body.push_str(&warnings::notes(plan, collected));
+    body.push_str(&origin::section(plan, collected));
+    body.push_str("</main>\n");
+    whole(&title, &body)
+}
+
+/// The complete page with this body.
+fn whole(title: &str, body: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
+         <link rel=\"icon\" href=\"data:,\">\n<style>\n{STYLE}{}{}</style>\n</head>\n<body>\n{body}<div id=\"tip\" hidden></div>\n\
+         <script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+        escape(title),
+        series_colours(),
+        links::load_colours()
+    )
+}
+
+/// The meaning of hollow markers, if there are any.
+fn hollow(collected: &Collected) -> &'static str {
+    if collected.rows.iter().any(|row| row.result.is_saturated()) {
+        "<p class=\"note\">Hollow markers are saturated points: the network accepted less than it was asked for. Queues of open \
+         sources grow, and latency is that of a run of this length. No line leads to them.</p>"
+    } else {
+        ""
+    }
+}
+
+/// A picture within the page: its colours become those of the page, and its markers show their values.
+fn figure(picture: &Picture) -> String {
+    let start = picture.svg.find("<svg").unwrap_or(0);
+    let mut svg = picture.svg[start..].to_owned();
+    for (number, colour) in COLOURS.iter().enumerate() {
+        svg = svg.replace(&hex(*colour), &format!("var(--s{number})"));
+    }
+    for (from, to) in
+        [(hex(GRID), "var(--grid)"), ("#FFFFFF".to_owned(), "var(--paper)"), ("#000000".to_owned(), "currentColor")]
+    {
+        svg = svg.replace(&from, to);
+    }
+    // The page sets the size; the box keeps the aspect ratio.
+    if let Some(end) = svg.find('>') {
+        let head = svg[..end].to_owned();
+        let shape = head.find("viewBox").map_or("", |at| &head[at..]);
+        let shape = shape.split_inclusive('"').take(2).collect::<String>();
+        svg.replace_range(..end, &format!("<svg {shape} role=\"img\" xmlns=\"http://www.w3.org/2000/svg\""));
+    }
+    let hints: String = picture
+        .hints
+        .iter()
+        .map(|hint| {
+            let text = escape(&hint.text);
+            format!(
+                "<circle class=\"hint\" tabindex=\"0\" cx=\"{}\" cy=\"{}\" r=\"22\"><title>{text}</title></circle>",
+                hint.x, hint.y
+            )
+        })
+        .collect();
+    let svg = svg.trim_end().trim_end_matches("</svg>").to_owned();
+    let label = escape(&picture.caption);
+    format!("<figure aria-label=\"{label}\">{svg}{hints}</svg><figcaption>{label}</figcaption></figure>\n")
+}
+
+fn hex(colour: plotters::style::RGBColor) -> String {
+    format!("#{:02X}{:02X}{:02X}", colour.0, colour.1, colour.2)
+}
+
+/// The colours of curves as variables of the style sheet: lighter variants on a dark page.
+fn series_colours() -> String {
+    let declared = |light: f64| -> String {
+        let lighter = |part: u8| (f64::from(part) + (255.0 - f64::from(part)) * light).round() as u8;
+        let line = |(number, colour): (usize, &plotters::style::RGBColor)| {
+            format!("--s{number}:#{:02X}{:02X}{:02X};", lighter(colour.0), lighter(colour.1), lighter(colour.2))
+        };
+        COLOURS.iter().enumerate().map(line).collect()
+    };
+    format!(
+        ":root{{{}}}\n@media (prefers-color-scheme: dark) and (not print) {{:root{{{}}}}}\n",
+        declared(0.0),
+        declared(0.35)
+    )
+}

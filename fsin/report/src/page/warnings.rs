@@ -1,0 +1,140 @@
+//! Warnings that a reader must know before believing a figure.
+
+use std::collections::BTreeSet;
+
+use super::head::goes_along_loads;
+use super::html::escape;
+use fsin_core::words::counted;
+use fsin_experiment::result::WarningKind;
+use fsin_experiment::sweep::{Collected, Curves, Plan, Row};
+
+/// Failures, missing points, and unexpected warnings of the runs; empty if there is nothing.
+pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
+    let mut items: Vec<(&str, String)> = Vec::new();
+    for (index, why) in &collected.failed {
+        let point = plan.describe(&plan.points[*index]);
+        items.push(("bad", format!("<b>Failed:</b> {}: {}", escape(&point), escape(why))));
+    }
+    if !collected.missing.is_empty() {
+        items.push(("bad", format!("<b>Not run yet:</b> {}", named(plan, &collected.missing))));
+    }
+    let versions: BTreeSet<String> = collected.rows.iter().map(commit).collect();
+    if versions.len() > 1 {
+        let list = versions.iter().map(|version| escape(version)).collect::<Vec<_>>().join(", ");
+        items.push(("bad", format!("<b>Made by different builds</b> of fsin: {list}")));
+    }
+    items.extend(said(collected, |row| surprises(plan, row)).iter().map(|one| ("", one.html(plan))));
+    items.extend(fsin_experiment::sweep::remarks(plan, collected).iter().map(|remark| ("", escape(remark))));
+    if items.is_empty() {
+        return String::new();
+    }
+    let list: String = items.iter().map(|(class, item)| format!("<li class=\"{class}\">{item}</li>\n")).collect();
+    format!("<section class=\"warnings\"><h2>Warnings</h2><ul>{list}</ul></section>\n")
+}
+
+/// The commit of the program that made a result, in quotes.
+fn commit(row: &Row) -> String {
+    row.result.manifest.commit.as_ref().map_or_else(|| "null".to_owned(), |commit| format!("\"{commit}\""))
+}
+
+/// The warnings of a run, and whether each follows from the settings: silent nodes of a pattern always do, and where
+/// loads vary, so do saturation and its effects.
+fn warnings<'a>(plan: &Plan, row: &'a Row) -> Vec<(&'a str, bool)> {
+    let saturated = row.result.is_saturated() && goes_along_loads(plan);
+    let expected = |kind: Option<WarningKind>| match kind {
+        Some(WarningKind::SilentNodes) => true,
+        Some(WarningKind::Saturated | WarningKind::NotConverged) => saturated,
+        Some(WarningKind::Other) | None => false,
+    };
+    row.result.warnings_by_kind().map(|(text, kind)| (text, expected(kind))).collect()
+}
+
+fn surprises<'a>(plan: &Plan, row: &'a Row) -> Vec<&'a str> {
+    warnings(plan, row).into_iter().filter(|(_, expected)| !expected).map(|(text, _)| text).collect()
+}
+
+/// Consequences of the settings, and notes of the runs.
+fn remarks<'a>(plan: &Plan, row: &'a Row) -> Vec<&'a str> {
+    let expected = warnings(plan, row).into_iter().filter(|(_, expected)| *expected).map(|(text, _)| text);
+    expected.chain(row.result.notes.iter().map(String::as_str)).collect()
+}
+
+/// Consequences of the settings, and notes of the runs on their methods: nothing alarming. Empty if there is nothing.
+pub(super) fn notes(plan: &Plan, collected: &Collected) -> String {
+    let mut items: Vec<String> = Vec::new();
+    if Curves::of(plan, collected).cycles_differ() {
+        items.push("Cycles are not equally long in all points: their numbers compare no times, seconds do.".to_owned());
+    }
+    if collected.left_out > 0 {
+        let points = counted(collected.left_out, "point", "points");
+        items.push(format!("{points} beyond saturation left out by the stop rule."));
+    }
+    items.extend(plan.left_out().iter().map(|line| escape(line)));
+    let has_intervals = |row: &Row| row.result.accepted_load_ci95.is_some();
+    if plan.axis("seed").is_none() && collected.rows.iter().any(has_intervals) {
+        items
+            .push("One seed: confidence intervals are those of batches of one run. Several seeds say more.".to_owned());
+    }
+    items.extend(said(collected, |row| remarks(plan, row)).iter().map(|one| one.html(plan)));
+    let list: String = items.iter().map(|item| format!("<li>{item}</li>\n")).collect();
+    if list.is_empty() { list } else { format!("<section><h2>Notes</h2><ul>{list}</ul></section>\n") }
+}
+
+/// Texts with the same beginning: often they differ only in numbers.
+struct Said {
+    head: String,
+    /// Each with its points.
+    texts: Vec<(String, Vec<usize>)>,
+}
+
+impl Said {
+    /// One text and its points; of several texts, their beginning, followed by each of them.
+    fn html(&self, plan: &Plan) -> String {
+        let item = |(text, points): &(String, Vec<usize>)| {
+            format!("{} <span class=\"where\">{}</span>", escape(text), named(plan, points))
+        };
+        if let [only] = &self.texts[..] {
+            return item(only);
+        }
+        let points: usize = self.texts.iter().map(|(_, points)| points.len()).sum();
+        let list: String = self.texts.iter().map(|text| format!("<li>{}</li>", item(text))).collect();
+        format!(
+            "{}: {} in {} <details><summary>each</summary><ul>{list}</ul></details>",
+            escape(self.head.trim_end()),
+            counted(self.texts.len(), "text", "texts"),
+            counted(points, "point", "points")
+        )
+    }
+}
+
+/// The texts of runs. A text of several runs is shown once.
+fn said<'a>(collected: &'a Collected, texts: impl Fn(&'a Row) -> Vec<&'a str>) -> Vec<Said> {
+    let mut all: Vec<Said> = Vec::new();
+    for row in &collected.rows {
+        for text in texts(row) {
+            let head = text.split([':', '(']).next().unwrap_or(text);
+            let said = match all.iter().position(|known| known.head == head) {
+                Some(at) => &mut all[at],
+                None => {
+                    all.push(Said { head: head.to_owned(), texts: Vec::new() });
+                    let last = all.len() - 1;
+                    &mut all[last]
+                }
+            };
+            match said.texts.iter_mut().find(|(known, _)| known == text) {
+                Some((_, points)) => points.push(row.index),
+                None => said.texts.push((text.to_owned(), vec![row.index])),
+            }
+        }
+    }
+    all
+}
+
+/// The points with a text; `all points` if there are no others.
+fn named(plan: &Plan, points: &[usize]) -> String {
+    if points.len() == plan.points.len() && points.len() > 1 {
+        return "all points".to_owned();
+    }
+    let names: Vec<String> = points.iter().map(|&index| escape(&plan.describe(&plan.points[index]))).collect();
+    format!("<details><summary>{}</summary>{}</details>", counted(points.len(), "point", "points"), names.join("; "))
+}

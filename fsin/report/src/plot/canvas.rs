@@ -1,0 +1,510 @@
+//! Common elements of all pictures: a frame with titles and ticks, a legend, markers that differ in shape and colour.
+
+use plotters::coord::Shift;
+use plotters::element::Drawable;
+use plotters::prelude::{
+    BLACK, Circle, Color, DrawingArea, EmptyElement, IntoDrawingArea, IntoFont, PathElement, Polygon, Rectangle,
+    SVGBackend, ShapeStyle, Text, WHITE,
+};
+use plotters::style::FontTransform;
+pub(super) use plotters::style::RGBColor;
+use plotters::style::TextStyle;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::Frame;
+use super::scale::{Axis, short};
+use crate::lines::in_lines;
+
+/// \[units\] Width of a picture. Letters of 34 units, which plotters writes as 27.4, are 6.6 points high at half the
+/// width of a page (85 mm).
+pub(super) const WIDTH: i32 = 1000;
+/// \[units\] Height of a picture whose legend and words need no more lines than these.
+const HEIGHT: i32 = 720;
+const LEGEND_LINES: i32 = 4;
+const LETTERS: i32 = 34;
+/// \[units\] Letter size of a legend that would otherwise have many lines, and its line spacing: 5 points high at half
+/// the width.
+const SMALL: i32 = 26;
+const CLOSE: i32 = 32;
+/// Mean width of a letter, as a share of its size.
+const LETTER: f64 = 0.45;
+/// \[units\] Minimum space left of the frame: the title of the axis and numbers of five digits.
+const LEFT: i32 = 160;
+/// \[units\] Space for the title of the vertical axis and its margins, and between numbers and the frame.
+const UPRIGHT: i32 = 52;
+const GAP: i32 = 12;
+const RIGHT: i32 = 30;
+const BOTTOM: i32 = 104;
+const LINE: i32 = 46;
+/// \[units\] Spacing of lines of words below the frame.
+pub(super) const WORDS: i32 = 38;
+
+/// Colours that colour-blind readers can distinguish (Okabe and Ito, 2008), then grey.
+pub(crate) const COLOURS: [RGBColor; 8] = [
+    RGBColor(0x00, 0x72, 0xB2),
+    RGBColor(0xD5, 0x5E, 0x00),
+    RGBColor(0x00, 0x9E, 0x73),
+    RGBColor(0xCC, 0x79, 0xA7),
+    RGBColor(0xE6, 0x9F, 0x00),
+    RGBColor(0x56, 0xB4, 0xE9),
+    RGBColor(0x7A, 0x4F, 0x2B),
+    RGBColor(0x66, 0x66, 0x66),
+];
+/// Colour of the grid lines.
+pub(crate) const GRID: RGBColor = RGBColor(0xE0, 0xE0, 0xE0);
+
+const DASHES: RGBColor = RGBColor(0x88, 0x88, 0x88);
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// The symbol in front of a legend's text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Key {
+    /// A line with a marker.
+    Curve,
+    /// A box.
+    Bar,
+}
+
+/// The number of a curve, or none for the broken line, and its text in a legend.
+pub(super) type Label<'a> = (Option<usize>, &'a str);
+
+/// The meaning of a broken line across the picture.
+pub(super) const DIAGONAL: &str = "all of it accepted";
+
+/// A picture being drawn.
+pub(super) struct Canvas<'a> {
+    area: Area<'a>,
+    /// \[units\] Edges of the frame.
+    pub(super) left: i32,
+    pub(super) right: i32,
+    pub(super) top: i32,
+    pub(super) bottom: i32,
+    /// \[units\] Total height.
+    pub(super) height: i32,
+    /// The title of the horizontal axis.
+    x_title: Vec<String>,
+}
+
+impl<'a> Canvas<'a> {
+    /// An empty picture with the title, heading and legend of a frame, each label behind its `key`, and room for
+    /// `lines` lines of words below it; the frame begins at `left`.
+    pub(super) fn new(svg: &'a mut String, frame: &Frame, key: Key, lines: usize, left: i32) -> Self {
+        let right = WIDTH - RIGHT;
+        let labels = if frame.has_legend { frame.labels() } else { Vec::new() };
+        let mut heading = in_lines(frame.title, fitting(right - left, LETTERS));
+        heading.extend(in_lines(&frame.heading, fitting(right - left, LETTERS)));
+        let x_title = in_lines(&frame.x_title, fitting(right - left, LETTERS));
+        let legend = Legend::of(&labels, left, right);
+        let above = LINE * heading.len() as i32;
+        let below = BOTTOM + WORDS * (lines as i32 - 1) + WORDS * (x_title.len() as i32 - 1).max(0);
+        let height = HEIGHT + (above + legend.height() - LINE * LEGEND_LINES).max(0) + below - BOTTOM;
+        let mut canvas = Self::blank(svg, (WIDTH, height));
+        (canvas.left, canvas.right, canvas.bottom, canvas.x_title) = (left, right, height - below, x_title);
+        for (number, line) in (0..).zip(&heading) {
+            canvas.words(line, (left, 28 + LINE * number), HPos::Left, VPos::Center);
+        }
+        canvas.legend(&legend, key, above);
+        if !heading.is_empty() || !labels.is_empty() || !frame.has_legend {
+            canvas.top = 28 + above + legend.height();
+        }
+        canvas
+    }
+
+    /// An empty picture of this size.
+    fn blank(svg: &'a mut String, (width, height): (i32, i32)) -> Self {
+        let area = SVGBackend::with_string(svg, (width as u32, height as u32)).into_drawing_area();
+        // Writing to a string cannot fail.
+        let _ = area.fill(&WHITE);
+        Self { area, left: 0, right: width, top: 30, bottom: height, height, x_title: Vec::new() }
+    }
+
+    /// Writes a title and a legend that several pictures share, of this width; returns its height.
+    pub(super) fn strip(svg: &'a mut String, title: &str, labels: &[Label], key: Key, width: i32) -> i32 {
+        let title = in_lines(title, fitting(width - LEFT - RIGHT, LETTERS));
+        let legend = Legend::of(labels, LEFT, width - RIGHT);
+        let above = LINE * title.len() as i32;
+        let canvas = Self::blank(svg, (width, 28 + above + legend.height()));
+        for (number, line) in (0..).zip(&title) {
+            canvas.words(line, (LEFT, 28 + LINE * number), HPos::Left, VPos::Center);
+        }
+        canvas.legend(&legend, key, above);
+        let height = canvas.height;
+        canvas.finish();
+        height
+    }
+
+    /// Draws one element.
+    pub(super) fn put<E>(&self, element: E)
+    where
+        for<'b> &'b E: plotters::element::PointCollection<'b, (i32, i32)>,
+        E: Drawable<SVGBackend<'a>>,
+    {
+        let _ = self.area.draw(&element);
+    }
+
+    /// A line through points.
+    pub(super) fn line(&self, places: Vec<(i32, i32)>, style: ShapeStyle) {
+        self.put(PathElement::new(places, style));
+    }
+
+    /// Text at a position.
+    pub(super) fn words(&self, text: &str, at: (i32, i32), hpos: HPos, vpos: VPos) {
+        self.put(Text::new(text.to_owned(), at, style(LETTERS, hpos, vpos)));
+    }
+
+    /// Draws the legend, from this height down.
+    fn legend(&self, legend: &Legend, key: Key, above: i32) {
+        for entry in &legend.entries {
+            let (x, y) = (entry.x, 28 + above + legend.pitch * entry.line);
+            match (entry.number, key) {
+                (None, _) => self.dashes((x, y), (x + SAMPLE, y)),
+                (Some(number), Key::Curve) => {
+                    let y_of = f64::from(y);
+                    self.curve(number, &[(f64::from(x), y_of), (f64::from(x + SAMPLE), y_of)]);
+                    self.marker(number, (x + SAMPLE / 2, y), true);
+                }
+                (Some(number), Key::Bar) => {
+                    let corners = [(x + SAMPLE / 2 - 16, y - 14), (x + SAMPLE / 2 + 16, y + 14)];
+                    self.put(Rectangle::new(corners, colour(number).filled()));
+                }
+            }
+            for (below, line) in (0..).zip(&entry.words) {
+                let at = (x + KEY, y + legend.pitch * below);
+                self.put(Text::new(line.clone(), at, style(legend.letters, HPos::Left, VPos::Center)));
+            }
+        }
+    }
+
+    /// The frame with ticks along both axes; `words` replace the numbers of the horizontal axis.
+    pub(super) fn frame(&self, frame: &Frame, x: Option<&Axis>, y: &Axis) {
+        let Self { left, right, top, bottom, .. } = *self;
+        for tick in y.ticks() {
+            let at = y.place(tick);
+            self.line(vec![(left, at), (right, at)], GRID.stroke_width(2));
+            self.words(&short(tick), (left - GAP, at), HPos::Right, VPos::Center);
+        }
+        let mut free = i32::MIN;
+        for tick in x.iter().flat_map(|x| x.ticks().into_iter().map(|tick| (tick, x.place(tick)))) {
+            self.line(vec![(tick.1, top), (tick.1, bottom)], GRID.stroke_width(2));
+            let (text, at) = (short(tick.0), tick.1);
+            let half = width(&text) / 2;
+            // A number that would overlap its neighbour is left out.
+            if at - half >= free {
+                self.words(&text, (at.min(WIDTH - half), bottom + 10), HPos::Center, VPos::Top);
+                free = at + half + GAP;
+            }
+        }
+        let ink = BLACK.stroke_width(3);
+        self.line(vec![(left, top), (left, bottom), (right, bottom)], ink);
+        for (number, line) in (1..).zip(&self.x_title) {
+            let y = self.height - 12 - WORDS * (self.x_title.len() as i32 - number);
+            self.words(line, ((left + right) / 2, y), HPos::Center, VPos::Bottom);
+        }
+        let upright = ("sans-serif", LETTERS).into_font().transform(FontTransform::Rotate270);
+        let upright = TextStyle::from(upright).color(&BLACK).pos(Pos::new(HPos::Center, VPos::Top));
+        self.put(Text::new(frame.y_title.clone(), (8, (top + bottom) / 2), upright));
+    }
+
+    /// The marker of a curve: filled or hollow; markers of a baseline are smaller.
+    pub(super) fn marker(&self, number: usize, (x, y): (i32, i32), full: bool) {
+        let scaled = |size: i32| if number < BASELINE { size } else { size * 3 / 5 };
+        let colour = colour(number);
+        let shape: Vec<(i32, i32)> = match number % 4 {
+            0 => Vec::new(),
+            1 => vec![(-9, -9), (9, -9), (9, 9), (-9, 9)],
+            2 => vec![(0, -12), (12, 9), (-12, 9)],
+            _ => vec![(0, -13), (13, 0), (0, 13), (-13, 0)],
+        };
+        let shape: Vec<(i32, i32)> = shape.into_iter().map(|(dx, dy)| (x + scaled(dx), y + scaled(dy))).collect();
+        let inside = if full { colour.filled() } else { WHITE.filled() };
+        if shape.is_empty() {
+            self.put(Circle::new((x, y), scaled(10), inside));
+            self.put(Circle::new((x, y), scaled(10), colour.stroke_width(4)));
+        } else {
+            let mut edge = shape.clone();
+            edge.push(shape[0]);
+            edge.push(shape[1]);
+            self.put(Polygon::new(shape, inside));
+            self.line(edge, colour.stroke_width(4));
+        }
+    }
+
+    /// A broken line, visible behind curves.
+    pub(super) fn dashes(&self, from: (i32, i32), to: (i32, i32)) {
+        /// \[units\] Of a dash, and of the gap behind it.
+        const DASH: f64 = 12.0;
+        let length = f64::from(to.0 - from.0).hypot(f64::from(to.1 - from.1));
+        let parts = (length / DASH).ceil().max(1.0) as i32;
+        let at = |part: i32| (from.0 + (to.0 - from.0) * part / parts, from.1 + (to.1 - from.1) * part / parts);
+        for part in (0..parts).step_by(2) {
+            self.line(vec![at(part), at(part + 1)], DASHES.stroke_width(3));
+        }
+    }
+
+    /// A line through points, in the colour and with the dashes of a curve; nothing for fewer than two points.
+    pub(super) fn curve(&self, number: usize, places: &[(f64, f64)]) {
+        let style = colour(number).stroke_width(4);
+        let rounded = |(x, y): (f64, f64)| (x.round() as i32, y.round() as i32);
+        for part in dashed(places, pattern(number)) {
+            self.line(part.into_iter().map(rounded).collect(), style);
+        }
+    }
+
+    /// The bar of a confidence interval, mean and half its width, clipped to the axis: an end beyond it is an arrow.
+    pub(super) fn interval(&self, number: usize, x: i32, (mean, ci95): (f64, f64), axis: &Axis) {
+        let (low, high) = (axis.place(mean - ci95), axis.place(mean + ci95));
+        if low - high < 4 {
+            return;
+        }
+        let style = colour(number).stroke_width(3);
+        self.line(vec![(x, low), (x, high)], style);
+        // Upwards means smaller coordinates.
+        for (y, value, inwards) in [(low, mean - ci95, -1), (high, mean + ci95, 1)] {
+            if axis.holds(value) {
+                self.line(vec![(x - 8, y), (x + 8, y)], style);
+            } else {
+                self.arrow(number, (x, y), inwards);
+            }
+        }
+    }
+
+    /// The head of an arrow that points out of the frame; `inwards` is 1 at its upper edge, and -1 at its lower one.
+    pub(super) fn arrow(&self, number: usize, (x, y): (i32, i32), inwards: i32) {
+        let head = vec![(x - 9, y + 14 * inwards), (x, y), (x + 9, y + 14 * inwards)];
+        self.put(Polygon::new(head, colour(number).filled()));
+    }
+
+    /// Ends the picture.
+    pub(super) fn finish(self) {
+        self.put(EmptyElement::at((0, 0)));
+        let _ = self.area.present();
+    }
+}
+
+/// \[units\] Left edge of a frame with this vertical axis: its numbers are between the title and the frame.
+pub(super) fn left(y: &Axis) -> i32 {
+    let widest = y.ticks().into_iter().map(|tick| width(&short(tick))).max().unwrap_or(0);
+    LEFT.max(UPRIGHT + widest + GAP)
+}
+
+/// \[units\] Width available for a frame that begins at `left`.
+pub(super) const fn breadth(left: i32) -> i32 {
+    WIDTH - RIGHT - left
+}
+
+/// \[units\] Width of a number, in the widest of the usual fonts.
+fn width(number: &str) -> i32 {
+    let letter = |letter| match letter {
+        '\u{2009}' => 0.17,
+        '.' | '-' => 0.3,
+        _ => 0.52,
+    };
+    (number.chars().map(letter).sum::<f64>() * f64::from(LETTERS)).ceil() as i32
+}
+
+/// Number of letters of a size that fit into a width.
+fn fitting(width: i32, size: i32) -> usize {
+    (f64::from(width) / (LETTER * f64::from(size))) as usize
+}
+
+/// \[units\] A sample of a line, with a marker in its middle.
+const SAMPLE: i32 = 76;
+/// \[units\] Width of a legend's symbol and the gap behind it.
+const KEY: i32 = 88;
+const BEHIND: i32 = 30;
+/// \[units\] Left edge of a legend that needs the whole width.
+const EDGE: i32 = 20;
+
+/// Layout of a legend: columns of the same width, row by row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Legend {
+    entries: Vec<Entry>,
+    lines: i32,
+    /// \[units\] Line spacing.
+    pitch: i32,
+    /// \[units\] Letter size.
+    letters: i32,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Entry {
+    /// Of the curve; `None` for the broken line.
+    number: Option<usize>,
+    x: i32,
+    line: i32,
+    /// Its label, in lines.
+    words: Vec<String>,
+}
+
+impl Legend {
+    /// A legend in letters of the usual size if that takes few lines, else in small ones.
+    fn of(labels: &[Label], left: i32, right: i32) -> Self {
+        let usual = Self::sized(labels, left, right, (LETTERS, LINE));
+        if usual.lines <= LEGEND_LINES { usual } else { Self::sized(labels, left, right, (SMALL, CLOSE)) }
+    }
+
+    /// As many columns as fit: beside the frame's left edge, or from the edge of the picture if that gives more of
+    /// them.
+    fn sized(labels: &[Label], left: i32, right: i32, (letters, pitch): (i32, i32)) -> Self {
+        let wide = |(_, label): &Label| KEY + (LETTER * f64::from(letters) * label.chars().count() as f64) as i32;
+        let widest = labels.iter().map(wide).max().unwrap_or(KEY);
+        let abreast = |from: i32| ((right - from + BEHIND) / (widest + BEHIND)).clamp(0, labels.len() as i32);
+        let from = if abreast(EDGE) > abreast(left) || abreast(left) == 0 { EDGE } else { left };
+        // No column is used by the first rows alone.
+        let rows = labels.len().div_ceil(abreast(from).max(1) as usize).max(1);
+        let columns = labels.len().div_ceil(rows).max(1);
+        let (mut entries, mut line) = (Vec::new(), 0);
+        for row in labels.chunks(columns) {
+            let words = |label: &str| in_lines(label, fitting(right - from - KEY, letters));
+            let words: Vec<_> = row.iter().map(|&(number, label)| (number, words(label))).collect();
+            let high = words.iter().map(|(_, words)| words.len()).max().unwrap_or(0).max(1);
+            let entry = |(x, (number, words))| Entry { number, x: from + x * (widest + BEHIND), line, words };
+            entries.extend((0..).zip(words).map(entry));
+            line += high as i32;
+        }
+        Self { entries, lines: line, pitch, letters }
+    }
+
+    const fn height(&self) -> i32 {
+        self.pitch * self.lines
+    }
+}
+
+/// Colour of a curve.
+pub(super) fn colour(number: usize) -> RGBColor {
+    let RGBColor(red, green, blue) = COLOURS[number % COLOURS.len()];
+    if number < BASELINE {
+        return RGBColor(red, green, blue);
+    }
+    let pale = |part: u8| 255 - (255 - part) / 2;
+    RGBColor(pale(red), pale(green), pale(blue))
+}
+
+/// Offset of the curve numbers of a baseline: the same marker and dashes, smaller and in a pale colour.
+pub(super) const BASELINE: usize = 1 << 16;
+
+/// \[units\] Dash patterns of the curves, to distinguish them in print without colours. Curves with the same marker
+/// differ in these.
+const PATTERNS: [&[f64]; 4] = [&[], &[20.0, 12.0], &[5.0, 9.0], &[24.0, 9.0, 5.0, 9.0]];
+
+/// The dash pattern of a curve; empty for a solid line.
+pub(super) const fn pattern(number: usize) -> &'static [f64] {
+    PATTERNS[(number + number / 4) % PATTERNS.len()]
+}
+
+/// The dashes of a broken line through points.
+fn dashed(places: &[(f64, f64)], pattern: &[f64]) -> Vec<Vec<(f64, f64)>> {
+    if pattern.is_empty() || places.len() < 2 {
+        return if places.len() < 2 { Vec::new() } else { vec![places.to_vec()] };
+    }
+    let (mut parts, mut part) = (Vec::new(), vec![places[0]]);
+    let (mut at, mut left) = (0, pattern[0]);
+    for pair in places.windows(2) {
+        let length = (pair[1].0 - pair[0].0).hypot(pair[1].1 - pair[0].1);
+        let mut gone = 0.0;
+        while length - gone > left {
+            gone += left;
+            let share = gone / length;
+            let place = (pair[0].0 + (pair[1].0 - pair[0].0) * share, pair[0].1 + (pair[1].1 - pair[0].1) * share);
+            if at % 2 == 0 {
+                part.push(place);
+                parts.push(std::mem::take(&mut part));
+            } else {
+                part = vec![place];
+            }
+            at += 1;
+            left = pattern[at % pattern.len()];
+        }
+        left -= length - gone;
+        if at % 2 == 0 {
+            part.push(pair[1]);
+        }
+    }
+    if part.len() > 1 {
+        parts.push(part);
+    }
+    parts
+}
+
+fn style(letters: i32, hpos: HPos, vpos: VPos) -> TextStyle<'static> {
+    TextStyle::from(("sans-serif", letters).into_font()).color(&BLACK).pos(Pos::new(hpos, vpos))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn legend(labels: &[&str]) -> Legend {
+        Legend::of(&labels.iter().map(|&label| (Some(0), label)).collect::<Vec<_>>(), 160, 970)
+    }
+
+    fn places(labels: &[&str]) -> Vec<(i32, i32)> {
+        legend(labels).entries.iter().map(|entry| (entry.x, entry.line)).collect()
+    }
+
+    #[test]
+    fn legends_have_columns_of_the_same_width() {
+        // A short label does not shift the others of its row.
+        let short = ["a label of some length", "ugal", "minimal", "valiant"];
+        assert_eq!(places(&short), [(20, 0), (474, 0), (20, 1), (474, 1)]);
+        let eight = ["bubble:smart, uniform"; 8];
+        let found = places(&eight);
+        assert_eq!((found[0].0, found[1].0, found[7].1), (20, 459, 3), "{found:?}");
+        // Columns have equal lengths as far as possible.
+        assert_eq!(places(&["abcdef"; 6]).iter().filter(|place| place.1 == 0).count(), 3);
+        assert_eq!(legend(&[]).height(), 0);
+    }
+
+    #[test]
+    fn wide_legends_begin_at_the_edge_and_lose_nothing() {
+        // Two columns fit there, and one beside the frame.
+        assert_eq!(places(&["twenty-four letters here"; 2]), [(EDGE, 0), (505, 0)]);
+        let long = "dragonfly:p=2,a=8,h=2,g=16, dragonfly:ugal, groupshift(16,1), injection-queue 16";
+        let legend = legend(&[long, "short", "all of it accepted"]);
+        let lines: Vec<i32> = legend.entries.iter().map(|entry| entry.line).collect();
+        assert_eq!((lines, legend.lines), (vec![0, 2, 3], 4));
+        assert_eq!(legend.entries[0].words.join(" "), long);
+        let width = |line: &String| (LETTER * f64::from(LETTERS) * line.chars().count() as f64) as i32;
+        assert!(legend.entries[0].words.iter().all(|line| EDGE + KEY + width(line) <= 970));
+    }
+
+    #[test]
+    fn legends_of_many_lines_are_small() {
+        let of = |letters: usize| legend(&["x".repeat(letters).as_str(); 8]);
+        assert_eq!((of(20).letters, of(20).lines), (LETTERS, 4));
+        // Two columns fit in small letters.
+        assert_eq!((of(30).letters, of(30).lines, of(30).height()), (SMALL, 4, 128));
+        // The longest ones have a line each, and less than a third of the picture.
+        assert_eq!((of(60).lines, of(60).height()), (8, 256));
+    }
+
+    #[test]
+    fn curves_differ_without_colours() {
+        let looks: Vec<(usize, &[f64])> = (0..8).map(|number| (number % 4, pattern(number))).collect();
+        for (at, look) in looks.iter().enumerate() {
+            assert!(!looks[..at].contains(look), "{at}: marker and dashes of another curve");
+        }
+    }
+
+    #[test]
+    fn dashes_go_around_corners() {
+        let corner = [(0.0, 0.0), (10.0, 0.0), (10.0, 10.0)];
+        assert_eq!(dashed(&corner, &[]), [corner.to_vec()]);
+        assert_eq!(dashed(&corner, &[8.0, 4.0]), [vec![(0.0, 0.0), (8.0, 0.0)], vec![(10.0, 2.0), (10.0, 10.0)]]);
+        assert_eq!(dashed(&corner, &[12.0, 40.0]), [vec![(0.0, 0.0), (10.0, 0.0), (10.0, 2.0)]]);
+        assert!(dashed(&corner[..1], &[8.0, 4.0]).is_empty() && dashed(&[], &[]).is_empty());
+    }
+
+    #[test]
+    fn numbers_stand_between_the_title_and_the_frame() {
+        let of = |most: f64| left(&Axis::linear(0.0, most, 1, 0));
+        assert_eq!((of(1.0), of(80_000.0)), (LEFT, LEFT), "pictures of the usual numbers have the usual frame");
+        // Digits of the widest usual font (DejaVu Sans) are 0.636 of a letter high, which is written as 34 / 1.24.
+        for (most, digits, spaces) in [(150_000.0, 6, 1), (8_000_000.0, 7, 2), (3e12, 13, 4)] {
+            let needed = f64::from(digits) * 17.44 + f64::from(spaces) * 5.5;
+            let free = f64::from(of(most) - GAP - UPRIGHT);
+            assert!((needed..1.1 * needed + 2.0).contains(&free), "{most}: {free} for {needed}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Extents of axes: the same for all pictures of one figure, so that they can be compared by eye.
+
+use super::scale::Axis;
+use super::{Look, Mark, Scale, Series};
+
+/// Upper end of a linear latency axis, as a multiple of the latency at the lowest load. At saturation latency grows
+/// without bound, and an axis with all of it would compress the rest into a line along its bottom.
+pub(super) const ZERO_LOADS: f64 = 5.0;
+
+/// Extent of both axes.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Extent {
+    /// True for a logarithmic vertical axis.
+    pub(super) log: bool,
+    /// Upper end of a truncated vertical axis, if values lie above.
+    pub(super) cut: Option<f64>,
+    /// Minimum and maximum value, confidence interval included above.
+    values: (f64, f64),
+    /// Values along the horizontal axis.
+    places: Vec<f64>,
+    /// True if the horizontal axis begins at 0; else it covers the range of values, which are its ticks.
+    from_zero: bool,
+    x_ends: (Option<f64>, Option<f64>),
+    y_ends: (Option<f64>, Option<f64>),
+}
+
+impl Extent {
+    /// The extent of a figure, over the series of all its pictures. `kind` is the name of the figure's pictures;
+    /// `is_cut`: whether a linear axis may be truncated.
+    pub(super) fn of(
+        series: &[&Series],
+        kind: &str,
+        (log, is_cut): (bool, bool),
+        from_zero: bool,
+        look: &Look,
+    ) -> Self {
+        let marks = || series.iter().flat_map(|series| series.drawn());
+        let least = marks().map(|mark| mark.value.mean).fold(f64::MAX, f64::min);
+        let most = marks().map(upper).fold(0.0, f64::max);
+        let first = |series: &&Series| series.drawn().find(|mark| !mark.saturated).map(|mark| mark.value.mean);
+        let zero_load = series.iter().filter_map(first).fold(0.0, f64::max);
+        let cut = (is_cut && !log && zero_load > 0.0).then_some(ZERO_LOADS * zero_load).filter(|&cut| cut < most);
+        let range = |of: &str| look.ranges.iter().rev().find(|range| range.of == of);
+        let x = range("x");
+        let y = range(kind);
+        let is_load = kind == "accepted";
+        Self {
+            log,
+            cut: cut.filter(|_| y.is_none() && (look.ymax.is_none() || is_load)),
+            values: (least, cut.unwrap_or(most)),
+            places: series.iter().flat_map(|series| &series.spots).map(|mark| mark.x).collect(),
+            from_zero,
+            x_ends: (x.map(|range| range.low), x.map(|range| range.high).or(look.xmax)),
+            y_ends: (y.map(|range| range.low), y.map(|range| range.high).or(look.ymax.filter(|_| !is_load))),
+        }
+    }
+
+    /// The vertical axis.
+    pub(super) fn y(&self, from: i32, to: i32) -> Axis {
+        let (low, high) = self.values;
+        let axis = if self.log { Axis::log(low, high, from, to) } else { Axis::linear(0.0, high, from, to) };
+        axis.between(self.y_ends.0, self.y_ends.1)
+    }
+
+    /// The horizontal axis, of numbers.
+    pub(super) fn x(&self, from: i32, to: i32) -> Axis {
+        let least = self.places.iter().copied().fold(f64::MAX, f64::min);
+        let most = self.places.iter().copied().fold(f64::MIN, f64::max);
+        let axis = if self.from_zero {
+            Axis::linear(least.min(0.0), most, from, to)
+        } else {
+            Axis::through(self.places.clone(), from, to)
+        };
+        axis.between(self.x_ends.0, self.x_ends.1)
+    }
+}
+
+/// The upper end of a confidence interval.
+fn upper(mark: &Mark) -> f64 {
+    mark.value.mean + mark.value.ci95.unwrap_or(0.0)
+}
+
+/// True if an axis of these values is logarithmic. `is_cut`: whether it may be truncated instead.
+pub(super) fn is_log(series: &[&Series], scale: Scale, is_load: bool, is_cut: bool) -> bool {
+    let values = || series.iter().flat_map(|series| series.drawn().map(|mark| mark.value.mean));
+    let positive = values().all(|value| value > 0.0);
+    let (least, most) = values().fold((f64::MAX, 0.0_f64), |(least, most), value| (least.min(value), most.max(value)));
+    match scale {
+        _ if !positive || is_load || most == 0.0 => false,
+        Scale::Auto => !is_cut && most > 20.0 * least,
+        Scale::Linear => false,
+        Scale::Log => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsin_experiment::sweep::Value;
+
+    fn series(values: &[(f64, f64, bool)]) -> Series {
+        let mark = |&(x, mean, saturated): &(f64, f64, bool)| {
+            let value = Value { mean, ci95: None };
+            Mark { x, word: x.to_string(), value, raw: value, saturated }
+        };
+        Series { spots: values.iter().map(mark).collect(), ..Series::default() }
+    }
+
+    fn ends(series: &[&Series], scale: Scale, look: &Look) -> ((f64, f64), bool) {
+        let log = is_log(series, scale, false, true);
+        let extent = Extent::of(series, "latency", (log, true), true, look);
+        (extent.y(0, 100).ends(), extent.cut.is_some())
+    }
+
+    #[test]
+    fn even_axes_end_at_a_multiple_of_the_latency_at_the_lowest_load() {
+        let steep = series(&[(0.1, 20.0, false), (0.5, 60.0, false), (0.6, 4000.0, false)]);
+        let slow = series(&[(0.1, 24.0, false), (0.5, 30.0, false)]);
+        let plain = Look::default();
+        assert_eq!(ends(&[&steep, &slow], Scale::Auto, &plain), ((0.0, 120.0), true), "5 times 24");
+        assert_eq!(ends(&[&steep, &slow], Scale::Linear, &plain), ((0.0, 120.0), true));
+        assert_eq!(ends(&[&steep, &slow], Scale::Log, &plain), ((20.0, 5000.0), false));
+        assert_eq!(ends(&[&slow], Scale::Auto, &plain), ((0.0, 30.0), false), "nothing to cut");
+        let given = Look { ymax: Some(250.0), ..Look::default() };
+        assert_eq!(ends(&[&steep], Scale::Auto, &given), ((0.0, 250.0), false));
+    }
+
+    #[test]
+    fn what_is_not_drawn_needs_no_room() {
+        let mut with = series(&[(0.1, 20.0, false), (0.5, 90.0, true)]);
+        assert_eq!(ends(&[&with], Scale::Auto, &Look::default()).0, (0.0, 100.0));
+        with.hides_saturated = true;
+        assert_eq!(ends(&[&with], Scale::Auto, &Look::default()).0, (0.0, 20.0));
+    }
+}

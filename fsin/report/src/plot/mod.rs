@@ -1,0 +1,488 @@
+//! Curves as pictures: SVG, legible at half the width of a page, and distinguishable without colours.
+//!
+//! A saturated point is drawn as a hollow marker only, without a line to it: beyond saturation, mean latency depends
+//! only on run length. All pictures of a figure have the same axes.
+
+mod bars;
+mod canvas;
+#[cfg(feature = "plots")]
+mod convert;
+mod extent;
+mod lines;
+mod panels;
+mod parts;
+mod pgf;
+mod scale;
+mod unit;
+
+pub(super) use canvas::{COLOURS, GRID};
+#[cfg(feature = "plots")]
+pub use convert::{ConvertError, Graphic};
+pub(crate) use scale::{grouped, short};
+
+use canvas::{DIAGONAL, Label};
+use extent::{Extent, is_log};
+use parts::{MOST_CURVES, Part, parts};
+use unit::Unit;
+
+use super::rounded::with_interval;
+use super::sources;
+use fsin_core::words::counted;
+use fsin_experiment::key;
+use fsin_experiment::result::Figure;
+use fsin_experiment::sweep::{Collected, Curve, Curves, Spot, Value};
+
+/// Figures to draw: figure, title of its axis with the unit, name of its file.
+const PICTURES: &[(Figure, &str, &str)] = &[
+    (Figure::CompletionCycles, "Completion time (cycles)", "completion"),
+    (Figure::CompletionSeconds, "Completion time (s)", "completion"),
+    (Figure::FinishMaxNs, "Completion time (ns)", "completion"),
+    (Figure::LatencyMean, "Mean latency (cycles)", "latency"),
+    (Figure::LatencyP99, "99th-percentile latency (cycles)", "latency-p99"),
+    (Figure::AcceptedLoadOfSenders, "Accepted load of each sending node (phits/node/cycle)", "accepted"),
+    (Figure::AcceptedLoad, "Accepted load (phits/node/cycle)", "accepted"),
+    (Figure::ShotCyclesMean, "Cycles per shot", "shots"),
+    (Figure::JobWaitMean, "Mean wait of a job (cycles)", "job-wait"),
+    (Figure::JobSlowdownMean, "Mean slowdown of a job", "job-slowdown"),
+];
+
+/// Scale of the vertical axis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Scale {
+    /// Linear for latencies over loads, up to five times the latency at the lowest load. Other curves are logarithmic
+    /// if the largest value is more than twenty times the smallest. Bars begin at 0.
+    #[default]
+    Auto,
+    /// Linear; latencies over loads up to five times the latency at the lowest load.
+    Linear,
+    /// Logarithmic, with every value.
+    Log,
+}
+
+/// The ends of an axis.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Range {
+    /// `x`, or one of [`Picture::KINDS`] for the vertical axis of these pictures.
+    pub of: String,
+    /// \[units of the axis\] Lower end.
+    pub low: f64,
+    /// \[units of the axis\] Upper end, above `low`.
+    pub high: f64,
+}
+
+/// Style of pictures.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Look {
+    /// Scale of the latency axis; load axes are linear.
+    pub scale: Scale,
+    /// True if latencies over loads show all their points, on a logarithmic axis if necessary, instead of a truncated
+    /// linear one.
+    pub is_whole: bool,
+    /// True if latencies over loads include saturated points.
+    pub saturated: bool,
+    /// True if pictures of one figure are panels of one picture.
+    pub panels: bool,
+    /// Title of the picture; empty for none.
+    pub title: String,
+    /// \[units of the axis\] Upper end of the horizontal axis.
+    pub xmax: Option<f64>,
+    /// \[units of the axis\] Upper end of vertical axes, except that of the accepted load.
+    pub ymax: Option<f64>,
+    /// Ranges of some axes; the last one of an axis counts.
+    pub ranges: Vec<Range>,
+}
+
+/// A hint at an element of a picture, shown when the pointer rests on it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hint {
+    /// \[units of the picture\] Horizontal position.
+    pub x: i32,
+    /// \[units of the picture\] Vertical position.
+    pub y: i32,
+    /// Its text.
+    pub text: String,
+}
+
+/// A finished picture.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Picture {
+    /// Kind of picture, the beginning of the name: for figures `latency` or the like, for heat maps `links`.
+    pub kind: &'static str,
+    /// File name.
+    pub name: String,
+    /// Content in a few words.
+    pub caption: String,
+    /// Description of values not shown; empty if all are shown.
+    pub hidden: String,
+    /// The picture.
+    pub svg: String,
+    /// The same for LaTeX with pgfplots, which reads `NAME.csv` beside it; `None` for heat maps.
+    pub pgf: Option<String>,
+    /// Its values as CSV without quotation marks: number and label of the curve, a column for each varying setting,
+    /// value, confidence interval, and whether it is saturated (1) or not (0). In words `;` replaces a comma.
+    pub data: String,
+    /// Hints of its markers.
+    pub hints: Vec<Hint>,
+}
+
+impl Picture {
+    /// The kinds of pictures with a vertical axis.
+    pub const KINDS: [&'static str; 7] =
+        ["latency", "latency-p99", "accepted", "completion", "shots", "job-wait", "job-slowdown"];
+}
+
+/// A curve to be drawn.
+#[derive(Clone, Default)]
+struct Series {
+    /// Its index of colour, marker and dashes: the same in all pictures where possible.
+    number: usize,
+    /// Distinguishes it from the others of its picture.
+    label: String,
+    /// Distinguishes it from all others.
+    name: String,
+    /// The values of the varying settings, except along the axis.
+    settings: Vec<(String, String)>,
+    /// Its distinguishing settings, without the name of the results: curves that agree in them have the same style.
+    alike: Vec<(String, String)>,
+    /// True for the baseline, which is pale.
+    is_baseline: bool,
+    /// True if its saturated points are left out.
+    hides_saturated: bool,
+    spots: Vec<Mark>,
+}
+
+/// A point to be drawn.
+#[derive(Clone)]
+struct Mark {
+    x: f64,
+    /// Its position for readers.
+    word: String,
+    /// In the unit of the axis.
+    value: Value,
+    /// In the unit of the results.
+    raw: Value,
+    saturated: bool,
+}
+
+/// A picture before it is drawn.
+#[derive(Clone)]
+struct Frame<'a> {
+    title: &'a str,
+    /// Common settings of all curves, above the legend.
+    heading: String,
+    series: &'a [Series],
+    x_title: String,
+    y_title: String,
+    /// True if the line of equal values on both axes is meaningful.
+    diagonal: bool,
+    /// True for a numeric axis.
+    numeric: bool,
+    has_legend: bool,
+    extent: &'a Extent,
+}
+
+impl Series {
+    /// The points that are drawn.
+    fn drawn(&self) -> impl Iterator<Item = &Mark> {
+        self.spots.iter().filter(|mark| !(self.hides_saturated && mark.saturated))
+    }
+}
+
+impl Frame<'_> {
+    /// The entries of its legend; empty if there is nothing to distinguish.
+    fn labels(&self) -> Vec<Label<'_>> {
+        let curves = self.series.iter().map(|series| (Some(series.number), &*series.label));
+        let bare = self.series.iter().all(|series| series.label.is_empty());
+        let curves = curves.filter(|_| !bare);
+        curves.chain(self.diagonal.then_some((None, DIAGONAL))).collect()
+    }
+
+    /// Its picture, the hints of its markers, and its height.
+    fn draw(&self) -> (String, Vec<Hint>, i32) {
+        if self.numeric { lines::draw(self) } else { bars::draw(self) }
+    }
+}
+
+impl Mark {
+    fn hint(&self, label: &str, x_title: &str, y_title: &str) -> String {
+        let head = if label.is_empty() { String::new() } else { format!("{label}\n") };
+        let value = with_interval(self.value.mean, self.value.ci95);
+        let end = if self.saturated { "\nsaturated" } else { "" };
+        format!("{head}{x_title}: {}\n{y_title}: {value}{end}", self.word)
+    }
+}
+
+/// One figure of a sweep, for its pictures.
+struct Drawn<'a> {
+    /// The figure, the title of its axis, the name of its pictures.
+    of: (Figure, String, &'static str),
+    curves: &'a Curves,
+    /// Description of the sources.
+    sources: &'a str,
+    look: &'a Look,
+    extent: Extent,
+    /// Factor from results to the axis.
+    factor: f64,
+}
+
+/// Curves of one picture or panel.
+struct Sheet<'a> {
+    part: &'a Part<'a>,
+    series: Vec<Series>,
+    /// Its index within its part, and the number of sheets.
+    number: usize,
+    of: usize,
+}
+
+/// True for accepted loads, which are compared with the load on the axis.
+const fn is_accepted(figure: Figure) -> bool {
+    matches!(figure, Figure::AcceptedLoad | Figure::AcceptedLoadOfSenders)
+}
+
+/// Draws every figure of the results; nothing if there is no axis.
+#[must_use]
+pub fn pictures(curves: &Curves, collected: &Collected, look: &Look) -> Vec<Picture> {
+    let mut pictures: Vec<Picture> = Vec::new();
+    let parts = parts(curves);
+    let cycles_differ = curves.cycles_differ();
+    let sources = sources(collected);
+    let of_senders = curves.have(&collected.rows, Figure::AcceptedLoadOfSenders);
+    // For traces, kernels and shots the sent load follows from the accepted load: there is no offered load for
+    // comparison.
+    let has_load = collected.rows.iter().any(|row| row.result.load().is_some());
+    let is_meant = |figure: Figure| match figure {
+        // Results of older versions have only this one.
+        Figure::AcceptedLoad => has_load && !of_senders,
+        Figure::AcceptedLoadOfSenders => has_load,
+        Figure::CompletionCycles => !cycles_differ,
+        Figure::CompletionSeconds => cycles_differ,
+        _ => true,
+    };
+    let is_drawn = |figure: Figure| curves.is_along && is_meant(figure) && curves.have(&collected.rows, figure);
+    for &(figure, title, kind) in PICTURES.iter().filter(|(figure, ..)| is_drawn(*figure)) {
+        let title = match cycles_differ {
+            true => title.replace("(cycles)", "(cycles of different lengths)"),
+            false => title.to_owned(),
+        };
+        let is_over_loads = kind.starts_with("latency") && curves.axis == "load";
+        let hides = is_over_loads && !look.saturated;
+        let (title, unit) = Unit::of(figure, &title, largest(&parts, collected, figure));
+        let mut sheets: Vec<Sheet<'_>> =
+            parts.iter().flat_map(|part| sheets(part, collected, figure, unit, hides)).collect();
+        numbered(&mut sheets);
+        // If all points are saturated there would be nothing to see.
+        let bare = sheets.iter().flat_map(|sheet| &sheet.series).all(|series| series.drawn().next().is_none());
+        for series in sheets.iter_mut().flat_map(|sheet| &mut sheet.series) {
+            series.hides_saturated &= !bare;
+            if series.drawn().next().is_none() {
+                series.label = [&*series.label, "saturated"]
+                    .into_iter()
+                    .filter(|word| !word.is_empty())
+                    .collect::<Vec<_>>()
+                    .join(", ");
+            }
+        }
+        let all: Vec<&Series> = sheets.iter().flat_map(|sheet| &sheet.series).collect();
+        if all.is_empty() {
+            continue;
+        }
+        let is_load = is_accepted(figure);
+        let scale = if curves.numeric || look.scale == Scale::Log { look.scale } else { Scale::Linear };
+        let is_cut = is_over_loads && curves.numeric && !look.is_whole;
+        let log = is_log(&all, scale, is_load, is_cut);
+        let extent = Extent::of(&all, kind, (log, is_cut), curves.axis == "load", look);
+        let figure =
+            Drawn { of: (figure, title, kind), curves, sources: &sources, look, extent, factor: unit.factor() };
+        if look.panels && sheets.len() > 1 {
+            pictures.push(panels::draw(&figure, &sheets));
+            continue;
+        }
+        for sheet in &sheets {
+            let mut picture = figure.picture(sheet);
+            // Different words may give the same file name.
+            let name = &picture.name;
+            let again = format!("{name}--");
+            let same = pictures.iter().filter(|before| before.name == *name || before.name.starts_with(&again));
+            if let again @ 1.. = same.count() {
+                picture.name.push_str(&format!("--{}", again + 1));
+            }
+            picture.pgf = picture.pgf.map(|source| pgf::with_data(&source, &picture.name));
+            pictures.push(picture);
+        }
+    }
+    pictures
+}
+
+impl Drawn<'_> {
+    /// One picture, whose LaTeX source does not name its data file yet.
+    fn picture(&self, sheet: &Sheet<'_>) -> Picture {
+        let frame = self.frame(sheet, &self.look.title, true);
+        let (svg, hints, _) = frame.draw();
+        let kind = self.of.2;
+        let mut name = kind.to_owned();
+        if !sheet.part.fixed.is_empty() {
+            name.push_str(&format!("-{}", sheet.part.slug()));
+        }
+        let mut caption = self.caption(&frame.heading);
+        if sheet.of > 1 {
+            caption.push_str(&format!(", part {} of {}", sheet.number, sheet.of));
+            name.push_str(&format!("-{}", sheet.number));
+        }
+        let frames = [frame];
+        Picture {
+            kind,
+            name,
+            caption,
+            hidden: self.hidden(&frames),
+            svg,
+            pgf: Some(pgf::source(&frames, self)),
+            data: self.data(&frames),
+            hints,
+        }
+    }
+
+    fn frame<'a>(&'a self, sheet: &'a Sheet<'_>, title: &'a str, has_legend: bool) -> Frame<'a> {
+        let (figure, y_title, _) = &self.of;
+        let axis = &self.curves.axis;
+        Frame {
+            title,
+            heading: sheet.part.heading(),
+            series: &sheet.series,
+            x_title: axis_title(axis, self.sources),
+            y_title: y_title.clone(),
+            diagonal: is_accepted(*figure) && axis == "load",
+            numeric: self.curves.numeric,
+            has_legend,
+            extent: &self.extent,
+        }
+    }
+
+    /// Axes of the picture, and common settings of all curves.
+    fn caption(&self, heading: &str) -> String {
+        let (_, y_title, _) = &self.of;
+        // The load on the axis is labelled as that of each sending node.
+        let what = y_title.split(" (").next().unwrap_or(y_title).trim_end_matches(" of each sending node");
+        let axis = &self.curves.axis;
+        let against = if axis == "load" { "load of each sending node" } else { axis };
+        let shared = [heading, &*self.curves.only, self.sources].into_iter().filter(|words| !words.is_empty());
+        match shared.collect::<Vec<_>>() {
+            none if none.is_empty() => format!("{what} against {against}"),
+            shared => format!("{what} against {against}: {}", shared.join(", ")),
+        }
+    }
+
+    /// Description of values that are not visible.
+    fn hidden(&self, frames: &[Frame<'_>]) -> String {
+        let series = || frames.iter().flat_map(|frame| frame.series);
+        let saturated: usize = series().map(|series| series.spots.len() - series.drawn().count()).sum();
+        let (x, y) = (self.extent.x(0, 1), self.extent.y(0, 1));
+        let is_seen = |mark: &&Mark| y.holds(mark.value.mean) && (!self.curves.numeric || x.holds(mark.x));
+        let beyond = series().flat_map(Series::drawn).filter(|mark| !is_seen(mark)).count();
+        let mut said = Vec::new();
+        if self.extent.cut.is_some() {
+            said.push(format!("up to {} times the latency at the lowest load", extent::ZERO_LOADS));
+        }
+        if saturated > 0 {
+            said.push(format!("without {}", counted(saturated, "saturated point", "saturated points")));
+        }
+        if beyond > 0 {
+            said.push(format!("{} beyond the axes", counted(beyond, "point", "points")));
+        }
+        said.join(", ")
+    }
+
+    /// The values of frames as CSV.
+    fn data(&self, frames: &[Frame<'_>]) -> String {
+        let Curves { axis, numeric, .. } = self.curves;
+        let keys: Vec<&str> = frames
+            .iter()
+            .flat_map(|frame| frame.series)
+            .next()
+            .map_or(Vec::new(), |series| series.settings.iter().map(|(key, _)| key.as_str()).collect());
+        let position = if *numeric { None } else { Some("position") };
+        let columns = ["curve", "label"].into_iter().chain(keys).chain([axis.as_str()]).chain(position);
+        let columns: Vec<&str> = columns.chain([self.of.0.name(), "ci95", "saturated"]).collect();
+        let mut text = format!("{}\n", columns.join(","));
+        for (number, series) in (1..).zip(frames.iter().flat_map(|frame| frame.series)) {
+            for Mark { x, word, raw, saturated, .. } in &series.spots {
+                let mut cells = vec![number.to_string(), plain(&series.name)];
+                cells.extend(series.settings.iter().map(|(_, value)| plain(value)));
+                cells.push(plain(word));
+                cells.extend(position.map(|_| x.to_string()));
+                cells.push(raw.mean.to_string());
+                cells.push(raw.ci95.map_or_else(|| "nan".to_owned(), |ci95| ci95.to_string()));
+                cells.push(u8::from(*saturated).to_string());
+                text.push_str(&format!("{}\n", cells.join(",")));
+            }
+        }
+        text
+    }
+}
+
+/// A word as a cell without quotation marks, which not all CSV readers support, and without special characters of TeX.
+fn plain(word: &str) -> String {
+    let letter = |letter| match letter {
+        ',' => ';',
+        '"' => '\'',
+        '#' | '%' | '&' | '$' | '\\' | '{' | '}' | '~' | '^' | '\n' | '\r' | '\t' => '-',
+        other => other,
+    };
+    word.chars().map(letter).collect()
+}
+
+/// The curves of a part with this figure, as many on a sheet as can be distinguished.
+fn sheets<'a>(part: &'a Part<'a>, collected: &Collected, figure: Figure, unit: Unit, hides: bool) -> Vec<Sheet<'a>> {
+    let mark = |spot: &Spot| {
+        let raw = spot.value(&collected.rows, figure)?;
+        let word = part.word(&spot.word);
+        Some(Mark { x: spot.x, word, value: unit.scaled(raw), raw, saturated: spot.saturated })
+    };
+    let series = |curve: &&Curve| Series {
+        number: 0,
+        label: part.label(curve),
+        name: part.named(curve),
+        settings: curve.settings.clone(),
+        alike: curve.settings.iter().filter(|one| !one.0.is_empty() && !part.fixed.contains(one)).cloned().collect(),
+        is_baseline: curve.is_baseline,
+        hides_saturated: hides,
+        spots: curve.spots.iter().filter_map(mark).collect(),
+    };
+    let all: Vec<Series> = part.curves.iter().map(series).filter(|series| !series.spots.is_empty()).collect();
+    let of = all.len().div_ceil(MOST_CURVES);
+    let sheet = |(number, series): (usize, &[Series])| Sheet { part, series: series.to_vec(), number, of };
+    (1..).zip(all.chunks(MOST_CURVES)).map(sheet).collect()
+}
+
+/// The largest mean of a figure.
+fn largest(parts: &[Part<'_>], collected: &Collected, figure: Figure) -> f64 {
+    let spots = parts.iter().flat_map(|part| &part.curves).flat_map(|curve| &curve.spots);
+    spots.filter_map(|spot| spot.value(&collected.rows, figure)).map(|value| value.mean).fold(0.0, f64::max)
+}
+
+/// Gives matching curves the same style in all sheets, if there are enough styles; else each sheet has its own.
+fn numbered(sheets: &mut [Sheet<'_>]) {
+    let mut known: Vec<Vec<(String, String)>> = Vec::new();
+    for series in sheets.iter().flat_map(|sheet| &sheet.series) {
+        if !known.contains(&series.alike) {
+            known.push(series.alike.clone());
+        }
+    }
+    for sheet in sheets {
+        for (place, series) in sheet.series.iter_mut().enumerate() {
+            let shared = known.iter().position(|alike| *alike == series.alike);
+            series.number = shared.filter(|_| known.len() <= MOST_CURVES).unwrap_or(place);
+            if series.is_baseline {
+                series.number += canvas::BASELINE;
+            }
+        }
+    }
+}
+
+fn axis_title(axis: &str, sources: &str) -> String {
+    let title = match key(axis) {
+        _ if axis == "load" => "Load of each sending node (phits/node/cycle)".to_owned(),
+        Some(key) if !key.unit.is_empty() => format!("{axis} ({})", key.unit),
+        _ => axis.to_owned(),
+    };
+    if sources.is_empty() { title } else { format!("{title}, {sources}") }
+}

@@ -1,0 +1,53 @@
+//! Units of time on axes, chosen for few digits before and after the point.
+
+use fsin_experiment::result::Figure;
+use fsin_experiment::sweep::Value;
+
+/// \[s\] Units of time and their names, longest first.
+const TIMES: [(f64, &str); 4] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")];
+
+/// Factor from values of results to values on an axis.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Unit(f64);
+
+impl Unit {
+    /// The unit of a figure whose maximum is `largest`, and the title of its axis: the longest unit of time in which
+    /// the maximum is at least one.
+    pub(super) fn of(figure: Figure, title: &str, largest: f64) -> (String, Self) {
+        let own = figure.unit();
+        let Some(&(of_own, _)) = TIMES.iter().find(|(_, name)| *name == own) else {
+            return (title.to_owned(), Self(1.0));
+        };
+        let fits = |(seconds, _): &&(f64, &str)| largest * of_own >= *seconds;
+        let (seconds, name) = TIMES.iter().find(fits).copied().unwrap_or((of_own, own));
+        (title.replace(&format!("({own})"), &format!("({name})")), Self(of_own / seconds))
+    }
+
+    /// A value in this unit.
+    pub(super) fn scaled(self, value: Value) -> Value {
+        Value { mean: value.mean * self.0, ci95: value.ci95.map(|ci95| ci95 * self.0) }
+    }
+
+    /// A value of the results in this unit.
+    pub(super) const fn factor(self) -> f64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_the_unit_that_suits_them() {
+        let of = |figure: Figure, title: &str, largest: f64| {
+            let (title, unit) = Unit::of(figure, title, largest);
+            (title, (largest * unit.factor() * 1e6).round() / 1e6)
+        };
+        assert_eq!(of(Figure::CompletionSeconds, "Time (s)", 0.0123), ("Time (ms)".to_owned(), 12.3));
+        assert_eq!(of(Figure::CompletionSeconds, "Time (s)", 4.2e-6), ("Time (µs)".to_owned(), 4.2));
+        assert_eq!(of(Figure::CompletionSeconds, "Time (s)", 3e-12), ("Time (s)".to_owned(), 0.0));
+        assert_eq!(of(Figure::FinishMaxNs, "Time (ns)", 2.5e6), ("Time (ms)".to_owned(), 2.5));
+        assert_eq!(of(Figure::LatencyMean, "Latency (cycles)", 4e9), ("Latency (cycles)".to_owned(), 4e9));
+    }
+}

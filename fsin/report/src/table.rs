@@ -1,0 +1,172 @@
+//! A table for people: the most important figures, with their units.
+
+use std::io::{self, Write};
+
+use serde_json::Value;
+
+use fsin_experiment::result::{Figure, Figure as F, JobRow, ModelFigure, Number, RunResult};
+
+/// A line of the table: its label, its figures, their decimals, and the text that follows, with `{}` for the unit of
+/// the first.
+struct Line(&'static str, &'static [Figure], usize, &'static str);
+
+const LINES: &[Line] = &[
+    Line("offered load", &[F::OfferedLoad], 5, "{}"),
+    Line("generated load", &[F::GeneratedLoad], 5, "{}"),
+    Line("injected load", &[F::InjectedLoad], 5, "{}"),
+    Line("accepted load", &[F::AcceptedLoad, F::AcceptedLoadCi95], 5, "{}"),
+    Line("  of each sending node", &[F::AcceptedLoadOfSenders, F::AcceptedLoadOfSendersCi95], 5, "{}"),
+    Line("queue growth", &[F::QueueGrowth, F::QueueGrowthCi95], 5, "{}"),
+    Line("latency", &[F::LatencyMean], 2, "{}, mean"),
+    Line("  standard deviation", &[F::LatencyStd], 2, "{}"),
+    Line("  p50 / p90 / p99 / p99.9", &[F::LatencyP50, F::LatencyP90, F::LatencyP99, F::LatencyP999], 0, "{}"),
+    Line("  max", &[F::LatencyMax], 0, "{}"),
+    Line("injection latency", &[F::InjectionLatencyMean], 2, "{}, mean"),
+    Line("path length", &[F::HopsMean], 3, "{}, mean"),
+    Line("packets generated", &[F::PacketsGenerated], 0, "{}"),
+    Line("packets received", &[F::PacketsReceived], 0, "{}"),
+    Line("packets in flight", &[F::PacketsInFlight], 0, "{}"),
+    Line("packets dropped", &[F::PacketsDropped], 0, "{}"),
+    Line("fairness min / Jain", &[F::FairnessMin, F::FairnessJain], 3, ""),
+    Line("cycles per shot", &[F::ShotCyclesMean, F::ShotCyclesCi95], 2, "{}, mean"),
+    Line("tasks", &[F::Tasks], 0, "{}"),
+    Line("messages", &[F::Messages], 0, "{}"),
+    Line("  point to point / collective", &[F::MessagesPointToPoint, F::MessagesCollective], 0, "{}"),
+    Line("bytes x hops", &[F::HopBytes], 0, "{}"),
+    Line("  per byte", &[F::HopsPerByte], 4, "{}, mean"),
+    Line("jobs finished", &[F::JobsFinished], 0, "{}"),
+    Line("  wait", &[F::JobWaitMean], 2, "{}, mean"),
+    Line("  run", &[F::JobRunMean], 2, "{}, mean"),
+    Line("  slowdown", &[F::JobSlowdownMean], 4, "against running alone, mean"),
+    Line("nodes with a job", &[F::NodeUtilization], 4, "of all, mean"),
+    Line("completion", &[F::CompletionCycles], 0, "{}"),
+    Line("completion", &[F::CompletionSeconds], 9, "{}"),
+    Line("  at least, for its", &[F::CompletionBound, F::CompletionBoundBy], 0, "({})"),
+    Line("finish, first / last task", &[F::FinishMinNs, F::FinishMaxNs], 0, "{}"),
+    Line("events", &[F::Events], 0, "{}"),
+    Line("simulated", &[F::Cycles], 0, "{}"),
+    Line("processor time", &[F::CpuSeconds], 2, "{}"),
+    Line("speed", &[F::CyclesPerSecond], 0, "{}"),
+    Line("speed", &[F::EventsPerSecond], 0, "{}"),
+    Line("digest", &[F::Digest], 0, ""),
+];
+
+pub(super) fn write(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", headline(result))?;
+    if result.is_saturated() {
+        writeln!(out, "{:<30} yes: less is accepted than is asked for", "saturated")?;
+    }
+    for Line(label, figures, decimals, end) in LINES {
+        // Each kind of run has figures of its own.
+        let values: Vec<Value> = figures.iter().map(|&figure| result.value(figure)).collect();
+        let is_usual = match figures[0] {
+            F::PacketsDropped => result.packets_dropped == Some(0),
+            F::AcceptedLoadOfSenders => result.silent_nodes == Some(0),
+            // In an unsaturated network it is random.
+            F::QueueGrowth => !result.is_saturated(),
+            _ => false,
+        };
+        if values.iter().all(Value::is_null) || is_usual {
+            continue;
+        }
+        let is_interval = figures.get(1).is_some_and(|&second| figures[0].ci95() == Some(second));
+        let separator = if is_interval { " ± " } else { " / " };
+        let cells: Vec<String> =
+            values.iter().filter(|value| !value.is_null()).map(|value| cell(value, *decimals)).collect();
+        let end = end.replace("{}", figures[0].unit());
+        let end = if cells == ["1"] && !end.contains('/') { end.trim_end_matches('s') } else { &end };
+        writeln!(out, "{}", format!("{label:<30} {} {end}", cells.join(separator)).trim_end())?;
+    }
+    for ModelFigure { name, unit, value, .. } in result.model_figures.iter().flatten() {
+        let label = name.replace('_', " ");
+        let decimals = if value.fract() == 0.0 { 0 } else { 2 };
+        writeln!(out, "{}", format!("{label:<30} {value:.decimals$} {unit}").trim_end())?;
+    }
+    jobs(result.jobs.as_deref().unwrap_or_default(), out)
+}
+
+/// A column of the table of jobs: its title, its unit, and its value for a job.
+type Column = (&'static str, &'static str, fn(&JobRow) -> Option<Number>);
+
+/// A line for each job.
+fn jobs(jobs: &[JobRow], out: &mut dyn Write) -> io::Result<()> {
+    const COLUMNS: [Column; 7] = [
+        ("nodes", "", |job| job.nodes.map(Number::from)),
+        ("arrival", "cycle", |job| Some(job.arrival_cycle.into())),
+        ("start", "cycle", |job| job.start_cycle.map(Number::from)),
+        ("finish", "cycle", |job| job.finish_cycle.map(Number::from)),
+        ("wait", "cycles", |job| job.wait_cycles.map(Number::from)),
+        ("run", "cycles", |job| job.run_cycles.map(Number::from)),
+        ("slowdown", "x alone", |job| job.slowdown.map(Number::from)),
+    ];
+    let shown = |number: Option<Number>| match number {
+        None => "-".to_owned(),
+        Some(Number::Whole(number)) => number.to_string(),
+        Some(Number::Real(number)) => format!("{number:.4}"),
+    };
+    let Some(width) = jobs.iter().map(|job| job.name.chars().count()).max() else { return Ok(()) };
+    let head: String = COLUMNS.iter().map(|(title, ..)| format!(" {title:>10}")).collect();
+    let units: String = COLUMNS.iter().map(|(_, unit, _)| format!(" {unit:>10}")).collect();
+    writeln!(out, "\n{:<width$}{head}\n{:<width$}{units}", "job", "", width = width.max(3))?;
+    for job in jobs {
+        let row: String = COLUMNS.iter().map(|(.., of)| format!(" {:>10}", shown(of(job)))).collect();
+        writeln!(out, "{:<width$}{row}", job.name, width = width.max(3))?;
+    }
+    Ok(())
+}
+
+/// The simulated experiment, in one line.
+fn headline(result: &RunResult) -> String {
+    let setting = |key: &str| result.experiment.get(key).filter(|value| !value.is_null());
+    let word = |key: &str| match setting(key) {
+        Some(Value::String(word)) => word.clone(),
+        Some(other) => other.to_string(),
+        None => "null".to_owned(),
+    };
+    let traffic = if setting("trace").is_some() {
+        format!("trace {}", word("trace"))
+    } else if setting("kernel").is_some() {
+        format!("kernel {}", word("kernel"))
+    } else if setting("job-mix").is_some() {
+        format!("jobs {} {} {}", word("job-mix"), word("scheduler"), word("allocation"))
+    } else if setting("shot").is_some() {
+        format!("{} shot({})", word("traffic"), word("shot"))
+    } else if setting("load").is_none() {
+        format!("{} {}", word("traffic"), word("temporal"))
+    } else {
+        format!("{} {} load {}", word("traffic"), word("temporal"), word("load"))
+    };
+    let traffic = result.source_policy().map_or(traffic.clone(), |policy| format!("{traffic} | {policy} sources"));
+    let state = match () {
+        () if !result.complete => "   INCOMPLETE",
+        () if result.is_saturated() => "   SATURATED",
+        () if result.converged == Some(false) => "   NOT CONVERGED",
+        () => "",
+    };
+    if result.network_latency_ns.is_some() {
+        let number = |figure: Figure| result.value(figure);
+        return format!(
+            "loggops:L={},G={} hosts o={},g={},O={},S={} | {traffic}{state}",
+            number(F::NetworkLatencyNs),
+            number(F::NetworkGapPerByteNs),
+            number(F::HostOverheadNs),
+            number(F::HostGapNs),
+            number(F::HostOverheadPerByteNs),
+            number(F::HostEagerBytes),
+        );
+    }
+    // What the model has not is left out.
+    let named = |key: &str| setting(key).map(|_| format!("{key} {}", word(key)));
+    let plain = |key: &str| setting(key).map(|_| word(key));
+    let network = [plain("topology"), plain("network"), plain("routing"), named("vcs"), named("packet")];
+    let network: Vec<String> = network.into_iter().flatten().collect();
+    format!("{} | {traffic} | seed {}{state}", network.join(" "), word("seed"))
+}
+
+fn cell(value: &Value, decimals: usize) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => format!("{:.decimals$}", number.as_f64().unwrap_or(f64::NAN)),
+        other => other.to_string(),
+    }
+}
