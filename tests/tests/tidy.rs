@@ -62,7 +62,6 @@ const TESTS: &[&str] = &["tests", "tests/hostile"];
 const KNOWN_BY: &[(&str, &[&str])] = &[
     ("clap", &["fsin/src/cli", "trace-prep/src/cli"]),
     ("miette", &["fsin/src/cli", "trace-prep/src/cli"]),
-    ("plotters", &["fsin/report/src"]),
     ("ratatui", &["tui/src"]),
     ("crossterm", &["tui/src"]),
     (

@@ -1,7 +1,6 @@
 //! Reports: the outcome of a run, as figures with names and units.
 //!
-//! Every figure comes from a [`RunResult`]. [`pictures`] and [`page`] show results of sweeps. Only this module depends
-//! on plotters.
+//! Every figure comes from a [`RunResult`]. [`pictures`] and [`page`] show results of sweeps.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -14,6 +13,7 @@ mod links;
 mod page;
 mod plot;
 mod rounded;
+mod svg;
 mod table;
 
 pub use links::link_pictures;
@@ -22,6 +22,7 @@ pub use page::{Baseline, Subject, page};
 pub use plot::{ConvertError, Graphic};
 pub use plot::{Look, Picture, Range, Scale, pictures};
 pub use rounded::{percent, rounded, with_interval};
+pub use svg::{COLOURS, Colour, escape};
 
 /// Output format of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::f64::consts::TAU;
 use std::fmt::Write as _;
 
+use fsin::report::{COLOURS, escape};
 use fsin::topology::{Port, Topology};
 use trgen::NodeId;
 
@@ -19,9 +20,6 @@ const MAX_NODES: usize = 2048;
 /// \[px\] Distance of neighbours, and margin.
 const STEP: f64 = 40.0;
 const RADIUS: f64 = 7.0;
-
-/// Colours of the dimensions, or classes, of links (Okabe and Ito: distinguishable by all readers).
-const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
 type Place = (f64, f64);
 
@@ -47,7 +45,7 @@ pub(super) fn svg(topology: &dyn Topology) -> Result<String, Complaint> {
          height=\"{height:.0}\" font-family=\"sans-serif\" font-size=\"7\">\n<title>{}</title>\n<defs><marker id=\"to\" \
          viewBox=\"0 0 6 6\" refX=\"14\" refY=\"3\" markerWidth=\"6\" markerHeight=\"6\" orient=\"auto\"><path d=\"M0 0L6 \
          3L0 6z\" fill=\"#555\"/></marker></defs>\n<rect x=\"{left:.0}\" y=\"{top:.0}\" width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
-        escaped(&topology.spec())
+        escape(&topology.spec())
     );
     text.push_str(&drawn);
     for (node, &(x, y)) in places.iter().enumerate() {
@@ -62,10 +60,6 @@ pub(super) fn svg(topology: &dyn Topology) -> Result<String, Complaint> {
     }
     text.push_str("</svg>\n");
     Ok(text)
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// Every link, bidirectional ones once; the extreme positions of bent links.

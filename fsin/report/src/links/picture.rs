@@ -6,6 +6,7 @@ use super::paint::{Scale, ramp};
 use super::{LETTERS, Map, Net, WIDTH, loads, telling, telling_rows, words};
 use crate::Picture;
 use crate::lines::in_lines;
+use crate::svg::escape;
 use fsin_experiment::sweep::{Collected, Curves, Plan};
 
 /// Maximum number of maps of a sweep.
@@ -121,8 +122,4 @@ fn data(net: &Net, loads: &[f64]) -> String {
         text.push_str(&format!("{},{},{},{kind},{}\n", link.from, link.to, link.port, Json::from(load)));
     }
     text
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -3,7 +3,7 @@
 use trgen::phrase::{Notation, Phrase};
 
 use super::super::sources;
-use super::html::escape;
+use crate::svg::escape;
 use fsin_core::words::counted;
 use fsin_experiment::sweep::{Collected, Plan, given};
 use fsin_experiment::{Key, canonical, keys};

@@ -1,20 +1,6 @@
 //! Text as HTML.
 
-/// Text escaped for HTML, also within quotation marks.
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            _ => escaped.push(letter),
-        }
-    }
-    escaped
-}
+use crate::svg::escape;
 
 /// A table whose columns sort; cells are text. A cell of a number sorts as one. Groups keep their rows together.
 pub(super) struct Table {

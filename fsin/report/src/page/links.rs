@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::links::{Map, Net, Paint, STEPS, Scale, loads, order, ramp, svg};
 use super::super::plot::short;
-use super::html::escape;
+use crate::svg::escape;
 use fsin_core::words::counted;
 use fsin_experiment::sweep::{Collected, Curves, Plan};
 

@@ -11,10 +11,10 @@ mod origin;
 mod tables;
 mod warnings;
 
-use html::escape;
 use tables::{bounds, comparison, points, saturation, searches};
 
-use super::plot::{COLOURS, GRID, Look, Picture, Scale, pictures};
+use super::plot::{GRID, Look, Picture, Scale, pictures};
+use super::svg::{COLOURS, Colour, escape};
 use trgen::phrase::Notation;
 
 use fsin_experiment::sweep::{Collected, Curves, Plan, Saturations};
@@ -135,11 +135,13 @@ fn figure(picture: &Picture) -> String {
     let start = picture.svg.find("<svg").unwrap_or(0);
     let mut svg = picture.svg[start..].to_owned();
     for (number, colour) in COLOURS.iter().enumerate() {
-        svg = svg.replace(&hex(*colour), &format!("var(--s{number})"));
+        svg = svg.replace(&colour.to_string(), &format!("var(--s{number})"));
     }
-    for (from, to) in
-        [(hex(GRID), "var(--grid)"), ("#FFFFFF".to_owned(), "var(--paper)"), ("#000000".to_owned(), "currentColor")]
-    {
+    for (from, to) in [
+        (GRID.to_string(), "var(--grid)"),
+        ("#FFFFFF".to_owned(), "var(--paper)"),
+        ("#000000".to_owned(), "currentColor"),
+    ] {
         svg = svg.replace(&from, to);
     }
     // The page sets the size; the box keeps the aspect ratio.
@@ -165,15 +167,11 @@ fn figure(picture: &Picture) -> String {
     format!("<figure aria-label=\"{label}\">{svg}{hints}</svg><figcaption>{label}</figcaption></figure>\n")
 }
 
-fn hex(colour: plotters::style::RGBColor) -> String {
-    format!("#{:02X}{:02X}{:02X}", colour.0, colour.1, colour.2)
-}
-
 /// The colours of curves as variables of the style sheet: lighter variants on a dark page.
 fn series_colours() -> String {
     let declared = |light: f64| -> String {
         let lighter = |part: u8| (f64::from(part) + (255.0 - f64::from(part)) * light).round() as u8;
-        let line = |(number, colour): (usize, &plotters::style::RGBColor)| {
+        let line = |(number, colour): (usize, &Colour)| {
             format!("--s{number}:#{:02X}{:02X}{:02X};", lighter(colour.0), lighter(colour.1), lighter(colour.2))
         };
         COLOURS.iter().enumerate().map(line).collect()

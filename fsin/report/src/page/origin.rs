@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::html::{Table, escape};
+use super::html::Table;
+use crate::svg::escape;
 use fsin_experiment::result::Manifest;
 use fsin_experiment::sweep::{Collected, Plan, Row};
 

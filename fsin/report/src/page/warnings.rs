@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::head::goes_along_loads;
-use super::html::escape;
+use crate::svg::escape;
 use fsin_core::words::counted;
 use fsin_experiment::result::WarningKind;
 use fsin_experiment::sweep::{Collected, Curves, Plan, Row};

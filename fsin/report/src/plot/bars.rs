@@ -1,10 +1,8 @@
 //! Bars for settings that are words.
 
-use plotters::prelude::{Color, Rectangle};
-use plotters::style::text_anchor::{HPos, VPos};
-
 use super::canvas::{Canvas, Key, WORDS, breadth, colour, left};
 use super::{Frame, Hint};
+use crate::svg::{Anchor, Ink};
 
 /// \[units\] Width of a letter.
 const LETTER: i32 = 18;
@@ -17,7 +15,6 @@ const LINES: usize = 3;
 
 /// Draws bars, one group for each word; also returns their hints, and the height of the picture.
 pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
-    let mut svg = String::new();
     let mut hints = Vec::new();
     let spots = || frame.series.iter().flat_map(|series| series.drawn());
     let mut words: Vec<(f64, &str)> = Vec::new();
@@ -37,7 +34,7 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
         .map(|(_, word)| wrapped(&word[..word.len() - ending.len()], (group / LETTER).max(4) as usize))
         .collect();
     let frame = &Frame { x_title, ..frame.clone() };
-    let canvas = Canvas::new(&mut svg, frame, Key::Bar, shown.iter().map(Vec::len).max().unwrap_or(1), left);
+    let mut canvas = Canvas::new(frame, Key::Bar, shown.iter().map(Vec::len).max().unwrap_or(1), left);
     let y = frame.extent.y(canvas.bottom, canvas.top);
     canvas.frame(frame, None, &y);
     let group = (canvas.right - canvas.left) / words.len().max(1) as i32;
@@ -50,7 +47,7 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
     for (place, (_, word)) in words.iter().enumerate() {
         let middle = canvas.left + group * place as i32 + group / 2;
         for (line, text) in shown[place].iter().enumerate() {
-            canvas.words(text, (middle, canvas.bottom + 10 + WORDS * line as i32), HPos::Center, VPos::Top);
+            canvas.words(text, (middle, canvas.bottom + 10 + WORDS * line as i32), Anchor::Top);
         }
         let bars = of(word);
         let count = bars.len() as i32;
@@ -58,8 +55,8 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
             let mark = &series.spots[mark];
             let left = middle + width * at as i32 - width * count / 2;
             let top = y.place(mark.value.mean);
-            let style = if mark.saturated { colour(number).stroke_width(4) } else { colour(number).filled() };
-            canvas.put(Rectangle::new([(left + 2, top), (left + width - 2, canvas.bottom)], style));
+            let ink = if mark.saturated { Ink::Edge(colour(number), 4) } else { Ink::Filled(colour(number)) };
+            canvas.rectangle((left + 2, top), (left + width - 2, canvas.bottom), ink);
             let middle = left + width / 2;
             if !y.holds(mark.value.mean) {
                 canvas.arrow(7, (middle, top), if mark.value.mean < y.ends().0 { -1 } else { 1 });
@@ -71,8 +68,7 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
         }
     }
     let height = canvas.height;
-    canvas.finish();
-    (svg, hints, height)
+    (canvas.finish(), hints, height)
 }
 
 /// The common ending of all words, from a `:` or `,` on, if it is long; empty for a single word.

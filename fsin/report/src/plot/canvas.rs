@@ -1,22 +1,12 @@
 //! Common elements of all pictures: a frame with titles and ticks, a legend, markers that differ in shape and colour.
 
-use plotters::coord::Shift;
-use plotters::element::Drawable;
-use plotters::prelude::{
-    BLACK, Circle, Color, DrawingArea, EmptyElement, IntoDrawingArea, IntoFont, PathElement, Polygon, Rectangle,
-    SVGBackend, ShapeStyle, Text, WHITE,
-};
-use plotters::style::FontTransform;
-pub(super) use plotters::style::RGBColor;
-use plotters::style::TextStyle;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-
 use super::Frame;
 use super::scale::{Axis, short};
 use crate::lines::in_lines;
+use crate::svg::{Anchor, BLACK, COLOURS, Colour, Ink, Place, Svg, WHITE};
 
-/// \[units\] Width of a picture. Letters of 34 units, which plotters writes as 27.4, are 6.6 points high at half the
-/// width of a page (85 mm).
+/// \[units\] Width of a picture. Letters with lines of 34 units are 27.4 units high, 6.6 points at half the width of a
+/// page (85 mm).
 pub(super) const WIDTH: i32 = 1000;
 /// \[units\] Height of a picture whose legend and words need no more lines than these.
 const HEIGHT: i32 = 720;
@@ -39,23 +29,10 @@ const LINE: i32 = 46;
 /// \[units\] Spacing of lines of words below the frame.
 pub(super) const WORDS: i32 = 38;
 
-/// Colours that colour-blind readers can distinguish (Okabe and Ito, 2008), then grey.
-pub(crate) const COLOURS: [RGBColor; 8] = [
-    RGBColor(0x00, 0x72, 0xB2),
-    RGBColor(0xD5, 0x5E, 0x00),
-    RGBColor(0x00, 0x9E, 0x73),
-    RGBColor(0xCC, 0x79, 0xA7),
-    RGBColor(0xE6, 0x9F, 0x00),
-    RGBColor(0x56, 0xB4, 0xE9),
-    RGBColor(0x7A, 0x4F, 0x2B),
-    RGBColor(0x66, 0x66, 0x66),
-];
 /// Colour of the grid lines.
-pub(crate) const GRID: RGBColor = RGBColor(0xE0, 0xE0, 0xE0);
+pub(crate) const GRID: Colour = Colour(0xE0, 0xE0, 0xE0);
 
-const DASHES: RGBColor = RGBColor(0x88, 0x88, 0x88);
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+const DASHES: Colour = Colour(0x88, 0x88, 0x88);
 
 /// The symbol in front of a legend's text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,8 +50,8 @@ pub(super) type Label<'a> = (Option<usize>, &'a str);
 pub(super) const DIAGONAL: &str = "all of it accepted";
 
 /// A picture being drawn.
-pub(super) struct Canvas<'a> {
-    area: Area<'a>,
+pub(super) struct Canvas {
+    svg: Svg,
     /// \[units\] Edges of the frame.
     pub(super) left: i32,
     pub(super) right: i32,
@@ -86,10 +63,10 @@ pub(super) struct Canvas<'a> {
     x_title: Vec<String>,
 }
 
-impl<'a> Canvas<'a> {
+impl Canvas {
     /// An empty picture with the title, heading and legend of a frame, each label behind its `key`, and room for
     /// `lines` lines of words below it; the frame begins at `left`.
-    pub(super) fn new(svg: &'a mut String, frame: &Frame, key: Key, lines: usize, left: i32) -> Self {
+    pub(super) fn new(frame: &Frame, key: Key, lines: usize, left: i32) -> Self {
         let right = WIDTH - RIGHT;
         let labels = if frame.has_legend { frame.labels() } else { Vec::new() };
         let mut heading = in_lines(frame.title, fitting(right - left, LETTERS));
@@ -99,10 +76,10 @@ impl<'a> Canvas<'a> {
         let above = LINE * heading.len() as i32;
         let below = BOTTOM + WORDS * (lines as i32 - 1) + WORDS * (x_title.len() as i32 - 1).max(0);
         let height = HEIGHT + (above + legend.height() - LINE * LEGEND_LINES).max(0) + below - BOTTOM;
-        let mut canvas = Self::blank(svg, (WIDTH, height));
+        let mut canvas = Self::blank((WIDTH, height));
         (canvas.left, canvas.right, canvas.bottom, canvas.x_title) = (left, right, height - below, x_title);
         for (number, line) in (0..).zip(&heading) {
-            canvas.words(line, (left, 28 + LINE * number), HPos::Left, VPos::Center);
+            canvas.words(line, (left, 28 + LINE * number), Anchor::Left);
         }
         canvas.legend(&legend, key, above);
         if !heading.is_empty() || !labels.is_empty() || !frame.has_legend {
@@ -112,49 +89,44 @@ impl<'a> Canvas<'a> {
     }
 
     /// An empty picture of this size.
-    fn blank(svg: &'a mut String, (width, height): (i32, i32)) -> Self {
-        let area = SVGBackend::with_string(svg, (width as u32, height as u32)).into_drawing_area();
-        // Writing to a string cannot fail.
-        let _ = area.fill(&WHITE);
-        Self { area, left: 0, right: width, top: 30, bottom: height, height, x_title: Vec::new() }
+    fn blank((width, height): (i32, i32)) -> Self {
+        Self {
+            svg: Svg::new(width, height),
+            left: 0,
+            right: width,
+            top: 30,
+            bottom: height,
+            height,
+            x_title: Vec::new(),
+        }
     }
 
-    /// Writes a title and a legend that several pictures share, of this width; returns its height.
-    pub(super) fn strip(svg: &'a mut String, title: &str, labels: &[Label], key: Key, width: i32) -> i32 {
+    /// Writes a title and a legend that several pictures share, of this width; also returns its height.
+    pub(super) fn strip(title: &str, labels: &[Label], key: Key, width: i32) -> (String, i32) {
         let title = in_lines(title, fitting(width - LEFT - RIGHT, LETTERS));
         let legend = Legend::of(labels, LEFT, width - RIGHT);
         let above = LINE * title.len() as i32;
-        let canvas = Self::blank(svg, (width, 28 + above + legend.height()));
+        let mut canvas = Self::blank((width, 28 + above + legend.height()));
         for (number, line) in (0..).zip(&title) {
-            canvas.words(line, (LEFT, 28 + LINE * number), HPos::Left, VPos::Center);
+            canvas.words(line, (LEFT, 28 + LINE * number), Anchor::Left);
         }
         canvas.legend(&legend, key, above);
         let height = canvas.height;
-        canvas.finish();
-        height
+        (canvas.finish(), height)
     }
 
-    /// Draws one element.
-    pub(super) fn put<E>(&self, element: E)
-    where
-        for<'b> &'b E: plotters::element::PointCollection<'b, (i32, i32)>,
-        E: Drawable<SVGBackend<'a>>,
-    {
-        let _ = self.area.draw(&element);
-    }
-
-    /// A line through points.
-    pub(super) fn line(&self, places: Vec<(i32, i32)>, style: ShapeStyle) {
-        self.put(PathElement::new(places, style));
+    /// A rectangle between two corners, the upper left one first.
+    pub(super) fn rectangle(&mut self, from: Place, to: Place, ink: Ink) {
+        self.svg.rectangle(from, to, ink);
     }
 
     /// Text at a position.
-    pub(super) fn words(&self, text: &str, at: (i32, i32), hpos: HPos, vpos: VPos) {
-        self.put(Text::new(text.to_owned(), at, style(LETTERS, hpos, vpos)));
+    pub(super) fn words(&mut self, text: &str, at: Place, anchor: Anchor) {
+        self.svg.text(text, at, high(LETTERS), anchor);
     }
 
     /// Draws the legend, from this height down.
-    fn legend(&self, legend: &Legend, key: Key, above: i32) {
+    fn legend(&mut self, legend: &Legend, key: Key, above: i32) {
         for entry in &legend.entries {
             let (x, y) = (entry.x, 28 + above + legend.pitch * entry.line);
             match (entry.number, key) {
@@ -166,103 +138,100 @@ impl<'a> Canvas<'a> {
                 }
                 (Some(number), Key::Bar) => {
                     let corners = [(x + SAMPLE / 2 - 16, y - 14), (x + SAMPLE / 2 + 16, y + 14)];
-                    self.put(Rectangle::new(corners, colour(number).filled()));
+                    self.rectangle(corners[0], corners[1], Ink::Filled(colour(number)));
                 }
             }
             for (below, line) in (0..).zip(&entry.words) {
                 let at = (x + KEY, y + legend.pitch * below);
-                self.put(Text::new(line.clone(), at, style(legend.letters, HPos::Left, VPos::Center)));
+                self.svg.text(line, at, high(legend.letters), Anchor::Left);
             }
         }
     }
 
     /// The frame with ticks along both axes; `words` replace the numbers of the horizontal axis.
-    pub(super) fn frame(&self, frame: &Frame, x: Option<&Axis>, y: &Axis) {
+    pub(super) fn frame(&mut self, frame: &Frame, x: Option<&Axis>, y: &Axis) {
         let Self { left, right, top, bottom, .. } = *self;
         for tick in y.ticks() {
             let at = y.place(tick);
-            self.line(vec![(left, at), (right, at)], GRID.stroke_width(2));
-            self.words(&short(tick), (left - GAP, at), HPos::Right, VPos::Center);
+            self.svg.line(&[(left, at), (right, at)], GRID, 2);
+            self.words(&short(tick), (left - GAP, at), Anchor::Right);
         }
         let mut free = i32::MIN;
         for tick in x.iter().flat_map(|x| x.ticks().into_iter().map(|tick| (tick, x.place(tick)))) {
-            self.line(vec![(tick.1, top), (tick.1, bottom)], GRID.stroke_width(2));
+            self.svg.line(&[(tick.1, top), (tick.1, bottom)], GRID, 2);
             let (text, at) = (short(tick.0), tick.1);
             let half = width(&text) / 2;
             // A number that would overlap its neighbour is left out.
             if at - half >= free {
-                self.words(&text, (at.min(WIDTH - half), bottom + 10), HPos::Center, VPos::Top);
+                self.words(&text, (at.min(WIDTH - half), bottom + 10), Anchor::Top);
                 free = at + half + GAP;
             }
         }
-        let ink = BLACK.stroke_width(3);
-        self.line(vec![(left, top), (left, bottom), (right, bottom)], ink);
-        for (number, line) in (1..).zip(&self.x_title) {
-            let y = self.height - 12 - WORDS * (self.x_title.len() as i32 - number);
-            self.words(line, ((left + right) / 2, y), HPos::Center, VPos::Bottom);
+        self.svg.line(&[(left, top), (left, bottom), (right, bottom)], BLACK, 3);
+        let x_title = std::mem::take(&mut self.x_title);
+        for (number, line) in (1..).zip(&x_title) {
+            let y = self.height - 12 - WORDS * (x_title.len() as i32 - number);
+            self.words(line, ((left + right) / 2, y), Anchor::Bottom);
         }
-        let upright = ("sans-serif", LETTERS).into_font().transform(FontTransform::Rotate270);
-        let upright = TextStyle::from(upright).color(&BLACK).pos(Pos::new(HPos::Center, VPos::Top));
-        self.put(Text::new(frame.y_title.clone(), (8, (top + bottom) / 2), upright));
+        self.words(&frame.y_title, (8, (top + bottom) / 2), Anchor::Upright);
     }
 
     /// The marker of a curve: filled or hollow; markers of a baseline are smaller.
-    pub(super) fn marker(&self, number: usize, (x, y): (i32, i32), full: bool) {
+    pub(super) fn marker(&mut self, number: usize, (x, y): Place, full: bool) {
         let scaled = |size: i32| if number < BASELINE { size } else { size * 3 / 5 };
         let colour = colour(number);
-        let shape: Vec<(i32, i32)> = match number % 4 {
+        let shape: Vec<Place> = match number % 4 {
             0 => Vec::new(),
             1 => vec![(-9, -9), (9, -9), (9, 9), (-9, 9)],
             2 => vec![(0, -12), (12, 9), (-12, 9)],
             _ => vec![(0, -13), (13, 0), (0, 13), (-13, 0)],
         };
-        let shape: Vec<(i32, i32)> = shape.into_iter().map(|(dx, dy)| (x + scaled(dx), y + scaled(dy))).collect();
-        let inside = if full { colour.filled() } else { WHITE.filled() };
+        let shape: Vec<Place> = shape.into_iter().map(|(dx, dy)| (x + scaled(dx), y + scaled(dy))).collect();
+        let inside = if full { colour } else { WHITE };
         if shape.is_empty() {
-            self.put(Circle::new((x, y), scaled(10), inside));
-            self.put(Circle::new((x, y), scaled(10), colour.stroke_width(4)));
+            self.svg.circle((x, y), scaled(10), Ink::Filled(inside));
+            self.svg.circle((x, y), scaled(10), Ink::Edge(colour, 4));
         } else {
             let mut edge = shape.clone();
             edge.push(shape[0]);
             edge.push(shape[1]);
-            self.put(Polygon::new(shape, inside));
-            self.line(edge, colour.stroke_width(4));
+            self.svg.polygon(&shape, inside);
+            self.svg.line(&edge, colour, 4);
         }
     }
 
     /// A broken line, visible behind curves.
-    pub(super) fn dashes(&self, from: (i32, i32), to: (i32, i32)) {
+    pub(super) fn dashes(&mut self, from: Place, to: Place) {
         /// \[units\] Of a dash, and of the gap behind it.
         const DASH: f64 = 12.0;
         let length = f64::from(to.0 - from.0).hypot(f64::from(to.1 - from.1));
         let parts = (length / DASH).ceil().max(1.0) as i32;
         let at = |part: i32| (from.0 + (to.0 - from.0) * part / parts, from.1 + (to.1 - from.1) * part / parts);
         for part in (0..parts).step_by(2) {
-            self.line(vec![at(part), at(part + 1)], DASHES.stroke_width(3));
+            self.svg.line(&[at(part), at(part + 1)], DASHES, 3);
         }
     }
 
     /// A line through points, in the colour and with the dashes of a curve; nothing for fewer than two points.
-    pub(super) fn curve(&self, number: usize, places: &[(f64, f64)]) {
-        let style = colour(number).stroke_width(4);
+    pub(super) fn curve(&mut self, number: usize, places: &[(f64, f64)]) {
         let rounded = |(x, y): (f64, f64)| (x.round() as i32, y.round() as i32);
         for part in dashed(places, pattern(number)) {
-            self.line(part.into_iter().map(rounded).collect(), style);
+            let places: Vec<Place> = part.into_iter().map(rounded).collect();
+            self.svg.line(&places, colour(number), 4);
         }
     }
 
     /// The bar of a confidence interval, mean and half its width, clipped to the axis: an end beyond it is an arrow.
-    pub(super) fn interval(&self, number: usize, x: i32, (mean, ci95): (f64, f64), axis: &Axis) {
+    pub(super) fn interval(&mut self, number: usize, x: i32, (mean, ci95): (f64, f64), axis: &Axis) {
         let (low, high) = (axis.place(mean - ci95), axis.place(mean + ci95));
         if low - high < 4 {
             return;
         }
-        let style = colour(number).stroke_width(3);
-        self.line(vec![(x, low), (x, high)], style);
+        self.svg.line(&[(x, low), (x, high)], colour(number), 3);
         // Upwards means smaller coordinates.
         for (y, value, inwards) in [(low, mean - ci95, -1), (high, mean + ci95, 1)] {
             if axis.holds(value) {
-                self.line(vec![(x - 8, y), (x + 8, y)], style);
+                self.svg.line(&[(x - 8, y), (x + 8, y)], colour(number), 3);
             } else {
                 self.arrow(number, (x, y), inwards);
             }
@@ -270,15 +239,14 @@ impl<'a> Canvas<'a> {
     }
 
     /// The head of an arrow that points out of the frame; `inwards` is 1 at its upper edge, and -1 at its lower one.
-    pub(super) fn arrow(&self, number: usize, (x, y): (i32, i32), inwards: i32) {
-        let head = vec![(x - 9, y + 14 * inwards), (x, y), (x + 9, y + 14 * inwards)];
-        self.put(Polygon::new(head, colour(number).filled()));
+    pub(super) fn arrow(&mut self, number: usize, (x, y): Place, inwards: i32) {
+        let head = [(x - 9, y + 14 * inwards), (x, y), (x + 9, y + 14 * inwards)];
+        self.svg.polygon(&head, colour(number));
     }
 
-    /// Ends the picture.
-    pub(super) fn finish(self) {
-        self.put(EmptyElement::at((0, 0)));
-        let _ = self.area.present();
+    /// The picture.
+    pub(super) fn finish(self) -> String {
+        self.svg.finish()
     }
 }
 
@@ -372,13 +340,13 @@ impl Legend {
 }
 
 /// Colour of a curve.
-pub(super) fn colour(number: usize) -> RGBColor {
-    let RGBColor(red, green, blue) = COLOURS[number % COLOURS.len()];
+pub(super) fn colour(number: usize) -> Colour {
+    let Colour(red, green, blue) = COLOURS[number % COLOURS.len()];
     if number < BASELINE {
-        return RGBColor(red, green, blue);
+        return Colour(red, green, blue);
     }
     let pale = |part: u8| 255 - (255 - part) / 2;
-    RGBColor(pale(red), pale(green), pale(blue))
+    Colour(pale(red), pale(green), pale(blue))
 }
 
 /// Offset of the curve numbers of a baseline: the same marker and dashes, smaller and in a pale colour.
@@ -427,8 +395,9 @@ fn dashed(places: &[(f64, f64)], pattern: &[f64]) -> Vec<Vec<(f64, f64)>> {
     parts
 }
 
-fn style(letters: i32, hpos: HPos, vpos: VPos) -> TextStyle<'static> {
-    TextStyle::from(("sans-serif", letters).into_font()).color(&BLACK).pos(Pos::new(hpos, vpos))
+/// \[units\] Height of the letters of lines of this height.
+fn high(letters: i32) -> f64 {
+    f64::from(letters) / 1.24
 }
 
 #[cfg(test)]

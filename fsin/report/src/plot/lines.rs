@@ -8,9 +8,8 @@ type Spot = (f64, f64);
 
 /// Draws curves; also returns the hints of their markers, and the height of the picture.
 pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
-    let mut svg = String::new();
     let mut hints = Vec::new();
-    let canvas = Canvas::new(&mut svg, frame, Key::Curve, 1, left(&frame.extent.y(1, 0)));
+    let mut canvas = Canvas::new(frame, Key::Curve, 1, left(&frame.extent.y(1, 0)));
     let y = frame.extent.y(canvas.bottom, canvas.top);
     let x = frame.extent.x(canvas.left, canvas.right);
     canvas.frame(frame, Some(&x), &y);
@@ -49,8 +48,7 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
         }
     }
     let height = canvas.height;
-    canvas.finish();
-    (svg, hints, height)
+    (canvas.finish(), hints, height)
 }
 
 /// The part of a line within a frame with this upper left and lower right corner, if there is one (Liang and Barsky,

@@ -15,7 +15,7 @@ mod pgf;
 mod scale;
 mod unit;
 
-pub(super) use canvas::{COLOURS, GRID};
+pub(super) use canvas::GRID;
 #[cfg(feature = "plots")]
 pub use convert::{ConvertError, Graphic};
 pub(crate) use scale::{grouped, short};

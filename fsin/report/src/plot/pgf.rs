@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::canvas::{DIAGONAL, colour, pattern};
 use super::panels::ABREAST;
-use super::{Drawn, Frame, Mark, Series, canvas};
+use super::{Drawn, Frame, Mark, Series};
+use crate::svg::Colour;
 
 /// Placeholder for the name of the data file until the name of the picture is known.
 const DATA: &str = "@DATA@";
@@ -209,7 +210,7 @@ fn curve(text: &mut String, number: usize, series: &Series, figure: &Drawn<'_>) 
 }
 
 fn rgb(number: usize) -> (u8, u8, u8) {
-    let canvas::RGBColor(red, green, blue) = colour(number);
+    let Colour(red, green, blue) = colour(number);
     (red, green, blue)
 }
 
