@@ -8,9 +8,9 @@ use std::sync::atomic::AtomicBool;
 use trgen::NodeId;
 use trgen::trace::placement::hop_bytes;
 
-use super::driver::{Driver, Kind};
 use super::execute::{Trouble, run};
 use super::resolve::Experiment;
+use super::workload::{Driven, Driver};
 use fsin_core::topology::{Distances, Topology, cuts, links_of};
 use fsin_models::ConstantDelay;
 
@@ -57,15 +57,11 @@ impl Bounds {
     /// The bounds of a completed program that sent `messages` messages.
     pub(super) fn of(
         experiment: &Experiment,
-        kind: &Kind,
+        driven: &dyn Driven,
         messages: u64,
         stop: &AtomicBool,
     ) -> Result<Option<Self>, Trouble> {
-        let flows: Vec<(NodeId, NodeId, u64)> = match kind {
-            Kind::Application(replay) => replay.flows().collect(),
-            Kind::Hosts(hosts) => hosts.flows().collect(),
-            Kind::Synthetic(_) | Kind::Jobs(_) | Kind::Beside(_) => return Ok(None),
-        };
+        let Some(flows) = driven.flows().filter(|_| !driven.has_background()) else { return Ok(None) };
         let units = experiment.units;
         let phits = |bytes: u64| units.packets_of(bytes).saturating_mul(u64::from(units.packet_phits));
         let flows: Vec<(NodeId, NodeId, u64)> = flows

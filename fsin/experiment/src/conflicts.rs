@@ -6,6 +6,7 @@ use trgen::phrase::Phrase;
 use trgen::synthetic::expr::Expr;
 
 use super::settings::{Origin, Settings, SettingsError};
+use super::workload::WORKLOADS;
 use fsin_core::family::ModelFamily;
 
 /// How the workload generates messages.
@@ -59,10 +60,10 @@ pub(super) fn is_of_wire(settings: &Settings, model: &ModelFamily, key: &str) ->
         || (CYCLE.contains(&key) && settings.word("trace-unit") == "cycles")
 }
 
-/// The one of `trace`, `kernel` and `job-mix` that is set, if any; a flag overrides a file.
+/// The setting that selects a workload, if one is set; a flag overrides a file.
 pub(super) fn task_key(settings: &Settings) -> Result<Option<&'static str>, SettingsError> {
-    let set: Vec<&'static str> =
-        ["trace", "kernel", "job-mix"].into_iter().filter(|key| settings.is_set(key)).collect();
+    let keys = WORKLOADS.iter().filter_map(|family| family.key);
+    let set: Vec<&'static str> = keys.filter(|key| settings.is_set(key)).collect();
     let by_flag: Vec<&'static str> = set.iter().copied().filter(|key| settings.origin(key) == Origin::Flag).collect();
     match (&*set, &*by_flag) {
         ([], _) => Ok(None),

@@ -17,10 +17,10 @@ use trgen::trace::replay::{Replay, ReplayReport};
 use trgen::{Cycle, NodeId};
 
 use super::bounds::Bounds;
-use super::driver::{Driver, Kind};
 use super::plan::RunPlan;
 use super::resolve::Experiment;
 use super::settings::SettingsError;
+use super::workload::{Driven, Driver};
 use fsin_core::couple::{Coupled, Failure};
 use fsin_core::network::{Measure, Network};
 use fsin_core::run::{
@@ -182,37 +182,38 @@ fn run_to_end(
     let mut outcome = run(experiment, coupled, progress);
     network.settle();
     let measures = network.measures();
-    if let Kind::Beside(background) = &driver.kind
+    let report = driver.driven.report();
+    if let Some((report, _)) = &report
+        && driver.driven.has_background()
         && outcome.completion.is_some()
     {
         // The network empties later, when the background traffic has arrived too.
-        let ends = background.main().report().tasks.into_iter().map(|task| task.finished);
+        let ends = report.tasks.iter().map(|task| task.finished);
         outcome.completion = ends.max().flatten().map(Cycle::next);
     }
-    let report = driver.report();
     if let Some((report, _)) = &report {
         leave_alone(&mut outcome, report);
     }
-    let shots = driver.shots().map(<[Shot]>::to_vec);
+    let shots = driver.driven.shots().map(<[Shot]>::to_vec);
     outcome.warnings.splice(0..0, std::mem::take(&mut driver.warnings).into_iter().map(Warning::from));
     let trace = report.map(|(report, blocking)| TraceFacts {
         tasks: report.tasks.len(),
         collectives: driver.collectives.clone(),
         report,
         blocking,
-        hop_bytes: sent_far(experiment, &driver.kind),
+        hop_bytes: sent_far(experiment, &*driver.driven),
     });
-    let jobs = match &driver.kind {
-        Kind::Jobs(mix) => Some(beside_alone(experiment, mix, stop, progress)?),
-        _ => None,
+    let jobs = match driver.driven.jobs() {
+        Some(mix) => Some(beside_alone(experiment, mix, stop, progress)?),
+        None => None,
     };
     let sent = trace.iter().flat_map(|trace| &trace.report.tasks);
     let messages = sent.map(|task| task.sent_point_to_point + task.sent_collective).sum();
     let bounds = match outcome.completion {
-        Some(_) if outcome.complete => Bounds::of(experiment, &driver.kind, messages, stop)?,
+        Some(_) if outcome.complete => Bounds::of(experiment, &*driver.driven, messages, stop)?,
         _ => None,
     };
-    let offered = driver.offered();
+    let offered = driver.driven.offered();
     let steadiness = steadiness(experiment, offered, &outcome);
     let is_batch = matches!(experiment.plan, RunPlan::Batch(_));
     if is_batch && steadiness.is_changing() {
@@ -252,17 +253,10 @@ fn links(topology: &dyn Topology, crossings: &[u64]) -> Vec<Vec<Option<u64>>> {
 }
 
 /// \[bytes x hops\] Sent by an application.
-fn sent_far(experiment: &Experiment, kind: &Kind) -> Option<u128> {
-    if matches!(kind, Kind::Synthetic(_) | Kind::Jobs(_)) {
-        return None;
-    }
+fn sent_far(experiment: &Experiment, driven: &dyn Driven) -> Option<u128> {
+    let flows = driven.flows()?;
     let distances = Distances::few(Arc::clone(experiment.topology()?))?;
-    match kind {
-        Kind::Application(replay) => Some(hop_bytes(replay.flows(), &distances)),
-        Kind::Hosts(hosts) => Some(hop_bytes(hosts.flows(), &distances)),
-        Kind::Beside(background) => Some(hop_bytes(background.main().flows(), &distances)),
-        Kind::Synthetic(_) | Kind::Jobs(_) => None,
-    }
+    Some(hop_bytes(flows, &distances))
 }
 
 /// \[bytes x hops\] Of a job that has finished.

@@ -12,10 +12,9 @@ use trgen::trace::goal::{Graph, chain};
 use trgen::trace::replay::SHOWN;
 use trgen::{Wait, WaitCause};
 
-use super::driver::{expanded, fits_ticks, looked_at, phrases};
 use super::execute::Trouble;
 use super::resolve::Experiment;
-use super::traffic::Traffic;
+use super::workload::{expanded, fits_ticks, looked_at, phrases};
 use fsin_core::couple::Failure;
 
 /// Outcome of an execution over an ideal network.
@@ -93,7 +92,7 @@ pub(super) fn check(experiment: &Experiment) -> Result<(), Trouble> {
 
 fn ready(experiment: &Experiment) -> Result<Ready, Trouble> {
     let settings = experiment.settings();
-    let (Traffic::Trace { path, options, .. }, Some(wire)) = (&experiment.traffic, experiment.wire()) else {
+    let (Some((path, options)), Some(wire)) = (experiment.workload.trace(), experiment.wire()) else {
         return Err(settings
             .error(
                 "network",

@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use trace_prep::otf2::is_anchor;
-use trgen::synthetic::{Config, traffic};
+use trgen::synthetic::traffic;
 use trgen::trace::placement;
 
 use super::keys::Kind;
 use super::resolve::Experiment;
-use super::traffic::Traffic;
 use fsin_core::topology;
 
 /// A file that was read.
@@ -38,24 +37,18 @@ impl Inputs {
     /// Every file that the experiment reads. Files that cannot be read are left to their parsers, which report the
     /// reason.
     pub fn of(&mut self, experiment: &Experiment) -> Vec<Input> {
-        let (read, config): (Vec<&Path>, Option<&Config>) = match &experiment.traffic {
-            Traffic::Trace { path, beside, .. } => (vec![path], beside.as_ref()),
-            Traffic::Kernel { beside, .. } => (Vec::new(), beside.as_ref()),
-            Traffic::Jobs { file, .. } => (file.paths(), None),
-            Traffic::Synthetic(config) => (Vec::new(), Some(config)),
-        };
-        let patterns = config.into_iter().flat_map(|config| {
+        let workload = &experiment.workload;
+        let patterns = workload.sources().into_iter().flat_map(|config| {
             traffic::files(&config.pattern).into_iter().map(|name| config.folder.join(name)).collect::<Vec<_>>()
         });
-        let tasks = !matches!(experiment.traffic, Traffic::Synthetic(_));
-        let placement = placement::file(&experiment.placement, Path::new("")).filter(|_| tasks);
+        let placement = placement::file(&experiment.placement, Path::new("")).filter(|_| workload.has_tasks());
         let graph = experiment.topology().and_then(|topology| topology::file(&topology.spec()).map(Path::to_owned));
         // The events of an OTF2 archive are beside its anchor file.
         let whole = |path: &Path| match path.parent() {
             Some(folder) if is_anchor(path) => Path::new(".").join(folder),
             _ => path.to_owned(),
         };
-        let named = read.into_iter().map(whole);
+        let named = workload.files().into_iter().map(whole);
         let paths: Vec<PathBuf> = named.chain(graph).chain(placement).chain(patterns).collect();
         paths.iter().flat_map(|path| self.below(path)).collect()
     }

@@ -5,13 +5,11 @@
 
 mod bounds;
 mod conflicts;
-mod driver;
 mod execute;
 mod file;
 mod hosts;
 mod ideal;
 mod inputs;
-mod jobs;
 mod keys;
 pub mod legacy;
 mod live;
@@ -23,19 +21,17 @@ pub mod result;
 mod settings;
 pub mod stamp;
 pub mod sweep;
-mod traffic;
+mod workload;
 
 pub use bounds::Bounds;
-pub use driver::{CHECKED, Driver, check_traffic};
 pub use execute::{Finished, JobFacts, TraceFacts, Trouble, check, execute, execute_watched};
 pub use file::{Lists, read_file, read_lists, read_text};
 pub use ideal::{IdealRun, execute_ideal};
 pub use inputs::{Input, Inputs, hex, without_folders};
-pub use jobs::{JobEntry, JobFile, Work};
 pub use keys::{Heading, Key, Kind, key, keys};
 pub use live::{cycle_ratio, live_keys, live_network};
 pub use models::{heading, named};
 pub use plan::RunPlan;
 pub use resolve::{CLOSED_LOOP, Experiment};
 pub use settings::{Origin, Setting, Settings, SettingsError, canonical, variable};
-pub use traffic::Traffic;
+pub use workload::{CHECKED, Driven, Driver, Flow, JobEntry, JobFile, Work, Workload};

@@ -12,14 +12,14 @@ use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::placement;
 use trgen::trace::replay::{Pace, Protocol};
 
-use super::conflicts::{BATCH, ENDING, GRAPHS, JOBS, SYNTHETIC, TASKS, TRACE, Times, conflicts, is_of_wire, task_key};
+use super::conflicts::{BATCH, ENDING, Times, conflicts, is_of_wire, task_key};
 use super::hosts::{eager, hosts, tasks_per_node};
 use super::keys::{Key, Kind, keys};
 use super::models;
 use super::models::{expand, is_of_models, model, undeclared};
 use super::plan::{RunPlan, plan};
 use super::settings::{Origin, Settings, SettingsError, toml_value};
-use super::traffic::{Traffic, cycle_seconds, pace, placement_of, synthetic, traffic};
+use super::workload::{Request, Workload, cycle_seconds, is_of_workloads, pace, placement_of, workload};
 use fsin_core::family::{ModelFamily, NetworkSpec, Units, Wire};
 use fsin_core::topology::{self, Topology};
 
@@ -41,7 +41,7 @@ pub struct Experiment {
     /// True if a full interface keeps its node from generating.
     pub throttled: bool,
     /// What drives it.
-    pub traffic: Traffic,
+    pub workload: Arc<dyn Workload>,
     /// Placement of tasks, for traces and kernels.
     pub placement: String,
     /// Computation speed, for traces and kernels.
@@ -98,8 +98,9 @@ impl Experiment {
         let cycle_seconds = cycle_seconds(&settings, &*network)?;
         let pace = pace(&settings, cycle_seconds)?;
         let seed = settings.integer("seed")?;
-        let synthetic = || synthetic(&settings, network.geometry().clone(), units, (throttled, seed));
-        let traffic = traffic(&settings, (tasks, times), pace, synthetic)?;
+        let geometry = network.geometry();
+        let request = Request { settings: &settings, times, pace, geometry, units, throttled, seed };
+        let workload = workload(tasks, &request)?;
         let plan = plan(&settings, tasks.is_some() || times == Times::Shots)?;
         let hosts = hosts(&settings, network.wire().map(|wire| wire.gap_per_byte))?;
         let tasks_per_node = tasks_per_node(&settings)?;
@@ -112,7 +113,7 @@ impl Experiment {
             units,
             seed,
             throttled,
-            traffic,
+            workload,
             placement: placement_of(&settings),
             pace,
             cycle_seconds,
@@ -133,26 +134,18 @@ impl Experiment {
     #[must_use]
     pub fn uses_load(&self) -> bool {
         let is_for_all = |config: &Config| trgen::synthetic::traffic::uses_load(&config.pattern);
-        self.times == Times::Steady && matches!(&self.traffic, Traffic::Synthetic(config) if is_for_all(config))
+        self.times == Times::Steady && self.workload.sources().is_some_and(is_for_all)
     }
 
     /// Every setting that applies to this experiment, in the order of the key table.
     #[must_use]
     pub fn effective(&self) -> Vec<(&'static Key, String)> {
-        let tasks = !matches!(self.traffic, Traffic::Synthetic(_));
-        let trace = matches!(self.traffic, Traffic::Trace { .. });
-        let jobs = matches!(self.traffic, Traffic::Jobs { .. });
-        let reads_traces = trace || matches!(&self.traffic, Traffic::Jobs { file, .. } if file.has_traces());
         let batch = matches!(self.plan, RunPlan::Batch(_));
         self.settings.effective(|key| match key.name {
             name if self.wire().is_some() => is_of_wire(&self.settings, self.model, name),
             name if is_of_models(name) && !self.model.understands(name) => false,
             "topology" => self.topology().is_some(),
             "ways" => self.topology().is_some_and(|topology| self.settings.word("ways") == topology.ways().to_string()),
-            "trace" => trace,
-            "kernel" => matches!(self.traffic, Traffic::Kernel { .. }),
-            "job-mix" => jobs,
-            name if JOBS.contains(&name) => jobs,
             "cycles" => matches!(self.plan, RunPlan::Fixed(_)),
             "shot" => self.times == Times::Shots,
             "temporal" if self.times == Times::Shots => !self.settings.is_set("shot"),
@@ -160,12 +153,9 @@ impl Experiment {
             "samples" => batch || self.times == Times::Shots,
             // Without the key, link loads are not kept.
             "link-loads" => self.link_loads,
-            name if SYNTHETIC.contains(&name) => self.times != Times::Application,
             name if BATCH.contains(&name) => batch,
-            name if TASKS.contains(&name) => tasks,
             name if ENDING.contains(&name) => matches!(self.plan, RunPlan::ToEnd(_)),
-            name if GRAPHS.contains(&name) => trace,
-            name if TRACE.contains(&name) => reads_traces,
+            name if is_of_workloads(name) => self.workload.understands(name),
             _ => true,
         })
     }

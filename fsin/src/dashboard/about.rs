@@ -5,7 +5,7 @@ use tui::view::{About, Layout, MAX_LINKS};
 
 use fsin_core::family::NetworkSpec;
 use fsin_core::topology::{Port, Rows, Topology, port_name};
-use fsin_experiment::{Experiment, Traffic};
+use fsin_experiment::Experiment;
 
 /// The description of a network. `title` names the traffic.
 #[must_use]
@@ -45,15 +45,7 @@ pub fn about(network: &dyn NetworkSpec, title: String) -> About {
 fn title(experiment: &Experiment) -> String {
     let effective = experiment.effective();
     let word = |name: &str| effective.iter().find(|(key, _)| key.name == name).map_or("", |(_, value)| value.as_str());
-    let traffic = match &experiment.traffic {
-        Traffic::Synthetic(_) if word("load").is_empty() => word("traffic").to_owned(),
-        Traffic::Synthetic(_) => format!("{} load {} {}", word("traffic"), word("load"), word("temporal")),
-        Traffic::Trace { path, .. } => {
-            format!("trace {}", path.file_name().unwrap_or(path.as_os_str()).to_string_lossy())
-        }
-        Traffic::Kernel { spec, .. } => format!("kernel {spec}"),
-        Traffic::Jobs { file, .. } => format!("jobs {}", file.path.display()),
-    };
+    let traffic = experiment.workload.title(&|name| word(name).to_owned());
     let [routing, vcs, packet, seed] = ["routing", "vcs", "packet", "seed"].map(word);
     let network = match (experiment.topology(), experiment.model.component.name) {
         (Some(topology), "vct") => topology.spec(),
@@ -71,7 +63,7 @@ fn title(experiment: &Experiment) -> String {
 #[must_use]
 pub fn of_experiment(experiment: &Experiment) -> About {
     let title = title(experiment);
-    let tasks = !matches!(experiment.traffic, Traffic::Synthetic(_));
+    let tasks = experiment.workload.has_tasks();
     let load = experiment.effective().into_iter().find(|(key, _)| key.name == "load");
     About {
         offered: load.filter(|_| !tasks).and_then(|(_, load)| load.parse().ok()),

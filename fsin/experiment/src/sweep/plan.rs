@@ -10,7 +10,7 @@ use trgen::phrase::Notation;
 
 use super::grid::Grid;
 use super::sums::sha256;
-use crate::{CHECKED, Experiment, Inputs, Origin, Settings, SettingsError, Traffic, check_traffic, read_text};
+use crate::{CHECKED, Experiment, Inputs, Origin, Settings, SettingsError, read_text};
 
 /// Version of the layout of a results folder: 2 has checksums.
 const LAYOUT: u64 = 2;
@@ -75,7 +75,7 @@ impl Plan {
             let resolved = Experiment::resolve(grid.settings(index)?).and_then(|experiment| {
                 present(&mut inputs, &experiment)?;
                 let about = CHECKED.iter().map(|key| experiment.settings().value(key).map(str::to_owned)).collect();
-                checked.entry(about).or_insert_with(|| check_traffic(&experiment)).clone()?;
+                checked.entry(about).or_insert_with(|| experiment.workload.check(&experiment)).clone()?;
                 Ok(experiment)
             });
             match resolved {
@@ -252,8 +252,8 @@ impl From<Invalid> for String {
 
 /// Rejects a missing trace: the identity of a point includes its content.
 fn present(inputs: &mut Inputs, experiment: &Experiment) -> Result<(), SettingsError> {
-    match &experiment.traffic {
-        Traffic::Trace { path, .. } if inputs.of(experiment).is_empty() => {
+    match experiment.workload.trace() {
+        Some((path, _)) if inputs.of(experiment).is_empty() => {
             let what = phrase![["trace" => path.display()], ": there is no such file"];
             Err(experiment.settings().error("trace", ErrorKind::Unreadable, what, "give the path of a trace"))
         }

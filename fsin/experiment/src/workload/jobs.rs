@@ -11,20 +11,80 @@ use trgen::catalog::{Allowed, ErrorKind, SpecError, Subject, suggestion};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::trace::formats::{self, Application, ReadError, ReadOptions};
-use trgen::trace::jobs::{Gaps, JOB, Job, JobMix, JobRecord, Terms, arrivals};
+use trgen::trace::jobs::{Allocation, Gaps, JOB, Job, JobMix, JobRecord, Scheduler, Terms, arrivals};
 use trgen::trace::kernels;
 use trgen::trace::placement;
 use trgen::trace::program::Program;
 use trgen::trace::replay::{Misfits, Pace, ReplayReport, SHOWN};
 use trgen::units::parse_span;
-use trgen::{Cycle, Geometry, Picoseconds};
+use trgen::{Cycle, Geometry, Picoseconds, TrGen};
 
-use super::conflicts::TRACE;
-use super::driver::{distances, expanded, looked_at};
-use super::execute::Trouble;
-use super::resolve::Experiment;
-use super::settings::{Origin, Settings, SettingsError};
-use super::traffic::Traffic;
+use super::programs::{distances, expanded, looked_at, read_options};
+use super::{Driven, Driver, Workload, WorkloadFamily};
+use crate::conflicts::{GRAPHS, JOBS, TASKS, TRACE};
+use crate::execute::Trouble;
+use crate::resolve::Experiment;
+use crate::settings::{Origin, Settings, SettingsError};
+
+pub(super) static ROW: WorkloadFamily = WorkloadFamily {
+    key: Some("job-mix"),
+    keys: &[TASKS, TRACE, JOBS],
+    parse: |request| {
+        let settings = request.settings;
+        Ok(Arc::new(Jobs {
+            file: read_jobs(settings, request.pace)?,
+            options: read_options(request)?,
+            scheduler: settings.word("scheduler").parse().map_err(|error| settings.refused("scheduler", error))?,
+            allocation: settings.word("allocation").parse().map_err(|error| settings.refused("allocation", error))?,
+        }))
+    },
+};
+
+/// Applications that arrive one after another.
+#[derive(Debug)]
+struct Jobs {
+    file: JobFile,
+    /// Read options of their traces.
+    options: ReadOptions,
+    /// Policy for the next job to start.
+    scheduler: Scheduler,
+    /// Policy for its nodes.
+    allocation: Allocation,
+}
+
+impl Workload for Jobs {
+    fn title(&self, _: &dyn Fn(&str) -> String) -> String {
+        format!("jobs {}", self.file.path.display())
+    }
+
+    fn understands(&self, key: &str) -> bool {
+        let is_of_traces = TRACE.contains(&key);
+        ROW.understands(key, false) && (!is_of_traces || self.file.has_traces() && !GRAPHS.contains(&key))
+    }
+
+    fn files(&self) -> Vec<&Path> {
+        self.file.paths()
+    }
+
+    fn build(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Driver, Trouble> {
+        let (mix, About { warnings, notes, collectives, .. }) = job_mix(experiment, self, geometry)?;
+        Ok(Driver { driven: Box::new(mix), warnings, notes, collectives })
+    }
+}
+
+impl Driven for JobMix {
+    fn source(&mut self) -> &mut dyn TrGen {
+        self
+    }
+
+    fn report(&self) -> Option<(ReplayReport, bool)> {
+        Some((together(self.records()), true))
+    }
+
+    fn jobs(&self) -> Option<&JobMix> {
+        Some(self)
+    }
+}
 
 /// Maximum number of jobs of a mix.
 const MOST: u64 = 100_000;
@@ -342,13 +402,9 @@ pub(super) struct About {
 }
 
 /// The mix of an experiment, on a network of this shape.
-pub(super) fn job_mix(experiment: &Experiment, geometry: &Geometry) -> Result<(JobMix, About), Trouble> {
+fn job_mix(experiment: &Experiment, of: &Jobs, geometry: &Geometry) -> Result<(JobMix, About), Trouble> {
     let settings = experiment.settings();
-    let Traffic::Jobs { file, options, scheduler, allocation } = &experiment.traffic else {
-        return Err(settings
-            .error("job-mix", ErrorKind::Malformed, "there are no jobs", phrase!["give ", ["job-mix" => "FILE"]])
-            .into());
-    };
+    let Jobs { file, options, scheduler, allocation } = of;
     let mut about = About::default();
     let mut jobs = Vec::new();
     let mut names = HashSet::new();
@@ -356,7 +412,7 @@ pub(super) fn job_mix(experiment: &Experiment, geometry: &Geometry) -> Result<(J
         let program = Arc::new(program(experiment, file, entry, options, geometry, &mut about)?);
         let estimate = match (entry.estimate, *scheduler) {
             (Some(estimate), _) => cycles(estimate, experiment.pace),
-            (None, trgen::trace::jobs::Scheduler::Easy) => {
+            (None, Scheduler::Easy) => {
                 let what =
                     phrase![("job `{}` has no `estimate`, which ", entry.name), ["scheduler" => "easy"], " needs"];
                 let remedy = phrase!["add estimate = \"1ms\", or use ", ["scheduler" => "fcfs"], " or first-fit"];

@@ -1,0 +1,78 @@
+//! Application kernels.
+
+use std::sync::Arc;
+
+use trgen::Geometry;
+use trgen::synthetic::{Config, traffic};
+use trgen::trace::program::Program;
+use trgen::trace::{kernels, placement};
+
+use super::programs::{application, misplaced};
+use super::synthetic::misfit;
+use super::{Driver, Workload, WorkloadFamily};
+use crate::conflicts::TASKS;
+use crate::execute::Trouble;
+use crate::resolve::Experiment;
+use crate::settings::SettingsError;
+
+pub(super) static ROW: WorkloadFamily = WorkloadFamily {
+    key: Some("kernel"),
+    keys: &[TASKS],
+    parse: |request| {
+        Ok(Arc::new(Kernel { spec: request.settings.word("kernel").to_owned(), beside: request.beside()? }))
+    },
+};
+
+#[derive(Debug)]
+struct Kernel {
+    /// Its name and parameters.
+    spec: String,
+    /// Background traffic of nodes without a task.
+    beside: Option<Config>,
+}
+
+/// \[nodes\] Maximum size for which kernels are built during a check: larger ones take seconds, and their runs report
+/// errors soon enough.
+const MOST_CHECKED: usize = 1024;
+
+impl Kernel {
+    fn program(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Program, SettingsError> {
+        kernels::parse_seeded(&self.spec, geometry.nodes(), Some(geometry), experiment.seed)
+            .map_err(|refusal| experiment.settings().refused("kernel", refusal))
+    }
+}
+
+impl Workload for Kernel {
+    fn title(&self, _: &dyn Fn(&str) -> String) -> String {
+        format!("kernel {}", self.spec)
+    }
+
+    fn understands(&self, key: &str) -> bool {
+        ROW.understands(key, self.beside.is_some())
+    }
+
+    fn sources(&self) -> Option<&Config> {
+        self.beside.as_ref()
+    }
+
+    fn check(&self, experiment: &Experiment) -> Result<(), SettingsError> {
+        let geometry = experiment.geometry();
+        if let Some(config) = &self.beside {
+            traffic::background(config).map_err(|error| misfit(experiment, &error))?;
+        }
+        if geometry.nodes() > MOST_CHECKED {
+            return Ok(());
+        }
+        let tasks = self.program(experiment, geometry)?.tasks.len();
+        let used = tasks.div_ceil(experiment.tasks_per_node);
+        placement::check(&experiment.placement, used, geometry, experiment.seed)
+            .map_err(|refusal| misplaced(experiment, tasks, geometry.nodes(), refusal))
+    }
+
+    fn build(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Driver, Trouble> {
+        let program = self.program(experiment, geometry)?;
+        let mut notes = Vec::new();
+        let driven = application(experiment, program, geometry, "kernel", self.beside.as_ref(), &mut notes)?;
+        Ok(Driver { notes, ..Driver::of(driven) })
+    }
+}

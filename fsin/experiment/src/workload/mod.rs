@@ -1,0 +1,220 @@
+//! Workloads: what drives a network.
+//!
+//! A kind of workload is a file with a row, [`WorkloadFamily`]: the setting that selects it, the settings that it
+//! understands, and a function from their values to a checked [`Workload`], which builds any number of equal sources.
+
+mod jobs;
+mod kernel;
+mod programs;
+mod synthetic;
+mod tasks;
+mod trace;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use trgen::phrase::Phrase;
+use trgen::synthetic::Config;
+use trgen::synthetic::traffic::Shot;
+use trgen::trace::formats::ReadOptions;
+use trgen::trace::jobs::JobMix;
+use trgen::trace::replay::{Pace, ReplayReport};
+use trgen::{Geometry, NodeId, TrGen};
+
+use crate::conflicts::{SYNTHETIC, Times};
+use crate::execute::Trouble;
+use crate::resolve::Experiment;
+use crate::settings::{Settings, SettingsError};
+use fsin_core::family::Units;
+
+pub use jobs::{JobEntry, JobFile, Work};
+pub(crate) use programs::{expanded, fits_ticks, looked_at, phrases};
+pub(crate) use tasks::{cycle_seconds, pace, placement_of};
+
+/// A kind of workload.
+pub(crate) struct WorkloadFamily {
+    /// The setting that an experiment of this kind has, and that has no other use; `None` for the kind without one.
+    pub(crate) key: Option<&'static str>,
+    /// Groups of settings that it understands, among those that only some workloads understand.
+    keys: &'static [&'static [&'static str]],
+    /// Checks settings.
+    parse: fn(&Request<'_>) -> Result<Arc<dyn Workload>, SettingsError>,
+}
+
+/// The kinds of workload.
+pub(crate) static WORKLOADS: &[&WorkloadFamily] = &[&synthetic::ROW, &trace::ROW, &kernel::ROW, &jobs::ROW];
+
+impl WorkloadFamily {
+    /// True if this kind understands a setting that only some do; `beside` says that synthetic sources run beside it.
+    fn understands(&self, key: &str, beside: bool) -> bool {
+        self.key == Some(key)
+            || self.keys.iter().any(|group| group.contains(&key))
+            || beside && SYNTHETIC.contains(&key)
+    }
+}
+
+/// True if only some kinds of workload understand a setting.
+pub(crate) fn is_of_workloads(key: &str) -> bool {
+    WORKLOADS.iter().any(|family| family.understands(key, false))
+}
+
+/// What a workload is made from.
+pub(crate) struct Request<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) times: Times,
+    pub(crate) pace: Pace,
+    pub(crate) geometry: &'a Geometry,
+    pub(crate) units: Units,
+    pub(crate) throttled: bool,
+    pub(crate) seed: u64,
+}
+
+impl Request<'_> {
+    /// Synthetic sources beside an application, if there are any.
+    fn beside(&self) -> Result<Option<Config>, SettingsError> {
+        if self.times == Times::Beside { synthetic::config(self).map(Some) } else { Ok(None) }
+    }
+}
+
+/// The workload of an experiment, of the kind of this setting.
+pub(crate) fn workload(key: Option<&str>, request: &Request<'_>) -> Result<Arc<dyn Workload>, SettingsError> {
+    let family = WORKLOADS.iter().find(|family| family.key == key).unwrap_or(&WORKLOADS[0]);
+    (family.parse)(request)
+}
+
+/// A workload whose settings have passed their check.
+pub trait Workload: fmt::Debug + Send + Sync {
+    /// In a few words, where `word` gives the value of a setting that applies.
+    fn title(&self, word: &dyn Fn(&str) -> String) -> String;
+
+    /// True if this setting applies to it, of those that only some workloads understand.
+    fn understands(&self, key: &str) -> bool;
+
+    /// True if tasks determine what is sent.
+    fn has_tasks(&self) -> bool {
+        true
+    }
+
+    /// Its synthetic sources, alone or beside an application.
+    fn sources(&self) -> Option<&Config> {
+        None
+    }
+
+    /// Its trace, and how it is read.
+    fn trace(&self) -> Option<(&Path, &ReadOptions)> {
+        None
+    }
+
+    /// Files that it reads, beside those of patterns and placements.
+    fn files(&self) -> Vec<&Path> {
+        Vec::new()
+    }
+
+    /// Rejects what cannot be built, before a sweep begins. Traces are not read.
+    ///
+    /// # Errors
+    /// The setting that cannot be used.
+    fn check(&self, _experiment: &Experiment) -> Result<(), SettingsError> {
+        Ok(())
+    }
+
+    /// Builds the source for a network of this shape.
+    ///
+    /// # Errors
+    /// Settings that prove inconsistent, a trace that cannot be read.
+    fn build(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Driver, Trouble>;
+}
+
+/// A flow: source, destination and bytes.
+pub type Flow = (NodeId, NodeId, u64);
+
+/// A traffic source, and what it knows of itself.
+pub trait Driven: fmt::Debug {
+    /// The source itself.
+    fn source(&mut self) -> &mut dyn TrGen;
+
+    /// The report of the application's tasks, if there is one. The flag says whether their blocking times are known:
+    /// hosts of graphs wait for many things at once.
+    fn report(&self) -> Option<(ReplayReport, bool)> {
+        None
+    }
+
+    /// What the application sends in all, if there is one whose nodes are known before the run.
+    fn flows(&self) -> Option<Vec<Flow>> {
+        None
+    }
+
+    /// True if other traffic runs beside the application.
+    fn has_background(&self) -> bool {
+        false
+    }
+
+    /// \[phit/cycle\] Offered by all nodes together; `None` without a steady offered load.
+    fn offered(&self) -> Option<f64> {
+        None
+    }
+
+    /// The shots that have ended, for traffic of shots.
+    fn shots(&self) -> Option<&[Shot]> {
+        None
+    }
+
+    /// The mix, where several applications run.
+    fn jobs(&self) -> Option<&JobMix> {
+        None
+    }
+}
+
+/// The traffic source of an experiment.
+#[derive(Debug)]
+pub struct Driver {
+    pub(crate) driven: Box<dyn Driven>,
+    /// Warnings for readers of the results.
+    pub warnings: Vec<Phrase>,
+    /// Notes for readers of the results.
+    pub notes: Vec<Phrase>,
+    /// Collectives of the application that were expanded, and their calls.
+    pub(crate) collectives: BTreeMap<&'static str, u64>,
+}
+
+impl Driver {
+    /// Builds the source for a network of this shape.
+    ///
+    /// # Errors
+    /// Settings that prove inconsistent, a trace that cannot be read.
+    pub fn new(experiment: &Experiment, geometry: &Geometry) -> Result<Self, Trouble> {
+        let mut driver = experiment.workload.build(experiment, geometry)?;
+        if driver.driven.has_background() {
+            driver.notes.push("packets of all figures include those of the traffic beside the application".into());
+        }
+        Ok(driver)
+    }
+
+    /// The source itself.
+    pub fn source(&mut self) -> &mut dyn TrGen {
+        self.driven.source()
+    }
+
+    /// A source without anything to say of it.
+    fn of(driven: Box<dyn Driven>) -> Self {
+        Self { driven, warnings: Vec::new(), notes: Vec::new(), collectives: BTreeMap::new() }
+    }
+}
+
+/// The settings that determine the result of [`Workload::check`].
+pub const CHECKED: &[&str] = &[
+    "topology",
+    "ways",
+    "packet",
+    "phit-bytes",
+    "traffic",
+    "temporal",
+    "shot",
+    "size",
+    "load",
+    "kernel",
+    "tasks-per-node",
+    "placement",
+];

@@ -1,0 +1,265 @@
+//! Applications as traffic sources: programs on nodes, with traffic beside them, and the settings that apply to them.
+
+use std::sync::Arc;
+
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
+use trgen::phrase::Phrase;
+use trgen::synthetic::{Background, Config, traffic};
+use trgen::trace::collectives::Choice;
+use trgen::trace::formats::{ComputeUnit, ReadOptions, unused_options};
+use trgen::trace::goal::Graph;
+use trgen::trace::matrix::Matrix;
+use trgen::trace::placement::{self, Descent, Known};
+use trgen::trace::program::Program;
+use trgen::trace::replay::{Replay, ReplayReport};
+use trgen::{Geometry, NodeId, SourceError, TrGen};
+
+use super::synthetic::misfit;
+use super::{Driven, Flow, Request};
+use crate::execute::Trouble;
+use crate::quantity::rate;
+use crate::resolve::Experiment;
+use crate::settings::{Origin, SettingsError};
+use fsin_core::topology::Distances;
+
+/// An application alone.
+impl Driven for Replay {
+    fn source(&mut self) -> &mut dyn TrGen {
+        self
+    }
+
+    fn report(&self) -> Option<(ReplayReport, bool)> {
+        Some((self.report(), true))
+    }
+
+    fn flows(&self) -> Option<Vec<Flow>> {
+        Some(self.flows().collect())
+    }
+}
+
+/// An application, and background traffic of nodes without a task.
+impl Driven for Background<Replay> {
+    fn source(&mut self) -> &mut dyn TrGen {
+        self
+    }
+
+    fn report(&self) -> Option<(ReplayReport, bool)> {
+        Some((self.main().report(), true))
+    }
+
+    fn flows(&self) -> Option<Vec<Flow>> {
+        Some(self.main().flows().collect())
+    }
+
+    fn has_background(&self) -> bool {
+        true
+    }
+}
+
+/// A program on its nodes.
+pub(super) fn application(
+    experiment: &Experiment,
+    program: Program,
+    geometry: &Geometry,
+    key: &'static str,
+    beside: Option<&Config>,
+    notes: &mut Vec<Phrase>,
+) -> Result<Box<dyn Driven>, Trouble> {
+    let matrix = || Ok(Matrix::of_program(&program));
+    let placement = placement(experiment, program.tasks.len(), geometry, &matrix, notes)?;
+    let replay = Replay::new(program, &placement, geometry.nodes(), experiment.pace);
+    Ok(replaying(experiment, started(experiment, replay, key)?, &placement, geometry, beside)?)
+}
+
+/// Lines that name no settings, as phrases.
+pub(crate) fn phrases(lines: Vec<String>) -> Vec<Phrase> {
+    lines.into_iter().map(Phrase::from).collect()
+}
+
+/// Rejects decimals of G and O with which the times of a graph might overflow 64 bits.
+pub(crate) fn fits_ticks(experiment: &Experiment, graph: &Graph) -> Result<(), SettingsError> {
+    let ticks = experiment.hosts.ticks;
+    if ticks == 1 || graph.counts().work <= u64::MAX / 4 / ticks {
+        return Ok(());
+    }
+    let what =
+        phrase![["hosts"], ": 1/{ticks} ns, which O or G counts in, is too little for the calculations of this graph"];
+    Err(experiment.settings().error("hosts", ErrorKind::TooLarge, what, "give O and G fewer decimals"))
+}
+
+/// Rejects flags that do not apply to traces of these formats, with the reason.
+pub(crate) fn looked_at(
+    experiment: &Experiment,
+    formats: &[&str],
+    others: &[(&'static str, &'static str)],
+) -> Result<(), SettingsError> {
+    let settings = experiment.settings();
+    let is_flag = |key: &str| settings.origin(key) == Origin::Flag;
+    if let Some(&(key, why)) = others.iter().find(|(key, _)| is_flag(key)) {
+        return Err(settings.error(
+            key,
+            ErrorKind::Meaningless,
+            phrase![[key], " ", Phrase::of_template(why)],
+            "leave it out",
+        ));
+    }
+    let is_unused = |key: &str| formats.iter().all(|format| unused_options(format).any(|(unused, _)| unused == key));
+    match formats.iter().flat_map(|format| unused_options(format)).find(|&(key, _)| is_flag(key) && is_unused(key)) {
+        Some((key, of)) => {
+            let are = if formats.len() == 1 { "this trace is" } else { "these traces are" };
+            let what = phrase![[key], (" says how {of} is read, and {are} {}", formats.join(", "))];
+            Err(settings.error(key, ErrorKind::Meaningless, what, "leave it out"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Rejects algorithms of collectives where there are none to expand.
+pub(crate) fn expanded(experiment: &Experiment, why: &str) -> Result<(), SettingsError> {
+    let settings = experiment.settings();
+    if !settings.is_set("collectives") {
+        return Ok(());
+    }
+    let what = phrase![["collectives"], " chooses algorithms of collectives, and {why}"];
+    Err(settings.error("collectives", ErrorKind::Meaningless, what, "leave it out, or import the original with it"))
+}
+
+/// The error of an impossible placement of tasks: too few nodes are attributed to the network.
+pub(super) fn misplaced(experiment: &Experiment, tasks: usize, nodes: usize, refusal: SpecError) -> SettingsError {
+    let (settings, each) = (experiment.settings(), experiment.tasks_per_node);
+    let used = tasks.div_ceil(each);
+    if used <= nodes || nodes == 0 {
+        return settings.refused("placement", refusal);
+    }
+    let on_each = if each == 1 { "one task on each".to_owned() } else { format!("{each} on each") };
+    let what = phrase![["topology"], ": {tasks} tasks do not fit on {nodes} nodes, {on_each}"];
+    let least = tasks.div_ceil(nodes);
+    let remedy = phrase!["use a topology of {used} nodes or more, or ", ["tasks-per-node" => least]];
+    settings.error("topology", ErrorKind::Conflict, what, remedy)
+}
+
+/// The node of each task. The traffic matrix and distances are computed only if the placement uses them.
+pub(super) fn placement(
+    experiment: &Experiment,
+    tasks: usize,
+    geometry: &Geometry,
+    matrix: &dyn Fn() -> Result<Matrix, Trouble>,
+    notes: &mut Vec<Phrase>,
+) -> Result<Vec<NodeId>, Trouble> {
+    let spec = &experiment.placement;
+    let (seed, each, nodes) = (experiment.seed, experiment.tasks_per_node, geometry.nodes());
+    let used = tasks.div_ceil(each);
+    let refused = |refusal: SpecError| misplaced(experiment, tasks, nodes, refusal);
+    placement::check(spec, used, geometry, seed).map_err(refused)?;
+    let known = match placement::looks_at_traffic(spec) {
+        true => Some((distances(experiment)?, matrix()?.grouped(each))),
+        false => None,
+    };
+    let known = known.as_ref().map(|(distance, matrix)| Known { matrix, distance });
+    let placed = placement::place(spec, used, geometry, seed, known).map_err(refused)?;
+    notes.extend(placed.descent.map(told).map(Phrase::from));
+    Ok((0..tasks).map(|task| placed.nodes[task / each]).collect())
+}
+
+/// Distances for a placement that depends on communication.
+pub(super) fn distances(experiment: &Experiment) -> Result<Distances, SettingsError> {
+    let placement = &experiment.placement;
+    let Some(topology) = experiment.topology() else {
+        let what = phrase![["placement" => placement], " looks at distances, and the network has no topology"];
+        let remedy = "use another placement, or a topology";
+        return Err(experiment.settings().error("placement", ErrorKind::Conflict, what, remedy));
+    };
+    Distances::many(Arc::clone(topology)).ok_or_else(|| {
+        let topology = topology.spec();
+        let what =
+            phrase![["placement" => placement], ": {topology} has too many switches for a table of their distances"];
+        experiment.settings().error(
+            "placement",
+            ErrorKind::TooLarge,
+            what,
+            "use another placement, or a smaller network",
+        )
+    })
+}
+
+/// The outcome of a descent, in words.
+fn told(descent: Descent) -> String {
+    let Descent { rounds, swaps, before, after, local_optimum } = descent;
+    let end = if local_optimum { "no exchange makes it less" } else { "its rounds are used up: more may make it less" };
+    format!("placement: {swaps} exchanges in {rounds} rounds, from {before} to {after} bytes x hops; {end}")
+}
+
+pub(super) fn started<T>(
+    experiment: &Experiment,
+    source: Result<T, SourceError>,
+    key: &'static str,
+) -> Result<T, SettingsError> {
+    source.map_err(|error| {
+        experiment.settings().error(key, ErrorKind::Malformed, phrase![[key], ": {error}"], "check the trace")
+    })
+}
+
+/// A replay by the protocol of the experiment, with background traffic if configured.
+pub(super) fn replaying(
+    experiment: &Experiment,
+    replay: Replay,
+    placement: &[NodeId],
+    geometry: &Geometry,
+    beside: Option<&Config>,
+) -> Result<Box<dyn Driven>, SettingsError> {
+    let (settings, nodes) = (experiment.settings(), geometry.nodes());
+    let replay = replay.with_protocol(experiment.protocol);
+    let Some(config) = beside else { return Ok(Box::new(replay)) };
+
+    let mut busy = vec![false; nodes];
+    for node in placement {
+        busy[node.index()] = true;
+    }
+    let idle: Vec<NodeId> = (0..nodes).filter(|&node| !busy[node]).map(NodeId::at).collect();
+    let refused =
+        |what: String, remedy: &str| settings.refused("temporal", SpecError::new(ErrorKind::Conflict, what, remedy));
+    let line = u32::try_from(idle.len()).ok().and_then(|count| Geometry::new(&[count]));
+    let Some(line) = line else {
+        let what = format!("all {nodes} nodes have a task, and none is left for `background`");
+        return Err(refused(what, "use a larger network or fewer tasks, or leave it out"));
+    };
+    let config = Config { geometry: line, ..config.clone() };
+    let traffic = traffic::background(&config).map_err(|error| misfit(experiment, &error))?;
+    match Background::new(replay, traffic, idle) {
+        Some(background) => Ok(Box::new(background)),
+        None => Err(refused("`background` does not fit the network".to_owned(), "leave it out")),
+    }
+}
+
+/// How traces are read.
+pub(super) fn read_options(request: &Request<'_>) -> Result<ReadOptions, SettingsError> {
+    let Request { settings, pace, .. } = *request;
+    let flop_rate = settings.word("flop-rate");
+    let flop_rate = rate(flop_rate, "flop").ok_or_else(|| {
+        let what = phrase![["flop-rate"], " takes a rate in operations per second, not `{flop_rate}`"];
+        settings.error(
+            "flop-rate",
+            ErrorKind::Malformed,
+            what,
+            phrase!["write ", ["flop-rate" => "5Gflop/s"], " (prefixes k, M, G, T)"],
+        )
+    })?;
+    let units = [
+        ("ns", ComputeUnit::Nanoseconds),
+        ("us", ComputeUnit::Microseconds),
+        ("ms", ComputeUnit::Milliseconds),
+        ("cycles", ComputeUnit::Cycles(pace.cycle)),
+    ];
+    let recv_order = settings.word("recv-order").parse();
+    Ok(ReadOptions {
+        flop_rate,
+        compute_unit: settings.choice("trace-unit", &units)?,
+        recv_order: recv_order.map_err(|refusal: SpecError| settings.refused("recv-order", refusal))?,
+        collectives: match settings.is_set("collectives") {
+            true => settings.word("collectives").parse().map_err(|refusal| settings.refused("collectives", refusal))?,
+            false => Choice::default(),
+        },
+        ..ReadOptions::default()
+    })
+}

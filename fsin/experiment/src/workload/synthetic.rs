@@ -1,0 +1,152 @@
+//! Synthetic sources: what runs without a setting of another workload.
+
+use std::sync::Arc;
+
+use trgen::catalog::ErrorKind;
+use trgen::phrase;
+use trgen::phrase::Phrase;
+use trgen::synthetic::Traffic;
+use trgen::synthetic::source::{Config, Mode};
+use trgen::synthetic::spatial::of_a_grid;
+use trgen::synthetic::traffic::{Misfit, Shot, Word};
+use trgen::{Geometry, TrGen};
+
+use super::{Driven, Driver, Request, Workload, WorkloadFamily};
+use crate::conflicts::SYNTHETIC;
+use crate::execute::Trouble;
+use crate::plan::samples;
+use crate::resolve::Experiment;
+use crate::settings::{Origin, SettingsError};
+
+pub(super) static ROW: WorkloadFamily =
+    WorkloadFamily { key: None, keys: &[SYNTHETIC], parse: |request| Ok(Arc::new(Synthetic(config(request)?))) };
+
+#[derive(Debug)]
+struct Synthetic(Config);
+
+impl Workload for Synthetic {
+    fn title(&self, word: &dyn Fn(&str) -> String) -> String {
+        match word("load") {
+            load if load.is_empty() => word("traffic"),
+            load => format!("{} load {load} {}", word("traffic"), word("temporal")),
+        }
+    }
+
+    fn understands(&self, key: &str) -> bool {
+        ROW.understands(key, false)
+    }
+
+    fn has_tasks(&self) -> bool {
+        false
+    }
+
+    fn sources(&self) -> Option<&Config> {
+        Some(&self.0)
+    }
+
+    fn check(&self, experiment: &Experiment) -> Result<(), SettingsError> {
+        source(experiment, &self.0).map(|_| ())
+    }
+
+    fn build(&self, experiment: &Experiment, _: &Geometry) -> Result<Driver, Trouble> {
+        let mut driver = Driver::of(Box::new(source(experiment, &self.0)?));
+        driver.notes.extend(note_on_grids(experiment, &self.0).map(Phrase::from));
+        Ok(driver)
+    }
+}
+
+impl Driven for Traffic {
+    fn source(&mut self) -> &mut dyn TrGen {
+        self
+    }
+
+    fn offered(&self) -> Option<f64> {
+        self.offered()
+    }
+
+    fn shots(&self) -> Option<&[Shot]> {
+        self.shots()
+    }
+}
+
+/// \[phits/node/cycle\] Maximum load: the longest message of any size law, in every cycle.
+const MAX_LOAD: f64 = (1u32 << 24) as f64;
+
+/// Synthetic sources.
+pub(super) fn config(request: &Request<'_>) -> Result<Config, SettingsError> {
+    let Request { settings, geometry, units, throttled, seed, .. } = *request;
+    let load = settings.number("load")?;
+    if !(0.0..=MAX_LOAD).contains(&load) {
+        let what = phrase![["load" => settings.word("load")], " is out of range"];
+        return Err(settings.error(
+            "load",
+            ErrorKind::OutOfRange,
+            what,
+            format!("use 0 to {MAX_LOAD} phits/node/cycle"),
+        ));
+    }
+    let shots = samples(settings)?;
+    let process = if settings.is_set("shot") {
+        format!("shot({})", settings.integer::<u64>("shot")?)
+    } else {
+        settings.word("temporal").to_owned()
+    };
+    let folder = settings.folder_of("traffic");
+    Ok(Config {
+        geometry: geometry.clone(),
+        pattern: settings.word("traffic").to_owned(),
+        process,
+        shots,
+        folder,
+        size: settings.word("size").to_owned(),
+        load: load * units.capacity,
+        is_padded: units.is_padded,
+        packet_phits: units.packet_phits,
+        phit_bytes: units.phit_bytes,
+        mode: if throttled { Mode::Throttled } else { Mode::Open },
+        seed,
+    })
+}
+
+/// Attributes an error to the setting that it is about.
+pub(super) fn misfit(experiment: &Experiment, misfit: &Misfit) -> SettingsError {
+    let settings = experiment.settings();
+    let key = match misfit.word {
+        Word::Lengths => "packet",
+        Word::Pattern => "traffic",
+        Word::Size => "size",
+        Word::Process if settings.is_set("shot") => "shot",
+        Word::Process if settings.is_set("temporal") => "temporal",
+        Word::Process => "load",
+    };
+    settings.refused(key, misfit.refusal.clone())
+}
+
+fn source(experiment: &Experiment, config: &Config) -> Result<Traffic, SettingsError> {
+    let settings = experiment.settings();
+    let traffic = Traffic::new(config).map_err(|error| misfit(experiment, &error))?;
+    if !traffic.uses_load() && settings.origin("load") == Origin::Flag {
+        let what = phrase![["load"], " has no meaning where every source has a load of its own"];
+        return Err(settings.error(
+            "load",
+            ErrorKind::Meaningless,
+            what,
+            "leave it out, or leave out load= of one source",
+        ));
+    }
+    Ok(traffic)
+}
+
+/// A note where grid patterns are used in a network that is not a grid.
+fn note_on_grids(experiment: &Experiment, config: &Config) -> Option<String> {
+    let names = of_a_grid(&config.pattern);
+    let is_switched = experiment.topology().is_some_and(|topology| topology.switched().is_some());
+    let meet = is_switched && !names.is_empty();
+    meet.then(|| {
+        format!(
+            "endpoints of a network of switches are one dimension, in the order of their numbers: {} is another pattern there \
+             than on a grid of nodes",
+            names.join(", ")
+        )
+    })
+}

@@ -1,0 +1,55 @@
+//! What all workloads with tasks need: their speed, and where they are.
+
+use trgen::Picoseconds;
+use trgen::catalog::ErrorKind;
+use trgen::phrase;
+use trgen::trace::placement;
+use trgen::trace::replay::Pace;
+
+use crate::quantity::rate;
+use crate::settings::{Settings, SettingsError};
+use fsin_core::family::NetworkSpec;
+
+/// The placement of tasks; a file relative to the working directory.
+pub(crate) fn placement_of(settings: &Settings) -> String {
+    let value = settings.word("placement");
+    let file = placement::file(value, &settings.folder_of("placement"));
+    file.map_or_else(|| value.to_owned(), |path| placement::with_file(value, &path))
+}
+
+/// \[s\] Length of a cycle.
+pub(crate) fn cycle_seconds(settings: &Settings, network: &dyn NetworkSpec) -> Result<f64, SettingsError> {
+    if let Some((numerator, denominator)) = network.cycle() {
+        return Ok(numerator as f64 / denominator as f64 * 1e-12);
+    }
+    let bandwidth = settings.word("bandwidth");
+    let bits_per_second = rate(bandwidth, "b").ok_or_else(|| {
+        let what = phrase![["bandwidth"], " takes a rate in bits per second, not `{bandwidth}`"];
+        settings.error(
+            "bandwidth",
+            ErrorKind::Malformed,
+            what,
+            phrase!["write ", ["bandwidth" => "10Gb/s"], " (prefixes k, M, G, T)"],
+        )
+    })?;
+    Ok(f64::from(network.units().phit_bytes) * 8.0 / bits_per_second)
+}
+
+/// Computation speed of tasks.
+pub(crate) fn pace(settings: &Settings, cycle_seconds: f64) -> Result<Pace, SettingsError> {
+    let cycle = Picoseconds::from_seconds(cycle_seconds).filter(|cycle| cycle.0 > 0).ok_or_else(|| {
+        let what = phrase!["at ", ["bandwidth" => settings.word("bandwidth")], " a phit takes {cycle_seconds:e} s"];
+        settings.error("bandwidth", ErrorKind::Malformed, what, "use a rate at which a phit takes 1 ps to 100 days")
+    })?;
+    let compute_scale = settings.number("compute")?;
+    if !(0.0..=1e6).contains(&compute_scale) {
+        let what = phrase![["compute" => compute_scale], " is out of range"];
+        return Err(settings.error(
+            "compute",
+            ErrorKind::OutOfRange,
+            what,
+            "use 0 (no computing) to 1000000; 1 keeps the trace's times",
+        ));
+    }
+    Ok(Pace { cycle, compute_scale })
+}

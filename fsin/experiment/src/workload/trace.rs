@@ -1,0 +1,169 @@
+//! Tasks of a trace: programs, or graphs on hosts.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use trgen::catalog::ErrorKind;
+use trgen::phrase;
+use trgen::phrase::Phrase;
+use trgen::synthetic::Config;
+use trgen::trace::collectives::NAMES;
+use trgen::trace::container::Content;
+use trgen::trace::formats::{self, Application, GraphTrace, ReadOptions};
+use trgen::trace::goal::Graph;
+use trgen::trace::goal::hosts::HostParams;
+use trgen::trace::goal::routed::Routed;
+use trgen::trace::matrix::Matrix;
+use trgen::trace::replay::{Replay, ReplayReport};
+use trgen::{Geometry, TrGen};
+
+use super::programs::{
+    application, expanded, fits_ticks, looked_at, phrases, placement, read_options, replaying, started,
+};
+use super::{Driven, Driver, Flow, Workload, WorkloadFamily};
+use crate::conflicts::{TASKS, TRACE};
+use crate::execute::Trouble;
+use crate::hosts::in_units;
+use crate::resolve::Experiment;
+
+pub(super) static ROW: WorkloadFamily = WorkloadFamily {
+    key: Some("trace"),
+    keys: &[TASKS, TRACE],
+    parse: |request| {
+        Ok(Arc::new(Trace {
+            path: request.settings.word("trace").into(),
+            options: read_options(request)?,
+            beside: request.beside()?,
+        }))
+    },
+};
+
+#[derive(Debug)]
+struct Trace {
+    path: PathBuf,
+    options: ReadOptions,
+    /// Background traffic of nodes without a task.
+    beside: Option<Config>,
+}
+
+impl Workload for Trace {
+    fn title(&self, _: &dyn Fn(&str) -> String) -> String {
+        format!("trace {}", self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy())
+    }
+
+    fn understands(&self, key: &str) -> bool {
+        ROW.understands(key, self.beside.is_some())
+    }
+
+    fn sources(&self) -> Option<&Config> {
+        self.beside.as_ref()
+    }
+
+    fn trace(&self) -> Option<(&Path, &ReadOptions)> {
+        Some((&self.path, &self.options))
+    }
+
+    fn files(&self) -> Vec<&Path> {
+        vec![&self.path]
+    }
+
+    fn build(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Driver, Trouble> {
+        driver(experiment, &self.path, &self.options, geometry, self.beside.as_ref())
+    }
+}
+
+/// Hosts that execute a graph.
+impl Driven for Routed {
+    fn source(&mut self) -> &mut dyn TrGen {
+        self
+    }
+
+    fn report(&self) -> Option<(ReplayReport, bool)> {
+        Some((self.report(), false))
+    }
+
+    fn flows(&self) -> Option<Vec<Flow>> {
+        Some(self.flows().collect())
+    }
+}
+
+const HOSTS: (&str, &str) = ("hosts", "are those of a graph, and this trace holds programs");
+const EAGER: (&str, &str) = ("eager", "is of programs, and this trace is a graph, whose hosts have {hosts} S=BYTES");
+
+/// A trace, as far as it must be in memory: programs of a container are read block by block while they run.
+fn driver(
+    experiment: &Experiment,
+    path: &Path,
+    options: &ReadOptions,
+    geometry: &Geometry,
+    beside: Option<&Config>,
+) -> Result<Driver, Trouble> {
+    let nodes = geometry.nodes();
+    let (driven, warnings, notes, collectives) = match formats::open_container(path)? {
+        Some(container) if container.header().content == Content::Programs => {
+            expanded(experiment, "a container holds them expanded")?;
+            looked_at(experiment, &["trg"], &[HOSTS])?;
+            let header = container.header();
+            let mut notes = phrases(header.notes.clone());
+            let matrix = || Ok(formats::container_matrix(path, &container)?);
+            let placement = placement(experiment, container.summaries().len(), geometry, &matrix, &mut notes)?;
+            let replay = Replay::stored(&container, &placement, nodes, experiment.pace);
+            let driven = replaying(experiment, started(experiment, replay, "trace")?, &placement, geometry, beside)?;
+            let known = |name: &String| NAMES.iter().copied().find(|known| known == name).unwrap_or("other");
+            let collectives = header.collectives.iter().map(|(name, calls)| (known(name), *calls)).collect();
+            (driven, Vec::new(), notes, collectives)
+        }
+        _ => match trace_prep::open(path, options)? {
+            Application::Programs(trace) => {
+                if trace.algorithms.is_empty() {
+                    expanded(experiment, "this trace has none to expand")?;
+                }
+                looked_at(experiment, &[trace.format], &[HOSTS])?;
+                let mut notes = phrases(trace.notes);
+                let driven = application(experiment, trace.program, geometry, "trace", beside, &mut notes)?;
+                (driven, phrases(trace.warnings), notes, trace.collectives)
+            }
+            Application::Graphs(GraphTrace { mut graph, notes, format }) => {
+                let mut notes = phrases(notes);
+                expanded(experiment, "a graph holds them expanded")?;
+                looked_at(experiment, &[format], &[EAGER])?;
+                if beside.is_some() {
+                    let what = "`background` is traffic beside programs, and this trace is a graph";
+                    return Err(experiment
+                        .settings()
+                        .error("temporal", ErrorKind::Malformed, what, "leave it out")
+                        .into());
+                }
+                graph.scale_work(experiment.pace.compute_scale);
+                let matrix = || Ok(Matrix::of_graph(&graph));
+                let placement = placement(experiment, graph.ranks().len(), geometry, &matrix, &mut notes)?;
+                let HostParams { overhead, gap, overhead_per_byte, rendezvous, ticks, .. } = experiment.hosts;
+                let overhead_per_byte = in_units(overhead_per_byte, ticks);
+                notes.push(phrase![
+                    "hosts of the graph: o={overhead} ns, g={gap} ns, O={overhead_per_byte} ns/byte, S={rendezvous} \
+                     bytes (",
+                    ["hosts"],
+                    ")"
+                ]);
+                fits_ticks(experiment, &graph)?;
+                let warnings = interfaces(&graph).map(Phrase::from).into_iter().collect();
+                let hosts = Routed::new(graph, experiment.hosts, &placement, nodes, experiment.pace.cycle);
+                (Box::new(started(experiment, hosts, "trace")?) as Box<dyn Driven>, warnings, notes, BTreeMap::new())
+            }
+        },
+    };
+    Ok(Driver { driven, warnings, notes, collectives })
+}
+
+/// A warning where hosts have several network interfaces: a node of the network has one.
+fn interfaces(graph: &Graph) -> Option<String> {
+    let interfaces = u32::from(graph.highest_resources().1) + 1;
+    (interfaces > 1).then(|| {
+        format!(
+            "the graph names {interfaces} network interfaces of a host (`nic`): g is charged on each of them, but all their \
+             messages enter and leave the network at the one node of the host, in their order; several nodes of a \
+             network cannot be one host"
+        )
+    })
+}
