@@ -3,7 +3,7 @@
 #[cfg(feature = "tui")]
 pub mod dashboard;
 
-pub use fsin_core::{couple, family, network, run, stats, topology, view, watch, words};
+pub use fsin_core::{capture, couple, family, network, run, stats, topology, view, watch, words};
 pub use fsin_experiment::{self as experiment, result, stamp, sweep};
 pub use fsin_models as models;
 pub use fsin_report as report;

@@ -64,6 +64,7 @@
 //! # }
 //! ```
 
+pub mod capture;
 pub mod couple;
 pub mod divisor;
 pub mod family;

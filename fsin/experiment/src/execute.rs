@@ -135,7 +135,7 @@ pub fn execute(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Finished, Trouble> {
-    run_to_end(experiment, stop, progress, None)
+    execute_over(network(experiment)?, experiment, stop, progress, None)
 }
 
 /// Rejects an experiment that [`execute`] or, over an ideal network, [`execute_ideal`](super::execute_ideal) would not
@@ -161,16 +161,20 @@ pub fn execute_watched(
     progress: &mut dyn FnMut(Progress),
     watch: &mut dyn Watch,
 ) -> Result<Finished, Trouble> {
-    run_to_end(experiment, stop, progress, Some(watch))
+    execute_over(network(experiment)?, experiment, stop, progress, Some(watch))
 }
 
-fn run_to_end(
+/// As [`execute`], over a network of the experiment that something else observes.
+///
+/// # Errors
+/// As [`execute`].
+pub fn execute_over(
+    mut network: Box<dyn Network>,
     experiment: &Experiment,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(Progress),
     watch: Option<&mut dyn Watch>,
 ) -> Result<Finished, Trouble> {
-    let mut network = network(experiment)?;
     let mut driver = Driver::new(experiment, experiment.geometry())?;
     if experiment.link_loads {
         network.observe();

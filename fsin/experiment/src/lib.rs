@@ -24,7 +24,7 @@ pub mod sweep;
 mod workload;
 
 pub use bounds::Bounds;
-pub use execute::{Finished, JobFacts, TraceFacts, Trouble, check, execute, execute_watched};
+pub use execute::{Finished, JobFacts, TraceFacts, Trouble, check, execute, execute_over, execute_watched};
 pub use file::{Lists, read_file, read_lists, read_text};
 pub use ideal::{IdealRun, execute_ideal};
 pub use inputs::{Input, Inputs, hex, without_folders};

@@ -195,7 +195,7 @@ fn of_features() -> Vec<Command> {
 }
 
 fn run() -> Command {
-    super::looking::flags(experiment(Command::new("run")))
+    super::pcap::flags(super::looking::flags(experiment(Command::new("run"))))
         .about("Runs one experiment and prints what it found; defaults in [brackets], units in (parentheses)")
         .after_help(EXAMPLES)
         .arg(

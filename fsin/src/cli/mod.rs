@@ -25,6 +25,7 @@ mod mpirun;
 mod notation;
 mod output;
 mod page;
+mod pcap;
 mod perform;
 mod picture;
 mod plot;

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use cpu_time::{ProcessTime, ThreadTime};
 use fsin::couple::Failure;
-use fsin::experiment::{Experiment, execute, execute_ideal, execute_watched};
+use fsin::experiment::{Experiment, execute, execute_ideal, execute_over, execute_watched};
+use fsin::network::Network;
 use fsin::result::{Costs, RunResult, of_hosts, of_network};
 use fsin::run::{Progress, SLICE};
 use fsin::watch::{Glimpse, Watch};
@@ -34,12 +35,14 @@ pub(crate) struct Options<'a> {
     pub(crate) progress: Option<&'a mut dyn FnMut(Step)>,
     /// Observer of a run over a network of routers. A run with a limit has no other observer.
     pub(crate) watch: Option<&'a mut dyn Watch>,
+    /// The network, where it is observed; else the experiment builds one.
+    pub(crate) network: Option<Box<dyn Network>>,
 }
 
 impl<'a> Options<'a> {
     /// A complete run without an observer.
     pub(crate) const fn new(stop: &'a AtomicBool, alone: bool) -> Self {
-        Self { stop, alone, limit: None, progress: None, watch: None }
+        Self { stop, alone, limit: None, progress: None, watch: None, network: None }
     }
 }
 
@@ -77,7 +80,7 @@ pub(crate) fn perform_one(experiment: &Experiment, options: Options<'_>) -> Resu
 }
 
 fn run(experiment: &Experiment, options: Options<'_>) -> Result<Performed, Complaint> {
-    let Options { stop, alone, limit, progress, watch } = options;
+    let Options { stop, alone, limit, progress, watch, network } = options;
     if alone {
         manifest::forget_peak_memory();
     }
@@ -107,9 +110,10 @@ fn run(experiment: &Experiment, options: Options<'_>) -> Result<Performed, Compl
         return Ok(Performed { result, failure: run.failure() });
     }
     let mut cycles = |cycles| progress(Step::Cycles(cycles));
-    let finished = match watch {
-        Some(watch) => execute_watched(experiment, stop, &mut cycles, watch),
-        None => execute(experiment, stop, &mut cycles),
+    let finished = match (network, watch) {
+        (Some(network), watch) => execute_over(network, experiment, stop, &mut cycles, watch),
+        (None, Some(watch)) => execute_watched(experiment, stop, &mut cycles, watch),
+        (None, None) => execute(experiment, stop, &mut cycles),
     };
     let finished = finished.map_err(of_trouble)?;
     let costs = costs();

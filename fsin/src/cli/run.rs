@@ -9,7 +9,7 @@ use fsin::report::{FORMATS, Format};
 use super::looking::{self, Looking};
 use super::perform::{Options, Performed, perform};
 use super::progress::Meter;
-use super::{Complaint, Exit, Flags, args, interrupt, memory, output};
+use super::{Complaint, Exit, Flags, args, interrupt, memory, output, pcap};
 
 /// Runs one experiment.
 pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
@@ -47,6 +47,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         true => None,
         false => Looking::of_experiment(matches, &experiment, stop)?,
     };
+    let (network, capture) = pcap::begin(matches, &experiment)?.unzip();
     let mut meter = Meter::new(quiet || looking.as_ref().is_some_and(Looking::has_terminal));
     let mut progress = |step| {
         interrupt::loaded();
@@ -54,7 +55,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     };
     interrupt::loading();
     let watch = looking.as_mut().map(Looking::watch);
-    let options = Options { progress: Some(&mut progress), watch, ..Options::new(stop, true) };
+    let options = Options { progress: Some(&mut progress), watch, network, ..Options::new(stop, true) };
     let performed = perform(&experiment, options);
     interrupt::loaded();
     drop(meter);
@@ -62,6 +63,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         Some(looking) => looking.end(&last_words(&performed)),
         None => Ok(()),
     };
+    let captured = capture.map_or(Ok(()), pcap::Recording::end);
     let Performed { result, failure } = performed?;
     if !quiet {
         for note in &result.notes {
@@ -84,6 +86,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     printed?;
     recorded?;
+    captured?;
     match &failure {
         Some(failure) => Err(Complaint::of_failure(failure)),
         None if result.complete => Ok(Exit::Done),

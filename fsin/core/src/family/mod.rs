@@ -13,10 +13,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use trgen::Geometry;
-use trgen::catalog::{Component, SpecError};
+use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase::Phrase;
 use trgen::units::Decimal;
 
+use crate::capture::{Capture, Place};
 use crate::network::Network;
 use crate::topology::Topology;
 
@@ -127,6 +128,16 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
     /// # Errors
     /// What cannot be built after all: it is too large, or the model carries no single messages.
     fn build(&self) -> Result<Box<dyn Network>, SpecError>;
+
+    /// Builds the network so that `observer` sees what passes at these places.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build); a place that the network does not have; a model whose packets have no form on the
+    /// wire.
+    fn captured(&self, _places: &[Place], _observer: Box<dyn Capture>) -> Result<Box<dyn Network>, SpecError> {
+        let what = "packets of this network model have no form on a wire, and cannot be captured";
+        Err(SpecError::new(ErrorKind::Unsupported, what, "leave it out, or use a model with frames, such as ethernet"))
+    }
 
     /// Builds the network for live guests. A model that knows the arrival of a message at its injection may report it
     /// at once.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fsin_core::capture::{Capture, Place};
 use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
 use fsin_core::network::Network;
 use fsin_core::topology::Topology;
@@ -10,9 +11,11 @@ use trgen::Geometry;
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 
+use crate::capture::Site;
 use crate::reference::Reference;
 use crate::rules::frame::{GAP_BITS, MAX_PAYLOAD, MAX_WIRE};
-use crate::{Params, Recovery, check, fast};
+use crate::wire::Bytes;
+use crate::{Ethernet, Params, Recovery, check, fast};
 
 #[rustfmt::skip]
 const KEYS: &[Key] = &[
@@ -120,12 +123,53 @@ fn rate(values: &dyn Values, key: &'static str) -> Result<u64, SpecError> {
     })
 }
 
+impl Spec {
+    /// A place of this network.
+    fn site(&self, place: Place) -> Result<Site, SpecError> {
+        let (hosts, nodes) = (self.topology.endpoints(), self.topology.nodes());
+        let switches = if self.topology.switched().is_some() { hosts..nodes } else { 0..nodes };
+        let (site, of, known) = match place {
+            Place::Host(node) => (Site::Host(node), "host", 0..hosts),
+            Place::Switch(node) => (Site::Switch(node), "switch", switches),
+        };
+        let (Place::Host(node) | Place::Switch(node)) = place;
+        if known.contains(&node.index()) {
+            return Ok(site);
+        }
+        let what = format!("there is no {of} {node} in {}", self.topology.spec());
+        let remedy = match known.is_empty() {
+            true => format!("it has no {of}"),
+            false => format!("name one of {} to {}", known.start, known.end - 1),
+        };
+        Err(SpecError::new(ErrorKind::UnknownName, what, remedy))
+    }
+}
+
 impl NetworkSpec for Spec {
     fn build(&self) -> Result<Box<dyn Network>, SpecError> {
         let (topology, params) = (&*self.topology, self.params.clone());
         match self.is_reference {
             true => Ok(Box::new(Reference::new(topology, params)?)),
             false => Ok(fast::build(topology, params)?),
+        }
+    }
+
+    fn captured(&self, places: &[Place], observer: Box<dyn Capture>) -> Result<Box<dyn Network>, SpecError> {
+        let sites = places.iter().map(|&place| self.site(place)).collect::<Result<Vec<_>, _>>()?;
+        let observer = Box::new(Bytes(observer));
+        let (topology, params) = (&*self.topology, self.params.clone());
+        // Both engines observe alike; only their types differ.
+        match self.is_reference {
+            true => {
+                let mut network = Reference::new(topology, params)?;
+                network.capture(&sites, observer);
+                Ok(Box::new(network))
+            }
+            false => {
+                let mut network = fast::build(topology, params)?;
+                network.capture(&sites, observer);
+                Ok(network)
+            }
         }
     }
 

@@ -35,6 +35,7 @@ pub mod fast;
 mod params;
 pub mod reference;
 mod rules;
+mod wire;
 
 pub use details::{Details, PortDetails, Totals};
 pub use family::FAMILY;

@@ -1,0 +1,70 @@
+//! Frames as bytes: what a capture of a real Ethernet holds of them.
+//!
+//! Addresses are locally administered, `02:00` and the number of the host. A frame of a host has the length field of
+//! IEEE 802.3 and an LLC header for unnumbered information between null service access points (IEEE 802.2); a PAUSE
+//! frame is a MAC control frame (IEEE 802.3, annex 31B). Payloads are not modelled, and a frame ends behind its
+//! headers. As network interfaces do, captures leave out preamble and check sequence, and frames that arrive damaged.
+
+use fsin_core::capture::{self, Interface, Packet, Place};
+use trgen::NodeId;
+
+use crate::capture::{Capture, Captured, Content, Direction, Site};
+use crate::rules::frame::MIN_WIRE;
+
+/// \[bytes\] Preamble and start delimiter 8, check sequence 4.
+const UNSEEN: u32 = 12;
+/// \[bytes\] The same, and the header.
+const AROUND: u32 = UNSEEN + 14;
+const LLC: [u8; 3] = [0, 0, 0x03];
+const PAUSE_TO: [u8; 6] = [0x01, 0x80, 0xC2, 0, 0, 0x01];
+
+/// Shows frames as bytes.
+pub(crate) struct Bytes(pub(crate) Box<dyn capture::Capture>);
+
+/// The address of a host, or of the port of a switch that pauses its neighbour.
+const fn address(node: NodeId) -> [u8; 6] {
+    let [a, b, c, d] = node.0.to_be_bytes();
+    [0x02, 0, a, b, c, d]
+}
+
+/// The headers of a frame.
+fn headers(captured: &Captured) -> Vec<u8> {
+    let node = match captured.site {
+        Site::Host(node) | Site::Switch(node) => node,
+    };
+    let whole = captured.wire_bytes.saturating_sub(AROUND);
+    let (to, from, length) = match captured.content {
+        // A short frame is padded, and its length field says how far it is not.
+        Content::Data { message, bytes, segment: None, .. } if captured.wire_bytes == MIN_WIRE => {
+            (message.destination, message.source, bytes + LLC.len() as u32)
+        }
+        Content::Data { message, .. } => (message.destination, message.source, whole),
+        Content::Acknowledgement { from, to, .. } => (to, from, whole),
+        Content::Pause { is_off } => {
+            let quanta = if is_off { [0xFF, 0xFF] } else { [0, 0] };
+            return [&PAUSE_TO[..], &address(node), &[0x88, 0x08, 0, 0x01], &quanta].concat();
+        }
+    };
+    let length = u16::try_from(length).unwrap_or(u16::MAX).to_be_bytes();
+    [&address(to)[..], &address(from), &length, &LLC].concat()
+}
+
+impl Capture for Bytes {
+    fn frame(&mut self, captured: &Captured) {
+        let is_sent = captured.direction == Direction::Sent;
+        if captured.is_damaged && !is_sent {
+            return;
+        }
+        let place = match captured.site {
+            Site::Host(node) => Place::Host(node),
+            Site::Switch(node) => Place::Switch(node),
+        };
+        self.0.packet(&Packet {
+            at: captured.at,
+            interface: Interface { place, port: captured.port },
+            is_sent,
+            bytes: &headers(captured),
+            length: captured.wire_bytes - UNSEEN,
+        });
+    }
+}

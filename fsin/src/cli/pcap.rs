@@ -1,0 +1,156 @@
+//! `--pcap`: a capture of a run, in the pcapng format of Wireshark and tcpdump.
+//!
+//! Each port is an interface. Times are nanoseconds of simulated time, rounded down, counted from 1970.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use fsin::capture::{Capture, Interface, Packet, Place};
+use fsin::experiment::Experiment;
+use fsin::network::Network;
+use pcap_file::DataLink;
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use trgen::NodeId;
+
+use super::{Complaint, Exit, output};
+
+/// Resolution in nanoseconds, as a negative exponent of ten.
+const NANOSECONDS: u8 = 9;
+const INBOUND: u32 = 1;
+const OUTBOUND: u32 = 2;
+
+/// Adds the flags.
+pub(super) fn flags(command: Command) -> Command {
+    command
+        .next_help_heading("Output")
+        .arg(
+            Arg::new("pcap")
+                .long("pcap")
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .help("Keep the frames of hosts and switches, for Wireshark (--network ethernet)"),
+        )
+        .arg(
+            Arg::new("pcap-at")
+                .long("pcap-at")
+                .value_name("PLACES")
+                .value_delimiter(',')
+                .action(ArgAction::Append)
+                .requires("pcap")
+                .value_parser(place)
+                .help("Where: host:3,switch:16 [all hosts]"),
+        )
+}
+
+/// `host:3` or `switch:16`.
+fn place(word: &str) -> Result<Place, String> {
+    let number = |word: &str| word.parse().map(NodeId).map_err(|_| format!("`{word}` is not the number of a node"));
+    match word.split_once(':') {
+        Some(("host", node)) => number(node).map(Place::Host),
+        Some(("switch", node)) => number(node).map(Place::Switch),
+        _ => Err("write host:3 or switch:16".to_owned()),
+    }
+}
+
+/// A file being written. The first error ends it, and is kept.
+struct File {
+    out: PcapNgWriter<Box<dyn Write + Send>>,
+    interfaces: HashMap<Interface, u32>,
+    failed: Option<String>,
+}
+
+impl File {
+    fn write(&mut self, packet: &Packet<'_>) -> Result<(), pcap_file::PcapError> {
+        let next = self.interfaces.len() as u32;
+        let interface_id = *self.interfaces.entry(packet.interface).or_insert(next);
+        if interface_id == next {
+            let options = vec![
+                InterfaceDescriptionOption::IfName(Cow::Owned(packet.interface.to_string())),
+                InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+            ];
+            let block = InterfaceDescriptionBlock { linktype: DataLink::ETHERNET, snaplen: 0, options };
+            self.out.write_pcapng_block(block)?;
+        }
+        let flags = if packet.is_sent { OUTBOUND } else { INBOUND };
+        let block = EnhancedPacketBlock {
+            interface_id,
+            timestamp: Duration::from_nanos(packet.at / 1000),
+            original_len: packet.length,
+            data: Cow::Borrowed(packet.bytes),
+            options: vec![EnhancedPacketOption::Flags(flags)],
+        };
+        self.out.write_pcapng_block(block).map(|_| ())
+    }
+}
+
+/// The file, shared by the network, which shows packets, and the command, which ends it; `None` before the run.
+type Shared = Arc<Mutex<Option<File>>>;
+
+struct Observer(Shared);
+
+impl Capture for Observer {
+    fn packet(&mut self, packet: &Packet<'_>) {
+        if let Ok(mut file) = self.0.lock()
+            && let Some(file) = file.as_mut().filter(|file| file.failed.is_none())
+            && let Err(error) = file.write(packet)
+        {
+            file.failed = Some(error.to_string());
+        }
+    }
+}
+
+/// A capture under way.
+pub(super) struct Recording {
+    named: String,
+    file: Shared,
+}
+
+impl Recording {
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub(super) fn end(self) -> Result<(), Complaint> {
+        let Some(mut file) = self.file.lock().ok().and_then(|mut file| file.take()) else { return Ok(()) };
+        let flushed = file.out.get_mut().flush().map_err(|error| error.to_string());
+        file.failed.map_or(flushed, Err).map_err(|why| {
+            Complaint::new(Exit::Failed, format!("{}: {why}", self.named), "free some space, or capture elsewhere")
+        })
+    }
+}
+
+/// The network of an experiment whose packets are captured, and the capture; `None` without the flag.
+///
+/// # Errors
+/// A model whose packets have no form on the wire, an unknown place, a file that cannot be created.
+pub(super) fn begin(
+    matches: &ArgMatches,
+    experiment: &Experiment,
+) -> Result<Option<(Box<dyn Network>, Recording)>, Complaint> {
+    let Some(path) = matches.get_one::<PathBuf>("pcap") else { return Ok(None) };
+    let named = format!("--pcap {}", path.display());
+    let places: Vec<Place> = match matches.get_many::<Place>("pcap-at") {
+        Some(places) => places.copied().collect(),
+        None => (0..experiment.geometry().nodes()).map(|host| Place::Host(NodeId::at(host))).collect(),
+    };
+    let file = Shared::default();
+    let network = experiment
+        .network
+        .captured(&places, Box::new(Observer(Arc::clone(&file))))
+        .map_err(|refusal| Complaint::new(Exit::Usage, refusal.what().clone(), refusal.remedy().clone()))?;
+    // Nothing else can be wrong: no file is left of a run that does not begin.
+    let out: Box<dyn Write + Send> = Box::new(BufWriter::new(output::create_file(&named, path)?));
+    let out = PcapNgWriter::new(out)
+        .map_err(|error| Complaint::new(Exit::Usage, format!("{named}: {error}"), "name a file that can be written"))?;
+    if let Ok(mut file) = file.lock() {
+        *file = Some(File { out, interfaces: HashMap::new(), failed: None });
+    }
+    Ok(Some((network, Recording { named, file })))
+}
