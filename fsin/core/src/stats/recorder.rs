@@ -42,8 +42,10 @@ pub struct Counts {
     pub injected: u64,
     /// Ejected completely.
     pub received: u64,
-    /// Lost.
+    /// Lost, before or after they entered a source buffer.
     pub dropped: u64,
+    /// Of [`dropped`](Self::dropped), those that had entered a source buffer.
+    pub dropped_inside: u64,
     /// Links crossed, counted when the header leaves.
     pub hops: u64,
     /// What shorter packets lacked.
@@ -63,11 +65,13 @@ impl Counts {
         }
     }
 
-    /// \[packets\] Generated and neither dropped nor in a source buffer yet: the growth of the queues at sources.
-    /// Negative where more left than came.
+    /// \[packets\] Generated, not dropped at the interface, and not in a source buffer yet: the growth of the queues at
+    /// sources. Negative where more left than came.
     #[must_use]
     pub fn waiting(&self) -> f64 {
-        self.generated as f64 - self.dropped as f64 - self.injected as f64
+        // A packet lost behind its source buffer has left the queue once, by injection.
+        let refused = self.dropped - self.dropped_inside;
+        self.generated as f64 - refused as f64 - self.injected as f64
     }
 
     /// The sum of both.
@@ -86,6 +90,7 @@ impl Counts {
             injected: self.injected - earlier.injected,
             received: self.received - earlier.received,
             dropped: self.dropped - earlier.dropped,
+            dropped_inside: self.dropped_inside - earlier.dropped_inside,
             hops: self.hops - earlier.hops,
             short: Short {
                 generated: self.short.generated - earlier.short.generated,
@@ -101,6 +106,7 @@ impl Counts {
         self.injected += other.injected;
         self.received += other.received;
         self.dropped += other.dropped;
+        self.dropped_inside += other.dropped_inside;
         self.hops += other.hops;
         self.short.generated += other.short.generated;
         self.short.injected += other.short.injected;
@@ -203,6 +209,13 @@ impl Recorder {
     #[inline]
     pub fn dropped(&mut self, packets: u64) {
         self.window.counts.dropped += packets;
+    }
+
+    /// `packets` were lost after they had entered source buffers.
+    #[inline]
+    pub fn dropped_inside(&mut self, packets: u64) {
+        self.window.counts.dropped += packets;
+        self.window.counts.dropped_inside += packets;
     }
 
     /// `packets` entered source buffers.

@@ -248,6 +248,20 @@ impl Params {
         Ok(())
     }
 
+    /// Checks the length of a port's queue that the topology gives.
+    pub(crate) fn check_room(&self, room: u32) -> Result<(), SpecError> {
+        if self.pause {
+            let what = phrase![("a link with queue={room}, and "), ["pause"], ": an output drops nothing then"];
+            let remedy = phrase!["leave out queue= of links, and set ", ["port-queue"], ", the room of each input"];
+            return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("topology"));
+        }
+        if !(1..=MAX_QUEUE).contains(&room) {
+            let what = format!("a link has queue={room}");
+            return Err(SpecError::new(ErrorKind::OutOfRange, what, format!("use 1 to {MAX_QUEUE}")).of("topology"));
+        }
+        Ok(())
+    }
+
     /// Checks that nothing is lost at an input, with flow control.
     pub(crate) fn check_headroom(&self, rate: u64, delay: u64) -> Result<(), SpecError> {
         let needed = u64::from(self.xoff).saturating_add(Self::headroom(rate, delay));

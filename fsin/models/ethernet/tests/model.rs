@@ -185,6 +185,43 @@ fn queues_overflow_at_the_port() {
     }
 }
 
+/// Two hosts to a third, whose port has the room that the graph gives it, whatever the others have.
+const TIGHT: &str = "digraph { edge [comment=\"*\"]; H0 -> S; H1 -> S; H2 -> S;
+    S -> H0 [comment=H0]; S -> H1 [comment=H1]; S -> H2 [comment=H2, queue=7] }";
+
+/// What is lost behind a source buffer has left the queue of its source only once.
+#[test]
+fn graphs_give_ports_their_queues() {
+    for mut network in engines(&*graph(TIGHT), &Params { port_queue: 500, ..fixed(Recovery::None) }) {
+        (0..2).for_each(|source| {
+            network.inject(message(source.into(), source, 2, 100 * 1_497));
+        });
+        drain(&mut *network).unwrap();
+        let details = network.details();
+        let full: Vec<_> = details.ports.iter().filter(|port| port.dropped > 0).collect();
+        // 200 frames at twice the rate: 100 leave while they come, 7 wait at the end, and one is on the link.
+        assert_eq!((full.len(), full[0].longest), (1, 7));
+        assert!((90..=93).contains(&full[0].dropped), "{}", full[0].dropped);
+        let counts = network.recorder().totals();
+        assert_eq!((counts.generated, counts.injected), (200, 200));
+        assert_eq!((counts.dropped, counts.dropped_inside), (full[0].dropped, full[0].dropped));
+        assert_eq!(counts.waiting(), 0.0);
+    }
+}
+
+/// With flow control no output drops; a room of none, or of too many, is refused.
+#[test]
+fn rooms_of_graphs_are_checked() {
+    let refused = |text: &str, pause: bool, kind: ErrorKind| {
+        let params = Params { pause, ..fixed(Recovery::None) };
+        let error = check(&*graph(text), &params).unwrap_err();
+        assert_eq!((error.setting(), error.kind()), (Some("topology"), kind), "{error}");
+    };
+    refused(TIGHT, true, ErrorKind::Meaningless);
+    refused(&TIGHT.replace("queue=7", "queue=0"), false, ErrorKind::OutOfRange);
+    refused(&TIGHT.replace("queue=7", "queue=20000000"), false, ErrorKind::OutOfRange);
+}
+
 /// Everything goes round the ring in one direction.
 const RING: &str =
     "digraph { H0 -> A; A -> H0 [comment=H0]; H1 -> B; B -> H1 [comment=H1]; H2 -> C; C -> H2 [comment=H2];

@@ -3,7 +3,7 @@
 //! Nodes whose names begin with H are hosts, in the order of their first appearance; all others are switches. Each edge
 //! is one direction of a link, and needs an edge back: of parallel edges the first of each direction belong together.
 //! Attributes of an edge: `comment`, the destinations of its static route (host names separated by commas or blanks, or
-//! `*` for all); `rate`, such as `"1Gb/s"`; `propagation`, such as `"1us"`; `delay` in cycles beyond one. Defaults
+//! `*` for all); `rate`, such as `"1Gb/s"`; `propagation`, such as `"1us"`; `queue`, the frames that may wait at the port from which it leaves; `delay` in cycles beyond one. Defaults
 //! (`edge [rate="1Gb/s"]`) hold for later edges of the same graph or subgraph. Other attributes concern drawing.
 //!
 //! Source: the networks of LogGOPSim with OMNeT++ (Hoefler, Schneider, Lumsdaine, LogGOPSim, HPDC 2010).
@@ -35,6 +35,8 @@ pub struct LinkNote {
     pub rate: Option<u64>,
     /// \[ps\] Propagation delay.
     pub propagation: Option<u64>,
+    /// \[frames\] Room of the queue of the port from which it leaves.
+    pub queue: Option<u32>,
     /// Destinations of its static route.
     pub destinations: Destinations,
     /// Position in the description: the first link that names a destination is its route.
@@ -53,11 +55,16 @@ impl Notes {
     /// The same for both directions of links, each with its index at both ends, and no routes.
     pub(super) fn both_ways(fabric: &Fabric, links: impl Iterator<Item = ([(u32, u32); 2], Speed)>) -> Self {
         let mut notes = Self { ports: fabric.ports(), links: vec![None; fabric.nodes() * fabric.ports()] };
-        for (order, (ends, Speed { rate, propagation })) in links.enumerate() {
+        for (order, (ends, Speed { rate, propagation, queue })) in links.enumerate() {
             for (node, place) in ends {
                 let port = fabric.port(NodeId(node), place as usize);
-                let note =
-                    LinkNote { rate, propagation, destinations: Destinations::Only(Vec::new()), order: order as u32 };
+                let note = LinkNote {
+                    rate,
+                    propagation,
+                    queue,
+                    destinations: Destinations::Only(Vec::new()),
+                    order: order as u32,
+                };
                 notes.links[node as usize * fabric.ports() + port.index()] = Some(note);
             }
         }
@@ -86,11 +93,12 @@ enum Place {
     Switch(u32),
 }
 
-/// Data rate and propagation delay of a link, where they are given.
+/// Data rate and propagation delay of a link, and the queues of its ports, where they are given.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(super) struct Speed {
     rate: Option<u64>,
     propagation: Option<u64>,
+    queue: Option<u32>,
 }
 
 impl Speed {
@@ -102,6 +110,7 @@ impl Speed {
                 let span = trgen::units::parse_span(value);
                 self.propagation = Some(span.ok_or_else(|| misread(key, value, "propagation=\"1us\""))?);
             }
+            "queue" => self.queue = Some(value.parse().map_err(|_| misread(key, value, "queue=200"))?),
             _ => {}
         }
         Ok(())
@@ -109,7 +118,11 @@ impl Speed {
 
     /// The same, with what is not given as in `other`.
     pub(super) fn or(self, other: Self) -> Self {
-        Self { rate: self.rate.or(other.rate), propagation: self.propagation.or(other.propagation) }
+        Self {
+            rate: self.rate.or(other.rate),
+            propagation: self.propagation.or(other.propagation),
+            queue: self.queue.or(other.queue),
+        }
     }
 }
 
@@ -138,7 +151,7 @@ impl Said {
         for &(key, value) in attributes {
             match key {
                 "comment" => value.clone_into(&mut self.comment),
-                "rate" | "propagation" => self.speed.read(key, value)?,
+                "rate" | "propagation" | "queue" => self.speed.read(key, value)?,
                 "delay" => {
                     let delay = value.parse().ok().filter(|&delay| delay <= MAX_DELAY);
                     self.delay = delay.ok_or_else(|| misread(key, value, "delay=5"))?;
@@ -321,6 +334,7 @@ impl Directed {
                 let note = LinkNote {
                     rate: said.speed.rate,
                     propagation: said.speed.propagation,
+                    queue: said.speed.queue,
                     destinations: self.destinations(&self.edges[*edge])?,
                     order: *edge as u32,
                 };
@@ -365,7 +379,7 @@ mod tests {
     fn hosts_routes_and_rates_are_read() {
         let net = build(
             "digraph { edge [rate=\"1Gb/s\", propagation=\"1us\"]; Hb -> S [comment=\"*\"]; S -> Hb [comment=\"Hb\"];
-             Ha -> S [rate=\"100Mb/s\"]; S -> Ha [comment=\"Ha, Hb\", color=red]; S -> T [comment=\"Hc\"]; T -> S [comment=\"*\"];
+             Ha -> S [rate=\"100Mb/s\"]; S -> Ha [comment=\"Ha, Hb\", queue=200, color=red]; S -> T [comment=\"Hc\"]; T -> S [comment=\"*\"];
              Hc -> T; T -> Hc [comment=\"Hc\"] }",
         );
         let net = net.unwrap();
@@ -381,6 +395,7 @@ mod tests {
         };
         assert_eq!(toward(1, 3).rate, Some(100_000_000));
         assert_eq!((toward(3, 1).rate, toward(3, 1).propagation), (Some(1_000_000_000), Some(1_000_000)));
+        assert_eq!((toward(3, 1).queue, toward(1, 3).queue), (Some(200), None));
         assert_eq!(toward(3, 1).destinations, Destinations::Only(vec![1, 0]));
         assert_eq!(toward(3, 4).destinations, Destinations::Only(vec![2]));
         assert_eq!(toward(4, 3).destinations, Destinations::All);
@@ -415,6 +430,7 @@ mod tests {
             ("digraph { H0 -> S; S -> H0 [comment=\"H7\"] }", "names `H7`"),
             ("digraph { H0 -> S [rate=fast]; S -> H0 }", "rate=fast"),
             ("digraph { H0 -> S [propagation=\"1 year\"]; S -> H0 }", "propagation=1 year"),
+            ("digraph { H0 -> S [queue=-1]; S -> H0 }", "queue=-1"),
             ("digraph { H0 [endpoints=2] }", "endpoints=2 of node `H0`"),
             ("digraph { H0 -> {S T} }", "to a subgraph"),
         ] {

@@ -466,7 +466,7 @@ impl Fast {
         if state.free_at > now {
             begin = state.free_at;
             let length = state.waiting(now);
-            if length >= self.params.port_queue as usize {
+            if length >= self.wiring.rooms[output] as usize {
                 state.counts.dropped += 1;
                 return self.lose(slot, notices);
             }

@@ -298,7 +298,7 @@ impl Reference {
     fn enqueue(&mut self, output: usize, frame: Frame, held: usize, notices: &mut Notices) {
         self.change_queue(output);
         let state = &mut self.ports[output];
-        if !self.params.pause && state.queue.len() >= self.params.port_queue as usize {
+        if !self.params.pause && state.queue.len() >= self.wiring.rooms[output] as usize {
             state.counts.dropped += 1;
             self.release(held);
             return self.hosts.lose(frame.unit, self.now, notices);

@@ -311,7 +311,7 @@ impl Hosts {
         // As long as its source has not been told, a lost frame counts as in flight.
         if underway.lost > 0 {
             notices.dropped.push(underway.message);
-            self.recorder.dropped(underway.lost);
+            self.recorder.dropped_inside(underway.lost);
             self.recorder.short().dropped += underway.lost_short;
             self.in_flight -= underway.lost;
         }
@@ -447,7 +447,7 @@ impl Hosts {
                 underway.lost += 1;
                 underway.lost_short += short;
                 if underway.is_sent {
-                    self.recorder.dropped(1);
+                    self.recorder.dropped_inside(1);
                     self.recorder.short().dropped += short;
                     self.in_flight -= 1;
                 }

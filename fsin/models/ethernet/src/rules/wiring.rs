@@ -73,6 +73,8 @@ pub(crate) struct Wiring {
     /// By device: its first port; then the number of all.
     starts: Vec<u32>,
     pub(crate) links: Vec<Link>,
+    /// \[frames\] By port: room of its queue. Apart from the links, each of which fills a cache line.
+    pub(crate) rooms: Vec<u32>,
 }
 
 impl Wiring {
@@ -85,8 +87,16 @@ impl Wiring {
             return Err(SpecError::new(ErrorKind::TooLarge, what, format!("use at most {MAX_HOSTS}")).of("topology"));
         }
         let node_ports = topology.shape().ports();
-        let mut new =
-            Self { hosts, switches, node_ports, node_count: nodes, is_switched, starts: vec![0], links: Vec::new() };
+        let mut new = Self {
+            hosts,
+            switches,
+            node_ports,
+            node_count: nodes,
+            is_switched,
+            starts: vec![0],
+            links: Vec::new(),
+            rooms: Vec::new(),
+        };
         let ends = Ends::new(topology)?;
         for device in 0..hosts + switches {
             if !is_switched {
@@ -95,6 +105,7 @@ impl Wiring {
                     new.add_ports(topology, params, device, device - hosts, &ends)?;
                 }
                 new.add(device, number, params.link_rate, params.propagation, false);
+                new.rooms.push(params.port_queue);
             } else {
                 new.add_ports(topology, params, device, device, &ends)?;
             }
@@ -130,7 +141,12 @@ impl Wiring {
                 let remedy = format!("use {} to {} b/s, and at most {MAX_TIME} ps", RATES.start(), RATES.end());
                 return Err(SpecError::new(ErrorKind::OutOfRange, what, remedy).of("topology"));
             }
+            let room = note.and_then(|note| note.queue);
+            if let Some(room) = room {
+                params.check_room(room)?;
+            }
             self.add(device, port.index(), rate, delay, true);
+            self.rooms.push(room.unwrap_or(params.port_queue));
         }
         Ok(())
     }
