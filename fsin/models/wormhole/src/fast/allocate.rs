@@ -5,7 +5,7 @@ use super::state::{InPort, NOBODY, NOT_HELD, Routers, State, is_by_masks};
 use super::wheel::{bits, first_from};
 use crate::params::{Allocator as Kind, Hold, Params};
 use crate::rules::allocator::Request;
-use crate::rules::routes::{ByKey, Candidate, Head, Outputs, Tier, select};
+use crate::rules::routes::{ByKey, Candidate, Outputs, Tier, select};
 use crate::rules::wiring::End;
 
 /// A head that requests output VCs.
@@ -161,7 +161,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
             return (input.port, view.available(input.port.into(), input.vcs, Tier::Free));
         }
         let key = packet.key;
-        let mut head = Head { source: packet.source, destination: packet.destination, phase: packet.phase };
+        let mut head = packet.head();
         let (port, _) = self.routers.split(local);
         if self.routes.decides() && self.wiring.back(router, port).end == End::Endpoint(head.source) {
             head.phase = self.routes.decide(router, &head, &mut ByKey(key), &view);

@@ -34,7 +34,7 @@ use crate::Detailed;
 use crate::params::{Hold, Params};
 use crate::rules::details::{Details, Stalls};
 use crate::rules::interface::{Endpoints, sort};
-use crate::rules::routes::{BuildError, ByKey, Candidate, Head, Routes};
+use crate::rules::routes::{BuildError, ByKey, Candidate, Routes};
 use crate::rules::wiring::{End, Wiring};
 use fsin_core::wait::{Place, cyclic_wait};
 
@@ -269,7 +269,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         this.since = from;
         if !self.is_adaptive {
             let packet = &self.ends.packets[packet];
-            let head = Head { source: packet.source, destination: packet.destination, phase: packet.phase };
+            let head = packet.head();
             let draw = &mut ByKey(packet.key);
             let Candidate { port, vcs, .. } = self.routes.only(router, &head, draw, &mut self.scratch.candidates);
             (this.port, this.vcs) = (port, vcs);
@@ -364,7 +364,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
             State::Active | State::Later => self.routers.split(this.output.into()),
             _ => {
                 let packet = &self.ends.packets[self.routers.front(at).packet];
-                let head = Head { source: packet.source, destination: packet.destination, phase: packet.phase };
+                let head = packet.head();
                 let mut candidates = Vec::new();
                 self.routes.candidates(router, &head, &mut ByKey(packet.key), &mut candidates);
                 let last = candidates.last()?;
