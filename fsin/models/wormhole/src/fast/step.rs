@@ -65,7 +65,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         let vc = in_ports[from].requests.trailing_zeros() as usize % V;
         let (input, output) = ((from * V + vc) as u16, inputs[from][vc].output);
         if self.is_lean {
-            self.pass_on(router, (from, vc), output.into());
+            self.pass_on(router, (from, vc), output.into(), false);
         } else {
             self.turn(router, from, usize::from(output) / V, vc);
             self.grant(router, Grant { input, output, is_speculative: false }, step);
@@ -75,7 +75,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     /// The same, pointers included, where each port sends one flit a cycle at most, so that none waits for its link,
     /// and flits need no stage before they request the switch.
     #[inline(always)]
-    fn pass_on(&mut self, router: usize, (from, vc): (usize, usize), output: usize) {
+    fn pass_on(&mut self, router: usize, (from, vc): (usize, usize), output: usize, is_speculative: bool) {
         let now = self.clock;
         let at = (router * P + from) * V + vc;
         let (to, out_vc) = (output / V % P, output % V);
@@ -86,7 +86,9 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         turn(in_port, out_port, (from, to, vc), (*ports, *vcs));
 
         let word = flits[at << *ring_shift | usize::from(this.first & *in_ring)];
-        self.stalls.lost_switch += now - this.since;
+        if !is_speculative {
+            self.stalls.lost_switch += now - this.since;
+        }
         this.first = this.first.wrapping_add(1);
         this.len -= 1;
         this.since = now + 1;
@@ -97,16 +99,19 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         let left = this.len;
         let flit = unpack(word);
         if flit.is_tail {
-            own.owner = NOBODY;
-            out_port.free |= 1 << out_vc;
+            if !is_speculative {
+                own.owner = NOBODY;
+                out_port.free |= 1 << out_vc;
+            }
             if left == 0 {
                 this.state = State::Idle;
             }
         }
-        if flit.is_tail || left == 0 || own.credits == 0 {
+        let goes_on = !flit.is_tail && left > 0 && own.credits > 0;
+        if is_speculative == goes_on {
             // The port has no other request.
-            in_port.requests = 0;
-            *requests &= !(1 << from);
+            in_port.requests = u32::from(goes_on) << vc;
+            *requests = *requests & !(1 << from) | u64::from(goes_on) << from;
         }
 
         let leaves = now + u64::from(self.params.traverse_delay);
@@ -143,17 +148,23 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         let output = self.pick_vc(router, &head, head.vcs);
         head.won = output as u16;
         self.turn_vc(router, &head);
+        let (from, vc) = (usize::from(head.input) / V % P, usize::from(head.input) % V);
         if self.params.speculative {
-            if self.routers.all[router].has_credit(head.port.into(), head.vcs) {
-                let (from, vc) = self.routers.split(head.input.into());
-                head.is_granted = self.routers.all[router].output(output).credits > 0;
+            let this = &self.routers.all[router];
+            head.is_granted = this.output(output).credits > 0;
+            if head.is_granted || this.has_credit(head.port.into(), head.vcs) {
                 self.turn(router, from, head.port.into(), vc);
                 self.stalls.misspeculated += u64::from(!head.is_granted);
             }
             self.stalls.no_credit += u64::from(!head.is_granted);
         }
         self.own(router, &head, step);
-        if head.is_granted {
+        if !head.is_granted {
+            return;
+        }
+        if self.is_lean {
+            self.pass_on(router, (from, vc), output, true);
+        } else {
             self.grant(router, Grant { input: head.input, output: head.won, is_speculative: true }, step);
         }
     }
@@ -200,7 +211,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     }
 
     /// A head has won an output VC.
-    #[inline]
+    #[inline(always)]
     fn own(&mut self, router: usize, head: &Needy, step: u64) {
         let (local, output) = (usize::from(head.input), usize::from(head.won));
         let at = self.routers.base(router) + local;
