@@ -109,12 +109,6 @@ const fn after(number: usize, start: usize, count: usize) -> usize {
     if number >= start { number - start } else { number + count - start }
 }
 
-/// The number after `number`, cyclically below `count`.
-#[inline(always)]
-pub(super) const fn next(number: usize, count: usize) -> usize {
-    if number + 1 == count { 0 } else { number + 1 }
-}
-
 /// The bits of a mask, from `start` on, cyclically.
 #[inline(always)]
 fn bits_from(mask: u32, start: usize) -> impl Iterator<Item = usize> {
@@ -365,7 +359,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
             if is_by_masks(self.params.switch_allocator) {
                 self.turn(router, from, to, vc);
             } else {
-                self.routers.all[router].in_ports[from].next_vc = next(vc, self.routers.vcs) as u8;
+                self.routers.all[router].in_ports[from].next_vc = (vc + 1) as u8;
             }
             let input = (self.routers.first_vc(from) + vc) as u16;
             let this = self.routers.all[router].input(input.into());

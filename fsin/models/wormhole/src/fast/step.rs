@@ -1,7 +1,7 @@
 //! One step of a router: what is granted, and what that changes.
 
 use super::Fast;
-use super::allocate::{Grant, Needy, next};
+use super::allocate::{Grant, Needy};
 use super::state::{ENDPOINT, InPort, NOBODY, NOT_HELD, OutPort, Router, Routers, State, unpack};
 use super::wheel::bits;
 use crate::params::{Hold, Speedup};
@@ -38,6 +38,9 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     fn are_apart(&self, router: usize) -> bool {
         let Router { inputs, in_ports, requests, .. } = &self.routers.all[router];
         let mut ins = *requests;
+        if self.scratch.heads.is_empty() && ins.is_power_of_two() {
+            return in_ports[ins.trailing_zeros() as usize % P].requests.is_power_of_two();
+        }
         let mut outs = 0u64;
         for from in bits(ins) {
             let mask = in_ports[from % P].requests;
@@ -79,11 +82,11 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         let now = self.clock;
         let at = (router * P + from) * V + vc;
         let (to, out_vc) = (output / V % P, output % V);
-        let Routers { all, flits, ring_shift, in_ring, ports, vcs, .. } = &mut self.routers;
+        let Routers { all, flits, ring_shift, in_ring, .. } = &mut self.routers;
         let Router { requests, inputs, outputs, in_ports, out_ports, .. } = &mut all[router];
         let (this, own) = (&mut inputs[from][vc], &mut outputs[to][out_vc]);
         let (in_port, out_port) = (&mut in_ports[from], &mut out_ports[to]);
-        turn(in_port, out_port, (from, to, vc), (*ports, *vcs));
+        turn(in_port, out_port, (from, to, vc));
 
         let word = flits[at << *ring_shift | usize::from(this.first & *in_ring)];
         if !is_speculative {
@@ -172,9 +175,8 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     /// Pointers of switch allocation move past an input port, an output port and a VC.
     #[inline(always)]
     pub(super) fn turn(&mut self, router: usize, from: usize, to: usize, vc: usize) {
-        let Routers { all, ports, vcs, .. } = &mut self.routers;
-        let Router { in_ports, out_ports, .. } = &mut all[router];
-        turn(&mut in_ports[from % P], &mut out_ports[to % P], (from, to, vc), (*ports, *vcs));
+        let Router { in_ports, out_ports, .. } = &mut self.routers.all[router];
+        turn(&mut in_ports[from % P], &mut out_ports[to % P], (from, to, vc));
     }
 
     /// Any number of heads and requests.
@@ -351,17 +353,13 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     }
 }
 
-/// Pointers of switch allocation move past an input port, an output port and a VC, of so many ports and VCs.
+/// Pointers of switch allocation move past an input port, an output port and a VC. A search that begins behind the last
+/// one begins with the first.
 #[inline(always)]
-const fn turn(
-    in_port: &mut InPort,
-    out_port: &mut OutPort,
-    (from, to, vc): (usize, usize, usize),
-    (ports, vcs): (usize, usize),
-) {
-    in_port.accept = next(to, ports) as u8;
-    in_port.next_vc = next(vc, vcs) as u8;
-    out_port.grant = next(from, ports) as u8;
+const fn turn(in_port: &mut InPort, out_port: &mut OutPort, (from, to, vc): (usize, usize, usize)) {
+    in_port.accept = (to + 1) as u8;
+    in_port.next_vc = (vc + 1) as u8;
+    out_port.grant = (from + 1) as u8;
 }
 
 /// \[cycle\] Of a step from `cycle` on.
