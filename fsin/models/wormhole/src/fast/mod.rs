@@ -264,7 +264,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
 
     /// The head of a packet has come to the front of an input VC, and enters its first stage in step `from`; `next` is
     /// the next step.
-    #[inline]
+    #[inline(always)]
     fn begin(&mut self, input: usize, packet: u32, from: u64, next: u64) {
         let from = from + self.head_delay;
         let router = self.routers.router_of(input);

@@ -124,23 +124,23 @@ impl<const P: usize, const V: usize> Router<P, V> {
     /// An input VC by its local number.
     #[inline(always)]
     pub(super) const fn input(&self, local: usize) -> &Input {
-        &self.inputs[local / V % P][local % V]
+        &self.inputs.as_flattened()[local % (P * V)]
     }
 
     #[inline(always)]
     pub(super) const fn input_mut(&mut self, local: usize) -> &mut Input {
-        &mut self.inputs[local / V % P][local % V]
+        &mut self.inputs.as_flattened_mut()[local % (P * V)]
     }
 
     /// An output VC by its local number.
     #[inline(always)]
     pub(super) const fn output(&self, local: usize) -> &Output {
-        &self.outputs[local / V % P][local % V]
+        &self.outputs.as_flattened()[local % (P * V)]
     }
 
     #[inline(always)]
     pub(super) const fn output_mut(&mut self, local: usize) -> &mut Output {
-        &mut self.outputs[local / V % P][local % V]
+        &mut self.outputs.as_flattened_mut()[local % (P * V)]
     }
 
     /// True if any of these VCs of an output port has a credit.

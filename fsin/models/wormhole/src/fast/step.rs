@@ -84,7 +84,8 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         let (to, out_vc) = (output / V % P, output % V);
         let Routers { all, flits, ring_shift, in_ring, .. } = &mut self.routers;
         let Router { requests, inputs, outputs, in_ports, out_ports, .. } = &mut all[router];
-        let (this, own) = (&mut inputs[from][vc], &mut outputs[to][out_vc]);
+        let this = &mut inputs.as_flattened_mut()[at % (P * V)];
+        let own = &mut outputs.as_flattened_mut()[output % (P * V)];
         let (in_port, out_port) = (&mut in_ports[from], &mut out_ports[to]);
         turn(in_port, out_port, (from, to, vc));
 
@@ -126,7 +127,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         } else {
             self.arrivals.add(leaves + delay, (target, word));
             let back = leaves + 2 * delay + u64::from(self.params.credit_delay);
-            self.credits.add(back, ((router * P + to) * V + out_vc) as u32);
+            self.credits.add(back, (router * (P * V) + output) as u32);
         }
         if flit.is_head {
             self.head_leaves(router, to, flit.packet, leaves, target);
@@ -325,7 +326,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     }
 
     /// A head has been granted the switch, and `leaves` towards `target` in that cycle.
-    #[inline(never)]
+    #[inline]
     fn head_leaves(&mut self, router: usize, to: usize, number: u32, leaves: u64, target: u32) {
         let is_last = target & ENDPOINT != 0;
         let packet = &mut self.ends.packets[number];

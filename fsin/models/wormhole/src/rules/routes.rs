@@ -269,7 +269,7 @@ impl Routes {
     }
 
     /// The one candidate of a head, where [nothing is adaptive](Self::is_adaptive).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn only(
         &self,
         router: usize,
