@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use trgen::Message;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
@@ -241,6 +242,9 @@ pub struct Params {
     pub packet_flits: u32,
     /// Virtual channels of each port, 1 to [`MAX_VCS`].
     pub vcs: usize,
+    /// 1 to the number of VCs, which are divided evenly: messages of different classes never share a VC. Classes of
+    /// [`trgen::Message`] beyond the last one count as the last.
+    pub message_classes: usize,
     /// \[flits\] Of the buffer of each VC, 1 to [`MAX_BUFFER`].
     pub buffer: u32,
     /// \[steps\] Of route computation; 0 is lookahead routing.
@@ -290,6 +294,7 @@ impl Default for Params {
             flit_bytes: 4,
             packet_flits: 16,
             vcs: 2,
+            message_classes: 1,
             buffer: 8,
             route_delay: 1,
             vc_alloc_delay: 1,
@@ -338,6 +343,16 @@ impl Params {
             "booksim" => Ok(Self::booksim()),
             _ => Err(SpecError::unknown("preset", name, &["default", "booksim"])),
         }
+    }
+
+    /// VCs of each message class.
+    pub(crate) const fn vcs_of_class(&self) -> usize {
+        self.vcs / self.message_classes
+    }
+
+    /// The message class of a message.
+    pub(crate) fn class_of(&self, message: &Message) -> u8 {
+        usize::from(message.class).min(self.message_classes - 1) as u8
     }
 
     /// \[steps\] From a head's coming to the front to the first step in which it can be given an output VC.
@@ -393,6 +408,7 @@ impl Params {
             ("phit-bytes", u64::from(self.flit_bytes), 1..=1 << 20),
             ("packet", self.packet_flits.into(), 1..=1 << 24),
             ("vcs", self.vcs as u64, 1..=MAX_VCS as u64),
+            ("message-classes", self.message_classes as u64, 1..=MAX_VCS as u64),
             ("buffer", self.buffer.into(), 1..=MAX_BUFFER.into()),
             ("route-delay", self.route_delay.into(), 0..=MAX_DELAY.into()),
             ("vc-alloc-delay", self.vc_alloc_delay.into(), delays.clone()),
@@ -407,6 +423,16 @@ impl Params {
             if !range.contains(&value) {
                 return Err(SpecError::out_of_range(key, value, range));
             }
+        }
+        if !self.vcs.is_multiple_of(self.message_classes) {
+            let what = phrase![
+                ["message-classes" => self.message_classes],
+                " cannot be given the same number of VCs each, ",
+                ["vcs"],
+                (" is {}", self.vcs)
+            ];
+            let remedy = phrase!["use as many ", ["vcs"], (" as a multiple of {}", self.message_classes)];
+            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("message-classes"));
         }
         let stages = self.route_delay + self.vc_alloc_delay + self.switch_alloc_delay + self.traverse_delay;
         let still = u64::from(stages + 2 * self.link_delay + self.credit_delay) + 16;

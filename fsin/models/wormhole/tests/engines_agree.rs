@@ -81,6 +81,7 @@ prop_compose! {
         }),
         pipeline in pipeline(),
         (vc_allocator, switch_allocator) in (allocator(), allocator()),
+        message_classes in prop_oneof![3 => Just(1usize), 1 => 2usize..4],
         (vcs, buffer, packet_flits) in (1usize..6, prop_oneof![1u32..4, 4u32..12], prop_oneof![Just(1u32), 2u32..9]),
         hold in prop_oneof![3 => Just(Hold::Flit), 1 => Just(Hold::Packet)],
         output_queue in prop_oneof![3 => Just(None), 1 => (1u32..4).prop_map(Some)],
@@ -91,7 +92,7 @@ prop_compose! {
     ) -> Case {
         // Missing classes are part of it: both engines find the same deadlock.
         let params = Params {
-            vc_allocator, switch_allocator, vcs, buffer, packet_flits, hold, output_queue, vc_classes,
+            vc_allocator, switch_allocator, vcs: vcs * message_classes, message_classes, buffer, packet_flits, hold, output_queue, vc_classes,
             wait_for_tail_credit, vc_busy_when_full, routing, seed, unsafe_routing: true, watchdog_cycles: 500,
             ..pipeline
         };
@@ -125,7 +126,7 @@ fn agree(case: &Case) -> Result<Option<Deadlock>, TestCaseError> {
                     source: NodeId(node as u32),
                     destination: NodeId((rng.next_u64() % nodes) as u32),
                     bytes: rng.next_u64() % (case.bytes + 1),
-                    class: 0,
+                    class: (id % 3) as u8,
                 };
                 id += 1;
                 reference.inject(message);
@@ -191,4 +192,42 @@ fn a_ring_without_classes_locks() {
     let case = Case { topology: "torus:6", params, cycles: 300, gap: 2, bytes: 100, seed: 3 };
     let deadlock = agree(&case).unwrap().expect("the ring locks");
     assert!(deadlock.cycle.len() >= 6, "{deadlock:?}");
+}
+
+/// Messages and reactions to them, each class on VCs of its own: both engines give the same run, and with the classes
+/// another one than without.
+#[test]
+fn reactions_on_channels_of_their_own_agree() {
+    use fsin_core::couple::Coupled;
+    use fsin_core::run;
+    use trgen::synthetic::{Config, Mode, Traffic};
+
+    for (spec, routing, vcs) in [
+        ("torus:4x4", Routing::DimensionOrder, 4),
+        ("mesh:4x3", Routing::Adaptive, 4),
+        ("dragonfly:p=1,a=3,h=1", Routing::Ugal, 6),
+        ("hyperx:3x3:1", Routing::Adaptive, 4),
+    ] {
+        let params = Params { routing, vcs, message_classes: 2, packet_flits: 4, ..Params::booksim() };
+        let topology = topology::parse(spec, 2).unwrap();
+        let digest = |network: &mut dyn Network| {
+            let config = Config {
+                load: 0.6,
+                process: "reactive:p=0.9,min=1".to_owned(),
+                packet_phits: 4,
+                mode: Mode::Open,
+                ..Config::new(topology.geometry().clone())
+            };
+            let mut source = Traffic::new(&config).unwrap();
+            let stop = std::sync::atomic::AtomicBool::new(false);
+            run::fixed(&mut Coupled::new(&mut source, network, &stop), 2_000, &mut |_| ()).digest
+        };
+        let mut reference = Reference::new(&*topology, params.clone()).unwrap();
+        let mut fast = fast::build(&*topology, params.clone()).unwrap();
+        let expected = digest(&mut reference);
+        assert_eq!(expected, digest(&mut *fast), "{spec}");
+        assert_eq!(reference.details(), fast.details(), "{spec}");
+        let mut together = fast::build(&*topology, Params { message_classes: 1, ..params }).unwrap();
+        assert_ne!(expected, digest(&mut *together), "{spec}");
+    }
 }

@@ -31,10 +31,11 @@ proptest! {
             Just(("fattree:2,3", Routing::Adaptive, 1)),
         ],
         (more, buffer, packet_flits, speedup) in (0usize..3, 1u32..10, 1u32..9, 1u32..4),
+        message_classes in 1usize..4,
         (speculative, route_delay, seed) in (any::<bool>(), 0u32..3, any::<u64>()),
     ) {
         let params = Params {
-            routing, vcs: least + more, buffer, packet_flits, speculative, route_delay, seed,
+            routing, vcs: (least + more) * message_classes, message_classes, buffer, packet_flits, speculative, route_delay, seed,
             speedup: Speedup::new(speedup + 1, 2).unwrap(),
             watchdog_cycles: 2_000,
             ..Params::default()
@@ -48,7 +49,10 @@ proptest! {
         while network.clock() <= Cycle(200) || network.in_flight() > 0 {
             for node in 0..nodes {
                 if network.clock() <= Cycle(200) && rng.next_u64().is_multiple_of(8) {
-                    network.inject(message(id, node, rng.next_u64() % nodes, rng.next_u64() % 60));
+                    network.inject(Message {
+                        class: (id % 3) as u8,
+                        ..message(id, node, rng.next_u64() % nodes, rng.next_u64() % 60)
+                    });
                     id += 1;
                 }
             }
@@ -57,6 +61,7 @@ proptest! {
             let details = network.details();
             prop_assert_eq!(network.count_flits(), details.flits_sent - details.flits_received);
             prop_assert!(network.credits_are_conserved());
+            prop_assert!(network.classes_are_apart());
         }
         let details = network.details();
         let window = network.recorder().window();
@@ -99,6 +104,9 @@ fn what_cannot_work_is_refused() {
         ("torus:4x4", Params { output_queue: Some(0), ..base() }, "output-queue 0"),
         ("torus:4x4", Params { watchdog_cycles: 3, ..base() }, "watchdog 3"),
         ("torus:4x4", Params { vcs: 1, ..base() }, "needs 2 VCs, one for each class"),
+        ("torus:4x4", Params { message_classes: 0, ..base() }, "message-classes 0"),
+        ("torus:4x4", Params { vcs: 3, message_classes: 2, ..base() }, "cannot be given the same number of VCs"),
+        ("torus:4x4", Params { message_classes: 2, ..base() }, "needs 2 VCs for each of 2 message classes"),
         ("torus:4x4", Params { routing: Routing::Adaptive, ..base() }, "needs 3 VCs"),
         ("torus:4x4", Params { routing: Routing::UpDown, ..base() }, "routing updown is not for torus:4x4"),
         ("hyperx:70:1", Params { routing: Routing::Minimal, ..base() }, "70 ports"),

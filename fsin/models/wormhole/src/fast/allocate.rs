@@ -5,7 +5,7 @@ use super::state::{InPort, NOBODY, NOT_HELD, Routers, State, is_by_masks};
 use super::wheel::{bits, first_from};
 use crate::params::{Allocator as Kind, Hold, Params};
 use crate::rules::allocator::Request;
-use crate::rules::routes::{ByKey, Candidate, Head, Outputs, Tier, select};
+use crate::rules::routes::{ByKey, Candidate, Outputs, Tier, select};
 use crate::rules::wiring::End;
 
 /// A head that requests output VCs.
@@ -77,15 +77,15 @@ struct Local<'a, const P: usize, const V: usize> {
 
 impl<const P: usize, const V: usize> Local<'_, P, V> {
     fn credits_of(&self, port: usize, vcs: u32) -> impl Iterator<Item = (usize, u32)> {
-        let first = self.routers.first_vc(self.routers.first_port(self.router) + port);
-        bits(vcs.into()).map(move |vc| (vc, self.routers.outputs[first + vc].credits.into()))
+        let outputs = &self.routers.all[self.router].outputs[port];
+        bits(vcs.into()).map(move |vc| (vc, outputs[vc].credits.into()))
     }
 }
 
 impl<const P: usize, const V: usize> Outputs for Local<'_, P, V> {
     fn available(&self, port: usize, vcs: u32, tier: Tier) -> u32 {
         let Params { buffer, wait_for_tail_credit, vc_busy_when_full, .. } = *self.params;
-        let free = self.routers.out_ports[self.routers.first_port(self.router) + port].free & vcs;
+        let free = self.routers.all[self.router].out_ports[port].free & vcs;
         let suits = |credits: u32| {
             (!wait_for_tail_credit || credits == buffer)
                 && (!vc_busy_when_full || credits > 0)
@@ -109,12 +109,6 @@ const fn after(number: usize, start: usize, count: usize) -> usize {
     if number >= start { number - start } else { number + count - start }
 }
 
-/// The number after `number`, cyclically below `count`.
-#[inline(always)]
-pub(super) const fn next(number: usize, count: usize) -> usize {
-    if number + 1 == count { 0 } else { number + 1 }
-}
-
 /// The bits of a mask, from `start` on, cyclically.
 #[inline(always)]
 fn bits_from(mask: u32, start: usize) -> impl Iterator<Item = usize> {
@@ -125,9 +119,8 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     /// Heads that request an available VC.
     #[inline]
     pub(super) fn collect_heads(&mut self, router: usize) {
-        let first = self.routers.first_port(router);
-        for port in bits(self.routers.needs[router]) {
-            for vc in bits(self.routers.in_ports[first + port].needs.into()) {
+        for port in bits(self.routers.all[router].needs) {
+            for vc in bits(self.routers.all[router].in_ports[port % P].needs.into()) {
                 let local = self.routers.first_vc(port) + vc;
                 let (to, vcs) = self.request(router, local);
                 if vcs != 0 {
@@ -141,10 +134,10 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     /// The output port and the available VCs that a head requests.
     #[inline]
     fn request(&mut self, router: usize, local: usize) -> (u8, u32) {
-        let input = &self.routers.inputs[self.routers.base(router) + local];
         if !self.heeds_credits {
-            let out_port = &self.routers.out_ports[self.routers.first_port(router) + usize::from(input.port)];
-            return (input.port, out_port.free & input.vcs);
+            let this = &self.routers.all[router];
+            let input = this.input(local);
+            return (input.port, this.out_ports[usize::from(input.port) % P].free & input.vcs);
         }
         self.request_by_credits(router, local)
     }
@@ -153,7 +146,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     #[inline(never)]
     fn request_by_credits(&mut self, router: usize, local: usize) -> (u8, u32) {
         let at = self.routers.base(router) + local;
-        let input = self.routers.inputs[at];
+        let input = *self.routers.input(at);
         let number = self.routers.front(at).packet;
         let packet = &self.ends.packets[number];
         let view = Local { params: &self.params, routers: &self.routers, router, flits: packet.flits };
@@ -161,7 +154,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
             return (input.port, view.available(input.port.into(), input.vcs, Tier::Free));
         }
         let key = packet.key;
-        let mut head = Head { source: packet.source, destination: packet.destination, phase: packet.phase };
+        let mut head = packet.head();
         let (port, _) = self.routers.split(local);
         if self.routes.decides() && self.wiring.back(router, port).end == End::Endpoint(head.source) {
             head.phase = self.routes.decide(router, &head, &mut ByKey(key), &view);
@@ -169,7 +162,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         self.routes.candidates(router, &head, &mut ByKey(key), &mut self.scratch.candidates);
         let (port, mask) = select(&self.scratch.candidates, trgen::rng::mix2(key, router as u64), &view);
         self.ends.packets[number].phase = head.phase;
-        self.routers.inputs[at].port = port;
+        self.routers.input_mut(at).port = port;
         (port, mask)
     }
 
@@ -184,25 +177,26 @@ impl<const P: usize, const V: usize> Fast<P, V> {
 
     /// The first of some VCs of a port, from the pointer of an input VC on.
     #[inline(always)]
-    pub(super) fn pick_vc(&self, base: usize, head: &Needy, vcs: u32) -> usize {
+    pub(super) fn pick_vc(&self, router: usize, head: &Needy, vcs: u32) -> usize {
         let first = self.routers.first_vc(head.port.into());
-        let pointer = usize::from(self.routers.vc_accept[base + usize::from(head.input)]);
+        let pointer = usize::from(self.routers.all[router].input(head.input.into()).accept);
         let start = pointer.wrapping_sub(first);
         first + first_from(vcs.into(), if start < self.routers.vcs { start } else { 0 })
     }
 
     /// Pointers of VC allocation move past a head and the output VC that it wins.
     #[inline(always)]
-    pub(super) fn turn_vc(&mut self, base: usize, head: &Needy) {
-        self.routers.vc_accept[base + usize::from(head.input)] = head.won + 1;
-        self.routers.vc_grant[base + usize::from(head.won)] = head.input + 1;
+    pub(super) fn turn_vc(&mut self, router: usize, head: &Needy) {
+        let this = &mut self.routers.all[router];
+        this.input_mut(head.input.into()).accept = head.won + 1;
+        this.output_mut(head.won.into()).grant = head.input + 1;
     }
 
     /// Among heads, the first from the pointer of an output VC on.
     #[inline(always)]
-    fn pick_head(&self, base: usize, output: usize, asks: impl Fn(&Needy) -> bool) -> Option<usize> {
+    fn pick_head(&self, router: usize, output: usize, asks: impl Fn(&Needy) -> bool) -> Option<usize> {
         let count = self.routers.of_router();
-        let pointer = usize::from(self.routers.vc_grant[base + output]);
+        let pointer = usize::from(self.routers.all[router].output(output).grant);
         let mut best = None;
         let mut least = usize::MAX;
         for (at, head) in self.scratch.heads.iter().enumerate() {
@@ -215,7 +209,6 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     }
 
     fn islip_vcs(&mut self, router: usize) {
-        let base = self.routers.base(router);
         let mut seen = 0u64;
         for at in 0..self.scratch.heads.len() {
             let port = self.scratch.heads[at].port;
@@ -233,7 +226,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
             let union = of_port.fold(0, |union, head| union | head.vcs);
             for vc in bits(union.into()) {
                 let asks = |head: &Needy| head.port == port && head.vcs >> vc & 1 != 0;
-                if let Some(picked) = self.pick_head(base, self.routers.first_vc(port.into()) + vc, asks) {
+                if let Some(picked) = self.pick_head(router, self.routers.first_vc(port.into()) + vc, asks) {
                     self.scratch.heads[picked].granted |= 1 << vc;
                 }
             }
@@ -241,18 +234,17 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         for at in 0..self.scratch.heads.len() {
             let mut head = self.scratch.heads[at];
             if head.granted != 0 {
-                head.won = self.pick_vc(base, &head, head.granted) as u16;
+                head.won = self.pick_vc(router, &head, head.granted) as u16;
                 self.scratch.heads[at].won = head.won;
-                self.turn_vc(base, &head);
+                self.turn_vc(router, &head);
             }
         }
     }
 
     fn separable_vcs(&mut self, router: usize) {
-        let base = self.routers.base(router);
         for at in 0..self.scratch.heads.len() {
             let head = self.scratch.heads[at];
-            let output = self.pick_vc(base, &head, head.vcs);
+            let output = self.pick_vc(router, &head, head.vcs);
             self.scratch.heads[at].granted = 1 << (output - self.routers.first_vc(head.port.into()));
         }
         for at in 0..self.scratch.heads.len() {
@@ -260,14 +252,14 @@ impl<const P: usize, const V: usize> Fast<P, V> {
             let output = self.routers.first_vc(port.into()) + granted.trailing_zeros() as usize;
             let asks = |head: &Needy| head.port == port && head.granted == granted;
             // Of those that picked the same one, the winner meets itself once.
-            if self.pick_head(base, output, asks) == Some(at) {
+            if self.pick_head(router, output, asks) == Some(at) {
                 self.scratch.heads[at].won = output as u16;
             }
         }
         for at in 0..self.scratch.heads.len() {
             let head = self.scratch.heads[at];
             if head.won != NOBODY {
-                self.turn_vc(base, &head);
+                self.turn_vc(router, &head);
             }
         }
     }
@@ -308,14 +300,13 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     /// Gives output ports to input ports.
     pub(super) fn allocate_switch(&mut self, router: usize, step: u64) {
         let ports = self.routers.ports;
-        let (base_port, base) = (self.routers.first_port(router), self.routers.base(router));
+        let base_port = router * P;
         self.scratch.grants.clear();
-        let mut asking = self.routers.requests[router];
+        let mut asking = self.routers.all[router].requests;
         if self.params.speculative {
             for at in 0..self.scratch.heads.len() {
                 let Needy { input, port, vcs: mask, .. } = self.scratch.heads[at];
-                let first = base + self.routers.first_vc(port.into());
-                let has_credit = bits(mask.into()).any(|vc| self.routers.outputs[first + vc].credits > 0);
+                let has_credit = self.routers.all[router].has_credit(port.into(), mask);
                 if has_credit && self.has_room(base_port + usize::from(port), step) {
                     let (from, vc) = self.routers.split(input.into());
                     self.scratch.speculative[from] |= 1 << vc;
@@ -330,15 +321,15 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         let mut wanted = 0u64;
         let mut asked = 0u64;
         for from in bits(asking) {
-            let InPort { requests, next_vc, .. } = self.routers.in_ports[base_port + from];
+            let InPort { requests, next_vc, .. } = self.routers.all[router].in_ports[from % P];
             let speculative = std::mem::take(&mut self.scratch.speculative[from]);
-            let (start, first) = (usize::from(next_vc), base + self.routers.first_vc(from));
+            let start = usize::from(next_vc);
             let mut outs = 0u64;
             // Requests of flits that have a VC come before speculations.
             for vc in bits_from(requests, start) {
-                let to = usize::from(self.routers.inputs[first + vc].port);
+                let to = usize::from(self.routers.all[router].inputs[from % P][vc % V].port);
                 if self.params.output_queue.is_some() && !self.has_room(base_port + to, step) {
-                    self.routers.inputs[first + vc].since += 1;
+                    self.routers.all[router].inputs[from % P][vc % V].since += 1;
                     self.stalls.no_credit += 1;
                 } else if (outs | busy_outputs) >> to & 1 == 0 {
                     outs |= 1 << to;
@@ -347,7 +338,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
                 }
             }
             for vc in bits_from(speculative, start) {
-                let to = usize::from(self.routers.inputs[first + vc].port);
+                let to = usize::from(self.routers.all[router].inputs[from % P][vc % V].port);
                 if (outs | busy_outputs) >> to & 1 == 0 {
                     outs |= 1 << to;
                     self.scratch.candidate[from * ports + to] = vc as u8;
@@ -368,17 +359,17 @@ impl<const P: usize, const V: usize> Fast<P, V> {
             if is_by_masks(self.params.switch_allocator) {
                 self.turn(router, from, to, vc);
             } else {
-                self.routers.in_ports[base_port + from].next_vc = next(vc, self.routers.vcs) as u8;
+                self.routers.all[router].in_ports[from].next_vc = (vc + 1) as u8;
             }
             let input = (self.routers.first_vc(from) + vc) as u16;
-            let this = &self.routers.inputs[base + usize::from(input)];
+            let this = self.routers.all[router].input(input.into());
             if this.state == State::Active {
                 self.scratch.grants.push(Grant { input, output: this.output, is_speculative: false });
                 continue;
             }
             let head = self.scratch.heads.iter_mut().find(|head| head.input == input);
             match head.filter(|head| head.won != NOBODY) {
-                Some(head) if self.routers.outputs[base + usize::from(head.won)].credits > 0 => {
+                Some(head) if self.routers.all[router].output(head.won.into()).credits > 0 => {
                     head.is_granted = true;
                     self.scratch.grants.push(Grant { input, output: head.won, is_speculative: true });
                 }
@@ -390,17 +381,17 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     /// Connections that are kept come before all others. Returns the input ports that go on asking, and output ports
     /// that are busy.
     fn keep_connections(&mut self, router: usize, mut asking: u64, step: u64) -> (u64, u64) {
-        let (base_port, base) = (self.routers.first_port(router), self.routers.base(router));
+        let base_port = router * P;
         let mut busy_outputs = 0;
         for from in 0..self.routers.ports {
-            let InPort { held, requests, .. } = self.routers.in_ports[base_port + from];
+            let InPort { held, requests, .. } = self.routers.all[router].in_ports[from];
             if held == NOT_HELD {
                 continue;
             }
             let local = self.routers.first_vc(from) + usize::from(held);
-            let input = self.routers.inputs[base + local];
+            let input = *self.routers.all[router].input(local);
             if requests >> held & 1 == 0 || !self.has_room(base_port + usize::from(input.port), step) {
-                self.routers.in_ports[base_port + from].held = NOT_HELD;
+                self.routers.all[router].in_ports[from].held = NOT_HELD;
                 continue;
             }
             let grant = Grant { input: local as u16, output: input.output, is_speculative: false };
@@ -413,10 +404,9 @@ impl<const P: usize, const V: usize> Fast<P, V> {
             }
             // The other flits of this port stand before full queues all the same.
             for vc in bits(requests.into()) {
-                let at = base + self.routers.first_vc(from) + vc;
-                let to = usize::from(self.routers.inputs[at].port);
+                let to = usize::from(self.routers.all[router].inputs[from][vc].port);
                 if !self.has_room(base_port + to, step) {
-                    self.routers.inputs[at].since += 1;
+                    self.routers.all[router].inputs[from][vc].since += 1;
                     self.stalls.no_credit += 1;
                 }
             }
@@ -428,7 +418,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     /// those of outputs come out empty.
     fn match_ports(&mut self, router: usize, asked: u64, wanted: u64) {
         let ports = self.routers.ports;
-        let base = self.routers.first_port(router);
+        let this = &self.routers.all[router];
         let Scratch { outs, ins, pairs, candidate, requests, .. } = &mut self.scratch;
         pairs.clear();
         let mut picked = 0u64;
@@ -438,12 +428,12 @@ impl<const P: usize, const V: usize> Fast<P, V> {
                     outs[from] = 0;
                 }
                 for to in bits(wanted) {
-                    let from = first_from(std::mem::take(&mut ins[to]), self.routers.out_ports[base + to].grant.into());
+                    let from = first_from(std::mem::take(&mut ins[to]), this.out_ports[to % P].grant.into());
                     outs[from] |= 1 << to;
                     picked |= 1 << from;
                 }
                 for from in bits(picked) {
-                    let to = first_from(outs[from], self.routers.in_ports[base + from].accept.into());
+                    let to = first_from(outs[from], this.in_ports[from % P].accept.into());
                     pairs.push((from as u8, to as u8));
                 }
             }
@@ -452,12 +442,12 @@ impl<const P: usize, const V: usize> Fast<P, V> {
                     ins[to] = 0;
                 }
                 for from in bits(asked) {
-                    let to = first_from(outs[from], self.routers.in_ports[base + from].accept.into());
+                    let to = first_from(outs[from], this.in_ports[from % P].accept.into());
                     ins[to] |= 1 << from;
                     picked |= 1 << to;
                 }
                 for to in bits(picked) {
-                    let from = first_from(std::mem::take(&mut ins[to]), self.routers.out_ports[base + to].grant.into());
+                    let from = first_from(std::mem::take(&mut ins[to]), this.out_ports[to % P].grant.into());
                     pairs.push((from as u8, to as u8));
                 }
             }
@@ -466,7 +456,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
                 for from in bits(asked) {
                     for to in bits(outs[from]) {
                         let vc = usize::from(candidate[from * ports + to]);
-                        let front = self.routers.front(self.routers.first_vc(base + from) + vc);
+                        let front = self.routers.front(self.routers.first_vc(router * P + from) + vc);
                         let created = self.ends.packets[front.packet].start;
                         requests.push(Request { requester: from, resource: to, created });
                     }

@@ -34,7 +34,7 @@ use crate::Detailed;
 use crate::params::{Hold, Params};
 use crate::rules::details::{Details, Stalls};
 use crate::rules::interface::{Endpoints, sort};
-use crate::rules::routes::{BuildError, ByKey, Candidate, Head, Routes};
+use crate::rules::routes::{BuildError, ByKey, Candidate, Routes};
 use crate::rules::wiring::{End, Wiring};
 use fsin_core::wait::{Place, cyclic_wait};
 
@@ -101,6 +101,8 @@ struct Fast<const P: usize, const V: usize> {
     is_adaptive: bool,
     /// Flit by flit, allocators by masks, queues of outputs without bound: a lone request needs no matching.
     is_plain: bool,
+    /// Besides, one step a cycle, and flits request the switch in the step of their arrival.
+    is_lean: bool,
     /// Which VCs are available depends on credits.
     heeds_credits: bool,
     scratch: Scratch,
@@ -117,7 +119,8 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         let stages = params.head_delay() + u64::from(params.switch_alloc_delay) + 2;
         let is_adaptive = routes.is_adaptive() || routes.decides();
         let routers = Routers::new(&params, &wiring);
-        let queues = if params.output_queue.is_some() { routers.out_ports.len() } else { 0 };
+        let queues = if params.output_queue.is_some() { wiring.routers * P } else { 0 };
+        let is_lean = params.speedup.is_one() && params.switch_alloc_delay == 1;
         let by_masks = is_by_masks(params.vc_allocator) && is_by_masks(params.switch_allocator);
         Self {
             clock: Cycle::FIRST.0,
@@ -137,6 +140,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
             head_delay: params.head_delay(),
             is_adaptive,
             is_plain: by_masks && params.hold == Hold::Flit && params.output_queue.is_none(),
+            is_lean,
             heeds_credits: is_adaptive || params.wait_for_tail_credit || params.vc_busy_when_full,
             scratch: Scratch::new(wiring.ports),
             params,
@@ -149,10 +153,9 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     fn stalls_so_far(&self) -> Stalls {
         let step = self.params.speedup.before(self.clock);
         let mut stalls = self.stalls;
-        for (at, input) in self.routers.inputs.iter().enumerate() {
+        for (at, (input, port)) in self.routers.inputs().enumerate() {
             let lasts = step.saturating_sub(input.since);
-            let (port, vc) = self.routers.split(at);
-            let requests = self.routers.in_ports[port].requests;
+            let (vc, requests) = (at % V, port.requests);
             match input.state {
                 State::NeedsVc => stalls.no_vc += lasts,
                 State::Active if input.len > 0 && requests >> vc & 1 != 0 => stalls.lost_switch += lasts,
@@ -212,7 +215,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
                 if let Some((flit, vc)) = sent {
                     let (router, port) = self.wiring.home(endpoint);
                     let due = now + u64::from(self.wiring.back(router, port).delay) + 1;
-                    let first = self.routers.first_vc(self.routers.first_port(router) + port);
+                    let first = self.routers.first_vc(router * P + port);
                     let target = first + usize::from(vc);
                     self.arrivals.add(due, (target as u32, pack(flit)));
                     self.last_moved = self.last_moved.max(due);
@@ -229,10 +232,17 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     fn arrive(&mut self, input: usize, flit: u32, step: u64) {
         let now = self.clock;
         let routers = &mut self.routers;
-        let Input { first, len, state, output, .. } = routers.inputs[input];
+        let router = routers.router_of(input);
+        let this = &mut routers.all[router];
+        let own = this.input_mut(input);
+        let Input { first, len, state, output, .. } = *own;
+        own.len = len + 1;
+        if len == 0 {
+            own.since = step;
+        }
+        let has_credit = this.output(output.into()).credits > 0;
         let place = routers.place(input, first.wrapping_add(len));
         routers.flits[place] = flit;
-        routers.inputs[input].len = len + 1;
         let waiting = &mut self.occupancy[input % V];
         *waiting = waiting.wrapping_sub(now);
         let is_pipelined = !routers.ready.is_empty();
@@ -247,29 +257,23 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         match state {
             State::Idle => self.begin(input, flit.packet, step, step),
             State::Active if len == 0 && is_pipelined => self.stand(input, step),
-            State::Active if len == 0 => {
-                routers.inputs[input].since = step;
-                let base = routers.base(routers.router_of(input));
-                if routers.outputs[base + usize::from(output)].credits > 0 {
-                    routers.request(input);
-                }
-            }
+            State::Active if len == 0 && has_credit => routers.request(input),
             _ => {}
         }
     }
 
     /// The head of a packet has come to the front of an input VC, and enters its first stage in step `from`; `next` is
     /// the next step.
-    #[inline]
+    #[inline(always)]
     fn begin(&mut self, input: usize, packet: u32, from: u64, next: u64) {
         let from = from + self.head_delay;
         let router = self.routers.router_of(input);
-        let this = &mut self.routers.inputs[input];
+        let this = self.routers.input_mut(input);
         this.state = State::NeedsVc;
         this.since = from;
         if !self.is_adaptive {
             let packet = &self.ends.packets[packet];
-            let head = Head { source: packet.source, destination: packet.destination, phase: packet.phase };
+            let head = packet.head();
             let draw = &mut ByKey(packet.key);
             let Candidate { port, vcs, .. } = self.routes.only(router, &head, draw, &mut self.scratch.candidates);
             (this.port, this.vcs) = (port, vcs);
@@ -285,13 +289,15 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     #[inline]
     fn stand(&mut self, input: usize, next: u64) {
         let routers = &mut self.routers;
-        let place = routers.place(input, routers.inputs[input].first);
-        let this = &mut routers.inputs[input];
+        let place = routers.place(input, routers.input(input).first);
         let ready = routers.ready.get(place).copied().unwrap_or(next);
+        let router = routers.router_of(input);
+        let router = &mut routers.all[router];
+        let this = router.input_mut(input);
         if ready > next {
             this.state = State::Later;
             this.since = ready;
-            routers.request_no_more(input);
+            router.request_no_more(input);
             self.timers.add(ready, input as u32);
             return;
         }
@@ -303,18 +309,18 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     #[inline]
     fn ask(&mut self, input: usize) {
         let routers = &mut self.routers;
-        let base = routers.base(routers.router_of(input));
-        let output = base + usize::from(routers.inputs[input].output);
-        if routers.outputs[output].credits > 0 {
+        let router = routers.router_of(input);
+        let this = &mut routers.all[router];
+        if this.output(this.input(input).output.into()).credits > 0 {
             routers.request(input);
         } else {
-            routers.request_no_more(input);
+            this.request_no_more(input);
         }
     }
 
     /// A timer has gone off.
     fn wake(&mut self, input: usize, step: u64) {
-        let this = &mut self.routers.inputs[input];
+        let this = self.routers.input_mut(input);
         match this.state {
             State::NeedsVc => self.routers.need(input),
             _ => {
@@ -328,20 +334,22 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     #[inline]
     fn credit(&mut self, output: usize, step: u64) {
         let routers = &mut self.routers;
-        let this = &mut routers.outputs[output];
-        this.credits += 1;
-        let (credits, owner) = (this.credits, this.owner);
         let router = routers.router_of(output);
+        let this = &mut routers.all[router];
+        let has_needs = this.needs != 0;
+        let out = this.output_mut(output);
+        out.credits += 1;
+        let (credits, owner) = (out.credits, out.owner);
         if credits == 1 && owner != NOBODY {
-            let input = routers.base(router) + usize::from(owner);
-            let owner = &mut routers.inputs[input];
+            let input = usize::from(owner);
+            let owner = this.input_mut(input);
             if owner.state == State::Active && owner.len > 0 {
                 self.stalls.no_credit += step - owner.since;
                 owner.since = step;
-                routers.request(input);
+                routers.request(routers.base(router) + input);
             }
         }
-        if self.heeds_credits && routers.needs[router] != 0 {
+        if self.heeds_credits && has_needs {
             routers.active.insert(router);
         }
     }
@@ -358,13 +366,13 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     fn waits_for(&self, (router, input): Place) -> Option<Place> {
         let vcs = self.params.vcs;
         let at = self.routers.base(router) + self.routers.padded(input);
-        let this = &self.routers.inputs[at];
+        let this = self.routers.input(at);
         let (port, vc) = match this.state {
             _ if this.len == 0 => return None,
             State::Active | State::Later => self.routers.split(this.output.into()),
             _ => {
                 let packet = &self.ends.packets[self.routers.front(at).packet];
-                let head = Head { source: packet.source, destination: packet.destination, phase: packet.phase };
+                let head = packet.head();
                 let mut candidates = Vec::new();
                 self.routes.candidates(router, &head, &mut ByKey(packet.key), &mut candidates);
                 let last = candidates.last()?;
@@ -379,7 +387,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
 
     fn deadlock(&self) -> Deadlock {
         let vcs = self.params.vcs;
-        let first = self.routers.inputs.iter().position(|input| input.len > 0);
+        let first = self.routers.inputs().position(|(input, _)| input.len > 0);
         let first = first.map(|at| {
             let router = self.routers.router_of(at);
             (router, self.routers.plain(at - self.routers.base(router)))
@@ -471,8 +479,8 @@ impl<const P: usize, const V: usize> Detailed for Fast<P, V> {
             flit_hops: self.flit_hops,
             occupancy: (0..self.params.vcs)
                 .map(|vc| {
-                    let buffers = self.routers.inputs.iter().skip(vc).step_by(V);
-                    let flits: u64 = buffers.map(|input| u64::from(input.len)).sum();
+                    let buffers = self.routers.inputs().skip(vc).step_by(V);
+                    let flits: u64 = buffers.map(|(input, _)| u64::from(input.len)).sum();
                     self.occupancy[vc].wrapping_add(flits.wrapping_mul(now))
                 })
                 .collect(),
@@ -483,8 +491,7 @@ impl<const P: usize, const V: usize> Detailed for Fast<P, V> {
 impl<const P: usize, const V: usize> View for Fast<P, V> {
     fn occupancy(&self, into: &mut Occupancy) {
         let flits = |router: usize, port: usize| {
-            let first = self.routers.first_vc(self.routers.first_port(router) + port);
-            (first..first + self.params.vcs).map(|vc| u32::from(self.routers.inputs[vc].len)).sum()
+            self.routers.all[router].inputs[port].iter().map(|input| u32::from(input.len)).sum()
         };
         self.wiring.show(flits, &self.crossed, into);
         into.waiting.extend((0..self.wiring.endpoints).map(|endpoint| self.ends.waiting(endpoint)));

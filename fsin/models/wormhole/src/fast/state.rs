@@ -1,6 +1,6 @@
 //! What the fast engine keeps of each VC, port and router, in flat arrays.
 
-use super::wheel::Set;
+use super::wheel::{Set, bits};
 use crate::params::{Allocator as Kind, Params};
 use crate::rules::allocator::Allocator;
 use crate::rules::interface::Flit;
@@ -44,6 +44,8 @@ pub(super) struct Input {
     pub(super) len: u16,
     /// The output VC that it has, as port x VCs + VC.
     pub(super) output: u16,
+    /// The output VC that the search of VC allocation begins with.
+    pub(super) accept: u16,
     pub(super) state: State,
     /// The output port that its head needs, and the VCs there, where the routing is deterministic.
     pub(super) port: u8,
@@ -52,12 +54,15 @@ pub(super) struct Input {
     pub(super) since: u64,
 }
 
-/// An output VC.
+/// An output VC. Its size is a power of two, so that it is found by shifts.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(8))]
 pub(super) struct Output {
     pub(super) credits: u16,
     /// The input VC that has it, as port x VCs + VC.
     pub(super) owner: u16,
+    /// The input VC that the search of VC allocation begins with.
+    pub(super) grant: u16,
 }
 
 /// An input port.
@@ -102,31 +107,84 @@ const NOTHING: Wire = Wire { end: End::Nothing, delay: 0 };
 /// No connection is kept.
 pub(super) const NOT_HELD: u8 = u8::MAX;
 
+/// A router: its parts are in one place, and indices below `P` and `V` need no check. The local number of a VC is
+/// port x V + VC.
+#[derive(Clone, Debug)]
+pub(super) struct Router<const P: usize, const V: usize> {
+    /// Input ports with requests, and with needs.
+    pub(super) requests: u64,
+    pub(super) needs: u64,
+    pub(super) in_ports: [InPort; P],
+    pub(super) out_ports: [OutPort; P],
+    pub(super) inputs: [[Input; V]; P],
+    pub(super) outputs: [[Output; V]; P],
+}
+
+impl<const P: usize, const V: usize> Router<P, V> {
+    /// An input VC by its local number.
+    #[inline(always)]
+    pub(super) const fn input(&self, local: usize) -> &Input {
+        &self.inputs.as_flattened()[local % (P * V)]
+    }
+
+    #[inline(always)]
+    pub(super) const fn input_mut(&mut self, local: usize) -> &mut Input {
+        &mut self.inputs.as_flattened_mut()[local % (P * V)]
+    }
+
+    /// An output VC by its local number.
+    #[inline(always)]
+    pub(super) const fn output(&self, local: usize) -> &Output {
+        &self.outputs.as_flattened()[local % (P * V)]
+    }
+
+    #[inline(always)]
+    pub(super) const fn output_mut(&mut self, local: usize) -> &mut Output {
+        &mut self.outputs.as_flattened_mut()[local % (P * V)]
+    }
+
+    /// True if any of these VCs of an output port has a credit.
+    #[inline(always)]
+    pub(super) fn has_credit(&self, port: usize, vcs: u32) -> bool {
+        bits(vcs.into()).any(|vc| self.outputs[port % P][vc % V].credits > 0)
+    }
+
+    /// The front of an input VC has nothing that could be granted.
+    #[inline(always)]
+    pub(super) const fn request_no_more(&mut self, local: usize) {
+        let (port, vc) = (local / V % P, local % V);
+        self.in_ports[port].requests &= !(1 << vc);
+        if self.in_ports[port].requests == 0 {
+            self.requests &= !(1 << port);
+        }
+    }
+
+    /// The head of an input VC has what it needed.
+    #[inline(always)]
+    pub(super) const fn need_no_more(&mut self, local: usize) {
+        let (port, vc) = (local / V % P, local % V);
+        self.in_ports[port].needs &= !(1 << vc);
+        if self.in_ports[port].needs == 0 {
+            self.needs &= !(1 << port);
+        }
+    }
+}
+
 /// All routers. A VC has the number (router x P + port) x V + VC, a port router x P + port, where P and V are powers of
-/// two that are enough for ports and VCs; within a router numbers begin with its first port. So numbers are taken apart
-/// by shifts, and their order is that of the model.
+/// two that are enough for ports and VCs. So numbers are taken apart by shifts, and their order is that of the model.
 #[derive(Debug)]
 pub(super) struct Routers<const P: usize, const V: usize> {
     pub(super) ports: usize,
     pub(super) vcs: usize,
     /// \[flits\] Of a ring, as a binary logarithm.
-    ring_shift: u32,
-    /// By VC.
-    pub(super) inputs: Vec<Input>,
-    pub(super) outputs: Vec<Output>,
+    pub(super) ring_shift: u32,
+    /// \[flits\] The last place of a ring.
+    pub(super) in_ring: u16,
+    pub(super) all: Vec<Router<P, V>>,
     /// By VC and place in its ring.
     pub(super) flits: Vec<u32>,
     /// \[step\] From which each of them may request the switch; empty where that is the step of its arrival.
     pub(super) ready: Vec<u64>,
-    /// By port.
-    pub(super) in_ports: Vec<InPort>,
-    pub(super) out_ports: Vec<OutPort>,
-    /// By router: input ports with requests, and with needs.
-    pub(super) requests: Vec<u64>,
-    pub(super) needs: Vec<u64>,
-    /// By VC: pointers of VC allocation.
-    pub(super) vc_accept: Vec<u16>,
-    pub(super) vc_grant: Vec<u16>,
     /// By router, where an allocator is not one of those that the engine has by masks.
     pub(super) vc_allocators: Vec<Allocator>,
     pub(super) switch_allocators: Vec<Allocator>,
@@ -146,11 +204,10 @@ impl<const P: usize, const V: usize> Routers<P, V> {
         let vcs = params.vcs;
         let ring_shift = params.buffer.next_power_of_two().ilog2();
         let vcs_in_all = routers * P * V;
-        let ports_in_all = || (0..routers).flat_map(|router| (0..P).map(move |port| (router, port)));
         let places = vcs_in_all << ring_shift;
-        let input = Input { first: 0, len: 0, output: 0, state: State::Idle, port: 0, vcs: 0, since: 0 };
+        let input = Input { first: 0, len: 0, output: 0, accept: 0, state: State::Idle, port: 0, vcs: 0, since: 0 };
         let first = |router: u32, port: u8| (router * P as u32 + u32::from(port)) * V as u32;
-        let in_port = |(router, port)| {
+        let in_port = |router, port| {
             let wire = if port < ports { wiring.back(router, port) } else { NOTHING };
             let (back, extra) = match wire.end {
                 End::Router { router, port } => (first(router, port), params.credit_delay),
@@ -160,7 +217,7 @@ impl<const P: usize, const V: usize> Routers<P, V> {
             let delay = wire.delay + 1 + extra;
             InPort { requests: 0, needs: 0, next_vc: 0, held: NOT_HELD, accept: 0, back, delay, sent: 0 }
         };
-        let out_port = |(router, port)| {
+        let out_port = |router, port| {
             let wire = if port < ports { wiring.out(router, port) } else { NOTHING };
             let target = match wire.end {
                 End::Router { router, port } => first(router, port),
@@ -173,30 +230,27 @@ impl<const P: usize, const V: usize> Routers<P, V> {
             true => Vec::new(),
             false => vec![Allocator::new(kind, size, size); routers],
         };
+        let output = Output { credits: params.buffer as u16, owner: NOBODY, grant: 0 };
+        let router = |router| Router {
+            requests: 0,
+            needs: 0,
+            in_ports: std::array::from_fn(|port| in_port(router, port)),
+            out_ports: std::array::from_fn(|port| out_port(router, port)),
+            inputs: [[input; V]; P],
+            outputs: [[output; V]; P],
+        };
         Self {
             ports,
             vcs,
             ring_shift,
-            inputs: vec![input; vcs_in_all],
-            outputs: vec![Output { credits: params.buffer as u16, owner: NOBODY }; vcs_in_all],
+            in_ring: ((1u32 << ring_shift) - 1) as u16,
+            all: (0..routers).map(router).collect(),
             flits: vec![0; places],
             ready: vec![0; if params.switch_alloc_delay > 1 { places } else { 0 }],
-            in_ports: ports_in_all().map(in_port).collect(),
-            out_ports: ports_in_all().map(out_port).collect(),
-            requests: vec![0; routers],
-            needs: vec![0; routers],
-            vc_accept: vec![0; vcs_in_all],
-            vc_grant: vec![0; vcs_in_all],
             vc_allocators: allocators(params.vc_allocator, ports * vcs),
             switch_allocators: allocators(params.switch_allocator, ports),
             active: Set::new(routers),
         }
-    }
-
-    /// The number of the first port of a router.
-    #[inline(always)]
-    pub(super) const fn first_port(&self, router: usize) -> usize {
-        router * P
     }
 
     /// The number of the first VC of a port.
@@ -242,53 +296,49 @@ impl<const P: usize, const V: usize> Routers<P, V> {
     /// Where the flit `at` places from the beginning of the ring of an input VC is.
     #[inline(always)]
     pub(super) const fn place(&self, input: usize, at: u16) -> usize {
-        input << self.ring_shift | (at as usize & ((1 << self.ring_shift) - 1))
+        input << self.ring_shift | (at & self.in_ring) as usize
+    }
+
+    /// An input VC by its number.
+    #[inline(always)]
+    pub(super) fn input(&self, vc: usize) -> &Input {
+        self.all[vc / (P * V)].input(vc)
+    }
+
+    #[inline(always)]
+    pub(super) fn input_mut(&mut self, vc: usize) -> &mut Input {
+        self.all[vc / (P * V)].input_mut(vc)
+    }
+
+    /// Every input VC with its port, by their numbers.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = (&Input, &InPort)> {
+        let of_port = |(vcs, port): (_, _)| std::iter::repeat(port).zip(vcs).map(|(port, vc)| (vc, port));
+        self.all.iter().flat_map(move |router| router.inputs.iter().zip(&router.in_ports).flat_map(of_port))
     }
 
     /// The flit at the front of an input VC, which must not be empty.
     #[inline(always)]
     pub(super) fn front(&self, input: usize) -> Flit {
-        unpack(self.flits[self.place(input, self.inputs[input].first)])
+        unpack(self.flits[self.place(input, self.input(input).first)])
     }
 
     /// The front of an input VC may be granted the switch from the next step on.
     #[inline(always)]
     pub(super) fn request(&mut self, input: usize) {
-        let (port, vc) = self.split(input);
-        self.in_ports[port].requests |= 1 << vc;
-        let router = port / P;
-        self.requests[router] |= 1 << (port % P);
+        let (router, port, vc) = (input / (P * V), input / V % P, input % V);
+        let this = &mut self.all[router];
+        this.in_ports[port].requests |= 1 << vc;
+        this.requests |= 1 << port;
         self.active.insert(router);
-    }
-
-    /// It has nothing that could be granted.
-    #[inline(always)]
-    pub(super) fn request_no_more(&mut self, input: usize) {
-        let (port, vc) = self.split(input);
-        let requests = &mut self.in_ports[port].requests;
-        *requests &= !(1 << vc);
-        if *requests == 0 {
-            self.requests[port / P] &= !(1 << (port % P));
-        }
     }
 
     /// The head of an input VC may be given an output VC from the next step on.
     #[inline(always)]
     pub(super) fn need(&mut self, input: usize) {
-        let (port, vc) = self.split(input);
-        self.in_ports[port].needs |= 1 << vc;
-        let router = port / P;
-        self.needs[router] |= 1 << (port % P);
+        let (router, port, vc) = (input / (P * V), input / V % P, input % V);
+        let this = &mut self.all[router];
+        this.in_ports[port].needs |= 1 << vc;
+        this.needs |= 1 << port;
         self.active.insert(router);
-    }
-
-    #[inline(always)]
-    pub(super) fn need_no_more(&mut self, input: usize) {
-        let (port, vc) = self.split(input);
-        let needs = &mut self.in_ports[port].needs;
-        *needs &= !(1 << vc);
-        if *needs == 0 {
-            self.needs[port / P] &= !(1 << (port % P));
-        }
     }
 }

@@ -1,10 +1,10 @@
 //! One step of a router: what is granted, and what that changes.
 
 use super::Fast;
-use super::allocate::{Grant, Needy, next};
-use super::state::{ENDPOINT, NOBODY, NOT_HELD, State, unpack};
+use super::allocate::{Grant, Needy};
+use super::state::{ENDPOINT, InPort, NOBODY, NOT_HELD, OutPort, Router, Routers, State, unpack};
 use super::wheel::bits;
-use crate::params::Hold;
+use crate::params::{Hold, Speedup};
 use crate::rules::routes::ByKey;
 
 impl<const P: usize, const V: usize> Fast<P, V> {
@@ -12,19 +12,21 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     #[inline]
     pub(super) fn step(&mut self, router: usize, step: u64) {
         self.scratch.heads.clear();
-        if self.routers.needs[router] != 0 {
+        if self.routers.all[router].needs != 0 {
             self.collect_heads(router);
         }
-        if self.scratch.heads.is_empty() && self.routers.requests[router] == 0 {
+        if self.scratch.heads.is_empty() && self.routers.all[router].requests == 0 {
             self.sleep(router);
         } else if self.is_plain && self.are_apart(router) {
-            let first = self.routers.first_port(router);
-            for from in bits(self.routers.requests[router]) {
-                let vc = self.routers.in_ports[first + from].requests.trailing_zeros() as usize;
-                self.pass(router, from, vc, step);
+            for from in bits(self.routers.all[router].requests) {
+                self.pass(router, from % P, step);
             }
             for at in 0..self.scratch.heads.len() {
                 self.head_alone(router, self.scratch.heads[at], step);
+            }
+            let Router { requests, needs, .. } = self.routers.all[router];
+            if requests | needs == 0 {
+                self.routers.active.remove(router);
             }
         } else {
             self.step_of_many(router, step);
@@ -34,20 +36,22 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     /// True if no two requests or heads are at the same input port or request the same output port.
     #[inline]
     fn are_apart(&self, router: usize) -> bool {
-        let (base_port, base) = (self.routers.first_port(router), self.routers.base(router));
-        let mut ins = self.routers.requests[router];
+        let Router { inputs, in_ports, requests, .. } = &self.routers.all[router];
+        let mut ins = *requests;
+        if self.scratch.heads.is_empty() && ins.is_power_of_two() {
+            return in_ports[ins.trailing_zeros() as usize % P].requests.is_power_of_two();
+        }
         let mut outs = 0u64;
         for from in bits(ins) {
-            let mask = self.routers.in_ports[base_port + from].requests;
-            let vc = mask.trailing_zeros() as usize;
-            let to = 1 << self.routers.inputs[base + self.routers.first_vc(from) + vc].port;
+            let mask = in_ports[from % P].requests;
+            let to = 1 << inputs[from % P][mask.trailing_zeros() as usize % V].port;
             if !mask.is_power_of_two() || outs & to != 0 {
                 return false;
             }
             outs |= to;
         }
         for head in &self.scratch.heads {
-            let (from, to) = (1 << self.routers.split(head.input.into()).0, 1 << head.port);
+            let (from, to) = (1 << (usize::from(head.input) / V), 1 << head.port);
             if ins & from != 0 || outs & to != 0 {
                 return false;
             }
@@ -57,46 +61,114 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         true
     }
 
+    /// The only request for its ports is granted.
+    #[inline(always)]
+    fn pass(&mut self, router: usize, from: usize, step: u64) {
+        let Router { inputs, in_ports, .. } = &self.routers.all[router];
+        let vc = in_ports[from].requests.trailing_zeros() as usize % V;
+        let (input, output) = ((from * V + vc) as u16, inputs[from][vc].output);
+        if self.is_lean {
+            self.pass_on(router, (from, vc), output.into(), false);
+        } else {
+            self.turn(router, from, usize::from(output) / V, vc);
+            self.grant(router, Grant { input, output, is_speculative: false }, step);
+        }
+    }
+
+    /// The same, pointers included, where each port sends one flit a cycle at most, so that none waits for its link,
+    /// and flits need no stage before they request the switch.
+    #[inline(always)]
+    fn pass_on(&mut self, router: usize, (from, vc): (usize, usize), output: usize, is_speculative: bool) {
+        let now = self.clock;
+        let at = (router * P + from) * V + vc;
+        let (to, out_vc) = (output / V % P, output % V);
+        let Routers { all, flits, ring_shift, in_ring, .. } = &mut self.routers;
+        let Router { requests, inputs, outputs, in_ports, out_ports, .. } = &mut all[router];
+        let this = &mut inputs.as_flattened_mut()[at % (P * V)];
+        let own = &mut outputs.as_flattened_mut()[output % (P * V)];
+        let (in_port, out_port) = (&mut in_ports[from], &mut out_ports[to]);
+        turn(in_port, out_port, (from, to, vc));
+
+        let word = flits[at << *ring_shift | usize::from(this.first & *in_ring)];
+        if !is_speculative {
+            self.stalls.lost_switch += now - this.since;
+        }
+        this.first = this.first.wrapping_add(1);
+        this.len -= 1;
+        this.since = now + 1;
+        own.credits -= 1;
+        self.flit_hops += 1;
+        self.occupancy[vc] = self.occupancy[vc].wrapping_add(now);
+
+        let left = this.len;
+        let flit = unpack(word);
+        if flit.is_tail {
+            if !is_speculative {
+                own.owner = NOBODY;
+                out_port.free |= 1 << out_vc;
+            }
+            if left == 0 {
+                this.state = State::Idle;
+            }
+        }
+        let goes_on = !flit.is_tail && left > 0 && own.credits > 0;
+        if is_speculative == goes_on {
+            // The port has no other request.
+            in_port.requests = u32::from(goes_on) << vc;
+            *requests = *requests & !(1 << from) | u64::from(goes_on) << from;
+        }
+
+        let leaves = now + u64::from(self.params.traverse_delay);
+        let (target, delay) = (out_port.target, u64::from(out_port.delay));
+        self.credits.add(now + u64::from(in_port.delay), in_port.back + vc as u32);
+        self.last_moved = self.last_moved.max(leaves + delay);
+        if target & ENDPOINT == 0 {
+            self.arrivals.add(leaves + delay, (target + out_vc as u32, word));
+        } else {
+            self.arrivals.add(leaves + delay, (target, word));
+            let back = leaves + 2 * delay + u64::from(self.params.credit_delay);
+            self.credits.add(back, (router * (P * V) + output) as u32);
+        }
+        if flit.is_head {
+            self.head_leaves(router, to, flit.packet, leaves, target);
+        }
+        if flit.is_tail && left > 0 {
+            self.next_comes(at, true, now + 1);
+        }
+    }
+
     /// A router that has nothing to do, until something wakes it.
     #[inline]
     fn sleep(&mut self, router: usize) {
         self.routers.active.remove(router);
         if self.params.hold == Hold::Packet {
-            let first = self.routers.first_port(router);
-            self.routers.in_ports[first..first + P].iter_mut().for_each(|port| port.held = NOT_HELD);
+            self.routers.all[router].in_ports.iter_mut().for_each(|port| port.held = NOT_HELD);
         }
-    }
-
-    /// The only request for its ports is granted.
-    #[inline]
-    fn pass(&mut self, router: usize, from: usize, vc: usize, step: u64) {
-        let local = self.routers.first_vc(from) + vc;
-        let input = &self.routers.inputs[self.routers.base(router) + local];
-        let grant = Grant { input: local as u16, output: input.output, is_speculative: false };
-        self.turn(router, from, input.port.into(), vc);
-        self.grant(router, grant, step);
     }
 
     /// The only head that requests its ports.
     #[inline]
     fn head_alone(&mut self, router: usize, mut head: Needy, step: u64) {
-        let base = self.routers.base(router);
-        let output = self.pick_vc(base, &head, head.vcs);
+        let output = self.pick_vc(router, &head, head.vcs);
         head.won = output as u16;
-        self.turn_vc(base, &head);
+        self.turn_vc(router, &head);
+        let (from, vc) = (usize::from(head.input) / V % P, usize::from(head.input) % V);
         if self.params.speculative {
-            let first = base + self.routers.first_vc(head.port.into());
-            let has_credit = |vc: usize| self.routers.outputs[first + vc].credits > 0;
-            if bits(head.vcs.into()).any(has_credit) {
-                let (from, vc) = self.routers.split(head.input.into());
-                head.is_granted = self.routers.outputs[base + output].credits > 0;
+            let this = &self.routers.all[router];
+            head.is_granted = this.output(output).credits > 0;
+            if head.is_granted || this.has_credit(head.port.into(), head.vcs) {
                 self.turn(router, from, head.port.into(), vc);
                 self.stalls.misspeculated += u64::from(!head.is_granted);
             }
             self.stalls.no_credit += u64::from(!head.is_granted);
         }
-        self.own(base, &head, step);
-        if head.is_granted {
+        self.own(router, &head, step);
+        if !head.is_granted {
+            return;
+        }
+        if self.is_lean {
+            self.pass_on(router, (from, vc), output, true);
+        } else {
             self.grant(router, Grant { input: head.input, output: head.won, is_speculative: true }, step);
         }
     }
@@ -104,11 +176,8 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     /// Pointers of switch allocation move past an input port, an output port and a VC.
     #[inline(always)]
     pub(super) fn turn(&mut self, router: usize, from: usize, to: usize, vc: usize) {
-        let (first, ports) = (self.routers.first_port(router), self.routers.ports);
-        let in_port = &mut self.routers.in_ports[first + from];
-        in_port.accept = next(to, ports) as u8;
-        in_port.next_vc = next(vc, self.routers.vcs) as u8;
-        self.routers.out_ports[first + to].grant = next(from, ports) as u8;
+        let Router { in_ports, out_ports, .. } = &mut self.routers.all[router];
+        turn(&mut in_ports[from % P], &mut out_ports[to % P], (from, to, vc));
     }
 
     /// Any number of heads and requests.
@@ -122,21 +191,21 @@ impl<const P: usize, const V: usize> Fast<P, V> {
 
     /// What the step changes.
     fn apply(&mut self, router: usize, step: u64) {
-        let (base_port, base) = (self.routers.first_port(router), self.routers.base(router));
+        let base_port = router * P;
         for at in 0..self.scratch.heads.len() {
             let head = self.scratch.heads[at];
             if head.won == NOBODY {
                 continue;
             }
             if self.params.speculative && !head.is_granted {
-                let has_credit = self.routers.outputs[base + usize::from(head.won)].credits > 0;
+                let has_credit = self.routers.all[router].output(head.won.into()).credits > 0;
                 if has_credit && self.has_room(base_port + usize::from(head.port), step) {
                     self.stalls.lost_switch += 1;
                 } else {
                     self.stalls.no_credit += 1;
                 }
             }
-            self.own(base, &head, step);
+            self.own(router, &head, step);
         }
         for at in 0..self.scratch.grants.len() {
             let grant = self.scratch.grants[at];
@@ -145,50 +214,32 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     }
 
     /// A head has won an output VC.
-    #[inline]
-    fn own(&mut self, base: usize, head: &Needy, step: u64) {
-        let at = base + usize::from(head.input);
-        let output = base + usize::from(head.won);
+    #[inline(always)]
+    fn own(&mut self, router: usize, head: &Needy, step: u64) {
+        let (local, output) = (usize::from(head.input), usize::from(head.won));
+        let at = self.routers.base(router) + local;
         let front = self.routers.front(at);
         let packet = &mut self.ends.packets[front.packet];
         packet.vc_cycles += packet.lap(self.clock);
-        self.routers.need_no_more(at);
-        let input = &mut self.routers.inputs[at];
+        let this = &mut self.routers.all[router];
+        this.need_no_more(local);
+        let input = this.input_mut(local);
         self.stalls.no_vc += step - input.since;
         if head.is_granted && front.is_tail {
             // It is released in the same step.
             return;
         }
-        input.output = head.won;
-        self.routers.outputs[output].owner = head.input;
-        let (port, vc) = self.routers.split(output);
-        self.routers.out_ports[port].free &= !(1 << vc);
         let delay = self.params.switch_delay();
-        let input = &mut self.routers.inputs[at];
+        input.output = head.won;
         input.since = step + delay;
+        input.state = if delay > 1 { State::Later } else { State::Active };
+        this.output_mut(output).owner = head.input;
+        this.out_ports[output / V % P].free &= !(1 << (output % V));
         if delay > 1 {
-            input.state = State::Later;
             self.timers.add(step + delay, at as u32);
-            return;
-        }
-        input.state = State::Active;
-        if !head.is_granted {
+        } else if !head.is_granted {
             self.ask(at);
         }
-    }
-
-    /// \[cycle\] Of a step.
-    #[inline(always)]
-    fn cycle_of(&self, step: u64) -> u64 {
-        if self.is_in_step {
-            return step;
-        }
-        let speedup = self.params.speedup;
-        let mut cycle = self.clock;
-        while speedup.before(cycle + 1) <= step {
-            cycle += 1;
-        }
-        cycle
     }
 
     /// A flit is granted the switch.
@@ -196,29 +247,30 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     fn grant(&mut self, router: usize, grant: Grant, step: u64) {
         let now = self.clock;
         let base = self.routers.base(router);
-        let at = base + usize::from(grant.input);
-        let output = base + usize::from(grant.output);
-        let routers = &mut self.routers;
-        let (from, vc) = routers.split(at);
-        let (port, out_vc) = routers.split(output);
+        let (input, output) = (usize::from(grant.input), usize::from(grant.output));
+        let (from, vc) = (input / V % P, input % V);
+        let (to, out_vc) = (output / V % P, output % V);
 
-        let place = routers.place(at, routers.inputs[at].first);
-        let input = &mut routers.inputs[at];
-        let word = routers.flits[place];
-        input.first = input.first.wrapping_add(1);
-        input.len -= 1;
-        let left = input.len;
+        let at = base + input;
+        let own_router = &mut self.routers.all[router];
+        let this = &mut own_router.inputs[from][vc];
+        let ring = at << self.routers.ring_shift;
+        let word = self.routers.flits[ring | usize::from(this.first & self.routers.in_ring)];
+        this.first = this.first.wrapping_add(1);
+        this.len -= 1;
+        let left = this.len;
         if !grant.is_speculative {
-            self.stalls.lost_switch += step - input.since;
+            self.stalls.lost_switch += step - this.since;
         }
-        let credits = &mut routers.outputs[output].credits;
-        *credits -= 1;
-        let credits = *credits;
+        this.since = step + 1;
+        let own = &mut own_router.outputs[to][out_vc];
+        own.credits -= 1;
+        let credits = own.credits;
         self.flit_hops += 1;
-        let waiting = &mut self.occupancy[vc % V];
+        let waiting = &mut self.occupancy[vc];
         *waiting = waiting.wrapping_add(now);
 
-        let in_port = &mut routers.in_ports[from];
+        let in_port = &mut own_router.in_ports[from];
         in_port.sent = now.max(in_port.sent + 1);
         self.credits.add(in_port.sent + u64::from(in_port.delay), in_port.back + vc as u32);
 
@@ -227,62 +279,94 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         if self.params.hold == Hold::Packet {
             in_port.held = if flit.is_tail { NOT_HELD } else { vc as u8 };
         }
-        let crossed = self.cycle_of(enters);
-        let out_port = &mut self.routers.out_ports[port];
+        let crossed = if self.is_in_step { enters } else { cycle_of(self.params.speedup, now, enters) };
+        let out_port = &mut own_router.out_ports[to];
         let leaves = crossed.max(out_port.left + 1);
         out_port.left = leaves;
         let (target, delay) = (out_port.target, u64::from(out_port.delay));
         let due = leaves + delay;
         self.last_moved = self.last_moved.max(due);
-        if let Some(queue) = self.queued.get_mut(port) {
+        if let Some(queue) = self.queued.get_mut(router * P + to) {
             queue.push_back((enters, leaves));
         }
         let is_last = target & ENDPOINT != 0;
         if is_last {
             self.arrivals.add(due, (target, word));
             let back = due + delay + u64::from(self.params.credit_delay);
-            self.credits.add(back, output as u32);
+            self.credits.add(back, (base + output) as u32);
         } else {
             self.arrivals.add(due, (target + out_vc as u32, word));
         }
-        if flit.is_head {
-            let packet = &mut self.ends.packets[flit.packet];
-            packet.switch_cycles += packet.lap(now);
-            packet.traversal_cycles += packet.lap(leaves);
-            self.ends.head_leaves(flit.packet, is_last);
-            if !self.crossed.is_empty() {
-                let local = port - self.routers.first_port(router);
-                self.crossed[router * self.routers.ports + local] += 1;
-            }
-            if self.is_adaptive && !is_last {
-                let packet = &mut self.ends.packets[flit.packet];
-                let there = self.routers.router_of(target as usize);
-                packet.phase = self.routes.hop(router, there, packet.phase, &mut ByKey(packet.key));
-            }
-        }
         if flit.is_tail {
             if !grant.is_speculative {
-                self.routers.outputs[output].owner = NOBODY;
-                self.routers.out_ports[port].free |= 1 << out_vc;
-                self.routers.request_no_more(at);
+                own.owner = NOBODY;
+                out_port.free |= 1 << out_vc;
+                in_port.requests &= !(1 << vc);
             }
-            if left > 0 {
-                let packet = self.routers.front(at).packet;
-                self.begin(at, packet, step + 1, step + 1);
-            } else {
-                self.routers.inputs[at].state = State::Idle;
+            if left == 0 {
+                this.state = State::Idle;
+            }
+        } else if left > 0 && self.routers.ready.is_empty() {
+            match credits {
+                0 => in_port.requests &= !(1 << vc),
+                // A speculation did not request the switch before.
+                _ => in_port.requests |= 1 << vc,
             }
         } else if left == 0 {
-            self.routers.request_no_more(at);
-        } else if !self.routers.ready.is_empty() {
-            self.stand(at, step + 1);
-        } else {
-            self.routers.inputs[at].since = step + 1;
-            if credits == 0 {
-                self.routers.request_no_more(at);
-            } else if grant.is_speculative {
-                self.routers.request(at);
-            }
+            in_port.requests &= !(1 << vc);
+        }
+        let has_requests = u64::from(in_port.requests != 0) << from;
+        own_router.requests = own_router.requests & !(1 << from) | has_requests;
+        if flit.is_head {
+            self.head_leaves(router, to, flit.packet, leaves, target);
+        }
+        if left > 0 && (flit.is_tail || !self.routers.ready.is_empty()) {
+            self.next_comes(at, flit.is_tail, step + 1);
         }
     }
+
+    /// A head has been granted the switch, and `leaves` towards `target` in that cycle.
+    #[inline]
+    fn head_leaves(&mut self, router: usize, to: usize, number: u32, leaves: u64, target: u32) {
+        let is_last = target & ENDPOINT != 0;
+        let packet = &mut self.ends.packets[number];
+        packet.switch_cycles += packet.lap(self.clock);
+        packet.traversal_cycles += packet.lap(leaves);
+        if self.is_adaptive && !is_last {
+            let there = self.routers.router_of(target as usize);
+            packet.phase = self.routes.hop(router, there, packet.phase, &mut ByKey(packet.key));
+        }
+        self.ends.head_leaves(number, is_last);
+        if !self.crossed.is_empty() {
+            self.crossed[router * self.routers.ports + to] += 1;
+        }
+    }
+
+    /// Another flit comes to the front of an input VC whose front has left: a head if that was a tail.
+    #[inline(never)]
+    fn next_comes(&mut self, at: usize, is_head: bool, next: u64) {
+        if is_head {
+            let packet = self.routers.front(at).packet;
+            self.begin(at, packet, next, next);
+        } else {
+            self.stand(at, next);
+        }
+    }
+}
+
+/// Pointers of switch allocation move past an input port, an output port and a VC. A search that begins behind the last
+/// one begins with the first.
+#[inline(always)]
+const fn turn(in_port: &mut InPort, out_port: &mut OutPort, (from, to, vc): (usize, usize, usize)) {
+    in_port.accept = (to + 1) as u8;
+    in_port.next_vc = (vc + 1) as u8;
+    out_port.grant = (from + 1) as u8;
+}
+
+/// \[cycle\] Of a step from `cycle` on.
+fn cycle_of(speedup: Speedup, mut cycle: u64, step: u64) -> u64 {
+    while speedup.before(cycle + 1) <= step {
+        cycle += 1;
+    }
+    cycle
 }

@@ -98,10 +98,10 @@ pub(super) fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The first bit of a mask at or after `start`, cyclically. The mask must not be empty.
+/// The first bit of a mask at or after `start`, 0 to 64, cyclically. The mask must not be empty.
 #[inline(always)]
 pub(super) fn first_from(mask: u64, start: usize) -> usize {
-    let later = mask & (u64::MAX << start);
+    let later = mask & u64::MAX.wrapping_shl(start as u32);
     (if later != 0 { later } else { mask }).trailing_zeros() as usize
 }
 
@@ -128,6 +128,7 @@ mod tests {
     fn searches_go_round() {
         assert_eq!(bits(0b1010_0001).collect::<Vec<_>>(), [0, 5, 7]);
         assert_eq!([0, 1, 5, 6, 8].map(|start| first_from(0b1010_0001, start)), [0, 5, 5, 7, 0]);
+        assert_eq!((first_from(1 << 63 | 2, 64), first_from(1 << 63 | 2, 63)), (1, 63));
         let mut set = Set::new(70);
         set.insert(69);
         set.insert(69);

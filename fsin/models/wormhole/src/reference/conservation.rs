@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Reference, Router};
+use super::{InputVc, Reference, Router};
 use crate::rules::wiring::End;
 
 impl Reference {
@@ -17,6 +17,17 @@ impl Reference {
         };
         let to_sinks: usize = self.pipes.iter().map(|pipes| pipes.arriving.len()).sum();
         self.routers.iter().map(in_router).sum::<u64>() + to_sinks as u64
+    }
+
+    /// True if no buffer holds a flit of another message class than its VC's.
+    #[must_use]
+    pub fn classes_are_apart(&self) -> bool {
+        let of_class = self.params.vcs_of_class();
+        let is_of_its_class = |(at, input): (usize, &InputVc)| {
+            let class = at % self.params.vcs / of_class;
+            input.buffer.iter().all(|place| usize::from(self.ends.packets[place.flit.packet].class) == class)
+        };
+        self.routers.iter().all(|router| router.inputs.iter().enumerate().all(is_of_its_class))
     }
 
     /// True if each credit is in one place: with its sender, in use by a flit, or on its way back.

@@ -25,7 +25,7 @@ use crate::params::{Hold, Params};
 use crate::rules::allocator::{Allocator, Request};
 use crate::rules::details::Stalls;
 use crate::rules::interface::{Endpoints, Flit, sort};
-use crate::rules::routes::{BuildError, ByKey, Candidate, Head, Outputs, Routes, Tier, select};
+use crate::rules::routes::{BuildError, ByKey, Candidate, Outputs, Routes, Tier, select};
 use crate::rules::wiring::{End, Wiring};
 use fsin_core::wait::{Place, cyclic_wait};
 
@@ -267,7 +267,7 @@ impl Reference {
     fn request(&mut self, router: usize, input: usize) -> Option<(usize, u32)> {
         let front = self.routers[router].inputs[input].buffer.front()?.flit;
         let packet = &self.ends.packets[front.packet];
-        let mut head = Head { source: packet.source, destination: packet.destination, phase: packet.phase };
+        let mut head = packet.head();
         let (key, flits) = (packet.key, packet.flits);
         let local = Local { params: &self.params, router: &self.routers[router], flits };
         let is_first = self.wiring.back(router, input / self.params.vcs).end == End::Endpoint(head.source);
@@ -554,7 +554,7 @@ impl Reference {
             State::Active { output, .. } => (output / vcs, output % vcs),
             _ => {
                 let packet = &self.ends.packets[front.flit.packet];
-                let head = Head { source: packet.source, destination: packet.destination, phase: packet.phase };
+                let head = packet.head();
                 let mut candidates = Vec::new();
                 self.routes.candidates(router, &head, &mut ByKey(packet.key), &mut candidates);
                 let last = candidates.last()?;

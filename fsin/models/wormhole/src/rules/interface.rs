@@ -1,8 +1,9 @@
 //! Endpoints: messages become packets, packets become flits, and the other way round.
 //!
-//! A node sends one packet after the other, at most one flit a cycle, from one queue without bound. A head takes the
-//! first VC that has a credit, cyclically from the one after that of the node's last packet; the other flits of the
-//! packet wait for credits of that VC. A sink takes what comes, one flit a cycle.
+//! A node sends at most one flit a cycle. It has a queue without bound for each message class, and sends one packet of a
+//! queue after the other; classes that have a flit and a credit take turns. A head takes the first VC of its class that
+//! has a credit, cyclically from the one after that of the class's last packet; the other flits of the packet wait for
+//! credits of that VC. A sink takes what comes, one flit a cycle.
 
 use std::collections::VecDeque;
 
@@ -12,6 +13,7 @@ use trgen::rng::mix2;
 use trgen::{Cycle, Delivery, Message, NodeId};
 
 use super::details::Stages;
+use super::routes::Head;
 use crate::params::Params;
 use fsin_core::slab::Slab;
 
@@ -47,9 +49,17 @@ pub(crate) struct Packet {
     pub(crate) link_cycles: u32,
     /// Of its route.
     pub(crate) phase: u8,
+    /// Of its message.
+    pub(crate) class: u8,
 }
 
 impl Packet {
+    /// What a routing function knows of it.
+    #[inline(always)]
+    pub(crate) const fn head(&self) -> Head {
+        Head { source: self.source, destination: self.destination, phase: self.phase, class: self.class }
+    }
+
     /// \[cycles\] Since its head left the stage before; it leaves this one now.
     #[inline(always)]
     pub(crate) fn lap(&mut self, now: u64) -> u32 {
@@ -87,15 +97,20 @@ struct Sending {
     ends: Option<u32>,
 }
 
+/// An endpoint's queue of a message class.
 #[derive(Clone, Debug)]
-struct Source {
-    sequence: u64,
+struct Queue {
     unsent: VecDeque<Unsent>,
     sending: Option<Sending>,
-    /// The VC that the search for the next packet begins with.
+    /// The VC of the class that the search for the next packet begins with.
     next_vc: u8,
-    /// \[flits\] By VC of the router's input port.
-    credits: Box<[u32]>,
+}
+
+#[derive(Clone, Copy, Default, Debug)]
+struct Source {
+    sequence: u64,
+    /// The message class that is asked first.
+    next_class: u8,
 }
 
 /// All endpoints, and the record of what they send and receive.
@@ -106,7 +121,12 @@ pub(crate) struct Endpoints {
     seed: u64,
     /// \[links\] Of the topology, between an endpoint and its router.
     own_links: u32,
+    params: Params,
     sources: Vec<Source>,
+    /// By endpoint and message class.
+    queues: Vec<Queue>,
+    /// \[flits\] By endpoint and VC of the router's input port.
+    credits: Vec<u32>,
     pub(crate) packets: Slab<Packet>,
     messages: Slab<Underway>,
     pub(crate) recorder: Recorder,
@@ -119,19 +139,16 @@ pub(crate) struct Endpoints {
 
 impl Endpoints {
     pub(crate) fn new(params: &Params, endpoints: usize, own_links: u64) -> Self {
-        let source = Source {
-            sequence: 0,
-            unsent: VecDeque::new(),
-            sending: None,
-            next_vc: 0,
-            credits: vec![params.buffer; params.vcs].into(),
-        };
+        let queue = Queue { unsent: VecDeque::new(), sending: None, next_vc: 0 };
         Self {
             packet_flits: params.packet_flits.into(),
             flit_bytes: params.flit_bytes.into(),
             seed: params.seed,
             own_links: own_links as u32,
-            sources: vec![source; endpoints],
+            sources: vec![Source::default(); endpoints],
+            queues: vec![queue; endpoints * params.message_classes],
+            credits: vec![params.buffer; endpoints * params.vcs],
+            params: params.clone(),
             packets: Slab::new(),
             messages: Slab::new(),
             recorder: Recorder::new(endpoints),
@@ -148,7 +165,8 @@ impl Endpoints {
         let packets = flits.div_ceil(self.packet_flits);
         let slot = self.messages.store(Underway { message, offered: now, left: packets });
         let unsent = Unsent { message: slot, destination: message.destination.0, offered: now, left: flits };
-        self.sources[message.source.index()].unsent.push_back(unsent);
+        let queue = message.source.index() * self.params.message_classes + usize::from(self.params.class_of(&message));
+        self.queues[queue].unsent.push_back(unsent);
         self.in_flight += packets;
         self.recorder.generated(packets);
         self.recorder.short().generated += packets * self.packet_flits - flits;
@@ -158,35 +176,58 @@ impl Endpoints {
     /// A credit for a VC of an endpoint has come back.
     #[inline]
     pub(crate) fn credit(&mut self, endpoint: usize, vc: usize) {
-        self.sources[endpoint].credits[vc] += 1;
+        self.credits[endpoint * self.params.vcs + vc] += 1;
     }
 
     /// True if there is anything left to send.
     #[inline]
     pub(crate) fn has_flits(&self, endpoint: usize) -> bool {
-        let source = &self.sources[endpoint];
-        source.sending.is_some() || !source.unsent.is_empty()
+        self.queues(endpoint).iter().any(|queue| queue.sending.is_some() || !queue.unsent.is_empty())
+    }
+
+    #[inline]
+    fn queues(&self, endpoint: usize) -> &[Queue] {
+        let classes = self.params.message_classes;
+        &self.queues[endpoint * classes..][..classes]
     }
 
     /// \[packets\] That an endpoint has not begun to send.
     pub(crate) fn waiting(&self, endpoint: usize) -> u64 {
-        self.sources[endpoint].unsent.iter().map(|unsent| unsent.left.div_ceil(self.packet_flits)).sum()
+        let unsent = self.queues(endpoint).iter().flat_map(|queue| &queue.unsent);
+        unsent.map(|unsent| unsent.left.div_ceil(self.packet_flits)).sum()
     }
 
     /// \[flits\] Credits that an endpoint has.
     pub(crate) fn credits(&self, endpoint: usize) -> &[u32] {
-        &self.sources[endpoint].credits
+        &self.credits[endpoint * self.params.vcs..][..self.params.vcs]
     }
 
     /// The flit that an endpoint sends in this cycle, and its VC.
     pub(crate) fn send(&mut self, endpoint: usize, now: u64, notices: &mut Notices) -> Option<(Flit, u8)> {
-        let is_head = self.sources[endpoint].sending.is_none();
-        if is_head {
-            self.begin(endpoint, now)?;
+        let classes = self.params.message_classes as u8;
+        if classes == 1 {
+            return self.send_of(endpoint, 0, now, notices);
         }
-        let source = &mut self.sources[endpoint];
-        let sending = source.sending.as_mut()?;
-        let credits = &mut source.credits[usize::from(sending.vc)];
+        let first = self.sources[endpoint].next_class;
+        let mut turns = (first..classes).chain(0..first);
+        turns.find_map(|class| {
+            let sent = self.send_of(endpoint, class, now, notices)?;
+            self.sources[endpoint].next_class = (class + 1) % classes;
+            Some(sent)
+        })
+    }
+
+    /// The same of one message class.
+    #[inline]
+    fn send_of(&mut self, endpoint: usize, class: u8, now: u64, notices: &mut Notices) -> Option<(Flit, u8)> {
+        let at = endpoint * self.params.message_classes + usize::from(class);
+        let is_head = self.queues[at].sending.is_none();
+        if is_head {
+            self.begin(endpoint, class, now)?;
+        }
+        let queue = &mut self.queues[at];
+        let sending = queue.sending.as_mut()?;
+        let credits = &mut self.credits[endpoint * self.params.vcs + usize::from(sending.vc)];
         if *credits == 0 {
             return None;
         }
@@ -198,18 +239,21 @@ impl Endpoints {
             if let Some(message) = sending.ends {
                 notices.sent.push(self.messages[message].message);
             }
-            source.sending = None;
+            queue.sending = None;
         }
         Some((flit, vc))
     }
 
-    /// Takes the next packet, if there is one and a VC for it.
-    fn begin(&mut self, endpoint: usize, now: u64) -> Option<()> {
+    /// Takes the next packet of a message class, if there is one and a VC for it.
+    fn begin(&mut self, endpoint: usize, class: u8, now: u64) -> Option<()> {
+        let queue = &mut self.queues[endpoint * self.params.message_classes + usize::from(class)];
         let source = &mut self.sources[endpoint];
-        let unsent = source.unsent.front_mut()?;
-        let vcs = source.credits.len();
-        let first = usize::from(source.next_vc);
-        let vc = (0..vcs).map(|at| (first + at) % vcs).find(|&vc| source.credits[vc] > 0)?;
+        let unsent = queue.unsent.front_mut()?;
+        let vcs = self.params.vcs_of_class();
+        let base = usize::from(class) * vcs;
+        let credits = &self.credits[endpoint * self.params.vcs + base..][..vcs];
+        let first = usize::from(queue.next_vc);
+        let vc = (first..vcs).chain(0..first).find(|&vc| credits[vc] > 0)?;
         let flits = unsent.left.min(self.packet_flits);
         unsent.left -= flits;
         let waited = now - unsent.offered;
@@ -229,14 +273,16 @@ impl Endpoints {
             traversal_cycles: 0,
             link_cycles: 0,
             phase: 0,
+            class,
         };
         let ends = (unsent.left == 0).then_some(unsent.message);
         if ends.is_some() {
-            source.unsent.pop_front();
+            queue.unsent.pop_front();
         }
         source.sequence += 1;
-        source.next_vc = ((vc + 1) % vcs) as u8;
-        source.sending = Some(Sending { packet: self.packets.store(packet), left: flits as u32, vc: vc as u8, ends });
+        queue.next_vc = ((vc + 1) % vcs) as u8;
+        let vc = (base + vc) as u8;
+        queue.sending = Some(Sending { packet: self.packets.store(packet), left: flits as u32, vc, ends });
         self.recorder.injected(1);
         self.recorder.short().injected += self.packet_flits - flits;
         self.recorder.departed(waited);

@@ -4,7 +4,8 @@
 //! for next (Dally and Seitz, TC 36(5), 1987). With adaptive routing only escape channels count, and a dependency leads
 //! from the last escape channel that the packet used to every escape channel that it may request later, with any number
 //! of adaptive hops between them (Duato, TPDS 6(10), 1995: the extended graph, with its indirect dependencies).
-//! Without a cycle there is no deadlock. Every pair of endpoints, every random choice of a route and every decision is
+//! Without a cycle there is no deadlock. Message classes share no channel, and endpoints take every flit that
+//! comes, so that the channels of one class stand for all. Every pair of endpoints, every random choice of a route and every decision is
 //! followed. Grids are proven ring by ring.
 
 use std::collections::HashSet;
@@ -141,7 +142,7 @@ impl Walk<'_> {
         let mut script = Script::default();
         let mut seen = HashSet::new();
         for count in 1..=most {
-            let head = Head { source: source as u32, destination: destination as u32, phase: 0 };
+            let head = Head { source: source as u32, destination: destination as u32, phase: 0, class: 0 };
             let router = self.wiring.home(source).0;
             let phases = match self.routes.decides() {
                 true => self.routes.decisions(router, &head, &mut script),

@@ -123,6 +123,8 @@ pub(crate) struct Head {
     pub(crate) destination: u32,
     /// State of the route: 0 at the source.
     pub(crate) phase: u8,
+    /// Of its message.
+    pub(crate) class: u8,
 }
 
 /// Where random choices of a route come from. A choice has a label, and the same label means the same choice all along.
@@ -167,11 +169,15 @@ pub(crate) struct Routes {
     /// By endpoint.
     homes: Vec<u32>,
     ejections: Vec<u8>,
+    /// VCs of a message class, and that of class 0 as a mask: those of the others follow.
+    vcs: usize,
     all: u32,
 }
 
 impl Routes {
     pub(crate) fn new(params: &Params, topology: &dyn Topology, wiring: &Wiring) -> Result<Self, SpecError> {
+        // Each message class has channels of its own, so that what holds of the first one holds of all.
+        let params = &Params { vcs: params.vcs_of_class(), ..params.clone() };
         let all = mask(params.vcs);
         let unfit = || {
             let what = phrase![["routing" => params.routing.name()], (" is not for {}", topology.spec())];
@@ -208,6 +214,7 @@ impl Routes {
             scheme,
             homes: (0..wiring.endpoints).map(|endpoint| wiring.home(endpoint).0 as u32).collect(),
             ejections: (0..wiring.endpoints).map(|endpoint| wiring.ejection(endpoint)).collect(),
+            vcs: params.vcs,
             all,
         })
     }
@@ -250,10 +257,19 @@ impl Routes {
             Scheme::Hyperx(hyperx) => hyperx.candidates((router, to), head, draw, into),
             Scheme::UpDown(up_down) => up_down.candidates((router, to), head, into),
         }
+        if head.class > 0 {
+            into.iter_mut().for_each(|candidate| candidate.vcs = self.of_class(head, candidate.vcs));
+        }
+    }
+
+    /// VCs of the first message class, as those of the head's.
+    #[inline(always)]
+    const fn of_class(&self, head: &Head, vcs: u32) -> u32 {
+        vcs << (head.class as usize * self.vcs)
     }
 
     /// The one candidate of a head, where [nothing is adaptive](Self::is_adaptive).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn only(
         &self,
         router: usize,
@@ -265,7 +281,8 @@ impl Routes {
             return arrived;
         }
         if let Scheme::Grid(grid) = &self.scheme {
-            return grid.dimension_order(router, head, draw);
+            let candidate = grid.dimension_order(router, head, draw);
+            return Candidate { vcs: self.of_class(head, candidate.vcs), ..candidate };
         }
         self.candidates(router, head, draw, spare);
         spare[0]
@@ -276,7 +293,7 @@ impl Routes {
         let destination = head.destination as usize;
         (self.homes[destination] as usize == router).then(|| Candidate {
             port: self.ejections[destination],
-            vcs: self.all,
+            vcs: self.of_class(head, self.all),
             tier: Tier::Free,
         })
     }
@@ -284,7 +301,7 @@ impl Routes {
     /// The phase in which a packet leaves its first router.
     pub(crate) fn decide(&self, router: usize, head: &Head, draw: &mut impl Draw, outputs: &impl Outputs) -> u8 {
         let to = self.homes[head.destination as usize] as usize;
-        let ahead = |candidate: Candidate| outputs.ahead(candidate.port.into(), candidate.vcs);
+        let ahead = |candidate: Candidate| outputs.ahead(candidate.port.into(), self.of_class(head, candidate.vcs));
         match &self.scheme {
             Scheme::Dragonfly(dragonfly) => dragonfly.decide((router, to), head, draw, ahead),
             Scheme::Hyperx(hyperx) => hyperx.decide((router, to), head, draw, ahead),
@@ -359,10 +376,12 @@ fn needs(params: &Params, vcs: usize, why: &str) -> Result<(), SpecError> {
     if params.vcs >= vcs || params.unsafe_routing {
         return Ok(());
     }
-    let what =
-        phrase![["routing" => params.routing.name()], " needs {vcs} VCs{why}, ", ["vcs"], (" is {}", params.vcs)];
-    let remedy = phrase!["use ", ["vcs" => vcs], " or more"];
-    Err(SpecError::new(ErrorKind::OutOfRange, what, remedy).of("vcs").given(params.vcs))
+    let classes = params.message_classes;
+    let (given, least) = (params.vcs * classes, vcs * classes);
+    let each = if classes > 1 { format!(" for each of {classes} message classes") } else { String::new() };
+    let what = phrase![["routing" => params.routing.name()], " needs {vcs} VCs{each}{why}, ", ["vcs"], (" is {given}")];
+    let remedy = phrase!["use ", ["vcs" => least], " or more"];
+    Err(SpecError::new(ErrorKind::OutOfRange, what, remedy).of("vcs").given(given))
 }
 
 fn remedy(topology: &dyn Topology) -> &'static str {

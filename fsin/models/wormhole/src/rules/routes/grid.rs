@@ -141,7 +141,7 @@ impl Grid {
     }
 
     /// The next hop in dimension order.
-    #[inline]
+    #[inline(always)]
     pub(super) fn dimension_order(&self, router: usize, head: &Head, draw: &mut impl Draw) -> Candidate {
         let (here, there) = (self.coordinates(router), self.coordinates(head.destination as usize));
         let dimension = here.iter().zip(there).position(|(here, there)| here != there).unwrap_or(0);
