@@ -100,6 +100,55 @@ fn ranks_compute_at_the_same_time_without_a_change_of_results() {
 }
 
 #[test]
+fn every_synchronisation_gives_the_results_of_the_central_order() {
+    for (name, source) in PROGRAMS {
+        let Some(program) = program(source) else { return };
+        for compute in ["fixed:100ns", "none"] {
+            let flags = format!("-n 8 --network switch:delay=1us,nodes=8 --compute {compute}");
+            let central = results(&program, name, &flags);
+            for sync in
+                ["quantum:1us", "quantum:300ns", "null-message", "conditional-event", "combined", "deterministic"]
+            {
+                let found = results(&program, name, &format!("{flags} --sync {sync}"));
+                for figure in ["guest_digest", "digest", "completion_cycles"] {
+                    assert_eq!(found[figure], central[figure], "{name} {compute} {sync}: {figure}");
+                }
+                let ranks = found["ranks"].as_array().unwrap().iter().zip(central["ranks"].as_array().unwrap());
+                for (found, central) in ranks {
+                    let cost = |figure: &str| found[figure].as_f64().unwrap();
+                    for (figure, value) in central.as_object().unwrap() {
+                        if !["sync_rounds", "sync_rounds_relative", "uninterrupted_mean_delays"].contains(&&**figure) {
+                            assert_eq!(&found[figure], value, "{name} {compute} {sync}: {figure}");
+                        }
+                    }
+                    match sync {
+                        "quantum:1us" => assert!((cost("sync_rounds_relative") - 1.0).abs() < 0.1, "{found}"),
+                        "conditional-event" => assert!(cost("sync_rounds_relative") < 1.0, "{found}"),
+                        _ => assert!(found["sync_rounds"].is_u64()),
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn synchronisation_without_a_centre_needs_delays_that_are_known() {
+    let Some(program) = program("is.c") else { return };
+    for (flags, reason) in [
+        ("--topology torus:4x2 --sync combined", "not known when it is sent"),
+        ("--network switch:delay=1us,nodes=8 --sync quantum:2us", "1000000 ps"),
+        ("--network switch:delay=1us,nodes=8 --sync quantum:0ns", "not a time above 0"),
+        ("--network switch:delay=1us,nodes=8 --sync best", "no such synchronisation"),
+        ("--network switch:delay=1us,nodes=4 --ranks-per-node 2 --sync deterministic", "ranks share nodes"),
+    ] {
+        let output = program.run(&format!("-n 8 {flags}"), "");
+        assert_eq!(output.status.code(), Some(2), "{flags}");
+        assert!(said(&output).1.contains(reason), "{flags}: {}", said(&output).1);
+    }
+}
+
+#[test]
 fn ranks_may_share_nodes() {
     let Some(program) = program("mg.c") else { return };
     let flags = "-n 16 --ranks-per-node 4 --topology torus:2x2 --compute fixed:1us";

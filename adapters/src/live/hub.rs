@@ -287,7 +287,8 @@ impl Hub {
             Some((seat, inbox)) => {
                 let (size, payload) = (inject.size, inject.payload.clone());
                 let arrived = Some(Arrived { injected: at, size, payload, measured: self.measuring });
-                inbox.insert(place, Notice { link: seat.link, endpoint: seat.endpoint, cookie: inject.cookie, arrived });
+                inbox
+                    .insert(place, Notice { link: seat.link, endpoint: seat.endpoint, cookie: inject.cookie, arrived });
             }
             None => {
                 self.payload -= inject.payload.len() as u64;
@@ -419,7 +420,8 @@ impl Hub {
         if let Some(delay) = self.ahead {
             let announced = self.arrival(at, delay);
             if announced != time && self.fault.is_none() {
-                let what = format!("an arrival at {time} ps was announced for {announced} ps, which is a fault of fsin");
+                let what =
+                    format!("an arrival at {time} ps was announced for {announced} ps, which is a fault of fsin");
                 self.fault = Some(what);
             }
             return;

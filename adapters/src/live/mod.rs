@@ -65,8 +65,8 @@ pub use latency::Latency;
 pub use pace::Behind;
 pub use region::Region;
 pub use report::{GuestReport, LiveReport, Mark};
-pub use sync::{Ahead, Protocol, SyncCounts};
 pub use rules::{LostGuest, Overheads, Rules, WarmUp};
+pub use sync::{Ahead, Protocol, SyncCounts};
 pub use trail::Waymark;
 pub use watch::{Watch, WireLog};
 

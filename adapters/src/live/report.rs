@@ -80,12 +80,7 @@ pub struct LiveReport {
     pub behind: Option<Behind>,
 }
 
-pub(super) fn report(
-    players: &[Player],
-    hub: &Hub,
-    pace: Option<&Pace>,
-    sync: Option<&Synchronised>,
-) -> LiveReport {
+pub(super) fn report(players: &[Player], hub: &Hub, pace: Option<&Pace>, sync: Option<&Synchronised>) -> LiveReport {
     let guest = |(index, player): (usize, &Player)| GuestReport {
         name: player.name.clone(),
         nodes: player.links().flatten().map(|node| node.0).collect(),

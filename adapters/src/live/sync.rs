@@ -167,7 +167,8 @@ impl Live {
                 }
                 let earliest = self.players[index].promise(self.hub.first_notice(index));
                 let is_safe = earliest < sync.inputs[index];
-                let named = self.players[index].awaits.as_ref().and_then(|sources| {
+                let listens = sync.by.protocol == Protocol::Deterministic;
+                let named = self.players[index].awaits.as_ref().filter(|_| listens).and_then(|sources| {
                     let place = self.hub.first_from(index, sources)?;
                     sync.are_past(sources, place.time, &self.hub, index).then_some(place)
                 });
@@ -184,10 +185,8 @@ impl Live {
                 }
             }
             let Some(sync) = &mut self.sync else { return Ok(granted) };
-            let promises = matches!(
-                sync.by.protocol,
-                Protocol::NullMessage | Protocol::Combined | Protocol::Deterministic
-            );
+            let promises =
+                matches!(sync.by.protocol, Protocol::NullMessage | Protocol::Combined | Protocol::Deterministic);
             if granted || !promises || !sync.promise(&self.players, &self.hub) {
                 return Ok(granted);
             }

@@ -272,6 +272,15 @@ impl Live {
                 (player.time, player.busy) = (time, until.max(player.busy));
                 Ok(true)
             }
+            Body::Awaits { sources } => {
+                let nodes = self.rules.terms.nodes;
+                if let Some(node) = sources.iter().find(|&&node| node as usize >= nodes) {
+                    let what = format!("it awaits messages of node {node}, and there are nodes 0 to {}", nodes - 1);
+                    return Err(Loss::new(Code::Message, format!("{what}; correct the guest")));
+                }
+                player.awaits = Some(sources);
+                Ok(false)
+            }
             Body::Part(bytes) => {
                 let begun = (player.begun.len() + bytes.len()) as u64;
                 if begun > self.rules.payload_limit {
