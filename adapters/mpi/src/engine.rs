@@ -437,9 +437,8 @@ fn take(event: Event) {
         }
         Event::Message(arrival) => match parse(&arrival) {
             Some(message) => {
-                let order = message.order;
+                w().mail.frontier = w().mail.frontier.max(message.order);
                 arrive(message);
-                w().mail.frontier = w().mail.frontier.max(order);
             }
             None => world::end(&format!("rank {} has sent a message without an envelope", arrival.source), 1),
         },
@@ -496,6 +495,14 @@ fn sources(until: Until) -> Option<Vec<u32>> {
     Some(all.into_iter().map(|rank| rank as u32).collect())
 }
 
+/// True if an event precedes a message in the order of arrivals.
+fn is_before(event: &Event, message: Order) -> bool {
+    match event {
+        Event::Message(arrival) => parse(arrival).is_none_or(|parsed| parsed.order < message),
+        Event::Sent { time, .. } => *time < message.0,
+    }
+}
+
 /// Processes what should have been processed before, where waits for named sources have left other messages behind.
 pub(crate) fn catch_up() {
     if !std::mem::take(&mut w().mail.is_behind) {
@@ -509,11 +516,7 @@ pub(crate) fn catch_up() {
             Ok(None) => return,
             Err(failure) => world::lost(&failure),
         };
-        let is_late = match &event {
-            Event::Message(arrival) => parse(arrival).is_none_or(|message| message.order < frontier),
-            Event::Sent { time, .. } => *time < frontier.0,
-        };
-        if is_late { take(event) } else { w().mail.held.push_back(event) }
+        if is_before(&event, frontier) { take(event) } else { w().mail.held.push_back(event) }
     }
 }
 
@@ -536,14 +539,16 @@ fn next(until: Until) -> Event {
 /// Waits until `is_over`, as far as messages bring it about.
 pub(crate) fn wait(awaited: Awaited, until: Until, is_over: impl Fn() -> bool) {
     w().charge();
-    let peer = match until {
+    if matches!(until, Until::Any) {
+        catch_up();
+    }
+    let frontier = w().mail.frontier;
+    let peer_now = || match until {
         Until::Over(handle) => peer(handle),
         Until::From(rank) => Some(rank),
-        Until::Any => {
-            catch_up();
-            None
-        }
+        Until::Any => None,
     };
+    let mut peer = peer_now();
     if is_over() {
         return;
     }
@@ -554,7 +559,12 @@ pub(crate) fn wait(awaited: Awaited, until: Until, is_over: impl Fn() -> bool) {
         let event = next(until);
         let now = world.now();
         world.statistics.waited(world.calling, peer, now - before);
+        let is_late = is_before(&event, frontier);
         take(event);
+        if is_late {
+            // The wait began after it.
+            peer = peer_now();
+        }
     }
     w().mail.awaited = Awaited::Nothing;
 }

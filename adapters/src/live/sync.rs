@@ -185,8 +185,14 @@ impl Live {
                 }
             }
             let Some(sync) = &mut self.sync else { return Ok(granted) };
-            let promises =
-                matches!(sync.by.protocol, Protocol::NullMessage | Protocol::Combined | Protocol::Deterministic);
+            let promises = match sync.by.protocol {
+                Protocol::NullMessage | Protocol::Combined => true,
+                // Guests that name their sources need no promises.
+                Protocol::Deterministic => {
+                    self.players.iter().any(|player| player.is_stopped() && player.awaits.is_none())
+                }
+                Protocol::Quantum(_) | Protocol::ConditionalEvent => false,
+            };
             if granted || !promises || !sync.promise(&self.players, &self.hub) {
                 return Ok(granted);
             }
