@@ -123,9 +123,13 @@ fn every_synchronisation_gives_the_results_of_the_central_order() {
                             assert_eq!(&found[figure], value, "{name} {compute} {sync}: {figure}");
                         }
                     }
+                    // A round more begins the run, and one may end it.
+                    let quanta = (found["time_ps"].as_f64().unwrap() / 1e6).ceil() + 2.0;
                     match sync {
-                        "quantum:1us" => assert!((cost("sync_rounds_relative") - 1.0).abs() < 0.1, "{found}"),
-                        "conditional-event" => assert!(cost("sync_rounds_relative") < 1.0, "{found}"),
+                        "quantum:1us" | "conditional-event" => {
+                            assert!((1.0..=quanta).contains(&cost("sync_rounds")), "{sync} {found}");
+                        }
+                        "quantum:300ns" => assert!(cost("sync_rounds") > quanta, "{found}"),
                         _ => assert!(found["sync_rounds"].is_u64()),
                     }
                 }
