@@ -119,7 +119,10 @@ fn every_synchronisation_gives_the_results_of_the_central_order() {
                 for (found, central) in ranks {
                     let cost = |figure: &str| found[figure].as_f64().unwrap();
                     for (figure, value) in central.as_object().unwrap() {
-                        if !["sync_rounds", "sync_rounds_relative", "uninterrupted_mean_delays"].contains(&&**figure) {
+                        // Which rank a collective awaited first follows from the order in which messages are told of.
+                        let is_order = figure == "waits" && sync == "deterministic";
+                        let costs = ["sync_rounds", "sync_rounds_relative", "uninterrupted_mean_delays"];
+                        if !costs.contains(&&**figure) && !is_order {
                             assert_eq!(&found[figure], value, "{name} {compute} {sync}: {figure}");
                         }
                     }
