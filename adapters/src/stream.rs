@@ -169,6 +169,16 @@ pub(crate) fn closed<'a>(links: impl Iterator<Item = &'a Link>) -> Vec<bool> {
     all.iter().map(|one| told && one.revents().intersects(CLOSED)).collect()
 }
 
+/// Waits until one of these connections has input or is closed, or until the limit.
+pub(crate) fn await_any<'a>(links: impl Iterator<Item = &'a Link>, limit: Duration) {
+    let flags = CLOSED.union(PollFlags::IN);
+    let mut all: Vec<PollFd<'_>> =
+        links.map(|link| PollFd::from_borrowed_fd(link.stream.descriptor(), flags)).collect();
+    let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
+    // If polling fails, the caller looks once more.
+    let _ = poll(&mut all, Some(&limit));
+}
+
 /// A transport with its codec and buffers.
 #[derive(Debug)]
 pub(crate) struct Link {

@@ -100,6 +100,88 @@ fn ranks_compute_at_the_same_time_without_a_change_of_results() {
 }
 
 #[test]
+fn every_synchronisation_gives_the_results_of_the_central_order() {
+    for (name, source) in PROGRAMS {
+        let Some(program) = program(source) else { return };
+        for compute in ["fixed:100ns", "none"] {
+            // The grid of this program is square.
+            let ranks = if name == "bt" { 4 } else { 8 };
+            let flags = format!("-n {ranks} --network switch:delay=1us,nodes=8 --compute {compute}");
+            let central = results(&program, name, &flags);
+            for sync in
+                ["quantum:1us", "quantum:300ns", "null-message", "conditional-event", "combined", "deterministic"]
+            {
+                let found = results(&program, name, &format!("{flags} --sync {sync}"));
+                for figure in ["guest_digest", "digest", "completion_cycles"] {
+                    assert_eq!(found[figure], central[figure], "{name} {compute} {sync}: {figure}");
+                }
+                let ranks = found["ranks"].as_array().unwrap().iter().zip(central["ranks"].as_array().unwrap());
+                for (found, central) in ranks {
+                    let cost = |figure: &str| found[figure].as_f64().unwrap();
+                    for (figure, value) in central.as_object().unwrap() {
+                        // Which rank a collective awaited first follows from the order in which messages are told of.
+                        let is_order = figure == "waits" && sync == "deterministic";
+                        let costs = ["sync_rounds", "sync_rounds_relative", "uninterrupted_mean_delays"];
+                        if !costs.contains(&&**figure) && !is_order {
+                            assert_eq!(&found[figure], value, "{name} {compute} {sync}: {figure}");
+                        }
+                    }
+                    // A round more begins the run, and one may end it.
+                    let quanta = (found["time_ps"].as_f64().unwrap() / 1e6).ceil() + 2.0;
+                    match sync {
+                        "quantum:1us" | "conditional-event" => {
+                            assert!((1.0..=quanta).contains(&cost("sync_rounds")), "{sync} {found}");
+                        }
+                        "quantum:300ns" => assert!(cost("sync_rounds") > quanta, "{found}"),
+                        _ => assert!(found["sync_rounds"].is_u64()),
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn wildcards_and_collectives_in_progress_are_synchronised_too() {
+    let Some(program) = program("calls.c") else { return };
+    let run = |sync: &str| {
+        let output = program.run(&format!("-n 5 --network switch:delay=1us,nodes=8 --sync {sync}"), "");
+        let (_, errors) = said(&output);
+        let digest = errors.split("digest ").nth(1).and_then(|rest| rest.lines().next()).map(str::to_owned);
+        (output.status.success(), digest, errors)
+    };
+    let central = run("central");
+    assert!(central.0 && central.1.is_some(), "{}", central.2);
+    for sync in ["quantum:1us", "null-message", "conditional-event", "combined"] {
+        let found = run(sync);
+        assert_eq!((found.0, found.1), (true, central.1.clone()), "{sync}: {}", found.2);
+    }
+    // Its synchronous sends may be answered too late for the deterministic mode, which says so.
+    let found = run("deterministic");
+    if found.0 {
+        assert_eq!(found.1, central.1);
+    } else {
+        assert!(found.2.contains("use --sync combined"), "{}", found.2);
+    }
+}
+
+#[test]
+fn synchronisation_without_a_centre_needs_delays_that_are_known() {
+    let Some(program) = program("is.c") else { return };
+    for (flags, reason) in [
+        ("--topology torus:4x2 --sync combined", "not known when it is sent"),
+        ("--network switch:delay=1us,nodes=8 --sync quantum:2us", "1000000 ps"),
+        ("--network switch:delay=1us,nodes=8 --sync quantum:0ns", "not a time above 0"),
+        ("--network switch:delay=1us,nodes=8 --sync best", "no such synchronisation"),
+        ("--network switch:delay=1us,nodes=4 --ranks-per-node 2 --sync deterministic", "ranks share nodes"),
+    ] {
+        let output = program.run(&format!("-n 8 {flags}"), "");
+        assert_eq!(output.status.code(), Some(2), "{flags}");
+        assert!(said(&output).1.contains(reason), "{flags}: {}", said(&output).1);
+    }
+}
+
+#[test]
 fn ranks_may_share_nodes() {
     let Some(program) = program("mg.c") else { return };
     let flags = "-n 16 --ranks-per-node 4 --topology torus:2x2 --compute fixed:1us";

@@ -71,6 +71,10 @@ pub(crate) fn begin(
 ) -> Outcome<c_int> {
     let comm = communicator::get(handle)?;
     w().charge();
+    // A collective in progress acts when its messages are processed, not when its call waits.
+    if w().calling.starts_with("MPI_I") || w().calling.starts_with("MPI_Start") {
+        engine::catch_up();
+    }
     let (number, size) = (comm.collectives, comm.size());
     comm.collectives += 1;
     let algorithm = w().choice.algorithm(&operation, size);
@@ -147,6 +151,11 @@ impl Running {
     /// The world rank that it waits for.
     pub(crate) fn peer(&self) -> Option<usize> {
         self.from.values().min().map(|&rank| self.members[rank])
+    }
+
+    /// The world ranks that it waits for.
+    pub(crate) fn sources(&self) -> Vec<usize> {
+        self.from.values().map(|&rank| self.members[rank]).collect()
     }
 
     /// What it waits for, in words.

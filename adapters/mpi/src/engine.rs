@@ -39,7 +39,12 @@ pub(crate) struct Message {
     time: u64,
     /// Number among the messages of its sender to this rank.
     sequence: u64,
+    /// Place in the order of arrivals: of a message to oneself, after all that had been processed.
+    order: Order,
 }
+
+/// Time, source and number of a message.
+type Order = (u64, usize, u64);
 
 /// A request that waits for a message to arrive or to leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,6 +63,8 @@ pub(crate) struct Posted {
     pub(crate) context: u64,
     /// \[ps\] Of its posting.
     time: u64,
+    /// The last message that had been processed then.
+    frontier: Order,
 }
 
 impl Posted {
@@ -86,6 +93,23 @@ pub(crate) struct Mail {
     pub(crate) next_probed: c_int,
     /// What this rank waits for.
     pub(crate) awaited: Awaited,
+    /// The last message that has been processed, in the order of arrivals.
+    frontier: Order,
+    /// True if earlier messages may still come: the last waits were for named sources.
+    is_behind: bool,
+    /// Events whose turn has not come.
+    held: VecDeque<Event>,
+}
+
+/// When a wait ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Until {
+    /// With this request.
+    Over(c_int),
+    /// With a message of this rank of the world.
+    From(usize),
+    /// With any of several messages.
+    Any,
 }
 
 /// What a rank waits for, for the description of a deadlock.
@@ -109,6 +133,9 @@ impl Mail {
             probed: HashMap::new(),
             next_probed: 1,
             awaited: Awaited::Nothing,
+            frontier: (0, 0, 0),
+            is_behind: false,
+            held: VecDeque::new(),
         }
     }
 
@@ -204,7 +231,8 @@ pub(crate) fn transmit(
     if to == world.rank {
         let now = world.now();
         let data = Bytes::copy_from_slice(data);
-        arrive(Message { kind, source: to, tag, context, note, data, time: now, sequence });
+        let order = world.mail.frontier;
+        arrive(Message { kind, source: to, tag, context, note, data, time: now, sequence, order });
         return true;
     }
     let mut payload = Vec::with_capacity(ENVELOPE + data.len());
@@ -238,7 +266,10 @@ pub(crate) fn post(owner: Owner, source: Option<usize>, tag: Option<i64>, contex
             request.number = Some(number);
         }
     }
-    let posted = Posted { owner, source, tag, context, time: w().now() };
+    if source.is_none() {
+        catch_up();
+    }
+    let posted = Posted { owner, source, tag, context, time: w().now(), frontier: w().mail.frontier };
     let mail = &mut w().mail;
     match mail.unexpected.iter().position(|message| posted.accepts(message)) {
         Some(position) => mail.unexpected.remove(position),
@@ -258,7 +289,7 @@ fn unpost(owner: Owner) -> bool {
 
 /// The first message that a probe finds.
 pub(crate) fn find(source: Option<usize>, tag: Option<i64>, context: u64) -> Option<usize> {
-    let probe = Posted { owner: Owner::Request(0), source, tag, context, time: 0 };
+    let probe = Posted { owner: Owner::Request(0), source, tag, context, time: 0, frontier: (0, 0, 0) };
     w().mail.unexpected.iter().position(|message| probe.accepts(message))
 }
 
@@ -302,13 +333,19 @@ fn pass(message: Message) {
         Some(position) => {
             if let Some(posted) = mail.posted.remove(position) {
                 // Events are processed when the rank waits: a receive may have been posted after the arrival.
-                w().statistics.unexpected += u64::from(message.time < posted.time);
+                let before = message.time < posted.time || message.order < posted.frontier;
+                w().statistics.unexpected += u64::from(before);
+                if message.kind == SYNCHRONOUS && message.order < w().mail.frontier {
+                    let what = "the answer to a synchronous send would be late: use --sync combined for this program";
+                    world::end(what, 1);
+                }
                 deliver(posted.owner, message);
             }
         }
         None => {
             w().statistics.unexpected += 1;
-            mail.unexpected.push_back(message);
+            let later = mail.unexpected.iter().position(|other| other.order > message.order);
+            mail.unexpected.insert(later.unwrap_or(mail.unexpected.len()), message);
         }
     }
 }
@@ -399,7 +436,10 @@ fn take(event: Event) {
             }
         }
         Event::Message(arrival) => match parse(&arrival) {
-            Some(message) => arrive(message),
+            Some(message) => {
+                w().mail.frontier = w().mail.frontier.max(message.order);
+                arrive(message);
+            }
             None => world::end(&format!("rank {} has sent a message without an envelope", arrival.source), 1),
         },
     }
@@ -412,21 +452,103 @@ fn parse(arrival: &Arrival) -> Option<Message> {
         let at = 4 + 8 * index;
         head[at..at + 8].try_into().map(u64::from_le_bytes).ok()
     };
+    let (source, sequence) = (arrival.source as usize, field(2)?);
     Some(Message {
         kind: head[0],
-        source: arrival.source as usize,
+        source,
         tag: field(0)? as i64,
         context: field(1)?,
-        sequence: field(2)?,
+        sequence,
+        order: (arrival.time, source, sequence),
         note: field(3)?,
         data: payload.slice(ENVELOPE..),
         time: arrival.time,
     })
 }
 
-/// Waits until `is_over`, as far as messages bring it about. `peer` is the rank that is waited for.
-pub(crate) fn wait(awaited: Awaited, peer: Option<usize>, is_over: impl Fn() -> bool) {
+/// The sources of the messages for which a request waits; `None` if the order of other messages matters too.
+fn sources(until: Until) -> Option<Vec<u32>> {
+    let own = match until {
+        Until::Over(handle) => actual(handle),
+        _ => REQUEST_NULL,
+    };
+    // Messages of other sources may match a wildcard, or carry another collective on.
+    let is_open = |posted: &Posted| match posted.owner {
+        Owner::Part(handle, _) => handle != own,
+        Owner::Request(_) => posted.source.is_none(),
+    };
+    if !w().deterministic || w().mail.posted.iter().any(is_open) {
+        return None;
+    }
+    let all = match until {
+        Until::Any => return None,
+        Until::From(rank) => vec![rank],
+        Until::Over(_) => match &w().requests.get(own)?.what {
+            What::Send { to, synchronous: true, .. } => vec![*to],
+            What::Send { .. } => Vec::new(),
+            What::Receive { from, .. } => vec![(*from)?],
+            What::Collective(running) => running.as_ref()?.sources(),
+            What::Several(all) => return sources(Until::Over(all.iter().copied().find(|&one| !is_over(one))?)),
+            _ => return None,
+        },
+    };
+    Some(all.into_iter().map(|rank| rank as u32).collect())
+}
+
+/// True if an event precedes a message in the order of arrivals.
+fn is_before(event: &Event, message: Order) -> bool {
+    match event {
+        Event::Message(arrival) => parse(arrival).is_none_or(|parsed| parsed.order < message),
+        Event::Sent { time, .. } => *time < message.0,
+    }
+}
+
+/// Processes what should have been processed before, where waits for named sources have left other messages behind.
+pub(crate) fn catch_up() {
+    if !std::mem::take(&mut w().mail.is_behind) {
+        return;
+    }
+    let frontier = w().mail.frontier;
+    loop {
+        let Some(guest) = &mut w().guest else { return };
+        let event = match guest.poll() {
+            Ok(Some(event)) => event,
+            Ok(None) => return,
+            Err(failure) => world::lost(&failure),
+        };
+        if is_before(&event, frontier) { take(event) } else { w().mail.held.push_back(event) }
+    }
+}
+
+/// The next event; waits for it.
+fn next(until: Until) -> Event {
+    let world = w();
+    if let Some(event) = world.mail.held.pop_front() {
+        return event;
+    }
+    let named = sources(until);
+    world.mail.is_behind |= named.is_some();
+    let Some(guest) = &mut world.guest else { world::end("waits outside of the program's time", 1) };
+    let event = match named {
+        Some(sources) => guest.receive_from(&sources),
+        None => guest.receive(),
+    };
+    event.unwrap_or_else(|failure| world::lost(&failure))
+}
+
+/// Waits until `is_over`, as far as messages bring it about.
+pub(crate) fn wait(awaited: Awaited, until: Until, is_over: impl Fn() -> bool) {
     w().charge();
+    if matches!(until, Until::Any) {
+        catch_up();
+    }
+    let frontier = w().mail.frontier;
+    let peer_now = || match until {
+        Until::Over(handle) => peer(handle),
+        Until::From(rank) => Some(rank),
+        Until::Any => None,
+    };
+    let mut peer = peer_now();
     if is_over() {
         return;
     }
@@ -434,14 +556,14 @@ pub(crate) fn wait(awaited: Awaited, peer: Option<usize>, is_over: impl Fn() -> 
     while !is_over() {
         let world = w();
         let before = world.now();
-        let Some(guest) = &mut world.guest else { world::end("waits outside of the program's time", 1) };
-        match guest.receive() {
-            Ok(event) => {
-                let now = guest.now();
-                world.statistics.waited(world.calling, peer, now - before);
-                take(event);
-            }
-            Err(failure) => world::lost(&failure),
+        let event = next(until);
+        let now = world.now();
+        world.statistics.waited(world.calling, peer, now - before);
+        let is_late = is_before(&event, frontier);
+        take(event);
+        if is_late {
+            // The wait began after it.
+            peer = peer_now();
         }
     }
     w().mail.awaited = Awaited::Nothing;
@@ -450,6 +572,9 @@ pub(crate) fn wait(awaited: Awaited, peer: Option<usize>, is_over: impl Fn() -> 
 /// Processes all events up to now.
 pub(crate) fn poll() {
     w().charge();
+    while let Some(event) = w().mail.held.pop_front() {
+        take(event);
+    }
     loop {
         let Some(guest) = &mut w().guest else { return };
         match guest.poll() {
@@ -494,7 +619,7 @@ pub(crate) fn wait_for(handle: c_int) {
         w().charge();
         return;
     }
-    wait(Awaited::Requests(vec![handle]), peer(handle), || is_over(handle));
+    wait(Awaited::Requests(vec![handle]), Until::Over(handle), || is_over(handle));
 }
 
 /// Ends a request that has ended for the program: writes its status, and frees it or makes it inactive.

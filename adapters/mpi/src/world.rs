@@ -92,6 +92,8 @@ pub(crate) struct World {
     pub(crate) compute: Compute,
     /// \[bytes\] Longest message whose send ends at once.
     pub(crate) buffered: u64,
+    /// True if a wait for named sources needs no order among others.
+    pub(crate) deterministic: bool,
     pub(crate) choice: Choice,
     pub(crate) initialized: bool,
     pub(crate) finalized: bool,
@@ -191,6 +193,7 @@ impl World {
             size,
             compute,
             buffered: number("FSIN_MPI_BUFFERED").unwrap_or(u64::MAX),
+            deterministic: word("FSIN_MPI_SYNC") == "deterministic",
             choice: word("FSIN_MPI_COLLECTIVES").parse().unwrap_or_default(),
             initialized: false,
             finalized: false,

@@ -33,7 +33,8 @@ use crate::address::Address;
 use crate::clock::{FOREVER, Time};
 use crate::codec::Codec;
 use crate::protocol::{
-    Body, Class, Code, DELIVER_FIELDS, Frame, Hello, Inject, MAJOR, MAX_PAYLOAD, MINOR, MINOR_OF_PARTS, Role, Welcome,
+    Body, Class, Code, DELIVER_FIELDS, Frame, Hello, Inject, MAJOR, MAX_PAYLOAD, MINOR, MINOR_OF_AWAITS,
+    MINOR_OF_PARTS, Role, Welcome,
 };
 use crate::stream::{Broken, Link, Stream};
 use crate::token::{self, Nonce, Nonces, Side, Token};
@@ -228,6 +229,19 @@ impl Guest {
                 }
             }
         }
+    }
+
+    /// The next event of a causal guest that waits for messages of these nodes alone, or for what it has sent to have
+    /// left. Events of other nodes may follow that have an earlier time.
+    ///
+    /// # Errors
+    /// The run has ended.
+    pub fn receive_from(&mut self, sources: &[u32]) -> Result<Event, GuestError> {
+        self.begin()?;
+        if self.events.is_empty() && self.welcome.minor >= MINOR_OF_AWAITS {
+            self.link.put(0, self.time, &Body::Awaits { sources: sources.to_vec() });
+        }
+        self.receive()
     }
 
     /// The next message; waits for it, and skips other events.

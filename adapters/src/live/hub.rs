@@ -7,7 +7,7 @@ use bytes::Bytes;
 use trgen::rng::mix2;
 use trgen::{Cycle, Delivery, Message, NodeId, Outbox};
 
-use crate::clock::{Clock, Time};
+use crate::clock::{Clock, FOREVER, Time};
 use crate::protocol::{DELIVER_FIELDS, Inject, MAX_MESSAGE};
 
 use super::Overheads;
@@ -118,6 +118,10 @@ pub(super) struct Hub {
     pub(super) measuring: bool,
     /// \[ps\] From injection to hand-over, of measured messages.
     pub(super) latency: Latencies,
+    /// \[cycles\] The delay of every message, if guests are told of arrivals at once.
+    pub(super) ahead: Option<u64>,
+    /// A message whose arrival was not the one announced.
+    pub(super) fault: Option<String>,
 }
 
 impl Hub {
@@ -148,6 +152,8 @@ impl Hub {
             capture: None,
             measuring: true,
             latency: Latencies::default(),
+            ahead: None,
+            fault: None,
         }
     }
 
@@ -250,8 +256,62 @@ impl Hub {
         let sequence = seat.injected;
         seat.injected += 1;
         self.payload += payload;
+        if let Some(delay) = self.ahead {
+            self.announce(node, at, sequence, &inject, delay);
+        }
         self.waiting.push(Reverse(Waiting { at, node, sequence, inject }));
         Ok(())
+    }
+
+    /// \[ps\] Arrival of a message that is injected at `at` and takes this many cycles.
+    pub(super) fn arrival(&self, at: Time, delay: u64) -> Time {
+        match self.entry(at) {
+            Cycle::NEVER => FOREVER,
+            entry => self.clock.end(entry + (delay - 1)).saturating_add(self.overheads.receive),
+        }
+    }
+
+    /// Tells sender and receiver at once when a message will have left and arrived.
+    fn announce(&mut self, node: NodeId, at: Time, sequence: u64, inject: &Inject, delay: u64) {
+        let source = node.0;
+        if let (true, Some(seat)) = (inject.notify, self.seats[node.index()]) {
+            let time = self.clock.end(self.entry(at) + seat.done_after).saturating_add(self.overheads.receive);
+            let notice = Notice { link: seat.link, endpoint: seat.endpoint, cookie: inject.cookie, arrived: None };
+            if let Some(inbox) = &mut self.inboxes[seat.guest] {
+                inbox.insert(Place { time, delivery: false, source, sequence }, notice);
+            }
+        }
+        let place = Place { time: self.arrival(at, delay), delivery: true, source, sequence };
+        let seat = self.seats[inject.destination as usize];
+        match seat.and_then(|seat| self.inboxes[seat.guest].as_mut().map(|inbox| (seat, inbox))) {
+            Some((seat, inbox)) => {
+                let (size, payload) = (inject.size, inject.payload.clone());
+                let arrived = Some(Arrived { injected: at, size, payload, measured: self.measuring });
+                inbox
+                    .insert(place, Notice { link: seat.link, endpoint: seat.endpoint, cookie: inject.cookie, arrived });
+            }
+            None => {
+                self.payload -= inject.payload.len() as u64;
+                self.undelivered += 1;
+            }
+        }
+    }
+
+    /// True if a message of this source waits for a guest.
+    pub(super) fn has_from(&self, guest: usize, source: u32) -> bool {
+        let inbox = self.inboxes[guest].iter().flat_map(BTreeMap::keys);
+        inbox.filter(|place| place.delivery).any(|place| place.source == source)
+    }
+
+    /// The first notice to a guest that is a Done, or a message of one of these sources.
+    pub(super) fn first_from(&self, guest: usize, sources: &[u32]) -> Option<Place> {
+        let mut inbox = self.inboxes[guest].iter().flat_map(BTreeMap::keys);
+        inbox.find(|place| !place.delivery || sources.contains(&place.source)).copied()
+    }
+
+    /// The first notice to a guest.
+    pub(super) fn first_place(&self, guest: usize) -> Option<Place> {
+        self.inboxes[guest].as_ref()?.first_key_value().map(|(place, _)| *place)
     }
 
     /// True if no message is on its way.
@@ -327,7 +387,7 @@ impl Hub {
         let source = underway.source;
         let Some(seat) = &mut self.seats[source.index()] else { return };
         seat.outstanding = seat.outstanding.saturating_sub(1);
-        if !underway.notify {
+        if !underway.notify || self.ahead.is_some() {
             return;
         }
         let time = self.clock.end(now + seat.done_after).saturating_add(self.overheads.receive);
@@ -356,6 +416,15 @@ impl Hub {
             && let Some(capture) = &mut self.capture
         {
             capture.packet(destination, time, Direction::Inbound, size, &payload);
+        }
+        if let Some(delay) = self.ahead {
+            let announced = self.arrival(at, delay);
+            if announced != time && self.fault.is_none() {
+                let what =
+                    format!("an arrival at {time} ps was announced for {announced} ps, which is a fault of fsin");
+                self.fault = Some(what);
+            }
+            return;
         }
         let place = Place { time, delivery: true, source, sequence };
         let seat = self.seats[destination as usize];

@@ -35,6 +35,7 @@ mod player;
 mod region;
 mod report;
 mod rules;
+mod sync;
 mod trail;
 mod turn;
 mod watch;
@@ -55,6 +56,7 @@ use hub::Hub;
 use pace::Pace;
 use player::{Player, State};
 use region::Gate;
+use sync::Synchronised;
 use trail::Trail;
 use turn::{Ended, Heard};
 
@@ -64,6 +66,7 @@ pub use pace::Behind;
 pub use region::Region;
 pub use report::{GuestReport, LiveReport, Mark};
 pub use rules::{LostGuest, Overheads, Rules, WarmUp};
+pub use sync::{Ahead, Protocol, SyncCounts};
 pub use trail::Waymark;
 pub use watch::{Watch, WireLog};
 
@@ -80,6 +83,8 @@ pub struct Live {
     closed: bool,
     gate: Option<Gate>,
     pace: Option<Pace>,
+    /// Synchronisation without a central order.
+    sync: Option<Synchronised>,
     wire_log: Option<WireLog>,
     /// The first failure of writing a log or capture.
     unwritten: Option<String>,
@@ -123,6 +128,7 @@ impl Live {
             closed: false,
             gate,
             pace,
+            sync: None,
             wire_log: None,
             unwritten: None,
             looked: Instant::now(),
@@ -144,10 +150,19 @@ impl Live {
         self
     }
 
+    /// Synchronises causal guests without a central order. Every message must take the same time, and no two guests may
+    /// share a node of the network.
+    #[must_use]
+    pub fn synchronised(mut self, by: Ahead) -> Self {
+        self.hub.ahead = Some(by.delay);
+        self.sync = Some(Synchronised::new(by, self.players.len()));
+        self
+    }
+
     /// The report so far.
     #[must_use]
     pub fn report(&self) -> LiveReport {
-        report::report(&self.players, &self.hub, self.pace.as_ref())
+        report::report(&self.players, &self.hub, self.pace.as_ref(), self.sync.as_ref())
     }
 
     /// Ends the connections, with the reason for the end of the run.
@@ -183,6 +198,7 @@ impl Live {
     /// Fails if a log or capture could not be written.
     fn check_written(&self) -> Result<(), SourceError> {
         let what = self.unwritten.as_deref().or_else(|| self.hub.capture.as_ref().and_then(Capture::failure));
+        let what = what.or(self.hub.fault.as_deref());
         what.map_or(Ok(()), |what| Err(SourceError { what: what.to_owned() }))
     }
 
@@ -250,16 +266,22 @@ impl Live {
         if last == FOREVER { Cycle(0) } else { self.rules.terms.clock.cycle(last) }
     }
 
+    /// The guests that can still inject into cycle `now`.
+    fn due_by(&self, now: Cycle) -> Vec<usize> {
+        let promises = |&index: &usize| {
+            let promise = self.players[index].promise(self.hub.first_notice(index));
+            promise != FOREVER && self.entry(promise) <= now
+        };
+        (0..self.players.len()).filter(promises).collect()
+    }
+
     /// Gives guests their turns until none can inject into cycle `now` any more.
     fn settle(&mut self, now: Cycle) -> Result<(), SourceError> {
-        let (clock, send) = (self.rules.terms.clock, self.rules.overheads.send);
+        if self.sync.is_some() {
+            return self.settle_ahead(now);
+        }
         loop {
-            let due: Vec<usize> = (0..self.players.len())
-                .filter(|&index| {
-                    let promise = self.players[index].promise(self.hub.first_notice(index));
-                    promise != FOREVER && clock.cycle(promise.saturating_add(send)) <= now
-                })
-                .collect();
+            let due = self.due_by(now);
             if due.is_empty() {
                 return Ok(());
             }

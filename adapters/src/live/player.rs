@@ -61,6 +61,8 @@ pub(super) struct Player {
     parts: bool,
     /// The parts of a payload so far.
     pub(super) begun: BytesMut,
+    /// The sources of the messages for which it waits, if it has named them.
+    pub(super) awaits: Option<Vec<u32>>,
     /// \[ps\] It has the turn, and injects nothing before this time, whatever arrives.
     pub(super) busy: Time,
     /// Nodes of its own connection.
@@ -93,6 +95,7 @@ impl Player {
             longest: hello.max_payload,
             parts: hello.minor >= MINOR_OF_PARTS,
             begun: BytesMut::new(),
+            awaits: None,
             busy: 0,
             nodes: hello.nodes.into_iter().map(NodeId).collect(),
             class: hello.class,

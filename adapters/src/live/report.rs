@@ -7,6 +7,7 @@ use super::hub::Hub;
 use super::latency::Latency;
 use super::pace::{Behind, Pace};
 use super::player::{Player, State};
+use super::sync::{SyncCounts, Synchronised};
 use super::trail::{Trail, Waymark};
 
 /// A moment labelled by a guest.
@@ -49,6 +50,8 @@ pub struct GuestReport {
     pub late_max: Time,
     /// Its marks.
     pub marks: Vec<Mark>,
+    /// Costs of synchronisation; `None` with a central order.
+    pub sync: Option<SyncCounts>,
 }
 
 /// Statistics of all guests.
@@ -77,8 +80,8 @@ pub struct LiveReport {
     pub behind: Option<Behind>,
 }
 
-pub(super) fn report(players: &[Player], hub: &Hub, pace: Option<&Pace>) -> LiveReport {
-    let guest = |player: &Player| GuestReport {
+pub(super) fn report(players: &[Player], hub: &Hub, pace: Option<&Pace>, sync: Option<&Synchronised>) -> LiveReport {
+    let guest = |(index, player): (usize, &Player)| GuestReport {
         name: player.name.clone(),
         nodes: player.links().flatten().map(|node| node.0).collect(),
         class: player.class,
@@ -96,9 +99,10 @@ pub(super) fn report(players: &[Player], hub: &Hub, pace: Option<&Pace>) -> Live
         late_mean: (player.late.count > 0).then(|| player.late.sum as f64 / player.late.count as f64),
         late_max: player.late.max,
         marks: player.marks.clone(),
+        sync: sync.map(|sync| sync.counts[index]),
     };
     LiveReport {
-        guests: players.iter().map(guest).collect(),
+        guests: players.iter().enumerate().map(guest).collect(),
         injects: hub.injects,
         deliveries: hub.deliveries,
         undelivered: hub.undelivered,

@@ -11,6 +11,7 @@ use crate::protocol::{Body, Code, Frame, Malformed, Mode};
 use crate::stream::{self, Broken};
 
 use super::hub::LATEST;
+use super::inbox::Place;
 use super::player::State;
 use super::report::Mark;
 use super::{Live, Rules, WarmUp, farewell};
@@ -88,36 +89,64 @@ impl Live {
     pub(super) fn grant(&mut self, index: usize, now: Cycle) -> Result<(), Loss> {
         let from = self.players[index].promise(self.hub.first_notice(index));
         let until = self.until(index, from, now);
-        let exact = self.rules.terms.mode == Mode::Exact;
         let slack = self.players[index].slack;
         // Later arrivals may still be preceded by messages that are not known yet.
         let taken = if self.players[index].is_stepped() { until.saturating_add(slack) } else { self.known(now) };
-        while let Some((place, notice)) = self.hub.take_notice(index, taken) {
-            let player = &mut self.players[index];
-            // The clock of a causal guest does not run while it waits: no event of that time is late.
-            let late = if player.is_stepped() { player.time.saturating_sub(place.time) } else { 0 };
-            let late_in_earnest = late > 0 && place.time >= player.warm;
-            if late_in_earnest && exact {
-                let what = format!("an arrival at {} ps was decided too late, which is a fault of fsin", place.time);
-                return Err(Loss::new(Code::Run, what));
-            }
-            if late_in_earnest && place.delivery {
-                player.late.count += 1;
-                player.late.sum += u128::from(late);
-                player.late.max = player.late.max.max(late);
-            }
-            player.notices += 1;
-            if let Some(arrived) = &notice.arrived {
-                self.hub.handed_over(&place, arrived, if late_in_earnest { late } else { 0 });
-            }
-            let (link, endpoint) = (notice.link, notice.endpoint);
-            let body = notice.body(&place, late);
-            player.put(link, endpoint, place.time + late, &body);
-            self.log('>', index, link, endpoint, place.time + late, &body);
-            if self.players[index].connection(link).is_full() {
-                self.send(index, link)?;
-            }
+        self.hand_over(index, taken)?;
+        self.begin_turn(index, from, until)
+    }
+
+    /// The same for a causal guest: with all events up to `taken`, or up to `named`, whichever is later.
+    pub(super) fn grant_until(&mut self, index: usize, taken: Time, named: Option<Place>) -> Result<(), Loss> {
+        let from = self.players[index].promise(self.hub.first_notice(index));
+        self.hand_over(index, taken)?;
+        while let Some(named) = named
+            && self.hub.first_place(index).is_some_and(|first| first <= named)
+        {
+            self.hand_over_first(index, named.time)?;
         }
+        self.players[index].awaits = None;
+        self.begin_turn(index, from, FOREVER)
+    }
+
+    fn hand_over(&mut self, index: usize, taken: Time) -> Result<(), Loss> {
+        while self.hand_over_first(index, taken)? {}
+        Ok(())
+    }
+
+    /// Hands the first event over, if its time is at most `taken`.
+    fn hand_over_first(&mut self, index: usize, taken: Time) -> Result<bool, Loss> {
+        let exact = self.rules.terms.mode == Mode::Exact;
+        let Some((place, notice)) = self.hub.take_notice(index, taken) else { return Ok(false) };
+        let player = &mut self.players[index];
+        // The clock of a causal guest does not run while it waits: no event of that time is late.
+        let late = if player.is_stepped() { player.time.saturating_sub(place.time) } else { 0 };
+        let late_in_earnest = late > 0 && place.time >= player.warm;
+        if late_in_earnest && exact {
+            let what = format!("an arrival at {} ps was decided too late, which is a fault of fsin", place.time);
+            return Err(Loss::new(Code::Run, what));
+        }
+        if late_in_earnest && place.delivery {
+            player.late.count += 1;
+            player.late.sum += u128::from(late);
+            player.late.max = player.late.max.max(late);
+        }
+        player.notices += 1;
+        if let Some(arrived) = &notice.arrived {
+            self.hub.handed_over(&place, arrived, if late_in_earnest { late } else { 0 });
+        }
+        let (link, endpoint) = (notice.link, notice.endpoint);
+        let body = notice.body(&place, late);
+        player.put(link, endpoint, place.time + late, &body);
+        self.log('>', index, link, endpoint, place.time + late, &body);
+        if self.players[index].connection(link).is_full() {
+            self.send(index, link)?;
+        }
+        Ok(true)
+    }
+
+    /// Gives a guest the turn, with all that has been put into its buffers.
+    fn begin_turn(&mut self, index: usize, from: Time, until: Time) -> Result<(), Loss> {
         let player = &mut self.players[index];
         player.time = from;
         player.from = from;
@@ -198,7 +227,7 @@ impl Live {
         self.rules.terms.clock.cycle(time.saturating_add(self.rules.overheads.send))
     }
 
-    fn say_who(&mut self, awaited: &[usize], waited: Duration) {
+    pub(super) fn say_who(&mut self, awaited: &[usize], waited: Duration) {
         const SHOWN: usize = 8;
         let names: Vec<String> = awaited.iter().take(SHOWN).map(|&index| self.players[index].who()).collect();
         let more = match awaited.len().saturating_sub(SHOWN) {
@@ -210,7 +239,7 @@ impl Live {
 
     /// Processes one frame of a guest that has the turn; returns true at the end of the turn, and when the guest need
     /// not be awaited in it now.
-    fn hear(&mut self, index: usize, frame: Frame) -> Result<bool, Loss> {
+    pub(super) fn hear(&mut self, index: usize, frame: Frame) -> Result<bool, Loss> {
         self.log('<', index, 0, frame.endpoint, frame.time, &frame.body);
         let entry = self.entry(frame.time);
         if let (Body::Timestamp { injects, .. } | Body::Bye { injects, .. }, State::Running { until }) =
@@ -242,6 +271,15 @@ impl Live {
             Body::Busy { until } => {
                 (player.time, player.busy) = (time, until.max(player.busy));
                 Ok(true)
+            }
+            Body::Awaits { sources } => {
+                let nodes = self.rules.terms.nodes;
+                if let Some(node) = sources.iter().find(|&&node| node as usize >= nodes) {
+                    let what = format!("it awaits messages of node {node}, and there are nodes 0 to {}", nodes - 1);
+                    return Err(Loss::new(Code::Message, format!("{what}; correct the guest")));
+                }
+                player.awaits = Some(sources);
+                Ok(false)
             }
             Body::Part(bytes) => {
                 let begun = (player.begun.len() + bytes.len()) as u64;

@@ -98,6 +98,7 @@ impl WireLog {
             }
             Body::Error { code, text } => write!(line, "code={} text={text}", *code as u16),
             Body::Busy { until } => write!(line, "until={until}"),
+            Body::Awaits { sources } => write!(line, "sources={sources:?}"),
             Body::Part(bytes) => write!(line, "carried={}", bytes.len()),
             Body::Hello(_) | Body::Welcome(_) | Body::Challenge(_) | Body::Proof(_) => Ok(()),
         };

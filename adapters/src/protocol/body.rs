@@ -20,6 +20,7 @@ const BYE: u8 = 11;
 const ERROR: u8 = 12;
 const PART: u8 = 14;
 const BUSY: u8 = 15;
+const AWAITS: u8 = 16;
 
 /// Inject flag: requests a Done.
 const NOTIFY: u8 = 1;
@@ -45,6 +46,7 @@ impl Body {
             Self::Error { .. } => "Error",
             Self::Part(_) => "Part",
             Self::Busy { .. } => "Busy",
+            Self::Awaits { .. } => "Awaits",
         }
     }
 
@@ -71,6 +73,7 @@ impl Body {
             Self::Error { .. } => (ERROR, 0),
             Self::Part(_) => (PART, 0),
             Self::Busy { .. } => (BUSY, 0),
+            Self::Awaits { .. } => (AWAITS, 0),
         }
     }
 
@@ -141,6 +144,11 @@ impl Body {
             }
             Self::Done { cookie } => out.put_u64_le(*cookie),
             Self::Busy { until } => out.put_u64_le(*until),
+            Self::Awaits { sources } => {
+                let sources = &sources[..sources.len().min(MAX_ENDPOINTS)];
+                out.put_u16_le(sources.len() as u16);
+                sources.iter().for_each(|&source| out.put_u32_le(source));
+            }
             Self::Timestamp { next: a, injects: b } | Self::GoAhead { until: a, notices: b } => {
                 out.put_u64_le(*a);
                 out.put_u64_le(*b);
@@ -177,6 +185,7 @@ impl Body {
             ERROR => "Error",
             PART => "Part",
             BUSY => "Busy",
+            AWAITS => "Awaits",
             _ if flags & OPTIONAL != 0 => return Ok(None),
             _ => return Err(Malformed::UnknownType { kind }),
         };
@@ -201,6 +210,13 @@ impl Body {
             GO_AHEAD => Self::GoAhead { until: from.u64()?, notices: from.u64()? },
             PART => Self::Part(from.rest()),
             BUSY => Self::Busy { until: from.u64()? },
+            AWAITS => {
+                let count = usize::from(from.u16()?);
+                if count > MAX_ENDPOINTS {
+                    return Err(from.value("sources"));
+                }
+                Self::Awaits { sources: (0..count).map(|_| from.u32()).collect::<Result<_, _>>()? }
+            }
             MARK => Self::Mark { label: from.text("label")? },
             BYE => Self::Bye { injects: from.u64()?, notices: from.u64()?, reason: from.text("reason")? },
             _ => Self::Error { code: code(&mut from)?, text: from.text("text")? },

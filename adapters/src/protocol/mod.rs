@@ -18,9 +18,11 @@ pub const MAGIC: [u8; 4] = *b"TGP1";
 /// Major version: both sides must agree.
 pub const MAJOR: u16 = 1;
 /// Minor version: both sides use the smaller one.
-pub const MINOR: u16 = 1;
+pub const MINOR: u16 = 2;
 /// First minor version with [`Body::Part`] and [`Inject::unmodelled`].
 pub const MINOR_OF_PARTS: u16 = 1;
+/// First minor version with [`Body::Awaits`].
+pub const MINOR_OF_AWAITS: u16 = 2;
 /// \[bytes\] Length of a header.
 pub const HEADER: usize = 24;
 /// \[bytes\] Longest payload unless both sides agree on another.
@@ -216,6 +218,12 @@ pub enum Body {
     Busy {
         /// \[ps\] Its next frame is no earlier.
         until: Time,
+    },
+    /// Guest: until its next turn it waits for Dones, and for messages of these nodes alone; the order of others does not
+    /// matter to it. From minor version 2 on.
+    Awaits {
+        /// The nodes.
+        sources: Vec<u32>,
     },
     /// Guest: a message enters the network.
     Inject(Inject),

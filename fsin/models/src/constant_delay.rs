@@ -287,6 +287,10 @@ impl NetworkSpec for Delayed {
         Ok(ForGuests { network, response: self.delay.max(1) })
     }
 
+    fn delay(&self) -> Option<u64> {
+        (self.delay > 0).then_some(self.delay)
+    }
+
     fn geometry(&self) -> &Geometry {
         &self.geometry
     }

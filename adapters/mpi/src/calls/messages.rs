@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::abi::*;
 use crate::communicator;
 use crate::datatype;
-use crate::engine::{self, ANSWERS, Awaited, Message, Owner, Request, State, What};
+use crate::engine::{self, ANSWERS, Awaited, Message, Owner, Request, State, Until, What};
 use crate::world::{Error, Outcome, POLL, error, w};
 
 /// Modes of sends.
@@ -316,7 +316,8 @@ fn probe(from: I, tag: I, comm: I, blocks: bool) -> Outcome<Option<(usize, Statu
     let ((source, tag), context) = (filter(found, from, tag).map_err(on(comm))?, found.context);
     if blocks {
         let awaited = Awaited::Probe { source, tag, context };
-        engine::wait(awaited, source, || engine::find(source, tag, context).is_some());
+        let until = source.map_or(Until::Any, Until::From);
+        engine::wait(awaited, until, || engine::find(source, tag, context).is_some());
     } else {
         engine::poll();
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::abi::*;
 use crate::calls::messages::{IGNORED, wait};
-use crate::engine::{self, Awaited, Request, State, What};
+use crate::engine::{self, Awaited, Request, State, Until, What};
 use crate::world::{Error, Outcome, POLL, error, w};
 
 fn known(handle: c_int) -> Outcome {
@@ -71,8 +71,8 @@ fn wait_any(all: &[c_int]) -> Option<usize> {
         return None;
     }
     let pending: Vec<c_int> = all.iter().copied().filter(|&handle| is_active(handle)).collect();
-    let peer = if let [one] = pending[..] { engine::peer(one) } else { None };
-    engine::wait(Awaited::Requests(pending), peer, || first_over(all).is_some());
+    let until = if let [one] = pending[..] { Until::Over(one) } else { Until::Any };
+    engine::wait(Awaited::Requests(pending), until, || first_over(all).is_some());
     first_over(all)
 }
 
@@ -102,6 +102,7 @@ unsafe fn some(all: &mut [c_int], count: Ip, indices: Ip, statuses: *mut Status)
 /// Processes events, so that a test sees what has ended by now; a test in vain takes time.
 fn test(is_over: impl Fn() -> bool) -> bool {
     w().charge();
+    engine::catch_up();
     if is_over() {
         return true;
     }
@@ -143,7 +144,7 @@ mpi! {
         for index in 0..all.len() {
             let one = all[index];
             if !engine::is_over(one) {
-                engine::wait(Awaited::Requests(all[index..].to_vec()), engine::peer(one), || engine::is_over(one));
+                engine::wait(Awaited::Requests(all[index..].to_vec()), Until::Over(one), || engine::is_over(one));
             }
         }
         finish_all(all, statuses)

@@ -148,6 +148,11 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
         Ok(ForGuests { network: self.build()?, response: 1 })
     }
 
+    /// \[cycles\] The time that every message between two nodes takes, where that is known before it is sent.
+    fn delay(&self) -> Option<u64> {
+        None
+    }
+
     /// Shape of the nodes that send and receive.
     fn geometry(&self) -> &Geometry;
 

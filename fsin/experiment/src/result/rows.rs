@@ -304,7 +304,7 @@ pub struct MarkRow {
 }
 
 /// A rank of an MPI program on a simulated network.
-#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[derive(Clone, PartialEq, Default, Serialize, Deserialize, Debug, JsonSchema)]
 #[serde(default)]
 pub struct RankRow {
     /// Its number in `MPI_COMM_WORLD`.
@@ -329,6 +329,12 @@ pub struct RankRow {
     pub messages_unexpected: u64,
     /// \[calls\] By name.
     pub calls: BTreeMap<String, u64>,
+    /// Rounds of protocol messages, each to or from all other ranks; null with a central order.
+    pub sync_rounds: Option<u64>,
+    /// The same, relative to quanta as long as the delay.
+    pub sync_rounds_relative: Option<f64>,
+    /// \[delays\] Mean virtual time between stops of synchronisation; null without any.
+    pub uninterrupted_mean_delays: Option<f64>,
 }
 
 /// The time that a rank waited in one call for one other rank.

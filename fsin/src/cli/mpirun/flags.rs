@@ -92,6 +92,13 @@ pub(in super::super) fn command() -> Command {
             "mpich",
             "Algorithms of collectives: mpich, basic, or OPERATION=ALGORITHM,... (fsin list collectives) [mpich]",
         ))
+        .arg(word(
+            "sync",
+            "HOW",
+            "central",
+            "How the clocks of ranks are kept in order: central; where every message takes the same time also \
+             quantum:TIME, null-message, conditional-event, combined, deterministic. All give the same results [central]",
+        ))
         .arg(word("send-overhead", "TIME", "0ns", "From a rank to the interface of its node [0ns]"))
         .arg(word("receive-overhead", "TIME", "0ns", "From the interface of a node to its rank [0ns]"))
         .next_help_heading("Output")
@@ -221,7 +228,7 @@ pub(super) fn settle(settings: &mut Map<String, Value>, matches: &ArgMatches, ra
     settings.insert("ranks".to_owned(), json!(ranks));
     settings.insert("ranks-per-node".to_owned(), json!(matches.get_one::<usize>("ranks-per-node")));
     settings.insert("buffered".to_owned(), json!(matches.get_one::<u64>("buffered")));
-    for name in ["compute", "collectives", "send-overhead", "receive-overhead"] {
+    for name in ["compute", "collectives", "sync", "send-overhead", "receive-overhead"] {
         settings.insert(name.to_owned(), json!(matches.get_one::<String>(name)));
     }
 }

@@ -8,11 +8,11 @@ use std::sync::atomic::Ordering;
 
 use adapters::address::Address;
 use adapters::endpoint::{Endpoint, EndpointError};
-use adapters::live::Live;
+use adapters::live::{Live, Protocol};
 use clap::ArgMatches;
 use fsin::couple::{Coupled, Failure};
 use fsin::report::{Format, write};
-use fsin::result::of_guests;
+use fsin::result::{RankRow, of_guests};
 use fsin::run::{Outcome, to_end};
 use fsin::words::counted;
 use trgen::Cycle;
@@ -27,6 +27,7 @@ mod library;
 mod ranks;
 mod recording;
 mod reports;
+mod sync;
 
 pub(super) use flags::command;
 use library::Folder;
@@ -47,6 +48,8 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut model = serve::model::model(matches, Some(flags::nodes(matches, count).max(2)))?;
     let stop = interrupt::listen(interrupt::OF_A_RUN)?;
     let rules = flags::rules(matches, &model, count, stop)?;
+    let by = sync::protocol(matches, &model, &rules)?;
+    let shortest = rules.overheads.horizon(model.clock);
     flags::settle(&mut model.settings, matches, count);
     let document = matches.contains_id("output").then(|| Document::open(matches)).transpose()?;
     let recording = match matches.get_one::<PathBuf>("record") {
@@ -66,6 +69,7 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
         compute: &compute,
         collectives,
         buffered: matches.get_one::<u64>("buffered").copied().unwrap_or(0),
+        deterministic: by.is_some_and(|by| by.protocol == Protocol::Deterministic),
         records: recording.is_some(),
         label: matches.get_flag("label"),
     })?;
@@ -97,6 +101,9 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let opening = manifest::Opening::of_guests(std::mem::take(&mut model.inputs));
     let stopwatch = Stopwatch::start();
     let mut live = Live::new(connections, rules, Box::new(tell)).watched(watch);
+    if let Some(by) = by {
+        live = live.synchronised(by);
+    }
     let mut coupled = Coupled::new(&mut live, &mut *model.network, stop);
     let mut outcome = to_end(&mut coupled, Cycle::NEVER, &mut |_| {});
     drop(coupled);
@@ -118,9 +125,10 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let written = live.flush();
     let manifest = opening.close_guests(model.seed, costs);
     let picoseconds = |cycle: u64| model.clock.span(cycle);
-    let rows = reports.iter().flatten().map(|report| report.row.clone()).collect();
-    let result =
-        of_guests(&outcome, &live.report(), &picoseconds, costs, model.settings, manifest, &Flags).of_ranks(rows);
+    let report = live.report();
+    let mut rows: Vec<RankRow> = reports.iter().flatten().map(|report| report.row.clone()).collect();
+    sync::account(&mut rows, &report, shortest);
+    let result = of_guests(&outcome, &report, &picoseconds, costs, model.settings, manifest, &Flags).of_ranks(rows);
     if let Some(document) = document {
         let format = match matches.get_one::<String>("format").map_or("", String::as_str) {
             "csv" => Format::Csv,
@@ -150,6 +158,7 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     if !quiet && outcome.failure.is_none() {
         output::tell(&summary(&result));
+        sync::line(matches, &result).into_iter().for_each(|line| output::tell(&line));
     }
     if status == 0 {
         return Ok(Exit::Done);

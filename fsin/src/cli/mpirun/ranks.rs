@@ -26,6 +26,7 @@ pub(super) struct Telling<'a> {
     pub(super) compute: &'a str,
     pub(super) collectives: &'a str,
     pub(super) buffered: u64,
+    pub(super) deterministic: bool,
     pub(super) records: bool,
     pub(super) label: bool,
 }
@@ -60,6 +61,9 @@ impl Ranks {
                 .env("FSIN_MPI_COLLECTIVES", telling.collectives)
                 .env("FSIN_MPI_BUFFERED", telling.buffered.to_string())
                 .stdin(if rank == 0 { Stdio::inherit() } else { Stdio::null() });
+            if telling.deterministic {
+                command.env("FSIN_MPI_SYNC", "deterministic");
+            }
             if telling.records {
                 command.env("FSIN_MPI_RECORD", "1");
             }

@@ -20,6 +20,8 @@ pub(in crate::cli) struct Model {
     pub(in crate::cli) clock: Clock,
     /// \[cycles\]
     pub(in crate::cli) response: u64,
+    /// \[cycles\] The time that every message takes, where that is known before it is sent.
+    pub(in crate::cli) delay: Option<u64>,
     pub(in crate::cli) settings: Map<String, Value>,
     pub(in crate::cli) seed: u64,
     /// Description for the dashboard.
@@ -69,5 +71,6 @@ pub(in crate::cli) fn model(matches: &ArgMatches, guests: Option<usize>) -> Resu
     let about = dashboard::about(&*experiment.network, format!("{place} live guests"));
     let about = About { cycle_seconds: Some(clock.span(1) as f64 * 1e-12), ..about };
     let (seed, inputs) = (experiment.seed, manifest::inputs(&experiment));
-    Ok(Model { network, clock, response, settings, seed, about, inputs })
+    let delay = experiment.network.delay();
+    Ok(Model { network, clock, response, delay, settings, seed, about, inputs })
 }

@@ -1,0 +1,236 @@
+//! Turns of causal guests where the arrival of a message is known when it is sent.
+//!
+//! The endpoint passes a message on, with the time of its arrival, as soon as it is sent; a guest may process it once
+//! no earlier one can come: before its *earliest input time*. The endpoint keeps that time for each guest, and counts
+//! the messages of protocol that the guests would exchange. The network follows behind the guests, in the order of
+//! time, and computes each arrival again.
+//!
+//! Decision: docs/decisions/0129-synchronisation.md.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use trgen::{Cycle, SourceError};
+
+use crate::clock::{FOREVER, Time};
+use crate::stream::{self, Broken};
+
+use super::hub::Hub;
+use super::player::{Player, State};
+use super::turn::Loss;
+use super::{LOOK, Live};
+
+/// How guests learn how far they may go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Protocol {
+    /// \[ps\] All stop at each multiple of this time, which is at most the shortest delay.
+    Quantum(Time),
+    /// Each blocked guest promises the others the earliest arrival of anything that it may yet send.
+    NullMessage,
+    /// Once all are blocked, those go on whose events precede every arrival that the earliest event can cause.
+    ConditionalEvent,
+    /// One promise for each time that a guest is blocked, and conditional events once all are.
+    Combined,
+    /// As combined, and a guest that names the sources for which it waits needs to hear of no others.
+    Deterministic,
+}
+
+/// Synchronisation without a central order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ahead {
+    /// How guests learn how far they may go.
+    pub protocol: Protocol,
+    /// \[cycles\] That every message takes, at least 1.
+    pub delay: u64,
+}
+
+/// Costs of the synchronisation of one guest.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct SyncCounts {
+    /// Rounds of protocol messages: one message to, or from, each of the others.
+    pub rounds: u64,
+    /// Turns that began by the protocol, and not by an awaited message of a named source.
+    pub stops: u64,
+}
+
+/// State of the synchronisation.
+#[derive(Debug)]
+pub(super) struct Synchronised {
+    by: Ahead,
+    /// \[ps\] Per guest: nothing that is not known yet reaches it before this time.
+    inputs: Vec<Time>,
+    /// \[ps\] Per guest: nothing that it has yet to send arrives before this time, as it has promised.
+    outputs: Vec<Time>,
+    /// Per guest: has promised since it was last blocked.
+    said: Vec<bool>,
+    pub(super) counts: Vec<SyncCounts>,
+}
+
+impl Synchronised {
+    pub(super) fn new(by: Ahead, guests: usize) -> Self {
+        Self {
+            by,
+            inputs: vec![0; guests],
+            outputs: vec![0; guests],
+            said: vec![false; guests],
+            counts: vec![SyncCounts::default(); guests],
+        }
+    }
+
+    /// Each guest that is blocked, or computes for a while, promises what it may; false if nothing is new.
+    fn promise(&mut self, players: &[Player], hub: &Hub) -> bool {
+        let mut news = false;
+        for (index, player) in players.iter().enumerate() {
+            let earliest = match player.state {
+                State::Running { .. } if player.busy > player.time => player.busy,
+                State::Running { .. } => continue,
+                _ if self.by.protocol != Protocol::NullMessage && self.said[index] => continue,
+                _ => player.promise(hub.first_notice(index).into_iter().chain([self.inputs[index]]).min()),
+            };
+            let output = hub.arrival(earliest, self.by.delay);
+            if output > self.outputs[index] {
+                (self.outputs[index], self.said[index], news) = (output, true, true);
+                self.counts[index].rounds += 1;
+            }
+        }
+        // The least of all, and the least of all but its owner.
+        let (mut least, mut owner, mut second) = (FOREVER, usize::MAX, FOREVER);
+        for (index, &output) in self.outputs.iter().enumerate() {
+            if output < least {
+                (second, least, owner) = (least, output, index);
+            } else {
+                second = second.min(output);
+            }
+        }
+        for (index, input) in self.inputs.iter_mut().enumerate() {
+            *input = (*input).max(if index == owner { second } else { least });
+        }
+        news
+    }
+
+    /// All guests stop, and learn of the earliest event of all.
+    fn meet(&mut self, earliest: Time, players: &[Player], hub: &Hub) {
+        let (until, rounds) = match self.by.protocol {
+            Protocol::Quantum(quantum) => {
+                let end = self.inputs.iter().copied().max().unwrap_or(0);
+                let quanta = (earliest.saturating_sub(end) / quantum).saturating_add(1);
+                (end.saturating_add(quanta.saturating_mul(quantum)), quanta)
+            }
+            _ => (hub.arrival(earliest, self.by.delay), 1),
+        };
+        for (index, input) in self.inputs.iter_mut().enumerate() {
+            *input = (*input).max(until);
+            self.counts[index].rounds += if players[index].is_playing() { rounds } else { 0 };
+        }
+    }
+
+    /// The sources that a guest awaits cannot send anything that arrives before `time`.
+    fn are_past(&self, sources: &[u32], time: Time, hub: &Hub, guest: usize) -> bool {
+        sources.iter().all(|&source| {
+            let owner = hub.guest_at(trgen::NodeId(source));
+            hub.has_from(guest, source) || owner.is_none_or(|owner| self.outputs[owner] > time)
+        })
+    }
+}
+
+impl Live {
+    /// Gives turns by the protocol of synchronisation until no guest can inject into cycle `now` any more.
+    pub(super) fn settle_ahead(&mut self, now: Cycle) -> Result<(), SourceError> {
+        loop {
+            let due = self.due_by(now);
+            if due.is_empty() {
+                return Ok(());
+            }
+            if self.go_on()? {
+                continue;
+            }
+            if self.players.iter().any(|player| matches!(player.state, State::Running { .. })) {
+                self.hear_any(&due)?;
+                continue;
+            }
+            let earliest = self.players.iter().enumerate();
+            let earliest = earliest.map(|(index, player)| player.promise(self.hub.first_notice(index))).min();
+            if let (Some(sync), Some(earliest)) = (&mut self.sync, earliest) {
+                sync.meet(earliest, &self.players, &self.hub);
+            }
+        }
+    }
+
+    /// Grants all turns that may begin; false if there are none.
+    fn go_on(&mut self) -> Result<bool, SourceError> {
+        let mut granted = false;
+        loop {
+            for index in 0..self.players.len() {
+                let Some(sync) = &mut self.sync else { return Ok(granted) };
+                if !self.players[index].is_stopped() {
+                    continue;
+                }
+                let earliest = self.players[index].promise(self.hub.first_notice(index));
+                let is_safe = earliest < sync.inputs[index];
+                let listens = sync.by.protocol == Protocol::Deterministic;
+                let named = self.players[index].awaits.as_ref().filter(|_| listens).and_then(|sources| {
+                    let place = self.hub.first_from(index, sources)?;
+                    sync.are_past(sources, place.time, &self.hub, index).then_some(place)
+                });
+                let named = named.filter(|place| place.time >= sync.inputs[index]);
+                if !is_safe && named.is_none() {
+                    continue;
+                }
+                sync.said[index] = false;
+                sync.counts[index].stops += u64::from(named.is_none());
+                let until = sync.inputs[index].saturating_sub(1);
+                granted = true;
+                if let Err(loss) = self.grant_until(index, until, named) {
+                    self.lose(index, &loss)?;
+                }
+            }
+            let Some(sync) = &mut self.sync else { return Ok(granted) };
+            let promises = match sync.by.protocol {
+                Protocol::NullMessage | Protocol::Combined => true,
+                // Guests that name their sources need no promises.
+                Protocol::Deterministic => {
+                    self.players.iter().any(|player| player.is_stopped() && player.awaits.is_none())
+                }
+                Protocol::Quantum(_) | Protocol::ConditionalEvent => false,
+            };
+            if granted || !promises || !sync.promise(&self.players, &self.hub) {
+                return Ok(granted);
+            }
+        }
+    }
+
+    /// Waits until one of the guests that have the turn says something, and processes that.
+    fn hear_any(&mut self, due: &[usize]) -> Result<(), SourceError> {
+        let (begin, mut said) = (Instant::now(), 0);
+        loop {
+            let mut heard = false;
+            for index in 0..self.players.len() {
+                while matches!(self.players[index].state, State::Running { .. }) {
+                    let next = self.players[index].link().next_if_there().map_err(Loss::from);
+                    match next.and_then(|frame| frame.map(|frame| self.hear(index, frame)).transpose()) {
+                        Ok(None) => break,
+                        Ok(Some(_)) => heard = true,
+                        Err(loss) => {
+                            self.lose(index, &loss)?;
+                            heard = true;
+                        }
+                    }
+                }
+            }
+            if heard {
+                return Ok(());
+            }
+            if self.rules.stop.load(Ordering::Relaxed) {
+                return self.lose(due[0], &Loss::from(Broken::Interrupted));
+            }
+            let running = self.players.iter().filter(|player| matches!(player.state, State::Running { .. }));
+            stream::await_any(running.flat_map(Player::all_links), LOOK);
+            self.look_at_the_silent()?;
+            let warn: Duration = self.rules.warn;
+            if begin.elapsed() >= warn * (said + 1) {
+                said += 1;
+                self.say_who(due, warn * said);
+            }
+        }
+    }
+}
