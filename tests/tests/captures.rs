@@ -13,7 +13,8 @@ use tests::shared::skipped;
 const GRAPH: &str = "num_ranks 2\nrank 0 {\nl1: send 1b to 1 tag 1\nl2: recv 3000b from 1 tag 2\n}\nrank 1 {\nl1: recv 1b from 0 \
                      tag 1\nl2: send 3000b to 0 tag 2\nl2 requires l1\n}\n";
 const NETWORK: &str = "digraph { H0 -> S0; S0 -> H0; H1 -> S0; S0 -> H1; }\n";
-const LINE: &str = "run --network ethernet:rate=1Gb/s,delay=1ns --topology graph:net.dot --trace t.goal --hosts o=0,g=0";
+const LINE: &str =
+    "run --network ethernet:rate=1Gb/s,delay=1ns --topology graph:net.dot --trace t.goal --hosts o=0,g=0";
 
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -23,8 +24,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 /// \[ns\] A byte takes 577 ns over each of two links of 1 Gb/s and 1 ns, a full frame 12 209 ns.
-const FIRST: [(u64, &str); 4] =
-    [(0, "host 0"), (577, "switch 2 port 0"), (577, "switch 2 port 1"), (1_154, "host 1")];
+const FIRST: [(u64, &str); 4] = [(0, "host 0"), (577, "switch 2 port 0"), (577, "switch 2 port 1"), (1_154, "host 1")];
 
 #[test]
 fn frames_are_kept_with_their_places_addresses_lengths_and_times() {

@@ -126,14 +126,14 @@ impl Recording {
     }
 }
 
+/// A network, and the capture of its packets.
+pub(super) type Captured = (Box<dyn Network>, Recording);
+
 /// The network of an experiment whose packets are captured, and the capture; `None` without the flag.
 ///
 /// # Errors
 /// A model whose packets have no form on the wire, an unknown place, a file that cannot be created.
-pub(super) fn begin(
-    matches: &ArgMatches,
-    experiment: &Experiment,
-) -> Result<Option<(Box<dyn Network>, Recording)>, Complaint> {
+pub(super) fn begin(matches: &ArgMatches, experiment: &Experiment) -> Result<Option<Captured>, Complaint> {
     let Some(path) = matches.get_one::<PathBuf>("pcap") else { return Ok(None) };
     let named = format!("--pcap {}", path.display());
     let places: Vec<Place> = match matches.get_many::<Place>("pcap-at") {
