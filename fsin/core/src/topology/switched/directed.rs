@@ -1,11 +1,11 @@
 //! Directed graphs in DOT: hosts, switches, and what each direction of a link carries.
 //!
-//! Nodes whose names begin with H are hosts, in the order of their first appearance; all others are switches. Each edge
-//! is one direction of a link, and needs an edge back: of parallel edges the first of each direction belong together.
-//! Attributes of an edge: `comment`, the destinations of its static route (host names separated by commas or blanks, or
-//! `*` for all); `rate`, such as `"1Gb/s"`; `propagation`, such as `"1us"`; `queue`, the frames that may wait at the port
-//! from which it leaves; `delay` in cycles beyond one. Defaults (`edge [rate="1Gb/s"]`) hold for later edges of the same
-//! graph or subgraph. Other attributes concern drawing.
+//! Nodes whose names begin with H are hosts, in the order of their first appearance; all others are switches. Each
+//! edge is one direction of a link, and needs an edge back: of parallel edges the first of each direction belong
+//! together. Attributes of an edge: `comment`, the destinations of its static route (host names separated by commas
+//! or blanks, or `*` for all); `rate`, such as `"1Gb/s"`; `propagation`, such as `"1us"`; `queue`, the frames that
+//! may wait at the port from which it leaves; `delay` in cycles beyond one. Defaults (`edge [rate="1Gb/s"]`) hold for
+//! later edges of the same graph or subgraph. Other attributes concern drawing.
 //!
 //! Source: the networks of LogGOPSim with OMNeT++ (Hoefler, Schneider, Lumsdaine, LogGOPSim, HPDC 2010).
 
