@@ -106,7 +106,7 @@ impl Comm {
     /// communicators are made in the same order everywhere.
     pub(crate) fn next_context(&mut self, first: usize) -> u64 {
         self.made += 1;
-        // The last bits distinguish kinds of messages.
+        // The first three bits distinguish kinds of messages.
         mix2(mix2(self.context, self.made), first as u64) >> 3 | 1 << 32
     }
 }
