@@ -311,7 +311,7 @@ fn processors_of_another_speed() {
         .collect();
     assert_eq!(work, [1_000_000, 2_500_000, 2_500_000]);
     for (words, expected) in [
-        ("scale -q s.trc --compute 2 --tasks 1..4 -o u.trg", "tasks 1..4 of 3"),
+        ("scale -q s.trc --compute 2 --tasks 1..4 -o u.trg", "tasks 1..4 are not a range of the 3 tasks of the trace"),
         ("scale -q s.trc --bytes 2 --tasks 1..3 -o u.trg", "--bytes with --tasks"),
         ("scale -q s.trc --compute 2 --tasks 1 -o u.trg", "`1` is no range"),
     ] {

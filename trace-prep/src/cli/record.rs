@@ -90,7 +90,7 @@ fn listen(folder: &Path) -> Result<(), Complaint> {
             tell(&format!("ended; the logs of the ranks are in {}, not complete", folder.display()));
             std::process::exit(Exit::Interrupted as i32);
         }
-        tell("interrupted: waiting for the program to end; again to end at once and leave the logs");
+        tell("interrupted: waiting for the program to end; press Ctrl-C again to end at once (the logs stay, not complete)");
     })
     .map_err(|error| {
         Complaint::new(Exit::Failed, format!("cannot listen for Ctrl-C: {error}"), "run it from an ordinary shell")

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use trgen::TaskId;
 use trgen::trace::program::{Event, Program, Receive, Request, Tag, TagFilter};
 
-use super::{TransformError, refuse};
+use super::{TransformError, no_such_tasks, refuse};
 
 /// Messages that a part omits, since their other end is outside it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -43,7 +43,7 @@ impl Left {
 pub fn tasks(program: Program, first: usize, end: usize) -> Result<(Program, Left), TransformError> {
     let count = program.tasks.len();
     if first >= end || end > count {
-        return refuse(format!("tasks {first}..{end} of {count}"), format!("use a range within 0..{count}"));
+        return no_such_tasks(first, end, count);
     }
     let inside = |task: TaskId| (first..end).contains(&task.index());
     let mut part = Program::new(0);
@@ -157,33 +157,33 @@ fn window(
         return refuse("a receive with a wildcard: which message served it is not known", "slice by tasks");
     }
     let parts: Vec<_> = program.tasks.iter().map(|events| part(events)).collect();
-    // By pair and tag: the number of message ends before the parts of sender and receiver, and up to their ends.
-    let mut ends: HashMap<(TaskId, TaskId, Tag), [[u64; 2]; 2]> = HashMap::new();
+    // By pair and tag, of the sender and of the receiver: the message ends before its part, and up to the end of it.
+    let mut counts: HashMap<(TaskId, TaskId, Tag), [[u64; 2]; 2]> = HashMap::new();
     for (task, (events, part)) in program.tasks.iter().zip(&parts).enumerate() {
         for (position, event) in events.iter().enumerate().take(part.end) {
             if let Some((pair, side)) = end_of_message(TaskId::at(task), event) {
-                let [before, within] = &mut ends.entry(pair).or_default()[side];
+                let [before, up_to] = &mut counts.entry(pair).or_default()[side];
                 *before += u64::from(position < part.start);
-                *within += 1;
+                *up_to += 1;
             }
         }
     }
-    let mut seen: HashMap<(TaskId, TaskId, Tag), [u64; 2]> = HashMap::new();
+    let mut passed: HashMap<(TaskId, TaskId, Tag), [u64; 2]> = HashMap::new();
     let mut left = Left::default();
     for (task, (events, part)) in program.tasks.iter_mut().zip(parts).enumerate() {
         let mut position = 0..;
         events.retain(|event| {
             let is_inside = position.next().is_some_and(|position| part.contains(&position));
             let Some((pair, side)) = end_of_message(TaskId::at(task), event) else { return is_inside };
-            let number = &mut seen.entry(pair).or_default()[side];
+            let number = &mut passed.entry(pair).or_default()[side];
             *number += 1;
-            let both = ends.get(&pair).is_some_and(|[sent, received]| {
-                *number > sent[0].max(received[0]) && *number <= sent[1].min(received[1])
+            let has_both_ends = counts.get(&pair).is_some_and(|[[not_sent, sent], [not_received, received]]| {
+                *number > *not_sent.max(not_received) && *number <= *sent.min(received)
             });
-            if is_inside && !both {
+            if is_inside && !has_both_ends {
                 left.count(event);
             }
-            is_inside && both
+            is_inside && has_both_ends
         });
         drop_void_waits(events);
     }

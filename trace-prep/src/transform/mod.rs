@@ -128,8 +128,15 @@ pub fn speed(program: &mut Program, first: usize, end: usize, factor: f64) -> Re
     let count = program.tasks.len();
     match program.tasks.get_mut(first..end) {
         Some(tasks) if first < end => tasks.iter_mut().try_for_each(|events| compute_longer(events, factor)),
-        _ => refuse(format!("tasks {first}..{end} of {count}"), format!("use a range within 0..{count}")),
+        _ => no_such_tasks(first, end, count),
     }
+}
+
+fn no_such_tasks<T>(first: usize, end: usize, count: usize) -> Result<T, TransformError> {
+    refuse(
+        format!("tasks {first}..{end} are not a range of the {count} tasks of the trace"),
+        format!("use a range within 0..{count}"),
+    )
 }
 
 /// The error for an unusable factor, written in short form: not with 300 zeros.

@@ -22,7 +22,7 @@ const SMALLEST: (u16, u16) = (24, 6);
 /// Draws everything.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
-        paint(buffer, area, 0, 0, "larger, please", app.theme.title());
+        paint(buffer, area, 0, 0, "terminal too small", app.theme.title());
         return;
     }
     let body = frame::draw(app, area, buffer);

@@ -1,9 +1,9 @@
 //! The head of the page: the simulated experiments and their settings.
 
+use maud::{Markup, html};
 use trgen::phrase::{Notation, Phrase};
 
 use super::super::sources;
-use crate::svg::escape;
 use fsin_core::words::counted;
 use fsin_experiment::sweep::{Collected, Plan, given};
 use fsin_experiment::{Key, canonical, keys};
@@ -76,44 +76,47 @@ pub(super) fn summary(name: &str, plan: &Plan, collected: &Collected) -> String 
     let seeds = plan.axis("seed").map(|at| plan.axes[at].values.len()).filter(|&seeds| seeds > 1);
     let points =
         |seeds: usize| format!(": {} with {seeds} seeds each", counted(plan.points.len() / seeds, "point", "points"));
-    let mut parts = vec![escape(name), format!("{runs}{of}{}", seeds.map_or(String::new(), points))];
+    let mut parts = vec![name.to_owned(), format!("{runs}{of}{}", seeds.map_or(String::new(), points))];
     parts.extend(Some(sources(collected)).filter(|sources| !sources.is_empty()));
     let builds = given(&collected.rows).into_iter().find(|(key, _)| key == "fsin");
-    parts.extend(builds.map(|(_, builds)| format!("fsin {}", escape(&builds.join(", ")))));
+    parts.extend(builds.map(|(_, builds)| format!("fsin {}", builds.join(", "))));
     parts.join(" · ")
 }
 
 /// The settings: the varying ones, and the fixed ones; most defaults are collapsed.
-pub(super) fn section(plan: &Plan, collected: &Collected, notation: &dyn Notation) -> String {
+pub(super) fn section(plan: &Plan, collected: &Collected, notation: &dyn Notation) -> Markup {
     let all = settings(collected);
     let varies = |setting: &Setting| plan.axis(setting.key.name).is_some() || setting.values.len() > 1;
     let line = |setting: &Setting| {
-        let about = escape(&Phrase::of_template(setting.key.about).written(notation));
-        format!("<dt title=\"{about}\">{}</dt><dd>{}</dd>\n", escape(setting.key.name), escape(&setting.words()))
+        let about = Phrase::of_template(setting.key.about).written(notation);
+        html! { dt title=(about) { (setting.key.name) } dd { (setting.words()) } }
     };
     let (varied, fixed): (Vec<&Setting>, Vec<&Setting>) = all.iter().partition(|setting| varies(setting));
     let is_aside = |setting: &&Setting| setting.is_default() && !ALWAYS.contains(&setting.key.name);
     let (usual, set): (Vec<&Setting>, Vec<&Setting>) = fixed.into_iter().partition(is_aside);
-    let list = |heading: &str, settings: &[&Setting]| {
-        if settings.is_empty() {
-            return String::new();
+    html! {
+        @if !all.is_empty() {
+            section.settings {
+                h2 { "Settings" }
+                div.lists {
+                    @for (heading, settings) in [("Varied", &varied), ("Fixed", &set)] {
+                        @if !settings.is_empty() {
+                            div {
+                                h3 { (heading) }
+                                dl { @for setting in settings { (line(setting)) } }
+                            }
+                        }
+                    }
+                }
+                @if !usual.is_empty() {
+                    details {
+                        summary { (counted(usual.len(), "setting", "settings")) " as by default" }
+                        dl { @for setting in &usual { (line(setting)) } }
+                    }
+                }
+            }
         }
-        let lines: String = settings.iter().map(|setting| line(setting)).collect();
-        format!("<div><h3>{heading}</h3><dl>{lines}</dl></div>\n")
-    };
-    let defaults: String = usual.iter().map(|setting| line(setting)).collect();
-    let defaults = match usual.len() {
-        0 => String::new(),
-        count => format!(
-            "<details><summary>{} as by default</summary><dl>{defaults}</dl></details>",
-            counted(count, "setting", "settings")
-        ),
-    };
-    let lists = [list("Varied", &varied), list("Fixed", &set)].concat();
-    if lists.is_empty() && defaults.is_empty() {
-        return String::new();
     }
-    format!("<section class=\"settings\"><h2>Settings</h2><div class=\"lists\">{lists}</div>{defaults}</section>\n")
 }
 
 /// True if the results are of traffic with a load, and the load varies.

@@ -1,78 +1,88 @@
-//! Text as HTML.
+//! Tables of pages.
 
-use crate::svg::escape;
+use maud::{Markup, html};
 
 /// A table whose columns sort; cells are text. A cell of a number sorts as one. Groups keep their rows together.
 pub(super) struct Table {
     /// Titles of columns, and whether any cell below is a number: titles are aligned with their cells.
     columns: Vec<(String, bool)>,
-    rows: String,
+    groups: Vec<Vec<Markup>>,
 }
 
 impl Table {
     /// A table with these column titles.
     pub(super) fn new<'a>(titles: impl IntoIterator<Item = &'a str>) -> Self {
-        Self { columns: titles.into_iter().map(|title| (title.to_owned(), false)).collect(), rows: String::new() }
+        let columns = titles.into_iter().map(|title| (title.to_owned(), false)).collect();
+        Self { columns, groups: vec![Vec::new()] }
     }
 
     /// Adds a row; `class` marks it.
     pub(super) fn row(&mut self, class: &str, cells: &[String]) {
-        self.begin(class);
-        cells.iter().enumerate().for_each(|(column, cell)| self.cell(column, cell));
-        self.rows.push_str("</tr>\n");
+        self.add(class, cells, None);
     }
 
     /// Adds a row with hidden rows, which a click on its cell `at` shows and hides.
     pub(super) fn group(&mut self, class: &str, cells: &[String], at: usize, rows: &[(&str, Vec<String>)]) {
-        self.rows.push_str("</tbody><tbody>\n");
-        self.begin(class);
-        for (column, cell) in cells.iter().enumerate() {
-            if column == at && !rows.is_empty() {
-                self.rows.push_str(&format!(
-                    "<td class=\"n\"><button type=\"button\" class=\"fold\" aria-expanded=\"true\">{}</button></td>",
-                    escape(cell)
-                ));
-            } else {
-                self.cell(column, cell);
-            }
-        }
-        self.rows.push_str("</tr>\n");
+        self.groups.push(Vec::new());
+        self.add(class, cells, (!rows.is_empty()).then_some(at));
         for (class, cells) in rows {
             self.row(&format!("part {class}"), cells);
         }
     }
 
-    fn begin(&mut self, class: &str) {
-        self.rows.push_str(&format!("<tr class=\"{class}\">"));
-    }
-
-    fn cell(&mut self, column: usize, cell: &str) {
-        let first = cell.split(' ').next().unwrap_or("").replace('\u{2009}', "");
-        let is_number = first.parse::<f64>().is_ok();
-        if let Some((_, any)) = self.columns.get_mut(column) {
-            *any |= is_number;
+    fn add(&mut self, class: &str, cells: &[String], fold: Option<usize>) {
+        for ((_, any), cell) in self.columns.iter_mut().zip(cells) {
+            *any |= is_number(cell);
         }
-        self.rows.push_str(if is_number || cell == "-" { "<td class=\"n\">" } else { "<td>" });
-        match cell.split_once(" ± ") {
-            Some((value, interval)) if is_number => {
-                self.rows.push_str(&format!("{} <small>± {}</small>", escape(value), escape(interval)));
+        let row = html! {
+            tr class=(class) {
+                @for (column, cell) in cells.iter().enumerate() {
+                    @if fold == Some(column) {
+                        td.n { button.fold type="button" aria-expanded="true" { (cell) } }
+                    } @else {
+                        td.n[is_number(cell) || cell == "-"] { (content(cell)) }
+                    }
+                }
             }
-            _ => self.rows.push_str(&escape(cell)),
+        };
+        if let Some(last) = self.groups.last_mut() {
+            last.push(row);
         }
-        self.rows.push_str("</td>");
     }
 
     /// The whole table.
-    pub(super) fn end(self) -> String {
-        let title = |(title, is_number): &(String, bool)| {
-            let class = if *is_number { " class=\"n\"" } else { "" };
-            format!("<th scope=\"col\"{class}><button type=\"button\">{}</button></th>", escape(title))
-        };
-        let titles: String = self.columns.iter().map(title).collect();
-        format!(
-            "<div class=\"wide\"><table class=\"sorts\"><thead><tr>{titles}</tr></thead><tbody>\n{}</tbody></table></div>\n",
-            self.rows
-        )
+    pub(super) fn end(self) -> Markup {
+        html! {
+            div.wide {
+                table.sorts {
+                    thead {
+                        tr {
+                            @for (title, is_number) in &self.columns {
+                                th.n[*is_number] scope="col" { button type="button" { (title) } }
+                            }
+                        }
+                    }
+                    @for rows in &self.groups {
+                        tbody { @for row in rows { (row) "\n" } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn is_number(cell: &str) -> bool {
+    let first = cell.split(' ').next().unwrap_or("").replace('\u{2009}', "");
+    first.parse::<f64>().is_ok()
+}
+
+/// The text of a cell; a confidence interval is small.
+fn content(cell: &str) -> Markup {
+    html! {
+        @match cell.split_once(" ± ") {
+            Some((value, interval)) if is_number(cell) => { (value) " " small { "± " (interval) } }
+            _ => { (cell) }
+        }
     }
 }
 
@@ -82,10 +92,9 @@ mod tests {
 
     #[test]
     fn no_text_becomes_a_tag() {
-        assert_eq!(escape("<b a=\"'&"), "&lt;b a=&quot;&#39;&amp;");
         let mut table = Table::new(["<i>"]);
-        table.row("", &["<script>".to_owned()]);
-        let html = table.end();
-        assert!(!html.contains("<script>") && !html.contains("<i>"), "{html}");
+        table.row("\"><b>", &["<script>".to_owned()]);
+        let html = table.end().into_string();
+        assert!(!html.contains("<script>") && !html.contains("<i>") && !html.contains("<b>"), "{html}");
     }
 }

@@ -4,6 +4,7 @@ use super::super::plot::short;
 use super::html::Table;
 use fsin_experiment::result::{Figure, JobRow, Number, RunResult};
 use fsin_experiment::sweep::{Collected, Plan, Row};
+use maud::{Markup, html};
 
 /// Maximum number of jobs on a page; the first ones in the plan are shown.
 const MOST_JOBS: usize = 5000;
@@ -33,11 +34,11 @@ const JOB: &[Column] = &[
 ];
 
 /// The section; empty if no result has jobs.
-pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
+pub(super) fn section(plan: &Plan, collected: &Collected) -> Markup {
     let mixes: Vec<(&Row, &Vec<JobRow>)> =
         collected.rows.iter().filter_map(|row| Some((row, row.result.jobs.as_ref()?))).collect();
     if mixes.is_empty() {
-        return String::new();
+        return Markup::default();
     }
     let axes = || plan.axes.iter().map(|axis| axis.key.as_str());
     let place = |row: &Row| plan.points[row.index].values.clone();
@@ -61,14 +62,19 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
             each.row(if job.finish_cycle.is_some() { "" } else { "bad" }, &cells);
         }
     }
-    let left = if left > 0 { format!(" {left} jobs are not on this page, to keep it small.") } else { String::new() };
-    format!(
-        "<section id=\"jobs\"><h2>Jobs</h2>{}{}<p class=\"note\">Times in cycles. A job waits from its arrival to its start \
-         and runs from there to its finish; slowdown is its run over that of the same job alone on the same nodes. Nodes in \
-         use: the share of nodes and cycles in which there was a job, finished or not.{left}</p></section>\n",
-        whole.end(),
-        each.end()
-    )
+    html! {
+        section id="jobs" {
+            h2 { "Jobs" }
+            (whole.end())
+            (each.end())
+            p.note {
+                "Times in cycles. A job waits from its arrival to its start and runs from there to its finish; slowdown is \
+                 its run over that of the same job alone on the same nodes. Nodes in use: the share of nodes and cycles in \
+                 which there was a job, finished or not."
+                @if left > 0 { " " (left) " jobs are not on this page, to keep it small." }
+            }
+        }
+    }
 }
 
 /// A figure of a mix as a cell; `-` if it is absent.

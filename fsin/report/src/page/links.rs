@@ -4,11 +4,11 @@
 
 use std::collections::HashMap;
 
+use maud::{Markup, PreEscaped, html};
 use serde_json::{Value, json};
 
 use super::super::links::{Map, Net, Paint, STEPS, Scale, loads, order, ramp, svg};
 use super::super::plot::short;
-use crate::svg::escape;
 use fsin_core::words::counted;
 use fsin_experiment::sweep::{Collected, Curves, Plan};
 
@@ -31,44 +31,42 @@ struct Shown {
 }
 
 /// The section; empty if no result has link loads.
-pub(super) fn section(plan: &Plan, curves: &Curves, collected: &Collected) -> String {
+pub(super) fn section(plan: &Plan, curves: &Curves, collected: &Collected) -> Markup {
     let order = order(curves, collected);
     if order.is_empty() {
-        return String::new();
+        return Markup::default();
     }
     let (drawn, shown) = gather(plan, collected, &order);
     let Some(first) = shown.first() else {
         let text = "The results have the loads of links, but the network cannot be built any more: the file of its links \
                     is not where it was.";
-        return format!("<section><h2>Links</h2><p class=\"note\">{text}</p></section>\n");
+        return html! { section { h2 { "Links" } p.note { (text) } } };
     };
     let scale = Scale::up_to(shown.iter().flat_map(|shown| &shown.loads).copied().fold(0.0, f64::max));
-    let mut html = "<section id=\"links\"><h2>Links</h2>\n".to_owned();
-    html.push_str(&picks(plan, &shown));
-    for (number, Drawn { net, map }) in drawn.iter().enumerate() {
-        let hidden = if number == first.net { "" } else { " hidden" };
-        html.push_str(&format!("<div class=\"map\"{hidden}>\n"));
-        let at = shown.iter().find(|shown| shown.net == number).map_or(&[][..], |shown| &shown.loads);
-        match map {
-            Some(map) => html.push_str(&figure(net, map, at, scale)),
-            None => html.push_str("<p class=\"note\">The network is too large to be drawn link by link.</p>"),
-        }
-        html.push_str(&classes(net, at));
-        html.push_str("</div>\n");
-    }
-    html.push_str("<p class=\"note\" id=\"no-links\" hidden>There are no loads of links for this combination.</p>\n");
+    let loads_of = |number: usize| shown.iter().find(|shown| shown.net == number).map_or(&[][..], |shown| &shown.loads);
     let left = order.len() - shown.len();
-    let left = if left > 0 {
-        format!(" {} not on this page, to keep it small.", counted(left, "point", "points"))
-    } else {
-        String::new()
-    };
-    html.push_str(&format!(
-        "<p class=\"note\">Load of a link: the share of cycles in which it carries a phit; 1 phit/cycle is all that it \
-         can.{left}</p>\n<script type=\"application/json\" id=\"link-data\">{}</script></section>\n",
-        data(&drawn, &shown, scale)
-    ));
-    html
+    html! {
+        section id="links" {
+            h2 { "Links" }
+            (picks(plan, &shown))
+            @for (number, Drawn { net, map }) in drawn.iter().enumerate() {
+                div.map hidden[number != first.net] {
+                    @if let Some(map) = map {
+                        (figure(net, map, loads_of(number), scale))
+                    } @else {
+                        p.note { "The network is too large to be drawn link by link." }
+                    }
+                    (classes(net, loads_of(number)))
+                }
+            }
+            p.note id="no-links" hidden { "There are no loads of links for this combination." }
+            p.note {
+                "Load of a link: the share of cycles in which it carries a phit; 1 phit/cycle is all that it can."
+                @if left > 0 { " " (counted(left, "point", "points")) " not on this page, to keep it small." }
+            }
+            script type="application/json" id="link-data" { (PreEscaped(data(&drawn, &shown, scale))) }
+        }
+    }
 }
 
 /// The networks and points on the page.
@@ -102,27 +100,31 @@ fn gather(plan: &Plan, collected: &Collected, order: &[usize]) -> (Vec<Drawn>, V
 }
 
 /// A selection list for each axis.
-fn picks(plan: &Plan, shown: &[Shown]) -> String {
-    let pick = |(axis, about): (usize, &fsin_experiment::sweep::PlanAxis)| {
-        let here = shown.iter().any(|one| one.values.get(axis) != shown[0].values.get(axis));
-        let options: String = about
-            .values
-            .iter()
-            .filter(|value| shown.iter().any(|shown| shown.values.get(axis) == Some(value)))
-            .map(|value| {
-                let chosen = if shown[0].values.get(axis) == Some(value) { " selected" } else { "" };
-                format!("<option{chosen}>{}</option>", escape(value))
-            })
-            .collect();
-        let hidden = if here { "" } else { " hidden" };
-        format!("<label{hidden}>{} <select>{options}</select></label>\n", escape(&about.key))
-    };
-    let picks: String = plan.axes.iter().enumerate().map(pick).collect();
-    if picks.is_empty() { picks } else { format!("<form class=\"picks\" autocomplete=\"off\">{picks}</form>\n") }
+fn picks(plan: &Plan, shown: &[Shown]) -> Markup {
+    let is_at = |shown: &Shown, axis: usize, value: &String| shown.values.get(axis) == Some(value);
+    let varies = |axis: usize| shown.iter().any(|one| one.values.get(axis) != shown[0].values.get(axis));
+    html! {
+        @if !plan.axes.is_empty() {
+            form.picks autocomplete="off" {
+                @for (axis, about) in plan.axes.iter().enumerate() {
+                    label hidden[!varies(axis)] {
+                        (about.key) " "
+                        select {
+                            @for value in &about.values {
+                                @if shown.iter().any(|shown| is_at(shown, axis, value)) {
+                                    option selected[is_at(&shown[0], axis, value)] { (value) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// The picture of a network, with the loads of one point.
-fn figure(net: &Net, map: &Map, loads: &[f64], scale: Scale) -> String {
+fn figure(net: &Net, map: &Map, loads: &[f64], scale: Scale) -> Markup {
     let svg = svg(map, loads, scale, "", Paint::Class);
     // The page sets the size; the box keeps the aspect ratio.
     let svg =
@@ -130,36 +132,43 @@ fn figure(net: &Net, map: &Map, loads: &[f64], scale: Scale) -> String {
     let head = svg.find('>').unwrap_or(0);
     let (head, rest) = svg.split_at(head);
     let head = head.split(" height=").next().unwrap_or(head);
-    let spec = escape(&net.spec);
-    format!(
-        "<figure aria-label=\"Load of the links of {spec}\">{head} role=\"img\"{rest}<figcaption>{spec}. {}</figcaption></figure>\n",
-        map.reading
-    )
+    html! {
+        figure aria-label={ "Load of the links of " (net.spec) } {
+            (PreEscaped(format!("{head} role=\"img\"{rest}")))
+            figcaption { (net.spec) ". " (map.reading) }
+        }
+    }
 }
 
 /// A line for each link class: number, mean, maximum, and the location of the maximum.
-fn classes(net: &Net, loads: &[f64]) -> String {
-    let mut rows = String::new();
-    for (class, name) in net.classes.iter().enumerate() {
+fn classes(net: &Net, loads: &[f64]) -> Markup {
+    let row = |(class, name): (usize, &String)| {
         let of = || net.links.iter().zip(loads).filter(move |(link, _)| link.class == class);
         let count = net.links.iter().filter(|link| link.class == class).count();
         let mean = of().map(|(_, load)| load).sum::<f64>() / count.max(1) as f64;
         // The first one, of several with the same load.
         let most = of().reduce(|most, one| if one.1 > most.1 { one } else { most });
         let (most, place) = most.map_or((0.0, String::new()), |(link, &load)| (load, net.name(link)));
-        rows.push_str(&format!(
-            "<tr><td>{}</td><td class=\"n\">{count}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>\n",
-            escape(name),
-            short(rounded(mean)),
-            short(rounded(most)),
-            escape(&place)
-        ));
+        html! {
+            tr {
+                td { (name) }
+                @for number in [count.to_string(), short(rounded(mean)), short(rounded(most))] { td.n { (number) } }
+                td { (place) }
+            }
+        }
+    };
+    html! {
+        div.wide {
+            table {
+                thead {
+                    tr {
+                        @for title in ["links", "number", "mean load", "largest", "at"] { th scope="col" { (title) } }
+                    }
+                }
+                tbody { @for class in net.classes.iter().enumerate() { (row(class)) } }
+            }
+        }
     }
-    format!(
-        "<div class=\"wide\"><table><thead><tr><th scope=\"col\">links</th><th scope=\"col\">number</th>\
-         <th scope=\"col\">mean load</th><th scope=\"col\">largest</th><th scope=\"col\">at</th></tr></thead>\
-         <tbody>\n{rows}</tbody></table></div>\n"
-    )
 }
 
 /// A load rounded to the precision of the page.

@@ -14,7 +14,8 @@ mod warnings;
 use tables::{bounds, comparison, points, saturation, searches};
 
 use super::plot::{GRID, Look, Picture, Scale, pictures};
-use super::svg::{COLOURS, Colour, escape};
+use super::svg::{COLOURS, Colour};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use trgen::phrase::Notation;
 
 use fsin_experiment::sweep::{Collected, Curves, Plan, Saturations};
@@ -54,84 +55,93 @@ pub struct Subject<'a> {
 #[must_use]
 pub fn page(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, notation: &dyn Notation) -> String {
     let Subject { name, plan, collected, saturations, .. } = subject;
-    let searches = saturations.map_or(String::new(), searches);
+    let searches = saturations.map(searches).unwrap_or_default();
     if plan.points.is_empty() {
         // The folder has searches only.
         let title = subject.title.unwrap_or(name);
-        return whole(title, &format!("<header><h1>{}</h1></header>\n<main>\n{searches}</main>\n", escape(title)));
+        return whole(title, html! { header { h1 { (title) } } main { (searches) } });
     }
     let curves = Curves::of(plan, collected);
     let title = subject.title.map_or_else(|| head::title(collected, name), str::to_owned);
-    let mut body = format!(
-        "<header><h1>{}</h1><p>{}</p></header>\n<main>\n",
-        escape(&title),
-        head::summary(name, plan, collected)
-    );
-    body.push_str(&head::section(plan, collected, notation));
-    body.push_str(&warnings::section(plan, collected));
     // Every point is in view, and shows its values.
     let look = Look { scale, is_whole: true, saturated: true, ..Look::default() };
     let others = baseline.map(|baseline| (baseline, Curves::of(baseline.plan, baseline.collected)));
     let both = others.as_ref().and_then(|(baseline, others)| {
         curves.with_baseline((name, collected), others, (baseline.name, baseline.collected))
     });
-    let pictures = match &both {
-        Some((curves, collected)) => pictures(curves, collected, &look),
-        None => pictures(&curves, collected, &look),
+    let (drawn, rows) = both.as_ref().map_or((&curves, collected), |(curves, collected)| (curves, collected));
+    let pictures = pictures(drawn, rows, &look);
+    let body = html! {
+        header {
+            h1 { (title) }
+            p { (head::summary(name, plan, collected)) }
+        }
+        main {
+            (head::section(plan, collected, notation))
+            (warnings::section(plan, collected))
+            @if !pictures.is_empty() {
+                section {
+                    h2 { "Curves" }
+                    div.plots { @for picture in &pictures { (figure(picture)) } }
+                    @if let (Some(_), Some(baseline)) = (&both, baseline) {
+                        p.note {
+                            "Pale curves with small markers, and pale bars, are those of " (baseline.name)
+                            ", with which this is compared."
+                        }
+                    }
+                    (hollow(rows))
+                }
+            }
+            (saturation(&curves, collected))
+            (searches)
+            (links::section(plan, &curves, collected))
+            @if let Some((baseline, others)) = &others { (comparison(baseline, others, (&curves, collected))) }
+            (bounds(plan, collected))
+            (jobs::section(plan, collected))
+            (points(plan, collected))
+            (warnings::notes(plan, collected))
+            (origin::section(plan, collected))
+        }
     };
-    if !pictures.is_empty() {
-        let broken = match (&both, baseline) {
-            (Some(_), Some(baseline)) => format!(
-                "<p class=\"note\">Pale curves with small markers, and pale bars, are those of {}, with which this is compared.</p>",
-                escape(baseline.name)
-            ),
-            _ => String::new(),
-        };
-        body.push_str("<section><h2>Curves</h2><div class=\"plots\">\n");
-        body.extend(pictures.iter().map(figure));
-        let drawn = both.as_ref().map_or(collected, |(_, both)| both);
-        body.push_str(&format!("</div>{broken}{}</section>\n", hollow(drawn)));
-    }
-    body.push_str(&saturation(&curves, collected));
-    body.push_str(&searches);
-    body.push_str(&links::section(plan, &curves, collected));
-    if let Some((baseline, others)) = &others {
-        body.push_str(&comparison(baseline, others, (&curves, collected)));
-    }
-    body.push_str(&bounds(plan, collected));
-    body.push_str(&jobs::section(plan, collected));
-    body.push_str(&points(plan, collected));
-    body.push_str(&warnings::notes(plan, collected));
-    body.push_str(&origin::section(plan, collected));
-    body.push_str("</main>\n");
-    whole(&title, &body)
+    whole(&title, body)
 }
 
 /// The complete page with this body.
-fn whole(title: &str, body: &str) -> String {
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
-         <link rel=\"icon\" href=\"data:,\">\n<style>\n{STYLE}{}{}</style>\n</head>\n<body>\n{body}<div id=\"tip\" hidden></div>\n\
-         <script>\n{SCRIPT}</script>\n</body>\n</html>\n",
-        escape(title),
-        series_colours(),
-        links::load_colours()
-    )
+fn whole(title: &str, body: Markup) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) }
+                link rel="icon" href="data:,";
+                style { (PreEscaped([STYLE, &series_colours(), &links::load_colours()].concat())) }
+            }
+            body {
+                (body)
+                div id="tip" hidden {}
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string()
 }
 
 /// The meaning of hollow markers, if there are any.
-fn hollow(collected: &Collected) -> &'static str {
-    if collected.rows.iter().any(|row| row.result.is_saturated()) {
-        "<p class=\"note\">Hollow markers are saturated points: the network accepted less than it was asked for. Queues of open \
-         sources grow, and latency is that of a run of this length. No line leads to them.</p>"
-    } else {
-        ""
+fn hollow(collected: &Collected) -> Markup {
+    html! {
+        @if collected.rows.iter().any(|row| row.result.is_saturated()) {
+            p.note {
+                "Hollow markers are saturated points: the network accepted less than it was asked for. Queues of open \
+                 sources grow, and latency is that of a run of this length. No line leads to them."
+            }
+        }
     }
 }
 
 /// A picture within the page: its colours become those of the page, and its markers show their values.
-fn figure(picture: &Picture) -> String {
+fn figure(picture: &Picture) -> Markup {
     let start = picture.svg.find("<svg").unwrap_or(0);
     let mut svg = picture.svg[start..].to_owned();
     for (number, colour) in COLOURS.iter().enumerate() {
@@ -151,20 +161,17 @@ fn figure(picture: &Picture) -> String {
         let shape = shape.split_inclusive('"').take(2).collect::<String>();
         svg.replace_range(..end, &format!("<svg {shape} role=\"img\" xmlns=\"http://www.w3.org/2000/svg\""));
     }
-    let hints: String = picture
-        .hints
-        .iter()
-        .map(|hint| {
-            let text = escape(&hint.text);
-            format!(
-                "<circle class=\"hint\" tabindex=\"0\" cx=\"{}\" cy=\"{}\" r=\"22\"><title>{text}</title></circle>",
-                hint.x, hint.y
-            )
-        })
-        .collect();
-    let svg = svg.trim_end().trim_end_matches("</svg>").to_owned();
-    let label = escape(&picture.caption);
-    format!("<figure aria-label=\"{label}\">{svg}{hints}</svg><figcaption>{label}</figcaption></figure>\n")
+    let svg = svg.trim_end().trim_end_matches("</svg>");
+    html! {
+        figure aria-label=(picture.caption) {
+            (PreEscaped(svg))
+            @for hint in &picture.hints {
+                circle.hint tabindex="0" cx=(hint.x) cy=(hint.y) r="22" { title { (hint.text) } }
+            }
+            (PreEscaped("</svg>"))
+            figcaption { (picture.caption) }
+        }
+    }
 }
 
 /// The colours of curves as variables of the style sheet: lighter variants on a dark page.

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::html::Table;
-use crate::svg::escape;
 use fsin_experiment::result::Manifest;
 use fsin_experiment::sweep::{Collected, Plan, Row};
+use maud::{Markup, html};
 
 /// Builds, machines, costs, input files, digests.
-pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
+pub(super) fn section(plan: &Plan, collected: &Collected) -> Markup {
     let rows = &collected.rows;
     let mut facts: Vec<(&str, String)> = Vec::new();
     const FIELDS: [(&str, Field); 4] = [
@@ -30,27 +30,30 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
     if let Some(first) = rows.first().filter(|row| !row.result.manifest.command.is_empty()) {
         facts.push(("command", first.result.manifest.command.join(" ")));
     }
-    let list: String = facts.iter().map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>", escape(value))).collect();
     let mut inputs: BTreeSet<(String, String)> = BTreeSet::new();
     for input in rows.iter().flat_map(|row| &row.result.manifest.inputs) {
         inputs.insert((input.path.clone(), input.sha256.clone()));
     }
-    let inputs: String = inputs
-        .iter()
-        .map(|(path, hash)| format!("<dt>{}</dt><dd><code>{}</code></dd>", escape(path), escape(hash)))
-        .collect();
-    let inputs = if inputs.is_empty() { inputs } else { format!("<h3>Input files (SHA-256)</h3><dl>{inputs}</dl>") };
     let experiment = plan.points.first().map_or("", |point| point.experiment.as_str());
-    format!(
-        "<section><h2>Manifest</h2><dl>{list}</dl>{inputs}{}<details><summary>The complete experiment of the first \
-         point</summary><pre>{}</pre></details></section>\n",
-        digests(plan, collected),
-        escape(experiment)
-    )
+    html! {
+        section {
+            h2 { "Manifest" }
+            dl { @for (name, value) in &facts { dt { (name) } dd { (value) } } }
+            @if !inputs.is_empty() {
+                h3 { "Input files (SHA-256)" }
+                dl { @for (path, hash) in &inputs { dt { (path) } dd { code { (hash) } } } }
+            }
+            (digests(plan, collected))
+            details {
+                summary { "The complete experiment of the first point" }
+                pre { (experiment) }
+            }
+        }
+    }
 }
 
 /// The digests, for comparison with a run of a point elsewhere.
-fn digests(plan: &Plan, collected: &Collected) -> String {
+fn digests(plan: &Plan, collected: &Collected) -> Markup {
     let mut table = Table::new(plan.axes.iter().map(|axis| axis.key.as_str()).chain(["digest"]));
     let mut any = false;
     for row in &collected.rows {
@@ -58,9 +61,10 @@ fn digests(plan: &Plan, collected: &Collected) -> String {
         table.row("", &[plan.points[row.index].values.clone(), vec![digest.clone()]].concat());
         any = true;
     }
-    match any {
-        true => format!("<details><summary>Digests of all deliveries, run by run</summary>{}</details>\n", table.end()),
-        false => String::new(),
+    html! {
+        @if any {
+            details { summary { "Digests of all deliveries, run by run" } (table.end()) }
+        }
     }
 }
 

@@ -6,19 +6,19 @@ use super::super::plot::short;
 use super::super::rounded::{percent, rounded, with_interval};
 use super::Baseline;
 use super::html::Table;
-use crate::svg::escape;
 use fsin_core::stats::estimate;
 use fsin_core::words::counted;
 use fsin_experiment::result::Figure;
 use fsin_experiment::sweep::{Collected, Curves, Plan, Row, Saturations, Spot, apart, compare};
+use maud::{Markup, html};
 
 /// Accepted load per sending node, like offered loads; in older results, per node.
 const ACCEPTED: [Figure; 2] = [Figure::AcceptedLoadOfSenders, Figure::AcceptedLoad];
 
 /// The saturation load of each curve, as far as the simulated loads determine it.
-pub(super) fn saturation(curves: &Curves, collected: &Collected) -> String {
+pub(super) fn saturation(curves: &Curves, collected: &Collected) -> Markup {
     if curves.axis != "load" || !curves.curves.iter().any(|curve| curve.spots.len() > 1) {
-        return String::new();
+        return Markup::default();
     }
     let mut table = Table::new([
         "curve",
@@ -55,19 +55,24 @@ pub(super) fn saturation(curves: &Curves, collected: &Collected) -> String {
             ],
         );
     }
-    format!(
-        "<section><h2>Saturation</h2>{}<p class=\"note\">Loads in phits/node/cycle, latency in cycles. \
-         <code>fsin saturation</code> finds the load between two rows of the sweep.</p></section>\n",
-        table.end()
-    )
+    html! {
+        section {
+            h2 { "Saturation" }
+            (table.end())
+            p.note {
+                "Loads in phits/node/cycle, latency in cycles. " code { "fsin saturation" }
+                " finds the load between two rows of the sweep."
+            }
+        }
+    }
 }
 
 /// Completion times of programs with their lower bounds; empty if no result has them.
-pub(super) fn bounds(plan: &Plan, collected: &Collected) -> String {
+pub(super) fn bounds(plan: &Plan, collected: &Collected) -> Markup {
     let has = |row: &&Row| row.result.completion_bound_cycles.is_some();
     let rows: Vec<_> = collected.rows.iter().filter(has).collect();
     if rows.is_empty() {
-        return String::new();
+        return Markup::default();
     }
     let axes = plan.axes.iter().map(|axis| axis.key.as_str());
     let titles = ["injection", "ejection", "bisection", "links", "critical path", "binding", "time / bound"];
@@ -86,17 +91,22 @@ pub(super) fn bounds(plan: &Plan, collected: &Collected) -> String {
         cells.push(share.map_or("-".to_owned(), |(time, bound)| format!("{:.2}", time / bound)));
         table.row("", &cells);
     }
-    format!(
-        "<section><h2>Time and its lower bounds</h2>{}<p class=\"note\">Cycles that no routing could beat: phits of the busiest node \
-         over its links (injection, ejection), phits that cross a middle of the network over the links there (bisection), all phits times \
-         hops over all links, and the program over a network that delivers at once (critical path). The greatest binds; where the time \
-         is far above it, what is lost is lost to congestion, or to a latency that nothing hides.</p></section>\n",
-        table.end()
-    )
+    html! {
+        section {
+            h2 { "Time and its lower bounds" }
+            (table.end())
+            p.note {
+                "Cycles that no routing could beat: phits of the busiest node over its links (injection, ejection), phits \
+                 that cross a middle of the network over the links there (bisection), all phits times hops over all links, \
+                 and the program over a network that delivers at once (critical path). The greatest binds; where the time \
+                 is far above it, what is lost is lost to congestion, or to a latency that nothing hides."
+            }
+        }
+    }
 }
 
 /// Results of saturation searches by bisection.
-pub(super) fn searches(found: &Saturations) -> String {
+pub(super) fn searches(found: &Saturations) -> Markup {
     let mut table = Table::new(["network", "saturation load", "± 95 %", "seeds", "peak accepted", "± 95 %"]);
     let number = |value: Option<f64>| value.map_or("-".to_owned(), short);
     for search in &found.searches {
@@ -107,29 +117,30 @@ pub(super) fn searches(found: &Saturations) -> String {
         let cells = [label, outcome, number(search.load_ci95), seeds, number(search.peak), number(search.peak_ci95)];
         table.row(if search.is_complete() { "" } else { "saturated" }, &cells);
     }
-    let failed: String = found
-        .searches
-        .iter()
-        .flat_map(|search| &search.seeds)
-        .filter_map(|seed| {
-            Some(format!("<p class=\"note\">Seed {}: {}.</p>", escape(&seed.seed), escape(seed.failure.as_ref()?)))
-        })
-        .collect();
-    format!(
-        "<section><h2>Saturation by bisection</h2>{}{failed}<p class=\"note\">Loads in phits/node/cycle, each seed to an interval of \
-         {}. Confidence is over seeds; of one seed there is none.</p></section>\n",
-        table.end(),
-        found.tolerance
-    )
+    html! {
+        section {
+            h2 { "Saturation by bisection" }
+            (table.end())
+            @for seed in found.searches.iter().flat_map(|search| &search.seeds) {
+                @if let Some(failure) = &seed.failure {
+                    p.note { "Seed " (seed.seed) ": " (failure) "." }
+                }
+            }
+            p.note {
+                "Loads in phits/node/cycle, each seed to an interval of " (found.tolerance) ". Confidence is over seeds; of \
+                 one seed there is none."
+            }
+        }
+    }
 }
 
 /// Every point against its counterpart in the baseline, below the settings in which the two differ.
-pub(super) fn comparison(baseline: &Baseline<'_>, others: &Curves, candidate: (&Curves, &Collected)) -> String {
+pub(super) fn comparison(baseline: &Baseline<'_>, others: &Curves, candidate: (&Curves, &Collected)) -> Markup {
     let margin = baseline.margin;
     let (rows, alone) = compare((others, baseline.collected), candidate, margin);
     let settings = apart(baseline.collected, candidate.1);
     let settings = if settings.is_empty() {
-        "<p>Both have the same settings.</p>\n".to_owned()
+        html! { p { "Both have the same settings." } }
     } else {
         let mut table = Table::new(["setting", baseline.name, "here"]);
         for one in &settings {
@@ -170,18 +181,18 @@ pub(super) fn comparison(baseline: &Baseline<'_>, others: &Curves, candidate: (&
             ],
         );
     }
-    let alone = match alone {
-        0 => String::new(),
-        alone => format!(" {} in one of the two only.", counted(alone, "point is", "points are")),
-    };
-    format!(
-        "<section id=\"comparison\"><h2>Against {}</h2>{settings}{}<p class=\"note\">± is half the 95 % confidence interval of \
-         the difference. Same: it lies within {} % of the baseline; higher, lower: 0 is outside it; unclear: neither is \
-         shown, and more seeds may show it.{alone}</p></section>\n",
-        escape(baseline.name),
-        table.end(),
-        100.0 * margin
-    )
+    html! {
+        section id="comparison" {
+            h2 { "Against " (baseline.name) }
+            (settings)
+            (table.end())
+            p.note {
+                "± is half the 95 % confidence interval of the difference. Same: it lies within " (100.0 * margin)
+                " % of the baseline; higher, lower: 0 is outside it; unclear: neither is shown, and more seeds may show it."
+                @if alone > 0 { " " (counted(alone, "point is", "points are")) " in one of the two only." }
+            }
+        }
+    }
 }
 
 /// The summary of several runs.
@@ -280,7 +291,7 @@ fn states(rows: &[&Row]) -> (&'static str, String) {
 
 /// Every point with its figures. Points that differ only in their seeds are one row, with the mean and the runs behind
 /// it.
-pub(super) fn points(plan: &Plan, collected: &Collected) -> String {
+pub(super) fn points(plan: &Plan, collected: &Collected) -> Markup {
     let have = |figure: Figure| collected.rows.iter().any(|row| row.result.number(figure).is_some());
     let columns: Vec<_> = COLUMNS.iter().filter(|column| have(column.figure)).collect();
     let seed = plan.axis("seed");
@@ -327,9 +338,11 @@ pub(super) fn points(plan: &Plan, collected: &Collected) -> String {
         }
         None => "half the 95 % confidence interval over the batches of a run",
     };
-    format!(
-        "<section id=\"points\"><h2>Points</h2>{}<p class=\"note\">Loads in phits/node/cycle, latencies in cycles; ± is \
-         {of_seeds}.</p></section>\n",
-        table.end()
-    )
+    html! {
+        section id="points" {
+            h2 { "Points" }
+            (table.end())
+            p.note { "Loads in phits/node/cycle, latencies in cycles; ± is " (of_seeds) "." }
+        }
+    }
 }

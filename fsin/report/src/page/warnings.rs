@@ -3,38 +3,41 @@
 use std::collections::BTreeSet;
 
 use super::head::goes_along_loads;
-use crate::svg::escape;
 use fsin_core::words::counted;
 use fsin_experiment::result::WarningKind;
-use fsin_experiment::sweep::{Collected, Curves, Plan, Row};
+use fsin_experiment::sweep::{Collected, Curves, Plan, Row, remarks};
+use maud::{Markup, html};
 
 /// Failures, missing points, and unexpected warnings of the runs; empty if there is nothing.
-pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
-    let mut items: Vec<(&str, String)> = Vec::new();
+pub(super) fn section(plan: &Plan, collected: &Collected) -> Markup {
+    let mut items: Vec<(&str, Markup)> = Vec::new();
     for (index, why) in &collected.failed {
         let point = plan.describe(&plan.points[*index]);
-        items.push(("bad", format!("<b>Failed:</b> {}: {}", escape(&point), escape(why))));
+        items.push(("bad", html! { b { "Failed:" } " " (point) ": " (why) }));
     }
     if !collected.missing.is_empty() {
-        items.push(("bad", format!("<b>Not run yet:</b> {}", named(plan, &collected.missing))));
+        items.push(("bad", html! { b { "Not run yet:" } " " (named(plan, &collected.missing)) }));
     }
     let versions: BTreeSet<String> = collected.rows.iter().map(commit).collect();
     if versions.len() > 1 {
-        let list = versions.iter().map(|version| escape(version)).collect::<Vec<_>>().join(", ");
-        items.push(("bad", format!("<b>Made by different builds</b> of fsin: {list}")));
+        let list = versions.into_iter().collect::<Vec<_>>().join(", ");
+        items.push(("bad", html! { b { "Made by different builds" } " of fsin: " (list) }));
     }
     items.extend(said(collected, |row| surprises(plan, row)).iter().map(|one| ("", one.html(plan))));
-    items.extend(fsin_experiment::sweep::remarks(plan, collected).iter().map(|remark| ("", escape(remark))));
-    if items.is_empty() {
-        return String::new();
+    items.extend(remarks(plan, collected).iter().map(|remark| ("", html! { (remark) })));
+    html! {
+        @if !items.is_empty() {
+            section.warnings {
+                h2 { "Warnings" }
+                ul { @for (class, item) in &items { li class=(class) { (item) } } }
+            }
+        }
     }
-    let list: String = items.iter().map(|(class, item)| format!("<li class=\"{class}\">{item}</li>\n")).collect();
-    format!("<section class=\"warnings\"><h2>Warnings</h2><ul>{list}</ul></section>\n")
 }
 
 /// The commit of the program that made a result, in quotes.
 fn commit(row: &Row) -> String {
-    row.result.manifest.commit.as_ref().map_or_else(|| "null".to_owned(), |commit| format!("\"{commit}\""))
+    row.result.manifest.commit.as_ref().map_or_else(|| "unknown".to_owned(), |commit| format!("\"{commit}\""))
 }
 
 /// The warnings of a run, and whether each follows from the settings: silent nodes of a pattern always do, and where
@@ -54,30 +57,36 @@ fn surprises<'a>(plan: &Plan, row: &'a Row) -> Vec<&'a str> {
 }
 
 /// Consequences of the settings, and notes of the runs.
-fn remarks<'a>(plan: &Plan, row: &'a Row) -> Vec<&'a str> {
+fn harmless<'a>(plan: &Plan, row: &'a Row) -> Vec<&'a str> {
     let expected = warnings(plan, row).into_iter().filter(|(_, expected)| *expected).map(|(text, _)| text);
     expected.chain(row.result.notes.iter().map(String::as_str)).collect()
 }
 
 /// Consequences of the settings, and notes of the runs on their methods: nothing alarming. Empty if there is nothing.
-pub(super) fn notes(plan: &Plan, collected: &Collected) -> String {
-    let mut items: Vec<String> = Vec::new();
+pub(super) fn notes(plan: &Plan, collected: &Collected) -> Markup {
+    let mut items: Vec<Markup> = Vec::new();
+    let mut say = |text: &str| items.push(html! { (text) });
     if Curves::of(plan, collected).cycles_differ() {
-        items.push("Cycles are not equally long in all points: their numbers compare no times, seconds do.".to_owned());
+        say("The length of a cycle differs between points: compare times in seconds, not in cycles.");
     }
     if collected.left_out > 0 {
         let points = counted(collected.left_out, "point", "points");
-        items.push(format!("{points} beyond saturation left out by the stop rule."));
+        say(&format!("{points} beyond saturation left out by the stop rule."));
     }
-    items.extend(plan.left_out().iter().map(|line| escape(line)));
+    plan.left_out().iter().for_each(|line| say(line));
     let has_intervals = |row: &Row| row.result.accepted_load_ci95.is_some();
     if plan.axis("seed").is_none() && collected.rows.iter().any(has_intervals) {
-        items
-            .push("One seed: confidence intervals are those of batches of one run. Several seeds say more.".to_owned());
+        say("One seed: confidence intervals are those of batches of one run. Several seeds say more.");
     }
-    items.extend(said(collected, |row| remarks(plan, row)).iter().map(|one| one.html(plan)));
-    let list: String = items.iter().map(|item| format!("<li>{item}</li>\n")).collect();
-    if list.is_empty() { list } else { format!("<section><h2>Notes</h2><ul>{list}</ul></section>\n") }
+    items.extend(said(collected, |row| harmless(plan, row)).iter().map(|one| one.html(plan)));
+    html! {
+        @if !items.is_empty() {
+            section {
+                h2 { "Notes" }
+                ul { @for item in &items { li { (item) } } }
+            }
+        }
+    }
 }
 
 /// Texts with the same beginning: often they differ only in numbers.
@@ -89,21 +98,20 @@ struct Said {
 
 impl Said {
     /// One text and its points; of several texts, their beginning, followed by each of them.
-    fn html(&self, plan: &Plan) -> String {
-        let item = |(text, points): &(String, Vec<usize>)| {
-            format!("{} <span class=\"where\">{}</span>", escape(text), named(plan, points))
-        };
+    fn html(&self, plan: &Plan) -> Markup {
+        let item = |(text, points): &(String, Vec<usize>)| html! { (text) " " span.where { (named(plan, points)) } };
         if let [only] = &self.texts[..] {
             return item(only);
         }
         let points: usize = self.texts.iter().map(|(_, points)| points.len()).sum();
-        let list: String = self.texts.iter().map(|text| format!("<li>{}</li>", item(text))).collect();
-        format!(
-            "{}: {} in {} <details><summary>each</summary><ul>{list}</ul></details>",
-            escape(self.head.trim_end()),
-            counted(self.texts.len(), "text", "texts"),
-            counted(points, "point", "points")
-        )
+        html! {
+            (self.head.trim_end()) ": " (counted(self.texts.len(), "variant", "variants")) " at "
+            (counted(points, "point", "points")) " "
+            details {
+                summary { "each" }
+                ul { @for text in &self.texts { li { (item(text)) } } }
+            }
+        }
     }
 }
 
@@ -131,10 +139,12 @@ fn said<'a>(collected: &'a Collected, texts: impl Fn(&'a Row) -> Vec<&'a str>) -
 }
 
 /// The points with a text; `all points` if there are no others.
-fn named(plan: &Plan, points: &[usize]) -> String {
+fn named(plan: &Plan, points: &[usize]) -> Markup {
     if points.len() == plan.points.len() && points.len() > 1 {
-        return "all points".to_owned();
+        return html! { "all points" };
     }
-    let names: Vec<String> = points.iter().map(|&index| escape(&plan.describe(&plan.points[index]))).collect();
-    format!("<details><summary>{}</summary>{}</details>", counted(points.len(), "point", "points"), names.join("; "))
+    let names: Vec<String> = points.iter().map(|&index| plan.describe(&plan.points[index])).collect();
+    html! {
+        details { summary { (counted(points.len(), "point", "points")) } (names.join("; ")) }
+    }
 }

@@ -14,7 +14,7 @@ pub(super) struct Extent {
     pub(super) log: bool,
     /// Upper end of a truncated vertical axis, if values lie above.
     pub(super) cut: Option<f64>,
-    /// Minimum and maximum value, confidence interval included above.
+    /// The least mean, and the greatest upper end of a confidence interval.
     values: (f64, f64),
     /// Values along the horizontal axis.
     places: Vec<f64>,
@@ -26,11 +26,11 @@ pub(super) struct Extent {
 
 impl Extent {
     /// The extent of a figure, over the series of all its pictures. `kind` is the name of the figure's pictures;
-    /// `is_cut`: whether a linear axis may be truncated.
+    /// `may_cut`: whether a linear axis may be truncated.
     pub(super) fn of(
         series: &[&Series],
         kind: &str,
-        (log, is_cut): (bool, bool),
+        (log, may_cut): (bool, bool),
         from_zero: bool,
         look: &Look,
     ) -> Self {
@@ -39,7 +39,7 @@ impl Extent {
         let most = marks().map(upper).fold(0.0, f64::max);
         let first = |series: &&Series| series.drawn().find(|mark| !mark.saturated).map(|mark| mark.value.mean);
         let zero_load = series.iter().filter_map(first).fold(0.0, f64::max);
-        let cut = (is_cut && !log && zero_load > 0.0).then_some(ZERO_LOADS * zero_load).filter(|&cut| cut < most);
+        let cut = (may_cut && !log && zero_load > 0.0).then_some(ZERO_LOADS * zero_load).filter(|&cut| cut < most);
         let range = |of: &str| look.ranges.iter().rev().find(|range| range.of == of);
         let x = range("x");
         let y = range(kind);
@@ -80,14 +80,14 @@ fn upper(mark: &Mark) -> f64 {
     mark.value.mean + mark.value.ci95.unwrap_or(0.0)
 }
 
-/// True if an axis of these values is logarithmic. `is_cut`: whether it may be truncated instead.
-pub(super) fn is_log(series: &[&Series], scale: Scale, is_load: bool, is_cut: bool) -> bool {
+/// True if an axis of these values is logarithmic. `may_cut`: whether it may be truncated instead.
+pub(super) fn is_log(series: &[&Series], scale: Scale, is_load: bool, may_cut: bool) -> bool {
     let values = || series.iter().flat_map(|series| series.drawn().map(|mark| mark.value.mean));
     let positive = values().all(|value| value > 0.0);
     let (least, most) = values().fold((f64::MAX, 0.0_f64), |(least, most), value| (least.min(value), most.max(value)));
     match scale {
         _ if !positive || is_load || most == 0.0 => false,
-        Scale::Auto => !is_cut && most > 20.0 * least,
+        Scale::Auto => !may_cut && most > 20.0 * least,
         Scale::Linear => false,
         Scale::Log => true,
     }

@@ -288,9 +288,9 @@ pub fn pictures(curves: &Curves, collected: &Collected, look: &Look) -> Vec<Pict
         }
         let is_load = is_accepted(figure);
         let scale = if curves.numeric || look.scale == Scale::Log { look.scale } else { Scale::Linear };
-        let is_cut = is_over_loads && curves.numeric && !look.is_whole;
-        let log = is_log(&all, scale, is_load, is_cut);
-        let extent = Extent::of(&all, kind, (log, is_cut), curves.axis == "load", look);
+        let may_cut = is_over_loads && curves.numeric && !look.is_whole;
+        let log = is_log(&all, scale, is_load, may_cut);
+        let extent = Extent::of(&all, kind, (log, may_cut), curves.axis == "load", look);
         let figure =
             Drawn { of: (figure, title, kind), curves, sources: &sources, look, extent, factor: unit.factor() };
         if look.panels && sheets.len() > 1 {

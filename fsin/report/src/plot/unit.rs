@@ -28,7 +28,7 @@ impl Unit {
         Value { mean: value.mean * self.0, ci95: value.ci95.map(|ci95| ci95 * self.0) }
     }
 
-    /// A value of the results in this unit.
+    /// The number by which a value of the results is multiplied.
     pub(super) const fn factor(self) -> f64 {
         self.0
     }

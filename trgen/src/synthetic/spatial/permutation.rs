@@ -5,29 +5,32 @@ use super::{Built, Entry, Site};
 use crate::catalog::Component;
 use crate::synthetic::expr::Call;
 
-const BOOK: &str = "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 3.2";
+const DALLY: &str = "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 3.2";
+const DUATO: &str = "Duato, Yalamanchili, Ni, Interconnection Networks (2003), 9.2";
 
 const fn entry(
     name: &'static str,
     aliases: &'static [&'static str],
     about: &'static str,
+    source: &'static str,
     build: fn(&Call, Site) -> Built,
 ) -> Entry {
-    Entry { component: Component { name, about, parameters: &[], source: BOOK }, aliases, build }
+    Entry { component: Component { name, about, parameters: &[], source }, aliases, build }
 }
 
 pub(super) static TRANSPOSE: Entry = entry(
     "transpose",
     &[],
-    "bit j goes to bit (j + floor(b/2)) mod b; on a square 2-D grid of them (x,y) sends to (y,x)",
+    "bit j goes to bit (j + floor(b/2)) mod b; on a square 2-D grid of nodes (x,y) sends to (y,x)",
+    DALLY,
     |call, site| bits(call, site, |i, b| rotate(i, b / 2, b)),
 );
 
 pub(super) static COMPLEMENT: Entry =
-    entry("complement", &[], "inverts all bits", |call, site| bits(call, site, |i, b| !i & mask(b)));
+    entry("complement", &[], "inverts all bits", DALLY, |call, site| bits(call, site, |i, b| !i & mask(b)));
 
 pub(super) static BUTTERFLY: Entry =
-    entry("butterfly", &[], "swaps the most and the least significant bit", |call, site| {
+    entry("butterfly", &[], "swaps the most and the least significant bit", DUATO, |call, site| {
         bits(call, site, |i, b| {
             let (low, high) = (i & 1, i >> b.saturating_sub(1) & 1);
             // Exactly if the two end bits differ, both change.
@@ -36,11 +39,13 @@ pub(super) static BUTTERFLY: Entry =
     });
 
 pub(super) static SHUFFLE: Entry =
-    entry("shuffle", &[], "rotates the bits left by 1", |call, site| bits(call, site, |i, b| rotate(i, 1, b)));
+    entry("shuffle", &[], "rotates the bits left by 1", DALLY, |call, site| bits(call, site, |i, b| rotate(i, 1, b)));
 
-pub(super) static REVERSAL: Entry = entry("reversal", &["inverse"], "reverses the order of the bits", |call, site| {
-    bits(call, site, |i, b| (0..b).fold(0, |reversed, j| reversed << 1 | i >> j & 1))
-});
+/// INSEE calls it `inverse`.
+pub(super) static REVERSAL: Entry =
+    entry("reversal", &["inverse"], "reverses the order of the bits", DALLY, |call, site| {
+        bits(call, site, |i, b| (0..b).fold(0, |reversed, j| reversed << 1 | i >> j & 1))
+    });
 
 /// The b low bits.
 const fn mask(b: u32) -> u32 {
@@ -56,10 +61,10 @@ const fn rotate(i: u32, by: u32, b: u32) -> u32 {
 fn bits(call: &Call, site: Site, destination: impl Fn(u32, u32) -> u32) -> Built {
     let nodes = site.nodes();
     if !nodes.is_power_of_two() {
-        let (name, below) = (call.name(), 1u64 << nodes.ilog2());
+        let (name, lower) = (call.name(), 1u64 << nodes.ilog2());
         return Err(call.refuse_all(
             &format!("`{name}` permutes the bits of a node's number and needs a power of two of nodes, not {nodes}"),
-            format!("a network of {below} or {} nodes, or a pattern for any number, such as `uniform`", below * 2),
+            format!("a network of {lower} or {} nodes, or a pattern for any number, such as `uniform`", lower * 2),
         ));
     }
     let b = nodes.ilog2();

@@ -5,7 +5,7 @@
 use std::str::FromStr;
 
 use super::{Collective, NAMES};
-use crate::catalog::{Component, SpecError};
+use crate::catalog::{Component, ErrorKind, SpecError};
 
 /// An algorithm of one or more operations.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -20,7 +20,7 @@ pub enum Algorithm {
     RecursiveDoubling,
     /// p - 1 exchanges, each with two partners.
     PairwiseExchange,
-    /// All exchanges at once, 32 at a time.
+    /// Nonblocking exchanges with all other ranks, in batches of 32.
     Scattered,
     /// Pieces pass from rank to rank.
     Ring,
@@ -41,7 +41,7 @@ use Algorithm::{
     Ring, ScatterDoubling, ScatterRing, Scattered,
 };
 
-/// The operations that each algorithm implements; the others are variants of the first.
+/// The operations that each algorithm implements.
 const SERVES: &[(Algorithm, &[&str])] = &[
     (Dissemination, &["barrier"]),
     (BinomialTree, &["bcast", "reduce", "gather", "scatter"]),
@@ -107,8 +107,8 @@ pub const ALGORITHMS: &[Component] = &[
         "mpich",
         "rules: bcast binomial-tree below 12 KiB or 8 ranks, then scatter-doubling (2^k ranks, below 512 KiB) or scatter-ring; reduce \
          and allreduce rabenseifner above 2 KiB; allgather recursive-doubling (2^k ranks, below 512 KiB in all), bruck \
-         below 80 KiB, or ring; alltoall bruck up to 256 bytes from 8 ranks on, scattered up to 32 KiB, then \
-         pairwise-exchange; alltoallv scattered; reduce_scatter recursive-halving below 512 KiB, then pairwise-exchange",
+         below 80 KiB in all, or ring; alltoall bruck up to 256 bytes a block from 8 ranks on, scattered up to 32 KiB, \
+         then pairwise-exchange; alltoallv scattered; reduce_scatter recursive-halving below 512 KiB in all, then pairwise-exchange",
         "defaults of MPICH 3; Thakur, Rabenseifner, Gropp 2005",
     ),
     row(
@@ -218,8 +218,9 @@ impl Choice {
         Self { rules: Rules::Basic, named: Vec::new() }
     }
 
-    /// The algorithm of an operation on a communicator of `size` ranks, given the call of the first rank. A named
-    /// algorithm that requires a power of two falls back to its general form on other sizes.
+    /// The algorithm of an operation on a communicator of `size` ranks, given the call of the first rank. On a size that
+    /// is no power of two, a named `scatter-doubling` becomes `scatter-ring`, and `recursive-doubling` of an allgather
+    /// becomes `bruck`.
     #[must_use]
     pub fn algorithm(&self, collective: &Collective, size: usize) -> Algorithm {
         let operation = collective.name();
@@ -245,10 +246,18 @@ impl FromStr for Choice {
         for (position, word) in text.split(',').map(str::trim).enumerate() {
             let Some((operation, algorithm)) = word.split_once('=') else {
                 choice.rules = match word {
-                    "mpich" if position == 0 => Rules::Mpich,
-                    "basic" if position == 0 => Rules::Basic,
+                    "mpich" => Rules::Mpich,
+                    "basic" => Rules::Basic,
                     _ => return Err(SpecError::unknown("rules of collectives", word, &["mpich", "basic"])),
                 };
+                if position > 0 {
+                    let what = format!("the rules `{word}` stand after an algorithm");
+                    return Err(SpecError::new(
+                        ErrorKind::Malformed,
+                        what,
+                        format!("`{word}` first, then the algorithms"),
+                    ));
+                }
                 continue;
             };
             let (operation, algorithm) = (operation.trim(), algorithm.trim());

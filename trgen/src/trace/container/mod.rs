@@ -46,13 +46,13 @@ const SMALL_RAW: u64 = 256 << 10;
 const MAX_WINDOW: u32 = 24;
 /// Most rows of one block.
 const MAX_ROWS: u32 = 1 << 16;
-/// Most tasks of a container; see also [`idle_tasks`].
+/// Most tasks of a container; see also [`max_tasks`].
 const MAX_TASKS: u64 = 1 << 24;
 /// \[bytes\] Largest message.
 const MAX_MESSAGE: u64 = 1 << 40;
 
 /// Most tasks of a container with this number of rows: a small file must not stand for millions of idle tasks.
-const fn idle_tasks(rows: u64) -> u64 {
+const fn max_tasks(rows: u64) -> u64 {
     let most = 4096 + rows;
     if most < MAX_TASKS { most } else { MAX_TASKS }
 }

@@ -10,7 +10,7 @@ use zstd::zstd_safe::{DCtx, ResetDirective, get_error_name};
 use super::codec::{self, BlockRow, IndexRow};
 use super::{
     BLOCK_HEADER, BlockKind, ContainerError, Content, Header, MAGIC, MAX_RATIO, MAX_RAW, MAX_ROWS, MAX_WINDOW,
-    SMALL_RAW, TRAILER, VERSION, checksum, damaged, idle_tasks, unreadable,
+    SMALL_RAW, TRAILER, VERSION, checksum, damaged, max_tasks, unreadable,
 };
 use crate::trace::goal::{After, Graph, RankBuilder};
 use crate::trace::program::{Event, Program};
@@ -319,7 +319,7 @@ fn index(block: &Block, header: &Header, offset: u64, begin: u64) -> Result<Inde
     if (listed.len() + tasks.len()) as u64 != u64::from(block.rows) {
         return Err(wrong(format!("{} rows where {} were announced", listed.len() + tasks.len(), block.rows)));
     }
-    if u64::from(header.tasks) > idle_tasks(rows) {
+    if u64::from(header.tasks) > max_tasks(rows) {
         return Err(damaged(begin, format!("{} tasks with {rows} events together", header.tasks)));
     }
     let mut blocks = vec![Vec::new(); header.tasks as usize];

@@ -11,7 +11,7 @@ const BYTES: Parameter = Parameter { default: "8", ..super::BYTES };
 pub(super) static GUPS: Entry = Entry {
     component: Component {
         name: "gups",
-        about: "random updates: every task sends many small messages, each to any other task, then receives those that \
+        about: "random updates: every task sends many small messages, each to another task drawn uniformly, then receives those that \
                 came to it",
         parameters: &[TASKS, BYTES, ITERATIONS, MESSAGES],
         source: "HPC Challenge, RandomAccess (2005)",
@@ -23,7 +23,7 @@ pub(super) static GUPS: Entry = Entry {
 pub(super) static RANDOM_WAVES: Entry = Entry {
     component: Component {
         name: "random-waves",
-        about: "waves one after another: in each, every task sends a few messages, each to any other task, and goes on \
+        about: "waves one after another: in each, every task sends a few messages, each to another task drawn uniformly, and goes on \
                 when it has received those that came to it",
         parameters: &[
             TASKS,

@@ -153,7 +153,8 @@ impl Replay {
                     _ => None,
                 };
                 if let Some(peer) = peer.filter(|peer| peer.index() >= count) {
-                    let what = format!("event {step} of task {index} names task {peer}, but there are {count} tasks");
+                    let what =
+                        format!("event {} of task {index} names task {peer}, but there are {count} tasks", step + 1);
                     return Err(SourceError { what });
                 }
             }

@@ -1,0 +1,13 @@
+//! GOAL graphs: reading, rules of the hosts, the reference simulator.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stderr, reason = "what was found is for who runs the tests")]
+
+mod decimals;
+mod hostile;
+mod patterns;
+mod plain;
+mod reference;
+#[allow(dead_code, unreachable_pub, reason = "a test needs a part of it")]
+#[path = "../../../tests/src/shared.rs"]
+mod shared;
