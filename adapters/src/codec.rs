@@ -41,7 +41,7 @@ impl Default for Codec {
 }
 
 impl Codec {
-    /// \[bytes\] Sets another longest payload, as agreed.
+    /// Sets the longest payload that is accepted from the peer \[bytes\].
     pub const fn set_max_payload(&mut self, max_payload: u32) {
         self.max_payload = max_payload;
     }
@@ -68,6 +68,7 @@ impl Decoder for Codec {
     type Error = CodecError;
 
     fn decode(&mut self, bytes: &mut BytesMut) -> Result<Option<Frame>, CodecError> {
+        // Frames of unknown kinds that are marked optional are skipped.
         loop {
             let Some(header) = bytes.first_chunk::<HEADER>() else { return Ok(None) };
             let mut header = &header[..];

@@ -1,4 +1,4 @@
-//! The live side: running programs as a source of traffic.
+//! Live traffic: running programs as its source.
 //!
 //! A **guest** is a program whose messages travel through a simulated network and whose clock is kept in step with the
 //! network's. It speaks TGP/1, which `docs/protocol.md` specifies.

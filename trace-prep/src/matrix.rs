@@ -77,8 +77,9 @@ fn shade(share: f64) -> String {
 /// The logarithmic scale from bytes to shades.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Scale {
-    /// \[bytes\] Of the nonempty cells with least and most traffic.
+    /// \[bytes\] Least traffic of a cell with messages; 0 if all its messages are empty.
     least: u64,
+    /// \[bytes\] Most traffic of a cell.
     most: u64,
 }
 
@@ -124,8 +125,8 @@ impl Scale {
         } else {
             format!("bytes of each cell of {per_cell} x {per_cell} tasks")
         };
-        let none = if self.least == 0 { " (0 B as 1 B)" } else { "" };
-        let title = format!("{cell}, logarithmic scale{none}; palest grey: nothing is sent");
+        let none = if self.least == 0 { " (0 B shown as 1 B)" } else { "" };
+        let title = format!("{cell}, logarithmic scale{none}; grey: no messages");
         writeln!(out, "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{title}</text>", SIDE / 2.0, top + 58.0)
     }
 }

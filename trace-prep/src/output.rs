@@ -1,5 +1,5 @@
-//! Output files that are complete or absent, and never replace another: written under a temporary name in the same
-//! folder, then renamed.
+//! Output files that are complete or absent: written under a temporary name in the same folder, then renamed. A name in
+//! use is rejected at the start; a file that another process creates in the meantime is replaced.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -28,7 +28,7 @@ pub enum OutputError {
     },
     /// Writing failed.
     #[error("{}: cannot write: {error}", .path.display())]
-    Refused {
+    Io {
         /// The output path.
         path: PathBuf,
         /// The cause.
@@ -51,7 +51,7 @@ impl OutputError {
         match self {
             Self::Taken { .. } => "name one that does not exist yet; nothing is overwritten",
             Self::NoFolder { .. } => "make the folder first, or name a file in one that exists",
-            Self::Refused { .. } => "name a file in a folder where you may write, with room",
+            Self::Io { .. } => "choose a folder that is writable, on a disk with free space",
             Self::Inexpressible { .. } => "export to another format: trg and simgrid-ti know more events",
         }
     }
@@ -61,7 +61,7 @@ fn of(path: &Path) -> impl Fn(WriteError) -> OutputError {
     move |error| {
         let path = path.to_owned();
         match error {
-            WriteError::Io(error) => OutputError::Refused { path, error },
+            WriteError::Io(error) => OutputError::Io { path, error },
             error @ WriteError::Inexpressible { .. } => OutputError::Inexpressible { path, error },
         }
     }
@@ -73,7 +73,7 @@ fn check_vacant(path: &Path) -> Result<(), OutputError> {
     // A dangling link counts as in use.
     match path.symlink_metadata() {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
-        Err(error) => Err(OutputError::Refused { path: path.to_owned(), error }),
+        Err(error) => Err(OutputError::Io { path: path.to_owned(), error }),
         Ok(there) if there.is_dir() => taken("a folder of this name exists"),
         Ok(_) => taken("a file of this name exists"),
     }
@@ -92,7 +92,7 @@ pub fn check(path: &Path) -> Result<(), OutputError> {
         return Err(OutputError::NoFolder { path: path.to_owned(), folder: folder.to_owned() });
     }
     let probe = temporary(path);
-    let refused = |error| OutputError::Refused { path: path.to_owned(), error };
+    let refused = |error| OutputError::Io { path: path.to_owned(), error };
     File::create_new(&probe).and_then(|_| fs::remove_file(&probe)).map_err(refused)
 }
 

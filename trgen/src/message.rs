@@ -5,7 +5,7 @@ use crate::units::{Cycle, NodeId};
 /// A message from one node to another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Message {
-    /// The source's own handle. The network returns it in [`TrGen::sent`](crate::TrGen::sent) and
+    /// Handle chosen by the source of traffic. The network returns it in [`TrGen::sent`](crate::TrGen::sent) and
     /// [`TrGen::delivered`](crate::TrGen::delivered).
     pub id: u64,
     /// Sending node.

@@ -3,7 +3,7 @@
 /// SI prefixes of rates.
 const PREFIXES: &[(&str, f64)] = &[("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("K", 1e3), ("", 1.0)];
 
-/// A rate in units of `unit` per second, such as `10Gb/s` with unit `b`. `None` unless it is positive and finite.
+/// A rate in `unit` per second: `10Gb/s` with unit `b` is 1e10. `None` if malformed, not positive, or not finite.
 pub(super) fn rate(text: &str, unit: &str) -> Option<f64> {
     let text = text.trim();
     let number_ends = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | 'e' | 'E')))?;

@@ -1,12 +1,12 @@
-//! Points in time as people and programs read them (RFC 3339).
+//! Timestamps (RFC 3339).
 
 use std::time::{Duration, SystemTime};
 
 use time::format_description::well_known::Rfc3339;
 use time::{Duration as Span, OffsetDateTime};
 
-/// A time to the second, in UTC: `2020-02-29T12:00:00Z`. Wrong clocks, before 1970 too, are shown as they are; `None`
-/// for a year that RFC 3339 cannot represent.
+/// A time in UTC, rounded down to the second: `2020-02-29T12:00:00Z`. Times before 1970 are allowed; `None` for a year
+/// that RFC 3339 cannot represent.
 #[must_use]
 pub fn seconds(at: SystemTime) -> Option<String> {
     stamp(at, Span::SECOND)

@@ -1,13 +1,13 @@
 //! A network of constant delay: every message arrives the same number of cycles after its injection, regardless of
 //! load.
 //!
-//! The baseline of every comparison with a real network. A cycle is a nanosecond, as messages have no phits here. With
-//! a delay of 0 a message arrives in the cycle of its injection: such a network shows the traffic alone.
+//! The baseline of comparisons. A cycle is a nanosecond. Phits and packets define the unit of load alone (at load 1 a
+//! node sends a phit in each cycle); they cause no delay. With a delay of 0 a message arrives in the cycle of its
+//! injection, so that only the traffic itself shows.
 //!
 //! # How it departs from other networks
-//! For live guests a delivery is announced at injection: the notices of that cycle say when the message will have
-//! arrived. That gives them a horizon as long as the delay. A source that acts in the cycle of a notice, and not in
-//! that of [`Delivery::delivered`], would act too early, so that other sources are told at the arrival.
+//! For live guests a delivery is reported in the cycle of injection, with its future time: their horizon is the whole
+//! delay. Other sources may act in the cycle of the notice, which would be too early; they are told at the arrival.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,14 +20,15 @@ use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::{Cycle, Delivery, Geometry, Message};
 
-/// An observer of every message that enters.
-pub type See<'a> = &'a mut (dyn FnMut(Cycle, &Message) + Send);
+/// Called for every message that enters.
+pub type Observer<'a> = &'a mut (dyn FnMut(Cycle, &Message) + Send);
 
 /// A network of constant delay.
 pub struct ConstantDelay<'a> {
     nodes: usize,
+    /// \[cycles\] From injection to arrival.
     delay: u64,
-    /// \[bytes\] Of a packet: messages count as so many packets.
+    /// \[bytes\] Payload of a packet, by which messages are counted in packets.
     packet_bytes: u64,
     /// Deliveries are reported at the injection.
     announces: bool,
@@ -35,11 +36,11 @@ pub struct ConstantDelay<'a> {
     taken: Vec<Message>,
     /// Messages under way, in the order of their arrivals.
     underway: VecDeque<Delivery>,
-    /// \[packets\] Entered and not arrived.
-    flying: u64,
+    /// \[packets\] Accepted, and delivery not yet reported.
+    in_flight: u64,
     sequences: Vec<u64>,
     recorder: Recorder,
-    see: Option<See<'a>>,
+    observer: Option<Observer<'a>>,
 }
 
 impl<'a> ConstantDelay<'a> {
@@ -54,10 +55,10 @@ impl<'a> ConstantDelay<'a> {
             clock: Cycle::FIRST,
             taken: Vec::new(),
             underway: VecDeque::new(),
-            flying: 0,
+            in_flight: 0,
             sequences: vec![0; nodes],
             recorder: Recorder::new(nodes),
-            see: None,
+            observer: None,
         }
     }
 
@@ -67,21 +68,21 @@ impl<'a> ConstantDelay<'a> {
         Self { announces: true, ..self }
     }
 
-    /// The same with packets of at most so many bytes, in which loads are counted.
+    /// The same, with messages counted in packets of at most `packet_bytes` bytes.
     #[must_use]
     pub fn in_packets(self, packet_bytes: u64) -> Self {
         Self { packet_bytes: packet_bytes.max(1), ..self }
     }
 
-    /// \[packets\] Of a message; a message of 0 bytes is one packet.
+    /// Number of packets of a message, at least 1.
     fn packets(&self, message: &Message) -> u64 {
         message.bytes.div_ceil(self.packet_bytes).max(1)
     }
 
-    /// The same, with every message passed to `see` in the cycle in which it enters.
+    /// The same, with every message passed to `observer` in the cycle in which it enters.
     #[must_use]
-    pub fn seen(self, see: See<'a>) -> Self {
-        Self { see: Some(see), ..self }
+    pub fn observed_by(self, observer: Observer<'a>) -> Self {
+        Self { observer: Some(observer), ..self }
     }
 
     /// Puts the messages of this cycle on their way.
@@ -102,7 +103,7 @@ impl<'a> ConstantDelay<'a> {
         while let Some(delivery) = self.underway.pop_front_if(|delivery| announces || delivery.delivered <= now) {
             let Message { source, destination, .. } = delivery.message;
             let packets = self.packets(&delivery.message);
-            self.flying -= packets;
+            self.in_flight -= packets;
             for _ in 0..packets {
                 let sequence = self.sequences[source.index()];
                 self.sequences[source.index()] += 1;
@@ -125,13 +126,13 @@ impl Network for ConstantDelay<'_> {
     }
 
     fn inject(&mut self, message: Message) -> Injected {
-        if let Some(see) = &mut self.see {
-            see(self.clock, &message);
+        if let Some(observer) = &mut self.observer {
+            observer(self.clock, &message);
         }
         let packets = self.packets(&message);
         self.recorder.generated(packets);
         self.recorder.injected(packets);
-        self.flying += packets;
+        self.in_flight += packets;
         self.taken.push(message);
         Injected::Accepted
     }
@@ -155,7 +156,7 @@ impl Network for ConstantDelay<'_> {
     }
 
     fn in_flight(&self) -> u64 {
-        self.flying
+        self.in_flight
     }
 
     fn recorder(&self) -> &Recorder {
@@ -195,7 +196,7 @@ pub static CONSTANT_DELAY: ModelFamily = ModelFamily {
         name: "constant-delay",
         about: "every message takes the same time, whatever the load: a cycle is 1 ns, and a node sends a phit in each",
         parameters: &[],
-        source: "the test program of INSEE's endpoint; the baseline of comparisons",
+        source: "INSEE, test program of its endpoint",
     },
     aliases: &["switch"],
     keys: KEYS,
@@ -218,7 +219,7 @@ pub static ZERO: ModelFamily = ModelFamily {
         name: "zero",
         about: "no latency: every message arrives in the cycle in which it is sent, which shows the traffic alone",
         parameters: &[],
-        source: "no network at all; the critical path of a program",
+        source: "none: fsin's own reference without a network",
     },
     aliases: &[],
     keys: &[],
@@ -233,6 +234,7 @@ pub static ZERO: ModelFamily = ModelFamily {
 struct Delayed {
     geometry: Geometry,
     topology: Option<Arc<dyn Topology>>,
+    /// \[cycles\] From injection to arrival.
     delay: u64,
     units: Units,
 }
@@ -244,7 +246,7 @@ impl Delayed {
     }
 }
 
-/// The nodes of a model that needs no topology: of `nodes` in a row, or of the topology.
+/// The nodes of a model without links: `nodes` in a row, or those of the topology.
 ///
 /// # Errors
 /// Too few or too many nodes, both settings, or a topology that cannot be used.

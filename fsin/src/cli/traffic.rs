@@ -56,7 +56,7 @@ pub(crate) fn traffic(matches: &ArgMatches) -> Result<Exit, Complaint> {
                 stop.store(true, Ordering::Relaxed);
             }
         };
-        let mut network = ConstantDelay::new(experiment.geometry().nodes(), 0).seen(&mut see);
+        let mut network = ConstantDelay::new(experiment.geometry().nodes(), 0).observed_by(&mut see);
         reached = Coupled::new(driver.source(), &mut network, stop).run(limit);
         interrupted = written.is_ok() && stop.load(Ordering::Relaxed);
         written.and_then(|()| out.flush())

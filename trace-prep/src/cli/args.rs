@@ -13,18 +13,17 @@ const EXIT: &str = "Exit status: 0 done, 1 failed while working, 2 the command l
                     trace deadlocks, 130 a recording was interrupted.";
 
 /// A remark in the help of `record`.
-const NOT_RECORDED: &str = "Programs in C, C++ and Fortran (mpif.h, mpi, mpi_f08) are recorded. What cannot be followed: \
-                            collectives that are non-blocking, persistent or of neighbours, matched receives (MPI_Mprobe), \
-                            one-sided messages, windows that ranks synchronise by fence, post, start or lock, \
-                            calls with counts of MPI_Count (MPI_Send_c), processes that are spawned, and \
-                            communicators between groups or made by MPI_Comm_create_group or MPI_Comm_idup. The first rank \
-                            that calls one of these says so at once, and when the program has ended the trace is refused with \
-                            the name of the call. In their place, call blocking collectives, MPI_Isend and MPI_Irecv, \
-                            MPI_Comm_split and MPI_Comm_dup. What ranks exchange by files is left out, with a warning, and so are windows \
-                            of shared memory that are not synchronised in these ways. Calls of several threads \
-                            (MPI_THREAD_MULTIPLE) are recorded in the order in which they end; each thread has a clock of its \
-                            own, so that the computing between them is not right. Of a rank that is killed (SIGKILL) the last calls are lost, up to 4 KiB of \
-                            its log.";
+const NOT_RECORDED: &str = "Programs in C, C++ and Fortran (mpif.h, mpi, mpi_f08) are recorded. Not supported: non-blocking, \
+                            persistent and neighbourhood collectives, matched probes (MPI_Mprobe), one-sided communication \
+                            (windows synchronised by fence, post, start or lock), calls with MPI_Count counts (MPI_Send_c), \
+                            dynamic processes, intercommunicators, and communicators made by MPI_Comm_create_group or \
+                            MPI_Comm_idup. The first rank that makes such a call reports it at once; when the program has \
+                            ended, the trace is refused with the name of the call. Use blocking collectives, MPI_Isend and \
+                            MPI_Irecv, MPI_Comm_split and MPI_Comm_dup instead. Communication through files is omitted, with \
+                            a warning, as are shared-memory windows without that synchronisation. Calls of several threads \
+                            (MPI_THREAD_MULTIPLE) are recorded in order of completion; each thread has its own clock, so \
+                            that computing times between their calls are wrong. If a rank is killed (SIGKILL), its last \
+                            calls are lost, up to 4 KiB of its log.";
 
 /// Formats that `export` writes.
 pub(super) const TARGETS: [&str; 5] = ["trg", "fsin-trc", "simgrid-ti", "goal", "goal-bin"];
@@ -101,7 +100,7 @@ fn commands() -> Command {
         )
         .subcommand(
             reading(Command::new("expand"))
-                .about("Expands the collectives of a trace by named algorithms, as import does, and says by which")
+                .about("Expands the collectives of a trace by named algorithms, as import does, and reports them")
                 .arg(output("OUT.trg").required(false)),
         )
         .subcommand(
@@ -116,7 +115,7 @@ fn commands() -> Command {
         )
         .subcommand(
             reading(Command::new("check"))
-                .about("Executes a trace over a perfect network: unmatched messages, deadlocks, races of wildcards")
+                .about("Executes a trace on an ideal network: reports unmatched messages, deadlocks and wildcard races")
                 .arg(printed())
                 .arg(
                     Arg::new("synchronous")
@@ -126,13 +125,13 @@ fn commands() -> Command {
                 ),
         )
         .subcommand(
-            reading(Command::new("info")).about("Tasks, messages, sizes, pairs, computing").arg(printed()).arg(
+            reading(Command::new("info")).about("Summarises a trace: tasks, messages, sizes, pairs, computing time").arg(printed()).arg(
                 Arg::new("format")
                     .long("format")
                     .value_name("FORMAT")
                     .default_value("table")
                     .value_parser(PossibleValuesParser::new(["table", "json"]))
-                    .help("How it is written to stdout"),
+                    .help("Output format"),
             ),
         )
         .subcommand(
@@ -150,7 +149,7 @@ fn commands() -> Command {
                     Arg::new("tasks")
                         .long("tasks")
                         .value_name("FIRST..END")
-                        .help("Computing of tasks FIRST to END - 1 only: processors of another speed"),
+                        .help("Scale the computing of tasks FIRST to END - 1 only (a faster or slower processor)"),
                 )
                 .arg(output("OUT.trg")),
         )
@@ -167,10 +166,10 @@ fn commands() -> Command {
                     Arg::new("between")
                         .long("between")
                         .value_name("FIRST..LAST")
-                        .help("What comes after collective call FIRST of all tasks and before call LAST, from 0")
+                        .help("Events between collective calls FIRST and LAST of all tasks, numbered from 0")
                         .long_help(
                             "What every task does after call FIRST of a collective of all tasks and before call LAST, \
-                             numbered from 0: the timed section of a benchmark, for one. `3..` goes up to the end, `..34` \
+                             numbered from 0: the timed section of a benchmark, for example. `3..` goes up to the end, `..34` \
                              starts at the beginning.",
                         ),
                 )
@@ -203,7 +202,7 @@ fn commands() -> Command {
         )
         .subcommand(
             Command::new("generate")
-                .about("Writes an application kernel or a graph pattern as a container (`--list` names them), or what shells and books need")
+                .about("Writes an application kernel or a graph pattern as a container (`--list` names them), shell completions, the man page, or the command reference")
                 .args_conflicts_with_subcommands(true)
                 .subcommand_negates_reqs(true)
                 .subcommand(
@@ -212,10 +211,10 @@ fn commands() -> Command {
                         .arg(Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell)).help("The shell"))
                         .arg(printed()),
                 )
-                .subcommand(Command::new("man").about("The man page, with all commands").arg(printed()))
+                .subcommand(Command::new("man").about("The man page, with every top-level command").arg(printed()))
                 .subcommand(
                     Command::new("reference")
-                        .about("A page of Markdown: every command")
+                        .about("A Markdown page with the help of every top-level command")
                         .arg(path("folder", "DIR").required(true).help("Folder for it")),
                 )
                 .arg(quiet())
@@ -238,7 +237,7 @@ fn commands() -> Command {
         )
         .subcommand(
             Command::new("record")
-                .about("Runs an unmodified MPI program and keeps what it did: record -o OUT.trg -- mpiexec -n 16 ./app")
+                .about("Runs an unmodified MPI program and records its MPI calls: record -o OUT.trg -- mpiexec -n 16 ./app")
                 .after_long_help(NOT_RECORDED)
                 .arg(output("OUT.trg"))
                 .arg(
@@ -258,14 +257,14 @@ fn commands() -> Command {
                         .num_args(1..)
                         .last(true)
                         .value_parser(value_parser!(std::ffi::OsString))
-                        .help("What starts the program on this machine"),
+                        .help("Command that starts the program, such as mpiexec -n 16 ./app"),
                 ),
         )
 }
 
 /// The flag `-o` of a command that prints to stdout by default.
 fn printed() -> Arg {
-    path("output", "FILE").short('o').long("output").help("A new file for what is printed [stdout]")
+    path("output", "FILE").short('o').long("output").help("Write to this new file [stdout]")
 }
 
 fn path(name: &'static str, value: &'static str) -> Arg {
@@ -277,7 +276,7 @@ fn output(value: &'static str) -> Arg {
         .short('o')
         .long("output")
         .required(true)
-        .help("Where to write: a name that does not exist yet; absent unless complete")
+        .help("Output path, which must not exist yet; nothing is left if the command fails")
 }
 
 fn quiet() -> Arg {
@@ -316,7 +315,7 @@ fn reading(command: Command) -> Command {
     )
 }
 
-/// Options that supply information missing from a file.
+/// Options of every command that reads a trace.
 fn options(command: Command) -> Command {
     let formats: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     command
@@ -333,7 +332,7 @@ fn options(command: Command) -> Command {
                 .value_name("FLOP/S")
                 .default_value("5e9")
                 .value_parser(value_parser!(f64))
-                .help("Speed of a task, for formats that count operations, read or written"),
+                .help("Operations per second of a task: converts operation counts to time and back"),
         )
         .arg(
             Arg::new("trace-unit")
@@ -361,7 +360,7 @@ fn options(command: Command) -> Command {
                 .value_name("N")
                 .default_value("268435456")
                 .value_parser(value_parser!(u64))
-                .help("Events to hold in memory, about 48 bytes each"),
+                .help("Largest number of events held in memory, about 48 bytes each"),
         )
         .arg(quiet())
 }
@@ -391,11 +390,11 @@ pub(super) fn man(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
-/// The page of the book: the help of every command.
+/// The page of the book: the help of every top-level command.
 pub(super) fn reference(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut text =
         "<!-- Made by `trace-prep generate reference`; do not edit. -->\n\n# Commands of trace-prep\n\nThe output of \
-                    `--help` of every command.\n"
+                    `--help` of every top-level command.\n"
             .to_owned();
     let mut command = command().term_width(100).color(clap::ColorChoice::Never);
     command.build();

@@ -79,7 +79,7 @@ impl From<io::Error> for Complaint {
 
 impl From<OutputError> for Complaint {
     fn from(error: OutputError) -> Self {
-        let exit = if matches!(error, OutputError::Refused { .. }) { Exit::Failed } else { Exit::Usage };
+        let exit = if matches!(error, OutputError::Io { .. }) { Exit::Failed } else { Exit::Usage };
         Self::new(exit, error.to_string(), error.remedy())
     }
 }

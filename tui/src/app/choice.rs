@@ -32,7 +32,7 @@ impl App {
     pub(super) fn watch_chosen(&mut self) -> Option<Command> {
         let (sweep, point) = (self.sweep.as_ref()?, self.chosen_point()?);
         if !sweep.is_running(point) {
-            self.notice = Some("this point is not running: only running ones can be looked at".to_owned());
+            self.notice = Some("this point is not running; select a running one".to_owned());
             return None;
         }
         self.chosen = None;

@@ -178,7 +178,7 @@ impl Source for Sweeping<'_> {
                 if runs {
                     self.turn(point);
                 }
-                return (!runs).then(|| "this point is not running: only running ones can be looked at".to_owned());
+                return (!runs).then(|| "this point is not running; select a running one".to_owned());
             }
             _ => {}
         }

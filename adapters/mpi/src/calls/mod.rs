@@ -15,4 +15,6 @@ mod nonblocking;
 mod packing;
 mod requests;
 
+// Every call of MPICH's ABI that the modules above do not define; build.rs writes the list. Calling one ends the
+// program with its name.
 include!(concat!(env!("OUT_DIR"), "/unsupported.rs"));

@@ -4,12 +4,13 @@ use serde_json::{Map, Value, json};
 
 use crate::{Experiment, Key, Kind};
 
-/// The resolved experiment.
+/// The effective settings of an experiment, by name.
 pub(super) fn settings(experiment: &Experiment) -> Map<String, Value> {
     typed(experiment.effective())
 }
 
-/// Settings by their names: numbers as numbers, words as words.
+/// Settings by name: integers and numbers as JSON numbers (null if unreadable), switches as booleans, words and paths
+/// as strings.
 #[must_use]
 pub fn typed(settings: Vec<(&'static Key, String)>) -> Map<String, Value> {
     let entry = |(key, value): (&'static Key, String)| {

@@ -3,9 +3,13 @@
 use super::scale::Axis;
 use super::{Look, Mark, Scale, Series};
 
-/// Upper end of a linear latency axis, as a multiple of the latency at the lowest load. At saturation latency grows
+/// Upper end of a linear latency axis, as a multiple of the latency at the lowest load (the largest among
+/// the curves). At saturation latency grows
 /// without bound, and an axis with all of it would compress the rest into a line along its bottom.
-pub(super) const ZERO_LOADS: f64 = 5.0;
+pub(super) const CUT_FACTOR: f64 = 5.0;
+
+/// Ratio of largest to least value above which an axis is logarithmic.
+const LOG_RATIO: f64 = 20.0;
 
 /// Extent of both axes.
 #[derive(Clone, PartialEq, Debug)]
@@ -14,18 +18,20 @@ pub(super) struct Extent {
     pub(super) log: bool,
     /// Upper end of a truncated vertical axis, if values lie above.
     pub(super) cut: Option<f64>,
-    /// The least mean, and the greatest upper end of a confidence interval.
+    /// The least mean, and the cut or else the greatest upper end of a confidence interval.
     values: (f64, f64),
     /// Values along the horizontal axis.
     places: Vec<f64>,
-    /// True if the horizontal axis begins at 0; else it covers the range of values, which are its ticks.
+    /// True if the horizontal axis includes 0. Otherwise it covers the range of values, and up to 12 of them are its
+    /// ticks.
     from_zero: bool,
+    /// Ends given by the user: low, high.
     x_ends: (Option<f64>, Option<f64>),
     y_ends: (Option<f64>, Option<f64>),
 }
 
 impl Extent {
-    /// The extent of a figure, over the series of all its pictures. `kind` is the name of the figure's pictures;
+    /// The extent of a figure, over the series of all its pictures. `kind` names the vertical axis, such as `latency`;
     /// `may_cut`: whether a linear axis may be truncated.
     pub(super) fn of(
         series: &[&Series],
@@ -39,7 +45,7 @@ impl Extent {
         let most = marks().map(upper).fold(0.0, f64::max);
         let first = |series: &&Series| series.drawn().find(|mark| !mark.saturated).map(|mark| mark.value.mean);
         let zero_load = series.iter().filter_map(first).fold(0.0, f64::max);
-        let cut = (may_cut && !log && zero_load > 0.0).then_some(ZERO_LOADS * zero_load).filter(|&cut| cut < most);
+        let cut = (may_cut && !log && zero_load > 0.0).then_some(CUT_FACTOR * zero_load).filter(|&cut| cut < most);
         let range = |of: &str| look.ranges.iter().rev().find(|range| range.of == of);
         let x = range("x");
         let y = range(kind);
@@ -87,7 +93,7 @@ pub(super) fn is_log(series: &[&Series], scale: Scale, is_load: bool, may_cut: b
     let (least, most) = values().fold((f64::MAX, 0.0_f64), |(least, most), value| (least.min(value), most.max(value)));
     match scale {
         _ if !positive || is_load || most == 0.0 => false,
-        Scale::Auto => !may_cut && most > 20.0 * least,
+        Scale::Auto => !may_cut && most > LOG_RATIO * least,
         Scale::Linear => false,
         Scale::Log => true,
     }

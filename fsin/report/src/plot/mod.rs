@@ -380,7 +380,7 @@ impl Drawn<'_> {
         let beyond = series().flat_map(Series::drawn).filter(|mark| !is_seen(mark)).count();
         let mut said = Vec::new();
         if self.extent.cut.is_some() {
-            said.push(format!("up to {} times the latency at the lowest load", extent::ZERO_LOADS));
+            said.push(format!("up to {} times the latency at the lowest load", extent::CUT_FACTOR));
         }
         if saturated > 0 {
             said.push(format!("without {}", counted(saturated, "saturated point", "saturated points")));

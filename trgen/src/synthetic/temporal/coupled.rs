@@ -1,6 +1,6 @@
 //! Processes that depend on receptions or on the placement of tasks.
 
-use super::{Built, Entry, Reaction, Site, Temporal, alone, bernoulli};
+use super::{Built, Entry, Reaction, Site, Temporal, bernoulli, parse_independent};
 use crate::catalog::{Component, Parameter};
 use crate::synthetic::expr::Call;
 
@@ -74,7 +74,7 @@ fn reactive(call: &Call, site: Site) -> Built {
     // Each message causes `mean` others, each of these `mean` more, ...: 1 / (1 - mean) in all.
     let base = Site { load: site.load * (1.0 - mean), ..site };
     let process = match call.given("base") {
-        Some(process) => alone(call.text(), process, base)?,
+        Some(process) => parse_independent(call.text(), process, base)?,
         None => bernoulli::process(base)?,
     };
     Ok(Temporal::Reactive { process, reaction })

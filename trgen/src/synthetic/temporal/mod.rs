@@ -43,7 +43,7 @@ pub enum Temporal {
     },
     /// A process, and messages caused by receptions.
     Reactive {
-        /// Messages without a cause.
+        /// Generates the messages that no reception causes.
         process: Box<dyn Process>,
         /// Messages caused by receptions.
         reaction: Reaction,
@@ -151,13 +151,13 @@ pub(super) fn build(text: &str, expr: &Expr, site: Site) -> Built {
 /// Builds the process that `text` describes, if every node runs it independently.
 ///
 /// # Errors
-/// As [`read`], and when the process couples the nodes.
+/// As [`read`], and for `shot`, `reactive` and `background`.
 pub fn parse(text: &str, site: Site) -> Result<Box<dyn Process>, SpecError> {
-    alone(text, &Expr::parse(text)?, site)
+    parse_independent(text, &Expr::parse(text)?, site)
 }
 
-/// The same from `expr`, parsed from `text`.
-pub(super) fn alone(text: &str, expr: &Expr, site: Site) -> Result<Box<dyn Process>, SpecError> {
+/// As [`parse`], from `expr`, which was parsed from `text`.
+pub(super) fn parse_independent(text: &str, expr: &Expr, site: Site) -> Result<Box<dyn Process>, SpecError> {
     match build(text, expr, site)? {
         Temporal::Process(process) => Ok(process),
         _ => Err(expr::refuse(

@@ -249,10 +249,10 @@ fn source(config: &Config, term: &Term, load: f64, seed: u64) -> Result<Syntheti
     let pattern = pattern(config, term, seed)?;
     let site = temporal::Site { nodes: config.geometry.nodes(), load, mean_phits: config.mean_phits(&*law), seed };
     let process = match &term.temporal {
-        Some(process) => temporal::alone(&config.pattern, process, site).map_err(Word::Pattern.misfit())?,
+        Some(process) => temporal::parse_independent(&config.pattern, process, site).map_err(Word::Pattern.misfit())?,
         None => {
             let process = Expr::parse(&config.process).map_err(Word::Process.misfit())?;
-            temporal::alone(&config.process, &process, site).map_err(Word::Process.misfit())?
+            temporal::parse_independent(&config.process, &process, site).map_err(Word::Process.misfit())?
         }
     };
     Ok(Synthetic::from_parts(pattern, process, law, config.phit_bytes, config.mode, seed))

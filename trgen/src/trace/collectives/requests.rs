@@ -7,6 +7,7 @@ use crate::trace::program::Request;
 #[derive(Clone, Default, Debug)]
 pub struct RequestPool {
     free: Vec<Request>,
+    /// Numbers handed out at least once: 0 to this - 1.
     used: u32,
 }
 
@@ -20,7 +21,7 @@ impl RequestPool {
     /// A number that is not in use.
     ///
     /// # Panics
-    /// When 2^32 operations are outstanding, which exceeds the memory of any machine.
+    /// If 2^32 operations are outstanding at once.
     pub fn take(&mut self) -> Request {
         self.free.pop().unwrap_or_else(|| {
             let request = Request(self.used);

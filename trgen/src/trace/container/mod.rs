@@ -14,7 +14,8 @@
 //! A task's rows are its events ([`Event`]) or, in the container of a graph, its operations with their dependents
 //! ([`Graph`]). A reader needs one block per task in memory, whatever the size of the file.
 //!
-//! All input is hostile until checked: sizes are limited, and no allocation follows a number in the file.
+//! All input is hostile until checked: sizes are limited, and no buffer is allocated at a size that the file merely
+//! claims.
 //!
 //! Decision: docs/decisions/0045-hostile-input.md.
 //!
@@ -38,11 +39,11 @@ const BLOCK_HEADER: usize = 25;
 const TRAILER: usize = 24;
 /// \[bytes\] Largest size of the rows of one block, before compression.
 const MAX_RAW: usize = 16 << 20;
-/// \[bytes\] Most bytes of rows per byte of the file, beyond [`SMALL_RAW`]: memory is bounded by the file size.
+/// Largest ratio of uncompressed to stored bytes of a block, beyond [`SMALL_RAW`]: memory is bounded by the file size.
 const MAX_RATIO: u64 = 64;
 /// \[bytes\] Size of rows allowed to any block: what the writer puts into a block, plus one long row.
 const SMALL_RAW: u64 = 256 << 10;
-/// Logarithm of the largest decoder window that a block may demand.
+/// Base-2 logarithm of the largest decoder window, in bytes, that a block may demand.
 const MAX_WINDOW: u32 = 24;
 /// Most rows of one block.
 const MAX_ROWS: u32 = 1 << 16;

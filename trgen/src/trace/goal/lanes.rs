@@ -16,7 +16,7 @@ use super::pending::{Entry, NotFound, WALK};
 /// An entry of a lane.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    /// Number of earlier entries in any lane.
+    /// Sequence number over all lanes.
     number: u32,
     tag: u32,
     node: u32,
@@ -133,7 +133,7 @@ impl Lanes {
         self.table[place] = Some(lane);
     }
 
-    /// Drops empty lanes, and doubles the room for the others.
+    /// Moves the nonempty lanes to a new table, of which they occupy at most a quarter.
     fn renew(&mut self) {
         let all = std::mem::take(&mut self.table).into_iter().flatten();
         let held: Vec<Lane> = all.filter(|lane| lane.first.is_some()).collect();

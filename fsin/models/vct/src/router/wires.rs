@@ -13,10 +13,10 @@ use super::RouterParams;
 use fsin_core::topology::{MAX_DELAY, Port, Topology};
 use trgen::NodeId;
 
-/// Hop delays beyond one cycle, by the end of the hop.
+/// Delays of hops beyond one cycle, by the input at which the hop ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wires {
-    /// By port, or by node and port.
+    /// \[cycles\] By port; in a network of switches by receiving node and port.
     delays: Box<[u32]>,
     /// Number of ports, if delays are by node and port; else 0.
     stride: usize,

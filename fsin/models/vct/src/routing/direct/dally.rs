@@ -3,7 +3,7 @@
 //! Without a cycle in the channel dependency graph there is no deadlock. On a ring the cycle is broken at the
 //! wrap-around. With `basic` and `improved`, a packet that still has to wrap waits for channel 0 only, and any other
 //! packet can always take channel 1. With `trc`, a packet that has passed coordinate 0 takes channel 0, and others take
-//! channel 1. No minimal route passes a coordinate twice.
+//! channel 1. A minimal route passes coordinate 0 at most once, so that no packet returns to channel 1 of a ring.
 
 use trgen::Geometry;
 use trgen::catalog::Component;
@@ -84,7 +84,7 @@ pub(in crate::routing) const IMPROVED: Row = Row {
 pub(in crate::routing) const ADAPTIVE: Row = Row {
     component: Component {
         name: "dally:adaptive",
-        about: "minimal adaptive on channels 2..V-1, drawn among those that pass; else dally:improved; V >= 3",
+        about: "minimal adaptive on channels 2..V-1, drawn among those with room for the packet; else dally:improved; V >= 3",
         parameters: &[],
         source: DUATO,
     },
@@ -268,8 +268,8 @@ fn channels<L: Layout>(rules: &RouteRules<L>, datelines: Datelines, head: &Head<
     let wraps = || !(0..i64::from(size)).contains(&(i64::from(coordinate) + i64::from(head.offsets[dimension])));
     match datelines {
         Datelines::Trc => {
-            let behind = matches!(head.input, Input::Transit(input) if input.port == port && input.vc == 0);
-            if coordinate == 0 || behind { 1 } else { 2 }
+            let past_dateline = matches!(head.input, Input::Transit(input) if input.port == port && input.vc == 0);
+            if coordinate == 0 || past_dateline { 1 } else { 2 }
         }
         Datelines::Basic => {
             if wraps() {
@@ -288,7 +288,7 @@ fn channels<L: Layout>(rules: &RouteRules<L>, datelines: Datelines, head: &Head<
     }
 }
 
-/// Dimension order; one of two channels is drawn, and the other is taken if the first has no room.
+/// The request in dimension order: the permitted channel with room, or one drawn if both have room.
 #[inline(never)]
 fn dateline<L: Layout>(
     rules: &RouteRules<L>,

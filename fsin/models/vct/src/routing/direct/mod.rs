@@ -20,8 +20,8 @@ const FSIN: &str = "FSIN (INSEE), request modes";
 
 /// The rules of a routing. There are no defaults: a missing answer does not compile.
 pub(super) trait DirectRouting {
-    /// The output channel that a head requests in this cycle, or `None` if none passes. `bet` is that of its queue, 0
-    /// at first and after each grant.
+    /// The output channel that a head requests in this cycle, or `None` if none passes. `bet` is the
+    /// round-robin state of its queue, used by `bubble:smart` only: 0 at first and after each grant.
     fn request<L: Layout>(
         rules: &RouteRules<L>,
         head: &Head<'_>,

@@ -13,8 +13,8 @@ use fsin_core::topology::Port;
 pub(in crate::routing) const ROW: Row = Row {
     component: Component {
         name: "bubble:oblivious",
-        about: "dimension order; virtual channel drawn at injection and at every turn, anew in every cycle; bubble on every \
-                channel; V >= 1",
+        about: "dimension order; virtual channel drawn at injection and at every turn, again in each cycle of waiting, and kept \
+                while going straight; bubble on every channel; V >= 1",
         parameters: &[],
         source: PUENTE,
     },
@@ -77,8 +77,7 @@ impl DirectRouting for Oblivious {
     }
 }
 
-/// The port of dimension order, and the channels among which one is drawn: its own alone for a packet that goes on
-/// straight.
+/// The port of dimension order, and the channels to draw from: the current one only, if the packet goes straight on.
 fn in_order<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>) -> Option<(Port, u32)> {
     let port = rules.deterministic(head)?;
     match head.input {

@@ -11,7 +11,7 @@ use fsin_core::topology::Port;
 pub(in crate::routing) const ROW: Row = Row {
     component: Component {
         name: "bubble:random",
-        about: "minimal adaptive on channels 1..V-1, drawn among those that pass; escape channel 0 with bubble; V >= 2",
+        about: "minimal adaptive on channels 1..V-1, drawn among those with room for the packet; escape channel 0 with bubble; V >= 2",
         parameters: &[],
         source: PUENTE,
     },
