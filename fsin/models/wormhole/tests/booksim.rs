@@ -72,7 +72,7 @@ fn compare(report: &str, seeds: u64, takes: impl Fn(usize, &str) -> bool) {
             let experiment = common::Experiment { seed, ..experiment.clone() };
             let topology = topology::parse(&experiment.topology, 2).unwrap();
             let mut network =
-                fast::build(&*topology, fsin_wormhole::Params { seed, ..experiment.params.clone() }).unwrap();
+                fast::build(&*topology, fsin_wormhole::Params { seed, ..experiment.params.clone() }, 1).unwrap();
             let measured = common::run(&experiment, &mut *network);
             if !measured.is_unstable {
                 latencies.push(measured.latency);
@@ -165,7 +165,7 @@ fn load_of_latency(experiment: &common::Experiment, factor: f64, (mut low, mut h
             let experiment = common::Experiment { seed, rate, period: 3000, max_periods: 8, ..experiment.clone() };
             let topology = topology::parse(&experiment.topology, 2).unwrap();
             let params = fsin_wormhole::Params { seed, ..experiment.params.clone() };
-            let measured = common::run(&experiment, &mut *fast::build(&*topology, params).unwrap());
+            let measured = common::run(&experiment, &mut *fast::build(&*topology, params, 1).unwrap());
             if measured.is_unstable { f64::INFINITY } else { measured.latency }
         };
         (of_seed(1) + of_seed(2)) / 2.0
