@@ -188,6 +188,21 @@ fn models_in_one_sweep_are_curves() {
 }
 
 #[test]
+fn two_sweeps_are_compared_in_one_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for name in ["vct", "wormhole"] {
+        let line =
+            format!("sweep --topology torus:4x4 --network {name} --load 0.1,0.2 --cycles 2000 -o {name} --quiet");
+        assert!(run(folder, &line).status.success(), "{line}");
+    }
+    let compared = run(folder, "compare vct wormhole --plots both --quiet");
+    assert!(compared.status.success(), "{}", String::from_utf8_lossy(&compared.stderr));
+    let picture = fs::read_to_string(folder.join("both/latency.svg")).unwrap();
+    assert!(picture.contains("wormhole") && picture.contains("vct"), "both curves are named");
+}
+
+#[test]
 fn settings_are_those_of_the_model() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
