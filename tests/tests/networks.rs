@@ -128,6 +128,47 @@ fn every_model_is_swept_searched_and_served() {
     }
 }
 
+/// All figures of the detailed router but its costs are the same on any number of threads, stalls and stages included.
+#[test]
+fn threads_do_not_show_in_the_detailed_router() {
+    let folder = tempfile::tempdir().unwrap();
+    for line in [
+        "--topology torus:8x8 --load 0.3 --cycles 3000",
+        "--topology torus:8x8 --kernel all-to-all:tasks=64,bytes=100",
+        "--topology dragonfly:p=2,a=4,h=2 --routing ugal --vcs 3 --load 0.2 --samples 3 --sample-size 1000",
+    ] {
+        let figures = |threads: u32| {
+            let line = format!("run --network wormhole {line} --threads {threads}");
+            let mut figures = json(folder.path(), &line);
+            let fields = figures.as_object_mut().unwrap();
+            let costs = ["cpu_seconds", "wall_seconds", "cycles_per_second", "peak_memory_bytes"];
+            fields.retain(|name, _| !costs.contains(&name.as_str()) && name != "experiment" && name != "manifest");
+            figures
+        };
+        let expected = figures(1);
+        assert!(expected["digest"].as_str().is_some_and(|digest| !digest.is_empty()), "{expected}");
+        for threads in [2, 3] {
+            assert_eq!(expected, figures(threads), "{line}");
+        }
+    }
+}
+
+/// Short runs with packets of 1 to 64 flits at a tenth of the saturation load: what is on its way by chance is no queue.
+#[test]
+fn short_runs_with_mixed_lengths_are_not_saturated() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "sweep --network wormhole --topology torus:8x8 --packet 64 --buffer 16 --size uniform(1,256) --load 0.05 \
+                --seed 1..40 --samples 3 --sample-size 200 -o short --quiet";
+    let swept = run(folder.path(), line);
+    assert!(swept.status.success(), "{}", String::from_utf8_lossy(&swept.stderr));
+    let table = fs::read_to_string(folder.path().join("short/results.csv")).unwrap();
+    let (heading, rows) = table.split_once('\n').unwrap();
+    let column = heading.split(',').position(|name| name == "saturated").unwrap();
+    let saturated = rows.lines().filter(|row| row.split(',').nth(column) == Some("true")).count();
+    assert_eq!(rows.lines().count(), 40, "{table}");
+    assert!(saturated <= 1, "{saturated} of 40");
+}
+
 #[test]
 fn models_in_one_sweep_are_curves() {
     let folder = tempfile::tempdir().unwrap();
@@ -143,6 +184,21 @@ fn models_in_one_sweep_are_curves() {
     let drawn = run(folder, "plot both -o pictures");
     assert!(drawn.status.success(), "{}", String::from_utf8_lossy(&drawn.stderr));
     let picture = fs::read_to_string(folder.join("pictures/latency.svg")).unwrap();
+    assert!(picture.contains("wormhole") && picture.contains("vct"), "both curves are named");
+}
+
+#[test]
+fn two_sweeps_are_compared_in_one_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for name in ["vct", "wormhole"] {
+        let line =
+            format!("sweep --topology torus:4x4 --network {name} --load 0.1,0.2 --cycles 2000 -o {name} --quiet");
+        assert!(run(folder, &line).status.success(), "{line}");
+    }
+    let compared = run(folder, "compare vct wormhole --plots both --quiet");
+    assert!(compared.status.success(), "{}", String::from_utf8_lossy(&compared.stderr));
+    let picture = fs::read_to_string(folder.join("both/latency.svg")).unwrap();
     assert!(picture.contains("wormhole") && picture.contains("vct"), "both curves are named");
 }
 

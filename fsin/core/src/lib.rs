@@ -1,7 +1,8 @@
 //! What every network model shares: the [`Network`](network::Network) trait and the one loop that couples traffic to
 //! it, topologies, statistics and run control.
 //!
-//! Nothing here prints, reads a clock or starts a thread. Files are read in one place: the topology `graph:FILE` is.
+//! Nothing here prints or reads a clock. Files are read in one place: the topology `graph:FILE` is. Threads are started
+//! in one place: the pool of [`parallel`].
 //!
 //! # A network of one's own
 //! A model is a [`Network`](network::Network): messages go in, notices come out. This one delivers every message in the
@@ -69,6 +70,7 @@ pub mod couple;
 pub mod divisor;
 pub mod family;
 pub mod network;
+pub mod parallel;
 pub mod routing;
 pub mod run;
 pub mod slab;

@@ -1,14 +1,16 @@
 //! `fsin compare`.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use fsin::report::{percent, rounded};
+use fsin::report::{Look, Picture, percent, pictures, rounded};
 use fsin::result::{write_pretty, write_rows};
 use fsin::sweep::{Apart, Curves, Difference, Verdict, apart, compare as differences, open};
 use fsin::words::counted;
 use serde_json::{Map, Value, json};
 
+use super::plot::cannot_write;
 use super::{Complaint, Exit, output};
 
 /// Version of the names and meanings of figures of comparisons.
@@ -35,6 +37,15 @@ pub(crate) fn compare(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     if alone > 0 && !quiet {
         output::tell(&format!("warning: {} in one of the two only, not compared", counted(alone, "point", "points")));
+    }
+    if let Some(target) = matches.get_one::<PathBuf>("plots") {
+        let names = ["baseline", "candidate"].map(|name| folder(name).display().to_string());
+        let both = after.with_baseline((&names[1], &b.1), &before, (&names[0], &a.1));
+        let Some((curves, collected)) = both else {
+            let what = format!("{} and {} have no curves over the same axis", names[0], names[1]);
+            return Err(Complaint::new(Exit::Usage, what, "compare sweeps over the same axes, or leave out --plots"));
+        };
+        draw(target, &pictures(&curves, &collected, &Look::default()), quiet)?;
     }
     let apart = apart(&a.1, &b.1);
     let figures: Vec<Map<String, Value>> = rows.iter().map(|row| figures(&after.axis, row)).collect();
@@ -70,6 +81,19 @@ pub(crate) fn compare(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// Writes pictures into a folder.
+fn draw(target: &Path, pictures: &[Picture], quiet: bool) -> Result<(), Complaint> {
+    fs::create_dir_all(target).map_err(|error| cannot_write(target, &error))?;
+    for picture in pictures {
+        let file = target.join(format!("{}.svg", picture.name));
+        output::replace_file(&file, &picture.svg).map_err(|error| cannot_write(target, &error))?;
+        if !quiet {
+            output::tell(&format!("{}: {}; the baseline is pale", file.display(), picture.caption));
+        }
+    }
+    Ok(())
 }
 
 /// \[share\] The margin of `--margin`, which is in percent.

@@ -84,7 +84,8 @@ impl Complaint {
                 (
                     Exit::Watchdog,
                     lines,
-                    "use a routing that avoids deadlock (fsin list routings), or --bubble 2 with --network vct",
+                    "with --network vct use a routing that avoids deadlock (fsin list routings), or --bubble 2; with \
+                     --network wormhole leave out --unsafe-routing",
                 )
             }
             Failure::Network(NetworkFailure::Storm(storm)) => {

@@ -452,6 +452,14 @@ fn compare() -> Command {
         )
         .arg(margin())
         .arg(choice("format", "FORMAT", "table", &["table", "csv", "json"], "How it is written to stdout [table]"))
+        .arg(
+            Arg::new("plots")
+                .long("plots")
+                .value_name("DIR")
+                .value_parser(value_parser!(PathBuf))
+                .help("Curves of both in one picture, for each figure, as SVG into a folder")
+                .help_heading("Output"),
+        )
 }
 
 fn rerun() -> Command {

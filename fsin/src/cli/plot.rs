@@ -103,7 +103,8 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
-fn cannot_write(target: &Path, error: &io::Error) -> Complaint {
+/// A folder for pictures that cannot be used.
+pub(super) fn cannot_write(target: &Path, error: &io::Error) -> Complaint {
     let what = format!("cannot write in {}: {error}", target.display());
     Complaint::new(Exit::Failed, what, "name a folder where you may write: -o DIR")
 }

@@ -103,7 +103,9 @@ impl Steadiness {
                     // The offered load is known without the randomness of generation, so its test is more sensitive.
                     // But sources that generated little by chance leave no queue behind.
                     let found = lasts(&unserved, 0.0) || (lasts(missing, 0.0) && is_up(&unserved));
-                    (found, Saturation::Growing)
+                    // Packets on their way grow in number by chance, longer ones more so; a network that cannot take
+                    // more leaves them at their sources.
+                    (found && rises(&waiting), Saturation::Growing)
                 }
             };
             grows.then_some(kind)
@@ -137,6 +139,12 @@ fn lasts(values: &[f64], least: f64) -> bool {
         estimate(values).is_some_and(clear)
     };
     exceeds(values) && exceeds(&values[values.len() / 2..])
+}
+
+/// True if the mean of the values is positive by half its confidence interval, and that of their later half positive.
+fn rises(values: &[f64]) -> bool {
+    let clear = |found: Estimate| found.ci95.is_some_and(|ci95| found.mean > ci95 / 2.0);
+    is_up(values) && estimate(values).is_some_and(clear)
 }
 
 /// True if the sum of the values is positive, and that of their later half too.
@@ -200,6 +208,14 @@ mod tests {
         // Sources that generated less than the load asked for, all of which was accepted.
         let found = Steadiness::of(&steady, 1, demand(0.95));
         assert_eq!(found.saturation, Some(None), "{found:?}");
+    }
+
+    #[test]
+    fn packets_on_their_way_are_no_queue() {
+        let more_on_their_way = looks((0..20).map(|at| (about(900, at), about(900, at), about(880, at + 1), 100)));
+        let found = Steadiness::of(&more_on_their_way, 1, demand(0.9));
+        assert!(found.queue_growth.is_some_and(|growth| growth.mean > growth.ci95.unwrap()), "{found:?}");
+        assert_eq!(found.saturation, Some(None), "every packet has left its source");
     }
 
     #[test]

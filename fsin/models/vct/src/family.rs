@@ -5,13 +5,14 @@ use std::sync::Arc;
 use crate::routing::{Order, Routing};
 use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
 use fsin_core::network::Network;
+use fsin_core::parallel;
 use fsin_core::topology::{self, Faults, Topology};
 use trgen::Geometry;
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
-use crate::engine::fast::{self, MAX_THREADS};
+use crate::engine::fast;
 use crate::engine::reference::Reference;
 use crate::router::faults::Reachability;
 use crate::router::{
@@ -285,15 +286,5 @@ fn checked(values: &dyn Values, router: &RouterParams, topology: &dyn Topology) 
 /// The engine and its number of threads.
 fn engine(values: &dyn Values) -> Result<(Engine, usize), SpecError> {
     let engine = values.choice("engine", &[("fast", Engine::Fast), ("reference", Engine::Reference)])?;
-    let threads: usize = values.integer("threads")?;
-    if !(1..=MAX_THREADS).contains(&threads) {
-        let what = phrase![["threads" => threads], " is out of range"];
-        return Err(SpecError::new(ErrorKind::OutOfRange, what, format!("use 1 to {MAX_THREADS}")).of("threads"));
-    }
-    if threads > 1 && engine == Engine::Reference {
-        let what = phrase![["threads" => threads], ": the reference engine runs on one thread"];
-        let remedy = phrase!["use ", ["threads" => "1"], ", or ", ["engine" => "fast"]];
-        return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("threads"));
-    }
-    Ok((engine, threads))
+    Ok((engine, parallel::threads(values, engine == Engine::Reference)?))
 }

@@ -1,5 +1,5 @@
 //! What a flit hop costs: `cargo run --release -p fsin-wormhole --example speed`, at half of saturation; with
-//! `NAME CYCLES`, one network only, for counting instructions:
+//! `NAME CYCLES THREADS`, one network only, as for counting instructions:
 //! `valgrind --tool=callgrind target/release/examples/speed t8-1 20000`.
 
 use std::io::Write as _;
@@ -25,6 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
     let only = words.next();
     let cycles = words.next().map_or(Ok(100_000), |word| word.parse())?;
+    let threads = words.next().map_or(Ok(1), |word| word.parse())?;
     let mut out = std::io::stdout().lock();
     for (name, spec, packet_flits, vcs, buffer, load) in NETWORKS {
         if only.as_ref().is_some_and(|only| only != name) {
@@ -32,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let params = Params { packet_flits, vcs, buffer, ..Params::booksim() };
         let topology = topology::parse(spec, 2)?;
-        let mut network = fast::build(&*topology, params)?;
+        let mut network = fast::build(&*topology, params, threads)?;
         let config =
             Config { load, packet_phits: packet_flits, mode: Mode::Open, ..Config::new(topology.geometry().clone()) };
         let mut source = Traffic::new(&config)?;
@@ -40,6 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let begun = Instant::now();
         let outcome = run::fixed(&mut Coupled::new(&mut source, &mut *network, &stop), cycles, &mut |_| ());
         let seconds = begun.elapsed().as_secs_f64();
+        network.settle();
         let hops = network.details().flit_hops;
         writeln!(
             out,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
 use fsin_core::network::Network;
+use fsin_core::parallel;
 use fsin_core::topology::Topology;
 use trgen::Geometry;
 use trgen::catalog::{Component, SpecError};
@@ -56,6 +57,7 @@ pub static WORMHOLE: ModelFamily = ModelFamily {
         "bandwidth",
         "watchdog",
         "engine",
+        "threads",
         "link-loads",
     ],
     defaults: &[("vcs", "2"), ("link-delay", "1")],
@@ -69,6 +71,7 @@ struct Spec {
     topology: Arc<dyn Topology>,
     params: Params,
     is_reference: bool,
+    threads: usize,
 }
 
 impl Spec {
@@ -110,7 +113,8 @@ impl Spec {
         };
         check(&*topology, &params).map_err(|error| refusal(values, error))?;
         let is_reference = values.choice("engine", &[("fast", false), ("reference", true)])?;
-        Ok(Self { topology: topology.into(), params, is_reference })
+        let threads = parallel::threads(values, is_reference)?;
+        Ok(Self { topology: topology.into(), params, is_reference, threads })
     }
 }
 
@@ -134,7 +138,7 @@ impl NetworkSpec for Spec {
         let (topology, params) = (&*self.topology, self.params.clone());
         match self.is_reference {
             true => Ok(Box::new(Reference::new(topology, params)?)),
-            false => Ok(fast::build(topology, params)?),
+            false => Ok(fast::build(topology, params, self.threads)?),
         }
     }
 
@@ -157,6 +161,10 @@ impl NetworkSpec for Spec {
 
     fn counts_phits(&self) -> bool {
         true
+    }
+
+    fn threads(&self) -> usize {
+        self.threads
     }
 
     fn room(&self) -> Option<Room> {

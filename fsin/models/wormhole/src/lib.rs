@@ -14,11 +14,9 @@ mod params;
 pub mod reference;
 mod rules;
 
-pub use params::{
-    Allocator, Hold, MAX_BUFFER, MAX_DELAY, MAX_SPEEDUP, MAX_VCS, Params, ROUTINGS, Routing, Speedup, VcClasses,
-};
+pub use params::{Allocator, Hold, MAX_BUFFER, MAX_DELAY, MAX_SPEEDUP, MAX_VCS, Params, Routing, Speedup, VcClasses};
 pub use rules::details::{Details, Stages, Stalls};
-pub use rules::routes::BuildError;
+pub use rules::routes::{BuildError, Choice, Networks, ROUTINGS, Row, Vcs, Wake};
 
 use fsin_core::network::Network;
 use fsin_core::topology::Topology;

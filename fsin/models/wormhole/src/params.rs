@@ -7,6 +7,8 @@ use trgen::Message;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
+use crate::rules::routes::ROUTINGS;
+
 /// Most virtual channels of a port.
 pub const MAX_VCS: usize = 32;
 
@@ -143,21 +145,11 @@ pub enum Routing {
     Ugal,
 }
 
-/// Every routing with its name.
-pub const ROUTINGS: [(&str, Routing); 6] = [
-    ("dor", Routing::DimensionOrder),
-    ("adaptive", Routing::Adaptive),
-    ("updown", Routing::UpDown),
-    ("minimal", Routing::Minimal),
-    ("valiant", Routing::Valiant),
-    ("ugal", Routing::Ugal),
-];
-
 impl Routing {
     /// The word that a user writes.
     #[must_use]
     pub fn name(self) -> &'static str {
-        ROUTINGS.iter().find(|&&(_, routing)| routing == self).map_or("", |&(name, _)| name)
+        ROUTINGS.iter().find(|row| row.routing == self).map_or("", |row| row.component.name)
     }
 }
 
@@ -165,10 +157,16 @@ impl FromStr for Routing {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
-        let known = ROUTINGS.iter().find(|&&(name, _)| name == text);
-        known
-            .map(|&(_, routing)| routing)
-            .ok_or_else(|| SpecError::unknown("routing", text, &ROUTINGS.map(|(name, _)| name)))
+        let known = ROUTINGS.iter().find(|row| row.component.name == text);
+        known.map(|row| row.routing).ok_or_else(|| {
+            let mut names: Vec<&str> = Vec::new();
+            for row in ROUTINGS {
+                if !names.contains(&row.component.name) {
+                    names.push(row.component.name);
+                }
+            }
+            SpecError::unknown("routing", text, &names)
+        })
     }
 }
 

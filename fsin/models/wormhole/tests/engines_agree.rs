@@ -100,14 +100,20 @@ prop_compose! {
     }
 }
 
-/// The same messages into both, everything compared after each call.
+/// Numbers of threads that every case is simulated by.
+const THREADS: [usize; 3] = [1, 2, 3];
+
+/// The same messages into the reference and the fast engine on 1, 2 and 3 threads, everything compared after each call.
+/// In one case of four the threads work in every cycle; in the others the caller's thread simulates all parts, which
+/// takes a fraction of the time on a machine with other things to do.
 fn agree(case: &Case) -> Result<Option<Deadlock>, TestCaseError> {
     let topology = topology::parse(case.topology, 2).unwrap();
     let mut reference = Reference::new(&*topology, case.params.clone()).unwrap();
-    let mut fast = fast::build(&*topology, case.params.clone()).unwrap();
-    if case.seed.is_multiple_of(2) {
+    let worth = if case.seed.is_multiple_of(4) { 0 } else { u64::MAX };
+    let mut engines = THREADS.map(|threads| fast::build_for(&*topology, case.params.clone(), threads, worth).unwrap());
+    if case.seed.is_multiple_of(3) {
         reference.observe();
-        fast.observe();
+        engines.iter_mut().for_each(|fast| fast.observe());
     }
     let mut rng = stream(case.seed, 0, Purpose::Temporal);
     let nodes = reference.nodes() as u64;
@@ -115,7 +121,6 @@ fn agree(case: &Case) -> Result<Option<Deadlock>, TestCaseError> {
     let mut id = 0;
     loop {
         let now = reference.clock().0;
-        prop_assert_eq!(now, fast.clock().0);
         if now <= case.cycles {
             for node in 0..nodes {
                 if !rng.next_u64().is_multiple_of(case.gap) {
@@ -130,25 +135,37 @@ fn agree(case: &Case) -> Result<Option<Deadlock>, TestCaseError> {
                 };
                 id += 1;
                 reference.inject(message);
-                fast.inject(message);
+                engines.iter_mut().for_each(|fast| _ = fast.inject(message));
             }
         }
         let is_over = now > case.cycles && reference.in_flight() == 0;
         let until = if now <= case.cycles { now + 1 + rng.next_u64() % 3 } else { now + 5_000 };
         let one = reference.advance(Cycle(until), &mut expected);
-        let other = fast.advance(Cycle(until), &mut found);
-        prop_assert_eq!(&one, &other);
-        prop_assert!(expected == found, "notices differ at {now}");
-        prop_assert_eq!(reference.in_flight(), fast.in_flight());
-        prop_assert!(reference.recorder() == fast.recorder(), "recorders differ at {now}");
-        prop_assert_eq!(reference.details(), fast.details(), "at {}", now);
-        let (mut shown, mut seen) = (Occupancy::default(), Occupancy::default());
+        // Half of the cases read the state after each call, the others now and then: threads go on meanwhile.
+        let is_read = case.seed % 8 < 4 || now.is_multiple_of(7) || is_over || one.is_err();
+        let mut shown = Occupancy::default();
         reference.view().unwrap().occupancy(&mut shown);
-        fast.view().unwrap().occupancy(&mut seen);
-        prop_assert_eq!(shown, seen);
+        for (fast, threads) in engines.iter_mut().zip(THREADS) {
+            let other = fast.advance(Cycle(until), &mut found);
+            prop_assert_eq!(&one, &other, "{} threads", threads);
+            prop_assert!(expected == found, "notices differ at {now}, {threads} threads");
+            prop_assert_eq!(reference.clock(), fast.clock());
+            prop_assert_eq!(reference.in_flight(), fast.in_flight());
+            if !is_read {
+                continue;
+            }
+            fast.settle();
+            prop_assert!(reference.recorder() == fast.recorder(), "recorders differ at {now}, {threads} threads");
+            prop_assert_eq!(reference.details(), fast.details(), "at {}, {} threads", now, threads);
+            let mut seen = Occupancy::default();
+            fast.view().unwrap().occupancy(&mut seen);
+            prop_assert_eq!(&shown, &seen, "{} threads", threads);
+        }
         if now.is_multiple_of(40) {
-            let same = reference.recorder_mut().take_window() == fast.recorder_mut().take_window();
-            prop_assert!(same, "windows differ at {now}");
+            let window = reference.recorder_mut().take_window();
+            for fast in &mut engines {
+                prop_assert!(window == fast.recorder_mut().take_window(), "windows differ at {now}");
+            }
         }
         if let Err(failure) = one {
             let NetworkFailure::Deadlock(deadlock) = failure else { panic!("{failure}") };
@@ -223,11 +240,11 @@ fn reactions_on_channels_of_their_own_agree() {
             run::fixed(&mut Coupled::new(&mut source, network, &stop), 2_000, &mut |_| ()).digest
         };
         let mut reference = Reference::new(&*topology, params.clone()).unwrap();
-        let mut fast = fast::build(&*topology, params.clone()).unwrap();
+        let mut fast = fast::build_for(&*topology, params.clone(), 2, 0).unwrap();
         let expected = digest(&mut reference);
         assert_eq!(expected, digest(&mut *fast), "{spec}");
         assert_eq!(reference.details(), fast.details(), "{spec}");
-        let mut together = fast::build(&*topology, Params { message_classes: 1, ..params }).unwrap();
+        let mut together = fast::build(&*topology, Params { message_classes: 1, ..params }, 1).unwrap();
         assert_ne!(expected, digest(&mut *together), "{spec}");
     }
 }

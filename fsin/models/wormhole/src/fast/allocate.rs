@@ -1,6 +1,6 @@
 //! VC allocation and switch allocation of a router, by masks where the allocator allows it.
 
-use super::Fast;
+use super::part::Part;
 use super::state::{InPort, NOBODY, NOT_HELD, Routers, State, is_by_masks};
 use super::wheel::{bits, first_from};
 use crate::params::{Allocator as Kind, Hold, Params};
@@ -115,7 +115,7 @@ fn bits_from(mask: u32, start: usize) -> impl Iterator<Item = usize> {
     bits(mask.rotate_right(start as u32).into()).map(move |bit| (bit + start) & 31)
 }
 
-impl<const P: usize, const V: usize> Fast<P, V> {
+impl<const P: usize, const V: usize> Part<P, V> {
     /// Heads that request an available VC.
     #[inline]
     pub(super) fn collect_heads(&mut self, router: usize) {
@@ -156,11 +156,12 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         let key = packet.key;
         let mut head = packet.head();
         let (port, _) = self.routers.split(local);
-        if self.routes.decides() && self.wiring.back(router, port).end == End::Endpoint(head.source) {
-            head.phase = self.routes.decide(router, &head, &mut ByKey(key), &view);
+        let place = self.first + router;
+        if self.routes.decides() && self.wiring.back(place, port).end == End::Endpoint(head.source) {
+            head.phase = self.routes.decide(place, &head, &mut ByKey(key), &view);
         }
-        self.routes.candidates(router, &head, &mut ByKey(key), &mut self.scratch.candidates);
-        let (port, mask) = select(&self.scratch.candidates, trgen::rng::mix2(key, router as u64), &view);
+        self.routes.candidates(place, &head, &mut ByKey(key), &mut self.scratch.candidates);
+        let (port, mask) = select(&self.scratch.candidates, trgen::rng::mix2(key, place as u64), &view);
         self.ends.packets[number].phase = head.phase;
         self.routers.input_mut(at).port = port;
         (port, mask)

@@ -1,5 +1,7 @@
 //! What the fast engine keeps of each VC, port and router, in flat arrays.
 
+use std::ops::Range;
+
 use super::wheel::{Set, bits};
 use crate::params::{Allocator as Kind, Params};
 use crate::rules::allocator::Allocator;
@@ -8,6 +10,9 @@ use crate::rules::wiring::{End, Wire, Wiring};
 
 /// Marks an endpoint among targets.
 pub(super) const ENDPOINT: u32 = 1 << 31;
+
+/// Marks a VC of another part among targets, by its number in the whole network. Being an endpoint is a bit of it.
+pub(super) const ABROAD: u32 = ENDPOINT | 1 << 30;
 
 /// No input VC.
 pub(super) const NOBODY: u16 = u16::MAX;
@@ -78,9 +83,9 @@ pub(super) struct InPort {
     pub(super) held: u8,
     /// The output port that iSLIP's acceptance begins with.
     pub(super) accept: u8,
-    /// The first output VC that credits go to; or [`ENDPOINT`] and its number x V.
+    /// The first output VC that credits go to; [`ENDPOINT`] and its number x V; or [`ABROAD`] and an output VC.
     pub(super) back: u32,
-    /// \[cycles\] Until they count there.
+    /// \[cycles\] Until they count there; one less if that is abroad, since mail takes a cycle.
     pub(super) delay: u32,
     /// \[cycle\] In which the last credit was sent.
     pub(super) sent: u64,
@@ -93,9 +98,9 @@ pub(super) struct OutPort {
     pub(super) free: u32,
     /// The input port that the grant begins with.
     pub(super) grant: u8,
-    /// The first input VC, or [`ENDPOINT`], that flits go to.
+    /// The first input VC, [`ENDPOINT`], or [`ABROAD`] and the first input VC, that flits go to.
     pub(super) target: u32,
-    /// \[cycles\] Until they are there.
+    /// \[cycles\] Until they are there; one less if that is abroad, since mail takes a cycle.
     pub(super) delay: u32,
     /// \[cycle\] In which the last flit leaves.
     pub(super) left: u64,
@@ -170,7 +175,7 @@ impl<const P: usize, const V: usize> Router<P, V> {
     }
 }
 
-/// All routers. A VC has the number (router x P + port) x V + VC, a port router x P + port, where P and V are powers of
+/// The routers of a part. A VC has the number (router x P + port) x V + VC, a port router x P + port, where P and V are powers of
 /// two that are enough for ports and VCs. So numbers are taken apart by shifts, and their order is that of the model.
 #[derive(Debug)]
 pub(super) struct Routers<const P: usize, const V: usize> {
@@ -198,33 +203,40 @@ pub(super) const fn is_by_masks(kind: Kind) -> bool {
 }
 
 impl<const P: usize, const V: usize> Routers<P, V> {
-    pub(super) fn new(params: &Params, wiring: &Wiring) -> Self {
+    /// Routers `own` of the network, and these endpoints.
+    pub(super) fn new(params: &Params, wiring: &Wiring, own: &Range<usize>, endpoints: &[u32]) -> Self {
         const { assert!(P.is_power_of_two() && V.is_power_of_two(), "numbers are taken apart by shifts") };
-        let Wiring { routers, ports, .. } = *wiring;
-        let vcs = params.vcs;
+        let (routers, ports, vcs) = (own.len(), wiring.ports, params.vcs);
         let ring_shift = params.buffer.next_power_of_two().ilog2();
         let vcs_in_all = routers * P * V;
         let places = vcs_in_all << ring_shift;
         let input = Input { first: 0, len: 0, output: 0, accept: 0, state: State::Idle, port: 0, vcs: 0, since: 0 };
-        let first = |router: u32, port: u8| (router * P as u32 + u32::from(port)) * V as u32;
+        // The first VC of a port; and what mail saves of the way there.
+        let first = |router: u32, port: u8| {
+            let vc = |router: usize| ((router * P + usize::from(port)) * V) as u32;
+            match own.contains(&(router as usize)) {
+                true => (vc(router as usize - own.start), 0),
+                false => (ABROAD | vc(router as usize), 1),
+            }
+        };
+        let number = |endpoint: u32| endpoints.binary_search(&endpoint).map_or(0, |number| number as u32);
         let in_port = |router, port| {
             let wire = if port < ports { wiring.back(router, port) } else { NOTHING };
-            let (back, extra) = match wire.end {
+            let ((back, saved), extra) = match wire.end {
                 End::Router { router, port } => (first(router, port), params.credit_delay),
-                End::Endpoint(endpoint) => (ENDPOINT | (endpoint * V as u32), 0),
-                End::Nothing => (ENDPOINT, 0),
+                End::Endpoint(endpoint) => ((ENDPOINT | (number(endpoint) * V as u32), 0), 0),
+                End::Nothing => ((ENDPOINT, 0), 0),
             };
-            let delay = wire.delay + 1 + extra;
+            let delay = wire.delay + 1 + extra - saved;
             InPort { requests: 0, needs: 0, next_vc: 0, held: NOT_HELD, accept: 0, back, delay, sent: 0 }
         };
         let out_port = |router, port| {
             let wire = if port < ports { wiring.out(router, port) } else { NOTHING };
-            let target = match wire.end {
+            let (target, saved) = match wire.end {
                 End::Router { router, port } => first(router, port),
-                End::Endpoint(endpoint) => ENDPOINT | endpoint,
-                End::Nothing => ENDPOINT,
+                End::Endpoint(_) | End::Nothing => (ENDPOINT, 0),
             };
-            OutPort { free: crate::rules::routes::mask(vcs), grant: 0, target, delay: wire.delay + 1, left: 0 }
+            OutPort { free: crate::rules::routes::mask(vcs), grant: 0, target, delay: wire.delay + 1 - saved, left: 0 }
         };
         let allocators = |kind, size| match is_by_masks(kind) {
             true => Vec::new(),
@@ -244,7 +256,7 @@ impl<const P: usize, const V: usize> Routers<P, V> {
             vcs,
             ring_shift,
             in_ring: ((1u32 << ring_shift) - 1) as u16,
-            all: (0..routers).map(router).collect(),
+            all: own.clone().map(router).collect(),
             flits: vec![0; places],
             ready: vec![0; if params.switch_alloc_delay > 1 { places } else { 0 }],
             vc_allocators: allocators(params.vc_allocator, ports * vcs),

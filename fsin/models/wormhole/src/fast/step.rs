@@ -1,13 +1,13 @@
 //! One step of a router: what is granted, and what that changes.
 
-use super::Fast;
 use super::allocate::{Grant, Needy};
-use super::state::{ENDPOINT, InPort, NOBODY, NOT_HELD, OutPort, Router, Routers, State, unpack};
+use super::part::Part;
+use super::state::{ABROAD, ENDPOINT, InPort, NOBODY, NOT_HELD, OutPort, Router, Routers, State, unpack};
 use super::wheel::bits;
 use crate::params::{Hold, Speedup};
 use crate::rules::routes::ByKey;
 
-impl<const P: usize, const V: usize> Fast<P, V> {
+impl<const P: usize, const V: usize> Part<P, V> {
     /// One step of a router that may have something to do.
     #[inline]
     pub(super) fn step(&mut self, router: usize, step: u64) {
@@ -122,7 +122,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         let (target, delay) = (out_port.target, u64::from(out_port.delay));
         self.credits.add(now + u64::from(in_port.delay), in_port.back + vc as u32);
         self.last_moved = self.last_moved.max(leaves + delay);
-        if target & ENDPOINT == 0 {
+        if target & ABROAD != ENDPOINT {
             self.arrivals.add(leaves + delay, (target + out_vc as u32, word));
         } else {
             self.arrivals.add(leaves + delay, (target, word));
@@ -289,8 +289,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         if let Some(queue) = self.queued.get_mut(router * P + to) {
             queue.push_back((enters, leaves));
         }
-        let is_last = target & ENDPOINT != 0;
-        if is_last {
+        if target & ABROAD == ENDPOINT {
             self.arrivals.add(due, (target, word));
             let back = due + delay + u64::from(self.params.credit_delay);
             self.credits.add(back, (base + output) as u32);
@@ -328,13 +327,14 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     /// A head has been granted the switch, and `leaves` towards `target` in that cycle.
     #[inline]
     fn head_leaves(&mut self, router: usize, to: usize, number: u32, leaves: u64, target: u32) {
-        let is_last = target & ENDPOINT != 0;
+        let is_last = target & ABROAD == ENDPOINT;
         let packet = &mut self.ends.packets[number];
         packet.switch_cycles += packet.lap(self.clock);
         packet.traversal_cycles += packet.lap(leaves);
         if self.is_adaptive && !is_last {
-            let there = self.routers.router_of(target as usize);
-            packet.phase = self.routes.hop(router, there, packet.phase, &mut ByKey(packet.key));
+            let own = if target & ENDPOINT == 0 { self.first } else { 0 };
+            let there = own + self.routers.router_of((target & !ABROAD) as usize);
+            packet.phase = self.routes.hop(self.first + router, there, packet.phase, &mut ByKey(packet.key));
         }
         self.ends.head_leaves(number, is_last);
         if !self.crossed.is_empty() {

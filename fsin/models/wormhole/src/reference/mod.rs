@@ -24,8 +24,9 @@ use fsin_core::topology::Topology;
 use crate::params::{Hold, Params};
 use crate::rules::allocator::{Allocator, Request};
 use crate::rules::details::Stalls;
-use crate::rules::interface::{Endpoints, Flit, sort};
+use crate::rules::interface::{Endpoints, Flit};
 use crate::rules::routes::{BuildError, ByKey, Candidate, Outputs, Routes, Tier, select};
+use crate::rules::whole::{Whole, sort};
 use crate::rules::wiring::{End, Wiring};
 use fsin_core::wait::{Place, cyclic_wait};
 
@@ -111,6 +112,7 @@ pub struct Reference {
     routers: Vec<Router>,
     pipes: Vec<Pipes>,
     ends: Endpoints,
+    whole: Whole,
     stalls: Stalls,
     flit_hops: u64,
     /// By VC: sum of the cycles in which flits left buffers, less those in which they came; and flits there.
@@ -184,7 +186,8 @@ impl Reference {
             clock: trgen::Cycle::FIRST.0,
             routers: vec![router; wiring.routers],
             pipes: vec![Pipes::default(); wiring.endpoints],
-            ends: Endpoints::new(&params, wiring.endpoints, wiring.links_of_endpoint()),
+            ends: Endpoints::new(&params, (0..wiring.endpoints as u32).collect(), wiring.links_of_endpoint()),
+            whole: Whole::new(&params, wiring.endpoints),
             stalls: Stalls::default(),
             flit_hops: 0,
             occupancy: vec![(0, 0); vcs],
@@ -201,13 +204,13 @@ impl Reference {
         let now = self.clock;
         let steps = self.params.speedup.before(now)..self.params.speedup.before(now + 1);
         for endpoint in 0..self.wiring.endpoints {
-            self.receive(endpoint, notices);
+            self.receive(endpoint);
         }
         for router in 0..self.wiring.routers {
             self.arrive(router, steps.start);
         }
         for endpoint in 0..self.wiring.endpoints {
-            self.inject_flit(endpoint, notices);
+            self.inject_flit(endpoint);
         }
         for router in 0..self.wiring.routers {
             for step in steps.clone() {
@@ -215,26 +218,27 @@ impl Reference {
             }
             self.send(router);
         }
+        self.whole.read(&mut self.ends.report, now, notices);
         sort(notices);
     }
 
     /// A sink takes a flit, a source its credits.
-    fn receive(&mut self, endpoint: usize, notices: &mut Notices) {
+    fn receive(&mut self, endpoint: usize) {
         let now = self.clock;
         let pipes = &mut self.pipes[endpoint];
         while let Some((_, vc)) = pipes.returning.pop_front_if(|&mut (due, _)| due <= now) {
             self.ends.credit(endpoint, vc.into());
         }
         let Some((_, flit)) = pipes.arriving.pop_front_if(|&mut (due, _)| due <= now) else { return };
-        self.ends.receive(flit, now, notices);
+        self.ends.receive(flit, now);
     }
 
     /// A source sends a flit.
-    fn inject_flit(&mut self, endpoint: usize, notices: &mut Notices) {
+    fn inject_flit(&mut self, endpoint: usize) {
         let now = self.clock;
         let (router, port) = self.wiring.home(endpoint);
         let delay = u64::from(self.wiring.back(router, port).delay);
-        if let Some((flit, vc)) = self.ends.send(endpoint, now, notices) {
+        if let Some((flit, vc)) = self.ends.send(endpoint, now) {
             self.routers[router].arriving[port].push_back((now + delay + 1, vc, flit));
             self.last_moved = self.last_moved.max(now + delay + 1);
         }
@@ -530,7 +534,7 @@ impl Reference {
         let credits_home = |router: &Router| {
             router.returning.iter().all(VecDeque::is_empty) && router.credits_to_send.iter().all(VecDeque::is_empty)
         };
-        self.ends.in_flight == 0
+        self.whole.in_flight == 0
             && self.pipes.iter().all(|pipes| pipes.returning.is_empty())
             && self.routers.iter().all(credits_home)
     }

@@ -18,10 +18,12 @@ impl Network for Reference {
     }
 
     fn inject(&mut self, message: Message) -> Injected {
-        if self.ends.in_flight == 0 {
+        if self.whole.in_flight == 0 {
             self.last_moved = self.last_moved.max(self.clock);
         }
-        self.ends.inject(message, self.clock)
+        let unsent = self.whole.inject(&message, message.source.0, self.clock);
+        self.ends.accept(unsent);
+        Injected::Accepted
     }
 
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
@@ -34,10 +36,10 @@ impl Network for Reference {
             self.cycle(notices);
             let is_stuck = self.clock.saturating_sub(self.last_moved) >= self.params.watchdog_cycles;
             self.clock += 1;
-            if is_stuck && self.ends.in_flight > 0 {
+            if is_stuck && self.whole.in_flight > 0 {
                 return Err(Deadlock {
                     since: Cycle(self.last_moved),
-                    in_flight: self.ends.in_flight,
+                    in_flight: self.whole.in_flight,
                     cycle: self.cyclic_wait(),
                 }
                 .into());
@@ -54,15 +56,15 @@ impl Network for Reference {
     }
 
     fn in_flight(&self) -> u64 {
-        self.ends.in_flight
+        self.whole.in_flight
     }
 
     fn recorder(&self) -> &Recorder {
-        &self.ends.recorder
+        &self.whole.recorder
     }
 
     fn recorder_mut(&mut self) -> &mut Recorder {
-        &mut self.ends.recorder
+        &mut self.whole.recorder
     }
 
     fn view(&self) -> Option<&dyn View> {
@@ -70,7 +72,7 @@ impl Network for Reference {
     }
 
     fn observe(&mut self) {
-        self.ends.recorder.observe();
+        self.whole.recorder.observe();
         self.crossed.resize(self.wiring.routers * self.wiring.ports, 0);
     }
 }
@@ -80,7 +82,7 @@ impl Detailed for Reference {
         let now = self.clock;
         Details {
             stalls: self.stalls,
-            stages: self.ends.stages,
+            stages: self.whole.stages,
             flits_sent: self.ends.flits_sent,
             flits_received: self.ends.flits_received,
             flit_hops: self.flit_hops,

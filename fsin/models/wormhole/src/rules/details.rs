@@ -15,6 +15,15 @@ pub struct Stalls {
     pub misspeculated: u64,
 }
 
+impl Stalls {
+    pub(crate) const fn add(&mut self, other: &Self) {
+        self.no_vc += other.no_vc;
+        self.no_credit += other.no_credit;
+        self.lost_switch += other.lost_switch;
+        self.misspeculated += other.misspeculated;
+    }
+}
+
 /// Where the cycles of received packets went. The sum is their latency.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Stages {

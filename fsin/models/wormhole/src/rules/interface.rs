@@ -7,13 +7,13 @@
 
 use std::collections::VecDeque;
 
-use fsin_core::network::{Injected, Notices};
-use fsin_core::stats::{Receipt, Recorder};
+use fsin_core::stats::Receipt;
+use trgen::NodeId;
 use trgen::rng::mix2;
-use trgen::{Cycle, Delivery, Message, NodeId};
 
 use super::details::Stages;
 use super::routes::Head;
+use super::whole::Report;
 use crate::params::Params;
 use fsin_core::slab::Slab;
 
@@ -67,23 +67,17 @@ impl Packet {
     }
 }
 
-/// A message of which some packets have not been received.
-#[derive(Clone, Copy, Debug)]
-struct Underway {
-    message: Message,
-    offered: u64,
-    /// \[packets\]
-    left: u64,
-}
-
 /// A message of which some flits have not begun to be sent.
 #[derive(Clone, Copy, Debug)]
-struct Unsent {
-    message: u32,
-    destination: u32,
-    offered: u64,
+pub(crate) struct Unsent {
+    /// By its number among the endpoints of the part.
+    pub(crate) endpoint: u32,
+    pub(crate) class: u8,
+    pub(crate) message: u32,
+    pub(crate) destination: u32,
+    pub(crate) offered: u64,
     /// \[flits\]
-    left: u64,
+    pub(crate) left: u64,
 }
 
 /// A packet of which some flits have not been sent.
@@ -113,64 +107,54 @@ struct Source {
     next_class: u8,
 }
 
-/// All endpoints, and the record of what they send and receive.
+/// The endpoints of a part of the network. They have local numbers, from 0.
 #[derive(Debug)]
 pub(crate) struct Endpoints {
     packet_flits: u64,
-    flit_bytes: u64,
     seed: u64,
     /// \[links\] Of the topology, between an endpoint and its router.
     own_links: u32,
     params: Params,
+    /// By endpoint: the number that users know it by.
+    numbers: Vec<u32>,
     sources: Vec<Source>,
     /// By endpoint and message class.
     queues: Vec<Queue>,
     /// \[flits\] By endpoint and VC of the router's input port.
     credits: Vec<u32>,
     pub(crate) packets: Slab<Packet>,
-    messages: Slab<Underway>,
-    pub(crate) recorder: Recorder,
-    pub(crate) stages: Stages,
+    /// What has not been told yet of what they have done.
+    pub(crate) report: Report,
     pub(crate) flits_sent: u64,
     pub(crate) flits_received: u64,
-    /// \[packets\] Accepted and not received.
-    pub(crate) in_flight: u64,
 }
 
 impl Endpoints {
-    pub(crate) fn new(params: &Params, endpoints: usize, own_links: u64) -> Self {
+    /// Those with these numbers.
+    pub(crate) fn new(params: &Params, numbers: Vec<u32>, own_links: u64) -> Self {
         let queue = Queue { unsent: VecDeque::new(), sending: None, next_vc: 0 };
+        let count = numbers.len();
         Self {
             packet_flits: params.packet_flits.into(),
-            flit_bytes: params.flit_bytes.into(),
             seed: params.seed,
             own_links: own_links as u32,
-            sources: vec![Source::default(); endpoints],
-            queues: vec![queue; endpoints * params.message_classes],
-            credits: vec![params.buffer; endpoints * params.vcs],
+            numbers,
+            sources: vec![Source::default(); count],
+            queues: vec![queue; count * params.message_classes],
+            credits: vec![params.buffer; count * params.vcs],
             params: params.clone(),
             packets: Slab::new(),
-            messages: Slab::new(),
-            recorder: Recorder::new(endpoints),
-            stages: Stages::default(),
+            report: Report::default(),
             flits_sent: 0,
             flits_received: 0,
-            in_flight: 0,
         }
     }
 
     /// Takes a message: the queues of sources have no bound.
-    pub(crate) fn inject(&mut self, message: Message, now: u64) -> Injected {
-        let flits = message.bytes.div_ceil(self.flit_bytes).max(1);
-        let packets = flits.div_ceil(self.packet_flits);
-        let slot = self.messages.store(Underway { message, offered: now, left: packets });
-        let unsent = Unsent { message: slot, destination: message.destination.0, offered: now, left: flits };
-        let queue = message.source.index() * self.params.message_classes + usize::from(self.params.class_of(&message));
+    #[inline]
+    pub(crate) fn accept(&mut self, unsent: Unsent) {
+        let queue = unsent.endpoint as usize * self.params.message_classes + usize::from(unsent.class);
         self.queues[queue].unsent.push_back(unsent);
-        self.in_flight += packets;
-        self.recorder.generated(packets);
-        self.recorder.short().generated += packets * self.packet_flits - flits;
-        Injected::Accepted
     }
 
     /// A credit for a VC of an endpoint has come back.
@@ -194,7 +178,12 @@ impl Endpoints {
     /// \[packets\] That an endpoint has not begun to send.
     pub(crate) fn waiting(&self, endpoint: usize) -> u64 {
         let unsent = self.queues(endpoint).iter().flat_map(|queue| &queue.unsent);
-        unsent.map(|unsent| unsent.left.div_ceil(self.packet_flits)).sum()
+        unsent.map(|unsent| self.packets_of(unsent)).sum()
+    }
+
+    /// \[packets\] That are left of a message.
+    pub(crate) const fn packets_of(&self, unsent: &Unsent) -> u64 {
+        unsent.left.div_ceil(self.packet_flits)
     }
 
     /// \[flits\] Credits that an endpoint has.
@@ -203,15 +192,15 @@ impl Endpoints {
     }
 
     /// The flit that an endpoint sends in this cycle, and its VC.
-    pub(crate) fn send(&mut self, endpoint: usize, now: u64, notices: &mut Notices) -> Option<(Flit, u8)> {
+    pub(crate) fn send(&mut self, endpoint: usize, now: u64) -> Option<(Flit, u8)> {
         let classes = self.params.message_classes as u8;
         if classes == 1 {
-            return self.send_of(endpoint, 0, now, notices);
+            return self.send_of(endpoint, 0, now);
         }
         let first = self.sources[endpoint].next_class;
         let mut turns = (first..classes).chain(0..first);
         turns.find_map(|class| {
-            let sent = self.send_of(endpoint, class, now, notices)?;
+            let sent = self.send_of(endpoint, class, now)?;
             self.sources[endpoint].next_class = (class + 1) % classes;
             Some(sent)
         })
@@ -219,7 +208,7 @@ impl Endpoints {
 
     /// The same of one message class.
     #[inline]
-    fn send_of(&mut self, endpoint: usize, class: u8, now: u64, notices: &mut Notices) -> Option<(Flit, u8)> {
+    fn send_of(&mut self, endpoint: usize, class: u8, now: u64) -> Option<(Flit, u8)> {
         let at = endpoint * self.params.message_classes + usize::from(class);
         let is_head = self.queues[at].sending.is_none();
         if is_head {
@@ -236,9 +225,7 @@ impl Endpoints {
         sending.left -= 1;
         let (vc, flit) = (sending.vc, Flit { packet: sending.packet, is_head, is_tail: sending.left == 0 });
         if flit.is_tail {
-            if let Some(message) = sending.ends {
-                notices.sent.push(self.messages[message].message);
-            }
+            self.report.sent.extend(sending.ends);
             queue.sending = None;
         }
         Some((flit, vc))
@@ -257,12 +244,13 @@ impl Endpoints {
         let flits = unsent.left.min(self.packet_flits);
         unsent.left -= flits;
         let waited = now - unsent.offered;
+        let number = self.numbers[endpoint];
         let packet = Packet {
             message: unsent.message,
-            source: endpoint as u32,
+            source: number,
             destination: unsent.destination,
             flits: flits as u32,
-            key: mix2(mix2(self.seed, endpoint as u64), source.sequence),
+            key: mix2(mix2(self.seed, number.into()), source.sequence),
             sequence: source.sequence,
             start: unsent.offered,
             mark: now,
@@ -283,10 +271,9 @@ impl Endpoints {
         queue.next_vc = ((vc + 1) % vcs) as u8;
         let vc = (base + vc) as u8;
         queue.sending = Some(Sending { packet: self.packets.store(packet), left: flits as u32, vc, ends });
-        self.recorder.injected(1);
-        self.recorder.short().injected += self.packet_flits - flits;
-        self.recorder.departed(waited);
-        self.recorder.hops(self.own_links.into());
+        self.report.short += self.packet_flits - flits;
+        self.report.waited.record(waited);
+        self.report.hops += u64::from(self.own_links);
         Some(())
     }
 
@@ -296,11 +283,11 @@ impl Endpoints {
     pub(crate) fn head_leaves(&mut self, packet: u32, is_to_endpoint: bool) {
         let links = if is_to_endpoint { self.own_links } else { 1 };
         self.packets[packet].hops += links;
-        self.recorder.hops(links.into());
+        self.report.hops += u64::from(links);
     }
 
     /// A sink takes a flit.
-    pub(crate) fn receive(&mut self, flit: Flit, now: u64, notices: &mut Notices) {
+    pub(crate) fn receive(&mut self, flit: Flit, now: u64) {
         self.flits_received += 1;
         let packet = &mut self.packets[flit.packet];
         if flit.is_head {
@@ -309,7 +296,7 @@ impl Endpoints {
         if !flit.is_tail {
             return;
         }
-        self.stages.add(&Stages {
+        self.report.stages.add(&Stages {
             source: packet.source_cycles.into(),
             vc_allocation: packet.vc_cycles.into(),
             switch_allocation: packet.switch_cycles.into(),
@@ -324,29 +311,7 @@ impl Endpoints {
             latency: now - packet.start,
             hops: packet.hops.into(),
         };
-        self.recorder.received(Cycle(now), &receipt);
-        self.recorder.short().received += self.packet_flits - u64::from(packet.flits);
-        let message = packet.message;
-        let underway = &mut self.messages[message];
-        underway.left -= 1;
-        if underway.left == 0 {
-            let Underway { message: whole, offered, .. } = *underway;
-            notices.delivered.push(Delivery { message: whole, offered: Cycle(offered), delivered: Cycle(now) });
-            self.messages.release(message);
-        }
+        self.report.received.push((packet.message, packet.flits, receipt));
         self.packets.release(flit.packet);
-        self.in_flight -= 1;
-    }
-}
-
-/// The order in which every network gives its notices.
-pub(crate) fn sort(notices: &mut Notices) {
-    if notices.sent.len() > 1 {
-        notices.sent.sort_unstable_by_key(|message| message.source);
-    }
-    if notices.delivered.len() > 1 {
-        notices.delivered.sort_unstable_by_key(|delivery| {
-            (delivery.message.destination, delivery.message.source, delivery.message.id)
-        });
     }
 }

@@ -5,4 +5,5 @@ pub(crate) mod details;
 pub(crate) mod interface;
 pub(crate) mod proof;
 pub(crate) mod routes;
+pub(crate) mod whole;
 pub(crate) mod wiring;

@@ -1,8 +1,16 @@
 //! Routing functions: which output ports and VCs a head may request where it stands.
 
+//!
+//! Each file below has the routings of one kind of network: their [rows](Row) state name, source, networks, virtual
+//! channels and wake-up condition, and a [`Function`] has their rules. The [table](ROUTINGS) lists them all; names, checks,
+//! errors, defaults and both engines follow from it. Neither rows nor functions have defaults, and no match has a
+//! catch-all arm: a missing answer does not compile.
+//!
+//! To add a routing: a row in the file of its networks, or a file of its own, and a line in the table.
+
 use fsin_core::network::Channel;
 use fsin_core::topology::Topology;
-use fsin_core::topology::switched::{Dragonfly, Hyperx, Tree};
+use fsin_core::topology::switched::{Fabric, Plan, Switched};
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
@@ -15,9 +23,12 @@ mod dragonfly;
 mod graph;
 mod grid;
 mod hyperx;
+mod row;
 mod tree;
 
 pub(crate) use grid::Ring;
+pub use row::{Choice, Networks, Row, Vcs, Wake};
+use row::{Function, Visit};
 
 /// Why a routing cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -75,21 +86,6 @@ impl From<BuildError> for SpecError {
         match error {
             BuildError::Setting(refusal) => refusal,
             BuildError::Cycle { .. } => Self::new(ErrorKind::Conflict, what, remedy).of("routing"),
-        }
-    }
-}
-
-impl Routing {
-    /// The routing of a topology for which none is given.
-    #[must_use]
-    pub fn usual(topology: &dyn Topology) -> Self {
-        let Some(network) = topology.switched() else { return Self::DimensionOrder };
-        if network.plan::<Tree>().is_some() {
-            Self::Adaptive
-        } else if network.plan::<Dragonfly>().is_some() || network.plan::<Hyperx>().is_some() {
-            Self::Minimal
-        } else {
-            Self::UpDown
         }
     }
 }
@@ -153,8 +149,78 @@ pub(crate) trait Outputs {
     fn ahead(&self, port: usize, vcs: u32) -> u32;
 }
 
-#[derive(Debug)]
-enum Scheme {
+/// Defines the table of rows, and the static dispatch to the routing functions. One line for each routing.
+macro_rules! table {
+    ($($row:path => $scheme:ident,)+; $($function:ident($type:ty),)+) => {
+        /// Every routing. The first one that serves a topology is its default.
+        pub static ROUTINGS: &[&Row] = &[$(&$row),+];
+
+        /// By row: its routing function.
+        const BUILDERS: &[Builder] = &[$(build::$scheme),+];
+
+        type Builder = fn(&'static Row, &Params, &dyn Topology) -> Result<Scheme, SpecError>;
+
+        #[derive(Debug)]
+        enum Scheme {
+            $($function($type),)+
+        }
+
+        #[allow(non_snake_case, reason = "functions bear the names of variants")]
+        mod build {
+            use super::*;
+
+            $(pub(super) fn $function(row: &'static Row, params: &Params, of: &dyn Topology) -> Result<Scheme, SpecError> {
+                <$type>::new(row, params, of).map(Scheme::$function)
+            })+
+        }
+
+        impl Scheme {
+            fn candidates(&self, at: Visit, head: &Head, draw: &mut impl Draw, into: &mut Vec<Candidate>) {
+                match self {
+                    $(Self::$function(function) => function.candidates(at, head, draw, into),)+
+                }
+            }
+
+            fn decisions(&self, at: Visit, head: &Head, draw: &mut impl Draw) -> Vec<u8> {
+                match self {
+                    $(Self::$function(function) => function.decisions(at, head, draw),)+
+                }
+            }
+
+            fn decide(&self, at: Visit, head: &Head, draw: &mut impl Draw, ahead: impl Fn(Candidate) -> u32) -> u8 {
+                match self {
+                    $(Self::$function(function) => function.decide(at, head, draw, ahead),)+
+                }
+            }
+
+            fn hop(&self, router: usize, next: usize, phase: u8, draw: &mut impl Draw) -> u8 {
+                match self {
+                    $(Self::$function(function) => function.hop(router, next, phase, draw),)+
+                }
+            }
+
+            fn rings(&self) -> Option<Vec<Ring>> {
+                match self {
+                    $(Self::$function(function) => function.rings(),)+
+                }
+            }
+        }
+    };
+}
+
+table! {
+    grid::DOR => Grid,
+    grid::ADAPTIVE => Grid,
+    tree::ADAPTIVE => Tree,
+    tree::MINIMAL => Tree,
+    dragonfly::MINIMAL => Dragonfly,
+    dragonfly::VALIANT => Dragonfly,
+    dragonfly::UGAL => Dragonfly,
+    hyperx::MINIMAL => Hyperx,
+    hyperx::ADAPTIVE => Hyperx,
+    hyperx::VALIANT => Hyperx,
+    hyperx::UGAL => Hyperx,
+    graph::UPDOWN => UpDown,;
     Grid(grid::Grid),
     Tree(tree::Tree),
     Dragonfly(dragonfly::Dragonfly),
@@ -162,9 +228,23 @@ enum Scheme {
     UpDown(graph::UpDown),
 }
 
+/// The rows that serve a topology, with their numbers.
+fn serving(topology: &dyn Topology) -> impl Iterator<Item = (usize, &'static Row)> {
+    ROUTINGS.iter().copied().enumerate().filter(|(_, row)| row.networks.have(topology))
+}
+
+impl Routing {
+    /// The routing of a topology for which none is given.
+    #[must_use]
+    pub fn usual(topology: &dyn Topology) -> Self {
+        serving(topology).next().map_or(Self::DimensionOrder, |(_, row)| row.routing)
+    }
+}
+
 /// The routing function of a network.
 #[derive(Debug)]
 pub(crate) struct Routes {
+    row: &'static Row,
     scheme: Scheme,
     /// By endpoint.
     homes: Vec<u32>,
@@ -176,67 +256,46 @@ pub(crate) struct Routes {
 
 impl Routes {
     pub(crate) fn new(params: &Params, topology: &dyn Topology, wiring: &Wiring) -> Result<Self, SpecError> {
-        // Each message class has channels of its own, so that what holds of the first one holds of all.
-        let params = &Params { vcs: params.vcs_of_class(), ..params.clone() };
-        let all = mask(params.vcs);
-        let unfit = || {
-            let what = phrase![["routing" => params.routing.name()], (" is not for {}", topology.spec())];
-            SpecError::new(ErrorKind::Conflict, what, remedy(topology)).of("routing")
+        let name = params.routing.name();
+        let Some((number, row)) = serving(topology).find(|(_, row)| row.routing == params.routing) else {
+            let what = phrase![["routing" => name], (" is not for {}", topology.spec())];
+            return Err(SpecError::new(ErrorKind::Conflict, what, remedy(topology)).of("routing"));
         };
-        let knows_the_plan_only = params.routing != Routing::UpDown;
-        if topology.faults() > 0 && knows_the_plan_only {
-            let what = phrase![["routing" => params.routing.name()], " cannot avoid dead links"];
+        if topology.faults() > 0 && row.networks != Networks::Switches {
+            let what = phrase![["routing" => name], " cannot avoid dead links"];
             let remedy =
                 phrase!["use ", ["routing" => "updown"], " on a network of switches, or leave out ", ["faults"]];
             return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
         }
-        let scheme = match (topology.switched(), params.routing) {
-            (None, Routing::DimensionOrder | Routing::Adaptive) if topology.is_grid() => {
-                Scheme::Grid(grid::Grid::new(params, topology)?)
-            }
-            (Some(network), Routing::UpDown) => Scheme::UpDown(graph::UpDown::new(network.fabric(), all)?),
-            (Some(network), routing) => {
-                use Routing::{Adaptive, Minimal, Ugal, Valiant};
-                let fabric = network.fabric();
-                if let (Some(plan), Adaptive | Minimal) = (network.plan::<Tree>(), routing) {
-                    Scheme::Tree(tree::Tree::new(plan, fabric, routing == Adaptive, all))
-                } else if let (Some(plan), Minimal | Valiant | Ugal) = (network.plan::<Dragonfly>(), routing) {
-                    Scheme::Dragonfly(dragonfly::Dragonfly::new(plan, fabric, params)?)
-                } else if let (Some(plan), Minimal | Adaptive | Valiant | Ugal) = (network.plan::<Hyperx>(), routing) {
-                    Scheme::Hyperx(hyperx::Hyperx::new(plan, fabric, params)?)
-                } else {
-                    return Err(unfit());
-                }
-            }
-            (None, _) => return Err(unfit()),
-        };
+        // Each message class has channels of its own, so that what holds of the first one holds of all.
+        let params = &Params { vcs: params.vcs_of_class(), ..params.clone() };
+        needs(row, params, grid::has_rings(topology))?;
         Ok(Self {
-            scheme,
+            row,
+            scheme: BUILDERS[number](row, params, topology)?,
             homes: (0..wiring.endpoints).map(|endpoint| wiring.home(endpoint).0 as u32).collect(),
             ejections: (0..wiring.endpoints).map(|endpoint| wiring.ejection(endpoint)).collect(),
             vcs: params.vcs,
-            all,
+            all: mask(params.vcs),
         })
     }
 
     /// True if which port a head requests depends on credits, so that it is looked at in every step.
-    pub(crate) const fn is_adaptive(&self) -> bool {
-        match &self.scheme {
-            Scheme::Grid(grid) => grid.is_adaptive(),
-            Scheme::Tree(tree) => tree.is_adaptive(),
-            Scheme::Dragonfly(_) => false,
-            Scheme::Hyperx(hyperx) => hyperx.is_adaptive(),
-            Scheme::UpDown(_) => true,
-        }
+    pub(crate) fn is_adaptive(&self) -> bool {
+        self.row.wake == Wake::Credits
     }
 
     /// True if the phase of a head is [decided](Self::decide) at its first router.
     pub(crate) fn decides(&self) -> bool {
-        match &self.scheme {
-            Scheme::Dragonfly(dragonfly) => dragonfly.decides(),
-            Scheme::Hyperx(hyperx) => hyperx.decides(),
-            Scheme::Grid(_) | Scheme::Tree(_) | Scheme::UpDown(_) => false,
-        }
+        self.row.choice == Choice::AtFirstRouter
+    }
+
+    fn home(&self, endpoint: u32) -> usize {
+        self.homes[endpoint as usize] as usize
+    }
+
+    fn visit(&self, here: usize, head: &Head) -> Visit {
+        Visit { first: self.home(head.source), here, home: self.home(head.destination) }
     }
 
     /// Every port and VC that a head may request at a router, in any order. Never nothing.
@@ -247,16 +306,7 @@ impl Routes {
             into.push(arrived);
             return;
         }
-        let to = self.homes[head.destination as usize] as usize;
-        match &self.scheme {
-            Scheme::Grid(grid) => grid.candidates(router, head, draw, into),
-            Scheme::Tree(tree) => tree.candidates(router, head, draw, into),
-            Scheme::Dragonfly(dragonfly) => {
-                into.push(dragonfly.candidate((self.homes[head.source as usize] as usize, router, to), head, draw));
-            }
-            Scheme::Hyperx(hyperx) => hyperx.candidates((router, to), head, draw, into),
-            Scheme::UpDown(up_down) => up_down.candidates((router, to), head, into),
-        }
+        self.scheme.candidates(self.visit(router, head), head, draw, into);
         if head.class > 0 {
             into.iter_mut().for_each(|candidate| candidate.vcs = self.of_class(head, candidate.vcs));
         }
@@ -280,6 +330,7 @@ impl Routes {
         if let Some(arrived) = self.ejection(router, head) {
             return arrived;
         }
+        // The usual one without the list.
         if let Scheme::Grid(grid) = &self.scheme {
             let candidate = grid.dimension_order(router, head, draw);
             return Candidate { vcs: self.of_class(head, candidate.vcs), ..candidate };
@@ -300,41 +351,24 @@ impl Routes {
 
     /// The phase in which a packet leaves its first router.
     pub(crate) fn decide(&self, router: usize, head: &Head, draw: &mut impl Draw, outputs: &impl Outputs) -> u8 {
-        let to = self.homes[head.destination as usize] as usize;
         let ahead = |candidate: Candidate| outputs.ahead(candidate.port.into(), self.of_class(head, candidate.vcs));
-        match &self.scheme {
-            Scheme::Dragonfly(dragonfly) => dragonfly.decide((router, to), head, draw, ahead),
-            Scheme::Hyperx(hyperx) => hyperx.decide((router, to), head, draw, ahead),
-            Scheme::Grid(_) | Scheme::Tree(_) | Scheme::UpDown(_) => head.phase,
-        }
+        self.scheme.decide(self.visit(router, head), head, draw, ahead)
     }
 
     /// Every phase in which a packet may leave its first router.
     pub(crate) fn decisions(&self, router: usize, head: &Head, draw: &mut impl Draw) -> Vec<u8> {
-        let to = self.homes[head.destination as usize] as usize;
-        match &self.scheme {
-            Scheme::Dragonfly(dragonfly) => dragonfly.decisions((router, to), head, draw),
-            Scheme::Hyperx(hyperx) => hyperx.decisions((router, to), head, draw),
-            Scheme::Grid(_) | Scheme::Tree(_) | Scheme::UpDown(_) => vec![head.phase],
-        }
+        self.scheme.decisions(self.visit(router, head), head, draw)
     }
 
     /// The phase of a packet that has reached `next` from `router`.
     #[inline]
     pub(crate) fn hop(&self, router: usize, next: usize, phase: u8, draw: &mut impl Draw) -> u8 {
-        match &self.scheme {
-            Scheme::Hyperx(hyperx) => hyperx.hop(next, phase, draw),
-            Scheme::UpDown(up_down) => up_down.hop(router, next, phase),
-            Scheme::Grid(_) | Scheme::Tree(_) | Scheme::Dragonfly(_) => phase,
-        }
+        self.scheme.hop(router, next, phase, draw)
     }
 
     /// The rings that a grid consists of, whose freedom from deadlock is that of the grid.
     pub(crate) fn rings(&self) -> Option<Vec<Ring>> {
-        match &self.scheme {
-            Scheme::Grid(grid) => Some(grid.rings()),
-            Scheme::Tree(_) | Scheme::Dragonfly(_) | Scheme::Hyperx(_) | Scheme::UpDown(_) => None,
-        }
+        self.scheme.rings()
     }
 }
 
@@ -361,6 +395,21 @@ pub(crate) fn select(candidates: &[Candidate], key: u64, outputs: &impl Outputs)
     (last.port, outputs.available(last.port.into(), last.vcs, last.tier))
 }
 
+/// The switches of a topology that a row of switches serves.
+fn fabric(topology: &dyn Topology) -> Result<&Fabric, SpecError> {
+    let unfit =
+        || SpecError::new(ErrorKind::Conflict, format!("{} has no switches", topology.spec()), remedy(topology));
+    topology.switched().map(|network| &**network.fabric()).ok_or_else(unfit)
+}
+
+/// The plan of a topology that a row serves, and its switches.
+fn planned<P: Plan>(topology: &dyn Topology) -> Result<(&P, &Fabric), SpecError> {
+    let unfit =
+        || SpecError::new(ErrorKind::Conflict, format!("{} has another plan", topology.spec()), remedy(topology));
+    let plan = topology.switched().and_then(Switched::plan).ok_or_else(unfit)?;
+    Ok((plan, fabric(topology)?))
+}
+
 /// The VCs 0 to `vcs` - 1.
 pub(crate) const fn mask(vcs: usize) -> u32 {
     if vcs >= 32 { u32::MAX } else { (1 << vcs) - 1 }
@@ -372,25 +421,26 @@ fn class(class: usize, count: usize, vcs: usize) -> u32 {
 }
 
 /// Refuses too few VCs.
-fn needs(params: &Params, vcs: usize, why: &str) -> Result<(), SpecError> {
-    if params.vcs >= vcs || params.unsafe_routing {
+fn needs(row: &Row, params: &Params, has_rings: bool) -> Result<(), SpecError> {
+    let Vcs { least, of_rings, why } = row.vcs;
+    let least = if has_rings { of_rings } else { least };
+    if params.vcs >= least || params.unsafe_routing {
         return Ok(());
     }
     let classes = params.message_classes;
-    let (given, least) = (params.vcs * classes, vcs * classes);
+    let given = params.vcs * classes;
     let each = if classes > 1 { format!(" for each of {classes} message classes") } else { String::new() };
-    let what = phrase![["routing" => params.routing.name()], " needs {vcs} VCs{each}{why}, ", ["vcs"], (" is {given}")];
-    let remedy = phrase!["use ", ["vcs" => least], " or more"];
+    let name = params.routing.name();
+    let what = phrase![["routing" => name], " needs {least} VCs{each}, {why}, ", ["vcs"], (" is {given}")];
+    let remedy = phrase!["use ", ["vcs" => least * classes], " or more"];
     Err(SpecError::new(ErrorKind::OutOfRange, what, remedy).of("vcs").given(given))
 }
 
-fn remedy(topology: &dyn Topology) -> &'static str {
-    match topology.switched() {
-        None if topology.is_grid() => "use dor or adaptive",
-        None => "the wormhole model takes tori, meshes, hypercubes and networks of switches",
-        Some(network) if network.plan::<Tree>().is_some() => "use adaptive, minimal or updown",
-        Some(network) if network.plan::<Dragonfly>().is_some() => "use minimal, valiant, ugal or updown",
-        Some(network) if network.plan::<Hyperx>().is_some() => "use minimal, adaptive, valiant, ugal or updown",
-        Some(_) => "use updown",
+fn remedy(topology: &dyn Topology) -> String {
+    let names: Vec<&str> = serving(topology).map(|(_, row)| row.component.name).collect();
+    match &names[..] {
+        [] => "the wormhole model takes tori, meshes, hypercubes and networks of switches".to_owned(),
+        [one] => format!("use {one}"),
+        [first @ .., last] => format!("use {} or {last}", first.join(", ")),
     }
 }

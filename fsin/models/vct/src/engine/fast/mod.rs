@@ -79,6 +79,7 @@ use crate::router::layout::{Direct, Layout, Switches, TwoWay};
 use crate::router::request::WORD;
 use crate::router::{CheckedParams, MAX_QUEUES, RouterParams, SourceQueue};
 use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices};
+use fsin_core::parallel::{Division, MAX_THREADS, Pool, Work};
 use fsin_core::stats::Recorder;
 use fsin_core::topology::{MAX_DIMENSIONS, STATE_WORDS, Shape, Topology};
 use fsin_core::view::{Occupancy, View};
@@ -89,22 +90,17 @@ mod chain;
 mod cut;
 mod mask;
 mod part;
-mod pool;
 mod ring;
 mod rules;
 mod state;
 mod whole;
 
-use cut::{Division, cut};
+use cut::cut;
 use mask::{Mask, Words};
 use part::{Accepted, Part, Report};
-use pool::{Pool, Work};
 use rules::Rules;
 use state::{Gate, Router};
 use whole::Whole;
-
-/// Maximum number of threads.
-pub const MAX_THREADS: usize = 256;
 
 /// Work items in a cycle from which on it pays to wake the threads.
 const WORTH_THREADS: usize = 96;

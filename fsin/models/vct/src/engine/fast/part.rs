@@ -6,7 +6,6 @@ use trgen::NodeId;
 
 use super::bets::Bets;
 use super::chain::{Chain, NONE};
-use super::cut::Division;
 use super::mask::Mask;
 use super::ring::Ring;
 use super::rules::Rules;
@@ -15,6 +14,7 @@ use crate::engine::messages::Unsent;
 use crate::router::congestion::Timer;
 use crate::router::layout::Layout;
 use crate::router::request::{OutputVc, WakeCondition};
+use fsin_core::parallel::Division;
 use fsin_core::slab::Slab;
 use fsin_core::view::Occupancy;
 

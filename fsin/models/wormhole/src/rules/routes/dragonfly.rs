@@ -3,12 +3,58 @@
 //! A packet that has crossed c links between groups uses VCs of class c, and a local link of class c comes before a
 //! link between groups of class c: channels of increasing numbers (Kim et al., ISCA 2008, section 4).
 
-use fsin_core::topology::switched::{Dragonfly as Plan, Fabric};
+use fsin_core::topology::Topology;
+use fsin_core::topology::switched::Dragonfly as Plan;
 use trgen::NodeId;
-use trgen::catalog::SpecError;
+use trgen::catalog::{Component, SpecError};
 
-use super::{Candidate, Draw, Head, Tier, class, mask, needs};
+use super::row::{Choice, Function, Networks, Row, Vcs, Visit, Wake};
+use super::{Candidate, Draw, Head, Ring, Tier, class, mask, planned};
 use crate::params::{Params, Routing};
+
+const CLASSES: &str = "one for each link between groups and one more";
+
+pub(super) static MINIMAL: Row = Row {
+    component: Component {
+        name: "minimal",
+        about: "dragonflies: the link between the two groups",
+        parameters: &[],
+        source: "Kim et al., Technology-driven, highly-scalable dragonfly topology, ISCA 2008, section 4",
+    },
+    routing: Routing::Minimal,
+    networks: Networks::Dragonflies,
+    vcs: Vcs::of(2, CLASSES),
+    wake: Wake::Release,
+    choice: Choice::Never,
+};
+
+pub(super) static VALIANT: Row = Row {
+    component: Component {
+        name: "valiant",
+        about: "dragonflies: through a group that is drawn",
+        parameters: &[],
+        source: "Valiant, A scheme for fast parallel communication, 1982; Kim et al., ISCA 2008",
+    },
+    routing: Routing::Valiant,
+    networks: Networks::Dragonflies,
+    vcs: Vcs::of(3, CLASSES),
+    wake: Wake::Release,
+    choice: Choice::AtFirstRouter,
+};
+
+pub(super) static UGAL: Row = Row {
+    component: Component {
+        name: "ugal",
+        about: "dragonflies: minimal or valiant, whichever has the smaller product of flits ahead and hops",
+        parameters: &[],
+        source: "Singh, Load-balanced routing in interconnection networks, 2005; Kim et al., ISCA 2008",
+    },
+    routing: Routing::Ugal,
+    networks: Networks::Dragonflies,
+    vcs: Vcs::of(3, CLASSES),
+    wake: Wake::Release,
+    choice: Choice::AtFirstRouter,
+};
 
 /// Phases: straight to the group of the destination, or through another group.
 const STRAIGHT: u8 = 0;
@@ -28,26 +74,61 @@ pub(super) struct Dragonfly {
     ports: Vec<Box<[u8]>>,
 }
 
-impl Dragonfly {
-    pub(super) fn new(plan: &Plan, fabric: &Fabric, params: &Params) -> Result<Self, SpecError> {
-        let count = if params.routing == Routing::Minimal { 2 } else { 3 };
-        needs(params, count, ", one for each link between groups and one more")?;
-        let vcs = params.vcs;
+impl Function for Dragonfly {
+    fn new(row: &'static Row, params: &Params, topology: &dyn Topology) -> Result<Self, SpecError> {
+        let (plan, fabric) = planned::<Plan>(topology)?;
+        let (count, vcs) = (row.vcs.least, params.vcs);
         let classes = (0..count).map(|of| class(of, count, vcs)).map(|set| if set == 0 { mask(vcs) } else { set });
         let switches = (fabric.endpoints()..fabric.nodes()).map(NodeId::at);
         let ports = |switch| (0..fabric.degree(switch)).map(|place| fabric.port(switch, place).0).collect();
         Ok(Self {
             plan: plan.clone(),
-            routing: params.routing,
+            routing: row.routing,
             classes: classes.collect(),
             ports: switches.map(ports).collect(),
         })
     }
 
-    pub(super) fn decides(&self) -> bool {
-        self.routing != Routing::Minimal
+    fn candidates(&self, at: Visit, head: &Head, draw: &mut impl Draw, into: &mut Vec<Candidate>) {
+        into.push(self.candidate((at.first, at.here, at.home), head, draw));
     }
 
+    fn decisions(&self, at: Visit, _: &Head, _: &mut impl Draw) -> Vec<u8> {
+        match (self.has_choice(at.here, at.home), self.routing) {
+            (true, Routing::Valiant) => vec![ROUND],
+            (true, Routing::Ugal) => vec![STRAIGHT, ROUND],
+            (true, Routing::DimensionOrder | Routing::Minimal | Routing::Adaptive | Routing::UpDown) | (false, _) => {
+                vec![STRAIGHT]
+            }
+        }
+    }
+
+    fn decide(&self, at: Visit, head: &Head, draw: &mut impl Draw, ahead: impl Fn(Candidate) -> u32) -> u8 {
+        let (router, home) = (at.here, at.home);
+        match self.decisions(at, head, draw)[..] {
+            [one] => one,
+            _ => {
+                let mut cost = |phase| {
+                    let head = Head { phase, ..*head };
+                    let candidate = self.candidate((router, router, home), &head, draw);
+                    ahead(candidate) * self.hops((router, home), phase, draw)
+                };
+                let (straight, round) = (cost(STRAIGHT), cost(ROUND));
+                if straight <= round { STRAIGHT } else { ROUND }
+            }
+        }
+    }
+
+    fn hop(&self, _: usize, _: usize, phase: u8, _: &mut impl Draw) -> u8 {
+        phase
+    }
+
+    fn rings(&self) -> Option<Vec<Ring>> {
+        None
+    }
+}
+
+impl Dragonfly {
     /// The group of a switch, and its number there.
     const fn stand(&self, router: usize) -> (u32, u32) {
         (router as u32 / self.plan.switches, router as u32 % self.plan.switches)
@@ -81,12 +162,7 @@ impl Dragonfly {
         }
     }
 
-    pub(super) fn candidate(
-        &self,
-        (first, router, home): (usize, usize, usize),
-        head: &Head,
-        draw: &mut impl Draw,
-    ) -> Candidate {
+    fn candidate(&self, (first, router, home): (usize, usize, usize), head: &Head, draw: &mut impl Draw) -> Candidate {
         let (source, stand, (to, last)) = (self.stand(first).0, self.stand(router), self.stand(home));
         let is_round = head.phase == ROUND;
         let crossed = match () {
@@ -108,37 +184,6 @@ impl Dragonfly {
 
     fn has_choice(&self, router: usize, home: usize) -> bool {
         self.plan.groups > 2 && self.stand(router).0 != self.stand(home).0
-    }
-
-    pub(super) fn decisions(&self, (router, home): (usize, usize), _: &Head, _: &mut impl Draw) -> Vec<u8> {
-        match (self.has_choice(router, home), self.routing) {
-            (true, Routing::Valiant) => vec![ROUND],
-            (true, Routing::Ugal) => vec![STRAIGHT, ROUND],
-            (true, Routing::DimensionOrder | Routing::Minimal | Routing::Adaptive | Routing::UpDown) | (false, _) => {
-                vec![STRAIGHT]
-            }
-        }
-    }
-
-    pub(super) fn decide(
-        &self,
-        (router, home): (usize, usize),
-        head: &Head,
-        draw: &mut impl Draw,
-        ahead: impl Fn(Candidate) -> u32,
-    ) -> u8 {
-        match self.decisions((router, home), head, draw)[..] {
-            [one] => one,
-            _ => {
-                let mut cost = |phase| {
-                    let head = Head { phase, ..*head };
-                    let candidate = self.candidate((router, router, home), &head, draw);
-                    ahead(candidate) * self.hops((router, home), phase, draw)
-                };
-                let (straight, round) = (cost(STRAIGHT), cost(ROUND));
-                if straight <= round { STRAIGHT } else { ROUND }
-            }
-        }
     }
 
     /// \[hops\] Between switches.

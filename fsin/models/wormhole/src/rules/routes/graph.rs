@@ -6,13 +6,28 @@
 
 use std::collections::VecDeque;
 
-use fsin_core::topology::Port;
-use fsin_core::topology::switched::Fabric;
+use fsin_core::topology::{Port, Topology};
 use trgen::NodeId;
-use trgen::catalog::{ErrorKind, SpecError};
+use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 
-use super::{Candidate, Head, Tier};
+use super::row::{Choice, Function, Networks, Row, Vcs, Visit, Wake};
+use super::{Candidate, Draw, Head, Ring, Tier, fabric, mask};
+use crate::params::{Params, Routing};
+
+pub(super) static UPDOWN: Row = Row {
+    component: Component {
+        name: "updown",
+        about: "any network of switches: up to switches nearer the root, then down",
+        parameters: &[],
+        source: "Schroeder et al., Autonet, IEEE JSAC 9(8), 1991",
+    },
+    routing: Routing::UpDown,
+    networks: Networks::Switches,
+    vcs: Vcs::of(1, ""),
+    wake: Wake::Credits,
+    choice: Choice::Never,
+};
 
 /// Most switches: tables have an entry for each pair.
 const MAX_SWITCHES: usize = 8192;
@@ -35,8 +50,9 @@ pub(super) struct UpDown {
     down: Vec<u16>,
 }
 
-impl UpDown {
-    pub(super) fn new(fabric: &Fabric, all: u32) -> Result<Self, SpecError> {
+impl Function for UpDown {
+    fn new(_: &'static Row, params: &Params, topology: &dyn Topology) -> Result<Self, SpecError> {
+        let fabric = fabric(topology)?;
         let count = fabric.nodes() - fabric.endpoints();
         if count > MAX_SWITCHES {
             let what = phrase![["routing" => "updown"], " takes networks of at most {MAX_SWITCHES} switches, here are {count}"];
@@ -73,14 +89,11 @@ impl UpDown {
             any.extend(both);
             down.extend(downwards);
         }
-        Ok(Self { all, links, order, any, down })
+        Ok(Self { all: mask(params.vcs), links, order, any, down })
     }
 
-    fn is_down(&self, from: usize, to: usize) -> bool {
-        self.order[from] < self.order[to]
-    }
-
-    pub(super) fn candidates(&self, (router, to): (usize, usize), head: &Head, into: &mut Vec<Candidate>) {
+    fn candidates(&self, at: Visit, head: &Head, _: &mut impl Draw, into: &mut Vec<Candidate>) {
+        let (router, to) = (at.here, at.home);
         let row = |table: &[u16], switch: usize| u32::from(table[to * self.links.len() + switch]);
         let left = row(if head.phase == DOWN { &self.down } else { &self.any }, router);
         for &(port, next) in &self.links[router] {
@@ -96,8 +109,26 @@ impl UpDown {
         }
     }
 
-    pub(super) fn hop(&self, router: usize, next: usize, phase: u8) -> u8 {
+    fn decisions(&self, _: Visit, head: &Head, _: &mut impl Draw) -> Vec<u8> {
+        vec![head.phase]
+    }
+
+    fn decide(&self, _: Visit, head: &Head, _: &mut impl Draw, _: impl Fn(Candidate) -> u32) -> u8 {
+        head.phase
+    }
+
+    fn hop(&self, router: usize, next: usize, phase: u8, _: &mut impl Draw) -> u8 {
         if self.is_down(router, next) { DOWN } else { phase }
+    }
+
+    fn rings(&self) -> Option<Vec<Ring>> {
+        None
+    }
+}
+
+impl UpDown {
+    fn is_down(&self, from: usize, to: usize) -> bool {
+        self.order[from] < self.order[to]
     }
 }
 

@@ -7,10 +7,39 @@
 
 use fsin_core::topology::Topology;
 use trgen::NodeId;
-use trgen::catalog::SpecError;
+use trgen::catalog::{Component, SpecError};
 
-use super::{Candidate, Draw, Head, Tier, mask, needs};
+use super::row::{Choice, Function, Networks, Row, Vcs, Visit, Wake};
+use super::{Candidate, Draw, Head, Tier, mask};
 use crate::params::{Params, Routing, VcClasses};
+
+pub(super) static DOR: Row = Row {
+    component: Component {
+        name: "dor",
+        about: "dimension by dimension, the shorter way round; two classes of channels on rings ({vc-classes})",
+        parameters: &[],
+        source: "Dally, Seitz, Deadlock-free message routing in multiprocessor interconnection networks, 1987",
+    },
+    routing: Routing::DimensionOrder,
+    networks: Networks::Grids,
+    vcs: Vcs { least: 1, of_rings: 2, why: "one for each class" },
+    wake: Wake::Release,
+    choice: Choice::Never,
+};
+
+pub(super) static ADAPTIVE: Row = Row {
+    component: Component {
+        name: "adaptive",
+        about: "any minimal hop on adaptive channels, dimension order on escape channels",
+        parameters: &[],
+        source: "Duato, A new theory of deadlock-free adaptive routing in wormhole networks, 1993",
+    },
+    routing: Routing::Adaptive,
+    networks: Networks::Grids,
+    vcs: Vcs { least: 2, of_rings: 3, why: "one of them adaptive" },
+    wake: Wake::Credits,
+    choice: Choice::Never,
+};
 
 /// One dimension of a grid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -67,30 +96,32 @@ pub(super) struct Grid {
 const TIE: u32 = 0;
 const CLASS: u32 = 64;
 
-impl Grid {
-    pub(super) fn new(params: &Params, topology: &dyn Topology) -> Result<Self, SpecError> {
-        let shape = topology.shape();
-        let sizes = topology.geometry().sizes();
-        let ring = |(dimension, &size): (usize, &u32)| {
-            // The last node of a dimension has a neighbour further on, if the dimension wraps.
-            let mut at = vec![0; sizes.len()];
-            at[dimension] = size - 1;
-            let last = topology.geometry().node(&at);
-            let wraps = topology.neighbour(last, shape.port(dimension, true)).is_some();
-            Ring { size, wraps, ways: shape.ways }
-        };
-        let rings: Vec<Ring> = sizes.iter().enumerate().map(ring).collect();
-        // Of two nodes each is the other's neighbour: nothing turns round.
-        let has_rings = rings.iter().any(|ring| ring.wraps && ring.size > 2);
-        let adaptive = params.routing == Routing::Adaptive;
+/// The dimensions of a grid.
+fn rings(topology: &dyn Topology) -> Vec<Ring> {
+    let shape = topology.shape();
+    let sizes = topology.geometry().sizes();
+    let ring = |(dimension, &size): (usize, &u32)| {
+        // The last node of a dimension has a neighbour further on, if the dimension wraps.
+        let mut at = vec![0; sizes.len()];
+        at[dimension] = size - 1;
+        let last = topology.geometry().node(&at);
+        let wraps = topology.neighbour(last, shape.port(dimension, true)).is_some();
+        Ring { size, wraps, ways: shape.ways }
+    };
+    sizes.iter().enumerate().map(ring).collect()
+}
+
+/// True if a dimension is a ring. Of two nodes each is the other's neighbour: nothing turns round.
+pub(super) fn has_rings(topology: &dyn Topology) -> bool {
+    topology.is_grid() && rings(topology).iter().any(|ring| ring.wraps && ring.size > 2)
+}
+
+impl Function for Grid {
+    fn new(row: &'static Row, params: &Params, topology: &dyn Topology) -> Result<Self, SpecError> {
+        let has_rings = has_rings(topology);
+        let adaptive = row.routing == Routing::Adaptive;
         let (vcs, all) = (params.vcs, mask(params.vcs));
-        let count = 1 + usize::from(has_rings);
         let escapes = if has_rings && vcs > 1 { [1, 2] } else { [1, 1] };
-        if adaptive {
-            needs(params, count + 1, ", one of them adaptive")?;
-        } else {
-            needs(params, count, ", one for each class")?;
-        }
         let second = vcs / 2;
         let halves = match (has_rings, second) {
             (true, 1..) => [mask(vcs - second), all & !mask(vcs - second)],
@@ -100,25 +131,59 @@ impl Grid {
         let nodes = (0..topology.nodes()).map(NodeId::at);
         Ok(Self {
             coordinates: nodes.flat_map(|node| topology.geometry().coordinates(node)).map(|at| at as u16).collect(),
-            rings,
+            rings: rings(topology),
             classes: params.vc_classes,
             adaptive: adaptive && adaptives != 0,
             all,
             halves,
             escapes,
             adaptives,
-            ways: shape.ways,
+            ways: topology.shape().ways,
         })
     }
 
-    pub(super) const fn is_adaptive(&self) -> bool {
-        self.adaptive
+    fn candidates(&self, at: Visit, head: &Head, draw: &mut impl Draw, into: &mut Vec<Candidate>) {
+        let router = at.here;
+        if !self.adaptive {
+            into.push(self.dimension_order(router, head, draw));
+            return;
+        }
+        let mut escape = None;
+        for dimension in 0..self.rings.len() {
+            let (here, to) = (self.at(router, dimension), self.at(head.destination as usize, dimension));
+            if here == to {
+                continue;
+            }
+            let positive = self.positive(dimension, (here, to), draw);
+            let port = self.port(dimension, positive);
+            into.push(Candidate { port, vcs: self.adaptives, tier: Tier::Adaptive });
+            if escape.is_none() {
+                let still_wraps = if positive { here > to } else { here < to };
+                let vcs = self.escapes[usize::from(still_wraps)];
+                escape = Some(Candidate { port, vcs, tier: Tier::Escape });
+            }
+        }
+        into.extend(escape);
     }
 
-    pub(super) fn rings(&self) -> Vec<Ring> {
-        self.rings.clone()
+    fn decisions(&self, _: Visit, head: &Head, _: &mut impl Draw) -> Vec<u8> {
+        vec![head.phase]
     }
 
+    fn decide(&self, _: Visit, head: &Head, _: &mut impl Draw, _: impl Fn(Candidate) -> u32) -> u8 {
+        head.phase
+    }
+
+    fn hop(&self, _: usize, _: usize, phase: u8, _: &mut impl Draw) -> u8 {
+        phase
+    }
+
+    fn rings(&self) -> Option<Vec<Ring>> {
+        Some(self.rings.clone())
+    }
+}
+
+impl Grid {
     #[inline(always)]
     fn at(&self, router: usize, dimension: usize) -> u32 {
         self.coordinates[router * self.rings.len() + dimension].into()
@@ -185,28 +250,5 @@ impl Grid {
                 }
             }
         }
-    }
-
-    pub(super) fn candidates(&self, router: usize, head: &Head, draw: &mut impl Draw, into: &mut Vec<Candidate>) {
-        if !self.adaptive {
-            into.push(self.dimension_order(router, head, draw));
-            return;
-        }
-        let mut escape = None;
-        for dimension in 0..self.rings.len() {
-            let (here, to) = (self.at(router, dimension), self.at(head.destination as usize, dimension));
-            if here == to {
-                continue;
-            }
-            let positive = self.positive(dimension, (here, to), draw);
-            let port = self.port(dimension, positive);
-            into.push(Candidate { port, vcs: self.adaptives, tier: Tier::Adaptive });
-            if escape.is_none() {
-                let still_wraps = if positive { here > to } else { here < to };
-                let vcs = self.escapes[usize::from(still_wraps)];
-                escape = Some(Candidate { port, vcs, tier: Tier::Escape });
-            }
-        }
-        into.extend(escape);
     }
 }

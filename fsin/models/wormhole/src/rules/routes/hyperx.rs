@@ -4,12 +4,72 @@
 //! one. `valiant` does so twice, on VCs of class 0 to a switch that is drawn and on those of class 1 from there.
 //! `adaptive` takes any dimension on VCs from 1 on; VC 0 is the escape, in dimension order.
 
-use fsin_core::topology::switched::{Fabric, Hyperx as Plan};
+use fsin_core::topology::Topology;
+use fsin_core::topology::switched::Hyperx as Plan;
 use trgen::NodeId;
-use trgen::catalog::SpecError;
+use trgen::catalog::{Component, SpecError};
 
-use super::{Candidate, Draw, Head, Tier, class, mask, needs};
+use super::row::{Choice, Function, Networks, Row, Vcs, Visit, Wake};
+use super::{Candidate, Draw, Head, Ring, Tier, class, mask, planned};
 use crate::params::{Params, Routing};
+
+const SOURCE: &str = "Ahn et al., HyperX: topology, routing, and packaging of efficient large-scale networks, SC 2009";
+
+pub(super) static MINIMAL: Row = Row {
+    component: Component {
+        name: "minimal",
+        about: "HyperX: one hop in each dimension, in order",
+        parameters: &[],
+        source: SOURCE,
+    },
+    routing: Routing::Minimal,
+    networks: Networks::Hyperx,
+    vcs: Vcs::of(1, ""),
+    wake: Wake::Release,
+    choice: Choice::Never,
+};
+
+pub(super) static ADAPTIVE: Row = Row {
+    component: Component {
+        name: "adaptive",
+        about: "HyperX: any dimension on adaptive channels, dimension order on the escape channel",
+        parameters: &[],
+        source: "Duato, A new theory of deadlock-free adaptive routing in wormhole networks, 1993",
+    },
+    routing: Routing::Adaptive,
+    networks: Networks::Hyperx,
+    vcs: Vcs::of(2, "one of them adaptive"),
+    wake: Wake::Credits,
+    choice: Choice::Never,
+};
+
+pub(super) static VALIANT: Row = Row {
+    component: Component {
+        name: "valiant",
+        about: "HyperX: through a switch that is drawn",
+        parameters: &[],
+        source: "Valiant, A scheme for fast parallel communication, 1982",
+    },
+    routing: Routing::Valiant,
+    networks: Networks::Hyperx,
+    vcs: Vcs::of(2, "one for each phase"),
+    wake: Wake::Release,
+    choice: Choice::AtFirstRouter,
+};
+
+pub(super) static UGAL: Row = Row {
+    component: Component {
+        name: "ugal",
+        about: "HyperX: minimal or valiant, whichever has the smaller product of flits ahead and hops",
+        parameters: &[],
+        source: "Singh, Load-balanced routing in interconnection networks, 2005",
+    },
+    routing: Routing::Ugal,
+    networks: Networks::Hyperx,
+    vcs: Vcs::of(2, "one for each phase"),
+    wake: Wake::Release,
+    choice: Choice::AtFirstRouter,
+};
 
 /// Phases: to the destination at once; to the switch that is drawn; from there to the destination.
 const STRAIGHT: u8 = 0;
@@ -32,18 +92,14 @@ pub(super) struct Hyperx {
     ports: Vec<Box<[u8]>>,
 }
 
-impl Hyperx {
-    pub(super) fn new(plan: &Plan, fabric: &Fabric, params: &Params) -> Result<Self, SpecError> {
-        match params.routing {
-            Routing::Adaptive => needs(params, 2, ", one of them adaptive")?,
-            Routing::Valiant | Routing::Ugal => needs(params, 2, ", one for each phase")?,
-            Routing::DimensionOrder | Routing::Minimal | Routing::UpDown => {}
-        }
+impl Function for Hyperx {
+    fn new(row: &'static Row, params: &Params, topology: &dyn Topology) -> Result<Self, SpecError> {
+        let (plan, fabric) = planned::<Plan>(topology)?;
         let switches = || (fabric.endpoints()..fabric.nodes()).map(NodeId::at);
         let ports = |switch| (0..fabric.degree(switch)).map(|place| fabric.port(switch, place).0).collect();
         let all = mask(params.vcs);
         Ok(Self {
-            routing: params.routing,
+            routing: row.routing,
             all,
             classes: if params.vcs > 1 { [class(0, 2, params.vcs), class(1, 2, params.vcs)] } else { [all; 2] },
             coordinates: switches().flat_map(|switch| plan.lattice.coordinates(switch).collect::<Vec<u32>>()).collect(),
@@ -52,11 +108,69 @@ impl Hyperx {
         })
     }
 
-    pub(super) const fn is_adaptive(&self) -> bool {
+    fn candidates(&self, at: Visit, head: &Head, draw: &mut impl Draw, into: &mut Vec<Candidate>) {
+        let (router, home) = (at.here, at.home);
+        if self.is_adaptive() && self.all > 1 {
+            let vcs = self.all & !1;
+            into.extend(self.direct(router, home).map(|port| Candidate { port, vcs, tier: Tier::Adaptive }));
+            let escape = self.direct(router, home).next();
+            into.extend(escape.map(|port| Candidate { port, vcs: 1, tier: Tier::Escape }));
+            return;
+        }
+        let to = if head.phase == OUT { self.through(draw) } else { home };
+        let vcs = match self.decides() {
+            true => self.classes[usize::from(head.phase == BACK)],
+            false => self.all,
+        };
+        into.extend(self.direct(router, to).next().map(|port| Candidate { port, vcs, tier: Tier::Free }));
+    }
+
+    fn decisions(&self, at: Visit, _: &Head, draw: &mut impl Draw) -> Vec<u8> {
+        let (router, home) = (at.here, at.home);
+        let through = self.through(draw);
+        let round = if through == router { BACK } else { OUT };
+        match self.routing {
+            _ if through == home => vec![STRAIGHT],
+            Routing::Valiant => vec![round],
+            Routing::Ugal => vec![STRAIGHT, round],
+            Routing::DimensionOrder | Routing::Minimal | Routing::Adaptive | Routing::UpDown => vec![STRAIGHT],
+        }
+    }
+
+    fn decide(&self, at: Visit, head: &Head, draw: &mut impl Draw, ahead: impl Fn(Candidate) -> u32) -> u8 {
+        let (router, home) = (at.here, at.home);
+        match self.decisions(at, head, draw)[..] {
+            [one] => one,
+            [straight, round] => {
+                let through = self.through(draw);
+                let mut cost = |phase, hops| {
+                    let mut found = Vec::new();
+                    self.candidates(at, &Head { phase, ..*head }, draw, &mut found);
+                    found.first().map_or(0, |&candidate| ahead(candidate)) * hops
+                };
+                let short = cost(straight, self.hops(router, home));
+                let long = cost(round, self.hops(router, through) + self.hops(through, home));
+                if short <= long { straight } else { round }
+            }
+            _ => STRAIGHT,
+        }
+    }
+
+    fn hop(&self, _: usize, next: usize, phase: u8, draw: &mut impl Draw) -> u8 {
+        if phase == OUT && next == self.through(draw) { BACK } else { phase }
+    }
+
+    fn rings(&self) -> Option<Vec<Ring>> {
+        None
+    }
+}
+
+impl Hyperx {
+    const fn is_adaptive(&self) -> bool {
         matches!(self.routing, Routing::Adaptive)
     }
 
-    pub(super) const fn decides(&self) -> bool {
+    const fn decides(&self) -> bool {
         matches!(self.routing, Routing::Valiant | Routing::Ugal)
     }
 
@@ -80,66 +194,5 @@ impl Hyperx {
         (0..here.len())
             .filter(move |&dimension| here[dimension] != there[dimension])
             .map(move |dimension| self.ports[router][self.plan.place(dimension, here[dimension], there[dimension])])
-    }
-
-    pub(super) fn candidates(
-        &self,
-        (router, home): (usize, usize),
-        head: &Head,
-        draw: &mut impl Draw,
-        into: &mut Vec<Candidate>,
-    ) {
-        if self.is_adaptive() && self.all > 1 {
-            let vcs = self.all & !1;
-            into.extend(self.direct(router, home).map(|port| Candidate { port, vcs, tier: Tier::Adaptive }));
-            let escape = self.direct(router, home).next();
-            into.extend(escape.map(|port| Candidate { port, vcs: 1, tier: Tier::Escape }));
-            return;
-        }
-        let to = if head.phase == OUT { self.through(draw) } else { home };
-        let vcs = match self.decides() {
-            true => self.classes[usize::from(head.phase == BACK)],
-            false => self.all,
-        };
-        into.extend(self.direct(router, to).next().map(|port| Candidate { port, vcs, tier: Tier::Free }));
-    }
-
-    pub(super) fn decisions(&self, (router, home): (usize, usize), _: &Head, draw: &mut impl Draw) -> Vec<u8> {
-        let through = self.through(draw);
-        let round = if through == router { BACK } else { OUT };
-        match self.routing {
-            _ if through == home => vec![STRAIGHT],
-            Routing::Valiant => vec![round],
-            Routing::Ugal => vec![STRAIGHT, round],
-            Routing::DimensionOrder | Routing::Minimal | Routing::Adaptive | Routing::UpDown => vec![STRAIGHT],
-        }
-    }
-
-    pub(super) fn decide(
-        &self,
-        (router, home): (usize, usize),
-        head: &Head,
-        draw: &mut impl Draw,
-        ahead: impl Fn(Candidate) -> u32,
-    ) -> u8 {
-        match self.decisions((router, home), head, draw)[..] {
-            [one] => one,
-            [straight, round] => {
-                let through = self.through(draw);
-                let mut cost = |phase, hops| {
-                    let mut found = Vec::new();
-                    self.candidates((router, home), &Head { phase, ..*head }, draw, &mut found);
-                    found.first().map_or(0, |&candidate| ahead(candidate)) * hops
-                };
-                let short = cost(straight, self.hops(router, home));
-                let long = cost(round, self.hops(router, through) + self.hops(through, home));
-                if short <= long { straight } else { round }
-            }
-            _ => STRAIGHT,
-        }
-    }
-
-    pub(super) fn hop(&self, next: usize, phase: u8, draw: &mut impl Draw) -> u8 {
-        if phase == OUT && next == self.through(draw) { BACK } else { phase }
     }
 }

@@ -27,10 +27,11 @@ const ASLEEP: u8 = 1 << 7;
 struct Apart<T>(T);
 
 /// The two stages of a job.
-pub(super) struct Work<T, R> {
+pub struct Work<T, R> {
     /// The stage whose result the caller awaits while the rest is being done.
-    pub(super) begin: fn(&mut T) -> R,
-    pub(super) end: fn(&mut T),
+    pub begin: fn(&mut T) -> R,
+    /// The rest.
+    pub end: fn(&mut T),
 }
 
 /// The slot in which a worker finds its job and leaves it when done.
@@ -105,7 +106,7 @@ struct Worker<T, R> {
 }
 
 /// Threads that each do one job of a kind at a time.
-pub(super) struct Pool<T: Send + 'static, R: Send + 'static> {
+pub struct Pool<T: Send + 'static, R: Send + 'static> {
     workers: Vec<Worker<T, R>>,
 }
 
@@ -117,7 +118,8 @@ impl<T: Send + 'static, R: Send + 'static> std::fmt::Debug for Pool<T, R> {
 
 impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
     /// `count` threads that run `work` on the jobs they are given; fewer, if the system does not provide that many.
-    pub(super) fn new(count: usize, work: Work<T, R>) -> Self {
+    #[must_use]
+    pub fn new(count: usize, work: Work<T, R>) -> Self {
         let Work { begin, end } = work;
         let workers = (0..count).map_while(|index| {
             let desk = Arc::new(Desk::new());
@@ -130,12 +132,19 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
     }
 
     /// Number of threads.
-    pub(super) fn len(&self) -> usize {
+    #[must_use]
+    pub const fn len(&self) -> usize {
         self.workers.len()
     }
 
+    /// True without threads.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.workers.is_empty()
+    }
+
     /// Gives worker `index` a job. The worker must be free.
-    pub(super) fn give(&self, index: usize, job: Box<T>) {
+    pub fn give(&self, index: usize, job: Box<T>) {
         let worker = &self.workers[index];
         *held(&worker.desk.job) = Some(job);
         self.call(worker, WORK);
@@ -145,7 +154,7 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
     ///
     /// # Panics
     /// When the worker panicked.
-    pub(super) fn begun(&self, index: usize) -> R {
+    pub fn begun(&self, index: usize) -> R {
         let desk = &self.workers[index].desk;
         desk.wait_for(&[BEGUN, DONE]);
         held(&desk.result).take().expect("a worker leaves what it has found on its desk")
@@ -155,7 +164,7 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
     ///
     /// # Panics
     /// When the worker panicked.
-    pub(super) fn fetch(&self, index: usize) -> Box<T> {
+    pub fn fetch(&self, index: usize) -> Box<T> {
         let desk = &self.workers[index].desk;
         desk.wait_for(&[DONE]);
         held(&desk.job).take().expect("a worker leaves its job on its desk")

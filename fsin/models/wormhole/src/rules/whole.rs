@@ -1,0 +1,116 @@
+//! What exists once in a network: the messages under way and the record, told of by the reports of endpoints.
+
+use fsin_core::network::Notices;
+use fsin_core::slab::Slab;
+use fsin_core::stats::{Moments, Receipt, Recorder};
+use trgen::{Cycle, Delivery, Message};
+
+use super::details::Stages;
+use super::interface::Unsent;
+use crate::params::Params;
+
+/// What some endpoints have done, to be [read](Whole::read).
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    /// Messages whose last flit has been sent.
+    pub(crate) sent: Vec<u32>,
+    /// Packets whose tail has been received: message, length in flits, receipt.
+    pub(crate) received: Vec<(u32, u32, Receipt)>,
+    /// \[cycles\] Of each packet that has begun to be sent, from its creation.
+    pub(crate) waited: Moments,
+    /// \[flits\] That they lacked to the longest length.
+    pub(crate) short: u64,
+    /// \[links\] Crossed by heads.
+    pub(crate) hops: u64,
+    /// Of packets received.
+    pub(crate) stages: Stages,
+}
+
+/// A message of which some packets have not been received.
+#[derive(Clone, Copy, Debug)]
+struct Underway {
+    message: Message,
+    offered: u64,
+    /// \[packets\]
+    left: u64,
+}
+
+/// The messages under way, and the record.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    params: Params,
+    messages: Slab<Underway>,
+    pub(crate) recorder: Recorder,
+    pub(crate) stages: Stages,
+    /// \[packets\] Accepted and not received.
+    pub(crate) in_flight: u64,
+}
+
+impl Whole {
+    pub(crate) fn new(params: &Params, endpoints: usize) -> Self {
+        Self {
+            params: params.clone(),
+            messages: Slab::new(),
+            recorder: Recorder::new(endpoints),
+            stages: Stages::default(),
+            in_flight: 0,
+        }
+    }
+
+    /// Takes a message, which endpoint `endpoint` of a part is to send.
+    pub(crate) fn inject(&mut self, message: &Message, endpoint: u32, now: u64) -> Unsent {
+        let flits = self.params.flits_of(message.bytes);
+        let packets = self.params.packets_of(flits);
+        let slot = self.messages.store(Underway { message: *message, offered: now, left: packets });
+        self.in_flight += packets;
+        self.recorder.generated(packets);
+        self.recorder.short().generated += packets * u64::from(self.params.packet_flits) - flits;
+        Unsent {
+            endpoint,
+            class: self.params.class_of(message),
+            message: slot,
+            destination: message.destination.0,
+            offered: now,
+            left: flits,
+        }
+    }
+
+    /// Adds what endpoints have done in cycle `now`, and empties their report.
+    pub(crate) fn read(&mut self, report: &mut Report, now: u64, notices: &mut Notices) {
+        for message in report.sent.drain(..) {
+            notices.sent.push(self.messages[message].message);
+        }
+        for (message, flits, receipt) in report.received.drain(..) {
+            self.recorder.received(Cycle(now), &receipt);
+            self.recorder.short().received += u64::from(self.params.packet_flits - flits);
+            self.in_flight -= 1;
+            let underway = &mut self.messages[message];
+            underway.left -= 1;
+            if underway.left == 0 {
+                let Underway { message: whole, offered, .. } = *underway;
+                notices.delivered.push(Delivery { message: whole, offered: Cycle(offered), delivered: Cycle(now) });
+                self.messages.release(message);
+            }
+        }
+        let waited = std::mem::take(&mut report.waited);
+        if waited.count() > 0 {
+            self.recorder.injected(waited.count());
+            self.recorder.departed_after(&waited);
+            self.recorder.short().injected += std::mem::take(&mut report.short);
+        }
+        self.recorder.hops(std::mem::take(&mut report.hops));
+        self.stages.add(&std::mem::take(&mut report.stages));
+    }
+}
+
+/// The order in which every network gives its notices.
+pub(crate) fn sort(notices: &mut Notices) {
+    if notices.sent.len() > 1 {
+        notices.sent.sort_unstable_by_key(|message| message.source);
+    }
+    if notices.delivered.len() > 1 {
+        notices.delivered.sort_unstable_by_key(|delivery| {
+            (delivery.message.destination, delivery.message.source, delivery.message.id)
+        });
+    }
+}
