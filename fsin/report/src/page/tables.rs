@@ -56,9 +56,10 @@ pub(super) fn saturation(curves: &Curves, collected: &Collected) -> String {
         );
     }
     format!(
-        "<section><h2>Saturation</h2>{}<p class=\"note\">Loads in phits/node/cycle, latency in cycles. \
+        "<section><h2>Saturation</h2>{}<p class=\"note\">Loads in {}, latency in cycles. \
          <code>fsin saturation</code> finds the load between two rows of the sweep.</p></section>\n",
-        table.end()
+        table.end(),
+        collected.load_unit()
     )
 }
 
@@ -116,9 +117,10 @@ pub(super) fn searches(found: &Saturations) -> String {
         })
         .collect();
     format!(
-        "<section><h2>Saturation by bisection</h2>{}{failed}<p class=\"note\">Loads in phits/node/cycle, each seed to an interval of \
-         {}. Confidence is over seeds; of one seed there is none.</p></section>\n",
+        "<section><h2>Saturation by bisection</h2>{}{failed}<p class=\"note\">Loads in {}, each seed to an interval of {}. \
+         Confidence is over seeds; of one seed there is none.</p></section>\n",
         table.end(),
+        found.load_unit(),
         found.tolerance
     )
 }
@@ -328,8 +330,9 @@ pub(super) fn points(plan: &Plan, collected: &Collected) -> String {
         None => "half the 95 % confidence interval over the batches of a run",
     };
     format!(
-        "<section id=\"points\"><h2>Points</h2>{}<p class=\"note\">Loads in phits/node/cycle, latencies in cycles; ± is \
+        "<section id=\"points\"><h2>Points</h2>{}<p class=\"note\">Loads in {}, latencies in cycles; ± is \
          {of_seeds}.</p></section>\n",
-        table.end()
+        table.end(),
+        collected.load_unit()
     )
 }
