@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use adapters::guest::program::Script;
 use adapters::guest::{Config, Data, Event, Guest, GuestError};
-use adapters::live::{Capture, Link, Live, LiveReport, LostGuest, Overheads, Region, WarmUp, Watch, WireLog};
+use adapters::live::{Live, LiveReport, LostGuest, Overheads, Region, WarmUp, Watch, WireLog};
 use adapters::protocol::{Inject, Mode};
 use fsin::couple::Coupled;
 use fsin::engine::reference::Reference;
 use fsin::models::ConstantDelay;
 use fsin::network::Network;
+use fsin::pcapng::{Link, Node, Writer};
 use fsin::router::RouterParams;
 use fsin::run::{Outcome, to_end};
 use fsin::topology;
@@ -389,9 +390,9 @@ fn frames_and_what_they_carry_are_written_down() {
     let (log, packets) = (Shared::default(), Shared::default());
     let watch = || Watch {
         wire_log: Some(WireLog::new(Box::new(log.clone()))),
-        capture: Some(
-            Capture::new(Box::new(packets.clone()), Link::Ethernet).unwrap_or_else(|error| panic!("{error}")),
-        ),
+        capture: Some(Box::new(
+            Writer::<Node>::new(Box::new(packets.clone()), Link::Ethernet).unwrap_or_else(|error| panic!("{error}")),
+        )),
     };
     let parts = vec![
         part("asks", 0, |mut guest| {

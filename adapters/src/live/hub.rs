@@ -11,7 +11,7 @@ use crate::clock::{Clock, FOREVER, Time};
 use crate::protocol::{DELIVER_FIELDS, Inject, MAX_MESSAGE};
 
 use super::Overheads;
-use super::capture::{Capture, Direction};
+use super::capture::{Capture, Payload};
 use super::inbox::{Arrived, Notice, Place};
 use super::latency::Latencies;
 use super::trail::Trail;
@@ -113,7 +113,7 @@ pub(super) struct Hub {
     /// The same at regular moments.
     pub(super) trail: Option<Trail>,
     /// The capture of payloads.
-    pub(super) capture: Option<Capture>,
+    pub(super) capture: Option<Box<dyn Capture>>,
     /// True while injections are measured.
     pub(super) measuring: bool,
     /// \[ps\] From injection to hand-over, of measured messages.
@@ -339,7 +339,9 @@ impl Hub {
             self.record(&[0, at, u64::from(node.0), sequence, u64::from(destination), size, cookie], &payload);
             match &mut self.capture {
                 _ if payload.is_empty() => self.bare += 1,
-                Some(capture) => capture.packet(node.0, at, Direction::Outbound, size, &payload),
+                Some(capture) => {
+                    capture.packet(Payload { node: node.0, time: at, is_outbound: true, size, data: &payload });
+                }
                 None => {}
             }
             let measured = self.measuring;
@@ -415,7 +417,7 @@ impl Hub {
         if !payload.is_empty()
             && let Some(capture) = &mut self.capture
         {
-            capture.packet(destination, time, Direction::Inbound, size, &payload);
+            capture.packet(Payload { node: destination, time, is_outbound: false, size, data: &payload });
         }
         if let Some(delay) = self.ahead {
             let announced = self.arrival(at, delay);

@@ -60,7 +60,7 @@ use sync::Synchronised;
 use trail::Trail;
 use turn::{Ended, Heard};
 
-pub use capture::{Capture, Link};
+pub use capture::{Capture, Payload};
 pub use latency::Latency;
 pub use pace::Behind;
 pub use region::Region;
@@ -197,7 +197,8 @@ impl Live {
 
     /// Fails if a log or capture could not be written.
     fn check_written(&self) -> Result<(), SourceError> {
-        let what = self.unwritten.as_deref().or_else(|| self.hub.capture.as_ref().and_then(Capture::failure));
+        let what =
+            self.unwritten.as_deref().or_else(|| self.hub.capture.as_ref().and_then(|capture| capture.failure()));
         let what = what.or(self.hub.fault.as_deref());
         what.map_or(Ok(()), |what| Err(SourceError { what: what.to_owned() }))
     }

@@ -16,7 +16,7 @@ pub struct Watch {
     /// One line per frame.
     pub wire_log: Option<WireLog>,
     /// A packet per message with a payload.
-    pub capture: Option<Capture>,
+    pub capture: Option<Box<dyn Capture>>,
 }
 
 impl Watch {
@@ -28,7 +28,7 @@ impl Watch {
         if let Some(log) = &mut self.wire_log {
             log.out.flush().map_err(|error| wire_error(&error))?;
         }
-        self.capture.as_mut().map_or(Ok(()), Capture::flush)
+        self.capture.as_mut().map_or(Ok(()), |capture| capture.flush())
     }
 }
 

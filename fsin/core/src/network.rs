@@ -4,6 +4,7 @@ use std::fmt;
 
 use trgen::{Cycle, Delivery, Message, NodeId};
 
+use crate::capture::Interface;
 use crate::stats::Recorder;
 use crate::view::View;
 
@@ -57,6 +58,29 @@ pub struct Measure {
     pub unit: &'static str,
     /// What it means, in one line.
     pub about: &'static str,
+}
+
+/// Figures of an output port, and of the link that leaves through it, since the start of the run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PortFigures {
+    /// The port.
+    pub at: Interface,
+    /// The port at the other end of the link.
+    pub to: Interface,
+    /// \[packets\] That have come through the link.
+    pub packets: u64,
+    /// \[packets\] Dropped because its queue was full.
+    pub dropped: u64,
+    /// \[packets\] Damaged by the link.
+    pub damaged: u64,
+    /// \[packets\] Mean length of the queue over time.
+    pub queue_mean: f64,
+    /// \[packets\] Its greatest length.
+    pub queue_max: u64,
+    /// \[share\] Of the time in which the link was occupied.
+    pub utilisation: f64,
+    /// \[share\] Of the time in which 0, 1, 2 to 3, 4 to 7, ... packets waited; `None` where that is not kept.
+    pub queue_shares: Option<Vec<f64>>,
 }
 
 /// A network model in simulated time.
@@ -113,6 +137,15 @@ pub trait Network: Send {
     /// # Panics
     /// May do so if the network is not [settled](Self::settle).
     fn measures(&self) -> Vec<(&'static Measure, f64)> {
+        Vec::new()
+    }
+
+    /// Figures of each output port, in the order of devices and their ports; empty where there are no ports, or nothing is
+    /// kept of them.
+    ///
+    /// # Panics
+    /// May do so if the network is not [settled](Self::settle).
+    fn ports(&self) -> Vec<PortFigures> {
         Vec::new()
     }
 

@@ -22,7 +22,7 @@ use super::resolve::Experiment;
 use super::settings::SettingsError;
 use super::workload::{Driven, Driver};
 use fsin_core::couple::{Coupled, Failure};
-use fsin_core::network::{Measure, Network};
+use fsin_core::network::{Measure, Network, PortFigures};
 use fsin_core::run::{
     DRIFT, Demand, Outcome, Progress, SHORTFALL, Saturation, Steadiness, Warning, WarningKind, batch, fixed, to_end,
 };
@@ -122,6 +122,8 @@ pub struct Finished {
     pub jobs: Option<Vec<JobFacts>>,
     /// Figures that only the network model has.
     pub measures: Vec<(&'static Measure, f64)>,
+    /// Figures of each output port, of network models that keep them.
+    pub ports: Vec<PortFigures>,
     /// Lower bounds of the program's completion.
     pub bounds: Option<Bounds>,
 }
@@ -185,7 +187,7 @@ pub fn execute_over(
     }
     let mut outcome = run(experiment, coupled, progress);
     network.settle();
-    let measures = network.measures();
+    let (measures, ports) = (network.measures(), network.ports());
     let report = driver.driven.report();
     if let Some((report, _)) = &report
         && driver.driven.has_background()
@@ -226,7 +228,8 @@ pub fn execute_over(
     let topology = experiment.topology().filter(|_| experiment.link_loads);
     let links = topology.map(|topology| links(&**topology, &outcome.crossings));
     let notes = driver.notes;
-    let mut finished = Finished { outcome, trace, offered, steadiness, shots, links, notes, jobs, measures, bounds };
+    let mut finished =
+        Finished { outcome, trace, offered, steadiness, shots, links, notes, jobs, measures, ports, bounds };
     add_warnings(experiment, &mut finished);
     Ok(finished)
 }
@@ -433,13 +436,14 @@ fn unsteady(experiment: &Experiment, finished: &Finished) -> Option<Warning> {
         let ci95 = estimate.ci95.map_or(String::new(), |ci95| format!(" ± {:.5}", ci95 * share));
         format!("{:.5}{ci95}", estimate.mean * share)
     };
+    let unit = experiment.model.load_unit;
     let shortfall = steadiness.shortfall.map_or(String::new(), load);
     let (kind, text) = match steadiness.saturation.flatten() {
         Some(Saturation::Growing) => (
             WarningKind::Saturated,
             format!(
-                "saturated: the network accepts {shortfall} phits/node/cycle less than the load asked for, and queues \
-             grow by {} phits/node/cycle: latency grows as long as the run lasts, and its mean is that of this length alone",
+                "saturated: the network accepts {shortfall} {unit} less than the load asked for, and queues grow \
+                 by {} {unit}: latency grows as long as the run lasts, and its mean is that of this length alone",
                 steadiness.queue_growth.map_or(String::new(), load)
             )
             .into(),
@@ -447,8 +451,8 @@ fn unsteady(experiment: &Experiment, finished: &Finished) -> Option<Warning> {
         Some(Saturation::HeldBack) => (
             WarningKind::Saturated,
             format!(
-                "saturated: the network accepts {shortfall} phits/node/cycle less than the load asked for, which is more than \
-             {:.0} % of it: throttled sources are held back",
+                "saturated: the network accepts {shortfall} {unit} less than the load asked for, which is more than \
+                 {:.0} % of it: throttled sources are held back",
                 100.0 * SHORTFALL
             )
             .into(),

@@ -4,6 +4,7 @@
 
 use std::sync::LazyLock;
 
+use fsin_core::family::PHITS_PER_NODE_CYCLE;
 pub use fsin_core::family::{Heading, Key, Kind};
 use fsin_models::MODELS;
 
@@ -33,7 +34,7 @@ const KEYS: &[Key] = &[
     key_of(Traffic, "temporal", "PROCESS", Word, Some("bernoulli"), "", "when: bernoulli, cburst(8), markov(2,0.01), reactive(0.5,1), shot(10)"),
     key_of(Traffic, "shot", "MESSAGES", Integer, None, "messages", "bursts: every node sends so many, and again when all have arrived"),
     key_of(Traffic, "size", "LAW", Word, Some("constant"), "", "message sizes: constant, uniform(4,64), bimodal(4,64,0.2), ..."),
-    key_of(Traffic, "load", "X", Number, Some("0.3"), "phits/node/cycle", "offered load"),
+    key_of(Traffic, "load", "X", Number, Some("0.3"), PHITS_PER_NODE_CYCLE, "offered load; other networks have a unit of their own (fsin explain ethernet)"),
     key_of(Traffic, "trace", "FILE", Path, None, "", "replay a trace instead: .trg, .trc, SimGrid TI, GOAL, or an archive (.tar.xz) of one"),
     key_of(Traffic, "hosts", "o=..,g=..,O=..,S=..", Word, None, "", "hosts of a GOAL graph (ns, ns, ns/byte, bytes); absent ones: o=1500,g=1000,O=0,S=65535"),
     key_of(Traffic, "eager", "BYTES", Integer, None, "bytes", "largest message of a trace or kernel that is sent without a rendezvous; all if absent"),

@@ -30,7 +30,7 @@ pub use ideal::{IdealRun, execute_ideal};
 pub use inputs::{Input, Inputs, hex, without_folders};
 pub use keys::{Heading, Key, Kind, key, keys};
 pub use live::{cycle_ratio, live_keys, live_network};
-pub use models::{heading, named};
+pub use models::{heading, load_unit, named, network_of};
 pub use plan::RunPlan;
 pub use resolve::{CLOSED_LOOP, Experiment};
 pub use settings::{Origin, Setting, Settings, SettingsError, canonical, variable};

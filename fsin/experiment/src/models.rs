@@ -1,11 +1,13 @@
 //! The network model of an experiment: a row of the table of models, with its settings.
 
+use std::sync::Arc;
+
 use trgen::catalog::{ErrorKind, SpecError, suggestion};
 use trgen::phrase;
 
 use super::keys::{Key, keys};
 use super::settings::{Origin, Settings, SettingsError, canonical};
-use fsin_core::family::ModelFamily;
+use fsin_core::family::{ModelFamily, NetworkSpec};
 use fsin_models::MODELS;
 
 /// The model that a value of `network` names, if there is such a model: `vct`, `constant-delay:delay=1us`.
@@ -13,6 +15,24 @@ use fsin_models::MODELS;
 pub fn named(word: &str) -> Option<&'static ModelFamily> {
     let name = word.split_once(':').map_or(word, |(name, _)| name);
     MODELS.iter().copied().find(|model| model.is_called(name))
+}
+
+/// The unit of load of a value of `network`; that of the default model where it names none.
+#[must_use]
+pub fn load_unit(word: &str) -> &'static str {
+    named(word).unwrap_or(MODELS[0]).load_unit
+}
+
+/// The unit of load of several experiments: theirs, if they agree.
+pub(super) fn shared_load_unit(mut units: impl Iterator<Item = &'static str>) -> &'static str {
+    let first = units.next().unwrap_or(MODELS[0].load_unit);
+    if units.all(|unit| unit == first) { first } else { "the unit of each network" }
+}
+
+/// The unit of load of experiment files.
+pub(super) fn load_unit_of_files<'a>(files: impl Iterator<Item = &'a str>) -> &'static str {
+    let network = |file: &str| Some(file.parse::<toml::Table>().ok()?.get("network")?.as_str()?.to_owned());
+    shared_load_unit(files.map(|file| load_unit(&network(file).unwrap_or_default())))
 }
 
 /// The heading of a key as users read it: settings of models other than the default have one of their own.
@@ -107,6 +127,24 @@ fn split(parameters: &str) -> Vec<String> {
         }
     }
     parts
+}
+
+/// The network that a model makes of settings.
+pub(super) fn parse(settings: &Settings, model: &ModelFamily) -> Result<Arc<dyn NetworkSpec>, SettingsError> {
+    (model.parse)(settings.values()).map_err(|refusal| {
+        let key = refusal.setting().unwrap_or("network");
+        settings.placed(key, refusal)
+    })
+}
+
+/// The network of settings, whatever its traffic, with its model.
+///
+/// # Errors
+/// The first setting that cannot be used.
+pub fn network_of(mut settings: Settings) -> Result<(&'static ModelFamily, Arc<dyn NetworkSpec>), SettingsError> {
+    let model = model(&settings)?;
+    expand(&mut settings, model)?;
+    Ok((model, parse(&settings, model)?))
 }
 
 /// Rejects flags that other models understand, and not this one.

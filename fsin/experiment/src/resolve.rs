@@ -81,10 +81,7 @@ impl Experiment {
         }
         conflicts(&settings, tasks, times)?;
         undeclared(&settings, model)?;
-        let network = (model.parse)(settings.values()).map_err(|refusal| {
-            let key = refusal.setting().unwrap_or("network");
-            settings.placed(key, refusal)
-        })?;
+        let network = models::parse(&settings, model)?;
         for (key, value) in network.settled() {
             settings.settle(key, &value);
         }

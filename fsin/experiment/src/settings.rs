@@ -214,6 +214,13 @@ impl Values for Settings {
         Self::folder_of(self, name)
     }
 
+    fn unit(&self, name: &str) -> &'static str {
+        match name {
+            "load" => models::load_unit(self.word("network")),
+            name => key(name).map_or("", |key| key.unit),
+        }
+    }
+
     fn write(&self, name: &'static str, value: &str) -> Phrase {
         match self.origin(name) {
             Origin::File { .. } => phrase!["write {name} = {value}"],

@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Units};
+use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Units};
 use fsin_core::network::{Injected, Network, NetworkFailure, Notices};
 use fsin_core::stats::{Receipt, Recorder};
 use trgen::catalog::{Component, SpecError};
@@ -38,6 +38,7 @@ pub static BUS: ModelFamily = ModelFamily {
     shared: &["topology", "ways", "nodes", "packet", "phit-bytes", "bandwidth"],
     defaults: &[],
     short: &[("arbitration", "bus-arbitration")],
+    load_unit: PHITS_PER_NODE_CYCLE,
     parse: |values| {
         let (geometry, _) = nodes(values)?;
         Ok(Arc::new(Spec { geometry, units: units(values)?, arbitration: values.integer("bus-arbitration")? }))

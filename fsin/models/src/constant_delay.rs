@@ -12,7 +12,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fsin_core::family::{ForGuests, Key, Kind, ModelFamily, NetworkSpec, Units, Values};
+use fsin_core::family::{ForGuests, Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Values};
 use fsin_core::network::{Injected, Network, NetworkFailure, Notices};
 use fsin_core::stats::{Receipt, Recorder};
 use fsin_core::topology::Topology;
@@ -203,6 +203,7 @@ pub static CONSTANT_DELAY: ModelFamily = ModelFamily {
     shared: &["topology", "ways", "packet", "phit-bytes"],
     defaults: &[],
     short: &[],
+    load_unit: PHITS_PER_NODE_CYCLE,
     parse: |values| {
         let delay = values.span("delay")?;
         if delay == 0 || !delay.is_multiple_of(CYCLE) {
@@ -226,6 +227,7 @@ pub static ZERO: ModelFamily = ModelFamily {
     shared: &["nodes", "topology", "ways", "packet", "phit-bytes"],
     defaults: &[],
     short: &[],
+    load_unit: PHITS_PER_NODE_CYCLE,
     parse: |values| Ok(Arc::new(Delayed::of(values, 0)?)),
 };
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Units, Wire};
+use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Wire};
 use fsin_core::network::Network;
 use fsin_core::topology::Topology;
 use trgen::Geometry;
@@ -40,6 +40,7 @@ pub static LOGGOPS: ModelFamily = ModelFamily {
     shared: &[],
     defaults: &[],
     short: &[("L", "wire-latency"), ("G", "wire-gap")],
+    load_unit: PHITS_PER_NODE_CYCLE,
     parse: |values| {
         let latency: u64 = values.integer("wire-latency")?;
         if latency > Decimal::MOST {

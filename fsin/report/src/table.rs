@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use fsin_experiment::result::{Figure, Figure as F, JobRow, ModelFigure, Number, RunResult};
+use fsin_core::words::counted;
+use fsin_experiment::result::{Device, Figure, Figure as F, JobRow, ModelFigure, Number, PortRow, RunResult};
 
 /// A line of the table: its label, its figures, their decimals, and the text that follows, with `{}` for the unit of
 /// the first.
@@ -73,7 +74,7 @@ pub(super) fn write(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
         let separator = if is_interval { " ± " } else { " / " };
         let cells: Vec<String> =
             values.iter().filter(|value| !value.is_null()).map(|value| cell(value, *decimals)).collect();
-        let end = end.replace("{}", figures[0].unit());
+        let end = end.replace("{}", result.unit(figures[0]));
         let end = if cells == ["1"] && !end.contains('/') { end.trim_end_matches('s') } else { &end };
         writeln!(out, "{}", format!("{label:<30} {} {end}", cells.join(separator)).trim_end())?;
     }
@@ -82,7 +83,42 @@ pub(super) fn write(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
         let decimals = if value.fract() == 0.0 { 0 } else { 2 };
         writeln!(out, "{}", format!("{label:<30} {value:.decimals$} {unit}").trim_end())?;
     }
+    ports(result.ports.as_deref().unwrap_or_default(), out)?;
     jobs(result.jobs.as_deref().unwrap_or_default(), out)
+}
+
+/// Most lines of ports.
+const MAX_PORTS: usize = 10;
+
+/// A line for each of the ports with most losses, longest queues and most packets, in this order.
+fn ports(ports: &[PortRow], out: &mut dyn Write) -> io::Result<()> {
+    let name = |of: Device, node: u32, port: u64| match of {
+        Device::Host => format!("host {node}"),
+        Device::Switch => format!("switch {node} port {port}"),
+    };
+    let mut busy: Vec<&PortRow> = ports.iter().filter(|port| port.packets + port.dropped > 0).collect();
+    busy.sort_by(|one, other| {
+        let queues = other.queue_mean_packets.total_cmp(&one.queue_mean_packets);
+        let losses = (other.dropped + other.damaged).cmp(&(one.dropped + one.damaged));
+        losses.then(queues).then(other.packets.cmp(&one.packets))
+    });
+    if busy.is_empty() {
+        return Ok(());
+    }
+    let head = ["packets", "dropped", "damaged", "queue mean", "queue max", "utilisation"];
+    let head: String = head.iter().map(|title| format!(" {title:>11}")).collect();
+    writeln!(out, "\n{:<20} {:<20}{head}", "port", "to")?;
+    for port in busy.iter().take(MAX_PORTS) {
+        let (at, to) = (name(port.of, port.node, port.port), name(port.to, port.to_node, port.to_port));
+        let counts: String =
+            [port.packets, port.dropped, port.damaged].iter().map(|count| format!(" {count:>11}")).collect();
+        let PortRow { queue_mean_packets: mean, queue_max_packets: most, utilisation, .. } = port;
+        writeln!(out, "{at:<20} {to:<20}{counts} {mean:>11.3} {most:>11} {utilisation:>11.4}")?;
+    }
+    match busy.len().saturating_sub(MAX_PORTS) {
+        0 => Ok(()),
+        more => writeln!(out, "and {} in JSON (`ports`)", counted(more, "more port", "more ports")),
+    }
 }
 
 /// A column of the table of jobs: its title, its unit, and its value for a job.

@@ -134,7 +134,8 @@ fn commands() -> Command {
                 .long_about(
                     "Describes a topology, counted link by link: nodes, links, degree, diameter, mean distance of \
                      different nodes, and a bound on uniform load that no routing can exceed. --format dot writes the \
-                     graph for Graphviz instead, --format svg draws it.",
+                     graph for Graphviz instead, --format svg draws it. With --network the links that it blocks are \
+                     listed, and drawn as broken lines.",
                 )
                 .arg(Arg::new("spec").value_name("SPEC").required(true).help("As for run --topology: `twisted:16x8:8`"))
                 .arg(
@@ -145,6 +146,13 @@ fn commands() -> Command {
                         .hide_default_value(true)
                         .value_parser(value_parser!(usize))
                         .help("Directions of the links of each dimension [2]")
+                        .help_heading("Network"),
+                )
+                .arg(
+                    Arg::new("network")
+                        .long("network")
+                        .value_name("MODEL[:key=value,...]")
+                        .help("What this network makes of it: dead links (vct), links that a spanning tree cuts (ethernet)")
                         .help_heading("Network"),
                 )
                 .arg(

@@ -153,6 +153,9 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
             let unit = if key.unit.is_empty() { String::new() } else { format!(" ({})", key.unit) };
             let _ = writeln!(text, "  {name}: {}{unit} [{default}]", of_table(key.about));
         }
+        if let Some(model) = model(family, component) {
+            let _ = writeln!(text, "  unit of load: {}", model.load_unit);
+        }
         let shared = shared(family, component);
         if !shared.is_empty() {
             let _ = writeln!(text, "  understands also: {shared}");
@@ -253,6 +256,9 @@ pub(crate) fn markdown() -> String {
                 }
                 let about = cell(&of_table(key.about));
                 let _ = writeln!(text, "| `{name}` | {about} | {} | {default} |", key.unit);
+            }
+            if let Some(model) = model(family, component) {
+                let _ = writeln!(text, "\nUnit of load: {}.", model.load_unit);
             }
             let shared = shared(family, component);
             if !shared.is_empty() {

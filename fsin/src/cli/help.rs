@@ -15,7 +15,7 @@ const COMMON: &[(&str, &str)] = &[
     ("vcs", "virtual channels of each link [3]"),
     ("packet", "length of every packet (phits) [16]"),
     ("traffic", "transpose, hotspot(0.1,0), ...: fsin list traffic [uniform]"),
-    ("load", "offered load (phits/node/cycle) [0.3]"),
+    ("load", "offered load, in the unit of the network [0.3]"),
     ("trace", "replay a trace instead: fsin list formats"),
     ("kernel", "run an application kernel instead: fsin list kernels"),
     ("warmup", "time before anything is measured (cycles) [5000]"),

@@ -224,7 +224,7 @@ fn saturation() -> Command {
     experiments(Command::new("saturation"))
         .about("Finds the load at which the accepted load falls behind the offered one, by bisection")
         .after_help(SATURATION_EXAMPLES)
-        .mut_arg("load", |arg| arg.help("Highest load to look at (phits/node/cycle) [1]"))
+        .mut_arg("load", |arg| arg.help("Highest load to look at, in the unit of the network [1]"))
         .arg(
             Arg::new("seeds")
                 .long("seeds")
@@ -261,7 +261,7 @@ fn saturation() -> Command {
                     Ok(width) if (1e-6..=0.5).contains(&width) => Ok(width),
                     _ => Err("use 0.000001 to 0.5"),
                 })
-                .help("Width of the interval that is found (phits/node/cycle) [0.005]")
+                .help("Width of the interval that is found, in the unit of loads [0.005]")
                 .help_heading("Run control"),
         )
         .arg(choice(

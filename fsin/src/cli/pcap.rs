@@ -1,30 +1,17 @@
-//! `--pcap`: a capture of a run, in the pcapng format of Wireshark and tcpdump.
-//!
-//! Each port is an interface. Times are nanoseconds of simulated time, rounded down, counted from 1970.
+//! `--pcap`: a capture of a run, of which each port is an interface.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use fsin::capture::{Capture, Interface, Packet, Place};
 use fsin::experiment::Experiment;
 use fsin::network::Network;
-use pcap_file::DataLink;
-use pcap_file::pcapng::PcapNgWriter;
-use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
-use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use fsin::pcapng::{Link, Record, Writer};
 use trgen::NodeId;
 
 use super::{Complaint, Exit, output};
-
-/// Resolution in nanoseconds, as a negative exponent of ten.
-const NANOSECONDS: u8 = 9;
-const INBOUND: u32 = 1;
-const OUTBOUND: u32 = 2;
 
 /// Adds the flags.
 pub(super) fn flags(command: Command) -> Command {
@@ -59,49 +46,18 @@ fn place(word: &str) -> Result<Place, String> {
     }
 }
 
-/// A file being written. The first error ends it, and is kept.
-struct File {
-    out: PcapNgWriter<Box<dyn Write + Send>>,
-    interfaces: HashMap<Interface, u32>,
-    failed: Option<String>,
-}
-
-impl File {
-    fn write(&mut self, packet: &Packet<'_>) -> Result<(), pcap_file::PcapError> {
-        let next = self.interfaces.len() as u32;
-        let interface_id = *self.interfaces.entry(packet.interface).or_insert(next);
-        if interface_id == next {
-            let options = vec![
-                InterfaceDescriptionOption::IfName(Cow::Owned(packet.interface.to_string())),
-                InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
-            ];
-            let block = InterfaceDescriptionBlock { linktype: DataLink::ETHERNET, snaplen: 0, options };
-            self.out.write_pcapng_block(block)?;
-        }
-        let flags = if packet.is_sent { OUTBOUND } else { INBOUND };
-        let block = EnhancedPacketBlock {
-            interface_id,
-            timestamp: Duration::from_nanos(packet.at / 1000),
-            original_len: packet.length,
-            data: Cow::Borrowed(packet.bytes),
-            options: vec![EnhancedPacketOption::Flags(flags)],
-        };
-        self.out.write_pcapng_block(block).map(|_| ())
-    }
-}
-
 /// The file, shared by the network, which shows packets, and the command, which ends it; `None` before the run.
-type Shared = Arc<Mutex<Option<File>>>;
+type Shared = Arc<Mutex<Option<Writer<Interface>>>>;
 
 struct Observer(Shared);
 
 impl Capture for Observer {
     fn packet(&mut self, packet: &Packet<'_>) {
         if let Ok(mut file) = self.0.lock()
-            && let Some(file) = file.as_mut().filter(|file| file.failed.is_none())
-            && let Err(error) = file.write(packet)
+            && let Some(file) = file.as_mut()
         {
-            file.failed = Some(error.to_string());
+            let Packet { at, interface, is_sent, bytes, length } = *packet;
+            file.write(interface, &Record { at, is_sent, bytes, length });
         }
     }
 }
@@ -119,10 +75,7 @@ impl Recording {
     /// It could not be written.
     pub(super) fn end(self) -> Result<(), Complaint> {
         let Some(mut file) = self.file.lock().ok().and_then(|mut file| file.take()) else { return Ok(()) };
-        let flushed = file.out.get_mut().flush().map_err(|error| error.to_string());
-        file.failed.map_or(flushed, Err).map_err(|why| {
-            Complaint::new(Exit::Failed, format!("{}: {why}", self.named), "free some space, or capture elsewhere")
-        })
+        file.flush().map_err(|why| Complaint::new(Exit::Failed, format!("{}: {why}", self.named), "capture elsewhere"))
     }
 }
 
@@ -147,10 +100,10 @@ pub(super) fn begin(matches: &ArgMatches, experiment: &Experiment) -> Result<Opt
         .map_err(|refusal| Complaint::new(Exit::Usage, refusal.what().clone(), refusal.remedy().clone()))?;
     // Nothing else can be wrong: no file is left of a run that does not begin.
     let out: Box<dyn Write + Send> = Box::new(BufWriter::new(output::create_file(&named, path)?));
-    let out = PcapNgWriter::new(out)
-        .map_err(|error| Complaint::new(Exit::Usage, format!("{named}: {error}"), "name a file that can be written"))?;
+    let writer = Writer::new(out, Link::Ethernet)
+        .map_err(|why| Complaint::new(Exit::Usage, format!("{named}: {why}"), "name a file that can be written"))?;
     if let Ok(mut file) = file.lock() {
-        *file = Some(File { out, interfaces: HashMap::new(), failed: None });
+        *file = Some(writer);
     }
     Ok(Some((network, Recording { named, file })))
 }

@@ -2,16 +2,18 @@
 //!
 //! Grids are drawn as grids, the planes of more than two dimensions side by side; trees level by level, endpoints at
 //! the bottom; all others in a circle, endpoints outside their switches. Links that skip nodes are bent. A
-//! bidirectional link is one line; a one-way link has an arrow.
+//! bidirectional link is one line; a one-way link has an arrow; a link that the network blocks is broken.
 
 use std::collections::{HashMap, HashSet};
 use std::f64::consts::TAU;
 use std::fmt::Write as _;
 
+use fsin::family::Ends;
 use fsin::report::{COLOURS, escape};
 use fsin::topology::{Port, Topology};
 use trgen::NodeId;
 
+use super::topology::is_blocked;
 use super::{Complaint, Exit};
 
 /// Maximum number of nodes of a drawing: more are illegible.
@@ -24,7 +26,7 @@ const RADIUS: f64 = 7.0;
 type Place = (f64, f64);
 
 /// The picture.
-pub(super) fn svg(topology: &dyn Topology) -> Result<String, Complaint> {
+pub(super) fn svg(topology: &dyn Topology, blocked: &[Ends]) -> Result<String, Complaint> {
     let nodes = topology.nodes();
     if nodes > MAX_NODES {
         let what = format!("the {nodes} nodes of {} are too many for a picture", topology.spec());
@@ -34,7 +36,7 @@ pub(super) fn svg(topology: &dyn Topology) -> Result<String, Complaint> {
     let places = places(topology);
     let extent = |of: fn(&Place) -> f64| places.iter().map(of).fold(0.0, f64::max) + STEP;
     let mut drawn = String::new();
-    let bends = links(topology, &places, &mut drawn);
+    let bends = links(topology, &places, blocked, &mut drawn);
     // Bent links may extend beyond the nodes.
     let least = |of: fn(&Place) -> f64| bends.iter().map(of).fold(RADIUS, f64::min) - RADIUS;
     let most = |of: fn(&Place) -> f64| bends.iter().map(of).fold(extent(of) - RADIUS, f64::max) + RADIUS;
@@ -63,7 +65,7 @@ pub(super) fn svg(topology: &dyn Topology) -> Result<String, Complaint> {
 }
 
 /// Every link, bidirectional ones once; the extreme positions of bent links.
-fn links(topology: &dyn Topology, places: &[Place], text: &mut String) -> Vec<Place> {
+fn links(topology: &dyn Topology, places: &[Place], blocked: &[Ends], text: &mut String) -> Vec<Place> {
     let mut bends = Vec::new();
     let ports = topology.shape().ports();
     let neighbour =
@@ -93,9 +95,11 @@ fn links(topology: &dyn Topology, places: &[Place], text: &mut String) -> Vec<Pl
         }
         let class = topology.link_class(NodeId::at(from), Port(port as u8));
         let (colour, arrow) = (COLOURS[class % COLOURS.len()], if is_both { "" } else { " marker-end=\"url(#to)\"" });
+        let is_blocked = is_blocked(blocked, NodeId::at(from), Port(port as u8));
+        let broken = if is_blocked { " stroke-dasharray=\"2 3\"" } else { "" };
         let _ = writeln!(
             text,
-            "<path d=\"M{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}\" fill=\"none\" stroke=\"{colour}\" stroke-opacity=\"0.7\"{arrow}/>",
+            "<path d=\"M{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}\" fill=\"none\" stroke=\"{colour}\" stroke-opacity=\"0.7\"{arrow}{broken}/>",
             a.0, a.1, middle.0, middle.1, b.0, b.1
         );
     }

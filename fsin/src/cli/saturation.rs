@@ -32,7 +32,7 @@ const FIGURES: [Figure; 8] = [
 
 /// A tried load and its result.
 struct Tried {
-    /// \[phits/node/cycle\]
+    /// In the unit of loads of the network, as all loads here.
     load: f64,
     result: RunResult,
 }
@@ -51,9 +51,9 @@ const STOPPING: &str = "stopping: the load that is being tried is given up, thos
 /// Range and resolution of the search.
 #[derive(Clone, Copy)]
 struct Bounds {
-    /// \[phits/node/cycle\] The highest load.
+    /// The highest load.
     most: f64,
-    /// \[phits/node/cycle\] Target width of the bracket.
+    /// Target width of the bracket.
     tolerance: f64,
 }
 
@@ -188,8 +188,7 @@ fn one(matches: &ArgMatches, experiment: &Experiment, bounds: Bounds, stop: &Ato
         let what = format!("at load {load}: {why}");
         return Err(Complaint::new(Exit::Watchdog, what, "run that load alone to see more: fsin run --load"));
     }
-    let throttled = experiment.throttled;
-    tell(matches, &bracket, &probes, bounds.most, throttled)?;
+    tell(matches, &bracket, &probes, bounds.most, experiment)?;
     // A search that was stopped has a load left to try.
     Ok(if bracket.next().is_some() { Exit::Interrupted } else { Exit::Done })
 }
@@ -304,7 +303,7 @@ fn table(found: &Saturations) -> String {
     }
     let seeds = found.searches.iter().map(|search| search.seeds.len()).max().unwrap_or(1);
     let confidence = if has_seeds { format!("; 95 % confidence over {seeds} seeds") } else { String::new() };
-    text + &format!("phits/node/cycle, each to an interval of {}{confidence}\n", found.tolerance)
+    text + &format!("{}, each to an interval of {}{confidence}\n", found.load_unit(), found.tolerance)
 }
 
 /// The saturation load of one network with one seed, as JSON.
@@ -330,8 +329,9 @@ fn tell(
     bracket: &Bracket,
     probes: &[Tried],
     most: f64,
-    throttled: bool,
+    experiment: &Experiment,
 ) -> Result<(), Complaint> {
+    let (throttled, unit) = (experiment.throttled, experiment.model.load_unit);
     let sign = match throttled {
         true => format!("more than {:.0} % is held back at sources", 100.0 * SHORTFALL),
         false => "queues grow".to_owned(),
@@ -363,23 +363,23 @@ fn tell(
         _ => {
             let mut table = match (bracket.load(), bracket.high) {
                 (Some(load), Some(high)) => format!(
-                    "saturation load   {load:.4} phits/node/cycle ({:.4} is carried, {high:.4} is not: {sign})\n",
+                    "saturation load   {load:.4} {unit} ({:.4} is carried, {high:.4} is not: {sign})\n",
                     bracket.low
                 ),
                 (None, None) if bracket.low == 0.0 => "no load has been tried to its end\n".to_owned(),
                 (None, Some(high)) => {
-                    format!("saturation load   between {:.4} and {high:.4} phits/node/cycle\n", bracket.low)
+                    format!("saturation load   between {:.4} and {high:.4} {unit}\n", bracket.low)
                 }
-                _ => format!("not saturated up to {most} phits/node/cycle\n"),
+                _ => format!("not saturated up to {most} {unit}\n"),
             };
             if bracket.next().is_some() {
                 table.insert_str(0, "INCOMPLETE: interrupted, these are the loads tried so far\n");
             }
             if let Some(peak) = peak(probes, Figure::AcceptedLoadOfSenders) {
-                table.push_str(&format!("peak accepted     {peak:.4} phits/node/cycle, of the loads tried\n"));
+                table.push_str(&format!("peak accepted     {peak:.4} {unit}, of the loads tried\n"));
             }
             if !probes.is_empty() {
-                table.push_str("\n    load  accepted   latency\n phits/node/cycle     cycles\n");
+                table.push_str(&format!("\n    load  accepted   latency\n{unit:^18}{:>10}\n", "cycles"));
             }
             for Tried { load, result } in probes {
                 let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.4}"));

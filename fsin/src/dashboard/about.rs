@@ -9,7 +9,7 @@ use fsin_experiment::Experiment;
 
 /// The description of a network. `title` names the traffic.
 #[must_use]
-pub fn about(network: &dyn NetworkSpec, title: String) -> About {
+pub fn about(network: &dyn NetworkSpec, load_unit: &str, title: String) -> About {
     let Some(topology) = network.topology() else { return About::bare(title, network.geometry().nodes()) };
     let topology: &dyn Topology = &**topology;
     let room = network.room();
@@ -36,6 +36,8 @@ pub fn about(network: &dyn NetworkSpec, title: String) -> About {
         transit_phits: room.map_or(0, |room| room.transit_phits),
         injection_phits: room.map_or(0, |room| room.injection_phits),
         packet_phits: network.units().packet_phits,
+        load_unit: load_unit.to_owned(),
+        capacity: network.units().capacity,
         offered: None,
         cycle_seconds: None,
     }
@@ -68,6 +70,6 @@ pub fn of_experiment(experiment: &Experiment) -> About {
     About {
         offered: load.filter(|_| !tasks).and_then(|(_, load)| load.parse().ok()),
         cycle_seconds: tasks.then_some(experiment.cycle_seconds),
-        ..about(&*experiment.network, title)
+        ..about(&*experiment.network, experiment.model.load_unit, title)
     }
 }

@@ -34,12 +34,16 @@ pub fn of_plan(plan: &Plan, name: &str, at_once: usize) -> Sweep {
     }
     let sizes: Vec<String> = plan.axes.iter().map(|axis| format!("{} {}", axis.values.len(), axis.key)).collect();
     let varied = if sizes.is_empty() { String::new() } else { format!(" ({})", sizes.join(" x ")) };
-    let unit = |name: &str| key(name).map(|key| key.unit).filter(|unit| !unit.is_empty());
+    let unit = |name: &str| match name {
+        "load" => Some(plan.load_unit()),
+        name => key(name).map(|key| key.unit).filter(|unit| !unit.is_empty()),
+    };
     let along = axis.map_or("", |axis| axis.key.as_str());
     Sweep {
         title: format!("sweep {name}: {}{varied}", counted(plan.points.len(), "point", "points")),
         axis: unit(along).map_or_else(|| along.to_owned(), |unit| format!("{along} ({unit})")),
         words: axis.filter(|_| !numeric).map_or_else(Vec::new, |axis| axis.values.clone()),
+        load_unit: plan.load_unit().to_owned(),
         curves,
         points,
         at_once,

@@ -79,7 +79,8 @@ fn figures(app: &App, snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u
         y += 1;
     };
     let asked = app.about.offered.map_or_else(String::new, |load| format!(" (asked: {load:.3})"));
-    let title = format!("load, phits/node/cycle{asked}");
+    let unit = &app.about.load_unit;
+    let title = format!("load{}{unit}{asked}", if unit.is_empty() { "" } else { ", " });
     series(&title, String::new(), Role::First, &|_| None);
     let load = |of: fn(&Point) -> f64| fixed(last.map(of), 4);
     series("  generated", load(|point| point.generated), Role::First, &|point| Some(point.generated));

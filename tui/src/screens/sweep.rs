@@ -95,7 +95,7 @@ fn plots(app: &App, sweep: &Sweep, area: Rect, buffer: &mut Buffer) {
         let traces: Vec<Trace> = drawn.map(trace).collect();
         let place = Rect { x: area.x + at as u16 * (width + 2), width, ..area };
         Plot {
-            title: figure.title(),
+            title: &figure.title(&sweep.load_unit),
             traces: &traces,
             ends,
             labels: labels(sweep, ends),

@@ -47,10 +47,20 @@ pub struct About {
     pub injection_phits: u32,
     /// \[phits\] Length of a packet.
     pub packet_phits: u32,
-    /// \[phits/node/cycle\] Offered load, if known.
+    /// The unit of loads; empty if it is not known.
+    #[serde(default)]
+    pub load_unit: String,
+    /// \[phits/node/cycle\] What a load of 1 is.
+    #[serde(default = "one")]
+    pub capacity: f64,
+    /// Offered load in that unit, if known.
     pub offered: Option<f64>,
     /// \[s\] Length of a cycle.
     pub cycle_seconds: Option<f64>,
+}
+
+const fn one() -> f64 {
+    1.0
 }
 
 impl About {
@@ -67,6 +77,8 @@ impl About {
             transit_phits: 0,
             injection_phits: 0,
             packet_phits: 1,
+            load_unit: String::new(),
+            capacity: one(),
             offered: None,
             cycle_seconds: None,
         }
@@ -80,6 +92,9 @@ impl About {
         let routers = self.routers;
         if self.nodes > 1 << 31 || routers > 1 << 31 || self.ports.len() > 1 << 10 || self.packet_phits == 0 {
             return Err("its sizes are out of range".to_owned());
+        }
+        if !self.capacity.is_finite() || self.capacity <= 0.0 {
+            return Err("the capacity of a node is out of range".to_owned());
         }
         let links = routers.checked_mul(self.ports.len()).ok_or("it has too many links")?;
         if !self.links.is_empty() && self.links.len() != links {
@@ -189,6 +204,7 @@ mod tests {
             About { links: vec![Some(6); 6], ..good.clone() },
             About { layout: Layout::Rows { name: "stage".to_owned(), rows: vec![vec![6]] }, ..good.clone() },
             About { packet_phits: 0, ..good.clone() },
+            About { capacity: 0.0, ..good.clone() },
         ] {
             assert!(bad.check().is_err(), "{bad:?}");
         }

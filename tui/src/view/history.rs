@@ -18,11 +18,11 @@ pub struct Point {
     pub cycle: u64,
     /// \[cycles\] Length of the interval.
     pub cycles: u64,
-    /// \[phits/node/cycle\] Passed from sources to interfaces.
+    /// In the unit of loads: Passed from sources to interfaces.
     pub generated: f64,
-    /// \[phits/node/cycle\] Injected into the network.
+    /// In the unit of loads: Injected into the network.
     pub injected: f64,
-    /// \[phits/node/cycle\] Accepted.
+    /// In the unit of loads: Accepted.
     pub accepted: f64,
     /// \[cycles\] Latency of received packets: p50, p90, p99; absent if there were none.
     pub latency: Option<[u64; 3]>,
@@ -123,7 +123,7 @@ impl History {
         let headers = now.crossed.get(link)?.checked_sub(*before.crossed.get(link)?)?;
         let cycles = now.cycle.checked_sub(before.cycle).filter(|&cycles| cycles > 0)?;
         // Phits of a header that crosses at the end cross later.
-        Some((headers as f64 * f64::from(about.packet_phits) / cycles as f64).min(1.0))
+        Some((headers as f64 * f64::from(about.packet_phits) / cycles as f64 / about.capacity).min(1.0))
     }
 }
 
@@ -131,7 +131,8 @@ fn point(about: &About, before: &Snapshot, now: &Snapshot) -> Point {
     let cycles = now.cycle.saturating_sub(before.cycle);
     let load = |before: u64, now: u64| {
         let phits = now.saturating_sub(before) as f64 * f64::from(about.packet_phits);
-        if cycles == 0 || about.nodes == 0 { 0.0 } else { phits / cycles as f64 / about.nodes as f64 }
+        let most = cycles as f64 * about.nodes as f64 * about.capacity;
+        if most > 0.0 { phits / most } else { 0.0 }
     };
     let recent = &now.latency.recent;
     Point {

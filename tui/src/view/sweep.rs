@@ -24,13 +24,14 @@ impl Figure {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Accepted, Self::Latency, Self::Completion];
 
-    /// Its name, and its unit.
+    /// Its name, and its unit; `load_unit` is that of loads.
     #[must_use]
-    pub const fn title(self) -> &'static str {
+    pub fn title(self, load_unit: &str) -> String {
         match self {
-            Self::Accepted => "accepted load (phits/node/cycle)",
-            Self::Latency => "mean latency (cycles)",
-            Self::Completion => "completion time (cycles)",
+            Self::Accepted if load_unit.is_empty() => "accepted load".to_owned(),
+            Self::Accepted => format!("accepted load ({load_unit})"),
+            Self::Latency => "mean latency (cycles)".to_owned(),
+            Self::Completion => "completion time (cycles)".to_owned(),
         }
     }
 
@@ -60,7 +61,7 @@ impl Figure {
 pub struct Figures {
     /// True if the network accepted clearly less than the offered load.
     pub saturated: bool,
-    /// \[phits/node/cycle\] Accepted load.
+    /// Accepted load, in the unit of loads.
     pub accepted: Option<f64>,
     /// \[cycles\] Mean latency.
     pub latency: Option<f64>,
@@ -144,6 +145,8 @@ pub struct Sweep {
     pub title: String,
     /// Quantity on the axis, with its unit: `load (phits/node/cycle)`.
     pub axis: String,
+    /// The unit of loads.
+    pub load_unit: String,
     /// The values of the axis if they are words; empty if they are numbers.
     pub words: Vec<String>,
     /// Names of the curves.

@@ -19,6 +19,7 @@ pub(crate) fn torus(sizes: &[u32]) -> About {
         transit_phits: 192,
         injection_phits: 64,
         packet_phits: 16,
+        load_unit: "phits/node/cycle".to_owned(),
         offered: Some(0.6),
         cycle_seconds: Some(3.2e-9),
         ..About::bare(String::new(), routers)

@@ -12,20 +12,23 @@ mod values;
 use std::fmt;
 use std::sync::Arc;
 
-use trgen::Geometry;
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase::Phrase;
 use trgen::units::Decimal;
+use trgen::{Geometry, NodeId};
 
 use crate::capture::{Capture, Place};
 use crate::network::Network;
-use crate::topology::Topology;
+use crate::topology::{Port, Topology};
 
 pub use keys::{Heading, Key, Kind};
 pub use values::Values;
 
 /// From the values of settings to a checked specification.
 pub type Parse = fn(&dyn Values) -> Result<Arc<dyn NetworkSpec>, SpecError>;
+
+/// The unit of load of most models: phits that a node sends in a cycle.
+pub const PHITS_PER_NODE_CYCLE: &str = "phits/node/cycle";
 
 /// A row in the table of network models.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +45,8 @@ pub struct ModelFamily {
     pub defaults: &'static [(&'static str, &'static str)],
     /// Other names of settings in a parameter list: name and key.
     pub short: &'static [(&'static str, &'static str)],
+    /// The unit of offered load and of loads in results, as texts and axes show it: a run knows it from here only.
+    pub load_unit: &'static str,
     /// Checks settings.
     ///
     /// # Errors
@@ -121,6 +126,9 @@ pub struct ForGuests {
     pub response: u64,
 }
 
+/// A link by the node and port at each of its ends.
+pub type Ends = [(NodeId, Port); 2];
+
 /// Settings of a network model that have passed their check.
 pub trait NetworkSpec: fmt::Debug + Send + Sync {
     /// Builds the network; every call builds the same one.
@@ -158,6 +166,11 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
 
     /// The topology, where the model has one.
     fn topology(&self) -> Option<&Arc<dyn Topology>> {
+        None
+    }
+
+    /// Links that the network blocks, such as those that a spanning tree cuts; `None` where it blocks none by design.
+    fn blocked_links(&self) -> Option<Vec<Ends>> {
         None
     }
 

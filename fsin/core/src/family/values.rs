@@ -27,6 +27,11 @@ pub trait Values {
     /// The folder to which a relative path in this key's value refers.
     fn folder_of(&self, name: &str) -> PathBuf;
 
+    /// The unit of a key's value; empty if it has none.
+    fn unit(&self, name: &str) -> &'static str {
+        self.key(name).map_or("", |key| key.unit)
+    }
+
     /// How to write another value in its place.
     fn write(&self, name: &'static str, value: &str) -> Phrase {
         phrase!["write ", [name => value]]
@@ -170,7 +175,7 @@ impl dyn Values + '_ {
     }
 
     fn not(&self, name: &'static str, what: &str) -> SpecError {
-        let unit = self.key(name).map_or("", |key| key.unit);
+        let unit = self.unit(name);
         let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
         let value = self.word(name);
         let what = phrase![[name], " takes {what}{unit}, not `{value}`"];

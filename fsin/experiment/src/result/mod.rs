@@ -28,8 +28,8 @@ pub use of_guests::of_guests;
 pub use of_hosts::of_hosts;
 pub use of_network::of_network;
 pub use rows::{
-    Batch, CompletionBounds, FailureKind, FailureReport, GuestRow, HostTask, JobRow, MarkRow, ModelFigure, RankRow,
-    ReplayedTask, RunningDigest, ShotRow, TaskRow, WaitRow, WarningKind,
+    Batch, CompletionBounds, Device, FailureKind, FailureReport, GuestRow, HostTask, JobRow, MarkRow, ModelFigure,
+    PortRow, RankRow, ReplayedTask, RunningDigest, ShotRow, TaskRow, WaitRow, WarningKind,
 };
 pub use schema::{Part, parts, schema};
 pub use settings::typed;
@@ -89,7 +89,19 @@ impl RunResult {
         self.experiment.get("traffic").and_then(|_| self.experiment.get("source")?.as_str())
     }
 
-    /// \[phits/node/cycle\] The offered load, as set in the experiment.
+    /// The unit of its loads, which its network model declares.
+    #[must_use]
+    pub fn load_unit(&self) -> &'static str {
+        crate::load_unit(self.experiment.get("network").and_then(serde_json::Value::as_str).unwrap_or_default())
+    }
+
+    /// The unit of a figure in this result; empty if it has none.
+    #[must_use]
+    pub fn unit(&self, figure: Figure) -> &'static str {
+        if figure.is_load() { self.load_unit() } else { figure.unit() }
+    }
+
+    /// The offered load, as set in the experiment, in the [unit](Self::load_unit) of loads.
     #[must_use]
     pub fn load(&self) -> Option<f64> {
         self.experiment.get("load")?.as_f64()

@@ -76,20 +76,24 @@ pub fn of_network(
     if let Some(facts) = &finished.jobs {
         jobs(&mut result, facts, outcome);
     }
-    if !finished.measures.is_empty() {
-        result.model_figures = Some(finished.measures.iter().map(Into::into).collect());
-    }
-    let has_own = !finished.measures.is_empty();
+    result.model_figures = rows(&finished.measures);
+    result.ports = rows(&finished.ports);
     let left_out = [
         (finished.links.is_none(), OF_LINKS),
         (finished.jobs.is_none(), OF_JOBS),
-        (!has_own, &[table::Figure::ModelFigures]),
+        (finished.measures.is_empty(), &[table::Figure::ModelFigures]),
+        (finished.ports.is_empty(), &[table::Figure::Ports]),
     ]
     .map(|(out, figures)| match out {
         true => figures,
         false => &[],
     });
     result.writing(table::of_network().filter(|figure| !left_out.iter().any(|out| out.contains(figure))))
+}
+
+/// A tabular figure; `None` without rows.
+fn rows<'a, T, R: From<&'a T>>(of: &'a [T]) -> Option<Vec<R>> {
+    (!of.is_empty()).then(|| of.iter().map(R::from).collect())
 }
 
 /// Half the width of the 95 % confidence interval of the mean of batches. `None` for fewer than two.

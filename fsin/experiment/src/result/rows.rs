@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::datum::Number;
 use super::table::Figure;
-use fsin_core::network::Measure;
+use fsin_core::capture::Place;
+use fsin_core::network::{Measure, PortFigures};
 use fsin_core::run;
 
 /// Why a run failed.
@@ -246,6 +247,77 @@ impl From<&(&Measure, f64)> for ModelFigure {
     fn from(&(measure, value): &(&Measure, f64)) -> Self {
         let Measure { name, unit, about } = *measure;
         Self { name: name.to_owned(), unit: unit.to_owned(), value, meaning: about.to_owned() }
+    }
+}
+
+/// A host or a switch.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Device {
+    /// A host.
+    #[default]
+    Host,
+    /// A switch; in a direct network it has the number of its node.
+    Switch,
+}
+
+/// An output port, and the link that leaves through it.
+#[derive(Clone, PartialEq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct PortRow {
+    /// Whether it is a port of a host or of a switch.
+    pub of: Device,
+    /// Number of that node.
+    pub node: u32,
+    /// Number of the port there.
+    pub port: u64,
+    /// Whether the link leads to a host or to a switch.
+    pub to: Device,
+    /// Number of that node.
+    pub to_node: u32,
+    /// Number of the port there.
+    pub to_port: u64,
+    /// \[packets\] That have come through the link.
+    pub packets: u64,
+    /// \[packets\] Dropped because the queue was full.
+    pub dropped: u64,
+    /// \[packets\] Damaged by the link.
+    pub damaged: u64,
+    /// \[packets\] Mean length of the queue over time, the packet in transmission not counted.
+    pub queue_mean_packets: f64,
+    /// \[packets\] Greatest length of the queue.
+    pub queue_max_packets: u64,
+    /// Share of the time in which the link was occupied.
+    pub utilisation: f64,
+    /// Shares of the time in which 0, 1, 2 to 3, 4 to 7, ... packets waited; null where they are not kept.
+    pub queue_shares: Option<Vec<f64>>,
+}
+
+const fn device(place: Place) -> (Device, u32) {
+    match place {
+        Place::Host(node) => (Device::Host, node.0),
+        Place::Switch(node) => (Device::Switch, node.0),
+    }
+}
+
+impl From<&PortFigures> for PortRow {
+    fn from(figures: &PortFigures) -> Self {
+        let ((of, node), (to, to_node)) = (device(figures.at.place), device(figures.to.place));
+        Self {
+            of,
+            node,
+            port: figures.at.port as u64,
+            to,
+            to_node,
+            to_port: figures.to.port as u64,
+            packets: figures.packets,
+            dropped: figures.dropped,
+            damaged: figures.damaged,
+            queue_mean_packets: figures.queue_mean,
+            queue_max_packets: figures.queue_max,
+            utilisation: figures.utilisation,
+            queue_shares: figures.queue_shares.clone(),
+        }
     }
 }
 

@@ -11,11 +11,13 @@ use serde::Deserialize;
 use serde::ser::SerializeMap;
 use serde_json::{Map, Value};
 
+use fsin_core::family::PHITS_PER_NODE_CYCLE;
+
 use super::datum::{Datum, Number, Shape};
 use super::manifest::Manifest;
 use super::rows::{
-    Batch, CompletionBounds, FailureReport, GuestRow, JobRow, ModelFigure, RankRow, RunningDigest, ShotRow, TaskRow,
-    WarningKind,
+    Batch, CompletionBounds, FailureReport, GuestRow, JobRow, ModelFigure, PortRow, RankRow, RunningDigest, ShotRow,
+    TaskRow, WarningKind,
 };
 use super::serial::Written;
 
@@ -172,6 +174,7 @@ figures! {
     NodeUtilization = node_utilization: Option<f64>, [] "share of nodes and cycles in which there was a job";
     Jobs = jobs: Option<Vec<JobRow>>, [] "figures of each job of the mix";
     ModelFigures = model_figures: Option<Vec<ModelFigure>>, [] "figures that only this network model has, over the whole run";
+    Ports = ports: Option<Vec<PortRow>>, [] "figures of each output port and of its link, over the whole run; of network models that keep them";
     CpuSeconds = cpu_seconds: Option<f64>, ["s"] "processor time of all threads; depends on the machine";
     WallSeconds = wall_seconds: Option<f64>, ["s"] "time on the wall; depends on the machine";
     CyclesPerSecond = cycles_per_second: Option<f64>, ["cycles/s"] "simulated, per second of processor time (several threads: on the wall); depends on the machine";
@@ -278,7 +281,16 @@ impl Figure {
     /// True if it has no column in CSV, whether it is present or null.
     #[must_use]
     pub const fn is_table(self) -> bool {
-        matches!(self, F::Samples | F::CollectiveCalls | F::PerTask | F::LinkPackets | F::Jobs | F::ModelFigures)
+        matches!(
+            self,
+            F::Samples | F::CollectiveCalls | F::PerTask | F::LinkPackets | F::Jobs | F::ModelFigures | F::Ports
+        )
+    }
+
+    /// True of loads: their unit is that which the network model declares.
+    #[must_use]
+    pub fn is_load(self) -> bool {
+        self.unit() == PHITS_PER_NODE_CYCLE
     }
 
     /// The figure that is half the 95 % confidence interval of this one within a run.

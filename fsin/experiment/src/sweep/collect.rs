@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::plan::{Plan, Point};
 use super::stop::StopRule;
 use super::store::{Store, StoreError};
+use crate::models::shared_load_unit;
 use crate::result::{self, RunResult};
 
 /// A point that has run.
@@ -30,6 +31,12 @@ pub struct Collected {
 }
 
 impl Collected {
+    /// The unit of the loads of all results.
+    #[must_use]
+    pub fn load_unit(&self) -> &'static str {
+        shared_load_unit(self.rows.iter().map(|row| row.result.load_unit()))
+    }
+
     /// True if every point of the plan has a result or is left out by the stop rule.
     #[must_use]
     pub const fn is_whole(&self) -> bool {

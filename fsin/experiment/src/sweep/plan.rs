@@ -10,6 +10,7 @@ use trgen::phrase::Notation;
 
 use super::grid::Grid;
 use super::sums::sha256;
+use crate::models::load_unit_of_files;
 use crate::{CHECKED, Experiment, Inputs, Origin, Settings, SettingsError, read_text};
 
 /// Version of the layout of a results folder: 2 has checksums.
@@ -53,6 +54,14 @@ pub struct Plan {
     /// SHA-256 of all of the above, as hexadecimal digits; empty before layout 2.
     #[serde(default)]
     pub sha256: String,
+}
+
+impl Plan {
+    /// The unit of the loads of all points.
+    #[must_use]
+    pub fn load_unit(&self) -> &'static str {
+        load_unit_of_files(self.points.iter().map(|point| point.experiment.as_str()))
+    }
 }
 
 /// \[hexadecimal digits\] Of an identity that name a folder: a collision among a million points is practically

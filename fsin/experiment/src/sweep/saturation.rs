@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::store::StoreError;
+use crate::models::load_unit_of_files;
 use fsin_core::stats::{Estimate, estimate};
 
 /// The file of a folder that holds [`Saturations`].
@@ -185,6 +186,13 @@ pub struct Saturations {
 }
 
 impl Saturations {
+    /// The unit of all loads.
+    #[must_use]
+    pub fn load_unit(&self) -> &'static str {
+        let seeds = self.searches.iter().flat_map(|search| &search.seeds);
+        load_unit_of_files(seeds.map(|seed| seed.experiment.as_str()))
+    }
+
     /// Builds the file from searches, with their means.
     #[must_use]
     pub fn new(tolerance: f64, highest_load: f64, searches: Vec<Search>) -> Self {

@@ -82,7 +82,7 @@ pub(super) fn config(request: &Request<'_>) -> Result<Config, SettingsError> {
             "load",
             ErrorKind::OutOfRange,
             what,
-            format!("use 0 to {MAX_LOAD} phits/node/cycle"),
+            format!("use 0 to {MAX_LOAD} {}", settings.values().unit("load")),
         ));
     }
     let shots = samples(settings)?;

@@ -2,16 +2,8 @@
 //!
 //! A program above, such as a writer of pcap files, implements [`Capture`]. Nothing depends on what it does.
 
+use fsin_core::capture::Interface;
 use trgen::{Message, NodeId};
-
-/// A place where frames are observed.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Site {
-    /// The port of a host.
-    Host(NodeId),
-    /// All ports of a switch. In a direct network the switch of a node has the node's number.
-    Switch(NodeId),
-}
 
 /// Which way a frame goes at a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,11 +49,8 @@ pub enum Content {
 pub struct Captured {
     /// \[ps\] Since the beginning of the run.
     pub at: u64,
-    /// Where.
-    pub site: Site,
-    /// Number of the port there, as the topology has it; a switch of a direct network has the port to its host behind
-    /// all others.
-    pub port: usize,
+    /// Where; a switch of a direct network has the port to its host behind all others.
+    pub interface: Interface,
     /// Which way.
     pub direction: Direction,
     /// \[bytes\] On the wire, preamble and check sequence included.

@@ -1,8 +1,8 @@
 //! What this model measures beyond what every model does.
 
-use fsin_core::network::Measure;
+use fsin_core::capture::Interface;
+use fsin_core::network::{Measure, PortFigures};
 use fsin_core::stats::Distribution;
-use trgen::NodeId;
 
 const fn measure(name: &'static str, unit: &'static str, about: &'static str) -> Measure {
     Measure { name, unit, about }
@@ -67,15 +67,16 @@ pub struct Totals {
     pub(crate) sent_again: u64,
 }
 
+/// Bins of lengths of queues: 0 frames, then 1, 2 to 3, 4 to 7 and so on.
+pub const BINS: usize = 32;
+
 /// A port: its output queue and the link that leaves through it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PortDetails {
-    /// Its node.
-    pub node: NodeId,
-    /// True of a host's; in a direct network host and switch of a node have its number.
-    pub is_host: bool,
-    /// Number at its node; a switch of a direct network has the port to its host behind all others.
-    pub port: usize,
+    /// Which it is; a switch of a direct network has the port to its host behind all others.
+    pub at: Interface,
+    /// The port at the other end of the link.
+    pub to: Interface,
     /// \[frames\] That have arrived through the link, at a cut-through switch with their headers; PAUSE frames too.
     pub frames: u64,
     /// \[ps\] In which these frames occupied the link.
@@ -88,6 +89,8 @@ pub struct PortDetails {
     pub longest: u64,
     /// \[frames x ps\] Length of the queue, summed over time: over the time since the start it is the mean length.
     pub area: u128,
+    /// \[ps\] For which the queue had a length, by [bin](BINS); `None` of hosts, and where it is not kept.
+    pub lengths: Option<[u64; BINS]>,
 }
 
 impl PortDetails {
@@ -120,6 +123,26 @@ impl Details {
     #[must_use]
     pub fn frame_hops(&self) -> u64 {
         self.ports.iter().map(|port| port.frames).sum()
+    }
+
+    /// As figures of ports.
+    pub(crate) fn figures(&self) -> Vec<PortFigures> {
+        let share = |time: u64| if self.elapsed == 0 { 0.0 } else { time as f64 / self.elapsed as f64 };
+        let figures = |port: &PortDetails| PortFigures {
+            at: port.at,
+            to: port.to,
+            packets: port.frames,
+            dropped: port.dropped,
+            damaged: port.damaged,
+            queue_mean: port.mean_queue(self.elapsed),
+            queue_max: port.longest,
+            utilisation: port.utilisation(self.elapsed),
+            queue_shares: port.lengths.map(|lengths| {
+                let used = lengths.iter().rposition(|&time| time > 0).map_or(0, |last| last + 1);
+                lengths[..used].iter().map(|&time| share(time)).collect()
+            }),
+        };
+        self.ports.iter().map(figures).collect()
     }
 
     /// As figures of a result.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fsin_core::capture::{Capture, Place};
-use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
+use fsin_core::family::{Ends, Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
 use fsin_core::network::Network;
 use fsin_core::topology::Topology;
 use fsin_core::topology::switched::parse_rate;
@@ -11,11 +11,9 @@ use trgen::Geometry;
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 
-use crate::capture::Site;
-use crate::reference::Reference;
 use crate::rules::frame::{GAP_BITS, MAX_PAYLOAD, MAX_WIRE};
 use crate::wire::Bytes;
-use crate::{Ethernet, Params, Recovery, check, fast};
+use crate::{Ethernet, Forwarding, Params, Recovery, blocked_links, check, fast, reference};
 
 #[rustfmt::skip]
 const KEYS: &[Key] = &[
@@ -41,6 +39,7 @@ const KEYS: &[Key] = &[
     Key::of_network("rto-initial", "TIME", Kind::Word, Some("1s"), "", "window: time-out before a round trip has been measured"),
     Key::of_network("rto-min", "TIME", Kind::Word, Some("1s"), "", "window: shortest time-out"),
     Key::of_network("rto-max", "TIME", Kind::Word, Some("60s"), "", "window: longest time-out"),
+    Key::of_network("port-stats", "NAME", Kind::Word, Some("figures"), "", "of each port in results: none, figures (losses, queue, utilisation), or histogram (and how long its queue had which length)"),
 ];
 
 /// Its row in the table of models.
@@ -69,6 +68,7 @@ pub static FAMILY: ModelFamily = ModelFamily {
         ("header", "segment-header"),
         ("ack", "ack-bytes"),
     ],
+    load_unit: "fraction of capacity",
     parse: |values| Ok(Arc::new(Spec::of(values)?)),
 };
 
@@ -106,6 +106,7 @@ impl Spec {
             rto_initial: values.span("rto-initial")?,
             rto_min: values.span("rto-min")?,
             rto_max: values.span("rto-max")?,
+            port_stats: values.parsed("port-stats")?,
             seed: values.integer("seed")?,
         };
         check(&*topology, &params)?;
@@ -124,17 +125,22 @@ fn rate(values: &dyn Values, key: &'static str) -> Result<u64, SpecError> {
 }
 
 impl Spec {
-    /// A place of this network.
-    fn site(&self, place: Place) -> Result<Site, SpecError> {
+    fn network(&self) -> Result<Box<dyn Ethernet>, SpecError> {
+        let (topology, params) = (&*self.topology, self.params.clone());
+        if self.is_reference { reference::build(topology, params) } else { fast::build(topology, params) }
+    }
+
+    /// Checks that this network has a place.
+    fn check_place(&self, place: Place) -> Result<(), SpecError> {
         let (hosts, nodes) = (self.topology.endpoints(), self.topology.nodes());
         let switches = if self.topology.switched().is_some() { hosts..nodes } else { 0..nodes };
-        let (site, of, known) = match place {
-            Place::Host(node) => (Site::Host(node), "host", 0..hosts),
-            Place::Switch(node) => (Site::Switch(node), "switch", switches),
+        let (of, known) = match place {
+            Place::Host(_) => ("host", 0..hosts),
+            Place::Switch(_) => ("switch", switches),
         };
         let (Place::Host(node) | Place::Switch(node)) = place;
         if known.contains(&node.index()) {
-            return Ok(site);
+            return Ok(());
         }
         let what = format!("there is no {of} {node} in {}", self.topology.spec());
         let remedy = match known.is_empty() {
@@ -147,30 +153,14 @@ impl Spec {
 
 impl NetworkSpec for Spec {
     fn build(&self) -> Result<Box<dyn Network>, SpecError> {
-        let (topology, params) = (&*self.topology, self.params.clone());
-        match self.is_reference {
-            true => Ok(Box::new(Reference::new(topology, params)?)),
-            false => Ok(fast::build(topology, params)?),
-        }
+        Ok(self.network()?)
     }
 
     fn captured(&self, places: &[Place], observer: Box<dyn Capture>) -> Result<Box<dyn Network>, SpecError> {
-        let sites = places.iter().map(|&place| self.site(place)).collect::<Result<Vec<_>, _>>()?;
-        let observer = Box::new(Bytes(observer));
-        let (topology, params) = (&*self.topology, self.params.clone());
-        // Both engines observe alike; only their types differ.
-        match self.is_reference {
-            true => {
-                let mut network = Reference::new(topology, params)?;
-                network.capture(&sites, observer);
-                Ok(Box::new(network))
-            }
-            false => {
-                let mut network = fast::build(topology, params)?;
-                network.capture(&sites, observer);
-                Ok(network)
-            }
-        }
+        places.iter().try_for_each(|&place| self.check_place(place))?;
+        let mut network = self.network()?;
+        network.capture(places, Box::new(Bytes(observer)));
+        Ok(network)
     }
 
     fn geometry(&self) -> &Geometry {
@@ -179,6 +169,11 @@ impl NetworkSpec for Spec {
 
     fn topology(&self) -> Option<&Arc<dyn Topology>> {
         Some(&self.topology)
+    }
+
+    fn blocked_links(&self) -> Option<Vec<Ends>> {
+        let has_tree = self.params.forwarding == Forwarding::Learning && self.params.spanning_tree;
+        has_tree.then(|| blocked_links(&*self.topology, &self.params).unwrap_or_default())
     }
 
     /// A phit is a byte of a message, a packet a full frame.

@@ -30,6 +30,7 @@
 
 pub mod capture;
 mod details;
+mod engine;
 pub mod family;
 pub mod fast;
 mod params;
@@ -37,19 +38,21 @@ pub mod reference;
 mod rules;
 mod wire;
 
-pub use details::{Details, PortDetails, Totals};
+pub use details::{BINS, Details, PortDetails, Totals};
 pub use family::FAMILY;
 pub use params::{
-    FORWARDING, Forwarding, MAX_QUEUE, MAX_TIME, Params, RATES, RECOVERY, Recovery, SWITCHING, Switching,
+    FORWARDING, Forwarding, MAX_QUEUE, MAX_TIME, PORT_STATS, Params, PortStats, RATES, RECOVERY, Recovery, SWITCHING,
+    Switching,
 };
 
-use capture::{Capture, Site};
+use capture::Capture;
+use fsin_core::capture::Place;
+use fsin_core::family::Ends;
 use fsin_core::network::Network;
 use fsin_core::stats::Distribution;
 use fsin_core::topology::{Port, Topology};
 use rules::forwarding::Tables;
 use rules::wiring::Wiring;
-use trgen::NodeId;
 use trgen::catalog::SpecError;
 
 /// An Ethernet, whichever engine simulates it.
@@ -65,7 +68,7 @@ pub trait Ethernet: Network {
 
     /// Shows all frames at these places to an observer from now on; the transmissions of frames that wait already may
     /// be missing.
-    fn capture(&mut self, sites: &[Site], observer: Box<dyn Capture>);
+    fn capture(&mut self, places: &[Place], observer: Box<dyn Capture>);
 }
 
 /// Checks the parameters with a topology.
@@ -76,14 +79,19 @@ pub fn check(topology: &dyn Topology, params: &Params) -> Result<(), SpecError> 
     prepare(topology, params).map(|_| ())
 }
 
-/// The links that the spanning tree blocks, by the port at each of their ends.
+/// The links that the spanning tree blocks.
 ///
 /// # Errors
 /// The first setting that cannot be used.
-pub fn blocked_ports(topology: &dyn Topology, params: &Params) -> Result<Vec<(NodeId, Port)>, SpecError> {
+pub fn blocked_links(topology: &dyn Topology, params: &Params) -> Result<Vec<Ends>, SpecError> {
     let (wiring, tables) = prepare(topology, params)?;
-    let links = tables.blocked().into_iter().map(|port| &wiring.links[port]);
-    Ok(links.map(|link| (wiring.node(link.owner as usize), Port(link.number as u8))).collect())
+    let end = |port: usize| {
+        let link = &wiring.links[port];
+        (wiring.node(link.owner as usize), Port(link.number as u8))
+    };
+    // Both ports of such a link are blocked.
+    let links = tables.blocked().into_iter().map(|port| (port, wiring.links[port].peer as usize));
+    Ok(links.filter(|(port, peer)| port < peer).map(|(port, peer)| [end(port), end(peer)]).collect())
 }
 
 /// The wiring and the tables of a network that has been checked.

@@ -58,6 +58,21 @@ pub enum Recovery {
 pub const RECOVERY: [(&str, Recovery); 3] =
     [("oracle", Recovery::Oracle), ("none", Recovery::None), ("window", Recovery::Window)];
 
+/// What is kept of each port.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum PortStats {
+    /// Nothing.
+    None,
+    /// Its frames, losses, queue and utilisation.
+    Figures,
+    /// These, and how long its queue had which length.
+    Histogram,
+}
+
+/// Every kind of statistics of ports with its name.
+pub const PORT_STATS: [(&str, PortStats); 3] =
+    [("none", PortStats::None), ("figures", PortStats::Figures), ("histogram", PortStats::Histogram)];
+
 fn named<T: Copy>(family: &'static str, table: &[(&str, T)], word: &str) -> Result<T, SpecError> {
     let names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();
     let found = table.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
@@ -85,6 +100,14 @@ impl FromStr for Recovery {
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
         named("recovery", &RECOVERY, text)
+    }
+}
+
+impl FromStr for PortStats {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        named("port-stats", &PORT_STATS, text)
     }
 }
 
@@ -136,6 +159,8 @@ pub struct Params {
     pub rto_min: u64,
     /// \[ps\] Window: longest time-out (RFC 6298, 2.5).
     pub rto_max: u64,
+    /// What is kept of each port; no result depends on it.
+    pub port_stats: PortStats,
     /// Of all draws.
     pub seed: u64,
 }
@@ -165,6 +190,7 @@ impl Default for Params {
             rto_initial: SECOND,
             rto_min: SECOND,
             rto_max: 60 * SECOND,
+            port_stats: PortStats::Figures,
             seed: 1,
         }
     }

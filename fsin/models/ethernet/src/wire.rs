@@ -5,10 +5,10 @@
 //! frame is a MAC control frame (IEEE 802.3, annex 31B). Payloads are not modelled, and a frame ends behind its
 //! headers. As network interfaces do, captures leave out preamble and check sequence, and frames that arrive damaged.
 
-use fsin_core::capture::{self, Interface, Packet, Place};
+use fsin_core::capture::{self, Packet, Place};
 use trgen::NodeId;
 
-use crate::capture::{Capture, Captured, Content, Direction, Site};
+use crate::capture::{Capture, Captured, Content, Direction};
 use crate::rules::frame::MIN_WIRE;
 
 /// \[bytes\] Preamble and start delimiter 8, check sequence 4.
@@ -29,9 +29,7 @@ const fn address(node: NodeId) -> [u8; 6] {
 
 /// The headers of a frame.
 fn headers(captured: &Captured) -> Vec<u8> {
-    let node = match captured.site {
-        Site::Host(node) | Site::Switch(node) => node,
-    };
+    let (Place::Host(node) | Place::Switch(node)) = captured.interface.place;
     let whole = captured.wire_bytes.saturating_sub(AROUND);
     let (to, from, length) = match captured.content {
         // A short frame is padded, and its length field says how far it is not.
@@ -55,13 +53,9 @@ impl Capture for Bytes {
         if captured.is_damaged && !is_sent {
             return;
         }
-        let place = match captured.site {
-            Site::Host(node) => Place::Host(node),
-            Site::Switch(node) => Place::Switch(node),
-        };
         self.0.packet(&Packet {
             at: captured.at,
-            interface: Interface { place, port: captured.port },
+            interface: captured.interface,
             is_sent,
             bytes: &headers(captured),
             length: captured.wire_bytes - UNSEEN,

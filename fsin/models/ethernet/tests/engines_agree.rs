@@ -7,13 +7,13 @@ mod common;
 use std::sync::{Arc, Mutex};
 
 use common::{graph, message};
+use fsin_core::capture::Place;
 use fsin_core::network::{NetworkFailure, Notices};
 use fsin_core::stats::{Counts, Moments, Recorder};
 use fsin_core::topology::{self, Topology};
 use fsin_core::view::Occupancy;
-use fsin_ethernet::capture::{Capture, Captured, Direction, Site};
-use fsin_ethernet::reference::Reference;
-use fsin_ethernet::{Ethernet, Forwarding, Params, Recovery, Switching, fast};
+use fsin_ethernet::capture::{Capture, Captured, Direction};
+use fsin_ethernet::{Ethernet, Forwarding, Params, PortStats, Recovery, Switching, fast, reference};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use trgen::rng::{Purpose, stream};
@@ -87,6 +87,7 @@ prop_compose! {
             switching: if cut { Switching::CutThrough } else { Switching::StoreAndForward },
             pause: pause.is_some(),
             port_queue: if pause.is_some() { 10_000 } else { queue },
+            port_stats: if seed % 3 == 0 { PortStats::Histogram } else { PortStats::Figures },
             xoff, xon, segment, window, initial_window, dup_acks, seed,
             rto_initial: rto * US, rto_min: rto * US, rto_max: 64 * rto * US,
             ..base
@@ -102,7 +103,7 @@ impl Log {
     /// Frames at the same instant by place.
     fn sorted(&self) -> Vec<Captured> {
         let mut frames = self.0.lock().unwrap().clone();
-        frames.sort_by_key(|seen| (seen.at, seen.site, seen.port, seen.direction == Direction::Sent));
+        frames.sort_by_key(|seen| (seen.at, seen.interface, seen.direction == Direction::Sent));
         frames
     }
 }
@@ -125,6 +126,13 @@ fn conserved(network: &dyn Ethernet) -> Result<(), TestCaseError> {
     let (dropped, damaged) = details.losses();
     let gone = totals.frames_received + totals.copies_filtered + dropped + damaged;
     prop_assert_eq!(totals.frames_sent + totals.copies_made, gone + network.copies_in_flight());
+    for port in &details.ports {
+        let Some(lengths) = port.lengths else { continue };
+        prop_assert_eq!(lengths.iter().sum::<u64>(), details.elapsed);
+        // A bin begins with half of what the next one begins with.
+        let least = (0..31).map(|bin| u128::from(lengths[bin + 1]) << bin).sum::<u128>();
+        prop_assert!(least <= port.area && port.area <= 2 * least);
+    }
     let counts = network.recorder().totals();
     prop_assert_eq!(counts.generated, counts.received + counts.dropped + network.in_flight());
     Ok(())
@@ -133,20 +141,19 @@ fn conserved(network: &dyn Ethernet) -> Result<(), TestCaseError> {
 /// The same messages into both, everything compared after each call.
 fn agree(case: &Case) -> Result<Option<NetworkFailure>, TestCaseError> {
     let topology = place(case.topology);
-    let mut reference = Reference::new(&*topology, case.params.clone()).unwrap();
+    let mut reference = reference::build(&*topology, case.params.clone()).unwrap();
     let mut fast = fast::build(&*topology, case.params.clone()).unwrap();
     let hosts = topology.endpoints() as u64;
     let logs = [Log::default(), Log::default()];
     if case.seed.is_multiple_of(2) {
-        use fsin_core::network::Network as _;
         reference.observe();
         fast.observe();
         let switch = NodeId(if topology.switched().is_some() { hosts as u32 } else { 0 });
-        let sites = [Site::Host(NodeId(1)), Site::Switch(switch)];
+        let sites = [Place::Host(NodeId(1)), Place::Switch(switch)];
         reference.capture(&sites, Box::new(logs[0].clone()));
         fast.capture(&sites, Box::new(logs[1].clone()));
     }
-    both(case, &mut reference, &mut *fast, hosts, &logs)
+    both(case, &mut *reference, &mut *fast, hosts, &logs)
 }
 
 fn both(
@@ -187,6 +194,7 @@ fn both(
         prop_assert_eq!(reference.in_flight(), fast.in_flight());
         prop_assert_eq!(brief(reference.recorder()), brief(fast.recorder()), "at {}", now);
         prop_assert_eq!(reference.details(), fast.details(), "at {}", now);
+        prop_assert_eq!(reference.ports(), fast.ports());
         conserved(reference)?;
         conserved(fast)?;
         prop_assert_eq!(reference.copies_in_flight(), fast.copies_in_flight());

@@ -7,11 +7,12 @@ mod common;
 use std::sync::{Arc, Mutex};
 
 use common::{drain, engines, graph, message, row};
+use fsin_core::capture::Place;
 use fsin_core::network::{Channel, Injected, NetworkFailure, Notices};
 use fsin_core::topology;
 use fsin_core::view::Occupancy;
-use fsin_ethernet::capture::{Capture, Captured, Content, Direction, Site};
-use fsin_ethernet::{Ethernet, Forwarding, Params, Recovery, Switching, blocked_ports, check};
+use fsin_ethernet::capture::{Capture, Captured, Content, Direction};
+use fsin_ethernet::{Ethernet, Forwarding, Params, Recovery, Switching, blocked_links, check};
 use proptest::prelude::*;
 use trgen::catalog::ErrorKind;
 use trgen::{Cycle, NodeId};
@@ -179,7 +180,7 @@ fn queues_overflow_at_the_port() {
         // 150 frames at five times the rate: 30 leave while they come, and 10 wait at the end.
         assert!((105..=115).contains(&dropped) && damaged == 0, "{dropped}");
         let full: Vec<_> = details.ports.iter().filter(|port| port.dropped > 0).collect();
-        assert_eq!((full.len(), full[0].longest, full[0].is_host), (1, 10, false));
+        assert_eq!((full.len(), full[0].longest, full[0].at.place), (1, 10, Place::Switch(NodeId(6))));
         assert!(full[0].mean_queue(details.elapsed) > 5.0 && full[0].utilisation(details.elapsed) > 0.9);
         assert!(details.goodput() > 0.9e9 && details.throughput() < 1e9 && details.throughput() > details.goodput());
     }
@@ -292,8 +293,8 @@ fn floods_without_a_tree_are_storms() {
         network.inject(message(0, 1, 3, 1));
         assert_eq!(drain(&mut *network).unwrap().len(), 1);
     }
-    let blocked = blocked_ports(&*topology, &Params::default()).unwrap();
-    assert_eq!(blocked.iter().map(|(node, _)| node.0).collect::<Vec<_>>(), [2, 3]);
+    let blocked = blocked_links(&*topology, &Params::default()).unwrap();
+    assert_eq!(blocked.iter().map(|ends| ends.map(|(node, _)| node.0)).collect::<Vec<_>>(), [[2, 3]]);
 }
 
 /// Addresses are learnt from the first answer, and forgotten.
@@ -355,7 +356,7 @@ impl Capture for Log {
 fn frames_are_captured() {
     for mut network in engines(&*row(1, 2, false), &fixed(Recovery::Oracle)) {
         let log = Log::default();
-        network.capture(&[Site::Host(NodeId(1)), Site::Switch(NodeId(2))], Box::new(log.clone()));
+        network.capture(&[Place::Host(NodeId(1)), Place::Switch(NodeId(2))], Box::new(log.clone()));
         network.inject(message(9, 0, 1, 2_000));
         drain(&mut *network).unwrap();
         let seen = log.0.lock().unwrap().clone();
@@ -375,7 +376,7 @@ fn frames_are_captured() {
             .map(|seen| {
                 let Content::Data { message, offset, segment: None, .. } = seen.content else { panic!("{seen:?}") };
                 assert_eq!((message.id, seen.is_damaged), (9, false));
-                (seen.at, matches!(seen.site, Site::Switch(_)), seen.direction, offset, seen.wire_bytes)
+                (seen.at, matches!(seen.interface.place, Place::Switch(_)), seen.direction, offset, seen.wire_bytes)
             })
             .collect();
         assert_eq!(found, expected);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::routing::{Order, Routing};
-use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
+use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Room, Units, Values};
 use fsin_core::network::Network;
 use fsin_core::parallel;
 use fsin_core::topology::{self, Faults, Topology};
@@ -60,6 +60,7 @@ pub static VCT: ModelFamily = ModelFamily {
     shared: &["topology", "ways", "bandwidth", "watchdog", "engine", "threads", "link-loads"],
     defaults: &[],
     short: &[],
+    load_unit: PHITS_PER_NODE_CYCLE,
     parse: |values| Ok(Arc::new(Spec::of(values)?)),
 };
 

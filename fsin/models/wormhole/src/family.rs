@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
+use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Room, Units, Values};
 use fsin_core::network::Network;
 use fsin_core::parallel;
 use fsin_core::topology::Topology;
@@ -62,6 +62,7 @@ pub static WORMHOLE: ModelFamily = ModelFamily {
     ],
     defaults: &[("vcs", "2"), ("link-delay", "1")],
     short: &[],
+    load_unit: PHITS_PER_NODE_CYCLE,
     parse: |values| Ok(Arc::new(Spec::of(values)?)),
 };
 

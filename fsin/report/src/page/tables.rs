@@ -60,7 +60,7 @@ pub(super) fn saturation(curves: &Curves, collected: &Collected) -> Markup {
             h2 { "Saturation" }
             (table.end())
             p.note {
-                "Loads in phits/node/cycle, latency in cycles. " code { "fsin saturation" }
+                "Loads in " (collected.load_unit()) ", latency in cycles. " code { "fsin saturation" }
                 " finds the load between two rows of the sweep."
             }
         }
@@ -127,7 +127,7 @@ pub(super) fn searches(found: &Saturations) -> Markup {
                 }
             }
             p.note {
-                "Loads in phits/node/cycle, each seed to an interval of " (found.tolerance) ". Confidence is over seeds; of \
+                "Loads in " (found.load_unit()) ", each seed to an interval of " (found.tolerance) ". Confidence is over seeds; of \
                  one seed there is none."
             }
         }
@@ -342,7 +342,7 @@ pub(super) fn points(plan: &Plan, collected: &Collected) -> Markup {
         section id="points" {
             h2 { "Points" }
             (table.end())
-            p.note { "Loads in phits/node/cycle, latencies in cycles; ± is " (of_seeds) "." }
+            p.note { "Loads in " (collected.load_unit()) ", latencies in cycles; ± is " (of_seeds) "." }
         }
     }
 }

@@ -32,15 +32,15 @@ use fsin_experiment::key;
 use fsin_experiment::result::Figure;
 use fsin_experiment::sweep::{Collected, Curve, Curves, Spot, Value};
 
-/// Figures to draw: figure, title of its axis with the unit, name of its file.
+/// Figures to draw: figure, title of its axis with the unit, `LOAD` for that of loads, name of its file.
 const PICTURES: &[(Figure, &str, &str)] = &[
     (Figure::CompletionCycles, "Completion time (cycles)", "completion"),
     (Figure::CompletionSeconds, "Completion time (s)", "completion"),
     (Figure::FinishMaxNs, "Completion time (ns)", "completion"),
     (Figure::LatencyMean, "Mean latency (cycles)", "latency"),
     (Figure::LatencyP99, "99th-percentile latency (cycles)", "latency-p99"),
-    (Figure::AcceptedLoadOfSenders, "Accepted load of each sending node (phits/node/cycle)", "accepted"),
-    (Figure::AcceptedLoad, "Accepted load (phits/node/cycle)", "accepted"),
+    (Figure::AcceptedLoadOfSenders, "Accepted load of each sending node (LOAD)", "accepted"),
+    (Figure::AcceptedLoad, "Accepted load (LOAD)", "accepted"),
     (Figure::ShotCyclesMean, "Cycles per shot", "shots"),
     (Figure::JobWaitMean, "Mean wait of a job (cycles)", "job-wait"),
     (Figure::JobSlowdownMean, "Mean slowdown of a job", "job-slowdown"),
@@ -221,6 +221,7 @@ struct Drawn<'a> {
     sources: &'a str,
     look: &'a Look,
     extent: Extent,
+    load_unit: &'static str,
     /// Factor from results to the axis.
     factor: f64,
 }
@@ -244,7 +245,7 @@ const fn is_accepted(figure: Figure) -> bool {
 pub fn pictures(curves: &Curves, collected: &Collected, look: &Look) -> Vec<Picture> {
     let mut pictures: Vec<Picture> = Vec::new();
     let parts = parts(curves);
-    let cycles_differ = curves.cycles_differ();
+    let (cycles_differ, load_unit) = (curves.cycles_differ(), collected.load_unit());
     let sources = sources(collected);
     let of_senders = curves.have(&collected.rows, Figure::AcceptedLoadOfSenders);
     // For traces, kernels and shots the sent load follows from the accepted load: there is no offered load for
@@ -260,10 +261,8 @@ pub fn pictures(curves: &Curves, collected: &Collected, look: &Look) -> Vec<Pict
     };
     let is_drawn = |figure: Figure| curves.is_along && is_meant(figure) && curves.have(&collected.rows, figure);
     for &(figure, title, kind) in PICTURES.iter().filter(|(figure, ..)| is_drawn(*figure)) {
-        let title = match cycles_differ {
-            true => title.replace("(cycles)", "(cycles of different lengths)"),
-            false => title.to_owned(),
-        };
+        let cycles = if cycles_differ { "(cycles of different lengths)" } else { "(cycles)" };
+        let title = title.replace("(cycles)", cycles).replace("LOAD", load_unit);
         let is_over_loads = kind.starts_with("latency") && curves.axis == "load";
         let hides = is_over_loads && !look.saturated;
         let (title, unit) = Unit::of(figure, &title, largest(&parts, collected, figure));
@@ -291,8 +290,15 @@ pub fn pictures(curves: &Curves, collected: &Collected, look: &Look) -> Vec<Pict
         let may_cut = is_over_loads && curves.numeric && !look.is_whole;
         let log = is_log(&all, scale, is_load, may_cut);
         let extent = Extent::of(&all, kind, (log, may_cut), curves.axis == "load", look);
-        let figure =
-            Drawn { of: (figure, title, kind), curves, sources: &sources, look, extent, factor: unit.factor() };
+        let figure = Drawn {
+            of: (figure, title, kind),
+            curves,
+            sources: &sources,
+            look,
+            extent,
+            load_unit,
+            factor: unit.factor(),
+        };
         if look.panels && sheets.len() > 1 {
             pictures.push(panels::draw(&figure, &sheets));
             continue;
@@ -348,7 +354,7 @@ impl Drawn<'_> {
             title,
             heading: sheet.part.heading(),
             series: &sheet.series,
-            x_title: axis_title(axis, self.sources),
+            x_title: axis_title(axis, self.load_unit, self.sources),
             y_title: y_title.clone(),
             diagonal: is_accepted(*figure) && axis == "load",
             numeric: self.curves.numeric,
@@ -478,9 +484,9 @@ fn numbered(sheets: &mut [Sheet<'_>]) {
     }
 }
 
-fn axis_title(axis: &str, sources: &str) -> String {
+fn axis_title(axis: &str, load_unit: &str, sources: &str) -> String {
     let title = match key(axis) {
-        _ if axis == "load" => "Load of each sending node (phits/node/cycle)".to_owned(),
+        _ if axis == "load" => format!("Load of each sending node ({load_unit})"),
         Some(key) if !key.unit.is_empty() => format!("{axis} ({})", key.unit),
         _ => axis.to_owned(),
     };

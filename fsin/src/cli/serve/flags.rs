@@ -5,11 +5,12 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 
 use adapters::clock::parse_span;
-use adapters::live::{Capture, Link, Region, WarmUp, Watch, WireLog};
+use adapters::live::{Capture, Region, WarmUp, Watch, WireLog};
 use adapters::protocol::Mode;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use fsin::experiment::live_keys;
+use fsin::pcapng::{Link, Node, Writer};
 
 use super::super::guest::token_file;
 use super::super::{Complaint, Exit, args, looking, output};
@@ -184,8 +185,9 @@ pub(in crate::cli) fn watch(matches: &ArgMatches) -> Result<Watch, Complaint> {
     let link = if link == "ethernet" { Link::Ethernet } else { Link::User };
     let capture = match create("pcap")? {
         Some(out) => {
-            let capture = Capture::new(out, link);
-            Some(capture.map_err(|what| refused(what, "give a file in a folder with room"))?)
+            let capture = Writer::<Node>::new(out, link);
+            let capture = capture.map_err(|what| refused(what, "give a file in a folder with room"))?;
+            Some(Box::new(capture) as Box<dyn Capture>)
         }
         None => None,
     };

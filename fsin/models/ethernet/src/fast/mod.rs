@@ -12,24 +12,22 @@
 
 use std::collections::VecDeque;
 
-use fsin_core::network::{NetworkFailure, Notices, Storm};
+use fsin_core::network::{Notices, Storm};
 use fsin_core::topology::Topology;
 use trgen::catalog::SpecError;
 use trgen::{Cycle, NodeId};
 
 use crate::Ethernet;
 use crate::capture::Direction;
+use crate::engine::{Base, Engine, PortNow, Simulated};
 use crate::params::{Params, Switching};
-use crate::rules::forwarding::Tables;
-use crate::rules::frame::{Control, Errors, Frame, MAX_WIRE, MIN_WIRE, NONE};
-use crate::rules::hosts::Hosts;
-use crate::rules::port::{Counts, Taps};
+use crate::rules::frame::{Control, Frame, MAX_WIRE, MIN_WIRE, NONE};
+use crate::rules::lengths::Lengths;
+use crate::rules::port::{Counts, is_of_hosts};
 use crate::rules::slab::Slab;
 use crate::rules::wait::loop_through;
-use crate::rules::wiring::Wiring;
 
 mod calendar;
-mod network;
 
 use calendar::{Calendar, Event};
 
@@ -38,8 +36,7 @@ use calendar::{Calendar, Event};
 /// # Errors
 /// Settings that are out of range or do not fit the topology.
 pub fn build(topology: &dyn Topology, params: Params) -> Result<Box<dyn Ethernet>, SpecError> {
-    let (wiring, tables) = crate::prepare(topology, &params)?;
-    Ok(Box::new(Fast::new(params, wiring, tables)))
+    Ok(Box::new(Simulated(Fast::new(Base::new(topology, params)?))))
 }
 
 // What the order of an event begins with: its kind. Then comes the port; the output and the input; the hosts of a
@@ -107,12 +104,7 @@ impl PortState {
 
 #[derive(Debug)]
 struct Fast {
-    params: Params,
-    wiring: Wiring,
-    tables: Tables,
-    errors: Errors,
-    hosts: Hosts,
-    now: u64,
+    base: Base,
     calendar: Calendar,
     frames: Slab<Carried>,
     /// Frames on links, and such of which the ends are on links.
@@ -121,45 +113,29 @@ struct Fast {
     held: Slab<Held>,
     /// By connection: the instant of its next timer event.
     timers: Vec<u64>,
-    pauses: u64,
-    crossed: Vec<u64>,
-    taps: Taps,
-    failure: Option<NetworkFailure>,
-    last_moved: u64,
     is_cut: bool,
     outputs: Vec<u32>,
 }
 
 impl Fast {
-    fn new(params: Params, wiring: Wiring, tables: Tables) -> Self {
-        let times = |bytes: u32| wiring.links.iter().map(move |link| (link, link.time(bytes as u16)));
+    fn new(base: Base) -> Self {
+        let links = &base.wiring.links;
+        let times = |bytes: u32| links.iter().map(move |link| (link, link.time(bytes as u16)));
         let span = times(MAX_WIRE).map(|(link, time)| time + link.gap + link.delay).max().unwrap_or(1);
         let shortest = times(MIN_WIRE).map(|(link, time)| time + link.gap).min().unwrap_or(1);
-        let ports: Vec<PortState> = wiring
-            .links
-            .iter()
-            .map(|link| PortState { is_host: wiring.is_host(link.owner), ..PortState::default() })
-            .collect();
+        let is_host = |owner| base.wiring.is_host(owner);
+        let ports = links.iter().map(|link| PortState { is_host: is_host(link.owner), ..PortState::default() });
+        let ports: Vec<PortState> = ports.collect();
         Self {
-            errors: Errors::new(params.seed, params.per),
-            hosts: Hosts::new(&params, wiring.hosts, wiring.hidden_hops()),
-            now: 0,
             calendar: Calendar::new(span, shortest / (ports.len() as u64).max(1)),
             frames: Slab::new(),
             moving: 0,
             ports,
             held: Slab::new(),
             timers: Vec::new(),
-            pauses: 0,
-            crossed: Vec::new(),
-            taps: Taps::default(),
-            failure: None,
-            last_moved: 0,
-            is_cut: params.switching == Switching::CutThrough,
+            is_cut: base.params.switching == Switching::CutThrough,
             outputs: Vec::new(),
-            params,
-            wiring,
-            tables,
+            base,
         }
     }
 
@@ -168,12 +144,12 @@ impl Fast {
             FREE => self.free(event.order as usize, event.handle, notices),
             ARRIVE => {
                 self.moving -= 1;
-                self.last_moved = event.at;
+                self.base.last_moved = event.at;
                 self.arrive((event.order & !KIND) as usize, event.handle, notices);
             }
             COMPLETE => {
                 self.moving -= 1;
-                self.last_moved = event.at;
+                self.base.last_moved = event.at;
                 let output = ((event.order & !KIND) >> INPUT_BITS) as usize;
                 let Carried { frame, held } = self.frames[event.handle];
                 match frame.damaged_by {
@@ -185,11 +161,12 @@ impl Fast {
                     }
                 }
             }
-            _ if event.handle == NONE => self.hosts.wake((event.order & HOST) as u32, self.now),
+            _ if event.handle == NONE => self.base.hosts.wake((event.order & HOST) as u32, self.base.now),
             _ => self.timer(event.handle),
         }
-        if !self.hosts.timers.is_empty() || !self.hosts.ready.is_empty() || !self.hosts.wakes.is_empty() {
-            self.serve_hosts();
+        if !self.base.hosts.timers.is_empty() || !self.base.hosts.ready.is_empty() || !self.base.hosts.wakes.is_empty()
+        {
+            self.serve();
         }
     }
 
@@ -197,56 +174,63 @@ impl Fast {
     fn free(&mut self, port: usize, frame: u32, notices: &mut Notices) {
         if frame != NONE {
             let frame = &self.frames[frame].frame;
-            return self.taps.show(&self.wiring, &self.hosts, port, frame, Direction::Sent, self.now);
+            return self.base.taps.show(
+                &self.base.wiring,
+                &self.base.hosts,
+                port,
+                frame,
+                Direction::Sent,
+                self.base.now,
+            );
         }
         self.ports[port].is_scheduled = false;
         if self.ports[port].is_host {
-            self.hosts.transmitted(self.wiring.links[port].owner, notices);
+            self.base.hosts.transmitted(self.base.wiring.links[port].owner, notices);
         }
         self.send(port);
     }
 
     /// A copy is lost.
     fn lose(&mut self, slot: u32, notices: &mut Notices) {
-        self.hosts.lose(self.frames[slot].frame.unit, self.now, notices);
+        self.base.hosts.lose(self.frames[slot].frame.unit, self.base.now, notices);
         self.frames.release(slot);
     }
 
     /// A timer event: the deadline may have moved, or gone.
     fn timer(&mut self, connection: u32) {
-        if self.timers[connection as usize] != self.now {
+        if self.timers[connection as usize] != self.base.now {
             return;
         }
         self.timers[connection as usize] = u64::MAX;
-        match self.hosts.timer(connection) {
-            (_, _, Some(deadline)) if deadline <= self.now => self.hosts.time_out(connection, self.now),
-            _ => self.hosts.timers.push(connection),
+        match self.base.hosts.timer(connection) {
+            (_, _, Some(deadline)) if deadline <= self.base.now => self.base.hosts.time_out(connection, self.base.now),
+            _ => self.base.hosts.timers.push(connection),
         }
     }
 
     /// Lets hosts send that may have become able to, and sets timers.
-    fn serve_hosts(&mut self) {
-        while let Some(connection) = self.hosts.timers.pop() {
+    fn serve(&mut self) {
+        while let Some(connection) = self.base.hosts.timers.pop() {
             let at = connection as usize;
             if self.timers.len() <= at {
                 self.timers.resize(at + 1, u64::MAX);
             }
-            let (source, destination, deadline) = self.hosts.timer(connection);
+            let (source, destination, deadline) = self.base.hosts.timer(connection);
             if let Some(deadline) = deadline.filter(|&deadline| deadline < self.timers[at]) {
                 self.timers[at] = deadline;
                 let order = TIMER | u64::from(source) << HOST_BITS | u64::from(destination);
                 self.calendar.add(Event { at: deadline, order, handle: connection });
             }
         }
-        while let Some((host, at)) = self.hosts.wakes.pop() {
+        while let Some((host, at)) = self.base.hosts.wakes.pop() {
             let order = TIMER | u64::from(host) << HOST_BITS | u64::from(host);
             self.calendar.add(Event { at, order, handle: NONE });
         }
-        let mut ready = std::mem::take(&mut self.hosts.ready);
+        let mut ready = std::mem::take(&mut self.base.hosts.ready);
         for host in ready.drain(..) {
-            self.send(self.wiring.host_port(host));
+            self.send(self.base.wiring.host_port(host));
         }
-        self.hosts.ready = ready;
+        self.base.hosts.ready = ready;
     }
 
     /// Begins the next transmission of a port, or sees to it that it begins when the port is free.
@@ -257,9 +241,9 @@ impl Fast {
             return;
         }
         let has_control = state.wants_pause != state.told_pause;
-        if state.free_at > self.now {
-            let owner = self.wiring.links[port].owner;
-            let has_more = !state.queue.is_empty() || state.is_host && self.hosts.has_next(owner);
+        if state.free_at > self.base.now {
+            let owner = self.base.wiring.links[port].owner;
+            let has_more = !state.queue.is_empty() || state.is_host && self.base.hosts.has_next(owner);
             if has_control || has_more && !state.is_paused {
                 self.schedule(port);
             }
@@ -268,20 +252,20 @@ impl Fast {
         if has_control {
             state.told_pause = state.wants_pause;
             let frame = Frame::pause(state.told_pause);
-            self.pauses += 1;
+            self.base.pauses += 1;
             let slot = self.frames.store(Carried { frame, held: NONE });
-            self.transmit(port, slot, 0, self.now);
+            self.transmit(port, slot, 0, self.base.now);
             return self.send(port);
         }
         if state.is_paused {
             return;
         }
         if state.is_host {
-            let owner = self.wiring.links[port].owner;
-            if let Some((frame, key)) = self.hosts.next(owner, self.now) {
+            let owner = self.base.wiring.links[port].owner;
+            if let Some((frame, key)) = self.base.hosts.next(owner, self.base.now) {
                 let slot = self.frames.store(Carried { frame, held: NONE });
-                self.transmit(port, slot, key, self.now);
-                if self.hosts.is_ending(owner) || self.hosts.has_next(owner) {
+                self.transmit(port, slot, key, self.base.now);
+                if self.base.hosts.is_ending(owner) || self.base.hosts.has_next(owner) {
                     self.schedule(port);
                 }
             }
@@ -289,11 +273,14 @@ impl Fast {
         }
         let length = state.queue.len();
         if let Some(slot) = state.queue.pop_front() {
-            state.area += length as u128 * u128::from(self.now - state.changed);
-            state.changed = self.now;
+            state.area += length as u128 * u128::from(self.base.now - state.changed);
+            state.changed = self.base.now;
+            if let Some(lengths) = self.base.lengths.get_mut(port) {
+                lengths.spend(length, self.base.now);
+            }
             let held = self.frames[slot].held;
             let key = self.key(slot);
-            self.transmit(port, slot, key, self.now);
+            self.transmit(port, slot, key, self.base.now);
             if length > 1 {
                 self.schedule(port);
             }
@@ -304,7 +291,7 @@ impl Fast {
     /// The key of a frame's draws, if there are any.
     #[inline(always)]
     fn key(&self, slot: u32) -> u64 {
-        if self.params.per > 0.0 { self.hosts.key(self.frames[slot].frame.unit) } else { 0 }
+        if self.base.params.per > 0.0 { self.base.hosts.key(self.frames[slot].frame.unit) } else { 0 }
     }
 
     fn schedule(&mut self, port: usize) {
@@ -318,23 +305,23 @@ impl Fast {
     /// A transmission that begins now, or later.
     #[inline]
     fn transmit(&mut self, port: usize, slot: u32, key: u64, begin: u64) {
-        let link = &self.wiring.links[port];
+        let link = &self.base.wiring.links[port];
         let frame = &mut self.frames[slot].frame;
         let time = link.time(frame.bytes);
         let is_control = frame.control != Control::No;
         if !is_control {
             frame.hops = frame.hops.saturating_add(1);
-            if frame.damaged_by == NONE && self.errors.damage(port as u32, key, frame.hops) {
+            if frame.damaged_by == NONE && self.base.errors.damage(port as u32, key, frame.hops) {
                 frame.damaged_by = port as u32;
             }
         }
         self.ports[port].free_at = begin.saturating_add(time + link.gap);
-        if self.taps.are_at(link.owner) {
-            if begin > self.now {
+        if self.base.taps.are_at(link.owner) {
+            if begin > self.base.now {
                 self.calendar.add(Event { at: begin, order: FREE | port as u64, handle: slot });
             } else {
                 let frame = &self.frames[slot].frame;
-                self.taps.show(&self.wiring, &self.hosts, port, frame, Direction::Sent, begin);
+                self.base.taps.show(&self.base.wiring, &self.base.hosts, port, frame, Direction::Sent, begin);
             }
         }
         self.moving += 1;
@@ -347,7 +334,7 @@ impl Fast {
     /// Puts the arrival of a frame into the calendar, or of its header.
     #[inline(always)]
     fn expect(&mut self, port: usize, begin: u64, slot: u32) {
-        let link = &self.wiring.links[port];
+        let link = &self.base.wiring.links[port];
         let frame = &self.frames[slot].frame;
         let is_by_header = self.is_cut && link.is_to_switch && frame.control == Control::No;
         let time = if is_by_header { link.header } else { link.time(frame.bytes) };
@@ -361,19 +348,19 @@ impl Fast {
         if let Some(&(begin, next)) = line.front() {
             self.expect(port, begin, next);
         }
-        let link = &self.wiring.links[port];
+        let link = &self.base.wiring.links[port];
         let frame = &self.frames[slot].frame;
         let input = link.peer as usize;
         let state = &mut self.ports[port];
         state.counts.frames += 1;
         state.counts.busy += link.time(frame.bytes);
         if link.is_visible {
-            self.hosts.recorder.hops(1);
-            if let Some(crossed) = self.crossed.get_mut(port) {
+            self.base.hosts.recorder.hops(1);
+            if let Some(crossed) = self.base.crossed.get_mut(port) {
                 *crossed += 1;
             }
         }
-        self.taps.show(&self.wiring, &self.hosts, input, frame, Direction::Received, self.now);
+        self.base.taps.show(&self.base.wiring, &self.base.hosts, input, frame, Direction::Received, self.base.now);
         if frame.control != Control::No {
             self.ports[input].is_paused = frame.control == Control::Off;
             self.frames.release(slot);
@@ -384,15 +371,15 @@ impl Fast {
             return self.lose(slot, notices);
         }
         if !link.is_to_switch {
-            self.hosts.arrive(link.device, frame, self.now, notices);
+            self.base.hosts.arrive(link.device, frame, self.base.now, notices);
             return self.frames.release(slot);
         }
-        if usize::from(frame.hops) > self.wiring.switches {
+        if usize::from(frame.hops) > self.base.wiring.switches {
             return self.storm(input, slot, notices);
         }
         let mut outputs = std::mem::take(&mut self.outputs);
-        match self.tables.forward(&self.wiring, link.device, input, frame, self.now, &mut outputs) {
-            Some(output) if !self.params.pause && !self.is_cut => self.enqueue(output as usize, slot, notices),
+        match self.base.tables.forward(&self.base.wiring, link.device, input, frame, self.base.now, &mut outputs) {
+            Some(output) if !self.base.params.pause && !self.is_cut => self.enqueue(output as usize, slot, notices),
             Some(output) => self.pass_on(port, slot, &[output], notices),
             None => self.pass_on(port, slot, &outputs, notices),
         }
@@ -402,24 +389,24 @@ impl Fast {
     #[cold]
     fn storm(&mut self, input: usize, slot: u32, notices: &mut Notices) {
         let frame = self.frames[slot].frame;
-        let (at, forwarded) = (Cycle(self.now), u64::from(frame.hops) - 1);
-        let cycle = loop_through(&self.wiring, input);
-        self.failure.get_or_insert(Storm { at, source_node: NodeId(frame.source), forwarded, cycle }.into());
-        self.hosts.filter(frame.unit, self.now, notices);
+        let (at, forwarded) = (Cycle(self.base.now), u64::from(frame.hops) - 1);
+        let cycle = loop_through(&self.base.wiring, input);
+        self.base.failure.get_or_insert(Storm { at, source_node: NodeId(frame.source), forwarded, cycle }.into());
+        self.base.hosts.filter(frame.unit, self.base.now, notices);
         self.frames.release(slot);
     }
 
     /// A frame that came through a link, or its header, is in a switch, and leaves it through some ports.
     fn pass_on(&mut self, port: usize, slot: u32, outputs: &[u32], notices: &mut Notices) {
         let unit = self.frames[slot].frame.unit;
-        let input = self.wiring.links[port].peer as usize;
+        let input = self.base.wiring.links[port].peer as usize;
         let Some((&last, others)) = outputs.split_last() else {
             self.frames.release(slot);
-            return self.hosts.filter(unit, self.now, notices);
+            return self.base.hosts.filter(unit, self.base.now, notices);
         };
-        if self.params.pause {
+        if self.base.params.pause {
             let state = &mut self.ports[input];
-            if state.inside >= self.params.port_queue {
+            if state.inside >= self.base.params.port_queue {
                 state.counts.dropped += 1;
                 return self.lose(slot, notices);
             }
@@ -427,16 +414,16 @@ impl Fast {
             self.frames[slot].held = self.held.store(Held { input: input as u32, copies: outputs.len() as u32 });
         }
         if !others.is_empty() {
-            self.hosts.copy(unit, others.len() as u32);
+            self.base.hosts.copy(unit, others.len() as u32);
         }
         for &output in others {
             let copy = self.frames.store(self.frames[slot]);
             self.pass_on_to(port, copy, output as usize, notices);
         }
         self.pass_on_to(port, slot, last as usize, notices);
-        if self.params.pause {
+        if self.base.params.pause {
             let state = &mut self.ports[input];
-            if state.inside >= self.params.xoff && !state.wants_pause {
+            if state.inside >= self.base.params.xoff && !state.wants_pause {
                 state.wants_pause = true;
                 self.send(input);
             }
@@ -445,11 +432,11 @@ impl Fast {
 
     /// A cut-through switch waits for the end of a frame that would leave it faster than it comes.
     fn pass_on_to(&mut self, port: usize, slot: u32, output: usize, notices: &mut Notices) {
-        let link = &self.wiring.links[port];
-        if !self.is_cut || self.wiring.links[output].rate <= link.rate {
+        let link = &self.base.wiring.links[port];
+        if !self.is_cut || self.base.wiring.links[output].rate <= link.rate {
             return self.enqueue(output, slot, notices);
         }
-        let at = self.now.saturating_add(link.time(self.frames[slot].frame.bytes) - link.header);
+        let at = self.base.now.saturating_add(link.time(self.frames[slot].frame.bytes) - link.header);
         let order = COMPLETE | (output as u64) << INPUT_BITS | u64::from(link.peer);
         self.moving += 1;
         self.calendar.add(Event { at, order, handle: slot });
@@ -458,19 +445,22 @@ impl Fast {
     /// Transmits a frame through an output, puts it into its queue, or drops it.
     #[inline]
     fn enqueue(&mut self, output: usize, slot: u32, notices: &mut Notices) {
-        if self.params.pause {
+        if self.base.params.pause {
             return self.enqueue_held(output, slot);
         }
-        let (now, state) = (self.now, &mut self.ports[output]);
+        let (now, state) = (self.base.now, &mut self.ports[output]);
         let mut begin = now;
         if state.free_at > now {
             begin = state.free_at;
             let length = state.waiting(now);
-            if length >= self.wiring.rooms[output] as usize {
+            if length >= self.base.wiring.rooms[output] as usize {
                 state.counts.dropped += 1;
                 return self.lose(slot, notices);
             }
             state.area += u128::from(begin - now);
+            if let Some(lengths) = self.base.lengths.get_mut(output) {
+                lengths.wait(now, begin);
+            }
             state.counts.longest = state.counts.longest.max(length as u64 + 1);
         }
         let key = self.key(slot);
@@ -479,7 +469,7 @@ impl Fast {
 
     /// With flow control, by which nothing is dropped.
     fn enqueue_held(&mut self, output: usize, slot: u32) {
-        let (now, state) = (self.now, &mut self.ports[output]);
+        let (now, state) = (self.base.now, &mut self.ports[output]);
         let length = state.queue.len();
         if length == 0 && state.free_at <= now && !state.is_paused && state.wants_pause == state.told_pause {
             let (key, held) = (self.key(slot), self.frames[slot].held);
@@ -488,20 +478,14 @@ impl Fast {
         }
         state.area += length as u128 * u128::from(now - state.changed);
         state.changed = now;
+        if let Some(lengths) = self.base.lengths.get_mut(output) {
+            lengths.spend(length, now);
+        }
         state.queue.push_back(slot);
         state.counts.longest = state.counts.longest.max(length as u64 + 1);
         if !state.is_scheduled {
             self.send(output);
         }
-    }
-
-    /// \[frames x ps\] Length of a queue, summed up to now.
-    fn area(&self, state: &PortState) -> u128 {
-        if self.params.pause {
-            return state.area + state.queue.len() as u128 * u128::from(self.now - state.changed);
-        }
-        let ahead = state.line.iter().map(|(begin, _)| u128::from(begin.saturating_sub(self.now)));
-        state.area - ahead.sum::<u128>()
     }
 
     /// A copy has left a switch.
@@ -519,9 +503,80 @@ impl Fast {
         self.held.release(held);
         let state = &mut self.ports[input];
         state.inside -= 1;
-        if state.wants_pause && state.inside <= self.params.xon {
+        if state.wants_pause && state.inside <= self.base.params.xon {
             state.wants_pause = false;
             self.send(input);
         }
+    }
+}
+
+impl Engine for Fast {
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
+    fn base_mut(&mut self) -> &mut Base {
+        &mut self.base
+    }
+
+    #[inline]
+    fn next_at(&mut self) -> Option<u64> {
+        self.calendar.next_at()
+    }
+
+    #[inline]
+    fn step(&mut self, notices: &mut Notices) {
+        if let Some(event) = self.calendar.pop() {
+            self.happen(&event, notices);
+        }
+    }
+
+    fn serve_hosts(&mut self) {
+        self.serve();
+    }
+
+    fn is_moving(&self) -> bool {
+        self.moving > 0
+    }
+
+    fn port(&self, port: usize) -> PortNow<'_> {
+        let (now, state) = (self.base.now, &self.ports[port]);
+        let area = if self.base.params.pause {
+            state.area + state.queue.len() as u128 * u128::from(now - state.changed)
+        } else {
+            let ahead = state.line.iter().map(|(begin, _)| u128::from(begin.saturating_sub(now)));
+            state.area - ahead.sum::<u128>()
+        };
+        PortNow {
+            counts: &state.counts,
+            waiting: state.waiting(now),
+            area,
+            is_paused: state.is_paused,
+            has_control: state.wants_pause != state.told_pause,
+        }
+    }
+
+    fn lengths(&self, port: usize) -> Option<Lengths> {
+        let mut lengths = self.base.lengths.get(port)?.clone();
+        match self.base.params.pause {
+            true => lengths.spend(self.ports[port].queue.len(), self.base.now),
+            false => lengths.catch_up(self.base.now),
+        }
+        Some(lengths)
+    }
+
+    fn holds(&self, input: usize, output: usize) -> bool {
+        let mut queue = self.ports[output].queue.iter();
+        queue.any(|&slot| self.held[self.frames[slot].held].input as usize == input)
+    }
+
+    fn copies(&self) -> u64 {
+        let mut count = 0;
+        self.calendar.visit(|event| count += u64::from(event.order & KIND == COMPLETE));
+        for state in &self.ports {
+            let frames = state.line.iter().map(|&(_, slot)| &self.frames[slot].frame);
+            count += (frames.filter(|frame| is_of_hosts(frame)).count() + state.queue.len()) as u64;
+        }
+        count
     }
 }

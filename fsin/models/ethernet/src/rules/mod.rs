@@ -3,6 +3,7 @@
 pub(crate) mod forwarding;
 pub(crate) mod frame;
 pub(crate) mod hosts;
+pub(crate) mod lengths;
 pub(crate) mod port;
 pub(crate) mod slab;
 pub(crate) mod tree;

@@ -3,8 +3,8 @@
 use super::frame::{Control, Frame, NONE};
 use super::hosts::Hosts;
 use super::wiring::Wiring;
-use crate::capture::{Capture, Captured, Direction, Site};
-use crate::details::{Details, PortDetails, Totals};
+use crate::capture::{Capture, Captured, Direction};
+use fsin_core::capture::Place;
 
 /// Counts at a port.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -14,27 +14,6 @@ pub(crate) struct Counts {
     pub(crate) dropped: u64,
     pub(crate) damaged: u64,
     pub(crate) longest: u64,
-}
-
-/// All that is measured, with the lengths of queues summed over time, by port.
-pub(crate) fn details<'a>(
-    wiring: &Wiring,
-    elapsed: u64,
-    totals: Totals,
-    ports: impl Iterator<Item = (&'a Counts, u128)>,
-) -> Details {
-    let ports = wiring.links.iter().zip(ports).map(|(link, (counts, area))| PortDetails {
-        node: wiring.node(link.owner as usize),
-        is_host: wiring.is_host(link.owner),
-        port: link.number.into(),
-        frames: counts.frames,
-        busy: counts.busy,
-        dropped: counts.dropped,
-        damaged: counts.damaged,
-        longest: counts.longest,
-        area,
-    });
-    Details { elapsed, totals, ports: ports.collect() }
 }
 
 /// The observer of frames, and where it observes.
@@ -52,9 +31,9 @@ impl std::fmt::Debug for Taps {
 }
 
 impl Taps {
-    pub(crate) fn new(wiring: &Wiring, sites: &[Site], observer: Box<dyn Capture>) -> Self {
+    pub(crate) fn new(wiring: &Wiring, places: &[Place], observer: Box<dyn Capture>) -> Self {
         let devices = 0..wiring.hosts + wiring.switches;
-        let devices = devices.map(|device| sites.contains(&site(wiring, device))).collect();
+        let devices = devices.map(|device| places.contains(&wiring.place(device))).collect();
         Self { devices, observer: Some(observer) }
     }
 
@@ -87,8 +66,7 @@ impl Taps {
         if let Some(observer) = self.observer.as_mut().filter(|_| self.devices[device]) {
             observer.frame(&Captured {
                 at,
-                site: site(wiring, device),
-                port: link.number.into(),
+                interface: wiring.interface(port),
                 direction,
                 wire_bytes: frame.bytes.into(),
                 is_damaged: frame.damaged_by != NONE,
@@ -96,11 +74,6 @@ impl Taps {
             });
         }
     }
-}
-
-fn site(wiring: &Wiring, device: usize) -> Site {
-    let node = wiring.node(device);
-    if device < wiring.hosts { Site::Host(node) } else { Site::Switch(node) }
 }
 
 /// True of a frame that carries something between hosts.

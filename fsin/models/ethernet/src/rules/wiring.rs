@@ -8,6 +8,7 @@
 //! A port sends and receives. The link that leaves through it has its number; the ports of all devices are numbered in
 //! one row, device by device.
 
+use fsin_core::capture::{Interface, Place};
 use fsin_core::topology::{Port, Topology};
 use fsin_core::view::Occupancy;
 use trgen::NodeId;
@@ -222,6 +223,18 @@ impl Wiring {
     /// The node of a device.
     pub(crate) fn node(&self, device: usize) -> NodeId {
         NodeId::at(if self.is_switched || device < self.hosts { device } else { device - self.hosts })
+    }
+
+    /// A port as users know it.
+    pub(crate) fn interface(&self, port: usize) -> Interface {
+        let Link { owner, number, .. } = self.links[port];
+        Interface { place: self.place(owner as usize), port: number.into() }
+    }
+
+    /// A device as users know it.
+    pub(crate) fn place(&self, device: usize) -> Place {
+        let node = self.node(device);
+        if device < self.hosts { Place::Host(node) } else { Place::Switch(node) }
     }
 
     /// Writes down the lengths of queues, by port, and the frames that links have carried.

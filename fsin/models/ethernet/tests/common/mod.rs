@@ -6,8 +6,7 @@ use std::io::Write as _;
 
 use fsin_core::network::{Injected, NetworkFailure, Notices};
 use fsin_core::topology::{self, Topology};
-use fsin_ethernet::reference::Reference;
-use fsin_ethernet::{Ethernet, Params, fast};
+use fsin_ethernet::{Ethernet, Params, fast, reference};
 use trgen::{Cycle, Delivery, Message, NodeId};
 
 pub(crate) fn message(id: u64, source: u32, destination: u32, bytes: u64) -> Message {
@@ -43,8 +42,7 @@ pub(crate) fn row(switches: usize, hosts: usize, routes: bool) -> Box<dyn Topolo
 
 /// Both engines.
 pub(crate) fn engines(topology: &dyn Topology, params: &Params) -> [Box<dyn Ethernet>; 2] {
-    let reference = Reference::new(topology, params.clone()).unwrap();
-    [Box::new(reference), fast::build(topology, params.clone()).unwrap()]
+    [reference::build(topology, params.clone()).unwrap(), fast::build(topology, params.clone()).unwrap()]
 }
 
 /// Runs until nothing is in flight, and returns what was delivered.

@@ -6,21 +6,19 @@
 
 use std::collections::VecDeque;
 
-use fsin_core::network::{NetworkFailure, Notices, Storm};
+use fsin_core::network::{Notices, Storm};
 use fsin_core::topology::Topology;
 use trgen::catalog::SpecError;
 use trgen::{Cycle, NodeId};
 
+use crate::Ethernet;
 use crate::capture::Direction;
+use crate::engine::{Base, Engine, PortNow, Simulated};
 use crate::params::{Params, Switching};
-use crate::rules::forwarding::Tables;
-use crate::rules::frame::{Control, Errors, Frame, NONE};
-use crate::rules::hosts::Hosts;
-use crate::rules::port::{Counts, Taps, is_of_hosts};
+use crate::rules::frame::{Control, Frame, NONE};
+use crate::rules::lengths::Lengths;
+use crate::rules::port::{Counts, is_of_hosts};
 use crate::rules::wait::loop_through;
-use crate::rules::wiring::Wiring;
-
-mod network;
 
 /// What happens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +45,13 @@ impl What {
             Self::Wake { host } => (3, host.into(), host.into()),
             Self::Timer { hosts: (source, destination), .. } => (3, source.into(), destination.into()),
         }
+    }
+}
+
+impl What {
+    /// True if a frame moves, or its end.
+    const fn is_moving(&self) -> bool {
+        matches!(self, Self::Arrive { .. } | Self::Complete { .. })
     }
 }
 
@@ -83,51 +88,24 @@ struct PortState {
 
 /// The engine that defines the model.
 #[derive(Debug)]
-pub struct Reference {
-    params: Params,
-    wiring: Wiring,
-    tables: Tables,
-    errors: Errors,
-    hosts: Hosts,
-    /// Instant of the clock, or of the event that happens.
-    now: u64,
+struct Reference {
+    base: Base,
     events: Vec<Event>,
     ports: Vec<PortState>,
     held: Vec<Held>,
-    pauses: u64,
-    /// Frames on links of the topology since observation began, by port.
-    crossed: Vec<u64>,
-    taps: Taps,
-    failure: Option<NetworkFailure>,
-    /// Instant at which a frame last arrived.
-    last_moved: u64,
+}
+
+/// An empty network.
+///
+/// # Errors
+/// Settings that are out of range or do not fit the topology.
+pub fn build(topology: &dyn Topology, params: Params) -> Result<Box<dyn Ethernet>, SpecError> {
+    let base = Base::new(topology, params)?;
+    let ports = vec![PortState::default(); base.wiring.links.len()];
+    Ok(Box::new(Simulated(Reference { base, events: Vec::new(), ports, held: Vec::new() })))
 }
 
 impl Reference {
-    /// An empty network.
-    ///
-    /// # Errors
-    /// Settings that are out of range or do not fit the topology.
-    pub fn new(topology: &dyn Topology, params: Params) -> Result<Self, SpecError> {
-        let (wiring, tables) = crate::prepare(topology, &params)?;
-        Ok(Self {
-            errors: Errors::new(params.seed, params.per),
-            hosts: Hosts::new(&params, wiring.hosts, wiring.hidden_hops()),
-            now: 0,
-            events: Vec::new(),
-            ports: vec![PortState::default(); wiring.links.len()],
-            held: Vec::new(),
-            pauses: 0,
-            crossed: Vec::new(),
-            taps: Taps::default(),
-            failure: None,
-            last_moved: 0,
-            params,
-            wiring,
-            tables,
-        })
-    }
-
     fn add(&mut self, at: u64, what: What) {
         self.events.push(Event { at, what });
     }
@@ -141,9 +119,9 @@ impl Reference {
         match what {
             What::Free { port } => {
                 self.ports[port].is_busy = false;
-                let owner = self.wiring.links[port].owner;
-                if self.wiring.is_host(owner) {
-                    self.hosts.transmitted(owner, notices);
+                let owner = self.base.wiring.links[port].owner;
+                if self.base.wiring.is_host(owner) {
+                    self.base.hosts.transmitted(owner, notices);
                 }
                 self.send(port);
             }
@@ -153,29 +131,29 @@ impl Reference {
                 by => {
                     self.ports[by as usize].counts.damaged += 1;
                     self.release(held);
-                    self.hosts.lose(frame.unit, self.now, notices);
+                    self.base.hosts.lose(frame.unit, self.base.now, notices);
                 }
             },
-            What::Timer { connection, .. } => self.hosts.time_out(connection, self.now),
-            What::Wake { host } => self.hosts.wake(host, self.now),
+            What::Timer { connection, .. } => self.base.hosts.time_out(connection, self.base.now),
+            What::Wake { host } => self.base.hosts.wake(host, self.base.now),
         }
-        self.serve_hosts();
+        self.serve();
     }
 
     /// Lets hosts send that may have become able to, and sets timers.
-    fn serve_hosts(&mut self) {
-        for connection in std::mem::take(&mut self.hosts.timers) {
+    fn serve(&mut self) {
+        for connection in std::mem::take(&mut self.base.hosts.timers) {
             self.events.retain(|event| !matches!(event.what, What::Timer { connection: of, .. } if of == connection));
-            let (source, destination, deadline) = self.hosts.timer(connection);
+            let (source, destination, deadline) = self.base.hosts.timer(connection);
             if let Some(at) = deadline {
                 self.add(at, What::Timer { connection, hosts: (source, destination) });
             }
         }
-        for (host, at) in std::mem::take(&mut self.hosts.wakes) {
+        for (host, at) in std::mem::take(&mut self.base.hosts.wakes) {
             self.add(at, What::Wake { host });
         }
-        for host in std::mem::take(&mut self.hosts.ready) {
-            self.send(self.wiring.host_port(host));
+        for host in std::mem::take(&mut self.base.hosts.ready) {
+            self.send(self.base.wiring.host_port(host));
         }
     }
 
@@ -187,108 +165,108 @@ impl Reference {
         }
         if state.wants_pause != state.told_pause {
             state.told_pause = state.wants_pause;
-            self.pauses += 1;
+            self.base.pauses += 1;
             let frame = Frame::pause(state.told_pause);
             return self.transmit(port, frame, 0);
         }
         if state.is_paused {
             return;
         }
-        let owner = self.wiring.links[port].owner;
-        if self.wiring.is_host(owner) {
-            if let Some((frame, key)) = self.hosts.next(owner, self.now) {
+        let owner = self.base.wiring.links[port].owner;
+        if self.base.wiring.is_host(owner) {
+            if let Some((frame, key)) = self.base.hosts.next(owner, self.base.now) {
                 self.transmit(port, frame, key);
             }
             return;
         }
         self.change_queue(port);
         if let Some((frame, held)) = self.ports[port].queue.pop_front() {
-            let key = self.hosts.key(frame.unit);
+            let key = self.base.hosts.key(frame.unit);
             self.transmit(port, frame, key);
             self.release(held);
         }
     }
 
     fn transmit(&mut self, port: usize, mut frame: Frame, key: u64) {
-        let link = self.wiring.links[port];
+        let link = self.base.wiring.links[port];
         let time = link.time(frame.bytes);
         if is_of_hosts(&frame) {
             frame.hops = frame.hops.saturating_add(1);
-            if frame.damaged_by == NONE && self.errors.damage(port as u32, key, frame.hops) {
+            if frame.damaged_by == NONE && self.base.errors.damage(port as u32, key, frame.hops) {
                 frame.damaged_by = port as u32;
             }
         }
-        self.taps.show(&self.wiring, &self.hosts, port, &frame, Direction::Sent, self.now);
+        self.base.taps.show(&self.base.wiring, &self.base.hosts, port, &frame, Direction::Sent, self.base.now);
         self.ports[port].is_busy = true;
-        self.add(self.now.saturating_add(time + link.gap), What::Free { port });
-        let is_cut = self.params.switching == Switching::CutThrough && link.is_to_switch && is_of_hosts(&frame);
+        self.add(self.base.now.saturating_add(time + link.gap), What::Free { port });
+        let is_cut = self.base.params.switching == Switching::CutThrough && link.is_to_switch && is_of_hosts(&frame);
         let until_seen = if is_cut { link.header } else { time };
-        self.add(self.now.saturating_add(until_seen + link.delay), What::Arrive { port, frame });
+        self.add(self.base.now.saturating_add(until_seen + link.delay), What::Arrive { port, frame });
     }
 
     fn arrive(&mut self, port: usize, frame: Frame, notices: &mut Notices) {
-        let link = self.wiring.links[port];
+        let link = self.base.wiring.links[port];
         let input = link.peer as usize;
         let counts = &mut self.ports[port].counts;
         counts.frames += 1;
         counts.busy += link.time(frame.bytes);
         if link.is_visible {
-            self.hosts.recorder.hops(1);
-            if let Some(crossed) = self.crossed.get_mut(port) {
+            self.base.hosts.recorder.hops(1);
+            if let Some(crossed) = self.base.crossed.get_mut(port) {
                 *crossed += 1;
             }
         }
-        self.taps.show(&self.wiring, &self.hosts, input, &frame, Direction::Received, self.now);
+        self.base.taps.show(&self.base.wiring, &self.base.hosts, input, &frame, Direction::Received, self.base.now);
         if frame.control != Control::No {
             self.ports[input].is_paused = frame.control == Control::Off;
             return self.send(input);
         }
-        let is_cut = self.params.switching == Switching::CutThrough && link.is_to_switch;
+        let is_cut = self.base.params.switching == Switching::CutThrough && link.is_to_switch;
         if frame.damaged_by != NONE && !is_cut {
             self.ports[frame.damaged_by as usize].counts.damaged += 1;
-            return self.hosts.lose(frame.unit, self.now, notices);
+            return self.base.hosts.lose(frame.unit, self.base.now, notices);
         }
         if !link.is_to_switch {
-            return self.hosts.arrive(link.device, &frame, self.now, notices);
+            return self.base.hosts.arrive(link.device, &frame, self.base.now, notices);
         }
         // A route without loops passes each switch once.
-        if usize::from(frame.hops) > self.wiring.switches {
-            self.failure.get_or_insert_with(|| {
+        if usize::from(frame.hops) > self.base.wiring.switches {
+            self.base.failure.get_or_insert_with(|| {
                 let storm = Storm {
-                    at: Cycle(self.now),
+                    at: Cycle(self.base.now),
                     source_node: NodeId(frame.source),
                     forwarded: u64::from(frame.hops) - 1,
-                    cycle: loop_through(&self.wiring, input),
+                    cycle: loop_through(&self.base.wiring, input),
                 };
                 storm.into()
             });
-            return self.hosts.filter(frame.unit, self.now, notices);
+            return self.base.hosts.filter(frame.unit, self.base.now, notices);
         }
         let mut outputs = Vec::new();
-        let only = self.tables.forward(&self.wiring, link.device, input, &frame, self.now, &mut outputs);
+        let only = self.base.tables.forward(&self.base.wiring, link.device, input, &frame, self.base.now, &mut outputs);
         outputs.extend(only);
         if outputs.is_empty() {
-            return self.hosts.filter(frame.unit, self.now, notices);
+            return self.base.hosts.filter(frame.unit, self.base.now, notices);
         }
-        if self.params.pause && self.ports[input].inside >= self.params.port_queue.into() {
+        if self.base.params.pause && self.ports[input].inside >= self.base.params.port_queue.into() {
             self.ports[input].counts.dropped += 1;
-            return self.hosts.lose(frame.unit, self.now, notices);
+            return self.base.hosts.lose(frame.unit, self.base.now, notices);
         }
-        self.hosts.copy(frame.unit, outputs.len() as u32 - 1);
+        self.base.hosts.copy(frame.unit, outputs.len() as u32 - 1);
         let held = self.held.len();
         self.held.push(Held { input, copies: outputs.len() });
         self.ports[input].inside += 1;
         for output in outputs {
             let output = output as usize;
-            if is_cut && self.wiring.links[output].rate > link.rate {
+            if is_cut && self.base.wiring.links[output].rate > link.rate {
                 let rest = link.time(frame.bytes) - link.header;
-                self.add(self.now.saturating_add(rest), What::Complete { input, output, frame, held });
+                self.add(self.base.now.saturating_add(rest), What::Complete { input, output, frame, held });
             } else {
                 self.enqueue(output, frame, held, notices);
             }
         }
         let state = &mut self.ports[input];
-        if self.params.pause && state.inside >= self.params.xoff.into() {
+        if self.base.params.pause && state.inside >= self.base.params.xoff.into() {
             state.wants_pause = true;
             self.send(input);
         }
@@ -298,10 +276,10 @@ impl Reference {
     fn enqueue(&mut self, output: usize, frame: Frame, held: usize, notices: &mut Notices) {
         self.change_queue(output);
         let state = &mut self.ports[output];
-        if !self.params.pause && state.queue.len() >= self.wiring.rooms[output] as usize {
+        if !self.base.params.pause && state.queue.len() >= self.base.wiring.rooms[output] as usize {
             state.counts.dropped += 1;
             self.release(held);
-            return self.hosts.lose(frame.unit, self.now, notices);
+            return self.base.hosts.lose(frame.unit, self.base.now, notices);
         }
         state.queue.push_back((frame, held));
         self.send(output);
@@ -318,7 +296,7 @@ impl Reference {
         let input = self.held[held].input;
         let inside = &mut self.ports[input];
         inside.inside -= 1;
-        if inside.wants_pause && inside.inside <= self.params.xon.into() {
+        if inside.wants_pause && inside.inside <= self.base.params.xon.into() {
             inside.wants_pause = false;
             self.send(input);
         }
@@ -326,9 +304,74 @@ impl Reference {
 
     /// Sums up the length of a queue over time, before it changes.
     fn change_queue(&mut self, port: usize) {
-        let now = self.now;
+        let now = self.base.now;
         let state = &mut self.ports[port];
+        if let Some(lengths) = self.base.lengths.get_mut(port) {
+            lengths.spend(state.queue.len(), now);
+        }
         state.area += state.queue.len() as u128 * u128::from(now - state.changed);
         state.changed = now;
+    }
+}
+
+impl Engine for Reference {
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
+    fn base_mut(&mut self) -> &mut Base {
+        &mut self.base
+    }
+
+    fn next_at(&mut self) -> Option<u64> {
+        self.next_event().map(|next| self.events[next].at)
+    }
+
+    fn step(&mut self, notices: &mut Notices) {
+        let Some(next) = self.next_event() else { return };
+        let event = self.events.swap_remove(next);
+        if event.what.is_moving() {
+            self.base.last_moved = event.at;
+        }
+        self.happen(event.what, notices);
+    }
+
+    fn serve_hosts(&mut self) {
+        self.serve();
+    }
+
+    fn is_moving(&self) -> bool {
+        self.events.iter().any(|event| event.what.is_moving())
+    }
+
+    fn port(&self, port: usize) -> PortNow<'_> {
+        let state = &self.ports[port];
+        let waiting = state.queue.len();
+        PortNow {
+            counts: &state.counts,
+            waiting,
+            area: state.area + waiting as u128 * u128::from(self.base.now - state.changed),
+            is_paused: state.is_paused,
+            has_control: state.wants_pause != state.told_pause,
+        }
+    }
+
+    fn lengths(&self, port: usize) -> Option<Lengths> {
+        let mut lengths = self.base.lengths.get(port)?.clone();
+        lengths.spend(self.ports[port].queue.len(), self.base.now);
+        Some(lengths)
+    }
+
+    fn holds(&self, input: usize, output: usize) -> bool {
+        self.ports[output].queue.iter().any(|&(_, held)| self.held[held].input == input)
+    }
+
+    fn copies(&self) -> u64 {
+        let underway = self.events.iter().filter(|event| match &event.what {
+            What::Arrive { frame, .. } | What::Complete { frame, .. } => is_of_hosts(frame),
+            What::Free { .. } | What::Timer { .. } | What::Wake { .. } => false,
+        });
+        let waiting: usize = self.ports.iter().map(|state| state.queue.len()).sum();
+        (underway.count() + waiting) as u64
     }
 }

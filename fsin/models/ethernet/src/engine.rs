@@ -1,0 +1,253 @@
+//! What both engines are as networks: the state that they share, and the interface of every network in terms of it.
+
+use fsin_core::capture::Place;
+use fsin_core::network::{Deadlock, Injected, Measure, Network, NetworkFailure, Notices, PortFigures};
+use fsin_core::stats::{Distribution, Recorder};
+use fsin_core::topology::Topology;
+use fsin_core::view::{Occupancy, View};
+use trgen::catalog::SpecError;
+use trgen::{Cycle, Message};
+
+use crate::capture::Capture;
+use crate::params::{Params, PortStats};
+use crate::rules::forwarding::Tables;
+use crate::rules::frame::Errors;
+use crate::rules::hosts::{Hosts, sort};
+use crate::rules::lengths::Lengths;
+use crate::rules::port::{Counts, Taps};
+use crate::rules::wait::cyclic_wait;
+use crate::rules::wiring::{Link, Wiring};
+use crate::{Details, Ethernet, PortDetails, Totals};
+
+/// The state that every engine has.
+#[derive(Debug)]
+pub(crate) struct Base {
+    pub(crate) params: Params,
+    pub(crate) wiring: Wiring,
+    pub(crate) tables: Tables,
+    pub(crate) errors: Errors,
+    pub(crate) hosts: Hosts,
+    /// \[ps\] Instant of the clock, or of the event that happens.
+    pub(crate) now: u64,
+    pub(crate) pauses: u64,
+    /// Frames on links of the topology since observation began, by port.
+    pub(crate) crossed: Vec<u64>,
+    pub(crate) taps: Taps,
+    /// By port: how long its queue has had which length; empty if that is not kept.
+    pub(crate) lengths: Vec<Lengths>,
+    pub(crate) failure: Option<NetworkFailure>,
+    /// \[ps\] Instant at which a frame last arrived.
+    pub(crate) last_moved: u64,
+}
+
+impl Base {
+    pub(crate) fn new(topology: &dyn Topology, params: Params) -> Result<Self, SpecError> {
+        let (wiring, tables) = crate::prepare(topology, &params)?;
+        let lengths = if params.port_stats == PortStats::Histogram { wiring.links.len() } else { 0 };
+        Ok(Self {
+            lengths: vec![Lengths::default(); lengths],
+            errors: Errors::new(params.seed, params.per),
+            hosts: Hosts::new(&params, wiring.hosts, wiring.hidden_hops()),
+            now: 0,
+            pauses: 0,
+            crossed: Vec::new(),
+            taps: Taps::default(),
+            failure: None,
+            last_moved: 0,
+            params,
+            wiring,
+            tables,
+        })
+    }
+}
+
+/// A port between two events.
+pub(crate) struct PortNow<'a> {
+    pub(crate) counts: &'a Counts,
+    /// \[frames\] In its queue.
+    pub(crate) waiting: usize,
+    /// \[frames x ps\] Length of its queue, summed up to now.
+    pub(crate) area: u128,
+    pub(crate) is_paused: bool,
+    /// It has a PAUSE frame to send.
+    pub(crate) has_control: bool,
+}
+
+/// An engine: how events follow each other.
+pub(crate) trait Engine: std::fmt::Debug + Send {
+    fn base(&self) -> &Base;
+
+    fn base_mut(&mut self) -> &mut Base;
+
+    /// \[ps\] Instant of the next event.
+    fn next_at(&mut self) -> Option<u64>;
+
+    /// Lets the event happen of which [`next_at`](Self::next_at) has been asked last; the clock stands there.
+    fn step(&mut self, notices: &mut Notices);
+
+    /// Lets hosts send that may have become able to, and sets timers.
+    fn serve_hosts(&mut self);
+
+    /// True if frames are on links, or such of which the ends are on links.
+    fn is_moving(&self) -> bool;
+
+    fn port(&self, port: usize) -> PortNow<'_>;
+
+    /// How long its queue has had which length, up to now; `None` where that is not kept.
+    fn lengths(&self, port: usize) -> Option<Lengths>;
+
+    /// True if frames that came through an input wait at an output of the same switch.
+    fn holds(&self, input: usize, output: usize) -> bool;
+
+    /// \[frames\] Copies on links and in queues, PAUSE frames not counted.
+    fn copies(&self) -> u64;
+}
+
+/// An engine as a network.
+#[derive(Debug)]
+pub(crate) struct Simulated<E>(pub(crate) E);
+
+impl<E: Engine> Simulated<E> {
+    /// The deadlock, if no frame is on a link, none can be sent, and some wait at paused ports: they will for ever.
+    #[cold]
+    fn find_deadlock(&self) -> Option<NetworkFailure> {
+        let Base { wiring, hosts, .. } = self.0.base();
+        let host = |port: usize| Some(wiring.links[port].owner).filter(|&owner| wiring.is_host(owner));
+        let waits = |port: usize| self.0.port(port).waiting > 0 || host(port).is_some_and(|host| hosts.has_next(host));
+        let can_send = |port: usize| {
+            let state = self.0.port(port);
+            state.has_control || host(port).is_some_and(|host| hosts.is_ending(host)) || !state.is_paused && waits(port)
+        };
+        let mut ports = 0..wiring.links.len();
+        let is_deadlock = !ports.clone().any(can_send) && ports.any(waits);
+        is_deadlock.then(|| self.deadlock())
+    }
+
+    fn deadlock(&self) -> NetworkFailure {
+        let Base { wiring, hosts, last_moved, .. } = self.0.base();
+        let is_blocked = |port: usize| self.0.port(port).is_paused && self.0.port(port).waiting > 0;
+        let cycle = cyclic_wait(wiring, is_blocked, |input, output| self.0.holds(input, output));
+        Deadlock { since: Cycle(*last_moved), in_flight: hosts.in_flight, cycle }.into()
+    }
+}
+
+impl<E: Engine> Network for Simulated<E> {
+    fn nodes(&self) -> usize {
+        self.0.base().wiring.hosts
+    }
+
+    fn clock(&self) -> Cycle {
+        Cycle(self.0.base().now + 1)
+    }
+
+    fn inject(&mut self, message: Message) -> Injected {
+        let base = self.0.base_mut();
+        let outcome = base.hosts.inject(message, base.now);
+        self.0.serve_hosts();
+        outcome
+    }
+
+    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
+        notices.clear();
+        loop {
+            let base = self.0.base();
+            if base.params.pause && base.failure.is_none() && base.hosts.in_flight > 0 && !self.0.is_moving() {
+                self.0.base_mut().failure = self.find_deadlock();
+            }
+            if let Some(failure) = &self.0.base().failure {
+                sort(notices);
+                return Err(failure.clone());
+            }
+            let now = self.0.base().now;
+            match self.0.next_at() {
+                Some(at) if at < until.0 && (notices.is_empty() || at <= now) => self.0.base_mut().now = at,
+                _ => break,
+            }
+            self.0.step(notices);
+        }
+        if notices.is_empty() {
+            let base = self.0.base_mut();
+            base.now = base.now.max(until.0.saturating_sub(1));
+        } else {
+            sort(notices);
+        }
+        Ok(())
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.0.base().hosts.in_flight
+    }
+
+    fn recorder(&self) -> &Recorder {
+        &self.0.base().hosts.recorder
+    }
+
+    fn recorder_mut(&mut self) -> &mut Recorder {
+        &mut self.0.base_mut().hosts.recorder
+    }
+
+    fn measures(&self) -> Vec<(&'static Measure, f64)> {
+        self.details().measures(self.message_latency())
+    }
+
+    fn ports(&self) -> Vec<PortFigures> {
+        match self.0.base().params.port_stats {
+            PortStats::None => Vec::new(),
+            PortStats::Figures | PortStats::Histogram => self.details().figures(),
+        }
+    }
+
+    fn view(&self) -> Option<&dyn View> {
+        Some(self)
+    }
+
+    fn observe(&mut self) {
+        let base = self.0.base_mut();
+        base.hosts.recorder.observe();
+        base.crossed.resize(base.wiring.links.len(), 0);
+    }
+}
+
+impl<E: Engine> Ethernet for Simulated<E> {
+    fn details(&self) -> Details {
+        let base = self.0.base();
+        let totals = Totals { pauses: base.pauses, ..base.hosts.totals() };
+        let of_port = |(port, link): (usize, &Link)| {
+            let (now, lengths) = (self.0.port(port), self.0.lengths(port));
+            PortDetails {
+                at: base.wiring.interface(port),
+                to: base.wiring.interface(link.peer as usize),
+                frames: now.counts.frames,
+                busy: now.counts.busy,
+                dropped: now.counts.dropped,
+                damaged: now.counts.damaged,
+                longest: now.counts.longest,
+                area: now.area,
+                lengths: lengths.filter(|_| !base.wiring.is_host(link.owner)).map(|lengths| lengths.bins),
+            }
+        };
+        let ports = base.wiring.links.iter().enumerate().map(of_port).collect();
+        Details { elapsed: base.now, totals, ports }
+    }
+
+    fn message_latency(&self) -> &Distribution {
+        &self.0.base().hosts.message_latency
+    }
+
+    fn copies_in_flight(&self) -> u64 {
+        self.0.copies()
+    }
+
+    fn capture(&mut self, places: &[Place], observer: Box<dyn Capture>) {
+        let base = self.0.base_mut();
+        base.taps = Taps::new(&base.wiring, places, observer);
+    }
+}
+
+impl<E: Engine> View for Simulated<E> {
+    fn occupancy(&self, into: &mut Occupancy) {
+        let Base { wiring, hosts, crossed, .. } = self.0.base();
+        wiring.show(|port| self.0.port(port).waiting as u32, crossed, into);
+        into.waiting.extend((0..wiring.hosts as u32).map(|host| hosts.waiting(host)));
+    }
+}

@@ -1,0 +1,147 @@
+//! Captures in the pcapng format of Wireshark and tcpdump.
+//!
+//! Times are nanoseconds of simulated time, rounded down, counted from 1970.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::hash::Hash;
+use std::io::Write;
+use std::time::Duration;
+
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use pcap_file::{DataLink, PcapError};
+
+/// Resolution in nanoseconds, as a negative exponent of ten.
+const NANOSECONDS: u8 = 9;
+const INBOUND: u32 = 1;
+const OUTBOUND: u32 = 2;
+
+/// Type of the packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Link {
+    /// Ethernet frames.
+    Ethernet,
+    /// A type known to the user only (link type 147).
+    User,
+}
+
+/// A packet at an interface.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Record<'a> {
+    /// \[ps\] Since the beginning of the run.
+    pub at: u64,
+    /// True if it leaves the interface.
+    pub is_sent: bool,
+    /// Its first bytes.
+    pub bytes: &'a [u8],
+    /// \[bytes\] Of the whole packet.
+    pub length: u32,
+}
+
+/// A capture file under construction, with interfaces that an `I` names. The first error ends it, and is kept.
+pub struct Writer<I> {
+    out: PcapNgWriter<Box<dyn Write + Send>>,
+    link: DataLink,
+    interfaces: HashMap<I, u32>,
+    failed: Option<String>,
+}
+
+impl<I: Display + Eq + Hash> Writer<I> {
+    /// Begins a file; `out` should be buffered.
+    ///
+    /// # Errors
+    /// Writing to `out` fails.
+    pub fn new(out: Box<dyn Write + Send>, link: Link) -> Result<Self, String> {
+        let out = PcapNgWriter::new(out).map_err(|error| says(&error))?;
+        let link = match link {
+            Link::Ethernet => DataLink::ETHERNET,
+            Link::User => DataLink::USER0,
+        };
+        Ok(Self { out, link, interfaces: HashMap::new(), failed: None })
+    }
+
+    /// Writes a packet.
+    pub fn write(&mut self, interface: I, packet: &Record<'_>) {
+        if self.failed.is_none()
+            && let Err(error) = self.try_write(interface, packet)
+        {
+            self.failed = Some(says(&error));
+        }
+    }
+
+    /// The first error, if any.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        self.failed.as_deref()
+    }
+
+    /// Ends what is written so far.
+    ///
+    /// # Errors
+    /// The first error of the file.
+    pub fn flush(&mut self) -> Result<(), String> {
+        match &self.failed {
+            Some(what) => Err(what.clone()),
+            None => self.out.get_mut().flush().map_err(|error| says(&error)),
+        }
+    }
+
+    fn try_write(&mut self, interface: I, packet: &Record<'_>) -> Result<(), PcapError> {
+        let next = self.interfaces.len() as u32;
+        let interface_id = match self.interfaces.get(&interface) {
+            Some(&id) => id,
+            None => {
+                let options = vec![
+                    InterfaceDescriptionOption::IfName(Cow::Owned(interface.to_string())),
+                    InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+                ];
+                let block = InterfaceDescriptionBlock { linktype: self.link, snaplen: 0, options };
+                self.out.write_pcapng_block(block)?;
+                self.interfaces.insert(interface, next);
+                next
+            }
+        };
+        let block = EnhancedPacketBlock {
+            interface_id,
+            timestamp: Duration::from_nanos(packet.at / 1000),
+            original_len: packet.length,
+            data: Cow::Borrowed(packet.bytes),
+            options: vec![EnhancedPacketOption::Flags(if packet.is_sent { OUTBOUND } else { INBOUND })],
+        };
+        self.out.write_pcapng_block(block).map(|_| ())
+    }
+}
+
+fn says(error: &dyn Display) -> String {
+    format!("cannot write the captured packets: {error}; make room for them, or leave them out")
+}
+
+/// The interface of a node between live guests.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Node(pub u32);
+
+impl Display for Node {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "node {}", self.0)
+    }
+}
+
+#[cfg(feature = "live")]
+impl adapters::live::Capture for Writer<Node> {
+    fn packet(&mut self, payload: adapters::live::Payload<'_>) {
+        let length = u32::try_from(payload.size).unwrap_or(u32::MAX);
+        let record = Record { at: payload.time, is_sent: payload.is_outbound, bytes: payload.data, length };
+        self.write(Node(payload.node), &record);
+    }
+
+    fn failure(&self) -> Option<&str> {
+        self.failure()
+    }
+
+    fn flush(&mut self) -> Result<(), String> {
+        self.flush()
+    }
+}
