@@ -55,6 +55,7 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
         None if matches.get_flag("label") => Forward::Labelled,
         None => Forward::Plain,
     };
+    let cycle = order.model.clock.span(1);
     let shown = order.output.clone();
     let finished = once::run(matches, order, watch, looking.as_mut(), stop);
     let words: Vec<String> = match &finished {
@@ -88,7 +89,7 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     written
         .map_err(|what| Complaint::new(Exit::Failed, what, "the program has run to its end; the file is not whole"))?;
     if let Some((path, file)) = recording {
-        recording::write(folder.path(), collectives_of(&reports), reports.len(), file).map_err(|error| {
+        recording::write(folder.path(), collectives_of(&reports), (reports.len(), cycle), file).map_err(|error| {
             let what = format!("--record {}: {error}", path.display());
             Complaint::new(Exit::Failed, what, "free some space, or write elsewhere")
         })?;
