@@ -1,7 +1,7 @@
 //! A blocking connection that carries frames, used by both sides of a run after the handshake.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::thread;
@@ -58,6 +58,15 @@ impl Stream {
                 stream.set_write_timeout(Some(PATIENCE))
             }
         }
+    }
+
+    /// Reads nothing more: a peer that goes on writing to a Unix socket fails instead of waiting.
+    fn deafen(&self) {
+        // A connection that is gone needs no end.
+        let _ = match self {
+            Self::Tcp(stream) => stream.shutdown(Shutdown::Read),
+            Self::Unix(stream) => stream.shutdown(Shutdown::Read),
+        };
     }
 
     fn descriptor(&self) -> BorrowedFd<'_> {
@@ -169,14 +178,14 @@ pub(crate) fn closed<'a>(links: impl Iterator<Item = &'a Link>) -> Vec<bool> {
     all.iter().map(|one| told && one.revents().intersects(CLOSED)).collect()
 }
 
-/// Waits until one of these connections has input or is closed, or until the limit.
-pub(crate) fn await_any<'a>(links: impl Iterator<Item = &'a Link>, limit: Duration) {
+/// Waits until one of these connections has input or is closed, or until the limit; true if one has.
+pub(crate) fn await_any<'a>(links: impl Iterator<Item = &'a Link>, limit: Duration) -> bool {
     let flags = CLOSED.union(PollFlags::IN);
     let mut all: Vec<PollFd<'_>> =
         links.map(|link| PollFd::from_borrowed_fd(link.stream.descriptor(), flags)).collect();
     let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
     // If polling fails, the caller looks once more.
-    let _ = poll(&mut all, Some(&limit));
+    poll(&mut all, Some(&limit)).is_ok_and(|ready| ready > 0)
 }
 
 /// A transport with its codec and buffers.
@@ -202,6 +211,11 @@ impl Link {
             chunk: vec![0; CHUNK],
             watchfulness: Watchfulness::default(),
         })
+    }
+
+    /// Reads nothing more.
+    pub(crate) fn deafen(&self) {
+        self.stream.deafen();
     }
 
     pub(crate) fn set_max_payload(&mut self, max_payload: u32) {

@@ -59,6 +59,7 @@ fn vectors() -> Vec<(&'static str, u16, u64, Body)> {
         ("part", 1, 64_000, Body::Part(Bytes::from_static(b"more"))),
         ("inject-unmodelled", 1, 64_000, Body::Inject(envelope)),
         ("busy", 0, 64_000, Body::Busy { until: 128_000 }),
+        ("awaits", 0, 64_000, Body::Awaits { sources: vec![1, 3] }),
     ]
 }
 

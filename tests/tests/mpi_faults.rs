@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
@@ -49,6 +50,7 @@ fn each_fault_is_named_and_ends_the_program() {
         ("abort", 9, &["rank 1: MPI_Abort with code 9"]),
         ("rank", 6, &["MPI_Send: rank 4 is not one of the 4 ranks of MPI_COMM_WORLD"]),
         ("status", 5, &[]),
+        ("hostile", 1, &["rank 1 ended with exit status 1, and the other ranks were ended", "it does not speak TGP/1"]),
         ("unreceived", 0, &["1 message was never received"]),
     ] {
         let (found, said) = run(word);
@@ -104,6 +106,27 @@ fn nothing_is_left_behind() {
         let output = program.command(FLAGS, word).env("TMPDIR", &folder).output().unwrap();
         let left: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.path()).collect();
         assert!(left.is_empty(), "{word}: {left:?} {}", said(&output).1);
+    }
+}
+
+#[test]
+fn ranks_have_the_environment_of_the_user() {
+    let Some(program) = program("faults.c") else { return };
+    let mut command = program.command("-n 2 -q --network switch:delay=1us,nodes=2", "environment");
+    command.env("MINE", "my own").env("LD_LIBRARY_PATH", "/some/where");
+    let before: BTreeMap<String, String> = std::env::vars().collect();
+    let output = command.output().unwrap();
+    let (out, errors) = said(&output);
+    assert!(output.status.success(), "{errors}");
+    let found: BTreeMap<&str, &str> = out.lines().filter_map(|line| line.split_once('=')).collect();
+    assert_eq!(found["MINE"], "my own");
+    assert!(found["LD_LIBRARY_PATH"].ends_with(":/some/where"), "{}", found["LD_LIBRARY_PATH"]);
+    for (name, value) in &found {
+        let is_own = name.starts_with("FSIN_MPI_") || ["MINE", "LD_LIBRARY_PATH", "NO_COLOR", "COLUMNS"].contains(name);
+        assert!(
+            is_own || before.get(*name).is_some_and(|before| before.lines().next().unwrap_or_default() == *value),
+            "{name}={value}"
+        );
     }
 }
 

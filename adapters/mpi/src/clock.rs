@@ -79,7 +79,7 @@ pub(crate) fn read() -> u64 {
     let _turn = (!is_inside()).then(ahead::hold);
     world::inside(|| {
         measure();
-        w().spend(READING);
+        w().pay(READING);
         w().now()
     })
 }

@@ -28,6 +28,8 @@ const CONTEXT: u64 = 1 << 62;
 /// A collective in progress.
 pub(crate) struct Running {
     operation: Collective,
+    /// \[ps\] When it began.
+    begin: u64,
     /// The rank in the world of each rank.
     members: Rc<Vec<usize>>,
     rank: usize,
@@ -69,7 +71,7 @@ pub(crate) fn begin(
     data: impl FnOnce(Algorithm) -> Data,
     finish: Finish,
 ) -> Outcome<c_int> {
-    let comm = communicator::get(handle)?;
+    let comm = communicator::intra(handle)?;
     w().charge();
     // A collective in progress acts when its messages are processed, not when its call waits.
     if w().calling.starts_with("MPI_I") || w().calling.starts_with("MPI_Start") {
@@ -87,6 +89,7 @@ pub(crate) fn begin(
     }
     w().statistics.collective(operation.name());
     let running = Running {
+        begin: w().now(),
         members: Rc::clone(&comm.group),
         rank: comm.rank,
         context: comm.context ^ CONTEXT,
@@ -110,6 +113,7 @@ pub(crate) fn begin(
 fn progress(handle: c_int, mut running: Box<Running>) {
     let is_over = running.run(handle);
     if is_over {
+        w().statistics.collective_took(running.operation.name(), w().now().saturating_sub(running.begin));
         // The finish may call functions of the program.
         if let Some(finish) = running.finish.take() {
             finish(&mut running.data);
@@ -148,11 +152,6 @@ pub(crate) fn departed(handle: c_int, slot: u32) {
 }
 
 impl Running {
-    /// The world rank that it waits for.
-    pub(crate) fn peer(&self) -> Option<usize> {
-        self.from.values().min().map(|&rank| self.members[rank])
-    }
-
     /// The world ranks that it waits for.
     pub(crate) fn sources(&self) -> Vec<usize> {
         self.from.values().map(|&rank| self.members[rank]).collect()

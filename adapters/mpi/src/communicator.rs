@@ -7,7 +7,7 @@ use std::rc::Rc;
 use trgen::rng::mix2;
 
 use crate::abi::*;
-use crate::world::{Outcome, error, w};
+use crate::world::{Error, Outcome, error, w};
 
 /// `MPI_Comm_errhandler_function`, which has further parameters that are not used.
 pub(crate) type Handler = unsafe extern "C" fn(*mut c_int, *mut c_int);
@@ -44,6 +44,8 @@ pub(crate) struct Comm {
     pub(crate) context: u64,
     /// The rank in the world of each of its ranks.
     pub(crate) group: Rc<Vec<usize>>,
+    /// The same of the other group, if this is an intercommunicator.
+    pub(crate) remote: Option<Rc<Vec<usize>>>,
     /// This rank.
     pub(crate) rank: usize,
     /// Communicators made of it so far.
@@ -62,6 +64,7 @@ impl Comm {
         Self {
             context,
             group: Rc::new(group),
+            remote: None,
             rank,
             made: 0,
             collectives: 0,
@@ -77,28 +80,38 @@ impl Comm {
         self.group.len()
     }
 
+    /// The ranks of the world with which messages are exchanged.
+    fn partners(&self) -> &[usize] {
+        self.remote.as_ref().unwrap_or(&self.group)
+    }
+
     /// The name for messages to the user.
     pub(crate) fn title(&self) -> String {
         match self.name.as_str() {
+            "" if self.remote.is_some() => format!("an intercommunicator to {} ranks", self.partners().len()),
             "" => format!("a communicator of {} ranks", self.size()),
             name => name.to_owned(),
         }
     }
 
-    /// The rank of a rank of the world.
+    /// The rank of a rank of the world: of an intercommunicator, in the other group.
     pub(crate) fn rank_of(&self, world: usize) -> Option<usize> {
-        if self.group.get(world) == Some(&world) {
+        let partners = self.partners();
+        if partners.get(world) == Some(&world) {
             return Some(world);
         }
-        self.group.iter().position(|&member| member == world)
+        partners.iter().position(|&member| member == world)
     }
 
-    /// The rank in the world of a rank.
+    /// The rank in the world of a rank: of an intercommunicator, of one in the other group.
     pub(crate) fn world_of(&self, rank: c_int) -> Outcome<usize> {
-        let found = usize::try_from(rank).ok().and_then(|rank| self.group.get(rank));
+        let partners = self.partners();
+        let found = usize::try_from(rank).ok().and_then(|rank| partners.get(rank));
         match found {
             Some(&world) => Ok(world),
-            None => error(ERR_RANK, format!("rank {rank} is not one of the {} ranks of {}", self.size(), self.title())),
+            None => {
+                error(ERR_RANK, format!("rank {rank} is not one of the {} ranks of {}", partners.len(), self.title()))
+            }
         }
     }
 
@@ -120,6 +133,18 @@ pub(crate) fn get(handle: c_int) -> Outcome<&'static mut Comm> {
         _ => {
             w().comms.get_mut(handle).map_or_else(|| error(ERR_COMM, format!("{handle:#x} is not a communicator")), Ok)
         }
+    }
+}
+
+/// The communicator of a handle, which is no intercommunicator.
+pub(crate) fn intra(handle: c_int) -> Outcome<&'static mut Comm> {
+    let found = get(handle)?;
+    match found.remote {
+        Some(_) => {
+            let text = "collectives on an intercommunicator are not supported on a simulated network".to_owned();
+            Err(Error { class: ERR_COMM, text, comm: handle })
+        }
+        None => Ok(found),
     }
 }
 

@@ -20,8 +20,8 @@ pub(crate) struct Statistics {
     waiting: BTreeMap<(&'static str, Option<usize>), u64>,
     /// Number of calls.
     pub(crate) calls: BTreeMap<&'static str, u64>,
-    /// Number of collectives, by operation.
-    collectives: BTreeMap<&'static str, u64>,
+    /// Number of collectives, and \[ps\] from their beginning to their end, by operation.
+    collectives: BTreeMap<&'static str, (u64, u64)>,
     /// Messages and bytes to each rank.
     sent: BTreeMap<usize, (u64, u64)>,
     pub(crate) received: u64,
@@ -46,8 +46,14 @@ impl Statistics {
         *sum += bytes;
     }
 
+    /// A collective has begun.
     pub(crate) fn collective(&mut self, name: &'static str) {
-        *self.collectives.entry(name).or_default() += 1;
+        self.collectives.entry(name).or_default().0 += 1;
+    }
+
+    /// A collective has ended after this time.
+    pub(crate) fn collective_took(&mut self, name: &'static str, time: u64) {
+        self.collectives.entry(name).or_default().1 += time;
     }
 }
 
@@ -70,8 +76,8 @@ pub(crate) fn write() {
     for (call, count) in &statistics.calls {
         let _ = writeln!(text, "call {call} {count}");
     }
-    for (name, count) in &statistics.collectives {
-        let _ = writeln!(text, "collective {name} {count}");
+    for (name, (count, time)) in &statistics.collectives {
+        let _ = writeln!(text, "collective {name} {count} {time}");
     }
     for (to, (messages, bytes)) in &statistics.sent {
         let _ = writeln!(text, "sent {to} {messages} {bytes}");

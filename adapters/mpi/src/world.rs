@@ -92,6 +92,8 @@ pub(crate) struct World {
     pub(crate) compute: Compute,
     /// \[bytes\] Longest message whose send ends at once.
     pub(crate) buffered: u64,
+    /// True if this rank's clock is the wall clock.
+    pub(crate) realtime: bool,
     /// True if a wait for named sources needs no order among others.
     pub(crate) deterministic: bool,
     pub(crate) choice: Choice,
@@ -108,6 +110,8 @@ pub(crate) struct World {
     pub(crate) ops: Table<Op>,
     pub(crate) errhandlers: Table<Errhandler>,
     pub(crate) keyvals: Table<Keyval>,
+    /// Error classes and codes of the program: the class, and the description.
+    pub(crate) errors: Vec<(c_int, String)>,
     pub(crate) infos: Table<BTreeMap<String, String>>,
     pub(crate) statistics: Statistics,
     pub(crate) log: Option<Log>,
@@ -193,6 +197,7 @@ impl World {
             size,
             compute,
             buffered: number("FSIN_MPI_BUFFERED").unwrap_or(u64::MAX),
+            realtime: word("FSIN_MPI_MODE") == "realtime",
             deterministic: word("FSIN_MPI_SYNC") == "deterministic",
             choice: word("FSIN_MPI_COLLECTIVES").parse().unwrap_or_default(),
             initialized: false,
@@ -208,6 +213,7 @@ impl World {
             ops: Table::new(0x9800_0000, 1),
             errhandlers: Table::new(0x9400_0000, 1),
             keyvals: Table::new(0xa400_0000, 1),
+            errors: Vec::new(),
             infos: Table::new(0x9c00_0000, 1),
             statistics: Statistics::default(),
             log: None,
@@ -234,6 +240,7 @@ impl World {
             patience: Duration::from_secs(number("FSIN_MPI_PATIENCE").unwrap_or(86_400)),
             ..Config::new(format!("rank {}", self.rank), self.rank as u32)
         };
+        let config = if self.realtime { config.realtime() } else { config };
         match Guest::connect(&address, &config) {
             Ok(mut guest) => {
                 // Until all ranks are there, none may fail.
@@ -253,12 +260,21 @@ impl World {
             }
         }
         self.left = clock::processor();
-        ahead::begin(self.compute);
+        if !self.realtime {
+            ahead::begin(self.compute);
+        }
     }
 
     /// \[ps\] The clock of this rank.
     pub(crate) fn now(&self) -> u64 {
-        self.guest.as_ref().map_or(0, Guest::now)
+        self.guest.as_ref().map_or(0, |guest| guest.now())
+    }
+
+    /// Lets the small time pass that a test, a probe or the reading of a clock takes. In real time it passes by itself.
+    pub(crate) fn pay(&mut self, time: u64) {
+        if !self.realtime {
+            self.spend(time);
+        }
     }
 
     /// Lets time pass that the program spends on something other than waiting.
@@ -267,7 +283,10 @@ impl World {
         if time == 0 {
             return;
         }
+        let begin = guest.last();
         let advanced = guest.advance(time);
+        // In real time it may have taken longer.
+        let time = guest.last() - begin;
         self.statistics.computing += time;
         if let Some(log) = &mut self.log {
             log.compute(time);

@@ -192,7 +192,7 @@ fn check(hello: &Hello, terms: &Terms) -> Result<Time, Refusal> {
     }
     if hello.max_payload < MIN_PAYLOAD {
         let text = format!(
-            "a longest payload of {} bytes is too short for the frames that there are; announce {MIN_PAYLOAD} or more",
+            "it accepts payloads of at most {} bytes, and some frames are longer; accept {MIN_PAYLOAD} bytes or more",
             hello.max_payload
         );
         return refused(Code::Limit, text);
@@ -201,14 +201,21 @@ fn check(hello: &Hello, terms: &Terms) -> Result<Time, Refusal> {
     nodes.sort_unstable();
     nodes.dedup();
     if (hello.role == Role::Node) != (hello.group == 0) {
-        return refused(Code::Node, "a central and its data connections have a group from 1 on, others 0".to_owned());
+        let text = "its role and its group do not match: a member of a group (role central or data) gives the number of its \
+                    group, 1 or more; a guest by itself (role node) gives 0";
+        return refused(Code::Node, text.to_owned());
     }
     if (nodes.is_empty() && hello.role != Role::Central) || nodes.len() != hello.nodes.len() {
-        return refused(Code::Node, "it names no node, or one twice".to_owned());
+        let text = "its Hello lists no node, or lists a node twice; list each of its nodes once";
+        return refused(Code::Node, text.to_owned());
     }
     if let Some(node) = nodes.iter().find(|&&node| node as usize >= terms.nodes) {
         let text = format!("it wants to be node {node}, and the network has nodes 0 to {}", terms.nodes - 1);
         return refused(Code::Node, text);
+    }
+    if hello.class == Class::Realtime && terms.mode != Mode::Realtime {
+        let text = "it lives by the wall clock, and this run does not; use the real-time mode, or a causal guest";
+        return refused(Code::Step, text.to_owned());
     }
     let step = if hello.step == 0 { terms.step } else { hello.step };
     if hello.role != Role::Data
@@ -217,8 +224,8 @@ fn check(hello: &Hello, terms: &Terms) -> Result<Time, Refusal> {
         && step.saturating_add(hello.slack) > terms.horizon
     {
         let text = format!(
-            "a step of {step} ps (and {} ps of slack) is longer than the horizon of {} ps; use a step of at most that, \
-             larger overheads, or quantised mode",
+            "its step of {step} ps and its slack of {} ps are together longer than the horizon, {} ps, within which no \
+             message can affect another guest; use a shorter step or less slack, larger overheads, or quantised mode",
             hello.slack, terms.horizon
         );
         return refused(Code::Step, text);

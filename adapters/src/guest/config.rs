@@ -17,9 +17,10 @@ pub struct Config {
     pub nodes: Vec<u32>,
     /// Its class of time.
     pub class: Class,
-    /// The role of the connection; [`Data`](super::Data) connects those of that role.
+    /// The role of the connection: that of a guest by itself ([`Role::Node`]), or the one that takes the turns of a group
+    /// of connections ([`Role::Central`]). [`Data`](super::Data) connects the other members of a group.
     pub role: Role,
-    /// Group of a central and its data connections, from 1 on; otherwise 0.
+    /// Number of the group, from 1 on; 0 for a guest by itself.
     pub group: u32,
     /// \[ps\] Longest grant; 0 for the endpoint's default.
     pub step: Time,
@@ -73,6 +74,13 @@ impl Config {
     pub fn stepped(mut self, step: Time) -> Self {
         self.class = Class::Stepped;
         self.step = step;
+        self
+    }
+
+    /// The same as a guest that lives by the wall clock, in a run in real time.
+    #[must_use]
+    pub fn realtime(mut self) -> Self {
+        self.class = Class::Realtime;
         self
     }
 

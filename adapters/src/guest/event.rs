@@ -8,7 +8,7 @@ use crate::protocol::Deliver;
 /// A message that has arrived.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Arrival {
-    /// \[ps\] Time of arrival.
+    /// \[ps\] When it arrived; in other modes than the exact one, when it was handed over, which is `late` later.
     pub time: Time,
     /// Index of the guest's endpoint to which it is addressed.
     pub endpoint: u16,
@@ -18,7 +18,7 @@ pub struct Arrival {
     pub source_sequence: u64,
     /// The sender's identifier of the message.
     pub cookie: u64,
-    /// \[ps\] Time of sending.
+    /// \[ps\] When its sender injected it.
     pub sent: Time,
     /// \[ps\] Lateness of its hand-over; 0 in exact mode.
     pub late: Time,
@@ -40,9 +40,9 @@ impl Arrival {
 pub enum Event {
     /// A message has arrived.
     Message(Arrival),
-    /// A message sent with a request for notice has been sent.
+    /// A message that was injected with [`notify`](crate::protocol::Inject::notify) has left the guest's node.
     Sent {
-        /// \[ps\] Time of the event.
+        /// \[ps\] When it left.
         time: Time,
         /// The guest's identifier of the message.
         cookie: u64,

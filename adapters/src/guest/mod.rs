@@ -32,6 +32,7 @@ use bytes::{Bytes, BytesMut};
 use crate::address::Address;
 use crate::clock::{FOREVER, Time};
 use crate::codec::Codec;
+use crate::live::pace::{on_the_wall, virtual_time};
 use crate::protocol::{
     Body, Class, Code, DELIVER_FIELDS, Frame, Hello, Inject, MAJOR, MAX_PAYLOAD, MINOR, MINOR_OF_AWAITS,
     MINOR_OF_PARTS, Role, Welcome,
@@ -52,7 +53,10 @@ pub struct Guest {
     class: Class,
     central: bool,
     patience: Duration,
+    /// \[ps\] Its clock; of a realtime guest, at its last action.
     time: Time,
+    /// Of a realtime guest: a moment of the wall clock, and its virtual time.
+    anchor: Option<(Instant, Time)>,
     /// \[ps\] End of the grant; `None` while the engine has the turn.
     until: Option<Time>,
     injects: u64,
@@ -77,6 +81,7 @@ impl Guest {
             central: config.role == Role::Central,
             patience: config.patience,
             time: 0,
+            anchor: None,
             until: None,
             injects: 0,
             notices: 0,
@@ -94,8 +99,22 @@ impl Guest {
 
     /// \[ps\] The guest's clock.
     #[must_use]
-    pub const fn now(&self) -> Time {
+    pub fn now(&self) -> Time {
+        match self.anchor {
+            Some((moment, time)) => self.time.max(time + virtual_time(moment.elapsed(), self.welcome.pace)),
+            None => self.time,
+        }
+    }
+
+    /// \[ps\] The guest's clock at its last action: before [`now`](Self::now) for a realtime guest only.
+    #[must_use]
+    pub const fn last(&self) -> Time {
         self.time
+    }
+
+    /// Reads the clock, before an action.
+    fn tick(&mut self) {
+        self.time = self.now();
     }
 
     /// \[ps\] The end of its grant; waits for the turn, if it has not begun yet.
@@ -145,6 +164,7 @@ impl Guest {
             return Err(GuestError::Payload { length, limit });
         }
         self.begin()?;
+        self.tick();
         let mut inject = inject;
         while inject.payload.len() as u64 > room {
             let part = inject.payload.split_to(room as usize);
@@ -180,7 +200,7 @@ impl Guest {
                 self.end_turn(self.time)
             }
             (Class::Stepped, _) => self.end_turn(self.time),
-            (Class::Causal, _) => self.end_turn(FOREVER),
+            (Class::Causal | Class::Realtime, _) => self.end_turn(FOREVER),
         }
     }
 
@@ -190,13 +210,20 @@ impl Guest {
         self.injects = self.injects.saturating_add(more);
     }
 
-    /// Lets time pass.
+    /// Lets time pass: after the last action, for a realtime guest, which sleeps.
     ///
     /// # Errors
     /// The run has ended.
     pub fn advance(&mut self, span: Time) -> Result<(), GuestError> {
         self.begin()?;
         let target = self.time.saturating_add(span);
+        if self.class == Class::Realtime {
+            while let Some(left) = target.checked_sub(self.now()).filter(|&left| left > 0) {
+                std::thread::sleep(on_the_wall(left, self.welcome.pace));
+            }
+            self.tick();
+            return Ok(());
+        }
         // At the end of a grant not all events of that moment are known: the turn ends there.
         while let Some(until) = self.until.filter(|&until| until <= target && until != FOREVER) {
             self.time = self.time.max(until);
@@ -219,7 +246,7 @@ impl Guest {
                 return Ok(event);
             }
             match self.class {
-                Class::Causal => self.end_turn(FOREVER)?,
+                Class::Causal | Class::Realtime => self.end_turn(FOREVER)?,
                 Class::Stepped => {
                     // An endless grant is a warm-up, which ends here.
                     if until != FOREVER {
@@ -262,8 +289,9 @@ impl Guest {
     /// The run has ended.
     pub fn poll(&mut self) -> Result<Option<Event>, GuestError> {
         self.begin()?;
+        self.tick();
         // A causal guest runs ahead of the network, and must wait for the network to reach its time.
-        if self.class == Class::Causal && self.events.front().is_none_or(|event| event.time() > self.time) {
+        if self.class != Class::Stepped && self.events.front().is_none_or(|event| event.time() > self.time) {
             self.end_turn(self.time)?;
         }
         let now = self.time;
@@ -289,6 +317,7 @@ impl Guest {
     /// The run has ended.
     pub fn mark(&mut self, label: &str) -> Result<(), GuestError> {
         self.begin()?;
+        self.tick();
         self.link.put(0, self.time, &Body::Mark { label: label.to_owned() });
         if self.class == Class::Stepped && self.until == Some(FOREVER) { self.end_turn(self.time) } else { Ok(()) }
     }
@@ -306,6 +335,7 @@ impl Guest {
     /// The run has ended otherwise.
     pub fn finish(mut self, reason: &str) -> Result<(), GuestError> {
         self.begin()?;
+        self.tick();
         let (injects, notices) = (self.injects, self.notices);
         self.link.put(0, self.time, &Body::Bye { reason: reason.to_owned(), injects, notices });
         flush(&mut self.link, self.patience, "saying goodbye")?;
@@ -321,6 +351,7 @@ impl Guest {
     }
 
     fn end_turn(&mut self, next: Time) -> Result<(), GuestError> {
+        self.tick();
         self.link.put(0, self.time, &Body::Timestamp { next, injects: self.injects });
         self.until = None;
         flush(&mut self.link, self.patience, "ending its turn")?;
@@ -351,9 +382,12 @@ impl Guest {
                         return Err(GuestError::Counts { said: notices, heard: self.notices });
                     }
                     self.notices = notices;
-                    if self.central {
-                        // Events for its group advance its clock.
+                    // Events for its group advance the clock of a central.
+                    if self.central || self.class == Class::Realtime {
                         self.time = self.time.max(time);
+                    }
+                    if self.class == Class::Realtime && self.anchor.is_none() {
+                        self.anchor = Some((Instant::now(), time));
                     }
                     self.turns += 1;
                     self.until = Some(until);
@@ -445,11 +479,15 @@ fn prove(
 fn flush(link: &mut Link, patience: Duration, doing: &'static str) -> Result<(), GuestError> {
     match link.flush(patience, &mut |_| true) {
         Ok(()) => Ok(()),
-        // The reason may have been sent before the connection was closed.
-        Err(broken) => match link.next(Duration::ZERO, &mut |_| true).map(|frame| frame.body) {
-            Ok(Body::Error { code, text }) => Err(GuestError::Refused { code, text, doing }),
-            _ => Err(GuestError::Lost { doing, why: broken.to_string() }),
-        },
+        Err(broken) => {
+            // The reason may have been sent before the connection was closed.
+            while let Ok(Some(frame)) = link.next_if_there() {
+                if let Body::Error { code, text } = frame.body {
+                    return Err(GuestError::Refused { code, text, doing });
+                }
+            }
+            Err(GuestError::Lost { doing, why: broken.to_string() })
+        }
     }
 }
 

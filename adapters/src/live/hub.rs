@@ -120,6 +120,8 @@ pub(super) struct Hub {
     pub(super) latency: Latencies,
     /// \[cycles\] The delay of every message, if guests are told of arrivals at once.
     pub(super) ahead: Option<u64>,
+    /// \[ps\] Messages are handed over no earlier than the next multiple of this time; 0 for at once.
+    pub(super) quantum: Time,
     /// A message whose arrival was not the one announced.
     pub(super) fault: Option<String>,
 }
@@ -153,6 +155,7 @@ impl Hub {
             measuring: true,
             latency: Latencies::default(),
             ahead: None,
+            quantum: 0,
             fault: None,
         }
     }
@@ -281,12 +284,15 @@ impl Hub {
                 inbox.insert(Place { time, delivery: false, source, sequence }, notice);
             }
         }
-        let place = Place { time: self.arrival(at, delay), delivery: true, source, sequence };
+        let arrival = self.arrival(at, delay);
+        let next = at.checked_div(self.quantum).map_or(0, |quanta| (quanta + 1).saturating_mul(self.quantum));
+        let (time, deferred) = (arrival.max(next), next.saturating_sub(arrival));
+        let place = Place { time, delivery: true, source, sequence };
         let seat = self.seats[inject.destination as usize];
         match seat.and_then(|seat| self.inboxes[seat.guest].as_mut().map(|inbox| (seat, inbox))) {
             Some((seat, inbox)) => {
                 let (size, payload) = (inject.size, inject.payload.clone());
-                let arrived = Some(Arrived { injected: at, size, payload, measured: self.measuring });
+                let arrived = Some(Arrived { injected: at, deferred, size, payload, measured: self.measuring });
                 inbox
                     .insert(place, Notice { link: seat.link, endpoint: seat.endpoint, cookie: inject.cookie, arrived });
             }
@@ -432,7 +438,7 @@ impl Hub {
         let seat = self.seats[destination as usize];
         match seat.and_then(|seat| self.inboxes[seat.guest].as_mut().map(|inbox| (seat, inbox))) {
             Some((seat, inbox)) => {
-                let arrived = Some(Arrived { injected: at, size, payload, measured });
+                let arrived = Some(Arrived { injected: at, deferred: 0, size, payload, measured });
                 inbox.insert(place, Notice { link: seat.link, endpoint: seat.endpoint, cookie, arrived });
             }
             None => {

@@ -8,7 +8,7 @@ use crate::protocol::{Body, Deliver};
 /// Sort key of the notices to a guest: time, kind, source node, sequence number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Place {
-    /// \[ps\] Time of the notice.
+    /// \[ps\] Time of the notice: of a message, when it is handed over.
     pub(super) time: Time,
     /// A Done precedes the deliveries of its time.
     pub(super) delivery: bool,
@@ -31,6 +31,8 @@ pub(super) struct Notice {
 #[derive(Clone, Debug)]
 pub(super) struct Arrived {
     pub(super) injected: Time,
+    /// \[ps\] How long after its arrival it may be handed over: to the end of a quantum.
+    pub(super) deferred: Time,
     pub(super) size: u64,
     pub(super) payload: Bytes,
     /// True if it was injected during measurement.
@@ -38,7 +40,7 @@ pub(super) struct Arrived {
 }
 
 impl Notice {
-    /// The frame of the notice, `late` after its time.
+    /// The frame of the notice, which is handed over `late` after its arrival.
     pub(super) fn body(self, place: &Place, late: Time) -> Body {
         match self.arrived {
             None => Body::Done { cookie: self.cookie },

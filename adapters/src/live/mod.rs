@@ -3,13 +3,17 @@
 //! # How
 //! Each guest has made a **promise**: the earliest time of any future injection. A cycle of the network is simulated
 //! once every promise lies beyond it, so that all its injections are known. A guest whose promise holds up the network
-//! is given its turn: its messages and a GoAhead are sent, and the end of its turn is awaited.
+//! is given its **turn**: it is sent its messages and a GoAhead, and the end of its turn is awaited. The GoAhead is a
+//! **grant**: it names the time up to which the guest's clock may run before its turn ends. A **step** is the longest
+//! grant of a stepped guest, whose clock runs by itself; the grant of a causal guest, whose clock advances only with its
+//! actions, has no limit.
 //!
-//! A GoAhead reaches no further than deliveries are certain: an injection that is not known yet, at the earliest
+//! A grant reaches no further than deliveries are certain: an injection that is not known yet, at the earliest
 //! promise t or later, affects nothing before t + H, where H is the interference horizon ([`Overheads::horizon`]). So
 //! in exact mode a message is always handed over before the guest's clock reaches its arrival, and results do not
 //! depend on the step. In quantised mode a grant is one step whatever the horizon; messages that arrive within it are
-//! handed over at its end, late. In real-time mode a grant also waits for the wall clock.
+//! handed over at its end, late. In real-time mode a grant also waits for the wall clock, of which a second of virtual
+//! time takes `factor` seconds.
 //!
 //! A guest without the turn must be silent. If its connection is closed then, the guest is lost. Closed connections are
 //! detected while the network simulates ([`TrGen::attend`]), while another guest has the turn, and during waits for the
@@ -151,10 +155,13 @@ impl Live {
     }
 
     /// Synchronises causal guests without a central order. Every message must take the same time, and no two guests may
-    /// share a node of the network.
+    /// share a node of the network. With a quantum longer than that time, the mode is [`Mode::Quantised`].
     #[must_use]
     pub fn synchronised(mut self, by: Ahead) -> Self {
         self.hub.ahead = Some(by.delay);
+        if let Protocol::Quantum(quantum) = by.protocol {
+            self.hub.quantum = quantum;
+        }
         self.sync = Some(Synchronised::new(by, self.players.len()));
         self
     }
@@ -172,16 +179,17 @@ impl Live {
         }
         for index in 0..self.players.len() {
             if self.players[index].is_playing() {
-                self.refuse(index, Code::Run, reason);
+                self.end_connections(index, Code::Run, reason);
             }
         }
     }
 
     /// Ends a guest's connections with an error, whether or not it can be delivered.
-    fn refuse(&mut self, index: usize, code: Code, text: &str) {
+    fn end_connections(&mut self, index: usize, code: Code, text: &str) {
         let error = Body::Error { code, text: text.to_owned() };
         self.players[index].say_everywhere(&error);
         self.log_everywhere(index, &error);
+        self.players[index].all_links().for_each(stream::Link::deafen);
     }
 
     /// Flushes the buffers of the wire log and of the capture.
@@ -244,6 +252,10 @@ impl Live {
             playing |= player.is_playing();
             earliest = earliest.min(player.promise(self.hub.first_notice(index)));
         }
+        if let Some(pace) = self.pace.as_mut().filter(|_| self.players.iter().any(Player::runs_in_real_time)) {
+            // It may send at any moment: the network does not run ahead of the wall clock.
+            earliest = earliest.min(pace.now().max(clock.end(self.now)));
+        }
         let phase = self.gate.as_ref().and_then(|gate| gate.next(|guest| self.players[guest].is_playing()));
         let entering = clock
             .cycle(earliest.saturating_add(send))
@@ -284,6 +296,9 @@ impl Live {
         loop {
             let due = self.due_by(now);
             if due.is_empty() {
+                if self.listen(now)? {
+                    continue;
+                }
                 return Ok(());
             }
             for &index in &due {
@@ -296,7 +311,8 @@ impl Live {
                 }
             }
             for (position, &index) in due.iter().enumerate() {
-                if matches!(self.players[index].state, State::Running { .. }) {
+                let player = &self.players[index];
+                if matches!(player.state, State::Running { .. }) && !player.is_realtime() {
                     match self.await_turn(index, &due[position..]) {
                         Ok(()) => {}
                         Err(Ended::Lost(loss)) => self.lose(index, &loss)?,
@@ -318,7 +334,7 @@ impl Live {
         }
         if let Some(behind) = self.pace.as_mut().and_then(Pace::worth_telling) {
             let seconds = behind as f64 * 1e-12;
-            (self.tell)(format!("virtual time is {seconds:.1} s behind the clock on the wall; raise --factor"));
+            (self.tell)(format!("virtual time is {seconds:.1} s behind the wall clock; raise --factor"));
         }
         Ok(())
     }
@@ -377,7 +393,7 @@ impl Live {
         if let Some((link, heard)) = &loss.heard {
             self.log_heard(index, *link, heard);
         }
-        self.refuse(index, loss.code, text);
+        self.end_connections(index, loss.code, text);
         self.players[index].state = State::Lost { why: loss.what.clone() };
         self.hub.forget(index);
         match self.rules.lost {

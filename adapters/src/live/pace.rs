@@ -70,6 +70,17 @@ impl Pace {
         true
     }
 
+    /// \[ps\] Virtual time by the wall clock.
+    pub(super) fn now(&mut self) -> Time {
+        virtual_time(self.epoch.get_or_insert_with(Instant::now).elapsed(), self.thousandths)
+    }
+
+    /// Until the wall clock reaches virtual time `time`; zero if it has.
+    pub(super) fn until(&mut self, time: Time) -> Duration {
+        let epoch = *self.epoch.get_or_insert_with(Instant::now);
+        on_the_wall(time, self.thousandths).saturating_sub(epoch.elapsed())
+    }
+
     /// Lag of the grants so far.
     pub(super) const fn behind(&self) -> Behind {
         self.behind

@@ -154,10 +154,21 @@ impl Player {
         self.class == Class::Stepped
     }
 
+    pub(super) fn is_realtime(&self) -> bool {
+        self.class == Class::Realtime
+    }
+
+    /// True if it has the turn and lives by the wall clock.
+    pub(super) fn runs_in_real_time(&self) -> bool {
+        self.is_realtime() && matches!(self.state, State::Running { .. })
+    }
+
     /// \[ps\] The earliest time of any future injection, given the time of its first notice.
     pub(super) fn promise(&self, first_notice: Option<Time>) -> Time {
         match self.state {
             State::Stopped { next } => next.min(first_notice.unwrap_or(FOREVER)).max(self.time),
+            // The network does not wait for it.
+            State::Running { .. } if self.is_realtime() => FOREVER,
             State::Running { .. } => self.time.max(self.busy),
             State::Left | State::Lost { .. } => FOREVER,
         }

@@ -23,7 +23,8 @@ use super::{LOOK, Live};
 /// How guests learn how far they may go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protocol {
-    /// \[ps\] All stop at each multiple of this time, which is at most the shortest delay.
+    /// \[ps\] All stop at each multiple of this time. If it is longer than the delay, messages that arrive before the next
+    /// multiple are handed over there, late.
     Quantum(Time),
     /// Each blocked guest promises the others the earliest arrival of anything that it may yet send.
     NullMessage,
@@ -203,21 +204,7 @@ impl Live {
     fn hear_any(&mut self, due: &[usize]) -> Result<(), SourceError> {
         let (begin, mut said) = (Instant::now(), 0);
         loop {
-            let mut heard = false;
-            for index in 0..self.players.len() {
-                while matches!(self.players[index].state, State::Running { .. }) {
-                    let next = self.players[index].link().next_if_there().map_err(Loss::from);
-                    match next.and_then(|frame| frame.map(|frame| self.hear(index, frame)).transpose()) {
-                        Ok(None) => break,
-                        Ok(Some(_)) => heard = true,
-                        Err(loss) => {
-                            self.lose(index, &loss)?;
-                            heard = true;
-                        }
-                    }
-                }
-            }
-            if heard {
+            if self.hear_the_running()? {
                 return Ok(());
             }
             if self.rules.stop.load(Ordering::Relaxed) {

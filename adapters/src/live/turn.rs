@@ -7,14 +7,14 @@ use trgen::{Cycle, SourceError};
 
 use crate::clock::{FOREVER, Time};
 use crate::codec::CodecError;
-use crate::protocol::{Body, Code, Frame, Malformed, Mode};
+use crate::protocol::{Body, Class, Code, Frame, Malformed, Mode};
 use crate::stream::{self, Broken};
 
 use super::hub::LATEST;
 use super::inbox::Place;
-use super::player::State;
+use super::player::{Player, State};
 use super::report::Mark;
-use super::{Live, Rules, WarmUp, farewell};
+use super::{LOOK, Live, Rules, WarmUp, farewell};
 use crate::endpoint::Terms;
 
 /// Why a guest is lost.
@@ -87,56 +87,66 @@ impl From<Broken> for Loss {
 impl Live {
     /// Sends a guest its pending events and the GoAhead.
     pub(super) fn grant(&mut self, index: usize, now: Cycle) -> Result<(), Loss> {
-        let from = self.players[index].promise(self.hub.first_notice(index));
+        let mut from = self.players[index].promise(self.hub.first_notice(index));
         let until = self.until(index, from, now);
-        let slack = self.players[index].slack;
+        let player = &self.players[index];
         // Later arrivals may still be preceded by messages that are not known yet.
-        let taken = if self.players[index].is_stepped() { until.saturating_add(slack) } else { self.known(now) };
-        self.hand_over(index, taken)?;
+        let mut taken = if player.is_stepped() { until.saturating_add(player.slack) } else { self.known(now) };
+        if let Some(pace) = self.pace.as_mut().filter(|_| player.is_realtime()) {
+            from = from.max(pace.now());
+            taken = taken.min(from);
+        }
+        self.hand_over(index, taken, from)?;
         self.begin_turn(index, from, until)
     }
 
     /// The same for a causal guest: with all events up to `taken`, or up to `named`, whichever is later.
     pub(super) fn grant_until(&mut self, index: usize, taken: Time, named: Option<Place>) -> Result<(), Loss> {
         let from = self.players[index].promise(self.hub.first_notice(index));
-        self.hand_over(index, taken)?;
+        self.hand_over(index, taken, from)?;
         while let Some(named) = named
             && self.hub.first_place(index).is_some_and(|first| first <= named)
         {
-            self.hand_over_first(index, named.time)?;
+            self.hand_over_first(index, named.time, from)?;
         }
         self.players[index].awaits = None;
         self.begin_turn(index, from, FOREVER)
     }
 
-    fn hand_over(&mut self, index: usize, taken: Time) -> Result<(), Loss> {
-        while self.hand_over_first(index, taken)? {}
+    fn hand_over(&mut self, index: usize, taken: Time, from: Time) -> Result<(), Loss> {
+        while self.hand_over_first(index, taken, from)? {}
         Ok(())
     }
 
-    /// Hands the first event over, if its time is at most `taken`.
-    fn hand_over_first(&mut self, index: usize, taken: Time) -> Result<bool, Loss> {
+    /// Hands the first event over, if its time is at most `taken`. The turn begins at `from`.
+    fn hand_over_first(&mut self, index: usize, taken: Time, from: Time) -> Result<bool, Loss> {
         let exact = self.rules.terms.mode == Mode::Exact;
         let Some((place, notice)) = self.hub.take_notice(index, taken) else { return Ok(false) };
         let player = &mut self.players[index];
-        // The clock of a causal guest does not run while it waits: no event of that time is late.
-        let late = if player.is_stepped() { player.time.saturating_sub(place.time) } else { 0 };
-        let late_in_earnest = late > 0 && place.time >= player.warm;
-        if late_in_earnest && exact {
+        let late = match player.class {
+            Class::Stepped => player.time.saturating_sub(place.time),
+            // Its clock does not run while it waits: no event of that time is late.
+            Class::Causal => 0,
+            // It has waited since the end of its last turn.
+            Class::Realtime => from.saturating_sub(place.time.max(player.time)),
+        };
+        let all = late + notice.arrived.as_ref().map_or(0, |arrived| arrived.deferred);
+        let in_earnest = all > 0 && place.time >= player.warm;
+        if in_earnest && exact {
             let what = format!("an arrival at {} ps was decided too late, which is a fault of fsin", place.time);
             return Err(Loss::new(Code::Run, what));
         }
-        if late_in_earnest && place.delivery {
+        if in_earnest && place.delivery {
             player.late.count += 1;
-            player.late.sum += u128::from(late);
-            player.late.max = player.late.max.max(late);
+            player.late.sum += u128::from(all);
+            player.late.max = player.late.max.max(all);
         }
         player.notices += 1;
         if let Some(arrived) = &notice.arrived {
-            self.hub.handed_over(&place, arrived, if late_in_earnest { late } else { 0 });
+            self.hub.handed_over(&place, arrived, if in_earnest { late } else { 0 });
         }
         let (link, endpoint) = (notice.link, notice.endpoint);
-        let body = notice.body(&place, late);
+        let body = notice.body(&place, all);
         player.put(link, endpoint, place.time + late, &body);
         self.log('>', index, link, endpoint, place.time + late, &body);
         if self.players[index].connection(link).is_full() {
@@ -206,6 +216,46 @@ impl Live {
                 }
             }
         }
+    }
+
+    /// Processes all frames that guests with the turn have sent; true if there was one, or a guest is lost.
+    pub(super) fn hear_the_running(&mut self) -> Result<bool, SourceError> {
+        let mut heard = false;
+        for index in 0..self.players.len() {
+            while matches!(self.players[index].state, State::Running { .. }) {
+                let next = self.players[index].link().next_if_there().map_err(Loss::from);
+                match next.and_then(|frame| frame.map(|frame| self.hear(index, frame)).transpose()) {
+                    Ok(None) => break,
+                    Ok(Some(_)) => heard = true,
+                    Err(loss) => {
+                        self.lose(index, &loss)?;
+                        heard = true;
+                    }
+                }
+            }
+        }
+        Ok(heard)
+    }
+
+    /// Hears guests that live by the wall clock until no injection can enter cycle `now` any more. While nothing is on
+    /// its way in the network, until one of them has said something. True if one has.
+    pub(super) fn listen(&mut self, now: Cycle) -> Result<bool, SourceError> {
+        let end = self.rules.terms.clock.end(now).saturating_sub(self.rules.overheads.send);
+        while !self.rules.stop.load(Ordering::Relaxed)
+            && let Some(pace) = &mut self.pace
+            && self.players.iter().any(Player::runs_in_real_time)
+        {
+            let left = if self.hub.is_empty() { LOOK } else { pace.until(end).min(LOOK) };
+            let running = self.players.iter().filter(|player| player.runs_in_real_time());
+            if stream::await_any(running.flat_map(Player::all_links), left) {
+                return self.hear_the_running();
+            }
+            if left.is_zero() {
+                break;
+            }
+            self.look_at_the_silent()?;
+        }
+        Ok(false)
     }
 
     /// Processes the remaining input of those guests among these that have closed their connections.

@@ -56,6 +56,7 @@ impl WireLog {
         let class = match class {
             Class::Stepped => "stepped",
             Class::Causal => "causal",
+            Class::Realtime => "realtime",
         };
         self.line.clear();
         let _ = write!(self.line, "<\t{}\t0\t0\tHello\tclass={class} step={step} nodes=", name);

@@ -87,6 +87,7 @@ impl Body {
                 out.put_u8(match hello.class {
                     Class::Stepped => 0,
                     Class::Causal => 1,
+                    Class::Realtime => 2,
                 });
                 out.put_u8(match hello.role {
                     Role::Node => 0,
@@ -234,6 +235,7 @@ fn hello(from: &mut Reader) -> Result<Hello, Malformed> {
     let class = match from.u8()? {
         0 => Class::Stepped,
         1 => Class::Causal,
+        2 => Class::Realtime,
         _ => return Err(from.value("class")),
     };
     let role = match from.u8()? {

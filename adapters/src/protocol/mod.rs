@@ -18,7 +18,7 @@ pub const MAGIC: [u8; 4] = *b"TGP1";
 /// Major version: both sides must agree.
 pub const MAJOR: u16 = 1;
 /// Minor version: both sides use the smaller one.
-pub const MINOR: u16 = 2;
+pub const MINOR: u16 = 3;
 /// First minor version with [`Body::Part`] and [`Inject::unmodelled`].
 pub const MINOR_OF_PARTS: u16 = 1;
 /// First minor version with [`Body::Awaits`].
@@ -50,6 +50,9 @@ pub enum Class {
     Stepped,
     /// Its clock advances only with its actions; it stops only to wait.
     Causal,
+    /// Its clock is the wall clock, slowed down by [`Welcome::pace`]; it stops only to wait, and the network goes on
+    /// meanwhile. In real-time mode, from minor version 3 on.
+    Realtime,
 }
 
 /// Relation of deliveries to steps.

@@ -12,6 +12,7 @@ mod lines;
 mod links;
 mod page;
 mod plot;
+mod ranks;
 mod rounded;
 mod svg;
 mod table;
@@ -21,6 +22,7 @@ pub use page::{Baseline, Subject, page};
 #[cfg(feature = "plots")]
 pub use plot::{ConvertError, Graphic};
 pub use plot::{Look, Picture, Range, Scale, pictures};
+pub use ranks::traffic_picture;
 pub use rounded::{percent, rounded, with_interval};
 pub use svg::{COLOURS, Colour, escape};
 

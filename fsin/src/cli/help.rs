@@ -114,6 +114,7 @@ fn lesson(name: &str) -> (&'static [&'static str], &'static str) {
                 "fsin mpirun -n 16 --topology torus:4x4 -- ./app",
                 "fsin mpirun -n 4 --network switch:delay=1us,nodes=4 --compute fixed:100ns --label -- ./app input",
                 "fsin mpirun -n 16 --record app.trg -o result.json -- ./app",
+                "fsin mpirun -n 4 --network switch:delay=1us,nodes=4 --mode realtime --factor 64 -- ./app",
             ],
             "Exit status: 0 done, otherwise that of the program; 1 a rank has failed, 2 the command line cannot be used, 3 the \
              program is in deadlock, 130 interrupted.",

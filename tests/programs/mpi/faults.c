@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 int main(int argc, char **argv) {
     int rank, size, data[64] = {0};
@@ -44,6 +46,21 @@ int main(int argc, char **argv) {
             MPI_Sendrecv_replace(data, 1, MPI_INT, (rank + 1) % size, 5, (rank + size - 1) % size, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             if (rank == 0 && data[1]++ == 100) puts("going on"), fflush(stdout);
         }
+    } else if (!strcmp(what, "hostile")) {
+        /* Noise on the connection to the network, which is the only socket of the process. */
+        unsigned char frame[32];
+        for (int fd = 3; rank == 1 && fd < 64; fd++) {
+            struct stat about;
+            if (fstat(fd, &about) || !S_ISSOCK(about.st_mode)) continue;
+            for (int i = 0; i < 100000; i++) {
+                for (int j = 0; j < 32; j++) frame[j] = rand();
+                if (send(fd, frame, sizeof frame, MSG_NOSIGNAL) < 0) break;
+            }
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    } else if (!strcmp(what, "environment")) {
+        extern char **environ;
+        for (char **one = environ; rank == 0 && *one; one++) puts(*one);
     } else if (!strcmp(what, "unreceived")) {
         if (rank == 0) MPI_Send(data, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
     }

@@ -94,7 +94,7 @@ pub(crate) fn predefined(keyval: c_int) -> Option<c_int> {
         // All ranks read one virtual time.
         0x6440_0007 | 0x6440_0008 => 1,
         0x6440_0009 | 0x6440_000a => w().size as c_int,
-        0x6440_000b | 0x6440_000c => ERR_LASTCODE,
+        0x6440_000b | 0x6440_000c => ERR_LASTCODE + w().errors.len() as c_int,
         0x6440_000d | 0x6440_000e => 0,
         _ => return None,
     })
@@ -118,7 +118,8 @@ unsafe fn get_comm(comm: c_int, keyval: c_int, value: *mut isize, flag: Ip) -> O
         match found {
             Some(Ok(found)) => put(value, found),
             Some(Err(predefined)) => {
-                let kept = w().predefined.entry(keyval).or_insert_with(|| Box::new(predefined));
+                let kept = w().predefined.entry(keyval).or_default();
+                **kept = predefined;
                 put(value, std::ptr::from_mut::<c_int>(kept) as isize);
             }
             None => {}

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use crate::abi::*;
 use crate::calls::communicators::{make, split};
+use crate::calls::intercommunicators::{fetch, lane, ship};
 use crate::communicator::{Topology, get};
 use crate::world::{Outcome, error};
 
@@ -288,6 +289,48 @@ mpi! {
         let (sources, destinations) = (slice(from, incoming).to_vec(), slice(to, outgoing).to_vec());
         let made = make(comm, group)?;
         get(made)?.topology = Some(Rc::new(Topology::Neighbours { sources, destinations, weights }));
+        put(new, made);
+        Ok(())
+    }
+    fn MPI_Dist_graph_create(
+        comm: I, nodes: I, sources: *const c_int, degrees: *const c_int, destinations: *const c_int,
+        weights: *const c_int, _info: I, _reorder: I, new: Ip,
+    ) {
+        let group = get(comm)?.group.to_vec();
+        let (count, unweighted) = (nodes.max(0) as usize, crate::calls::fortran::MPI_UNWEIGHTED.cast_const());
+        let (sources, degrees) = (slice(sources, count), slice(degrees, count));
+        let total: usize = degrees.iter().map(|&degree| degree.max(0) as usize).sum();
+        let destinations = slice(destinations, total);
+        let weighted = weights != unweighted;
+        let weights = if weighted { slice(weights, total).to_vec() } else { vec![0; total] };
+        let starts = sources.iter().zip(degrees).flat_map(|(&source, &degree)| vec![source; degree.max(0) as usize]);
+        let edges = starts.zip(destinations).zip(&weights);
+        let numbers: Vec<c_int> = edges.flat_map(|((from, &to), &weight)| [from, to, weight]).collect();
+        // Every rank learns of all edges, and keeps its own.
+        let (ranks, own) = (group.len() as c_int, get(comm)?.rank as c_int);
+        for to in 0..ranks {
+            ship(&numbers, lane(0), to, comm)?;
+        }
+        let (mut incoming, mut outgoing) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
+        for from in 0..ranks {
+            for edge in fetch(lane(0), from, comm)?.chunks_exact(3) {
+                for rank in &edge[..2] {
+                    get(comm)?.world_of(*rank)?;
+                }
+                if edge[1] == own {
+                    incoming.0.push(edge[0]);
+                    incoming.1.push(edge[2]);
+                }
+                if edge[0] == own {
+                    outgoing.0.push(edge[1]);
+                    outgoing.1.push(edge[2]);
+                }
+            }
+        }
+        let weights = weighted.then_some((incoming.1, outgoing.1));
+        let made = make(comm, group)?;
+        get(made)?.topology =
+            Some(Rc::new(Topology::Neighbours { sources: incoming.0, destinations: outgoing.0, weights }));
         put(new, made);
         Ok(())
     }

@@ -9,6 +9,7 @@ use trgen::trace::collectives::Collective;
 use crate::abi::*;
 use crate::calls::attributes;
 use crate::calls::information::{self, text};
+use crate::calls::intercommunicators;
 use crate::calls::requests::wait_own;
 use crate::collective;
 use crate::communicator::{self, Comm, get, new_group};
@@ -18,7 +19,7 @@ use crate::world::{Outcome, error, w};
 
 /// The numbers of all ranks, exchanged by an allgather of them.
 pub(crate) fn exchange(comm: c_int, own: [c_int; 2]) -> Outcome<Vec<[c_int; 2]>> {
-    let (rank, size) = get(comm).map(|comm| (comm.rank as u32, comm.size()))?;
+    let (rank, size) = communicator::intra(comm).map(|comm| (comm.rank as u32, comm.size()))?;
     let bytes: Vec<u8> = own.iter().flat_map(|number| number.to_le_bytes()).collect();
     let found: Rc<std::cell::RefCell<Vec<[c_int; 2]>>> = Rc::default();
     let result = Rc::clone(&found);
@@ -70,8 +71,9 @@ pub(crate) fn split(comm: c_int, colour: c_int, key: c_int) -> Outcome<c_int> {
 }
 
 fn duplicate(comm: c_int) -> Outcome<c_int> {
-    let group = get(comm)?.group.to_vec();
-    let new = make(comm, group)?;
+    let found = get(comm)?;
+    let group = found.group.to_vec();
+    let new = if found.remote.is_some() { intercommunicators::duplicate(comm)? } else { make(comm, group)? };
     let (topology, attributes) = get(comm).map(|comm| (comm.topology.clone(), comm.attributes.clone()))?;
     get(new)?.topology = topology;
     for (keyval, value) in attributes {
@@ -111,12 +113,16 @@ mpi! {
         Ok(())
     }
     fn MPI_Comm_compare(a: I, b: I, result: Ip) {
-        let (first, second) = (get(a)?.group.to_vec(), get(b)?.group.to_vec());
-        let same = first == second;
-        let (mut x, mut y) = (first, second);
-        x.sort_unstable();
-        y.sort_unstable();
-        put(result, if a == b { 0 } else if same { 1 } else if x == y { 2 } else { 3 });
+        let (first, second) = (get(a)?, get(b)?);
+        let sorted = |group: &[usize]| {
+            let mut group = group.to_vec();
+            group.sort_unstable();
+            group
+        };
+        let same = first.group == second.group && first.remote == second.remote;
+        let other = |comm: &Comm| comm.remote.as_ref().map(|remote| sorted(remote));
+        let similar = sorted(&first.group) == sorted(&second.group) && other(first) == other(second);
+        put(result, if a == b { 0 } else if same { 1 } else if similar { 2 } else { 3 });
         Ok(())
     }
     fn MPI_Comm_dup(comm: I, new: Ip) {
@@ -142,6 +148,7 @@ mpi! {
         Ok(())
     }
     fn MPI_Comm_create(comm: I, group: I, new: Ip) {
+        communicator::intra(comm)?;
         put(new, make(comm, communicator::group(group)?)?);
         Ok(())
     }
@@ -167,11 +174,6 @@ mpi! {
     }
     fn MPI_Comm_free(comm: Ip) { free(comm) }
     fn MPI_Comm_disconnect(comm: Ip) { free(comm) }
-    fn MPI_Comm_test_inter(comm: I, flag: Ip) {
-        get(comm)?;
-        put(flag, 0);
-        Ok(())
-    }
     fn MPI_Comm_get_parent(parent: Ip) {
         put(parent, COMM_NULL);
         Ok(())

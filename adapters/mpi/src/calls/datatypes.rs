@@ -105,6 +105,19 @@ fn subarray(sizes: &[i64], parts: &[i64], starts: &[i64], order: c_int, handle: 
     Ok(ty)
 }
 
+/// A predefined type of Fortran by the decimal digits and exponents that it must hold.
+fn chosen(handle: Option<c_int>, combiner: c_int, integers: Vec<i64>) -> Outcome<Type> {
+    let Some(handle) = handle else { return error(ERR_ARG, "no type of Fortran has this precision and range") };
+    let how = made(combiner, integers, Vec::new(), Vec::new());
+    Ok(Type { made: how, ..datatype::get(handle)? })
+}
+
+/// Which of the kinds of 4, 8 and 16 bytes holds so many digits and this exponent.
+fn real_kind(digits: c_int, range: c_int) -> Option<usize> {
+    const HOLD: [(c_int, c_int); 3] = [(6, 37), (15, 307), (33, 4931)];
+    HOLD.iter().position(|&(most, largest)| digits <= most && range <= largest)
+}
+
 fn resized(handle: c_int, lower: i64, extent: i64) -> Outcome<Type> {
     let inner = datatype::get(handle)?;
     let how = made(18, Vec::new(), vec![lower, extent], vec![handle]);
@@ -236,6 +249,24 @@ large! {
         put(lower, from);
         put(extent, to - from);
         Ok(())
+    }
+}
+
+mpi! {
+    fn MPI_Type_create_f90_real(digits: I, range: I, to: Ip) {
+        const KINDS: [c_int; 3] = [0x4c00_0427, 0x4c00_0829, 0x4c00_102b];
+        let handle = real_kind(digits, range).map(|kind| KINDS[kind]);
+        new(to, chosen(handle, 15, vec![digits.into(), range.into()])?)
+    }
+    fn MPI_Type_create_f90_complex(digits: I, range: I, to: Ip) {
+        const KINDS: [c_int; 3] = [0x4c00_0828, 0x4c00_102a, 0x4c00_202c];
+        let handle = real_kind(digits, range).map(|kind| KINDS[kind]);
+        new(to, chosen(handle, 16, vec![digits.into(), range.into()])?)
+    }
+    fn MPI_Type_create_f90_integer(range: I, to: Ip) {
+        const KINDS: [(c_int, c_int); 4] = [(2, 0x4c00_012d), (4, 0x4c00_022f), (9, 0x4c00_0430), (18, 0x4c00_0831)];
+        let handle = KINDS.iter().find(|(most, _)| range <= *most).map(|&(_, handle)| handle);
+        new(to, chosen(handle, 17, vec![range.into()])?)
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_double, c_int};
 
 use crate::abi::*;
 use crate::calls::collectives::barrier;
-use crate::calls::information::put_text;
+use crate::calls::information::{put_text, text};
 use crate::calls::requests::wait_own;
 use crate::clock;
 use crate::communicator::{self, Errhandler, Handler};
@@ -35,6 +35,14 @@ fn finalize() -> Outcome {
         crate::world::lost(&failure);
     }
     Ok(())
+}
+
+/// The first error class or code of the program.
+const ADDED: c_int = ERR_LASTCODE + 1;
+
+/// An error class or code of the program.
+fn added(code: c_int) -> Option<&'static mut (c_int, String)> {
+    w().errors.get_mut(usize::try_from(code - ADDED).ok()?)
 }
 
 /// Descriptions of error classes.
@@ -109,9 +117,28 @@ mpi! {
     }
     fn MPI_Pcontrol(_level: I) { Ok(()) }
     fn MPIX_GPU_query_support(_kind: I, supported: Ip) { put(supported, 0); Ok(()) }
-    fn MPI_Error_class(code: I, class: Ip) { put(class, code); Ok(()) }
+    fn MPI_Error_class(code: I, class: Ip) { put(class, added(code).map_or(code, |added| added.0)); Ok(()) }
     fn MPI_Error_string(code: I, text: *mut c_char, length: Ip) {
-        put(length, put_text(text, describe(code), 511));
+        let words = added(code).map_or_else(|| describe(code).to_owned(), |added| added.1.clone());
+        put(length, put_text(text, &words, 511));
+        Ok(())
+    }
+    fn MPI_Add_error_class(class: Ip) {
+        let new = ADDED + w().errors.len() as c_int;
+        w().errors.push((new, String::new()));
+        put(class, new);
+        Ok(())
+    }
+    fn MPI_Add_error_code(class: I, code: Ip) {
+        put(code, ADDED + w().errors.len() as c_int);
+        w().errors.push((class, String::new()));
+        Ok(())
+    }
+    fn MPI_Add_error_string(code: I, words: *const c_char) {
+        match added(code) {
+            Some(added) => added.1 = text(words),
+            None => return error(ERR_ARG, format!("{code} is not an error code of the program")),
+        }
         Ok(())
     }
     fn MPI_Comm_create_errhandler(function: Handler, handler: Ip) {
@@ -133,7 +160,8 @@ mpi! {
         if code == SUCCESS {
             return Ok(());
         }
-        Err(crate::world::Error { class: code, text: describe(code).to_owned(), comm })
+        let text = added(code).map_or_else(|| describe(code).to_owned(), |added| added.1.clone());
+        Err(crate::world::Error { class: code, text, comm })
     }
     fn MPI_Op_create(function: usize, commutes: I, op: Ip) { put(op, new_op(function, false, commutes != 0)?); Ok(()) }
     fn MPI_Op_create_c(function: usize, commutes: I, op: Ip) { put(op, new_op(function, true, commutes != 0)?); Ok(()) }

@@ -323,7 +323,7 @@ fn probe(from: I, tag: I, comm: I, blocks: bool) -> Outcome<Option<(usize, Statu
     }
     let position = engine::find(source, tag, context);
     if position.is_none() {
-        w().spend(POLL);
+        w().pay(POLL);
     }
     Ok(position.map(|position| (position, status_of(engine::found(position), comm))))
 }

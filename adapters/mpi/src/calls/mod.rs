@@ -9,6 +9,7 @@ mod environment;
 mod fortran;
 mod groups;
 mod information;
+mod intercommunicators;
 mod messages;
 mod neighbours;
 mod nonblocking;

@@ -110,7 +110,7 @@ fn test(is_over: impl Fn() -> bool) -> bool {
     if is_over() {
         return true;
     }
-    w().spend(POLL);
+    w().pay(POLL);
     false
 }
 

@@ -86,7 +86,10 @@ impl RunResult {
     /// The result of an MPI program with these ranks as guests.
     #[must_use]
     pub fn of_ranks(self, ranks: Vec<RankRow>) -> Self {
-        Self { ranks: Some(ranks), ..self }.writing(of_ranks())
+        let unexpected: u64 = ranks.iter().map(|rank| rank.messages_unexpected).sum();
+        let received: u64 = ranks.iter().map(|rank| rank.messages_received).sum();
+        let (messages_expected, messages_unexpected) = (Some(received.saturating_sub(unexpected)), Some(unexpected));
+        Self { ranks: Some(ranks), messages_expected, messages_unexpected, ..self }.writing(of_ranks())
     }
 }
 
@@ -96,6 +99,7 @@ fn guest(guest: &GuestReport) -> GuestRow {
     let class = match guest.class {
         Class::Stepped => "stepped",
         Class::Causal => "causal",
+        Class::Realtime => "realtime",
     };
     GuestRow {
         name: guest.name.clone(),

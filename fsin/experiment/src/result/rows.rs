@@ -399,8 +399,12 @@ pub struct RankRow {
     pub messages_received: u64,
     /// \[messages\] That had arrived before their receive was posted.
     pub messages_unexpected: u64,
+    /// What it sent to each other rank.
+    pub sent: Vec<SentRow>,
     /// \[calls\] By name.
     pub calls: BTreeMap<String, u64>,
+    /// Its collectives, by operation.
+    pub collectives: Vec<CollectiveRow>,
     /// Rounds of protocol messages, each to or from all other ranks; null with a central order.
     pub sync_rounds: Option<u64>,
     /// The same, relative to quanta as long as the delay.
@@ -409,7 +413,32 @@ pub struct RankRow {
     pub uninterrupted_mean_delays: Option<f64>,
 }
 
-/// The time that a rank waited in one call for one other rank.
+/// What a rank sent to another one.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct SentRow {
+    /// The other rank.
+    pub to: u64,
+    /// \[messages\] Those of collectives included.
+    pub messages: u64,
+    /// \[bytes\] Their sizes in the model.
+    pub bytes: u64,
+}
+
+/// The collectives of one kind of a rank.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct CollectiveRow {
+    /// The operation; `MPI_Finalize` is a barrier, and communicators are made by an allgather.
+    pub operation: String,
+    /// \[calls\] That it took part in.
+    pub count: u64,
+    /// \[ps\] From the beginning of each on this rank to its end on this rank, summed.
+    pub time_ps: u64,
+}
+
+/// The time that a rank waited in one call for one other rank: of a collective, for the rank whose message ended that
+/// part of the wait.
 #[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
 #[serde(default)]
 pub struct WaitRow {

@@ -176,8 +176,8 @@ figures! {
     ModelFigures = model_figures: Option<Vec<ModelFigure>>, [] "figures that only this network model has, over the whole run";
     Ports = ports: Option<Vec<PortRow>>, [] "figures of each output port and of its link, over the whole run; of network models that keep them";
     CpuSeconds = cpu_seconds: Option<f64>, ["s"] "processor time of all threads; depends on the machine";
-    WallSeconds = wall_seconds: Option<f64>, ["s"] "time on the wall; depends on the machine";
-    CyclesPerSecond = cycles_per_second: Option<f64>, ["cycles/s"] "simulated, per second of processor time (several threads: on the wall); depends on the machine";
+    WallSeconds = wall_seconds: Option<f64>, ["s"] "wall-clock time; depends on the machine";
+    CyclesPerSecond = cycles_per_second: Option<f64>, ["cycles/s"] "simulated, per second of processor time (several threads: wall-clock time); depends on the machine";
     PeakMemoryBytes = peak_memory_bytes: Option<u64>, ["bytes"] "most memory that the process held; depends on the machine";
     Digest = digest: Option<String>, [] "hash over every delivery (cycle, source, destination, sequence), 16 hexadecimal digits";
     Experiment = experiment: Map<String, Value>, [] "the resolved experiment: the value of each key that has a meaning in it";
@@ -203,7 +203,7 @@ figures! {
     MessagesLate = messages_late: Option<u64>, ["messages"] "handed over later than they arrived";
     LateMeanPs = late_mean_ps: Option<f64>, ["ps"] "mean lateness of the late messages";
     LateMaxPs = late_max_ps: Option<u64>, ["ps"] "greatest lateness of a message";
-    BehindMaxPs = behind_max_ps: Option<u64>, ["ps"] "most that a grant of time came after its time on the wall; of paced runs";
+    BehindMaxPs = behind_max_ps: Option<u64>, ["ps"] "most that virtual time was behind the wall clock, over all grants; of runs in real time";
     BehindMeanPs = behind_mean_ps: Option<f64>, ["ps"] "mean of the same";
     MessagesMeasured = messages_measured: Option<u64>, ["messages"] "whose latency was measured";
     MessageLatencyMeanPs = message_latency_mean_ps: Option<f64>, ["ps"] "mean time from sending a message to its being handed over";
@@ -212,11 +212,13 @@ figures! {
     MessageLatencyMaxPs = message_latency_max_ps: Option<u64>, ["ps"] "greatest message latency";
     PacketsMeasured = packets_measured: Option<u64>, ["packets"] "delivered while measuring";
     Turns = turns: Option<u64>, ["turns"] "of all guests";
-    TurnsPerSecond = turns_per_second: Option<f64>, ["turns/s"] "by the clock on the wall";
-    MessagesPerSecond = messages_per_second: Option<f64>, ["messages/s"] "by the clock on the wall";
+    TurnsPerSecond = turns_per_second: Option<f64>, ["turns/s"] "per second of wall-clock time";
+    MessagesPerSecond = messages_per_second: Option<f64>, ["messages/s"] "per second of wall-clock time";
     GuestDigest = guest_digest: Option<String>, [] "hash over all that guests injected and were delivered, 16 hexadecimal digits";
     RunningDigests = running_digests: Option<Vec<RunningDigest>>, [] "the same hash at regular moments";
     Guests = guests: Option<Vec<GuestRow>>, [] "figures of each guest, in the order of their nodes";
+    MessagesExpected = messages_expected: Option<u64>, ["messages"] "that arrived after the program had posted their receive";
+    MessagesUnexpected = messages_unexpected: Option<u64>, ["messages"] "that arrived before the program had posted their receive";
     Ranks = ranks: Option<Vec<RankRow>>, [] "figures of each rank of an MPI program";
 }
 
@@ -259,7 +261,14 @@ pub(super) const OF_GUESTS: &[Figure] = &[
 /// The figures of a run of an MPI program: those of its ranks as guests, and more of each rank.
 #[cfg(feature = "live")]
 pub(super) fn of_ranks() -> impl Iterator<Item = Figure> {
-    let more = |figure: Figure| std::iter::once(figure).chain((figure == F::Guests).then_some(F::Ranks));
+    let more = |figure: Figure| {
+        let more: &[Figure] = match figure {
+            F::LateMaxPs => &[F::MessagesExpected, F::MessagesUnexpected],
+            F::Guests => &[F::Ranks],
+            _ => &[],
+        };
+        std::iter::once(figure).chain(more.iter().copied())
+    };
     OF_GUESTS.iter().copied().flat_map(more)
 }
 

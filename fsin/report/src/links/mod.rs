@@ -46,9 +46,9 @@ pub(super) struct Map {
 }
 
 /// \[units\] Width of every picture.
-const WIDTH: f64 = 1000.0;
+pub(super) const WIDTH: f64 = 1000.0;
 /// \[units\] Letter height; at half the width of a page (85 mm) 34 are 8 points.
-const LETTERS: f64 = 34.0;
+pub(super) const LETTERS: f64 = 34.0;
 
 impl Map {
     /// The picture of a network; `None` if it is too large.
@@ -61,7 +61,7 @@ impl Map {
 }
 
 /// Words on a picture.
-fn words(text: &str, (x, y): (f64, f64), anchor: &str, turned: bool) -> String {
+pub(super) fn words(text: &str, (x, y): (f64, f64), anchor: &str, turned: bool) -> String {
     let turn = if turned { format!(" transform=\"rotate(-90 {x:.0} {y:.0})\"") } else { String::new() };
     format!(
         "<text x=\"{x:.0}\" y=\"{y:.0}\" dy=\"0.35em\" text-anchor=\"{anchor}\" font-family=\"sans-serif\" \

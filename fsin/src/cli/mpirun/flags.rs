@@ -10,6 +10,7 @@ use adapters::endpoint::Terms;
 use adapters::live::{LostGuest, Overheads, Rules, WarmUp};
 use adapters::protocol::{MAX_PAYLOAD, Mode};
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use fsin::experiment::live_keys;
 use serde_json::{Map, Value, json};
@@ -17,8 +18,9 @@ use trgen::NodeId;
 use trgen::trace::collectives::Choice;
 
 use crate::cli::guest::span;
+use crate::cli::serve;
 use crate::cli::serve::model::Model;
-use crate::cli::{Complaint, Exit, args};
+use crate::cli::{Complaint, Exit, args, looking};
 
 /// \[messages\] Most messages of one rank that have not left its node.
 const WINDOW: u32 = 1 << 20;
@@ -44,7 +46,8 @@ pub(in super::super) fn command() -> Command {
             "Runs an unmodified program that is linked with MPICH (libmpich.so.12), in C or Fortran: its ranks are \
              processes of this machine, its messages travel through the network below, and its clocks (MPI_Wtime, \
              gettimeofday, clock_gettime) read the time of that network. A rank's time passes by waiting for messages, \
-             and by computing as --compute says. The exit status is that of the program.",
+             and by computing as --compute says. With --mode realtime its time is the wall clock, slowed down by --factor. \
+             The exit status is that of the program.",
         )
         .next_help_heading("Program")
         .arg(
@@ -75,8 +78,29 @@ pub(in super::super) fn command() -> Command {
             "HOW",
             "none",
             "How long computing takes: none; fixed:TIME before each call that communicates; measured[:FACTOR], the \
-             processor time of the rank, which is not deterministic [none]",
+             processor time of the rank, which is not deterministic [none; measured in real-time mode]",
         ))
+        .arg(
+            word(
+                "mode",
+                "MODE",
+                "exact",
+                "exact: virtual time, no message is late; realtime: the program computes in real time, stretched by the \
+                 factor, and the network runs no faster than the wall clock: not deterministic [exact]",
+            )
+            .value_parser(PossibleValuesParser::new(["exact", "realtime"])),
+        )
+        .arg(serve::flags::factor())
+        .arg(
+            Arg::new("find-factor")
+                .long("find-factor")
+                .action(ArgAction::SetTrue)
+                .conflicts_with_all(["tui", "monitor", "record-view", "record", "wire-log", "pcap", "label", "digest-every", "heat-map"])
+                .help(
+                    "Run the program in real time again and again, each time with twice the factor, until its time and the \
+                     number of unexpected messages settle; print a line for each run instead of the program's output",
+                ),
+        )
         .arg(
             word(
                 "buffered",
@@ -97,7 +121,8 @@ pub(in super::super) fn command() -> Command {
             "HOW",
             "central",
             "How the clocks of ranks are kept in order: central; where every message takes the same time also \
-             quantum:TIME, null-message, conditional-event, combined, deterministic. All give the same results [central]",
+             quantum:TIME, null-message, conditional-event, combined, deterministic. All give the same results, except \
+             with a quantum longer than the delay, which is approximate [central]",
         ))
         .arg(word("send-overhead", "TIME", "0ns", "From a rank to the interface of its node [0ns]"))
         .arg(word("receive-overhead", "TIME", "0ns", "From the interface of a node to its rank [0ns]"))
@@ -119,6 +144,7 @@ pub(in super::super) fn command() -> Command {
             word("pcap-link", "TYPE", "user", "What they carry: ethernet, or user (link type 147) [user]")
                 .value_parser(PossibleValuesParser::new(["ethernet", "user"])),
         )
+        .arg(file("heat-map", "Draw who sends how much to whom, as a new file: NAME.svg, or NAME.png"))
         .arg(
             Arg::new("output")
                 .short('o')
@@ -131,12 +157,21 @@ pub(in super::super) fn command() -> Command {
             word("format", "FORMAT", "json", "How results are written [json]")
                 .value_parser(PossibleValuesParser::new(["csv", "json", "jsonl"])),
         );
+    let command = looking::flags(command);
     live_keys().fold(command, |command, key| command.arg(args::flag(key)))
 }
 
 /// How computing takes time, as ranks are told.
-pub(super) fn compute(matches: &ArgMatches) -> Result<String, Complaint> {
-    let word = matches.get_one::<String>("compute").map_or("none", String::as_str);
+pub(super) fn compute(matches: &ArgMatches, mode: Mode) -> Result<String, Complaint> {
+    let given = matches.value_source("compute") != Some(ValueSource::DefaultValue);
+    let word = match matches.get_one::<String>("compute").map_or("none", String::as_str) {
+        "none" if mode == Mode::Realtime && !given => "measured",
+        word => word,
+    };
+    if mode == Mode::Realtime && word == "none" {
+        let what = "--compute none: in real time computing takes time";
+        return Err(Complaint::new(Exit::Usage, what, "leave it out, or write --compute fixed:1us or measured:2.5"));
+    }
     let refused = |what: String| {
         let remedy = "write --compute none, --compute fixed:1us (units ps, ns, us, ms, s), or --compute measured:2.5";
         Err(Complaint::new(Exit::Usage, format!("--compute {word}: {what}"), remedy))
@@ -154,6 +189,20 @@ pub(super) fn compute(matches: &ArgMatches) -> Result<String, Complaint> {
         },
         _ => refused("it is neither none, fixed:TIME nor measured:FACTOR".to_owned()),
     }
+}
+
+/// The mode, and the pace of real time in thousandths.
+pub(super) fn mode(matches: &ArgMatches) -> Result<(Mode, u32), Complaint> {
+    let (mode, pace) = match matches.get_flag("find-factor") {
+        true => (Mode::Realtime, serve::flags::pace(matches)?),
+        false => serve::flags::mode(matches)?,
+    };
+    let sync = matches.get_one::<String>("sync").map_or("central", String::as_str);
+    if mode == Mode::Realtime && sync != "central" {
+        let what = format!("--sync {sync}: in real time the wall clock keeps ranks together");
+        return Err(Complaint::new(Exit::Usage, what, "leave it out, or use --mode exact"));
+    }
+    Ok((mode, pace))
 }
 
 /// The word for the algorithms of collectives, which is valid.
@@ -178,6 +227,7 @@ pub(super) fn rules(
     matches: &ArgMatches,
     model: &Model,
     ranks: usize,
+    (mode, pace): (Mode, u32),
     stop: &'static AtomicBool,
 ) -> Result<Rules, Complaint> {
     let each = matches.get_one::<usize>("ranks-per-node").copied().unwrap_or(1);
@@ -196,7 +246,7 @@ pub(super) fn rules(
     let horizon = overheads.horizon(model.clock);
     let terms = Terms {
         nodes: ranks,
-        mode: Mode::Exact,
+        mode,
         step: horizon,
         horizon,
         clock: model.clock,
@@ -206,7 +256,7 @@ pub(super) fn rules(
         handshake: Duration::from_secs(60),
         token: None,
         seed: model.seed,
-        pace: 0,
+        pace,
     };
     Ok(Rules {
         terms,
@@ -224,11 +274,25 @@ pub(super) fn rules(
 }
 
 /// Adds the flags of this command to the settings of the results.
-pub(super) fn settle(settings: &mut Map<String, Value>, matches: &ArgMatches, ranks: usize) {
+pub(super) fn settle(settings: &mut Map<String, Value>, matches: &ArgMatches, ranks: usize, terms: &Terms) {
     settings.insert("ranks".to_owned(), json!(ranks));
     settings.insert("ranks-per-node".to_owned(), json!(matches.get_one::<usize>("ranks-per-node")));
     settings.insert("buffered".to_owned(), json!(matches.get_one::<u64>("buffered")));
-    for name in ["compute", "collectives", "sync", "send-overhead", "receive-overhead"] {
+    let mode = match terms.mode {
+        Mode::Exact => "exact",
+        Mode::Quantised => "quantised",
+        Mode::Realtime => "realtime",
+    };
+    settings.insert("mode".to_owned(), json!(mode));
+    if terms.pace > 0 {
+        settings.insert("factor".to_owned(), json!(f64::from(terms.pace) / 1000.0));
+    }
+    let compute = match matches.get_one::<String>("compute").map_or("", String::as_str) {
+        "none" if terms.mode == Mode::Realtime => "measured",
+        word => word,
+    };
+    settings.insert("compute".to_owned(), json!(compute));
+    for name in ["collectives", "sync", "send-overhead", "receive-overhead"] {
         settings.insert(name.to_owned(), json!(matches.get_one::<String>(name)));
     }
 }

@@ -2,13 +2,15 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+
+use tui::feed::Feed;
 
 use crate::cli::{Complaint, Exit};
 
@@ -27,27 +29,80 @@ pub(super) struct Telling<'a> {
     pub(super) collectives: &'a str,
     pub(super) buffered: u64,
     pub(super) deterministic: bool,
+    pub(super) realtime: bool,
     pub(super) records: bool,
-    pub(super) label: bool,
+    pub(super) output: &'a Forward,
+}
+
+/// Where the output of the ranks goes.
+#[derive(Clone)]
+pub(super) enum Forward {
+    /// To that of the command.
+    Plain,
+    /// The same, line by line, each with its rank.
+    Labelled,
+    /// Nowhere, but for errors.
+    Nowhere,
+    /// To the log of the dashboard, which owns the terminal; what is meant for it follows at the end.
+    Board(Arc<Feed>, Arc<Mutex<Vec<u8>>>),
+}
+
+impl Forward {
+    /// How the output and the errors of a rank are connected.
+    fn pipes(&self) -> (Stdio, Stdio) {
+        match self {
+            Self::Plain => (Stdio::inherit(), Stdio::inherit()),
+            Self::Labelled => (Stdio::piped(), Stdio::piped()),
+            Self::Nowhere => (Stdio::null(), Stdio::inherit()),
+            Self::Board(..) if io::stdout().is_terminal() => (Stdio::piped(), Stdio::piped()),
+            Self::Board(..) => (Stdio::inherit(), Stdio::piped()),
+        }
+    }
+
+    /// What becomes of a line of a rank's output.
+    fn sink(&self, rank: usize, to: impl Write + Send + 'static, is_error: bool) -> Box<dyn FnMut(&[u8]) + Send> {
+        let mut to = to;
+        match self {
+            Self::Board(feed, kept) => {
+                let (feed, kept) = (Arc::clone(feed), Arc::clone(kept));
+                Box::new(move |line| {
+                    feed.log(format!("[{rank}] {}", String::from_utf8_lossy(line).trim_end()));
+                    if !is_error {
+                        kept.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(line);
+                    }
+                })
+            }
+            _ => Box::new(move |line| {
+                let line = [format!("[{rank}] ").as_bytes(), line].concat();
+                // A reader that has gone does not end the program.
+                let _ = to.write_all(&line).and_then(|()| to.flush());
+            }),
+        }
+    }
 }
 
 /// The processes of the ranks; those that still run are ended when this value is dropped.
 pub(super) struct Ranks {
     children: Vec<Child>,
     ended: Vec<Option<ExitStatus>>,
+    /// Those that have not ended by themselves.
+    killed: Vec<bool>,
     forwarders: Vec<JoinHandle<()>>,
 }
 
 impl Ranks {
     /// Starts the ranks.
     pub(super) fn start(telling: &Telling<'_>) -> Result<Self, Complaint> {
-        let mut ranks = Self { children: Vec::new(), ended: vec![None; telling.ranks], forwarders: Vec::new() };
+        let (ended, killed) = (vec![None; telling.ranks], vec![false; telling.ranks]);
+        let mut ranks = Self { children: Vec::new(), ended, killed, forwarders: Vec::new() };
         let mut libraries = telling.folder.as_os_str().to_owned();
         if let Some(others) = env::var_os("LD_LIBRARY_PATH").filter(|others| !others.is_empty()) {
             libraries.push(":");
             libraries.push(others);
         }
         let out = Arc::new(Mutex::new(()));
+        // The dashboard reads the keys.
+        let on_board = matches!(telling.output, Forward::Board(..));
         for rank in 0..telling.ranks {
             let mut command = Command::new(&telling.program[0]);
             command
@@ -60,24 +115,28 @@ impl Ranks {
                 .env("FSIN_MPI_COMPUTE", telling.compute)
                 .env("FSIN_MPI_COLLECTIVES", telling.collectives)
                 .env("FSIN_MPI_BUFFERED", telling.buffered.to_string())
-                .stdin(if rank == 0 { Stdio::inherit() } else { Stdio::null() });
+                .stdin(if rank == 0 && !on_board { Stdio::inherit() } else { Stdio::null() });
+            if telling.realtime {
+                command.env("FSIN_MPI_MODE", "realtime");
+            }
             if telling.deterministic {
                 command.env("FSIN_MPI_SYNC", "deterministic");
             }
             if telling.records {
                 command.env("FSIN_MPI_RECORD", "1");
             }
-            if telling.label {
-                command.stdout(Stdio::piped()).stderr(Stdio::piped());
-            }
+            let (stdout, stderr) = telling.output.pipes();
+            command.stdout(stdout).stderr(stderr);
             let mut child = command.spawn().map_err(|error| {
                 let program = telling.program[0].to_string_lossy();
                 let what = format!("cannot start rank {rank}, {program}: {error}");
                 Complaint::new(Exit::Usage, what, "name a program that can be executed, ./app for one in this folder")
             })?;
             let (from, errors) = (child.stdout.take(), child.stderr.take());
-            ranks.forwarders.extend(from.map(|from| forward(rank, from, io::stdout(), &out)));
-            ranks.forwarders.extend(errors.map(|from| forward(rank, from, io::stderr(), &out)));
+            let (lines, words) =
+                (telling.output.sink(rank, io::stdout(), false), telling.output.sink(rank, io::stderr(), true));
+            ranks.forwarders.extend(from.map(|from| forward(from, lines, &out)));
+            ranks.forwarders.extend(errors.map(|from| forward(from, words, &out)));
             ranks.children.push(child);
         }
         Ok(ranks)
@@ -99,9 +158,9 @@ impl Ranks {
         self.ended.iter().enumerate().find_map(|(rank, ended)| Some((rank, (*ended)?)))
     }
 
-    /// How a rank has ended.
+    /// How a rank has ended, if it has ended by itself.
     pub(super) fn status(&self, rank: usize) -> Option<ExitStatus> {
-        self.ended.get(rank).copied().flatten()
+        self.ended.get(rank).copied().flatten().filter(|_| !self.killed[rank])
     }
 
     /// Waits for ranks that end by themselves, and ends the others: at once if `now`.
@@ -122,10 +181,10 @@ impl Ranks {
     }
 
     fn kill(&mut self) {
-        for (child, ended) in self.children.iter_mut().zip(&mut self.ended) {
+        for ((child, ended), killed) in self.children.iter_mut().zip(&mut self.ended).zip(&mut self.killed) {
             if ended.is_none() {
                 // It may have ended by itself just now.
-                let _ = child.kill();
+                *killed = child.kill().is_ok();
                 *ended = child.wait().ok();
             }
         }
@@ -152,11 +211,10 @@ pub(super) fn words(status: ExitStatus) -> String {
     }
 }
 
-/// Copies output line by line, each with its rank.
+/// Passes output on line by line.
 fn forward(
-    rank: usize,
     from: impl Read + Send + 'static,
-    mut to: impl Write + Send + 'static,
+    mut to: Box<dyn FnMut(&[u8]) + Send>,
     out: &Arc<Mutex<()>>,
 ) -> JoinHandle<()> {
     let out = Arc::clone(out);
@@ -173,11 +231,7 @@ fn forward(
                 line.push(b'\n');
             }
             let _one = out.lock().unwrap_or_else(PoisonError::into_inner);
-            // A reader that has gone does not end the program.
-            let _ = to
-                .write_all(format!("[{rank}] ").as_bytes())
-                .and_then(|()| to.write_all(&line))
-                .and_then(|()| to.flush());
+            to(&line);
         }
     })
 }

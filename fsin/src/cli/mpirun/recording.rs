@@ -27,11 +27,15 @@ impl Contexts {
     }
 }
 
-/// The events of one rank.
-fn events(text: &str, contexts: &mut Contexts) -> Option<Vec<Event>> {
+/// The events of one rank, on a network with cycles of this length in picoseconds.
+///
+/// In a replay the event after a computation may take place in its last cycle, at the beginning of the run too
+/// (docs/decisions/0010-computation-times.md); a live rank computes to the end of that cycle. A cycle more at the
+/// beginning puts each event of the replay into the cycle of the live run, on which the draws of routers depend.
+fn events(text: &str, cycle: u64, contexts: &mut Contexts) -> Option<Vec<Event>> {
     let mut cancelled = HashSet::new();
     let mut open = HashSet::new();
-    let mut all = Vec::new();
+    let mut all = vec![Event::Compute(Picoseconds(cycle))];
     for line in text.lines().filter_map(|line| line.strip_prefix("x ")) {
         cancelled.insert(line.parse::<u32>().ok()?);
     }
@@ -77,11 +81,16 @@ fn events(text: &str, contexts: &mut Contexts) -> Option<Vec<Event>> {
     Some(all)
 }
 
-/// Writes the recordings of all ranks as a trace.
+/// Writes the recordings of all ranks as a trace; the cycle of the network is so many picoseconds long.
 ///
 /// # Errors
 /// A recording is missing or damaged, or the trace cannot be written.
-pub(super) fn write(folder: &Path, collectives: BTreeMap<String, u64>, ranks: usize, to: File) -> io::Result<()> {
+pub(super) fn write(
+    folder: &Path,
+    collectives: BTreeMap<String, u64>,
+    (ranks, cycle): (usize, u64),
+    to: File,
+) -> io::Result<()> {
     let damaged =
         |rank: usize| io::Error::new(io::ErrorKind::InvalidData, format!("the recording of rank {rank} is damaged"));
     let header = Header {
@@ -95,7 +104,7 @@ pub(super) fn write(folder: &Path, collectives: BTreeMap<String, u64>, ranks: us
     let mut contexts = Contexts::default();
     for rank in 0..ranks {
         let text = fs::read_to_string(folder.join(format!("events.{rank}")))?;
-        for event in events(&text, &mut contexts).ok_or_else(|| damaged(rank))? {
+        for event in events(&text, cycle, &mut contexts).ok_or_else(|| damaged(rank))? {
             writer.event(rank as u32, &event)?;
         }
     }

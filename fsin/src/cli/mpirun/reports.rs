@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use fsin::result::{RankRow, WaitRow};
+use fsin::result::{CollectiveRow, RankRow, SentRow, WaitRow};
 
 /// The report of one rank.
 #[derive(Clone, Default, Debug)]
@@ -55,10 +55,13 @@ impl Report {
             }
             "collective" => {
                 self.collectives.insert(words[0].to_owned(), number(1));
+                let (operation, count, time_ps) = (words[0].to_owned(), number(1), number(2));
+                row.collectives.push(CollectiveRow { operation, count, time_ps });
             }
             "sent" => {
                 row.messages_sent += number(1);
                 row.bytes_sent += number(2);
+                row.sent.push(SentRow { to: number(0), messages: number(1), bytes: number(2) });
             }
             "failure" => self.failure = Some(rest.to_owned()),
             "awaits" => self.awaits = Some(rest.to_owned()),

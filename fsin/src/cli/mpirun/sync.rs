@@ -2,14 +2,16 @@
 
 use adapters::clock::parse_span;
 use adapters::live::{Ahead, LiveReport, Protocol, Rules};
+use adapters::protocol::Mode;
 use clap::ArgMatches;
 use fsin::result::{RankRow, RunResult};
+use fsin::words::counted;
 
 use crate::cli::serve::model::Model;
 use crate::cli::{Complaint, Exit};
 
 /// The protocol that `--sync` names; `None` for a central order.
-pub(super) fn protocol(matches: &ArgMatches, model: &Model, rules: &Rules) -> Result<Option<Ahead>, Complaint> {
+pub(super) fn protocol(matches: &ArgMatches, model: &Model, rules: &mut Rules) -> Result<Option<Ahead>, Complaint> {
     let word = matches.get_one::<String>("sync").map_or("central", String::as_str);
     let refused = |what: &str, remedy: &str| Err(Complaint::new(Exit::Usage, format!("--sync {word}: {what}"), remedy));
     let protocol = match word.split_once(':') {
@@ -35,14 +37,29 @@ pub(super) fn protocol(matches: &ArgMatches, model: &Model, rules: &Rules) -> Re
         let what = "ranks share nodes, and messages within a node take one cycle";
         return refused(what, "use --sync central, or --ranks-per-node 1");
     }
-    let shortest = rules.overheads.horizon(model.clock);
+    // A message may arrive within a quantum that is longer, and is handed over at its end.
     if let Protocol::Quantum(quantum) = protocol
-        && quantum > shortest
+        && quantum > rules.overheads.horizon(model.clock)
     {
-        let what = format!("a message may arrive within a quantum, as it takes {shortest} ps, which is not exact");
-        return refused(&what, &format!("write a quantum of at most {shortest}ps"));
+        rules.terms.mode = Mode::Quantised;
     }
     Ok(Some(Ahead { protocol, delay }))
+}
+
+/// A warning if messages were late, which makes the run approximate.
+pub(super) fn lateness(matches: &ArgMatches, report: &LiveReport, shortest: u64) -> Option<String> {
+    let late: u64 = report.guests.iter().map(|guest| guest.late).sum();
+    let sum: f64 = report.guests.iter().filter_map(|guest| Some(guest.late_mean? * guest.late as f64)).sum();
+    let max = report.guests.iter().map(|guest| guest.late_max).max().unwrap_or(0);
+    let word = matches.get_one::<String>("sync").map_or("", String::as_str);
+    (late > 0).then(|| {
+        format!(
+            "approximate: with --sync {word}, {late} of {} were handed over late, by {:.0} ps on average and {max} ps at \
+             most; the delay is {shortest} ps",
+            counted(report.deliveries, "message", "messages"),
+            sum / late as f64,
+        )
+    })
 }
 
 /// Adds the account of the synchronisation; a message takes `shortest` ps.

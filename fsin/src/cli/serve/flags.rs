@@ -44,16 +44,11 @@ pub(in super::super) fn command() -> Command {
                 "MODE",
                 "exact",
                 "exact: no message is late, steps are at most the horizon; quantised: any step; realtime: quantised, and \
-                 no faster than the clock on the wall [exact]",
+                 no faster than the wall clock [exact]",
             )
             .value_parser(PossibleValuesParser::new(["exact", "quantised", "realtime"])),
         )
-        .arg(
-            Arg::new("factor")
-                .long("factor")
-                .value_name("X")
-                .help("In real-time mode: seconds on the wall for each second of virtual time, 0.001 to 1000000 [1]"),
-        )
+        .arg(factor())
         .arg(
             Arg::new("step")
                 .long("step")
@@ -108,31 +103,43 @@ pub(in super::super) fn command() -> Command {
     live_keys().fold(command, |command, key| command.arg(args::flag(key)))
 }
 
+/// `--factor`.
+pub(in crate::cli) fn factor() -> Arg {
+    Arg::new("factor")
+        .long("factor")
+        .value_name("X")
+        .help("In real-time mode: seconds of wall-clock time per second of virtual time, 0.001 to 1000000 [1]")
+}
+
 fn refused(what: String, remedy: &str) -> Complaint {
     Complaint::new(Exit::Usage, what, remedy)
 }
 
 /// The mode, and the pace of real time in thousandths.
-pub(super) fn mode(matches: &ArgMatches) -> Result<(Mode, u32), Complaint> {
+pub(in crate::cli) fn mode(matches: &ArgMatches) -> Result<(Mode, u32), Complaint> {
     let mode = match matches.get_one::<String>("mode").map_or("exact", String::as_str) {
         "quantised" => Mode::Quantised,
         "realtime" => Mode::Realtime,
         _ => Mode::Exact,
     };
-    let factor = matches.get_one::<String>("factor");
-    if mode != Mode::Realtime {
-        return match factor {
-            Some(_) => Err(refused(
-                "--factor has a meaning in real-time mode only".to_owned(),
-                "add --mode realtime, or leave it out",
-            )),
-            None => Ok((mode, 0)),
-        };
+    if mode == Mode::Realtime {
+        return Ok((mode, pace(matches)?));
     }
-    let Some(factor) = factor else { return Ok((mode, 1000)) };
+    match matches.contains_id("factor") {
+        true => Err(refused(
+            "--factor has a meaning in real-time mode only".to_owned(),
+            "add --mode realtime, or leave it out",
+        )),
+        false => Ok((mode, 0)),
+    }
+}
+
+/// The factor of `--factor`, in thousandths; 1 without it.
+pub(in crate::cli) fn pace(matches: &ArgMatches) -> Result<u32, Complaint> {
+    let Some(factor) = matches.get_one::<String>("factor") else { return Ok(1000) };
     let thousandths = factor.parse::<f64>().ok().map(|factor| (factor * 1000.0).round());
     match thousandths.filter(|thousandths| (1.0..=1e9).contains(thousandths)) {
-        Some(thousandths) => Ok((mode, thousandths as u32)),
+        Some(thousandths) => Ok(thousandths as u32),
         None => Err(refused(
             format!("--factor takes a number from 0.001 to 1000000, not `{factor}`"),
             "write --factor 10 for a run ten times slower than real time",

@@ -23,8 +23,8 @@ use super::{Complaint, Exit, Flags, interrupt, manifest, output};
 pub(super) mod flags;
 pub(super) mod model;
 mod rules;
-mod waiting;
-mod warnings;
+pub(super) mod waiting;
+pub(super) mod warnings;
 
 pub(super) use flags::command;
 use model::{Model, model};

@@ -8,7 +8,7 @@ use tui::feed::Feed;
 use tui::view::{Snapshot, Sources};
 
 /// Shows the number of connected guests while others are missing.
-pub(super) struct Waiting {
+pub(in crate::cli) struct Waiting {
     board: Option<Arc<Feed>>,
     wanted: usize,
     since: Instant,
@@ -16,7 +16,7 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    pub(super) fn new(board: Option<Arc<Feed>>, wanted: usize) -> Self {
+    pub(in crate::cli) fn new(board: Option<Arc<Feed>>, wanted: usize) -> Self {
         let mut waiting = Self { board, wanted, since: Instant::now(), shown: None };
         waiting.show(wanted);
         waiting
@@ -36,7 +36,7 @@ impl Waiting {
     }
 
     /// This number of nodes have no guest yet. False once the user wants to stop.
-    pub(super) fn go_on(&mut self, missing: usize, stop: &AtomicBool) -> bool {
+    pub(in crate::cli) fn go_on(&mut self, missing: usize, stop: &AtomicBool) -> bool {
         self.show(missing.min(self.wanted));
         !stop.load(Ordering::Relaxed)
     }

@@ -18,14 +18,14 @@ pub(super) fn of_region(Region { from, to }: &Region, phase: u64) -> Option<Stri
 /// \[ps\] Lag of virtual time behind the wall clock that deserves a warning: more than late wake-ups explain.
 const BEHIND: u64 = 10_000_000_000;
 
-/// The effect on guests of a network that did not keep up with the wall clock, at `factor` seconds for each of virtual
-/// time.
-pub(super) fn of_pace(behind: Option<Behind>, factor: f64) -> Option<String> {
+/// The effect on guests of a network that did not keep up with the wall clock. `factor` is the wall-clock time, in seconds, of a second of
+/// virtual time.
+pub(in crate::cli) fn of_pace(behind: Option<Behind>, factor: f64) -> Option<String> {
     let behind = behind.filter(|behind| behind.max >= BEHIND)?;
     let seconds = |time: f64| time * 1e-12;
     let enough = factor * (behind.at as f64 + behind.max as f64) / behind.at.max(1) as f64;
     Some(format!(
-        "virtual time came up to {:.3} s behind the clock on the wall, {:.3} s on the average of all grants: guests that live by \
+        "virtual time came up to {:.3} s behind the wall clock, {:.3} s on the average of all grants: guests that live by \
          that clock took the network for slower than it is; {}",
         seconds(behind.max as f64),
         seconds(behind.mean().unwrap_or(0.0)),

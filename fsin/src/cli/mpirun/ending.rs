@@ -1,0 +1,93 @@
+//! How a run of a program has ended, and whose fault it is.
+
+use std::process::ExitStatus;
+
+use adapters::endpoint::EndpointError;
+use adapters::live::Live;
+use fsin::couple::Failure;
+use fsin::run::Outcome;
+
+use super::library::Folder;
+use super::ranks::{self, Ranks};
+use super::reports::{self, Report};
+use crate::cli::{Complaint, Exit, diagnostic, output};
+
+/// How the program has ended.
+pub(super) enum Ended {
+    /// All ranks have finalized and ended with this status.
+    Program(i32),
+    Failed(Complaint),
+}
+
+/// The error of an endpoint that cannot work, or of a wait that was interrupted.
+pub(super) fn refused(error: EndpointError) -> Complaint {
+    match error {
+        EndpointError::Interrupted { .. } => {
+            Complaint::new(Exit::Interrupted, "interrupted before all ranks had called MPI_Init", "start it again")
+        }
+        error => Complaint::new(Exit::Failed, error.to_string(), error.remedy()),
+    }
+}
+
+/// The error of a rank that has ended before time began.
+pub(super) fn never_began(folder: &Folder, rank: usize, status: ExitStatus) -> Complaint {
+    let report = reports::read(folder.path(), rank + 1).pop().flatten();
+    if let Some(failure) = report.and_then(|report| report.failure) {
+        return Complaint::new(Exit::Failed, failure, "correct the program");
+    }
+    let what = format!("rank {rank} {} before MPI_Init", ranks::words(status));
+    let remedy = "see what it has written; the program must be linked dynamically with MPICH (libmpich.so.12: see ldd)";
+    Complaint::new(Exit::Failed, what, remedy)
+}
+
+/// How the program has ended, and whose fault it is.
+pub(super) fn ending(outcome: &Outcome, live: &Live, ranks: &mut Ranks, reports: &[Option<Report>]) -> Ended {
+    const SHOWN: usize = 16;
+    match &outcome.failure {
+        None => {
+            let worst = ranks.look().map_or(0, |(_, status)| ranks::code(status));
+            Ended::Program(worst)
+        }
+        Some(Failure::TrafficDeadlock { .. }) => {
+            let wait = |(rank, report): (usize, &Option<Report>)| {
+                let awaits = report.as_ref().and_then(|report| report.awaits.clone());
+                Some(format!("\n  rank {rank}, {}", awaits?))
+            };
+            let waits: Vec<String> = reports.iter().enumerate().filter_map(wait).collect();
+            let more = waits.len().saturating_sub(SHOWN);
+            let tail = if more > 0 { format!("\n  ... and {more} more") } else { String::new() };
+            let what = format!(
+                "the program is in deadlock: nothing is on its way, and{}{tail}",
+                waits[..waits.len().min(SHOWN)].concat()
+            );
+            let remedy = "each of these ranks waits for something that no rank does: compare calls, ranks, tags and \
+                          communicators";
+            Ended::Failed(Complaint::new(Exit::Watchdog, what, remedy))
+        }
+        Some(failure) => {
+            let lost = live.report().guests.iter().position(|guest| guest.lost.is_some());
+            let Some(rank) = lost else { return Ended::Failed(Complaint::of_failure(failure)) };
+            let status = ranks.status(rank);
+            let said = reports.get(rank).and_then(|report| report.as_ref()?.failure.clone());
+            if let (Some(failure), Some(code)) = (said, status.and_then(|status| status.code())) {
+                // It has said why itself, on stderr.
+                output::tell(&format!("fsin mpirun: the run has ended because of this error: {failure}"));
+                return Ended::Program(code.max(1));
+            }
+            let how = status.map_or_else(|| "was lost".to_owned(), ranks::words);
+            let reason = live.report().guests[rank].lost.clone().unwrap_or_default();
+            let what = match status {
+                Some(status) if status.success() => format!("rank {rank} ended without a call of MPI_Finalize"),
+                Some(status) if status.code().is_none() => format!("rank {rank} {how}, and the other ranks were ended"),
+                _ => format!("rank {rank} {how}, and the other ranks were ended: {reason}"),
+            };
+            let code = status.map_or(1, ranks::code);
+            let complaint = Complaint::new(Exit::Failed, what, "see what it has written before its end");
+            if code == 0 || code == 1 {
+                return Ended::Failed(complaint);
+            }
+            diagnostic::show(&complaint);
+            Ended::Program(code)
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! One run of a program.
+
+use std::ffi::OsString;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use adapters::address::Address;
+use adapters::endpoint::Endpoint;
+use adapters::live::{Ahead, Live, Protocol, Rules, Watch};
+use adapters::protocol::Mode;
+use clap::ArgMatches;
+use fsin::couple::Coupled;
+use fsin::result::{RankRow, RunResult, of_guests};
+use fsin::run::{Outcome, to_end};
+use fsin::words::counted;
+use serde_json::json;
+use trgen::Cycle;
+
+use super::ending::{Ended, ending, never_began, refused};
+use super::library::{self, Folder};
+use super::ranks::{Forward, Ranks, Telling};
+use super::reports::{self, Report};
+use super::{flags, sync};
+use crate::cli::looking::Looking;
+use crate::cli::perform::Stopwatch;
+use crate::cli::serve::model::{Model, model};
+use crate::cli::serve::waiting::Waiting;
+use crate::cli::serve::warnings;
+use crate::cli::{Complaint, Flags, manifest, output};
+
+/// What is to be run.
+pub(super) struct Order {
+    ranks: usize,
+    compute: String,
+    collectives: String,
+    library: std::path::PathBuf,
+    pub(super) model: Model,
+    rules: Rules,
+    by: Option<Ahead>,
+    pub(super) records: bool,
+    pub(super) output: Forward,
+}
+
+impl Order {
+    /// The meaning of a command line.
+    pub(super) fn of(matches: &ArgMatches, stop: &'static AtomicBool) -> Result<Self, Complaint> {
+        let ranks = matches.get_one::<usize>("guests").copied().unwrap_or(1);
+        let mode = flags::mode(matches)?;
+        let (compute, collectives) = (flags::compute(matches, mode.0)?, flags::collectives(matches)?.to_owned());
+        let library = library::find()?;
+        let mut model = model(matches, Some(flags::nodes(matches, ranks).max(2)))?;
+        let mut rules = flags::rules(matches, &model, ranks, mode, stop)?;
+        let by = sync::protocol(matches, &model, &mut rules)?;
+        flags::settle(&mut model.settings, matches, ranks, &rules.terms);
+        let (records, output) = (false, Forward::Plain);
+        Ok(Self { ranks, compute, collectives, library, model, rules, by, records, output })
+    }
+
+    /// \[thousandths\] Wall-clock time over virtual time, in real time.
+    pub(super) fn pace(&self) -> u32 {
+        self.rules.terms.pace
+    }
+
+    /// The same with another pace.
+    pub(super) fn paced(mut self, thousandths: u32) -> Self {
+        self.rules.terms.pace = thousandths;
+        self.model.settings.insert("factor".to_owned(), json!(f64::from(thousandths) / 1000.0));
+        self
+    }
+}
+
+/// A run that has ended.
+pub(super) struct Finished {
+    pub(super) result: RunResult,
+    pub(super) ended: Ended,
+    pub(super) warnings: Vec<String>,
+    /// True if the user has stopped it.
+    pub(super) interrupted: bool,
+    pub(super) reports: Vec<Option<Report>>,
+    /// Where the ranks have left their recordings.
+    pub(super) folder: Folder,
+    /// Whether what was written during the run is whole.
+    pub(super) written: Result<(), String>,
+}
+
+/// Runs the program once. An error is one from before its beginning.
+pub(super) fn run(
+    matches: &ArgMatches,
+    order: Order,
+    watch: Watch,
+    mut looking: Option<&mut Looking>,
+    stop: &'static AtomicBool,
+) -> Result<Finished, Complaint> {
+    let Order { ranks: count, compute, collectives, library, mut model, rules, by, records, output } = order;
+    let shortest = rules.overheads.horizon(model.clock);
+    let factor = f64::from(rules.terms.pace) / 1000.0;
+    let folder = Folder::create(&library)?;
+    let socket = Address::Unix(folder.socket());
+    let endpoint = Endpoint::bind(&socket, None).map_err(refused)?;
+    let program: Vec<OsString> = matches.get_many("program").map(|words| words.cloned().collect()).unwrap_or_default();
+    let mut ranks = Ranks::start(&Telling {
+        program: &program,
+        ranks: count,
+        folder: folder.path(),
+        address: socket.to_string(),
+        compute: &compute,
+        collectives: &collectives,
+        buffered: matches.get_one::<u64>("buffered").copied().unwrap_or(0),
+        deterministic: by.is_some_and(|by| by.protocol == Protocol::Deterministic),
+        realtime: rules.terms.mode == Mode::Realtime,
+        records,
+        output: &output,
+    })?;
+    let quiet = matches.get_flag("quiet");
+    let board = looking.as_ref().map(|looking| looking.feed());
+    let on_board = looking.as_ref().is_some_and(|looking| looking.has_terminal());
+    let mut waiting = Waiting::new(board.clone(), count);
+    let tell = move |line: String| {
+        let line = format!("warning: {line}");
+        if !quiet && !on_board {
+            output::tell(&line);
+        }
+        if let Some(board) = &board {
+            board.log(line);
+        }
+    };
+    let mut lost = None;
+    let gathered = endpoint.gather(
+        &rules.terms,
+        count,
+        &mut |missing| {
+            ranks.look();
+            // Before time begins, no rank of an MPI program can end.
+            lost = ranks.first_ended();
+            waiting.go_on(missing, stop) && lost.is_none()
+        },
+        &mut |_| {},
+    );
+    let connections = match gathered {
+        Ok(connections) => connections,
+        Err(error) => {
+            ranks.end(true);
+            return Err(lost.map_or_else(|| refused(error), |(rank, status)| never_began(&folder, rank, status)));
+        }
+    };
+    let opening = manifest::Opening::of_guests(std::mem::take(&mut model.inputs));
+    let stopwatch = Stopwatch::start();
+    let mut live = Live::new(connections, rules, Box::new(tell)).watched(watch);
+    if let Some(by) = by {
+        live = live.synchronised(by);
+    }
+    let mut coupled = Coupled::new(&mut live, &mut *model.network, stop);
+    if let Some(looking) = &mut looking {
+        coupled = coupled.watched(looking.watch());
+    }
+    let mut outcome = to_end(&mut coupled, Cycle::NEVER, &mut |_| {});
+    drop(coupled);
+    let interrupted = stop.load(Ordering::Relaxed);
+    match &outcome.failure {
+        Some(failure) => live.close(&format!("the run has failed: {failure}")),
+        None if interrupted => live.close("the run was interrupted"),
+        None => live.close("the run has ended"),
+    }
+    let costs = stopwatch.costs(true, 1);
+    ranks.end(interrupted);
+    let reports = reports::read(folder.path(), count);
+    let ended = ending(&outcome, &live, &mut ranks, &reports);
+    if matches!(ended, Ended::Failed(_)) {
+        outcome.complete = false;
+    }
+    let report = live.report();
+    if outcome.failure.is_none() {
+        warn(&mut outcome, &reports);
+    }
+    let late = by.and_then(|_| sync::lateness(matches, &report, shortest));
+    let pace = warnings::of_pace(report.behind, factor);
+    outcome.warnings.extend(late.into_iter().chain(pace).map(Into::into));
+    let written = live.flush();
+    let manifest = opening.close_guests(model.seed, costs);
+    let picoseconds = |cycle: u64| model.clock.span(cycle);
+    let mut rows: Vec<RankRow> = reports.iter().flatten().map(|report| report.row.clone()).collect();
+    sync::account(&mut rows, &report, shortest);
+    let result = of_guests(&outcome, &report, &picoseconds, costs, model.settings, manifest, &Flags).of_ranks(rows);
+    let warnings = outcome.warnings.iter().map(|warning| warning.text.written(&Flags)).collect();
+    Ok(Finished { result, ended, warnings, interrupted, reports, folder, written })
+}
+
+fn warn(outcome: &mut Outcome, reports: &[Option<Report>]) {
+    let unreceived: u64 = reports.iter().flatten().map(|report| report.unreceived).sum();
+    if unreceived > 0 {
+        let were = if unreceived == 1 { "was" } else { "were" };
+        outcome.warnings.push(format!("{} {were} never received", counted(unreceived, "message", "messages")).into());
+    }
+}
