@@ -184,6 +184,17 @@ impl Guest {
         }
     }
 
+    /// Ends the turn of a stepped guest whose grant is over, and promises to send nothing before `next` unless an event
+    /// comes first: its clock may then be ahead of the time that the guest has reached.
+    ///
+    /// # Errors
+    /// The run has ended.
+    pub fn idle(&mut self, next: Time) -> Result<(), GuestError> {
+        self.begin()?;
+        self.time = self.time.max(self.until.filter(|&until| until != FOREVER).unwrap_or(0));
+        self.end_turn(next.max(self.time))
+    }
+
     /// Counts messages that the data connections of this central's group have injected since the last count: they enter
     /// the network before its turn ends.
     pub fn count_injects(&mut self, more: u64) {
@@ -351,8 +362,8 @@ impl Guest {
                         return Err(GuestError::Counts { said: notices, heard: self.notices });
                     }
                     self.notices = notices;
-                    if self.central {
-                        // Events for its group advance its clock.
+                    if self.central || self.class == Class::Stepped {
+                        // Events for its group advance the clock of a central, promises that of a stepped guest.
                         self.time = self.time.max(time);
                     }
                     self.turns += 1;
