@@ -188,7 +188,8 @@ mod tests {
 
     #[test]
     fn marks_are_frames_of_their_own_type() {
-        let mut frame = [&address_of(1)[..], &address_of(0)[..], &MARKS.to_be_bytes()[..], b"fsin\x05ready\0\0\0"].concat();
+        let mut frame =
+            [&address_of(1)[..], &address_of(0)[..], &MARKS.to_be_bytes()[..], b"fsin\x05ready\0\0\0"].concat();
         assert_eq!(mark_of(&frame).as_deref(), Some("ready"));
         frame[13] = 0;
         assert_eq!(mark_of(&frame), None, "another type");

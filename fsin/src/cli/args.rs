@@ -184,6 +184,8 @@ fn of_features() -> Vec<Command> {
         #[cfg(feature = "live")]
         super::mpirun::command(),
         #[cfg(feature = "live")]
+        super::machines::command(),
+        #[cfg(feature = "live")]
         super::guest::command(),
         #[cfg(feature = "tui")]
         super::top::command(),

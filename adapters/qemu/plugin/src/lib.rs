@@ -133,8 +133,7 @@ extern "C" fn on_timer(_: *mut c_void) {
     let (qemu, client, timer, frames) = {
         let mut shared = shared();
         let Some(Shared { qemu, card: Some(card), .. }) = &mut *shared else { return };
-        let frames =
-            card.machine.turn(qemu.now(), qemu.idle_until()).unwrap_or_else(|error| give_up(&error));
+        let frames = card.machine.turn(qemu.now(), qemu.idle_until()).unwrap_or_else(|error| give_up(&error));
         (*qemu, card.client, card.timer, frames)
     };
     // The machine may answer a frame at once.

@@ -40,7 +40,8 @@ impl Settings {
                 "peers" => peers = value.split('+').map(|word| number(key, word)).collect::<Result<_, _>>()?,
                 "name" => name = Some(value.to_owned()),
                 "step" => {
-                    step = parse_span(value).ok_or_else(|| format!("{word}: not a time with its unit, such as 50us"))?;
+                    step =
+                        parse_span(value).ok_or_else(|| format!("{word}: not a time with its unit, such as 50us"))?;
                 }
                 _ => return Err(format!("no argument `{key}`; there are address, node, peers, name and step")),
             }

@@ -28,8 +28,8 @@ pub use of_guests::of_guests;
 pub use of_hosts::of_hosts;
 pub use of_network::of_network;
 pub use rows::{
-    Batch, CompletionBounds, FailureKind, FailureReport, GuestRow, HostTask, JobRow, MarkRow, ModelFigure, RankRow,
-    ReplayedTask, RunningDigest, ShotRow, TaskRow, WaitRow, WarningKind,
+    Batch, CompletionBounds, FailureKind, FailureReport, GuestRow, HostTask, JobRow, MachineRow, MarkRow, ModelFigure,
+    RankRow, ReplayedTask, RunningDigest, ShotRow, TaskRow, WaitRow, WarningKind,
 };
 pub use schema::{Part, parts, schema};
 pub use settings::typed;

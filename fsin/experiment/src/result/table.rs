@@ -14,8 +14,8 @@ use serde_json::{Map, Value};
 use super::datum::{Datum, Number, Shape};
 use super::manifest::Manifest;
 use super::rows::{
-    Batch, CompletionBounds, FailureReport, GuestRow, JobRow, ModelFigure, RankRow, RunningDigest, ShotRow, TaskRow,
-    WarningKind,
+    Batch, CompletionBounds, FailureReport, GuestRow, JobRow, MachineRow, ModelFigure, RankRow, RunningDigest, ShotRow,
+    TaskRow, WarningKind,
 };
 use super::serial::Written;
 
@@ -214,6 +214,10 @@ figures! {
     GuestDigest = guest_digest: Option<String>, [] "hash over all that guests injected and were delivered, 16 hexadecimal digits";
     RunningDigests = running_digests: Option<Vec<RunningDigest>>, [] "the same hash at regular moments";
     Guests = guests: Option<Vec<GuestRow>>, [] "figures of each guest, in the order of their nodes";
+    BootSeconds = boot_seconds: Option<f64>, ["s"] "by the clock on the wall, until every virtual machine had booted";
+    Steps = steps: Option<u64>, ["steps"] "after that, of the virtual machine that took most";
+    StepsPerSecond = steps_per_second: Option<f64>, ["steps/s"] "the same, by the clock on the wall";
+    Machines = machines: Option<Vec<MachineRow>>, [] "what each virtual machine ran";
     Ranks = ranks: Option<Vec<RankRow>>, [] "figures of each rank of an MPI program";
 }
 
@@ -257,6 +261,20 @@ pub(super) const OF_GUESTS: &[Figure] = &[
 #[cfg(feature = "live")]
 pub(super) fn of_ranks() -> impl Iterator<Item = Figure> {
     let more = |figure: Figure| std::iter::once(figure).chain((figure == F::Guests).then_some(F::Ranks));
+    OF_GUESTS.iter().copied().flat_map(more)
+}
+
+/// The figures of a run of virtual machines: those of guests, their steps, and more of each machine.
+#[cfg(feature = "live")]
+pub(super) fn of_machines() -> impl Iterator<Item = Figure> {
+    let more = |figure: Figure| {
+        let more: &[Figure] = match figure {
+            F::TurnsPerSecond => &[F::BootSeconds, F::Steps, F::StepsPerSecond],
+            F::Guests => &[F::Machines],
+            _ => &[],
+        };
+        std::iter::once(figure).chain(more.iter().copied())
+    };
     OF_GUESTS.iter().copied().flat_map(more)
 }
 

@@ -22,9 +22,9 @@ use super::{Complaint, Exit, Flags, interrupt, manifest, output};
 
 pub(super) mod flags;
 pub(super) mod model;
-mod rules;
+pub(super) mod rules;
 mod waiting;
-mod warnings;
+pub(super) mod warnings;
 
 pub(super) use flags::command;
 use model::{Model, model};

@@ -7,7 +7,7 @@ use fsin::words::counted;
 const SHOWN: usize = 16;
 
 /// The deviation of the measured region from the requested one, if the run ended in this phase of measuring.
-pub(super) fn of_region(Region { from, to }: &Region, phase: u64) -> Option<String> {
+pub(in crate::cli) fn of_region(Region { from, to }: &Region, phase: u64) -> Option<String> {
     match phase {
         0 => Some(format!("nothing was measured: no guest, or not all of them, set the mark `{from}`")),
         1 => Some(format!("measured to the end of the run: no guest set the mark `{to}`")),
@@ -20,7 +20,7 @@ const BEHIND: u64 = 10_000_000_000;
 
 /// The effect on guests of a network that did not keep up with the wall clock, at `factor` seconds for each of virtual
 /// time.
-pub(super) fn of_pace(behind: Option<Behind>, factor: f64) -> Option<String> {
+pub(in crate::cli) fn of_pace(behind: Option<Behind>, factor: f64) -> Option<String> {
     let behind = behind.filter(|behind| behind.max >= BEHIND)?;
     let seconds = |time: f64| time * 1e-12;
     let enough = factor * (behind.at as f64 + behind.max as f64) / behind.at.max(1) as f64;
@@ -37,7 +37,7 @@ pub(super) fn of_pace(behind: Option<Behind>, factor: f64) -> Option<String> {
 }
 
 /// Warnings of guests and their messages; `pcap` if payloads were to be captured.
-pub(super) fn of_guests(report: &LiveReport, lost: LostGuest, pcap: bool) -> Vec<String> {
+pub(in crate::cli) fn of_guests(report: &LiveReport, lost: LostGuest, pcap: bool) -> Vec<String> {
     let mut all = Vec::new();
     // Otherwise the run has failed, and names the guests.
     if lost == LostGuest::DropNode {
