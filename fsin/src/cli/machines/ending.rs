@@ -22,7 +22,7 @@ pub(super) fn never_began(folder: &Path, machine: usize, status: ExitStatus) -> 
     let said = qemu::said(folder, machine);
     let said = if said.is_empty() { String::new() } else { format!(":\n  {said}") };
     let what = format!("the QEMU of machine {machine} {} before the machine began{said}", processes::words(status));
-    let remedy = "QEMU 7.2 or later with its plugin interface is needed (apt install qemu-system-x86); it needs no KVM";
+    let remedy = "it takes QEMU 7.2 with its plugin interface (apt install qemu-system-x86), and no KVM";
     Complaint::new(Exit::Failed, what, remedy)
 }
 

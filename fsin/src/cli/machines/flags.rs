@@ -73,9 +73,10 @@ pub(super) fn up() -> Command {
                 .default_value("256")
                 .hide_default_value(true)
                 .value_parser(value_parser!(u64).range(128..=65_536))
+                .hide_short_help(true)
                 .help("Memory of a machine (MiB) [256]"),
         )
-        .arg(Arg::new("listen").long("listen").value_name("ADDRESS").help(
+        .arg(Arg::new("listen").long("listen").value_name("ADDRESS").hide_short_help(true).help(
             "Where the network listens for its machines: HOST:PORT, or unix:PATH [a socket that only this user reaches]",
         ));
     let command = of_output(of_time(command).next_help_heading("Output"))
@@ -86,7 +87,10 @@ pub(super) fn up() -> Command {
             )
         })
         .mut_arg("pcap-link", |arg| arg.default_value("ethernet").hide(true))
-        .mut_arg("stall", |arg| arg.help("How long a machine may take for a step, or for its boot (s) [60]"))
+        .mut_arg("lost-guest", |arg| arg.hide_short_help(true))
+        .mut_arg("stall", |arg| {
+            arg.hide_short_help(true).default_value("600").help("How long a machine may take for a step, or for its boot (s) [600]")
+        })
         .arg(path("output", "FILE", "Write the results to a new file").short('o'));
     live_keys().fold(command, |command, key| command.arg(args::flag(key)))
 }

@@ -99,6 +99,9 @@ pub(super) fn up(matches: &ArgMatches) -> Result<Exit, Complaint> {
             return Err(lost.map_or_else(|| refused(error), ended));
         }
     };
+    if !quiet {
+        output::tell("all are connected: time begins");
+    }
     let opening = manifest::Opening::of_guests(std::mem::take(&mut model.inputs));
     let stopwatch = Stopwatch::start();
     let (region, policy, pace) = (rules.region.clone(), rules.lost, f64::from(rules.terms.pace) / 1000.0);
