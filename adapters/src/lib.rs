@@ -7,6 +7,7 @@
 //! - [`endpoint`]: listens, checks connections, and gathers the guests of a run;
 //! - [`live`]: the source of traffic ([`trgen::TrGen`]) that keeps guests and network in step;
 //! - [`guest`]: the other side: a blocking library for guests, and guests built on it;
+//! - [`machine`]: the network interface of a virtual machine as a stepped guest, exact to the nanosecond;
 //! - [`relay`]: a guest that carries Ethernet frames of virtual machines;
 //! - [`clock`]: cycles and picoseconds; [`address`]: addresses of endpoints; [`token`]: authentication.
 
@@ -16,6 +17,7 @@ pub mod codec;
 pub mod endpoint;
 pub mod guest;
 pub mod live;
+pub mod machine;
 pub mod private;
 pub mod protocol;
 pub mod relay;

@@ -100,17 +100,29 @@ pub fn binary() -> &'static Path {
 #[must_use]
 pub fn mpi_library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        let folder = binary().parent().expect("the command lies in a folder");
-        let library = folder.join("libfsin_mpi.so");
-        let sources = ["adapters", "trgen/src"].iter();
-        let newest = sources.filter_map(|sources| newest_in(&workspace().join(sources))).max();
-        if modified(&library) < newest {
-            build(folder, "fsin-mpi");
-        }
-        assert!(library.is_file(), "no {}: run `cargo build -p fsin-mpi`", library.display());
-        library
-    })
+    LIBRARY.get_or_init(|| library("libfsin_mpi.so", "fsin-mpi"))
+}
+
+/// The plugin of QEMU, likewise.
+///
+/// # Panics
+/// When it cannot be built.
+#[must_use]
+pub fn qemu_plugin() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| library("libfsin_qemu_plugin.so", "fsin-qemu-plugin"))
+}
+
+fn library(file: &str, package: &str) -> PathBuf {
+    let folder = binary().parent().expect("the command lies in a folder");
+    let library = folder.join(file);
+    let sources = ["adapters", "trgen/src"].iter();
+    let newest = sources.filter_map(|sources| newest_in(&workspace().join(sources))).max();
+    if modified(&library) < newest {
+        build(folder, package);
+    }
+    assert!(library.is_file(), "no {}: run `cargo build -p {package}`", library.display());
+    library
 }
 
 /// Builds a package into `folder`, which is named after the profile.

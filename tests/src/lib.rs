@@ -10,6 +10,7 @@
 //! - [`pages`]: follows pages of Markdown as a user does;
 //! - [`pty`]: a command on its own terminal;
 //! - [`live`]: guests in threads, coupled to a network in this process;
+//! - [`machines`]: virtual machines, run by `fsin machines`;
 //! - [`mpi`]: MPI programs, compiled by MPICH and run by `fsin mpirun`;
 //! - [`strategies`]: networks and routers for property tests;
 //! - [`shared`]: the location of the reference numbers, and how to proceed without them.
@@ -23,6 +24,7 @@ pub mod fsin_original;
 pub mod judging;
 pub mod kernels_exact;
 pub mod live;
+pub mod machines;
 pub mod mpi;
 pub mod pages;
 pub mod parallel;

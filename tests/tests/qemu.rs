@@ -1,12 +1,12 @@
-//! Two virtual machines ping each other through a simulated torus. The test takes a minute, and needs QEMU and Debian's
-//! apt:
+//! Virtual machines on a simulated network: in lockstep with it (`fsin machines`), and in real time behind `fsin relay`. The
+//! short tests boot two machines once or twice; the others take minutes:
 //!
 //! ```sh
-//! apt install qemu-system-x86 busybox-static cpio
-//! cargo test -p tests --test qemu -- --ignored --nocapture
+//! apt install qemu-system-x86 busybox-static cpio gcc libc6-dev mpich libmpich-dev
+//! cargo test -p tests --test qemu --release -- --ignored --nocapture
 //! ```
 //!
-//! `FSIN_MACHINES` names a folder filled by `adapters/qemu/prepare`; without it the test fills its own.
+//! `FSIN_MACHINES` names a folder filled by `fsin machines prepare`; without it the tests fill their own.
 
 #![allow(clippy::print_stdout, reason = "its figures are what it is run for")]
 
@@ -16,8 +16,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use fsin::report::{Look, pictures};
+use fsin::result::{Number, RunResult};
+use fsin::sweep::{Collected, Curve, Curves, Row, Spot};
 use serde_json::Value;
 use tests::command::fsin;
+use tests::machines::{Up, image, machines, results, up};
 use tests::shared::workspace;
 
 /// Time limit of a machine, emulated in software on a busy host.
@@ -76,26 +80,11 @@ fn machine(images: &Path, folder: &Path, name: &str, port: &str, words: &str) ->
     (Running(child), console)
 }
 
-fn found(program: &str) -> bool {
-    Command::new(program).arg("--help").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
-}
-
 #[test]
 #[ignore = "boots two virtual machines"]
 fn two_machines_ping_each_other_through_a_torus() {
-    if let Some(missing) = ["qemu-system-x86_64", "busybox", "cpio"].into_iter().find(|program| !found(program)) {
-        tests::shared::skipped(&format!("no {missing}; apt install qemu-system-x86 busybox-static cpio"));
-        return;
-    }
+    let Some(images) = image() else { return };
     let folder = tempfile::tempdir().expect("the system has room for a folder");
-    let images = match std::env::var_os("FSIN_MACHINES") {
-        Some(images) => PathBuf::from(images),
-        None => {
-            let prepare = Command::new(workspace().join("adapters/qemu/prepare")).arg(folder.path()).status();
-            assert!(prepare.expect("the script is there").success());
-            folder.path().to_owned()
-        }
-    };
     let place = folder.path();
     let serve = "serve --listen 127.0.0.1:0 --topology torus:4x4 --guests 2 --mode realtime --factor 1 --step 500us \
                  --pcap frames.pcapng --pcap-link ethernet --stall 120";
@@ -112,9 +101,9 @@ fn two_machines_ping_each_other_through_a_torus() {
         })
         .collect();
     let words = "52:54:00:00:00:01 address=10.0.0.1 peer=10.0.0.2 count=20";
-    let (mut asking, console) = machine(&images, place, "asking", &relays[0].1, words);
+    let (mut asking, console) = machine(images, place, "asking", &relays[0].1, words);
     let words = "52:54:00:00:00:02 address=10.0.0.2";
-    let (mut answering, other) = machine(&images, place, "answering", &relays[1].1, words);
+    let (mut answering, other) = machine(images, place, "answering", &relays[1].1, words);
     asking.join(&console);
     answering.join(&other);
 
@@ -147,4 +136,205 @@ fn two_machines_ping_each_other_through_a_torus() {
     assert_eq!(results["messages"], results["messages_delivered"]);
     let packets = fs::metadata(place.join("frames.pcapng")).expect("it has been written").len();
     assert!(packets > 2 * 100_000, "every frame is there twice: {packets} bytes");
+}
+
+/// What a machine's command has written.
+fn written(results: &Value, machine: usize) -> &str {
+    results["machines"][machine]["output"].as_str().unwrap_or_else(|| panic!("{}", results["machines"]))
+}
+
+/// The last number of a line before this unit.
+fn number(text: &str, before: &str) -> f64 {
+    let at = text.rfind(before).unwrap_or_else(|| panic!("no `{before}` in {text}"));
+    let word = text[..at].split_whitespace().last().unwrap_or_default();
+    word.parse().unwrap_or_else(|error| panic!("`{word}` in {text}: {error}"))
+}
+
+/// Every frame, and its moment.
+fn frames(results: &Value) -> (String, u64) {
+    assert_eq!(results["complete"], true, "{results}");
+    assert_eq!(results["messages_late"], 0);
+    assert_eq!(results["messages"], results["messages_delivered"]);
+    let messages = results["messages"].as_u64().expect("it is a count");
+    (results["guest_digest"].as_str().expect("it is text").to_owned(), messages)
+}
+
+#[test]
+fn machines_in_lockstep_send_the_same_frames_whatever_the_step() {
+    let Some(image) = image() else { return };
+    let folder = tempfile::tempdir().expect("the system has room for a folder");
+    let run = |step: &str| {
+        let flags = format!("-n 2 --network constant-delay:delay=100us --step {step} --folder {step}");
+        results(folder.path(), image, &flags, "ping -c 5 -i 0.1 machine1; seq 3000 | md5sum; date +%s.%N")
+    };
+    let (whole, part) = (run("100us"), run("30us"));
+    assert_eq!(frames(&whole), frames(&part), "every frame, its moment and its content");
+    assert_eq!(written(&whole, 0), written(&part, 0), "what the machine says of its clock too");
+    assert!(written(&whole, 0).contains("5 packets received"), "{}", written(&whole, 0));
+    for results in [&whole, &part] {
+        let steps = results["steps"].as_u64().expect("it is a count");
+        let per_second = results["steps_per_second"].as_f64().expect("it is a figure");
+        assert!(steps > 10 && per_second > 0.0, "{steps} steps, {per_second} a second");
+        // Boot passes without steps.
+        assert!(results["boot_seconds"].as_f64().is_some_and(|boot| boot > 0.0), "{results}");
+        assert_eq!(results["guests"][1]["marks"][0]["label"], "ready");
+    }
+    // Two delays, and what two machines take to answer: less than 100 us.
+    let line = written(&whole, 0).lines().find(|line| line.contains("seq=4")).expect("the last ping");
+    let time = number(&line.replace("time=", ""), " ms");
+    assert!((0.2..0.3).contains(&time), "{line}");
+}
+
+#[test]
+fn machines_that_are_up_take_commands_until_they_are_switched_off() {
+    let Some(image) = image() else { return };
+    let folder = tempfile::tempdir().expect("the system has room for a folder");
+    let folder = folder.path();
+    let up = Up::start(up(folder, image, "-n 2 --network constant-delay:delay=100us -o results.json"));
+    let run = |words: &[&str]| {
+        let output = machines(folder, words).output().expect("fsin has just been built");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    assert_eq!(
+        run(&["run", "hostname; arch", "--on", "all"]),
+        (Some(0), "machine0\nx86_64\nmachine1\nx86_64\n".into())
+    );
+    assert_eq!(run(&["run", "echo 'two  words' >&2; exit 7", "--on", "1"]), (Some(7), "two  words\n".into()));
+    // Machines run commands on each other.
+    assert_eq!(run(&["run", "rx machine1 hostname"]), (Some(0), "machine1\n".into()));
+    assert_eq!(run(&["down"]).0, Some(0));
+    assert_eq!(up.end().0, Some(0));
+    let results = fs::read_to_string(folder.join("results.json")).expect("it has been written");
+    let results: Value = serde_json::from_str(&results).expect("results are JSON");
+    assert_eq!(results["complete"], true);
+    assert_eq!(results["guests"][0]["left"], true);
+    let console = fs::read_to_string(folder.join("machines/console.1")).expect("a console is text");
+    assert!(console.contains("machine 1 is up"), "{console}");
+    assert!(!folder.join("machines/sockets").exists(), "sockets go with the machines");
+}
+
+/// Slope and coefficient of determination of the straight line through points.
+fn line_through(points: &[(f64, f64)]) -> (f64, f64) {
+    let count = points.len() as f64;
+    let mean = |of: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(&|point| point.0), mean(&|point| point.1));
+    let sum = |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|point| of(point.0 - x, point.1 - y)).sum::<f64>();
+    let (xx, xy, yy) = (sum(&|x, _| x * x), sum(&|x, y| x * y), sum(&|_, y| y * y));
+    (xy / xx, xy * xy / (xx * yy))
+}
+
+/// Repetitions of `cpi`, each with a broadcast and a reduction along binomial trees.
+const REPETITIONS: usize = 20;
+
+/// The curves in the book; with UPDATE_EXAMPLES=1 they are drawn anew.
+fn draw(delays: &[u32], times: &[(usize, Vec<f64>)]) {
+    let mut collected = Collected::default();
+    let mut curves = Curves {
+        axis: "delay of the network (us)".to_owned(),
+        numeric: true,
+        is_along: true,
+        curves: Vec::new(),
+        each: Vec::new(),
+        only: String::new(),
+        names: Vec::new(),
+        axes: Vec::new(),
+    };
+    for (count, times) in times {
+        let first = collected.rows.len();
+        for time in times {
+            let mut result = RunResult::default();
+            result.complete = true;
+            result.finish_max_ns = Some(Number::Real(time * 1000.0));
+            collected.rows.push(Row { index: collected.rows.len(), result });
+        }
+        let spot = |(index, &delay): (usize, &u32)| Spot {
+            x: delay.into(),
+            word: delay.to_string(),
+            rows: vec![first + index],
+            saturated: false,
+        };
+        let spots = delays.iter().enumerate().map(spot).collect();
+        let setting = ("machines".to_owned(), count.to_string());
+        curves.curves.push(Curve {
+            label: format!("{count} machines"),
+            settings: vec![setting],
+            spots,
+            is_baseline: false,
+        });
+    }
+    let look = Look { title: "cpi on machines, 20 repetitions".to_owned(), ..Look::default() };
+    let pictures = pictures(&curves, &collected, &look);
+    assert_eq!(pictures.len(), 1);
+    if std::env::var_os("UPDATE_EXAMPLES").is_some() {
+        let path = workspace().join("docs/book/src/images/machines.svg");
+        fs::write(path, &pictures[0].svg).expect("the book can be written to");
+    }
+}
+
+#[test]
+#[ignore = "boots thirty virtual machines"]
+fn cpi_takes_as_much_longer_as_its_messages_do() {
+    let Some(image) = image() else { return };
+    let folder = tempfile::tempdir().expect("the system has room for a folder");
+    let delays = [50, 100, 200, 400, 800];
+    let mut all = Vec::new();
+    // A binomial tree over two machines is one message deep, over four two; each repetition goes down and up.
+    for (count, depth) in [(2, 1), (4, 2)] {
+        let time = |delay: &u32| {
+            let flags = format!("-n {count} --network constant-delay:delay={delay}us --folder {count}.{delay}");
+            let results = results(folder.path(), image, &flags, &format!("mpiexec -n {count} cpi 1000 {REPETITIONS}"));
+            let _ = frames(&results);
+            let time = number(written(&results, 0), " s\n") * 1e6;
+            let (steps, speed) = (&results["steps"], &results["steps_per_second"]);
+            println!("{count} machines, {delay} us: cpi {time:.3} us; {steps} steps, {speed:.0} steps/s");
+            time
+        };
+        let times: Vec<f64> = delays.iter().map(time).collect();
+        let points: Vec<(f64, f64)> = delays.iter().map(|&delay| f64::from(delay)).zip(times.iter().copied()).collect();
+        let (slope, fit) = line_through(&points);
+        let messages = (2 * depth * REPETITIONS) as f64;
+        println!("{count} machines: {slope:.3} us for each us of delay, of {messages}; R^2 = {fit:.6}");
+        assert!((slope / messages - 1.0).abs() < 0.01, "{slope} us for each us of delay");
+        assert!(fit > 0.999, "R^2 = {fit}");
+        all.push((count, times));
+    }
+    draw(&delays, &all);
+}
+
+#[test]
+#[ignore = "boots four virtual machines six times"]
+fn a_contended_torus_gives_the_same_frames_whatever_the_step() {
+    let Some(image) = image() else { return };
+    let folder = tempfile::tempdir().expect("the system has room for a folder");
+    let run = |number: usize, step: &str| {
+        let torus = "-n 4 --topology torus:4x4 --node 0,1,2,3 --send-overhead 110us --bandwidth 1Gb/s";
+        let flags = format!("{torus} {step} --folder {number}");
+        let results = results(folder.path(), image, &flags, "mpiexec -n 4 cpi && mpiexec -n 4 pingpong 5 16384");
+        println!("torus, {step}: {:?}, {} steps", frames(&results), results["steps"]);
+        (frames(&results), written(&results, 0).to_owned())
+    };
+    let first = run(0, "");
+    for (number, step) in ["", "", "--step 55us", "--step 11us"].into_iter().enumerate() {
+        assert_eq!(run(number + 1, step), first, "{step}");
+    }
+}
+
+#[test]
+#[ignore = "boots eight virtual machines"]
+fn benchmarks_verify_themselves_on_machines() {
+    let Some(image) = image() else { return };
+    let folder = tempfile::tempdir().expect("the system has room for a folder");
+    for (name, network) in [
+        ("torus", "--topology torus:4x4 --send-overhead 10us --receive-overhead 10us --bandwidth 1Gb/s"),
+        ("ethernet", "--network ethernet --send-overhead 10us --receive-overhead 10us"),
+    ] {
+        let flags = format!("-n 4 {network} --folder {name}");
+        let command = "mark begin; mpiexec -n 4 cg; mark cg; mpiexec -n 4 is; mark is; mpiexec -n 4 pingpong 10 65536";
+        let results = results(folder.path(), image, &flags, command);
+        println!("{name}: {:?}, {} steps\n{}", frames(&results), results["steps"], written(&results, 0));
+        for mark in results["guests"][0]["marks"].as_array().expect("marks are a list") {
+            println!("{} at {} ps", mark["label"], mark["time_ps"]);
+        }
+        assert_eq!(written(&results, 0).to_lowercase().matches("verif").count(), 2, "{}", written(&results, 0));
+    }
 }

@@ -30,6 +30,7 @@ const ROOMS: &[Room] = &[
     room("tui", "tui", &[]),
     room("adapters", "adapters", &["trgen"]),
     room("fsin-mpi", "adapters/mpi", &["adapters", "trgen"]),
+    room("fsin-qemu-plugin", "adapters/qemu/plugin", &["adapters"]),
     room("trace-prep", "trace-prep", &["trgen"]),
     room(
         "fsin-experiment",

@@ -204,6 +204,17 @@ impl Guest {
         }
     }
 
+    /// Ends the turn of a stepped guest whose grant is over, and promises to send nothing before `next` unless an event
+    /// comes first: its clock may then be ahead of the time that the guest has reached.
+    ///
+    /// # Errors
+    /// The run has ended.
+    pub fn idle(&mut self, next: Time) -> Result<(), GuestError> {
+        self.begin()?;
+        self.time = self.time.max(self.until.filter(|&until| until != FOREVER).unwrap_or(0));
+        self.end_turn(next.max(self.time))
+    }
+
     /// Counts messages that the data connections of this central's group have injected since the last count: they enter
     /// the network before its turn ends.
     pub fn count_injects(&mut self, more: u64) {
@@ -382,8 +393,8 @@ impl Guest {
                         return Err(GuestError::Counts { said: notices, heard: self.notices });
                     }
                     self.notices = notices;
-                    // Events for its group advance the clock of a central.
-                    if self.central || self.class == Class::Realtime {
+                    // Events for its group advance the clock of a central, promises that of a stepped guest.
+                    if self.central || matches!(self.class, Class::Stepped | Class::Realtime) {
                         self.time = self.time.max(time);
                     }
                     if self.class == Class::Realtime && self.anchor.is_none() {

@@ -94,6 +94,8 @@ pub struct Live {
     unwritten: Option<String>,
     /// When connections were last checked.
     looked: Instant,
+    /// When the run began.
+    began: Instant,
 }
 
 /// Interval at which a frozen run checks whether to end.
@@ -136,6 +138,7 @@ impl Live {
             wire_log: None,
             unwritten: None,
             looked: Instant::now(),
+            began: Instant::now(),
         };
         live.plan();
         live
@@ -169,7 +172,7 @@ impl Live {
     /// The report so far.
     #[must_use]
     pub fn report(&self) -> LiveReport {
-        report::report(&self.players, &self.hub, self.pace.as_ref(), self.sync.as_ref())
+        report::report(&self.players, &self.hub, self.pace.as_ref(), self.sync.as_ref(), self.began)
     }
 
     /// Ends the connections, with the reason for the end of the run.

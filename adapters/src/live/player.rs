@@ -1,6 +1,6 @@
 //! The engine's state of a guest.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use trgen::{GuestActivity, NodeId, Picoseconds};
@@ -83,6 +83,8 @@ pub(super) struct Player {
     pub(super) marks: Vec<Mark>,
     /// \[ps\] End of its warm-up, before which lateness is not counted.
     pub(super) warm: Time,
+    /// The same by the clock on the wall; `None` during its warm-up, or without one.
+    pub(super) warmed: Option<Instant>,
 }
 
 impl Player {
@@ -111,6 +113,7 @@ impl Player {
             late: Lateness::default(),
             marks: Vec::new(),
             warm: 0,
+            warmed: None,
         }
     }
 

@@ -1,5 +1,7 @@
 //! The report of a live run.
 
+use std::time::{Duration, Instant};
+
 use crate::clock::Time;
 use crate::protocol::Class;
 
@@ -78,9 +80,18 @@ pub struct LiveReport {
     pub latency: Option<Latency>,
     /// In real-time mode: lag of virtual time behind the wall clock.
     pub behind: Option<Behind>,
+    /// How long the warm-up of all guests took by the clock on the wall; `None` without one, or before its end.
+    pub warm: Option<Duration>,
 }
 
-pub(super) fn report(players: &[Player], hub: &Hub, pace: Option<&Pace>, sync: Option<&Synchronised>) -> LiveReport {
+pub(super) fn report(
+    players: &[Player],
+    hub: &Hub,
+    pace: Option<&Pace>,
+    sync: Option<&Synchronised>,
+    began: Instant,
+) -> LiveReport {
+    let warmed: Option<Vec<Instant>> = players.iter().map(|player| player.warmed).collect();
     let guest = |(index, player): (usize, &Player)| GuestReport {
         name: player.name.clone(),
         nodes: player.links().flatten().map(|node| node.0).collect(),
@@ -111,5 +122,6 @@ pub(super) fn report(players: &[Player], hub: &Hub, pace: Option<&Pace>, sync: O
         waymarks: hub.trail.as_ref().map_or_else(Vec::new, |trail: &Trail| trail.rows().to_vec()),
         latency: hub.latency.figures(),
         behind: pace.map(Pace::behind),
+        warm: warmed.and_then(|all| Some(all.into_iter().max()?.saturating_duration_since(began))),
     }
 }

@@ -377,7 +377,7 @@ impl Live {
                 player.time = time;
                 player.state = State::Stopped { next };
                 if player.turns == 1 && player.is_stepped() && self.rules.warm_up != WarmUp::None {
-                    player.warm = time;
+                    (player.warm, player.warmed) = (time, Some(Instant::now()));
                 }
                 Ok(true)
             }

@@ -69,7 +69,7 @@ impl Inputs {
     }
 
     /// The file of this path, or every file of the folder and its subfolders, in order of their names.
-    fn below(&mut self, path: &Path) -> Vec<Input> {
+    pub fn below(&mut self, path: &Path) -> Vec<Input> {
         if let Some(inputs) = self.known.get(path) {
             return inputs.clone();
         }

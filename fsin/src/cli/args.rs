@@ -192,6 +192,8 @@ fn of_features() -> Vec<Command> {
         #[cfg(feature = "live")]
         super::mpirun::command(),
         #[cfg(feature = "live")]
+        super::machines::command(),
+        #[cfg(feature = "live")]
         super::guest::command(),
         #[cfg(feature = "tui")]
         super::top::command(),

@@ -49,7 +49,20 @@ const RARE: &[&str] = &[
 ];
 
 /// Commands that print more than results and errors, and have no `--quiet` of their own.
-const QUIET: &[&str] = &["compare", "guest", "mpirun", "point", "record-view", "relay", "serve", "traffic"];
+const QUIET: &[&str] = &[
+    "compare",
+    "console",
+    "down",
+    "guest",
+    "mpirun",
+    "point",
+    "prepare",
+    "record-view",
+    "relay",
+    "serve",
+    "traffic",
+    "up",
+];
 
 /// Commands that print a document, and have no `--output` of their own.
 const PRINT: &[&str] = &[
@@ -75,6 +88,10 @@ const DESCRIBES: &str = "Exit status: 0 done, 1 it cannot be written, 2 the comm
 const READS: &str = "Exit status: 0 done, 1 failed while working, 2 the command line or a folder cannot be used.";
 /// Exit status of commands that take part in a run of guests.
 const CONNECTS: &str = "Exit status: 0 done, 1 a connection or a run failed, 2 the command line or an input cannot be used, 130 interrupted.";
+
+/// Exit status of commands that work on machines.
+const WORKS: &str =
+    "Exit status: 0 done, 1 it failed while working, 2 the command line or a folder cannot be used, 130 interrupted.";
 
 /// Examples and exit status of a command whose own help has none.
 fn lesson(name: &str) -> (&'static [&'static str], &'static str) {
@@ -119,6 +136,18 @@ fn lesson(name: &str) -> (&'static [&'static str], &'static str) {
             "Exit status: 0 done, otherwise that of the program; 1 a rank has failed, 2 the command line cannot be used, 3 the \
              program is in deadlock, 130 interrupted.",
         ),
+        "machines" => (&["fsin machines prepare", "fsin machines up -n 2 --command 'ping -c 5 machine1'"], WORKS),
+        "up" => (
+            &[
+                "fsin machines up -n 2 --network constant-delay:delay=100us --command 'mpiexec -n 2 cpi' -o result.json",
+                "fsin machines up -n 4 --topology torus:4x4 --node 0,5,10,15 --send-overhead 110us --step 50us",
+            ],
+            "Exit status: 0 done, 1 a machine, a command or the network failed, with partial results, 2 the command line cannot be \
+             used, 130 interrupted, with partial results.",
+        ),
+        "console" => (&["fsin machines console 2"], WORKS),
+        "down" => (&["fsin machines down"], WORKS),
+        "prepare" => (&["fsin machines prepare", "fsin machines prepare ./app --image image"], WORKS),
         "guest" => (
             &[
                 "fsin guest ping --node 0..1",
@@ -310,6 +339,7 @@ mod tests {
                 "init",
                 "legacy",
                 "list",
+                "machines",
                 "man",
                 "reference",
                 "schema",
@@ -318,7 +348,18 @@ mod tests {
             ];
             assert!(has('q', "quiet") || says_nothing.contains(&name), "{path} has no -q");
             // These commands write into a given folder, or require a file.
-            let writes_nothing = ["collect", "generate", "point", "record-view", "reference", "top"];
+            let writes_nothing = [
+                "collect",
+                "console",
+                "down",
+                "generate",
+                "machines",
+                "point",
+                "prepare",
+                "record-view",
+                "reference",
+                "top",
+            ];
             assert!(has('o', "output") || writes_nothing.contains(&name), "{path} has no -o");
         }
         assert!(too_long.is_empty(), "{}", too_long.join("\n"));

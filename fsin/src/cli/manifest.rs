@@ -1,6 +1,8 @@
 //! The manifest of a result: the data for reproducing and verifying it.
 
 use std::fs;
+#[cfg(feature = "live")]
+use std::path::Path;
 use std::time::SystemTime;
 
 use fsin::experiment::{Experiment, Input, Inputs, hex};
@@ -67,12 +69,17 @@ pub(crate) fn forget_peak_memory() {
 
 /// The input files with their present hashes.
 pub(crate) fn inputs(experiment: &Experiment) -> Vec<InputFile> {
-    let row = |Input { path, bytes, sha256, .. }: Input| InputFile {
-        path: path.to_string_lossy().into_owned(),
-        bytes,
-        sha256,
-    };
     Inputs::default().of(experiment).into_iter().map(row).collect()
+}
+
+/// A file with its present hash.
+#[cfg(feature = "live")]
+pub(crate) fn input(path: &Path) -> Vec<InputFile> {
+    Inputs::default().below(path).into_iter().map(row).collect()
+}
+
+fn row(Input { path, bytes, sha256, .. }: Input) -> InputFile {
+    InputFile { path: path.to_string_lossy().into_owned(), bytes, sha256 }
 }
 
 /// \[bytes\] Peak memory of this process, where the system reports it (Linux).

@@ -3,6 +3,8 @@
 use std::process::ExitCode;
 
 mod args;
+#[cfg(feature = "live")]
+mod beside;
 mod compare;
 mod describe;
 mod diagnostic;
@@ -15,6 +17,8 @@ mod interrupt;
 mod legacy;
 #[cfg(feature = "tui")]
 mod looking;
+#[cfg(feature = "live")]
+mod machines;
 mod manifest;
 mod many;
 mod memory;
@@ -29,6 +33,8 @@ mod pcap;
 mod perform;
 mod picture;
 mod plot;
+#[cfg(feature = "live")]
+mod processes;
 mod progress;
 #[cfg(feature = "live")]
 mod relay;
@@ -86,6 +92,8 @@ pub(crate) fn main() -> ExitCode {
         Some(("serve", matches)) => serve::serve(matches),
         #[cfg(feature = "live")]
         Some(("mpirun", matches)) => mpirun::mpirun(matches),
+        #[cfg(feature = "live")]
+        Some(("machines", matches)) => machines::machines(matches),
         #[cfg(feature = "live")]
         Some(("guest", matches)) => guest::guest(matches),
         #[cfg(feature = "tui")]

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::manifest::Manifest;
 use super::of_network::{failure, hex};
-use super::rows::{GuestRow, MarkRow, RankRow, RunningDigest};
-use super::table::{OF_GUESTS, RunResult, of_ranks};
+use super::rows::{GuestRow, MachineRow, MarkRow, RankRow, RunningDigest};
+use super::table::{OF_GUESTS, RunResult, of_machines, of_ranks};
 use super::{Costs, SCHEMA};
 use fsin_core::run::Outcome;
 use trgen::phrase::Notation;
@@ -90,6 +90,18 @@ impl RunResult {
         let received: u64 = ranks.iter().map(|rank| rank.messages_received).sum();
         let (messages_expected, messages_unexpected) = (Some(received.saturating_sub(unexpected)), Some(unexpected));
         Self { ranks: Some(ranks), messages_expected, messages_unexpected, ..self }.writing(of_ranks())
+    }
+
+    /// The result of virtual machines, which are the guests of this report.
+    #[must_use]
+    pub fn of_machines(self, report: &LiveReport, machines: Vec<MachineRow>) -> Self {
+        let boot_seconds = report.warm.map(|warm| warm.as_secs_f64());
+        // The first turn of each is its boot.
+        let steps = report.guests.iter().map(|guest| guest.turns.saturating_sub(1)).max();
+        let steps = steps.filter(|_| boot_seconds.is_some());
+        let seconds = self.wall_seconds.zip(boot_seconds).map(|(wall, boot)| wall - boot).filter(|&left| left > 0.0);
+        let steps_per_second = steps.zip(seconds).map(|(steps, seconds)| steps as f64 / seconds);
+        Self { boot_seconds, steps, steps_per_second, machines: Some(machines), ..self }.writing(of_machines())
     }
 }
 

@@ -375,6 +375,20 @@ pub struct MarkRow {
     pub label: String,
 }
 
+/// A virtual machine on a simulated network.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct MachineRow {
+    /// Its number, from 0.
+    pub machine: u64,
+    /// Its node.
+    pub node: u64,
+    /// The exit status of its command; null if it ran none, or ended before.
+    pub status: Option<u64>,
+    /// What its command has written; null if it ran none.
+    pub output: Option<String>,
+}
+
 /// A rank of an MPI program on a simulated network.
 #[derive(Clone, PartialEq, Default, Serialize, Deserialize, Debug, JsonSchema)]
 #[serde(default)]

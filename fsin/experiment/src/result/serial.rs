@@ -118,7 +118,7 @@ mod tests {
 
     use serde_json::json;
 
-    use super::super::table::{OF_HOSTS, of_network, of_ranks};
+    use super::super::table::{OF_HOSTS, of_machines, of_network, of_ranks};
     use super::*;
 
     fn again(text: &str) -> String {
@@ -142,7 +142,8 @@ mod tests {
 
     #[test]
     fn every_figure_is_of_some_kind_of_run() {
-        let kinds: BTreeSet<Figure> = of_network().chain(OF_HOSTS.iter().copied()).chain(of_ranks()).collect();
+        let guests = of_ranks().chain(of_machines());
+        let kinds: BTreeSet<Figure> = of_network().chain(OF_HOSTS.iter().copied()).chain(guests).collect();
         assert_eq!(kinds, Figure::ALL.iter().copied().collect());
     }
 

@@ -16,8 +16,8 @@ use fsin_core::family::PHITS_PER_NODE_CYCLE;
 use super::datum::{Datum, Number, Shape};
 use super::manifest::Manifest;
 use super::rows::{
-    Batch, CompletionBounds, FailureReport, GuestRow, JobRow, ModelFigure, PortRow, RankRow, RunningDigest, ShotRow,
-    TaskRow, WarningKind,
+    Batch, CompletionBounds, FailureReport, GuestRow, JobRow, MachineRow, ModelFigure, PortRow, RankRow, RunningDigest,
+    ShotRow, TaskRow, WarningKind,
 };
 use super::serial::Written;
 
@@ -219,6 +219,10 @@ figures! {
     Guests = guests: Option<Vec<GuestRow>>, [] "figures of each guest, in the order of their nodes";
     MessagesExpected = messages_expected: Option<u64>, ["messages"] "that arrived after the program had posted their receive";
     MessagesUnexpected = messages_unexpected: Option<u64>, ["messages"] "that arrived before the program had posted their receive";
+    BootSeconds = boot_seconds: Option<f64>, ["s"] "by the clock on the wall, until every virtual machine had booted";
+    Steps = steps: Option<u64>, ["steps"] "after that, of the virtual machine that took most";
+    StepsPerSecond = steps_per_second: Option<f64>, ["steps/s"] "the same, by the clock on the wall";
+    Machines = machines: Option<Vec<MachineRow>>, [] "what each virtual machine ran";
     Ranks = ranks: Option<Vec<RankRow>>, [] "figures of each rank of an MPI program";
 }
 
@@ -265,6 +269,20 @@ pub(super) fn of_ranks() -> impl Iterator<Item = Figure> {
         let more: &[Figure] = match figure {
             F::LateMaxPs => &[F::MessagesExpected, F::MessagesUnexpected],
             F::Guests => &[F::Ranks],
+            _ => &[],
+        };
+        std::iter::once(figure).chain(more.iter().copied())
+    };
+    OF_GUESTS.iter().copied().flat_map(more)
+}
+
+/// The figures of a run of virtual machines: those of guests, their steps, and more of each machine.
+#[cfg(feature = "live")]
+pub(super) fn of_machines() -> impl Iterator<Item = Figure> {
+    let more = |figure: Figure| {
+        let more: &[Figure] = match figure {
+            F::TurnsPerSecond => &[F::BootSeconds, F::Steps, F::StepsPerSecond],
+            F::Guests => &[F::Machines],
             _ => &[],
         };
         std::iter::once(figure).chain(more.iter().copied())

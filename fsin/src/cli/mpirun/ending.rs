@@ -8,9 +8,9 @@ use fsin::couple::Failure;
 use fsin::run::Outcome;
 
 use super::library::Folder;
-use super::ranks::{self, Ranks};
+use super::ranks::Ranks;
 use super::reports::{self, Report};
-use crate::cli::{Complaint, Exit, diagnostic, output};
+use crate::cli::{Complaint, Exit, diagnostic, output, processes};
 
 /// How the program has ended.
 pub(super) enum Ended {
@@ -35,7 +35,7 @@ pub(super) fn never_began(folder: &Folder, rank: usize, status: ExitStatus) -> C
     if let Some(failure) = report.and_then(|report| report.failure) {
         return Complaint::new(Exit::Failed, failure, "correct the program");
     }
-    let what = format!("rank {rank} {} before MPI_Init", ranks::words(status));
+    let what = format!("rank {rank} {} before MPI_Init", processes::words(status));
     let remedy = "see what it has written; the program must be linked dynamically with MPICH (libmpich.so.12: see ldd)";
     Complaint::new(Exit::Failed, what, remedy)
 }
@@ -45,7 +45,7 @@ pub(super) fn ending(outcome: &Outcome, live: &Live, ranks: &mut Ranks, reports:
     const SHOWN: usize = 16;
     match &outcome.failure {
         None => {
-            let worst = ranks.look().map_or(0, |(_, status)| ranks::code(status));
+            let worst = ranks.processes.look().map_or(0, |(_, status)| processes::code(status));
             Ended::Program(worst)
         }
         Some(Failure::TrafficDeadlock { .. }) => {
@@ -67,21 +67,21 @@ pub(super) fn ending(outcome: &Outcome, live: &Live, ranks: &mut Ranks, reports:
         Some(failure) => {
             let lost = live.report().guests.iter().position(|guest| guest.lost.is_some());
             let Some(rank) = lost else { return Ended::Failed(Complaint::of_failure(failure)) };
-            let status = ranks.status(rank);
+            let status = ranks.processes.status(rank);
             let said = reports.get(rank).and_then(|report| report.as_ref()?.failure.clone());
             if let (Some(failure), Some(code)) = (said, status.and_then(|status| status.code())) {
                 // It has said why itself, on stderr.
                 output::tell(&format!("fsin mpirun: the run has ended because of this error: {failure}"));
                 return Ended::Program(code.max(1));
             }
-            let how = status.map_or_else(|| "was lost".to_owned(), ranks::words);
+            let how = status.map_or_else(|| "was lost".to_owned(), processes::words);
             let reason = live.report().guests[rank].lost.clone().unwrap_or_default();
             let what = match status {
                 Some(status) if status.success() => format!("rank {rank} ended without a call of MPI_Finalize"),
                 Some(status) if status.code().is_none() => format!("rank {rank} {how}, and the other ranks were ended"),
                 _ => format!("rank {rank} {how}, and the other ranks were ended: {reason}"),
             };
-            let code = status.map_or(1, ranks::code);
+            let code = status.map_or(1, processes::code);
             let complaint = Complaint::new(Exit::Failed, what, "see what it has written before its end");
             if code == 0 || code == 1 {
                 return Ended::Failed(complaint);

@@ -46,7 +46,7 @@ impl Order {
         let ranks = matches.get_one::<usize>("guests").copied().unwrap_or(1);
         let mode = flags::mode(matches)?;
         let (compute, collectives) = (flags::compute(matches, mode.0)?, flags::collectives(matches)?.to_owned());
-        let library = library::find()?;
+        let library = library::LIBRARY.find()?;
         let mut model = model(matches, Some(flags::nodes(matches, ranks).max(2)))?;
         let mut rules = flags::rules(matches, &model, ranks, mode, stop)?;
         let by = sync::protocol(matches, &model, &mut rules)?;
@@ -128,9 +128,9 @@ pub(super) fn run(
         &rules.terms,
         count,
         &mut |missing| {
-            ranks.look();
+            ranks.processes.look();
             // Before time begins, no rank of an MPI program can end.
-            lost = ranks.first_ended();
+            lost = ranks.processes.first_ended();
             waiting.go_on(missing, stop) && lost.is_none()
         },
         &mut |_| {},

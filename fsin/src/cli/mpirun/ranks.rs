@@ -3,21 +3,15 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
 
 use tui::feed::Feed;
 
+use crate::cli::processes::Processes;
 use crate::cli::{Complaint, Exit};
-
-/// How long ranks may take to end by themselves, once the run has ended.
-const GRACE: Duration = Duration::from_secs(10);
-/// Interval between looks at the processes.
-const LOOK: Duration = Duration::from_millis(5);
 
 /// What each rank is told by its environment.
 pub(super) struct Telling<'a> {
@@ -83,18 +77,14 @@ impl Forward {
 
 /// The processes of the ranks; those that still run are ended when this value is dropped.
 pub(super) struct Ranks {
-    children: Vec<Child>,
-    ended: Vec<Option<ExitStatus>>,
-    /// Those that have not ended by themselves.
-    killed: Vec<bool>,
+    pub(super) processes: Processes,
     forwarders: Vec<JoinHandle<()>>,
 }
 
 impl Ranks {
     /// Starts the ranks.
     pub(super) fn start(telling: &Telling<'_>) -> Result<Self, Complaint> {
-        let (ended, killed) = (vec![None; telling.ranks], vec![false; telling.ranks]);
-        let mut ranks = Self { children: Vec::new(), ended, killed, forwarders: Vec::new() };
+        let mut ranks = Self { processes: Processes::default(), forwarders: Vec::new() };
         let mut libraries = telling.folder.as_os_str().to_owned();
         if let Some(others) = env::var_os("LD_LIBRARY_PATH").filter(|others| !others.is_empty()) {
             libraries.push(":");
@@ -137,77 +127,18 @@ impl Ranks {
                 (telling.output.sink(rank, io::stdout(), false), telling.output.sink(rank, io::stderr(), true));
             ranks.forwarders.extend(from.map(|from| forward(from, lines, &out)));
             ranks.forwarders.extend(errors.map(|from| forward(from, words, &out)));
-            ranks.children.push(child);
+            ranks.processes.push(child);
         }
         Ok(ranks)
     }
 
-    /// Looks which ranks have ended; the first one that has ended with a failure.
-    pub(super) fn look(&mut self) -> Option<(usize, ExitStatus)> {
-        for (child, ended) in self.children.iter_mut().zip(&mut self.ended) {
-            if ended.is_none() {
-                *ended = child.try_wait().ok().flatten();
-            }
-        }
-        let failed = self.ended.iter().enumerate();
-        failed.filter_map(|(rank, ended)| Some((rank, (*ended)?))).find(|(_, status)| !status.success())
-    }
-
-    /// The first rank that has ended.
-    pub(super) fn first_ended(&self) -> Option<(usize, ExitStatus)> {
-        self.ended.iter().enumerate().find_map(|(rank, ended)| Some((rank, (*ended)?)))
-    }
-
-    /// How a rank has ended, if it has ended by itself.
-    pub(super) fn status(&self, rank: usize) -> Option<ExitStatus> {
-        self.ended.get(rank).copied().flatten().filter(|_| !self.killed[rank])
-    }
-
     /// Waits for ranks that end by themselves, and ends the others: at once if `now`.
     pub(super) fn end(&mut self, now: bool) {
-        let begin = Instant::now();
-        while !now && begin.elapsed() < GRACE {
-            self.look();
-            if self.ended.iter().all(Option::is_some) {
-                break;
-            }
-            thread::sleep(LOOK);
-        }
-        self.kill();
+        self.processes.end(now);
         for forwarder in self.forwarders.drain(..) {
             // It ends with the output that it forwards.
             let _ = forwarder.join();
         }
-    }
-
-    fn kill(&mut self) {
-        for ((child, ended), killed) in self.children.iter_mut().zip(&mut self.ended).zip(&mut self.killed) {
-            if ended.is_none() {
-                // It may have ended by itself just now.
-                *killed = child.kill().is_ok();
-                *ended = child.wait().ok();
-            }
-        }
-    }
-}
-
-impl Drop for Ranks {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-/// The exit status of a process as that of a shell: 128 and its signal, if that has ended it.
-pub(super) fn code(status: ExitStatus) -> i32 {
-    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1)
-}
-
-/// The end of a process in words.
-pub(super) fn words(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("ended with exit status {code}"),
-        (None, Some(signal)) => format!("was ended by signal {signal}"),
-        (None, None) => "ended".to_owned(),
     }
 }
 

@@ -8,6 +8,7 @@ use adapters::clock::parse_span;
 use adapters::live::{Capture, Region, WarmUp, Watch, WireLog};
 use adapters::protocol::Mode;
 use clap::builder::PossibleValuesParser;
+use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use fsin::experiment::live_keys;
 use fsin::pcapng::{Link, Node, Writer};
@@ -16,12 +17,6 @@ use super::super::guest::token_file;
 use super::super::{Complaint, Exit, args, looking, output};
 
 pub(in super::super) fn command() -> Command {
-    let word = |name: &'static str, value: &'static str, default: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(value).default_value(default).hide_default_value(true).help(help)
-    };
-    let file = |name: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name("FILE").value_parser(value_parser!(PathBuf)).help(help)
-    };
     let command = Command::new("serve")
         .about("A network for live guests: programs whose messages travel through it (docs/protocol.md)")
         .next_help_heading("Guests")
@@ -37,7 +32,19 @@ pub(in super::super) fn command() -> Command {
                 .value_name("NODES")
                 .value_parser(value_parser!(usize))
                 .help("Nodes that must have a guest before time begins [all]"),
-        )
+        );
+    let command = of_output(of_time(command).arg(token_file()).next_help_heading("Output"));
+    let command = looking::flags(command);
+    live_keys().fold(command, |command, key| command.arg(args::flag(key)))
+}
+
+fn word(name: &'static str, value: &'static str, default: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).default_value(default).hide_default_value(true).help(help)
+}
+
+/// The flags for the time of guests, and for guests that are lost.
+pub(in crate::cli) fn of_time(command: Command) -> Command {
+    command
         .arg(
             word(
                 "mode",
@@ -78,8 +85,14 @@ pub(in super::super) fn command() -> Command {
             word("stall", "SECONDS", "60", "How long a guest may be silent when its turn is waited for (s) [60]")
                 .value_parser(value_parser!(u64).range(1..=86_400)),
         )
-        .arg(token_file())
-        .next_help_heading("Output")
+}
+
+/// The flags for what is written during a run of guests.
+pub(in crate::cli) fn of_output(command: Command) -> Command {
+    let file = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name("FILE").value_parser(value_parser!(PathBuf)).help(help)
+    };
+    command
         .arg(
             Arg::new("measure").long("measure").value_name("FROM..TO").help(
                 "Measure from when all guests have set the mark FROM to when the first one sets TO [the whole run]",
@@ -98,9 +111,7 @@ pub(in super::super) fn command() -> Command {
         .arg(
             word("format", "FORMAT", "json", "How results are written to stdout [json]")
                 .value_parser(PossibleValuesParser::new(["csv", "json", "jsonl"])),
-        );
-    let command = looking::flags(command);
-    live_keys().fold(command, |command, key| command.arg(args::flag(key)))
+        )
 }
 
 /// `--factor`.
@@ -183,7 +194,8 @@ pub(in crate::cli) fn watch(matches: &ArgMatches) -> Result<Watch, Complaint> {
         Ok(Some(Box::new(BufWriter::new(file))))
     };
     let link = matches.get_one::<String>("pcap-link").map_or("user", String::as_str);
-    if link != "user" && !matches.contains_id("pcap") {
+    let is_given = matches.value_source("pcap-link") == Some(ValueSource::CommandLine);
+    if is_given && !matches.contains_id("pcap") {
         return Err(refused(
             "--pcap-link has no meaning without --pcap".to_owned(),
             "add --pcap FILE, or leave it out",

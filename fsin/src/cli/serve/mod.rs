@@ -22,7 +22,7 @@ use super::{Complaint, Exit, Flags, interrupt, manifest, output};
 
 pub(super) mod flags;
 pub(super) mod model;
-mod rules;
+pub(super) mod rules;
 pub(super) mod waiting;
 pub(super) mod warnings;
 

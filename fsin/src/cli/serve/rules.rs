@@ -26,7 +26,11 @@ const HANDSHAKE: Duration = Duration::from_secs(5);
 const WARN: Duration = Duration::from_secs(10);
 
 /// The rules of a run; `stop` ends it.
-pub(super) fn rules(matches: &ArgMatches, model: &Model, stop: &'static AtomicBool) -> Result<Rules, Complaint> {
+pub(in crate::cli) fn rules(
+    matches: &ArgMatches,
+    model: &Model,
+    stop: &'static AtomicBool,
+) -> Result<Rules, Complaint> {
     let word = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     let overheads = Overheads {
         send: span(matches, "send-overhead")?.unwrap_or(0),
@@ -90,7 +94,7 @@ pub(super) fn wanted(matches: &ArgMatches, model: &Model) -> Result<usize, Compl
 }
 
 /// Adds the rules to the settings of the results.
-pub(super) fn settle(settings: &mut Map<String, Value>, matches: &ArgMatches, rules: &Rules) {
+pub(in crate::cli) fn settle(settings: &mut Map<String, Value>, matches: &ArgMatches, rules: &Rules) {
     let mut set = |name: &str, value: Value| settings.insert(name.to_owned(), value);
     let Terms { pace, step, horizon, .. } = rules.terms;
     if pace > 0 {

@@ -7,7 +7,7 @@ use fsin::words::counted;
 const SHOWN: usize = 16;
 
 /// The deviation of the measured region from the requested one, if the run ended in this phase of measuring.
-pub(super) fn of_region(Region { from, to }: &Region, phase: u64) -> Option<String> {
+pub(in crate::cli) fn of_region(Region { from, to }: &Region, phase: u64) -> Option<String> {
     match phase {
         0 => Some(format!("nothing was measured: no guest, or not all of them, set the mark `{from}`")),
         1 => Some(format!("measured to the end of the run: no guest set the mark `{to}`")),
@@ -18,8 +18,8 @@ pub(super) fn of_region(Region { from, to }: &Region, phase: u64) -> Option<Stri
 /// \[ps\] Lag of virtual time behind the wall clock that deserves a warning: more than late wake-ups explain.
 const BEHIND: u64 = 10_000_000_000;
 
-/// The effect on guests of a network that did not keep up with the wall clock. `factor` is the wall-clock time, in seconds, of a second of
-/// virtual time.
+/// The effect on guests of a network that did not keep up with the wall clock. `factor` is the wall-clock time, in
+/// seconds, of a second of virtual time.
 pub(in crate::cli) fn of_pace(behind: Option<Behind>, factor: f64) -> Option<String> {
     let behind = behind.filter(|behind| behind.max >= BEHIND)?;
     let seconds = |time: f64| time * 1e-12;
@@ -37,7 +37,7 @@ pub(in crate::cli) fn of_pace(behind: Option<Behind>, factor: f64) -> Option<Str
 }
 
 /// Warnings of guests and their messages; `pcap` if payloads were to be captured.
-pub(super) fn of_guests(report: &LiveReport, lost: LostGuest, pcap: bool) -> Vec<String> {
+pub(in crate::cli) fn of_guests(report: &LiveReport, lost: LostGuest, pcap: bool) -> Vec<String> {
     let mut all = Vec::new();
     // Otherwise the run has failed, and names the guests.
     if lost == LostGuest::DropNode {

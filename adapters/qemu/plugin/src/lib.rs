@@ -1,0 +1,158 @@
+//! A plugin of QEMU that makes its machine a stepped guest of a simulated network.
+//!
+//! `qemu-system-x86_64 -plugin libfsin_qemu_plugin.so,address=unix:/run/network,node=0,peers=0+1 ...` joins QEMU's hub 0,
+//! to which the machine's network interface is connected (`-netdev hubport,hubid=0`). One timer of the machine's clock
+//! ends its steps: its callback waits, under QEMU's global lock, until the network lets the machine go on, so that the
+//! machine's clock stands still. `fsin machines up` writes the whole command line.
+//!
+//! Two rules keep a machine deterministic. Its clock must count instructions (`-icount`). And the timer is armed once in
+//! a callback, as its last act: with `-icount sleep=off`, arming a timer while the processor idles moves the clock on to
+//! the earliest timer.
+//!
+//! - [`qemu`]: QEMU's functions; [`settings`]: the plugin's arguments; here: its callbacks. What they do is in
+//!   `adapters::machine`, which knows no QEMU.
+
+mod qemu;
+mod settings;
+
+use std::ffi::{c_char, c_int, c_void};
+use std::io::{self, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use adapters::guest::GuestError;
+use adapters::machine::{Machine, Taken};
+
+use qemu::{Client, Id, Qemu, Timer};
+use settings::Settings;
+
+/// The version of the plugin interface that it was written for; later ones have what it uses.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals, reason = "QEMU's name")]
+pub static qemu_plugin_version: c_int = 1;
+
+/// What the callbacks share. QEMU calls them under its global lock, one at a time.
+struct Shared {
+    qemu: Qemu,
+    settings: Settings,
+    card: Option<Card>,
+}
+
+/// The machine's interface, once it has a processor.
+struct Card {
+    machine: Machine,
+    client: Client,
+    timer: Timer,
+}
+
+static SHARED: Mutex<Option<Shared>> = Mutex::new(None);
+
+fn shared() -> MutexGuard<'static, Option<Shared>> {
+    SHARED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn say(text: &str) {
+    // Nobody may read it.
+    let _ = writeln!(io::stderr(), "fsin plugin: {text}");
+}
+
+/// Ends QEMU, as its machine has no network any more.
+fn give_up(error: &GuestError) -> ! {
+    say(&format!("{error}; {}", error.remedy()));
+    qemu::exit(1)
+}
+
+/// QEMU loads the plugin.
+///
+/// # Safety
+/// QEMU's contract: `arguments` are `count` strings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn qemu_plugin_install(
+    id: Id,
+    _: *const c_void,
+    count: c_int,
+    arguments: *const *const c_char,
+) -> c_int {
+    // SAFETY: by this function's contract.
+    let words = unsafe { qemu::words(count, arguments) };
+    let settings = match Settings::parse(&words) {
+        Ok(settings) => settings,
+        Err(what) => {
+            say(&what);
+            return 1;
+        }
+    };
+    match Qemu::find() {
+        Ok(qemu) => {
+            qemu.register(id, on_cpu, on_exit);
+            *shared() = Some(Shared { qemu, settings, card: None });
+            0
+        }
+        Err(missing) => {
+            say(&format!("this QEMU lacks {}; use QEMU 7.2, for which the plugin was made", missing.join(", ")));
+            1
+        }
+    }
+}
+
+/// The machine gets its processor: it joins the hub and the simulated network, and waits until time begins.
+extern "C" fn on_cpu(_: Id, cpu: u32) {
+    let mut shared = shared();
+    let Some(Shared { qemu, settings, card }) = &mut *shared else { return };
+    if cpu > 0 || card.is_some() {
+        say("a machine has one processor (-smp 1): several do not run in a fixed order");
+        qemu::exit(1);
+    }
+    let mut machine = Machine::connect(&settings.address, &settings.config, settings.peers.clone())
+        .unwrap_or_else(|error| give_up(&error));
+    let next = machine.next().unwrap_or_else(|error| give_up(&error));
+    let (client, timer) = (qemu.join(on_frame), qemu.timer(on_timer));
+    *card = Some(Card { machine, client, timer });
+    if let Some(next) = next {
+        qemu.arm(timer, next);
+    }
+}
+
+/// The machine sends a frame.
+extern "C" fn on_frame(_: *mut c_void, bytes: *const u8, size: usize) -> isize {
+    // SAFETY: QEMU hands a frame of this size.
+    let frame = unsafe { qemu::frame(bytes, size) };
+    let mut shared = shared();
+    if let Some(Shared { qemu, card: Some(card), .. }) = &mut *shared {
+        let now = qemu.now();
+        match card.machine.send(now, frame) {
+            Ok(Taken::Frame) => {}
+            Ok(Taken::Mark) => qemu.arm(card.timer, now),
+            Err(error) => give_up(&error),
+        }
+    }
+    isize::try_from(size).unwrap_or(0)
+}
+
+/// A step is over, a frame arrives, or the machine has set a mark.
+extern "C" fn on_timer(_: *mut c_void) {
+    let (qemu, client, timer, frames) = {
+        let mut shared = shared();
+        let Some(Shared { qemu, card: Some(card), .. }) = &mut *shared else { return };
+        let frames = card.machine.turn(qemu.now(), qemu.idle_until()).unwrap_or_else(|error| give_up(&error));
+        (*qemu, card.client, card.timer, frames)
+    };
+    // The machine may answer a frame at once.
+    for frame in &frames {
+        qemu.send(client, frame);
+    }
+    let next = match &mut *shared() {
+        Some(Shared { card: Some(card), .. }) => card.machine.next().unwrap_or_else(|error| give_up(&error)),
+        _ => None,
+    };
+    if let Some(next) = next {
+        qemu.arm(timer, next);
+    }
+}
+
+/// QEMU ends.
+extern "C" fn on_exit(_: Id, _: *mut c_void) {
+    let Some(Shared { qemu, card: Some(card), .. }) = shared().take() else { return };
+    if let Err(error) = card.machine.finish(qemu.now()) {
+        say(&format!("{error}; {}", error.remedy()));
+    }
+}

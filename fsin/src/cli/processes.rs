@@ -1,0 +1,93 @@
+//! Processes of a run: they are looked at while it goes on, and ended with it.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long they may take to end by themselves, once the run has ended.
+const GRACE: Duration = Duration::from_secs(10);
+/// Interval between looks at them.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Processes; those that still run are ended when this value is dropped.
+#[derive(Default)]
+pub(super) struct Processes {
+    children: Vec<Child>,
+    ended: Vec<Option<ExitStatus>>,
+    /// Those that have not ended by themselves.
+    killed: Vec<bool>,
+}
+
+impl Processes {
+    /// Adds one.
+    pub(super) fn push(&mut self, child: Child) {
+        self.children.push(child);
+        self.ended.push(None);
+        self.killed.push(false);
+    }
+
+    /// Looks which have ended; the first one that has ended with a failure.
+    pub(super) fn look(&mut self) -> Option<(usize, ExitStatus)> {
+        for (child, ended) in self.children.iter_mut().zip(&mut self.ended) {
+            if ended.is_none() {
+                *ended = child.try_wait().ok().flatten();
+            }
+        }
+        let failed = self.ended.iter().enumerate();
+        failed.filter_map(|(number, ended)| Some((number, (*ended)?))).find(|(_, status)| !status.success())
+    }
+
+    /// The first one that has ended.
+    pub(super) fn first_ended(&self) -> Option<(usize, ExitStatus)> {
+        self.ended.iter().enumerate().find_map(|(number, ended)| Some((number, (*ended)?)))
+    }
+
+    /// How one has ended, if it has ended by itself.
+    pub(super) fn status(&self, number: usize) -> Option<ExitStatus> {
+        self.ended.get(number).copied().flatten().filter(|_| !self.killed[number])
+    }
+
+    /// Waits for those that end by themselves, and ends the others: at once if `now`.
+    pub(super) fn end(&mut self, now: bool) {
+        let begin = Instant::now();
+        while !now && begin.elapsed() < GRACE {
+            self.look();
+            if self.ended.iter().all(Option::is_some) {
+                break;
+            }
+            thread::sleep(LOOK);
+        }
+        self.kill();
+    }
+
+    fn kill(&mut self) {
+        for ((child, ended), killed) in self.children.iter_mut().zip(&mut self.ended).zip(&mut self.killed) {
+            if ended.is_none() {
+                // It may have ended by itself just now.
+                *killed = child.kill().is_ok();
+                *ended = child.wait().ok();
+            }
+        }
+    }
+}
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The exit status of a process as that of a shell: 128 and its signal, if that has ended it.
+pub(super) fn code(status: ExitStatus) -> i32 {
+    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1)
+}
+
+/// The end of a process in words.
+pub(super) fn words(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("ended with exit status {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "ended".to_owned(),
+    }
+}
