@@ -36,9 +36,9 @@ fn networks() -> impl Iterator<Item = &'static str> {
     MODELS.iter().map(|model| model.component.name).filter(|&name| name != "loggops")
 }
 
-/// \[cycles\] Two lengths of a run, a short one and a longer one: an Ethernet counts picoseconds.
+/// \[cycles\] Two lengths of a run, a short one and a longer one: local area networks count picoseconds.
 fn lengths(name: &str) -> [u64; 2] {
-    if name == "ethernet" { [1_000_000_000, 20_000_000_000] } else { [2000, 5000] }
+    if matches!(name, "ethernet" | "myrinet") { [1_000_000_000, 20_000_000_000] } else { [2000, 5000] }
 }
 
 fn json(folder: &Path, line: &str) -> Value {
