@@ -36,6 +36,8 @@ pub(crate) struct Packet {
     /// Its GAP has left its host, and has come to its destination.
     has_left: bool,
     is_over: bool,
+    /// Its GAP has left the last switch.
+    pub(crate) has_passed: bool,
 }
 
 impl Packet {
@@ -192,6 +194,7 @@ impl Hosts {
             is_delivered: false,
             has_left: false,
             is_over: false,
+            has_passed: false,
         });
         self.recorder.injected(1);
         self.recorder.short().injected += u64::from(self.params.payload - payload);
@@ -308,6 +311,20 @@ impl Hosts {
         if packet.has_left {
             self.release(handle);
         }
+    }
+
+    /// The GAP of a packet has left the last switch; with the CRC, which may arrive later, it is over.
+    pub(crate) fn passed(&mut self, handle: u32) {
+        self.packets[handle].has_passed = true;
+        if self.packets[handle].is_delivered {
+            self.over(handle);
+        }
+    }
+
+    /// The packet with this handle, if it is that one and has not been removed.
+    #[inline(always)]
+    pub(crate) fn alive(&self, handle: u32, serial: u64) -> Option<&Packet> {
+        Some(&self.packets[handle]).filter(|packet| packet.serial == serial && packet.is_alive)
     }
 
     fn release(&mut self, handle: u32) {
