@@ -36,9 +36,9 @@ fn networks() -> impl Iterator<Item = &'static str> {
     MODELS.iter().map(|model| model.component.name).filter(|&name| name != "loggops")
 }
 
-/// \[cycles\] Two lengths of a run, a short one and a longer one: an Ethernet counts picoseconds.
+/// \[cycles\] Two lengths of a run, a short one and a longer one: local area networks count picoseconds.
 fn lengths(name: &str) -> [u64; 2] {
-    if name == "ethernet" { [1_000_000_000, 20_000_000_000] } else { [2000, 5000] }
+    if matches!(name, "ethernet" | "myrinet") { [1_000_000_000, 20_000_000_000] } else { [2000, 5000] }
 }
 
 fn json(folder: &Path, line: &str) -> Value {
@@ -237,6 +237,9 @@ fn settings_are_those_of_the_model() {
         ("run --network wormhole:buffer=0", "--buffer 0 is out of range"),
         ("run --network wormhole --topology torus:4x4 --vcs 1", "use --vcs 2 or more"),
         ("run --network wormhole --routing nosuch", "known: dor"),
+        ("run --network myrinet:slack=75 --topology fattree:8,1", "use --slack 76 or more"),
+        ("run --network myrinet:high=30 --topology fattree:8,1", "--low-mark 40 is out of range"),
+        ("run --network myrinet --topology torus:5 --routing shortest", "may wait for each other in a cycle"),
         ("serve --network loggops", "takes a trace"),
     ] {
         let found = refused(folder, line);

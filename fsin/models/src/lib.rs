@@ -5,6 +5,7 @@
 //! | [`vct`] | virtual cut-through routers with virtual channels: a reference engine and a fast one |
 //! | [`wormhole`] | flits, credits and pipelines: input-queued virtual-channel routers |
 //! | [`ethernet`] | switched Ethernet, frame by frame: congestion, losses, recovery |
+//! | [`myrinet`] | source routes, wormhole switches, STOP and GO, character by character |
 //! | [`bus`] | a shared bus: one packet at a time; the example for those who add a model |
 //! | [`ConstantDelay`] | every message takes the same time, or none, regardless of load |
 //! | [`loggops`] | a wire without routers, for hosts that execute graphs |
@@ -38,6 +39,7 @@ pub mod loggops;
 
 use fsin_core::family::ModelFamily;
 pub use fsin_ethernet as ethernet;
+pub use fsin_myrinet as myrinet;
 pub use fsin_vct as vct;
 pub use fsin_wormhole as wormhole;
 
@@ -48,6 +50,7 @@ pub static MODELS: &[&ModelFamily] = &[
     &vct::family::VCT,
     &wormhole::family::WORMHOLE,
     &ethernet::FAMILY,
+    &myrinet::FAMILY,
     &bus::BUS,
     &constant_delay::CONSTANT_DELAY,
     &constant_delay::ZERO,

@@ -10,6 +10,7 @@
 mod bernoulli;
 mod burst;
 mod coupled;
+mod gaps;
 mod markov;
 mod poisson;
 
@@ -110,9 +111,10 @@ type Built = Result<Temporal, SpecError>;
 type Entry = expr::Entry<fn(&Call, Site) -> Built>;
 
 /// All processes. One line per member.
-static TABLE: [&Entry; 8] = [
+static TABLE: [&Entry; 9] = [
     &bernoulli::BERNOULLI,
     &poisson::POISSON,
+    &gaps::UNIFORM_GAPS,
     &burst::PERIODIC,
     &burst::CBURST,
     &markov::MARKOV,

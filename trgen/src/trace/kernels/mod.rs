@@ -1,18 +1,19 @@
 //! Application kernels: the communication skeletons of parallel programs, as programs in memory.
 //!
-//! A kernel is written `all-to-all:tasks=64,bytes=4096` and becomes a [`Program`] of blocking sends and receives
-//! without computing; kernels use the same replay as traces. One kernel is one `Entry` of the table below.
+//! A kernel is written `all-to-all:tasks=64,bytes=4096` and becomes a [`Program`] of blocking sends and receives,
+//! without computing but for `matmul`; kernels use the same replay as traces. One kernel is one `Entry` of the table below.
 //!
 //! Iterations follow each other without a barrier. Tags number messages: no two messages between a pair of tasks in one
 //! run have the same tag, so that a receive matches exactly one message. With eager sends no kernel can deadlock.
 //!
 //! # How the model departs from reality, and who could notice
-//! There is no computing between messages, and no send is non-blocking; a program that overlaps its exchanges keeps
+//! But in `matmul` there is no computing between messages, and no send is non-blocking; a program that overlaps its exchanges keeps
 //! more messages in flight. Where this matters, record a trace.
 
 mod collective;
 mod grid;
 mod machine_learning;
+mod matmul;
 mod pairwise;
 mod random;
 mod ring;
@@ -23,7 +24,7 @@ use crate::Geometry;
 use crate::catalog::{Component, Parameter, SpecError};
 use crate::synthetic::expr::{self, Call, Expr};
 use crate::trace::program::{Event, Program, Receive, Send, Tag, TagFilter};
-use crate::units::TaskId;
+use crate::units::{Picoseconds, TaskId};
 
 use shape::Shape;
 
@@ -45,7 +46,7 @@ struct Kernel {
 type Entry = expr::Entry<Kernel>;
 
 /// All kernels. One line per member.
-static TABLE: [&Entry; 32] = [
+static TABLE: [&Entry; 33] = [
     &pairwise::ONE_TO_ALL,
     &pairwise::ALL_TO_ONE,
     &pairwise::ALL_TO_ALL,
@@ -78,6 +79,7 @@ static TABLE: [&Entry; 32] = [
     &machine_learning::REDUCE_SCATTER_HALVING,
     &machine_learning::REDUCE_SCATTER_TORUS2D,
     &machine_learning::REDUCE_SCATTER_TORUS3D,
+    &matmul::MATMUL,
 ];
 
 /// The description of every kernel.
@@ -161,9 +163,14 @@ pub fn parse_seeded(
     if entry.component.parameters.iter().any(|parameter| parameter.name == "messages") {
         shape.each = call.integer("messages", 1..=1 << 20)? as u32;
     }
+    if entry.component.parameters.iter().any(|parameter| parameter.name == "madd") {
+        shape.matrix = call.integer("n", 1..=matmul::LARGEST_MATRIX)? as u32;
+        shape.madd = (call.number("madd", 0.0..=matmul::LONGEST)? * 1e3).round() as u64;
+    }
     let iterations = call.integer("iterations", 0..=MOST_ITERATIONS)? as u64;
 
-    let each = (kernel.messages)(&shape);
+    // A task that computes has an event, even alone.
+    let each = (kernel.messages)(&shape).max(u64::from(shape.madd > 0));
     // All-to-all among 2^20 tasks is 2^40 messages; times 10^9 iterations it fits 128 bits.
     let total = u128::from(each) * u128::from(iterations);
     if total > u128::from(MOST_MESSAGES) {
@@ -214,6 +221,11 @@ impl Steps<'_> {
 
     fn send(&mut self, to: u32, label: u64) {
         self.events.push(Event::Send(Send { to: TaskId(to), tag: self.tag(label), bytes: self.bytes }));
+    }
+
+    /// Computes for this many ps.
+    fn compute(&mut self, time: u64) {
+        self.events.push(Event::Compute(Picoseconds(time)));
     }
 
     fn receive(&mut self, from: u32, label: u64) {

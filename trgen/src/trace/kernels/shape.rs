@@ -17,6 +17,9 @@ pub(super) struct Shape {
     pub(super) bytes: u64,
     /// Messages of each task in an iteration, for kernels with random draws.
     pub(super) each: u32,
+    /// Rows and columns of a matrix, and \[ps\] the time of a multiply-add, for kernels that compute.
+    pub(super) matrix: u32,
+    pub(super) madd: u64,
     /// Run seed, for kernels with random draws.
     pub(super) seed: u64,
     /// The random draws of such kernels.
@@ -60,7 +63,7 @@ impl Shape {
     }
 
     pub(super) const fn new(tasks: u32, grid: Vec<u32>) -> Self {
-        Self { tasks, grid, bytes: 0, each: 0, seed: 0, draws: None }
+        Self { tasks, grid, bytes: 0, each: 0, matrix: 0, madd: 0, seed: 0, draws: None }
     }
 }
 

@@ -1,12 +1,7 @@
 //! Any network of switches: up*/down*, by tables of distances.
-//!
-//! Switches are ordered by their distance from the one with most links, and then by number. Up channels wait for
-//! channels of switches further up, or for down channels, and these for those further down: no cycle, with one VC
-//! already.
-
-use std::collections::VecDeque;
 
 use fsin_core::topology::{Port, Topology};
+use fsin_core::updown::{self, Links};
 use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
@@ -32,8 +27,6 @@ pub(super) static UPDOWN: Row = Row {
 /// Most switches: tables have an entry for each pair.
 const MAX_SWITCHES: usize = 8192;
 
-const FAR: u16 = u16::MAX;
-
 /// Phase of a packet that has gone down.
 const DOWN: u8 = 1;
 
@@ -41,13 +34,7 @@ const DOWN: u8 = 1;
 #[derive(Debug)]
 pub(super) struct UpDown {
     all: u32,
-    /// By switch: ports and the switches that they lead to.
-    links: Vec<Vec<(u8, u32)>>,
-    /// By switch: its position in the order.
-    order: Vec<u32>,
-    /// By destination's switch and switch: \[hops\] up and down, and down only.
-    any: Vec<u16>,
-    down: Vec<u16>,
+    table: updown::UpDown,
 }
 
 impl Function for UpDown {
@@ -59,54 +46,20 @@ impl Function for UpDown {
             let remedy = phrase!["use a ", ["routing"], " of the topology's own"];
             return Err(SpecError::new(ErrorKind::TooLarge, what, remedy).of("routing"));
         }
-        let links: Vec<Vec<(u8, u32)>> = (fabric.endpoints()..fabric.nodes())
+        let links: Links = (fabric.endpoints()..fabric.nodes())
             .map(|switch| {
                 let ports = (0..fabric.ports()).map(|port| Port(port as u8));
-                let linked = ports.filter_map(|port| Some((port.0, fabric.neighbour(NodeId::at(switch), port)?)));
+                let linked = ports.filter_map(|port| Some((port, fabric.neighbour(NodeId::at(switch), port)?)));
                 let switches = linked.filter(|(_, there)| there.index() >= fabric.endpoints());
-                switches.map(|(port, there)| (port, (there.index() - fabric.endpoints()) as u32)).collect()
+                switches.map(|(port, there)| (port.0.into(), (there.index() - fabric.endpoints()) as u32)).collect()
             })
             .collect();
-        let root = (0..count).max_by_key(|&switch| (links[switch].len(), std::cmp::Reverse(switch))).unwrap_or(0);
-        let depths = distances(&links, root, |_, _| true);
-        let mut sorted: Vec<u32> = (0..count as u32).collect();
-        sorted.sort_unstable_by_key(|&switch| (depths[switch as usize], switch));
-        let mut order = vec![0; count];
-        for (position, &switch) in sorted.iter().enumerate() {
-            order[switch as usize] = position as u32;
-        }
-        let (mut any, mut down) = (Vec::new(), Vec::new());
-        for to in 0..count {
-            let downwards = distances(&links, to, |from, to| order[from as usize] < order[to as usize]);
-            let mut both = downwards.clone();
-            // In this order, the distance of every switch further up is known.
-            for &switch in &sorted {
-                let ups = links[switch as usize].iter().map(|&(_, next)| next as usize);
-                let ups = ups.filter(|&next| order[next] < order[switch as usize]);
-                let best = ups.map(|next| both[next].saturating_add(1)).min().unwrap_or(FAR);
-                both[switch as usize] = both[switch as usize].min(best);
-            }
-            any.extend(both);
-            down.extend(downwards);
-        }
-        Ok(Self { all: mask(params.vcs), links, order, any, down })
+        Ok(Self { all: mask(params.vcs), table: updown::UpDown::new(links) })
     }
 
     fn candidates(&self, at: Visit, head: &Head, _: &mut impl Draw, into: &mut Vec<Candidate>) {
-        let (router, to) = (at.here, at.home);
-        let row = |table: &[u16], switch: usize| u32::from(table[to * self.links.len() + switch]);
-        let left = row(if head.phase == DOWN { &self.down } else { &self.any }, router);
-        for &(port, next) in &self.links[router] {
-            let next = next as usize;
-            let rest = match self.is_down(router, next) {
-                true => row(&self.down, next),
-                false if head.phase == DOWN => continue,
-                false => row(&self.any, next),
-            };
-            if rest + 1 == left {
-                into.push(Candidate { port, vcs: self.all, tier: Tier::Free });
-            }
-        }
+        let ports = self.table.next(at.here, at.home, head.phase == DOWN);
+        into.extend(ports.map(|(port, _)| Candidate { port: port as u8, vcs: self.all, tier: Tier::Free }));
     }
 
     fn decisions(&self, _: Visit, head: &Head, _: &mut impl Draw) -> Vec<u8> {
@@ -118,32 +71,10 @@ impl Function for UpDown {
     }
 
     fn hop(&self, router: usize, next: usize, phase: u8, _: &mut impl Draw) -> u8 {
-        if self.is_down(router, next) { DOWN } else { phase }
+        if self.table.is_down(router, next) { DOWN } else { phase }
     }
 
     fn rings(&self) -> Option<Vec<Ring>> {
         None
     }
-}
-
-impl UpDown {
-    fn is_down(&self, from: usize, to: usize) -> bool {
-        self.order[from] < self.order[to]
-    }
-}
-
-/// \[hops\] From each switch to `to`, by links that `may` be taken from one switch to the next.
-fn distances(links: &[Vec<(u8, u32)>], to: usize, may: impl Fn(u32, u32) -> bool) -> Vec<u16> {
-    let mut distances = vec![FAR; links.len()];
-    distances[to] = 0;
-    let mut reached = VecDeque::from([to as u32]);
-    while let Some(here) = reached.pop_front() {
-        for &(_, before) in &links[here as usize] {
-            if distances[before as usize] == FAR && may(before, here) {
-                distances[before as usize] = distances[here as usize] + 1;
-                reached.push_back(before);
-            }
-        }
-    }
-    distances
 }

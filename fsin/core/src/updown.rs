@@ -1,0 +1,112 @@
+//! Up*/down* routing by tables of distances, for any network of switches.
+//!
+//! Switches are ordered by their distance from the one with most links, and then by number. Up channels wait for
+//! channels of switches further up, or for down channels, and these for those further down: no cycle, with one virtual
+//! channel already.
+
+use std::collections::VecDeque;
+
+/// No way leads there.
+pub const FAR: u16 = u16::MAX;
+
+/// By switch: its ports, with the switches that they lead to.
+pub type Links = Vec<Vec<(u32, u32)>>;
+
+/// Up, then down, on shortest such paths.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UpDown {
+    links: Links,
+    /// By switch: its position in the order.
+    order: Vec<u32>,
+    /// By destination's switch and switch: \[hops\] up and down, and down only.
+    any: Vec<u16>,
+    down: Vec<u16>,
+}
+
+impl UpDown {
+    /// The tables, with two entries for each pair of switches.
+    #[must_use]
+    pub fn new(links: Links) -> Self {
+        let count = links.len();
+        let root = (0..count).max_by_key(|&switch| (links[switch].len(), std::cmp::Reverse(switch))).unwrap_or(0);
+        let depths = distances(&links, root, |_, _| true);
+        let mut sorted: Vec<u32> = (0..count as u32).collect();
+        sorted.sort_unstable_by_key(|&switch| (depths[switch as usize], switch));
+        let mut order = vec![0; count];
+        for (position, &switch) in sorted.iter().enumerate() {
+            order[switch as usize] = position as u32;
+        }
+        let (mut any, mut down) = (Vec::new(), Vec::new());
+        for to in 0..count {
+            let downwards = distances(&links, to, |from, to| order[from as usize] < order[to as usize]);
+            let mut both = downwards.clone();
+            // In this order, the distance of every switch further up is known.
+            for &switch in &sorted {
+                let ups = links[switch as usize].iter().map(|&(_, next)| next as usize);
+                let ups = ups.filter(|&next| order[next] < order[switch as usize]);
+                let best = ups.map(|next| both[next].saturating_add(1)).min().unwrap_or(FAR);
+                both[switch as usize] = both[switch as usize].min(best);
+            }
+            any.extend(both);
+            down.extend(downwards);
+        }
+        Self { links, order, any, down }
+    }
+
+    /// True if a link between these switches leads down.
+    #[must_use]
+    pub fn is_down(&self, from: usize, to: usize) -> bool {
+        self.order[from] < self.order[to]
+    }
+
+    /// The ports of a switch, and the switches behind them, that lead nearer to the switch `to`; only downwards after a
+    /// hop down.
+    pub fn next(&self, switch: usize, to: usize, has_gone_down: bool) -> impl Iterator<Item = (u32, u32)> {
+        let row = move |table: &[u16], switch: usize| u32::from(table[to * self.links.len() + switch]);
+        let left = row(if has_gone_down { &self.down } else { &self.any }, switch);
+        self.links[switch].iter().copied().filter(move |&(_, next)| {
+            let next = next as usize;
+            let rest = match self.is_down(switch, next) {
+                true => row(&self.down, next),
+                false if has_gone_down => return false,
+                false => row(&self.any, next),
+            };
+            rest + 1 == left
+        })
+    }
+}
+
+/// \[hops\] From each switch to `to`, by links that `may` be taken from one switch to the next; [`FAR`] where none lead.
+#[must_use]
+pub fn distances(links: &Links, to: usize, may: impl Fn(u32, u32) -> bool) -> Vec<u16> {
+    let mut distances = vec![FAR; links.len()];
+    distances[to] = 0;
+    let mut reached = VecDeque::from([to as u32]);
+    while let Some(here) = reached.pop_front() {
+        for &(_, before) in &links[here as usize] {
+            if distances[before as usize] == FAR && may(before, here) {
+                distances[before as usize] = distances[here as usize] + 1;
+                reached.push_back(before);
+            }
+        }
+    }
+    distances
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ring_is_cut_at_its_far_side() {
+        let ring: Links = (0..5u32).map(|switch| vec![(0, (switch + 1) % 5), (1, (switch + 4) % 5)]).collect();
+        let routes = UpDown::new(ring);
+        // From 0 both ways; between 2 and 3, both at depth 2, the link leads down to the larger number.
+        assert_eq!(routes.next(0, 2, false).collect::<Vec<_>>(), [(0, 1)]);
+        assert_eq!(routes.next(2, 3, false).collect::<Vec<_>>(), [(0, 3)]);
+        // 1 reaches 3 by a hop up or, over 2, by two down: both in two hops.
+        assert_eq!(routes.next(1, 3, false).collect::<Vec<_>>(), [(0, 2)]);
+        assert_eq!(routes.next(4, 2, true).collect::<Vec<_>>(), []);
+        assert!(routes.is_down(2, 3) && !routes.is_down(3, 4));
+    }
+}

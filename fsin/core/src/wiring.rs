@@ -1,0 +1,280 @@
+//! Hosts, switches and full-duplex links between their ports, as models of local area networks see a topology.
+//!
+//! Devices are numbered hosts first. In a network of switches they are the topology's endpoints and switches. In a
+//! direct network each node is a switch with a host of its own: host `i` is device `i`, its switch device `hosts + i`,
+//! and the link between them is none of the topology's: it has no port number below [`Wiring::node_ports`] and is not
+//! counted among the hops.
+//!
+//! A port sends and receives. The link that leaves through it has its number; the ports of all devices are numbered in
+//! one row, device by device.
+
+use trgen::NodeId;
+use trgen::catalog::{ErrorKind, SpecError};
+
+use crate::topology::{Port, Topology};
+use crate::view::Occupancy;
+
+/// Most hosts: pairs of them are keys.
+const MAX_HOSTS: usize = 1 << 24;
+
+/// A port, and the link that leaves through it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Link {
+    /// The port at the other end.
+    pub peer: u32,
+    /// The device whose port this is.
+    pub owner: u32,
+    /// The device at the other end.
+    pub device: u32,
+    /// Number of the port at its device, as users know it.
+    pub number: u16,
+    /// The other end is a switch.
+    pub is_to_switch: bool,
+    /// The link is one of the topology's.
+    pub is_visible: bool,
+}
+
+/// Who is linked with whom.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wiring {
+    /// Number of hosts.
+    pub hosts: usize,
+    /// Number of switches.
+    pub switches: usize,
+    /// Ports of a node of the topology.
+    pub node_ports: usize,
+    node_count: usize,
+    /// True of a network of switches.
+    is_switched: bool,
+    /// By device: its first port; then the number of all.
+    starts: Vec<u32>,
+    links: Vec<Link>,
+}
+
+impl Wiring {
+    /// The wiring of a topology.
+    ///
+    /// # Errors
+    /// Too many hosts; a link that leads only one way.
+    pub fn new(topology: &dyn Topology) -> Result<Self, SpecError> {
+        let is_switched = topology.shape().is_switched();
+        let (hosts, nodes) = (topology.endpoints(), topology.nodes());
+        let switches = if is_switched { nodes - hosts } else { nodes };
+        if hosts > MAX_HOSTS {
+            let what = format!("{} has {hosts} hosts", topology.spec());
+            return Err(SpecError::new(ErrorKind::TooLarge, what, format!("use at most {MAX_HOSTS}")).of("topology"));
+        }
+        let node_ports = topology.shape().ports();
+        let (starts, links) = (vec![0], Vec::new());
+        let mut new = Self { hosts, switches, node_ports, node_count: nodes, is_switched, starts, links };
+        let ends = Ends::new(topology)?;
+        for device in 0..hosts + switches {
+            let is_host = device < hosts;
+            if is_switched || !is_host {
+                for (port, _) in ends.of(new.node(device).index()) {
+                    new.add(device, port, true);
+                }
+            }
+            if !is_switched {
+                new.add(device, if is_host { 0 } else { node_ports }, false);
+            }
+            new.starts.push(new.links.len() as u32);
+        }
+        new.connect(&ends);
+        Ok(new)
+    }
+
+    fn add(&mut self, owner: usize, number: usize, is_visible: bool) {
+        let (peer, device, is_to_switch) = (u32::MAX, u32::MAX, false);
+        self.links.push(Link { peer, owner: owner as u32, device, number: number as u16, is_to_switch, is_visible });
+    }
+
+    fn connect(&mut self, ends: &Ends) {
+        for port in 0..self.links.len() {
+            let Link { owner, number, is_visible, .. } = self.links[port];
+            let device = owner as usize;
+            let (there, at) = match is_visible {
+                true => {
+                    let (there, back) = ends.at(self.node(device).index(), number.into());
+                    (if self.is_switched { there } else { self.hosts + there }, back)
+                }
+                // A host of a direct network and its switch.
+                false if device < self.hosts => (self.hosts + device, self.node_ports),
+                false => (device - self.hosts, 0),
+            };
+            let peer = self.ports(there).find(|&port| usize::from(self.links[port].number) == at);
+            // Each port was added with its other end.
+            let peer = peer.unwrap_or(port);
+            let link = &mut self.links[port];
+            (link.peer, link.device, link.is_to_switch) = (peer as u32, there as u32, there >= self.hosts);
+        }
+    }
+
+    /// All links, by the port through which they leave.
+    #[must_use]
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// The ports of a device.
+    #[must_use]
+    #[inline]
+    pub fn ports(&self, device: usize) -> std::ops::Range<usize> {
+        self.starts[device] as usize..self.starts[device + 1] as usize
+    }
+
+    /// True of a device that is a host.
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_host(&self, device: u32) -> bool {
+        (device as usize) < self.hosts
+    }
+
+    /// The only port of a host.
+    #[must_use]
+    #[inline(always)]
+    pub fn host_port(&self, host: u32) -> usize {
+        self.starts[host as usize] as usize
+    }
+
+    /// The switch of a host, by its number among switches, and the port there that leads to the host.
+    #[must_use]
+    pub fn home(&self, host: usize) -> (usize, usize) {
+        let link = &self.links[self.host_port(host as u32)];
+        (link.device as usize - self.hosts, link.peer as usize)
+    }
+
+    /// \[links\] Between two hosts that are none of the topology's.
+    #[must_use]
+    pub const fn hidden_hops(&self) -> u64 {
+        if self.is_switched { 0 } else { 2 }
+    }
+
+    /// The node of a device.
+    #[must_use]
+    pub fn node(&self, device: usize) -> NodeId {
+        NodeId::at(if self.is_switched || device < self.hosts { device } else { device - self.hosts })
+    }
+
+    /// Writes down the lengths of queues, by port, and the packets that links have carried.
+    pub fn show(&self, waiting: impl Fn(usize) -> u32, crossed: &[u64], into: &mut Occupancy) {
+        into.reset(self.node_count, self.node_ports);
+        if !crossed.is_empty() {
+            into.crossed.resize(self.node_count * self.node_ports, 0);
+        }
+        for (port, link) in self.links.iter().enumerate() {
+            let node = self.node(link.owner as usize).index();
+            if link.is_visible {
+                let at = node * self.node_ports + usize::from(link.number);
+                into.transit[at] += waiting(port);
+                if let Some(&packets) = crossed.get(port) {
+                    into.crossed[at] = packets;
+                }
+            } else if let Some(injection) = into.injection.get_mut(node) {
+                *injection += waiting(port);
+            }
+        }
+    }
+}
+
+/// The other end of each port of the topology, and the port there that leads back.
+struct Ends {
+    ports: usize,
+    /// By node and port.
+    ends: Vec<Option<(u32, u8)>>,
+}
+
+impl Ends {
+    fn new(topology: &dyn Topology) -> Result<Self, SpecError> {
+        let (nodes, ports) = (topology.nodes(), topology.shape().ports());
+        let mut ends = vec![None; nodes * ports];
+        // Of links between the same two nodes the first belong together.
+        for node in 0..nodes {
+            let mut seen: Vec<usize> = Vec::new();
+            for port in order(topology, node) {
+                let Some(there) = topology.neighbour(NodeId::at(node), port) else { continue };
+                let rank = seen.iter().filter(|&&before| before == there.index()).count();
+                seen.push(there.index());
+                let back = order(topology, there.index())
+                    .into_iter()
+                    .filter(|&back| topology.neighbour(there, back) == Some(NodeId::at(node)))
+                    .nth(rank);
+                let Some(back) = back else {
+                    let what = format!("a link of {} leads from node {node} to {there} only one way", topology.spec());
+                    let remedy = "use links that lead both ways: they are full duplex in this model";
+                    return Err(SpecError::new(ErrorKind::Unsupported, what, remedy).of("topology"));
+                };
+                ends[node * ports + port.index()] = Some((there.0, back.0));
+            }
+        }
+        Ok(Self { ports, ends })
+    }
+
+    /// The linked ports of a node.
+    fn of(&self, node: usize) -> impl Iterator<Item = (usize, (u32, u8))> + '_ {
+        let ends = self.ends[node * self.ports..][..self.ports].iter().enumerate();
+        ends.filter_map(|(port, end)| Some((port, (*end)?)))
+    }
+
+    fn at(&self, node: usize, port: usize) -> (usize, usize) {
+        self.ends[node * self.ports + port].map_or((node, port), |(there, back)| (there as usize, back.into()))
+    }
+}
+
+/// The ports of a node in the order of its links.
+fn order(topology: &dyn Topology, node: usize) -> Vec<Port> {
+    match topology.switched() {
+        Some(network) => {
+            let fabric = network.fabric();
+            (0..fabric.degree(NodeId::at(node))).map(|place| fabric.port(NodeId::at(node), place)).collect()
+        }
+        None => (0..topology.shape().ports()).map(|port| Port(port as u8)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_both_ways() {
+        for spec in [
+            "torus:4x3",
+            "torus:2x2",
+            "mesh:3x3",
+            "hypercube:3",
+            "circulant:8:1,4",
+            "fattree:2,3",
+            "slimtree:4,2,2",
+            "dragonfly:p=1,a=2,h=1",
+            "hyperx:3x2:2",
+            "icube:2x2:1",
+        ] {
+            let topology = crate::topology::parse(spec, 2).unwrap();
+            let wiring = Wiring::new(&*topology).unwrap();
+            let mut visible = 0;
+            for (port, link) in wiring.links.iter().enumerate() {
+                let back = &wiring.links[link.peer as usize];
+                assert_eq!((back.peer as usize, back.device, back.owner), (port, link.owner, link.device), "{spec}");
+                assert_eq!(back.is_visible, link.is_visible, "{spec}");
+                visible += usize::from(link.is_visible);
+            }
+            for host in 0..wiring.hosts {
+                let (switch, port) = wiring.home(host);
+                assert_eq!(wiring.ports(host).len(), 1, "{spec}");
+                assert_eq!(wiring.links[port].device as usize, host, "{spec}");
+                assert_eq!(wiring.links[port].owner as usize, wiring.hosts + switch, "{spec}");
+            }
+            let ports = (0..topology.nodes()).flat_map(|node| (0..wiring.node_ports).map(move |port| (node, port)));
+            let linked = ports.filter(|&(node, port)| topology.neighbour(NodeId::at(node), Port(port as u8)).is_some());
+            assert_eq!(linked.count(), visible, "{spec}");
+        }
+    }
+
+    #[test]
+    fn one_way_links_are_refused() {
+        let topology = crate::topology::parse("torus:4", 1).unwrap();
+        let error = Wiring::new(&*topology).unwrap_err();
+        assert!(error.to_string().contains("only one way"), "{error}");
+    }
+}

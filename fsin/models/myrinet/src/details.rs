@@ -1,0 +1,140 @@
+//! What this model measures beyond what every model does.
+
+use fsin_core::network::Measure;
+use fsin_core::stats::Distribution;
+use trgen::NodeId;
+
+const fn measure(name: &'static str, unit: &'static str, about: &'static str) -> Measure {
+    Measure { name, unit, about }
+}
+
+static MEASURES: [Measure; 14] = [
+    measure("characters_moved", "characters", "of packets and their GAPs, on all links together"),
+    measure("stops", "", "STOPs that inputs of switches have sent"),
+    measure("gos", "", "GOs that inputs of switches have sent"),
+    measure("beats", "", "BEATs on all channels"),
+    measure("slack_max", "characters", "the most in a slack buffer"),
+    measure("slack_mean", "characters", "over time, of the slack buffer where it was largest"),
+    measure("packet_timeouts", "packets", "removed because they were too old"),
+    measure("packets_lost_on_dead_links", "packets", "sent into a dead link before it was seen dead"),
+    measure("messages_lost", "messages", "of which a packet was lost"),
+    measure("goodput", "b/s", "bits of messages received"),
+    measure(
+        "highest_utilisation",
+        "",
+        "share of the time in which characters of packets began, of the link where it was largest",
+    ),
+    measure(
+        "stopped_share",
+        "",
+        "share of the time in which the sender of a channel was stopped, where it was largest",
+    ),
+    measure("message_latency_mean", "ns", "from a message's being offered to the leading edge of its last CRC"),
+    measure("message_latency_max", "ns", "the longest of them"),
+];
+
+/// Counts since the start of the run.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Totals {
+    /// BEATs on all channels.
+    pub beats: u64,
+    /// \[packets\] Removed because they were too old.
+    pub timeouts: u64,
+    /// \[packets\] Lost on dead links.
+    pub lost_on_dead_links: u64,
+    /// Messages of which a packet was lost.
+    pub messages_lost: u64,
+    /// \[bytes\] Of messages, received.
+    pub payload_received: u64,
+}
+
+/// A port: the channel that leaves through it, and the slack buffer of its input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PortDetails {
+    /// Its node.
+    pub node: NodeId,
+    /// True of a host's; in a direct network host and switch of a node have its number.
+    pub is_host: bool,
+    /// Number at its node; a switch of a direct network has the port to its host behind all others.
+    pub port: usize,
+    /// \[characters\] Of packets and GAPs that have begun on the channel.
+    pub moved: u64,
+    /// STOPs sent through the channel for the input of this port.
+    pub stops: u64,
+    /// GOs.
+    pub gos: u64,
+    /// \[ticks of 1/16 ps\] In which the channel was stopped.
+    pub stopped: u64,
+    /// \[characters\] The most in the slack buffer.
+    pub slack_max: u32,
+    /// \[characters x ticks of 1/16 ps\] In the slack buffer, summed over time.
+    pub slack_area: u128,
+}
+
+/// What this model measures beyond what every model does, since the start of the run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Details {
+    /// \[ticks of 1/16 ps\] Since the start.
+    pub elapsed: u64,
+    /// \[ticks of 1/16 ps\] Of a character.
+    pub character: u64,
+    /// Counts.
+    pub totals: Totals,
+    /// All ports, hosts first.
+    pub ports: Vec<PortDetails>,
+}
+
+impl Details {
+    /// \[characters\] Of packets and GAPs, on all links together.
+    #[must_use]
+    pub fn moved(&self) -> u64 {
+        self.ports.iter().map(|port| port.moved).sum()
+    }
+
+    /// \[characters\] The most in any slack buffer.
+    #[must_use]
+    pub fn slack_max(&self) -> u32 {
+        self.ports.iter().map(|port| port.slack_max).max().unwrap_or(0)
+    }
+
+    /// STOPs, and GOs, of all inputs.
+    #[must_use]
+    pub fn stops_and_gos(&self) -> (u64, u64) {
+        self.ports.iter().fold((0, 0), |(stops, gos), port| (stops + port.stops, gos + port.gos))
+    }
+
+    /// \[b/s\] Bits of messages received.
+    #[must_use]
+    pub fn goodput(&self) -> f64 {
+        self.share(8e12 * crate::params::TICKS as f64 * self.totals.payload_received as f64)
+    }
+
+    fn share(&self, time: f64) -> f64 {
+        if self.elapsed == 0 { 0.0 } else { time / self.elapsed as f64 }
+    }
+
+    /// As figures of a result.
+    pub(crate) fn measures(&self, messages: &Distribution) -> Vec<(&'static Measure, f64)> {
+        let largest = |value: &dyn Fn(&PortDetails) -> f64| self.ports.iter().map(value).fold(0.0, f64::max);
+        let (stops, gos) = self.stops_and_gos();
+        let Totals { beats, timeouts, lost_on_dead_links, messages_lost, .. } = self.totals;
+        let latency = messages.moments();
+        let values = [
+            self.moved() as f64,
+            stops as f64,
+            gos as f64,
+            beats as f64,
+            f64::from(self.slack_max()),
+            self.share(largest(&|port| port.slack_area as f64)),
+            timeouts as f64,
+            lost_on_dead_links as f64,
+            messages_lost as f64,
+            self.goodput(),
+            self.share(largest(&|port| port.moved as f64) * self.character as f64).min(1.0),
+            self.share(largest(&|port| port.stopped as f64)),
+            latency.mean().unwrap_or(0.0) / 1e3,
+            latency.max().unwrap_or(0) as f64 / 1e3,
+        ];
+        MEASURES.iter().zip(values).collect()
+    }
+}

@@ -1,0 +1,75 @@
+//! Removal of a packet that is too old.
+
+use fsin_core::network::Notices;
+
+use super::{Fast, NONE};
+use crate::rules::hosts::Loss;
+
+impl Fast {
+    /// Removes a packet everywhere.
+    pub(super) fn remove(&mut self, handle: u32, at: u64, notices: &mut Notices) {
+        let packet = *self.hosts.packet(handle);
+        let mut port = self.wires.host_port(packet.source);
+        if self.cut(port, handle, at).is_some() {
+            self.hosts.sent(handle, notices);
+        }
+        for place in 0..packet.route.switches {
+            let input = self.wires.links()[port].peer as usize;
+            let next = self.hosts.output(&packet, place) as usize;
+            let read = self.cut(next, handle, at);
+            self.clear(input, handle, read, at);
+            port = next;
+        }
+        self.hosts.lose(handle, Loss::TooOld, at, notices);
+    }
+
+    /// Ends the connection of a packet through the channel of a port, if it has one. Returns its next character.
+    fn cut(&mut self, port: usize, handle: u32, at: u64) -> Option<u32> {
+        if self.outputs[port].packet != handle {
+            return None;
+        }
+        let run = self.outputs[port].run;
+        if run.is_on {
+            self.stop(port, run.first + run.before(at, self.character), at);
+        }
+        let output = &mut self.outputs[port];
+        let input = std::mem::replace(&mut output.input, NONE);
+        output.packet = NONE;
+        let next = output.next;
+        self.tries.push(port as u32);
+        if input != NONE {
+            self.touch(input as usize, at);
+            self.inputs[input as usize].output = NONE;
+            self.grants.push(port as u32);
+        }
+        Some(next)
+    }
+
+    /// Removes a packet from a slack buffer. All before the character `read` have been read; none if it is not given.
+    fn clear(&mut self, number: usize, handle: u32, read: Option<u32>, at: u64) {
+        let Some(place) = self.inputs[number].queue.iter().position(|waiting| waiting.packet == handle) else { return };
+        self.touch(number, at);
+        let character = self.character;
+        let input = &mut self.inputs[number];
+        let is_last = place + 1 == input.queue.len();
+        let Some(waiting) = input.queue.remove(place) else { return };
+        if is_last && input.run.is_on {
+            let count = input.run.until(at, character);
+            input.base += i64::from(count);
+            input.area -= input.run.sum(count, character);
+            input.closed = input.run.first + count;
+            input.run.is_on = false;
+        }
+        let come = if is_last { input.closed } else { waiting.length };
+        let left = come - read.unwrap_or(waiting.first);
+        input.base -= i64::from(left);
+        input.area += i128::from(left) * i128::from(at);
+        // The packet before has come completely.
+        if let Some(before) = input.queue.back().filter(|_| is_last) {
+            input.closed = before.length;
+        }
+        if place == 0 {
+            self.ask(number, at);
+        }
+    }
+}

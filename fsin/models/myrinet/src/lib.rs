@@ -1,0 +1,145 @@
+//! The Myrinet model: source routes, wormhole switches, STOP and GO, character by character.
+//!
+//! A packet is a character of its route for each switch, four of its type, its payload, a CRC, and a GAP behind it. A
+//! switch strips the first character, which selects the output, and passes the rest on as it comes: a worm that is
+//! blocked stands in the slack buffers along its way. An input whose buffer holds more than the high-water mark sends
+//! STOP back, and GO when fewer than the low-water mark are left.
+//!
+//! [`mod@reference`] defines the model, a character at a time; [`fast`] moves runs of characters between changes, and
+//! gives the same results. Results depend on [`Params`], the topology and the messages only.
+//!
+//! # Time
+//! A cycle of the network's clock is a picosecond; inside, instants are counted in sixteenths. The clock that stands at
+//! cycle c is instant c - 1: a message that is injected at the first cycle is offered at instant 0. Simulated time ends
+//! after 13 days.
+//!
+//! # What happens at an instant
+//! 1. Characters arrive with their leading edges, STOP and GO after their ends; BEATs become due. Then packets that are
+//!    too old are removed.
+//! 2. Connections through switches end whose GAP has left; outputs without one are given to inputs, round robin.
+//! 3. Channels that are free begin a character: STOP or GO before BEAT before a packet's.
+//! 4. Inputs compare what they hold with their marks; a channel that is still free sends STOP or GO at once.
+//!
+//! # Conventions
+//! - A connection lasts from the grant to the end of the GAP. The character of the route that was stripped occupies its
+//!   first slot, in which the output sends nothing of the packet. So a packet occupies the links and the crossbars that
+//!   it passes for its length in characters, once each.
+//! - A switch passes a character on with its leading edge, and a packet has arrived with the leading edge of its CRC:
+//!   the convention of the source's formula for latency. [`Params::store_character`] adds a character time per switch.
+//!
+//! # What is a packet
+//! In the record that all models keep a packet is one of a message: injected when its first character begins, received
+//! when its CRC arrives, dropped when it is removed or lost on a dead link. Latencies begin when the message is offered.
+//!
+//! # How the model departs from reality, and who could notice
+//! - Hosts take characters as they come, never send STOP, and have no overhead; a send queue has no bound.
+//! - A packet that is too old vanishes from all buffers and links at one instant; real interfaces and switches time out
+//!   one by one, and send a forward reset.
+//! - Lost packets are not sent again, which the software of real interfaces does.
+//! - Dead links are dead from the start and stay so. Every sender sees it after two BEATs, and changes its routes then.
+//! - Routes are those of the topology: there is no mapper, and the packets of its map are not simulated.
+//!
+//! Source: George, `VanLoon`, character-level models of second-generation Myrinet; ANSI/VITA 26-1998 (characters, slack
+//! buffers, STOP and GO, BEAT); Boden et al., Myrinet: a gigabit-per-second local area network, IEEE Micro 15(1), 1995.
+
+mod details;
+mod family;
+pub mod fast;
+mod params;
+pub mod reference;
+mod rules;
+
+use std::sync::Arc;
+
+pub use details::{Details, PortDetails, Totals};
+pub use family::FAMILY;
+pub use params::{MAX_DELAY, MAX_PAYLOAD, MAX_SLACK, MAX_TIME, Params, RATES, ROUTING, Routing};
+
+use fsin_core::network::Network;
+use fsin_core::stats::Distribution;
+use fsin_core::topology::Topology;
+use rules::hosts::Hosts;
+use rules::routes::Routes;
+use rules::wires::Wires;
+use trgen::catalog::SpecError;
+
+/// Something that an observer of a test sees.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Event {
+    /// \[ticks of 1/16 ps\] When.
+    pub at: u64,
+    /// What.
+    pub kind: EventKind,
+}
+
+/// What happened.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum EventKind {
+    /// An input has begun to send STOP, or GO if not, through the channel of this port.
+    Mark {
+        /// Number of the port among all.
+        port: u32,
+        /// STOP.
+        is_stop: bool,
+    },
+    /// A switch has granted an output.
+    Granted {
+        /// Number of the port among all.
+        output: u32,
+        /// Number of the input's port.
+        input: u32,
+    },
+    /// A packet has arrived.
+    Arrived {
+        /// Sender.
+        source: u32,
+        /// Receiver.
+        destination: u32,
+        /// Number among the packets of its source.
+        sequence: u64,
+    },
+    /// A packet has been lost.
+    Lost {
+        /// Sender.
+        source: u32,
+        /// Receiver.
+        destination: u32,
+        /// Number among the packets of its source.
+        sequence: u64,
+    },
+}
+
+/// A Myrinet, whichever engine simulates it.
+pub trait Myrinet: Network {
+    /// What this model measures beyond what every model does, since the start of the run.
+    fn details(&self) -> Details;
+
+    /// \[ps\] Latencies of messages, from being offered to the arrival of the last CRC.
+    fn message_latency(&self) -> &Distribution;
+
+    /// Events since the last call, in no order within an instant. The first call begins to collect them.
+    fn events(&mut self) -> Vec<Event>;
+}
+
+/// Checks the parameters with a topology.
+///
+/// # Errors
+/// The first setting that cannot be used.
+pub fn check(topology: &Arc<dyn Topology>, params: &Params) -> Result<(), SpecError> {
+    prepare(topology, params, true).map(|_| ())
+}
+
+/// The links and hosts of a network that has been checked; slack buffers that could overflow only if `is_checked`.
+fn prepare(topology: &Arc<dyn Topology>, params: &Params, is_checked: bool) -> Result<(Wires, Hosts), SpecError> {
+    params.check()?;
+    let wires = Wires::new(&**topology, params, is_checked)?;
+    let mut routes = [false, true].map(|sees_dead| Routes::new(topology, &wires, params, sees_dead));
+    for table in &mut routes {
+        if let Ok(table) = table {
+            table.check(&wires, params)?;
+        }
+    }
+    let [plain, around] = routes;
+    let hosts = Hosts::new(params, &wires, [plain?, around?]);
+    Ok((wires, hosts))
+}

@@ -1,0 +1,228 @@
+//! What can be set of a Myrinet, and which settings make sense.
+
+use std::str::FromStr;
+
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
+
+/// \[b/s\] Minimum and maximum data rate of the links.
+pub const RATES: std::ops::RangeInclusive<u64> = 1_000_000..=1_000_000_000_000;
+
+/// Ticks of the model's own clock in a picosecond: a character at 5.12 Gb/s takes 1 562.5 ps.
+pub(crate) const TICKS: u64 = 16;
+
+/// \[ps\] Longest delay of a cable.
+pub const MAX_DELAY: u64 = MICROSECOND * 1_000;
+
+/// \[ps\] Longest time of any other setting: an hour.
+pub const MAX_TIME: u64 = 3_600 * 1_000_000 * MICROSECOND;
+
+/// \[characters\] Largest slack buffer.
+pub const MAX_SLACK: u32 = 1 << 24;
+
+/// \[bytes\] Largest payload of a packet.
+pub const MAX_PAYLOAD: u32 = 1 << 20;
+
+/// \[characters\] Packet type 4 and CRC 1: what a packet has beside route and payload, before the GAP.
+pub(crate) const AROUND: u32 = 5;
+
+/// \[ps\]
+const MICROSECOND: u64 = 1_000_000;
+
+/// \[characters\] In the least time between two BEATs, and in the least timeout.
+const LEAST_TIME: u64 = 64;
+
+/// The route that a sender chooses.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Routing {
+    /// Up and then down a spanning tree of all links: free of deadlock in every network.
+    UpDown,
+    /// Shortest paths.
+    Shortest,
+    /// Dimension after dimension, in tori, meshes and hypercubes.
+    DimensionOrder,
+}
+
+/// Every routing with its name.
+pub const ROUTING: [(&str, Routing); 3] =
+    [("updown", Routing::UpDown), ("shortest", Routing::Shortest), ("dor", Routing::DimensionOrder)];
+
+impl Routing {
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::UpDown => "updown",
+            Self::Shortest => "shortest",
+            Self::DimensionOrder => "dor",
+        }
+    }
+}
+
+impl FromStr for Routing {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        let names = ROUTING.map(|(name, _)| name);
+        let found = ROUTING.iter().find(|(name, _)| *name == text).map(|&(_, routing)| routing);
+        found.ok_or_else(|| SpecError::unknown("routing", text, &names))
+    }
+}
+
+/// Everything that can be set of a Myrinet.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Params {
+    /// \[b/s\] Data rate of every link: a character has 8 bits.
+    pub link_rate: u64,
+    /// \[m\] Length of a cable.
+    pub cable_length: f64,
+    /// \[m/s\] Velocity of propagation.
+    pub cable_velocity: f64,
+    /// \[characters\] Room of the slack buffer at each input of a switch.
+    pub slack: u32,
+    /// \[characters\] High-water mark: an input with more sends STOP.
+    pub high_mark: u32,
+    /// \[characters\] Low-water mark: an input that has sent STOP and has fewer sends GO.
+    pub low_mark: u32,
+    /// \[bytes\] Of a message in a packet, at most.
+    pub payload: u32,
+    /// A switch passes a character on after its end, not with its leading edge.
+    pub store_character: bool,
+    /// \[ps\] Between two BEATs on each channel.
+    pub beat: u64,
+    /// \[ps\] From a packet's first character; an older packet that has not arrived is removed.
+    pub timeout: u64,
+    /// Route of a packet.
+    pub routing: Routing,
+    /// Routes that can deadlock are permitted; timeouts end it.
+    pub unsafe_routing: bool,
+    /// Links between switches that are dead from the start.
+    pub faults: usize,
+    /// Of all draws.
+    pub seed: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            link_rate: 1_280_000_000,
+            cable_length: 10.0,
+            cable_velocity: 1.8e8,
+            slack: 96,
+            high_mark: 56,
+            low_mark: 40,
+            payload: 4_096,
+            store_character: false,
+            beat: 1_000_000 * MICROSECOND,
+            timeout: 1_000_000 * MICROSECOND,
+            routing: Routing::UpDown,
+            unsafe_routing: false,
+            faults: 0,
+            seed: 1,
+        }
+    }
+}
+
+impl Params {
+    /// \[ticks\] Time of a character, rounded to the nearest.
+    pub(crate) const fn character(&self) -> u64 {
+        let bits = 8_000_000_000_000 * TICKS;
+        (bits + self.link_rate / 2) / self.link_rate
+    }
+
+    /// \[ticks\] Propagation through a cable, rounded to the nearest; at least 1.
+    pub(crate) fn propagation(&self) -> u64 {
+        let ticks = self.cable_length / self.cable_velocity * 1e12 * TICKS as f64;
+        (ticks.round() as u64).max(1)
+    }
+
+    /// \[packets\] That a message of this many bytes is cut into; a message of 0 bytes is one packet.
+    #[must_use]
+    pub const fn packets_of(&self, bytes: u64) -> u64 {
+        let packets = bytes.div_ceil(self.payload as u64);
+        if packets == 0 { 1 } else { packets }
+    }
+
+    /// \[characters\] The least slack buffer that never overflows behind a cable with this delay in \[ticks\].
+    ///
+    /// The input sends STOP when it holds one character more than the mark. STOP waits for the character that occupies
+    /// the opposite channel, takes one, and travels a delay of the cable; what the sender began to send before it came
+    /// travels another one. In two character times and two delays, less than `2 + 2 delay / character` characters
+    /// follow the one that caused it.
+    #[must_use]
+    pub(crate) const fn least_slack(&self, delay: u64) -> u64 {
+        self.high_mark as u64 + 2 + (2 * delay).div_ceil(self.character())
+    }
+
+    /// Refuses values out of range. What depends on the topology is checked with it.
+    ///
+    /// # Errors
+    /// The first value that cannot be used.
+    pub fn check(&self) -> Result<(), SpecError> {
+        let shortest = (LEAST_TIME * self.character()).div_ceil(TICKS).max(1);
+        let ranges = [
+            ("link-rate", self.link_rate, RATES),
+            ("slack", self.slack.into(), 1..=MAX_SLACK.into()),
+            ("high-mark", self.high_mark.into(), 1..=MAX_SLACK.into()),
+            ("low-mark", self.low_mark.into(), 1..=self.high_mark.into()),
+            ("payload", self.payload.into(), 1..=MAX_PAYLOAD.into()),
+            ("beat", self.beat, shortest..=MAX_TIME),
+            ("packet-timeout", self.timeout, shortest..=MAX_TIME),
+        ];
+        for (key, value, range) in ranges {
+            if !range.contains(&value) {
+                return Err(SpecError::out_of_range(key, value, range));
+            }
+        }
+        for (key, value, range) in
+            [("cable-length", self.cable_length, 1e-6..=1e5), ("cable-velocity", self.cable_velocity, 1e6..=3e8)]
+        {
+            if !range.contains(&value) {
+                let what = phrase![[key => value], " is out of range"];
+                let remedy = format!("use {} to {}", range.start(), range.end());
+                return Err(SpecError::new(ErrorKind::OutOfRange, what, remedy).of(key).given(value));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that no slack buffer behind a cable with this delay in \[ticks\] overflows.
+    pub(crate) fn check_slack(&self, delay: u64) -> Result<(), SpecError> {
+        let least = self.least_slack(delay);
+        if u64::from(self.slack) >= least {
+            return Ok(());
+        }
+        let what = phrase![
+            ["slack" => self.slack],
+            " is too short: beyond ",
+            ["high-mark" => self.high_mark],
+            (" {} characters may come before STOP has an effect", least - u64::from(self.high_mark))
+        ];
+        let remedy = phrase![
+            "use ",
+            ["slack" => least],
+            " or more, a lower ",
+            ["high-mark"],
+            " (and ",
+            ["low-mark"],
+            ") or a shorter ",
+            ["cable-length"]
+        ];
+        Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("slack"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_the_least_slack() {
+        let params = Params::default();
+        assert_eq!((params.character(), params.propagation()), (6_250 * TICKS, 888_889));
+        // 111 ns of cable are 17.8 characters.
+        assert_eq!(params.least_slack(params.propagation()), 56 + 2 + 18);
+        let fast = Params { link_rate: 5_120_000_000, ..params };
+        assert_eq!(fast.character(), 25_000);
+    }
+}

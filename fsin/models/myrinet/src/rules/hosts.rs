@@ -1,0 +1,389 @@
+//! Hosts: they cut messages into packets, and put them together again; and the record of what they send and receive.
+//!
+//! The queue of a host has no bound: a source that must not run ahead waits for the notice that a message is sent.
+
+use std::collections::VecDeque;
+
+use fsin_core::network::{Injected, Notices};
+use fsin_core::slab::Slab;
+use fsin_core::stats::{Distribution, Receipt, Recorder};
+use trgen::{Cycle, Delivery, Message};
+
+use super::routes::{Route, Routes};
+use super::wires::{NONE, Wires};
+use crate::details::Totals;
+use crate::params::{AROUND, Params, TICKS};
+use crate::{Event, EventKind};
+
+/// A packet that has begun, until its last character is gone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Packet {
+    message: u32,
+    /// Among those of its message.
+    index: u64,
+    pub(crate) source: u32,
+    pub(crate) destination: u32,
+    /// Which of the routes it has: 1 around dead links.
+    table: u8,
+    pub(crate) route: Route,
+    /// \[characters\] With its route and its GAP: character 0 selects the output at the first switch.
+    pub(crate) length: u32,
+    /// Of all packets of the run: tells it from others with its handle.
+    pub(crate) serial: u64,
+    /// False after it has been removed.
+    pub(crate) is_alive: bool,
+    pub(crate) is_delivered: bool,
+    /// Its GAP has left its host, and has come to its destination.
+    has_left: bool,
+    is_over: bool,
+    /// Its GAP has left the last switch.
+    pub(crate) has_passed: bool,
+}
+
+impl Packet {
+    /// The last character that the message needs.
+    pub(crate) const fn crc(&self) -> u32 {
+        self.length - 2
+    }
+
+    /// The character behind all others.
+    pub(crate) const fn gap(&self) -> u32 {
+        self.length - 1
+    }
+}
+
+/// Why a packet is lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Loss {
+    TooOld,
+    DeadLink,
+}
+
+/// A message under way.
+#[derive(Clone, Copy, Debug)]
+struct Underway {
+    message: Message,
+    /// \[ticks\]
+    offered: u64,
+    /// Number of its first packet among those of its source.
+    sequence: u64,
+    packets: u64,
+    received: u64,
+    lost: u64,
+    /// \[bytes\] That the lost ones lack to full packets.
+    lost_short: u64,
+    is_sent: bool,
+}
+
+#[derive(Clone, Default, Debug)]
+struct Host {
+    /// Of its packets.
+    sequence: u64,
+    /// Messages that have not been cut to the end, and the next packet of the first.
+    messages: VecDeque<u32>,
+    next: u64,
+}
+
+/// All hosts.
+#[derive(Debug)]
+pub(crate) struct Hosts {
+    params: Params,
+    hidden_hops: u64,
+    hosts: Vec<Host>,
+    messages: Slab<Underway>,
+    packets: Slab<Packet>,
+    serial: u64,
+    /// Routes, and those after dead links have been seen.
+    pub(crate) routes: [Routes; 2],
+    /// \[ticks\] When dead links are seen.
+    seen_at: u64,
+    /// \[ticks\] When packets are too old, in that order: deadline, handle and serial number.
+    deadlines: VecDeque<(u64, u32, u64)>,
+    pub(crate) recorder: Recorder,
+    pub(crate) message_latency: Distribution,
+    pub(crate) totals: Totals,
+    /// \[packets\] Accepted, and neither received nor lost.
+    pub(crate) in_flight: u64,
+    /// What a test observes.
+    pub(crate) events: Option<Vec<Event>>,
+}
+
+impl Hosts {
+    pub(crate) fn new(params: &Params, wires: &Wires, routes: [Routes; 2]) -> Self {
+        Self {
+            params: params.clone(),
+            hidden_hops: wires.hidden_hops(),
+            hosts: vec![Host::default(); wires.hosts],
+            messages: Slab::new(),
+            packets: Slab::new(),
+            serial: 0,
+            routes,
+            seen_at: if params.faults == 0 { u64::MAX } else { 2 * params.beat * TICKS },
+            deadlines: VecDeque::new(),
+            recorder: Recorder::new(wires.hosts),
+            message_latency: Distribution::default(),
+            totals: Totals::default(),
+            in_flight: 0,
+            events: None,
+        }
+    }
+
+    /// Takes a message at an instant; its host may then be able to send.
+    pub(crate) fn inject(&mut self, message: Message, now: u64) -> Injected {
+        let Message { source, destination, bytes, .. } = message;
+        let packets = self.params.packets_of(bytes);
+        self.recorder.generated(packets);
+        let short = (packets * u64::from(self.params.payload)).saturating_sub(bytes);
+        self.recorder.short().generated += short;
+        let is_known = destination.index() < self.hosts.len() && source.index() < self.hosts.len();
+        if !is_known || source == destination {
+            self.recorder.dropped(packets);
+            self.recorder.short().dropped += short;
+            return Injected::Dropped;
+        }
+        let host = &mut self.hosts[source.index()];
+        let slot = self.messages.store(Underway {
+            message,
+            offered: now,
+            sequence: host.sequence,
+            packets,
+            received: 0,
+            lost: 0,
+            lost_short: 0,
+            is_sent: false,
+        });
+        host.sequence += packets;
+        host.messages.push_back(slot);
+        self.in_flight += packets;
+        Injected::Accepted
+    }
+
+    /// \[packets\] That wait at a host.
+    pub(crate) fn waiting(&self, host: u32) -> u64 {
+        let host = &self.hosts[host as usize];
+        host.messages.iter().map(|&slot| self.messages[slot].packets).sum::<u64>() - host.next
+    }
+
+    /// The next packet of a host, which begins now; [`NONE`] if it has none.
+    pub(crate) fn begin(&mut self, number: u32, now: u64, wires: &Wires) -> u32 {
+        let host = &mut self.hosts[number as usize];
+        let Some(&slot) = host.messages.front() else { return NONE };
+        let index = host.next;
+        host.next += 1;
+        let Underway { message, offered, packets, .. } = self.messages[slot];
+        if host.next == packets {
+            host.messages.pop_front();
+            host.next = 0;
+        }
+        let destination = message.destination.0;
+        let table = u8::from(now >= self.seen_at);
+        let route = self.routes[usize::from(table)].of(wires, number, destination);
+        let payload = self.bytes_of(&message, index);
+        self.serial += 1;
+        let (serial, length) = (self.serial, route.switches + payload + AROUND + 1);
+        let packet = self.packets.store(Packet {
+            message: slot,
+            index,
+            source: number,
+            destination,
+            table,
+            route,
+            length,
+            serial,
+            is_alive: true,
+            is_delivered: false,
+            has_left: false,
+            is_over: false,
+            has_passed: false,
+        });
+        self.recorder.injected(1);
+        self.recorder.short().injected += u64::from(self.params.payload - payload);
+        self.recorder.departed(picoseconds(now - offered));
+        let deadline = now.saturating_add(self.params.timeout * TICKS);
+        self.deadlines.push_back((deadline, packet, serial));
+        packet
+    }
+
+    /// \[bytes\] Of a message in one of its packets.
+    fn bytes_of(&self, message: &Message, index: u64) -> u32 {
+        let most = u64::from(self.params.payload);
+        (message.bytes - index * most).min(most) as u32
+    }
+
+    /// A packet by its handle.
+    #[inline(always)]
+    pub(crate) fn packet(&self, handle: u32) -> &Packet {
+        &self.packets[handle]
+    }
+
+    /// The output port that a packet asks for at a switch of its route.
+    #[inline(always)]
+    pub(crate) fn output(&self, packet: &Packet, at: u32) -> u32 {
+        self.routes[usize::from(packet.table)].port(packet.route, at)
+    }
+
+    /// The GAP of a packet has left its host, or the packet has been removed there.
+    pub(crate) fn sent(&mut self, handle: u32, notices: &mut Notices) {
+        self.packets[handle].has_left = true;
+        let Packet { message: slot, index, is_over, .. } = self.packets[handle];
+        if is_over {
+            self.release(handle);
+        }
+        let underway = &mut self.messages[slot];
+        if index + 1 < underway.packets {
+            return;
+        }
+        underway.is_sent = true;
+        notices.sent.push(underway.message);
+        // As long as its source has not been told, a lost packet counts as in flight.
+        if underway.lost > 0 {
+            notices.dropped.push(underway.message);
+            self.recorder.dropped_inside(underway.lost);
+            self.recorder.short().dropped += underway.lost_short;
+            self.in_flight -= underway.lost;
+        }
+        self.end(slot);
+    }
+
+    /// The CRC of a packet has come to its destination.
+    pub(crate) fn deliver(&mut self, handle: u32, now: u64, notices: &mut Notices) {
+        self.packets[handle].is_delivered = true;
+        let Packet { message: slot, index, route, source, destination, .. } = self.packets[handle];
+        let underway = &mut self.messages[slot];
+        underway.received += 1;
+        let Underway { message, offered, sequence, packets, received, .. } = *underway;
+        let latency = picoseconds(now - offered);
+        let receipt = Receipt {
+            source: message.source,
+            destination: message.destination,
+            sequence: sequence + index,
+            latency,
+            hops: u64::from(route.switches + 1).saturating_sub(self.hidden_hops),
+        };
+        let cycle = Cycle(now.div_ceil(TICKS));
+        self.recorder.received(cycle, &receipt);
+        let bytes = self.bytes_of(&message, index);
+        self.totals.payload_received += u64::from(bytes);
+        self.recorder.short().received += u64::from(self.params.payload - bytes);
+        self.in_flight -= 1;
+        if received == packets {
+            self.message_latency.record(latency);
+            // The clock that stands at cycle c is instant c - 1.
+            let offered = Cycle(offered / TICKS + 1);
+            notices.delivered.push(Delivery { message, offered, delivered: cycle });
+        }
+        self.note(now, EventKind::Arrived { source, destination, sequence: sequence + index });
+        self.end(slot);
+    }
+
+    /// A packet has been removed everywhere.
+    pub(crate) fn lose(&mut self, handle: u32, why: Loss, now: u64, notices: &mut Notices) {
+        let Packet { message: slot, index, source, destination, .. } = self.packets[handle];
+        match why {
+            Loss::TooOld => self.totals.timeouts += 1,
+            Loss::DeadLink => self.totals.lost_on_dead_links += 1,
+        }
+        let short = u64::from(self.params.payload - self.bytes_of(&self.messages[slot].message, index));
+        let underway = &mut self.messages[slot];
+        underway.lost += 1;
+        underway.lost_short += short;
+        let Underway { message, sequence, is_sent, lost, .. } = *underway;
+        if is_sent {
+            self.recorder.dropped_inside(1);
+            self.recorder.short().dropped += short;
+            self.in_flight -= 1;
+        }
+        if lost == 1 {
+            self.totals.messages_lost += 1;
+            if is_sent {
+                notices.dropped.push(message);
+            }
+        }
+        self.note(now, EventKind::Lost { source, destination, sequence: sequence + index });
+        self.release(handle);
+        self.end(slot);
+    }
+
+    /// The GAP of a packet has come to its destination.
+    pub(crate) fn over(&mut self, handle: u32) {
+        let packet = &mut self.packets[handle];
+        packet.is_over = true;
+        if packet.has_left {
+            self.release(handle);
+        }
+    }
+
+    /// The GAP of a packet has left the last switch; with the CRC, which may arrive later, it is over.
+    pub(crate) fn passed(&mut self, handle: u32) {
+        self.packets[handle].has_passed = true;
+        if self.packets[handle].is_delivered {
+            self.over(handle);
+        }
+    }
+
+    /// The packet with this handle, if it is that one and has not been removed.
+    #[inline(always)]
+    pub(crate) fn alive(&self, handle: u32, serial: u64) -> Option<&Packet> {
+        Some(&self.packets[handle]).filter(|packet| packet.serial == serial && packet.is_alive)
+    }
+
+    fn release(&mut self, handle: u32) {
+        self.packets[handle].is_alive = false;
+        self.packets.release(handle);
+    }
+
+    /// Forgets a message of which nothing more comes.
+    fn end(&mut self, slot: u32) {
+        let Underway { packets, received, lost, is_sent, .. } = self.messages[slot];
+        if is_sent && received + lost == packets {
+            self.messages.release(slot);
+        }
+    }
+
+    /// True if a packet that has begun has neither arrived nor been removed.
+    #[inline(always)]
+    fn is_open(&self, handle: u32, serial: u64) -> bool {
+        let packet = &self.packets[handle];
+        packet.serial == serial && packet.is_alive && !packet.is_delivered
+    }
+
+    /// \[ticks\] The next instant at which a packet is too old.
+    #[inline]
+    pub(crate) fn next_deadline(&mut self) -> Option<u64> {
+        while let Some(&(deadline, packet, serial)) = self.deadlines.front() {
+            if self.is_open(packet, serial) {
+                return Some(deadline);
+            }
+            self.deadlines.pop_front();
+        }
+        None
+    }
+
+    /// A packet that is too old now.
+    pub(crate) fn too_old(&mut self, now: u64) -> Option<u32> {
+        self.next_deadline().filter(|&deadline| deadline <= now)?;
+        self.deadlines.pop_front().map(|(_, packet, _)| packet)
+    }
+
+    /// Shows something to a test.
+    #[inline]
+    pub(crate) fn note(&mut self, at: u64, kind: EventKind) {
+        if let Some(events) = &mut self.events {
+            events.push(Event { at, kind });
+        }
+    }
+}
+
+/// \[ps\] Of some ticks, to the nearest.
+const fn picoseconds(ticks: u64) -> u64 {
+    (ticks + TICKS / 2) / TICKS
+}
+
+/// The order in which every network gives its notices.
+pub(crate) fn sort(notices: &mut Notices) {
+    notices.sent.sort_by_key(|message| message.source);
+    notices.dropped.sort_by_key(|message| (message.source, message.id));
+    notices
+        .delivered
+        .sort_by_key(|delivery| (delivery.message.destination, delivery.message.source, delivery.message.id));
+}

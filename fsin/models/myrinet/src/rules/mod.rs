@@ -1,0 +1,5 @@
+//! The rules of the model, which both engines share.
+
+pub(crate) mod hosts;
+pub(crate) mod routes;
+pub(crate) mod wires;

@@ -1,0 +1,294 @@
+//! Routes, which the sender writes at the head of a packet: a character for each switch.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use fsin_core::routing::Order;
+use fsin_core::topology::Topology;
+use fsin_core::updown::{Links, UpDown, distances};
+use trgen::NodeId;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
+use trgen::rng::{mix2, pick};
+
+use super::wires::Wires;
+use crate::params::{Params, Routing};
+
+/// Most switches: tables have an entry for each pair.
+const MAX_SWITCHES: usize = 8_192;
+
+/// Most hosts of a network whose routes are followed one by one to prove that they do not deadlock.
+const MAX_PROVEN: usize = 4_096;
+
+/// Channels of a cycle that an error names.
+const NAMED: usize = 8;
+
+/// A route, by its place among all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Route {
+    start: u32,
+    /// Switches, and characters of the route.
+    pub(crate) switches: u32,
+}
+
+#[derive(Debug)]
+enum Scheme {
+    UpDown(UpDown),
+    /// By switch its links, and by destination and switch the hops.
+    Shortest(Links, Vec<u16>),
+    DimensionOrder(Arc<dyn Topology>),
+}
+
+/// The routes of all pairs of hosts, found when they are first used.
+#[derive(Debug)]
+pub(crate) struct Routes {
+    scheme: Scheme,
+    seed: u64,
+    known: HashMap<(u32, u32), Route>,
+    /// Output ports, route after route.
+    ports: Vec<u32>,
+}
+
+impl Routes {
+    /// Routes around dead links if `sees_dead`.
+    pub(crate) fn new(
+        topology: &Arc<dyn Topology>,
+        wires: &Wires,
+        params: &Params,
+        sees_dead: bool,
+    ) -> Result<Self, SpecError> {
+        if wires.switches > MAX_SWITCHES {
+            let what = format!("{} has {} switches", topology.spec(), wires.switches);
+            return Err(SpecError::new(ErrorKind::TooLarge, what, format!("use at most {MAX_SWITCHES}")).of("topology"));
+        }
+        let scheme = match params.routing {
+            Routing::UpDown => Scheme::UpDown(UpDown::new(links(wires, sees_dead))),
+            Routing::Shortest => {
+                let links = links(wires, sees_dead);
+                let hops = (0..wires.switches).flat_map(|to| distances(&links, to, |_, _| true)).collect();
+                Scheme::Shortest(links, hops)
+            }
+            Routing::DimensionOrder if topology.is_grid() => Scheme::DimensionOrder(Arc::clone(topology)),
+            Routing::DimensionOrder => {
+                let what = phrase![["routing" => params.routing.name()], (" is not for {}", topology.spec())];
+                let remedy = phrase!["use ", ["routing" => "updown"]];
+                return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
+            }
+        };
+        Ok(Self { scheme, seed: params.seed, known: HashMap::new(), ports: Vec::new() })
+    }
+
+    /// The route between two different hosts.
+    pub(crate) fn of(&mut self, wires: &Wires, source: u32, destination: u32) -> Route {
+        if let Some(&route) = self.known.get(&(source, destination)) {
+            return route;
+        }
+        let start = self.ports.len() as u32;
+        let (mut switch, _) = wires.home(source as usize);
+        let (last, exit) = wires.home(destination as usize);
+        let key = mix2(self.seed, u64::from(source) << 32 | u64::from(destination));
+        let mut has_gone_down = false;
+        while switch != last {
+            let (port, next) = self.next(wires, switch, last, has_gone_down, mix2(key, switch as u64));
+            if let Scheme::UpDown(table) = &self.scheme {
+                has_gone_down |= table.is_down(switch, next);
+            }
+            self.ports.push(port);
+            switch = next;
+        }
+        self.ports.push(exit as u32);
+        let route = Route { start, switches: self.ports.len() as u32 - start };
+        self.known.insert((source, destination), route);
+        route
+    }
+
+    /// The port that leads on, and the switch behind it.
+    fn next(&self, wires: &Wires, switch: usize, to: usize, has_gone_down: bool, key: u64) -> (u32, usize) {
+        let ports: Vec<(u32, u32)> = match &self.scheme {
+            Scheme::UpDown(table) => table.next(switch, to, has_gone_down).collect(),
+            Scheme::Shortest(links, hops) => {
+                let row = &hops[to * links.len()..][..links.len()];
+                let nearer = |&&(_, next): &&(u32, u32)| row[next as usize].saturating_add(1) == row[switch];
+                links[switch].iter().filter(nearer).copied().collect()
+            }
+            Scheme::DimensionOrder(topology) => {
+                let shape = topology.shape();
+                let mut tie = |dimension: usize| pick(mix2(key, dimension as u64), 2) == 0;
+                let offsets = topology.offsets(NodeId::at(switch), NodeId::at(to), &mut tie);
+                let port = Order::Dimension.next(shape, &offsets[..shape.dimensions]);
+                let number = port.map_or(0, |port| port.0.into());
+                let mut ports = wires.ports(wires.hosts + switch);
+                let port = ports.find(|&port| wires.links()[port].number == number);
+                port.map(|port| (port as u32, wires.switch(wires.links()[port].device) as u32)).into_iter().collect()
+            }
+        };
+        // Networks hang together, with and without dead links.
+        let (port, next) = ports[pick(key, ports.len() as u32) as usize];
+        (port, next as usize)
+    }
+
+    /// The output port at the switch with this number along a route.
+    #[inline(always)]
+    pub(crate) fn port(&self, route: Route, at: u32) -> u32 {
+        self.ports[(route.start + at) as usize]
+    }
+
+    /// Refuses routes whose channels can wait for each other in a cycle (Dally and Seitz, TC 36(5), 1987). Up*/down*
+    /// has none.
+    pub(crate) fn check(&mut self, wires: &Wires, params: &Params) -> Result<(), SpecError> {
+        if params.unsafe_routing || params.routing == Routing::UpDown {
+            return Ok(());
+        }
+        let remedy = phrase![
+            "use ",
+            ["routing" => "updown"],
+            "; ",
+            ["unsafe-routing"],
+            " runs it all the same: timeouts then break deadlocks, and lose packets"
+        ];
+        if wires.hosts > MAX_PROVEN {
+            let what = phrase![
+                ["routing" => params.routing.name()],
+                (" is proven free of deadlock for at most {MAX_PROVEN} hosts, and here are {}", wires.hosts)
+            ];
+            return Err(SpecError::new(ErrorKind::TooLarge, what, remedy).of("routing"));
+        }
+        let mut waits: Vec<Vec<u32>> = vec![Vec::new(); wires.links().len()];
+        let hosts = wires.hosts as u32;
+        for (source, destination) in (0..hosts).flat_map(|source| (0..hosts).map(move |to| (source, to))) {
+            if source == destination {
+                continue;
+            }
+            let route = self.of(wires, source, destination);
+            for at in 1..route.switches {
+                let (held, wanted) = (self.port(route, at - 1), self.port(route, at));
+                if !waits[held as usize].contains(&wanted) {
+                    waits[held as usize].push(wanted);
+                }
+            }
+        }
+        let Some(cycle) = cycle(&waits) else { return Ok(()) };
+        let named = |&port: &u32| {
+            let link = &wires.links()[port as usize];
+            format!("node {} port {}", wires.node(link.owner as usize), link.number)
+        };
+        let mut names: Vec<String> = cycle.iter().take(NAMED).map(named).collect();
+        if cycle.len() > NAMED {
+            names.push("...".to_owned());
+        }
+        let what = phrase![
+            ["routing" => params.routing.name()],
+            (
+                " is not free of deadlock here: {} channels may wait for each other in a cycle: {}",
+                cycle.len(),
+                names.join(", ")
+            )
+        ];
+        Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"))
+    }
+}
+
+/// By switch: its links to others.
+fn links(wires: &Wires, sees_dead: bool) -> Links {
+    let of = |switch: usize| {
+        let ports = wires.ports(wires.hosts + switch).filter(|&port| {
+            let is_gone = sees_dead && wires.dead[port];
+            wires.links()[port].is_to_switch && !is_gone
+        });
+        ports.map(|port| (port as u32, wires.switch(wires.links()[port].device) as u32)).collect()
+    };
+    (0..wires.switches).map(of).collect()
+}
+
+/// A cycle of a graph, if there is one.
+fn cycle(next: &[Vec<u32>]) -> Option<Vec<u32>> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Seen {
+        No,
+        OnPath,
+        Done,
+    }
+    let mut seen = vec![Seen::No; next.len()];
+    for first in 0..next.len() {
+        if seen[first] != Seen::No {
+            continue;
+        }
+        let mut path = vec![(first as u32, 0)];
+        seen[first] = Seen::OnPath;
+        while let Some((place, at)) = path.last_mut() {
+            let Some(&to) = next[*place as usize].get(*at) else {
+                seen[*place as usize] = Seen::Done;
+                path.pop();
+                continue;
+            };
+            *at += 1;
+            match seen[to as usize] {
+                Seen::Done => {}
+                Seen::No => {
+                    seen[to as usize] = Seen::OnPath;
+                    path.push((to, 0));
+                }
+                Seen::OnPath => {
+                    let begin = path.iter().position(|&(place, _)| place == to)?;
+                    return Some(path[begin..].iter().map(|&(place, _)| place).collect());
+                }
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(spec: &str, routing: Routing) -> Result<(), SpecError> {
+        let topology: Arc<dyn Topology> = fsin_core::topology::parse(spec, 2).unwrap().into();
+        let params = Params { routing, ..Params::default() };
+        let wires = Wires::new(&*topology, &params, true)?;
+        Routes::new(&topology, &wires, &params, false)?.check(&wires, &params)
+    }
+
+    #[test]
+    fn cyclic_routes_are_refused() {
+        for (spec, routing, is_free) in [
+            ("torus:5x4", Routing::UpDown, true),
+            ("torus:5x4", Routing::DimensionOrder, false),
+            ("torus:5", Routing::Shortest, false),
+            ("mesh:4x4", Routing::DimensionOrder, true),
+            ("hypercube:4", Routing::DimensionOrder, true),
+            ("fattree:2,3", Routing::Shortest, true),
+            ("fattree:4,2", Routing::DimensionOrder, false),
+        ] {
+            assert_eq!(checked(spec, routing).is_ok(), is_free, "{spec} {routing:?}");
+        }
+        let error = checked("torus:5", Routing::Shortest).unwrap_err();
+        assert!(error.to_string().contains("5 channels may wait for each other in a cycle"), "{error}");
+    }
+
+    #[test]
+    fn routes_arrive() {
+        for spec in ["torus:4x3", "fattree:3,3", "dragonfly:p=2,a=4,h=2", "fattree:6,1"] {
+            for routing in [Routing::UpDown, Routing::Shortest] {
+                let topology: Arc<dyn Topology> = fsin_core::topology::parse(spec, 2).unwrap().into();
+                let params = Params { routing, ..Params::default() };
+                let wires = Wires::new(&*topology, &params, true).unwrap();
+                let mut routes = Routes::new(&topology, &wires, &params, false).unwrap();
+                let hosts = wires.hosts as u32;
+                for (source, destination) in (0..hosts).flat_map(|one| (0..hosts).map(move |other| (one, other))) {
+                    if source == destination {
+                        continue;
+                    }
+                    let route = routes.of(&wires, source, destination);
+                    let mut device = wires.links()[wires.host_port(source)].device;
+                    for at in 0..route.switches {
+                        let link = &wires.links()[routes.port(route, at) as usize];
+                        assert_eq!(link.owner, device, "{spec}");
+                        device = link.device;
+                    }
+                    assert_eq!(device, destination, "{spec}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Links with their delays; dead ones.
+
+use std::ops::Deref;
+
+use fsin_core::topology::{Port, Topology};
+use fsin_core::wiring::{Link, Wiring};
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
+
+use crate::params::{MAX_DELAY, Params, TICKS};
+
+/// No port, no packet, no switch.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Who is linked with whom, and how far away.
+#[derive(Clone, Debug)]
+pub(crate) struct Wires {
+    wiring: Wiring,
+    /// \[ticks\] By port: propagation along the link that leaves through it, at least 1.
+    pub(crate) delays: Vec<u64>,
+    /// By port: the link is dead.
+    pub(crate) dead: Vec<bool>,
+}
+
+impl Deref for Wires {
+    type Target = Wiring;
+
+    #[inline(always)]
+    fn deref(&self) -> &Wiring {
+        &self.wiring
+    }
+}
+
+impl Wires {
+    /// Checks slack buffers unless told not to.
+    pub(crate) fn new(topology: &dyn Topology, params: &Params, is_checked: bool) -> Result<Self, SpecError> {
+        let wiring = Wiring::new(topology)?;
+        let mut delays = Vec::with_capacity(wiring.links().len());
+        for link in wiring.links() {
+            let delay = delay(topology, params, &wiring, link)?;
+            if link.is_to_switch && is_checked {
+                params.check_slack(delay)?;
+            }
+            delays.push(delay);
+        }
+        let dead = dead(topology, params, &wiring)?;
+        Ok(Self { wiring, delays, dead })
+    }
+
+    /// The switch of a device, by its number among switches.
+    pub(crate) fn switch(&self, device: u32) -> usize {
+        device as usize - self.hosts
+    }
+}
+
+/// \[ticks\] Of propagation.
+fn delay(topology: &dyn Topology, params: &Params, wiring: &Wiring, link: &Link) -> Result<u64, SpecError> {
+    let usual = params.propagation();
+    if !link.is_visible {
+        return Ok(usual);
+    }
+    let (node, port) = (wiring.node(link.owner as usize), Port(link.number as u8));
+    let notes = topology.switched().and_then(fsin_core::topology::Switched::notes);
+    let note = notes.and_then(|notes| notes.of(node, port));
+    if let Some(rate) = note.and_then(|note| note.rate).filter(|&rate| rate != params.link_rate) {
+        let what = phrase![
+            ("a link of node {node} of {} has {rate} b/s, and ", topology.spec()),
+            ["link-rate"],
+            (" is {} b/s: a worm has one rate", params.link_rate)
+        ];
+        return Err(SpecError::new(ErrorKind::Unsupported, what, "leave out rate= of links").of("topology"));
+    }
+    if note.and_then(|note| note.queue).is_some() {
+        let what = phrase![("a link of node {node} of {} has queue=, in frames", topology.spec())];
+        let remedy = phrase!["leave it out, and set ", ["slack"]];
+        return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("topology"));
+    }
+    let own = note.and_then(|note| note.propagation).map_or(usual, |delay| delay.saturating_mul(TICKS));
+    let delay = own.saturating_add(u64::from(topology.wire(node, port)) * TICKS).max(1);
+    if delay > MAX_DELAY * TICKS {
+        let what = format!("a link of node {node} of {} has a delay of {} ps", topology.spec(), delay / TICKS);
+        return Err(SpecError::new(ErrorKind::OutOfRange, what, format!("use at most {MAX_DELAY} ps")).of("topology"));
+    }
+    Ok(delay)
+}
+
+/// By port: whether the link is dead.
+fn dead(topology: &dyn Topology, params: &Params, wiring: &Wiring) -> Result<Vec<bool>, SpecError> {
+    if params.faults == 0 {
+        return Ok(vec![false; wiring.links().len()]);
+    }
+    let Some(network) = topology.switched() else {
+        let what = phrase![["faults" => params.faults], (": links of {} do not die in this model", topology.spec())];
+        return Err(SpecError::new(ErrorKind::Unsupported, what, "use a network of switches").of("faults"));
+    };
+    let damaged = network.with_faults(params.faults, params.seed).map_err(|refusal| refusal.of("faults"))?;
+    let is_dead = |link: &Link| {
+        let (node, port) = (wiring.node(link.owner as usize), Port(link.number as u8));
+        topology.neighbour(node, port).is_some() && damaged.neighbour(node, port).is_none()
+    };
+    Ok(wiring.links().iter().map(is_dead).collect())
+}
