@@ -38,6 +38,7 @@ pub static FAMILY: ModelFamily = ModelFamily {
         source: "ANSI/VITA 26-1998; Boden et al., Myrinet, IEEE Micro 15(1), 1995; George, VanLoon",
     },
     aliases: &[],
+    load_unit: "fraction of capacity",
     keys: KEYS,
     shared: &["topology", "ways", "link-rate", "routing", "unsafe-routing", "faults", "engine", "link-loads"],
     // A cycle is a picosecond: the usual lengths of a run would be those of a few characters.
