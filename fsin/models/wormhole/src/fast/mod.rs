@@ -16,6 +16,9 @@
 //! is released by the router's own steps, after which it stays awake. Where availability depends on credits, each
 //! credit wakes a router whose heads need VCs.
 //!
+//! A body flit that comes to an empty buffer, with a credit, requests the switch in the same cycle. It does not enter the
+//! buffer unless another flit contends with it.
+//!
 //! Stalls are counted when they end, as the number of steps since they began.
 //!
 //! # Parts and threads
@@ -63,7 +66,7 @@ mod wheel;
 use part::Part;
 
 /// \[flit hops\] In a cycle, from which on it pays to wake the threads.
-const WORTH_THREADS: u64 = 96;
+const WORTH_THREADS: u64 = 160;
 
 /// The invariant that callers keep.
 const UNSETTLED: &str = "a network is settled before its state is read";

@@ -11,7 +11,7 @@ use trgen::Cycle;
 
 use super::allocate::Scratch;
 use super::mail::Mail;
-use super::state::{ABROAD, ENDPOINT, Input, NOBODY, Routers, State, is_by_masks, pack, unpack};
+use super::state::{ABROAD, ENDPOINT, Input, NO_FLIT, NOBODY, Routers, State, is_by_masks, pack, unpack};
 use super::wheel::{Set, Wheel, bits};
 use crate::params::{Hold, Params};
 use crate::rules::details::{Details, Stalls};
@@ -70,6 +70,8 @@ pub(super) struct Part<const P: usize, const V: usize> {
     pub(super) is_plain: bool,
     /// Besides, one step a cycle, and flits request the switch in the step of their arrival.
     pub(super) is_lean: bool,
+    /// Both.
+    is_direct: bool,
     /// Which VCs are available depends on credits.
     pub(super) heeds_credits: bool,
     pub(super) scratch: Scratch,
@@ -97,6 +99,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let routers = Routers::new(params, wiring, &locals, &endpoints);
         let queues = if params.output_queue.is_some() { count * P } else { 0 };
         let by_masks = is_by_masks(params.vc_allocator) && is_by_masks(params.switch_allocator);
+        let is_plain = by_masks && params.hold == Hold::Flit && params.output_queue.is_none();
+        let is_lean = params.speedup.is_one() && params.switch_alloc_delay == 1;
         let home = |&endpoint: &u32| {
             let (router, port) = wiring.home(endpoint as usize);
             let target = ((router - first) * P + port) * V;
@@ -126,8 +130,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
             queued: vec![VecDeque::new(); queues],
             head_delay: params.head_delay(),
             is_adaptive,
-            is_plain: by_masks && params.hold == Hold::Flit && params.output_queue.is_none(),
-            is_lean: params.speedup.is_one() && params.switch_alloc_delay == 1,
+            is_plain,
+            is_lean,
+            is_direct: is_plain && is_lean,
             heeds_credits: is_adaptive || params.wait_for_tail_credit || params.vc_busy_when_full,
             scratch: Scratch::new(wiring.ports),
             ends: Endpoints::new(params, endpoints, wiring.links_of_endpoint()),
@@ -277,6 +282,13 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let this = &mut routers.all[router];
         let own = this.input_mut(input);
         let Input { first, len, state, output, .. } = *own;
+        if self.is_direct && len == 0 && state == State::Active && this.output(output.into()).credits > 0 {
+            // It leaves in this cycle, unless another flit contends.
+            this.in_ports[input / V % P].fresh = flit;
+            routers.request(input);
+            return;
+        }
+        let own = this.input_mut(input);
         own.len = len + 1;
         if len == 0 {
             own.since = step;
@@ -300,6 +312,27 @@ impl<const P: usize, const V: usize> Part<P, V> {
             State::Active if len == 0 && is_pipelined => self.stand(input, step),
             State::Active if len == 0 && has_credit => routers.request(input),
             _ => {}
+        }
+    }
+
+    /// Fresh flits of a router enter their buffers: there are others that contend.
+    pub(super) fn buffer_fresh(&mut self, router: usize, step: u64) {
+        for port in bits(self.routers.all[router].requests) {
+            let in_port = &mut self.routers.all[router].in_ports[port % P];
+            let flit = std::mem::replace(&mut in_port.fresh, NO_FLIT);
+            if flit == NO_FLIT {
+                continue;
+            }
+            // Of the VCs that request the switch, one has an empty buffer.
+            let requests = in_port.requests;
+            let first = self.routers.first_vc(router * P + port);
+            let is_empty = |vc: &usize| self.routers.input(first + vc).len == 0;
+            let Some(vc) = bits(requests.into()).find(is_empty) else { continue };
+            let place = self.routers.place(first + vc, self.routers.input(first + vc).first);
+            self.routers.flits[place] = flit;
+            let own = self.routers.input_mut(first + vc);
+            (own.len, own.since) = (1, step);
+            self.occupancy[vc] = self.occupancy[vc].wrapping_sub(self.clock);
         }
     }
 

@@ -17,6 +17,9 @@ pub(super) const ABROAD: u32 = ENDPOINT | 1 << 30;
 /// No input VC.
 pub(super) const NOBODY: u16 = u16::MAX;
 
+/// No flit.
+pub(super) const NO_FLIT: u32 = u32::MAX;
+
 /// A flit in 32 bits: packet, head, tail.
 #[inline(always)]
 pub(super) const fn pack(flit: Flit) -> u32 {
@@ -79,6 +82,8 @@ pub(super) struct InPort {
     pub(super) needs: u32,
     /// The VC that the choice of a candidate begins with.
     pub(super) next_vc: u8,
+    /// A flit that came in this cycle to an empty buffer and requests the switch at once; [`NO_FLIT`] if there is none.
+    pub(super) fresh: u32,
     /// The VC whose connection is kept.
     pub(super) held: u8,
     /// The output port that iSLIP's acceptance begins with.
@@ -228,7 +233,17 @@ impl<const P: usize, const V: usize> Routers<P, V> {
                 End::Nothing => ((ENDPOINT, 0), 0),
             };
             let delay = wire.delay + 1 + extra - saved;
-            InPort { requests: 0, needs: 0, next_vc: 0, held: NOT_HELD, accept: 0, back, delay, sent: 0 }
+            InPort {
+                requests: 0,
+                needs: 0,
+                next_vc: 0,
+                fresh: NO_FLIT,
+                held: NOT_HELD,
+                accept: 0,
+                back,
+                delay,
+                sent: 0,
+            }
         };
         let out_port = |router, port| {
             let wire = if port < ports { wiring.out(router, port) } else { NOTHING };

@@ -2,7 +2,7 @@
 
 use super::allocate::{Grant, Needy};
 use super::part::Part;
-use super::state::{ABROAD, ENDPOINT, InPort, NOBODY, NOT_HELD, OutPort, Router, Routers, State, unpack};
+use super::state::{ABROAD, ENDPOINT, InPort, NO_FLIT, NOBODY, NOT_HELD, OutPort, Router, Routers, State, unpack};
 use super::wheel::bits;
 use crate::params::{Hold, Speedup};
 use crate::rules::routes::ByKey;
@@ -29,6 +29,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
                 self.routers.active.remove(router);
             }
         } else {
+            self.buffer_fresh(router, step);
             self.step_of_many(router, step);
         }
     }
@@ -89,18 +90,23 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let (in_port, out_port) = (&mut in_ports[from], &mut out_ports[to]);
         turn(in_port, out_port, (from, to, vc));
 
-        let word = flits[at << *ring_shift | usize::from(this.first & *in_ring)];
-        if !is_speculative {
-            self.stalls.lost_switch += now - this.since;
-        }
-        this.first = this.first.wrapping_add(1);
-        this.len -= 1;
-        this.since = now + 1;
+        let fresh = std::mem::replace(&mut in_port.fresh, NO_FLIT);
+        let (word, left) = if fresh != NO_FLIT {
+            (fresh, 0)
+        } else {
+            let word = flits[at << *ring_shift | usize::from(this.first & *in_ring)];
+            if !is_speculative {
+                self.stalls.lost_switch += now - this.since;
+            }
+            this.first = this.first.wrapping_add(1);
+            this.len -= 1;
+            this.since = now + 1;
+            self.occupancy[vc] = self.occupancy[vc].wrapping_add(now);
+            (word, this.len)
+        };
         own.credits -= 1;
         self.flit_hops += 1;
-        self.occupancy[vc] = self.occupancy[vc].wrapping_add(now);
 
-        let left = this.len;
         let flit = unpack(word);
         if flit.is_tail {
             if !is_speculative {
