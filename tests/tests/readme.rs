@@ -287,9 +287,11 @@ fn kept_pictures(folder: &Path) -> Vec<PathBuf> {
 /// The book cannot use files outside its folder.
 #[test]
 fn the_book_shows_the_pictures_of_examples() {
-    for (kept, shown) in
-        [("npb-torus-fattree/completion.svg", "completion.svg"), ("ownership/latency.svg", "ownership.svg")]
-    {
+    for (kept, shown) in [
+        ("npb-torus-fattree/completion.svg", "completion.svg"),
+        ("ownership/latency.svg", "ownership.svg"),
+        ("incast/completion.svg", "incast.svg"),
+    ] {
         let kept = workspace().join("examples").join(kept);
         let shown = workspace().join("docs/book/src/images").join(shown);
         assert_eq!(read(&kept), read(&shown), "copy {} to {}", kept.display(), shown.display());

@@ -120,7 +120,7 @@ fn table(topology: &dyn Topology, unit: &str, blocked: Option<&[Ends]>) -> Strin
     };
     // An endpoint of a network of switches has one link, which is one of the limiting links.
     let injectors = match survey.uniform_load_bound {
-        Some(bound) if bound > 1.0 => " (each injector sends up to 1: --injectors)",
+        Some(bound) if bound > 1.0 && unit == PHITS_PER_NODE_CYCLE => " (each injector sends up to 1: --injectors)",
         _ => "",
     };
     let blocked = blocked.map_or_else(String::new, |blocked| {

@@ -52,10 +52,15 @@ impl Moments {
     #[must_use]
     pub fn std(&self) -> Option<f64> {
         (self.count > 0).then(|| {
-            // n * sum(x^2) - sum(x)^2 is exact in integers; only the last steps round.
+            // n * sum(x^2) - sum(x)^2 is exact in integers; only the last steps round. It is that of the distances from
+            // the mean's integer part, whose squares are small enough for latencies in picoseconds.
             let n = u128::from(self.count);
-            let spread = (n * self.sum_of_squares).saturating_sub(self.sum * self.sum);
-            (spread as f64).sqrt() / self.count as f64
+            let (mean, rest) = (self.sum / n, self.sum % n);
+            let squares = self.sum_of_squares - mean * self.sum - mean * rest;
+            match n.checked_mul(squares) {
+                Some(product) => (product.saturating_sub(rest * rest) as f64).sqrt() / self.count as f64,
+                None => (squares as f64 / self.count as f64).sqrt(),
+            }
         })
     }
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use common::{drain, engines, graph, message, row};
 use fsin_core::capture::Place;
 use fsin_core::network::{Channel, Injected, NetworkFailure, Notices};
+use fsin_core::stats::Moments;
 use fsin_core::topology;
 use fsin_core::view::Occupancy;
 use fsin_ethernet::capture::{Capture, Captured, Content, Direction};
@@ -447,4 +448,15 @@ fn settings_that_cannot_be_used_are_refused() {
     }
     assert!("learning".parse::<Forwarding>().is_ok() && "static".parse::<Forwarding>().is_ok());
     assert!("oracel".parse::<Recovery>().unwrap_err().remedy().to_string().contains("oracle"));
+}
+
+/// Latencies in picoseconds are large, and their spread is exact all the same.
+#[test]
+fn the_spread_of_long_latencies_is_exact() {
+    let mut moments = Moments::default();
+    (0..1 << 20).for_each(|at: u64| moments.record((1 << 42) + at % 2 * 2));
+    assert_eq!((moments.std(), moments.mean()), (Some(1.0), Some((1u64 << 42) as f64 + 1.0)));
+    let mut moments = Moments::default();
+    [0, 1 << 62].into_iter().for_each(|value| moments.record(value));
+    assert_eq!(moments.std(), Some((1u64 << 61) as f64));
 }
