@@ -335,6 +335,34 @@ fn a_recording_replays_to_the_same_end() {
 }
 
 #[test]
+fn the_example_on_several_networks_gives_the_table_of_its_pages() {
+    // It needs the compiler that this finds.
+    let Some(_) = program("is.c") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for file in ["spectrum.c", "sweep.sh"] {
+        fs::copy(workspace().join("examples/mpi-networks").join(file), folder.path().join(file)).unwrap();
+    }
+    let library = mpi_library();
+    let commands = fsin(folder.path()).get_program().to_owned();
+    let mut path = std::path::Path::new(&commands).parent().unwrap().as_os_str().to_owned();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    let mut script = Command::new("sh");
+    script.arg("sweep.sh").current_dir(folder.path()).env("PATH", path).env("FSIN_MPI_LIBRARY", library);
+    let output = script.output().unwrap();
+    let (out, errors) = said(&output);
+    assert!(output.status.success(), "{out}{errors}");
+    for page in ["examples/mpi-networks/README.md", "docs/book/src/tutorial-mpi.md"] {
+        let text = fs::read_to_string(workspace().join(page)).unwrap();
+        assert!(out.lines().count() == 8 && text.contains(&out), "{page} has other figures than:\n{out}");
+    }
+    let read = |path: std::path::PathBuf| fs::read_to_string(path).unwrap();
+    let (drawn, kept) =
+        (folder.path().join("results/torus-10Gbs.svg"), workspace().join("docs/book/src/images/mpi-traffic.svg"));
+    assert!(read(drawn) == read(kept), "the picture in the book is another one");
+}
+
+#[test]
 fn output_is_labelled_on_demand() {
     let Some(program) = program("calls.c") else { return };
     let output = program.run("-n 2 --network switch:delay=1us,nodes=2 --label -q", "");

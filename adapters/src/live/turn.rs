@@ -238,14 +238,18 @@ impl Live {
     }
 
     /// Hears guests that live by the wall clock until no injection can enter cycle `now` any more. While nothing is on
-    /// its way in the network, until one of them has said something. True if one has.
+    /// its way in the network, and no guest is to be given its turn, until one of them has said something. True if one
+    /// has.
     pub(super) fn listen(&mut self, now: Cycle) -> Result<bool, SourceError> {
         let end = self.rules.terms.clock.end(now).saturating_sub(self.rules.overheads.send);
+        let promises = self.players.iter().enumerate();
+        let mut promises = promises.map(|(index, player)| player.promise(self.hub.first_notice(index)));
+        let is_idle = self.hub.is_empty() && promises.all(|promise| promise == FOREVER);
         while !self.rules.stop.load(Ordering::Relaxed)
             && let Some(pace) = &mut self.pace
             && self.players.iter().any(Player::runs_in_real_time)
         {
-            let left = if self.hub.is_empty() { LOOK } else { pace.until(end).min(LOOK) };
+            let left = if is_idle { LOOK } else { pace.until(end).min(LOOK) };
             let running = self.players.iter().filter(|player| player.runs_in_real_time());
             if stream::await_any(running.flat_map(Player::all_links), left) {
                 return self.hear_the_running();

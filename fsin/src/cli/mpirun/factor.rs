@@ -15,7 +15,7 @@ use crate::cli::output::Document;
 use crate::cli::{Complaint, Exit, output};
 
 /// Share of all messages by which the number of unexpected ones may change at twice the factor.
-const MESSAGES: f64 = 0.01;
+const MESSAGES: f64 = 0.05;
 /// Share by which the virtual time may change.
 const TIME: f64 = 0.05;
 /// \[thousandths\] Largest factor.
