@@ -226,8 +226,8 @@ fn line_through(points: &[(f64, f64)]) -> (f64, f64) {
 /// Repetitions of `cpi`, each with a broadcast and a reduction along binomial trees.
 const REPETITIONS: usize = 20;
 
-/// The curves in the book; with UPDATE_EXAMPLES=1 they are drawn anew.
-fn draw(delays: &[u32], times: &[(usize, Vec<f64>)]) {
+/// The curves of these times (us), a list for each number of machines.
+fn picture(delays: &[u32], times: &[(usize, Vec<f64>)]) -> String {
     let mut collected = Collected::default();
     let mut curves = Curves {
         axis: "delay of the network (us)".to_owned(),
@@ -263,12 +263,53 @@ fn draw(delays: &[u32], times: &[(usize, Vec<f64>)]) {
         });
     }
     let look = Look { title: "cpi on machines, 20 repetitions".to_owned(), ..Look::default() };
-    let pictures = pictures(&curves, &collected, &look);
+    let mut pictures = pictures(&curves, &collected, &look);
     assert_eq!(pictures.len(), 1);
-    if std::env::var_os("UPDATE_EXAMPLES").is_some() {
-        let path = workspace().join("docs/book/src/images/machines.svg");
-        fs::write(path, &pictures[0].svg).expect("the book can be written to");
+    pictures.remove(0).svg
+}
+
+/// The table of the book: delays, and the times of each number of machines, in us.
+fn table() -> (Vec<u32>, Vec<(usize, Vec<f64>)>) {
+    let page = workspace().join("docs/book/src/howto/machines.md");
+    let page = fs::read_to_string(page).expect("the page is there");
+    let rows =
+        page.lines().skip_while(|line| !line.starts_with("| delay")).skip(2).take_while(|line| line.starts_with('|'));
+    let (mut delays, mut two, mut four) = (Vec::new(), Vec::new(), Vec::new());
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let time = |cell: &str| cell.replace(' ', "").parse().unwrap_or_else(|error| panic!("{row}: {error}"));
+        delays.push(cells[0].parse().unwrap_or_else(|error| panic!("{row}: {error}")));
+        two.push(time(cells[1]));
+        four.push(time(cells[2]));
     }
+    (delays, vec![(2, two), (4, four)])
+}
+
+/// Checks that times grow by the messages of a chain, and prints how well.
+fn check_slopes(delays: &[u32], times: &[(usize, Vec<f64>)]) {
+    for (count, times) in times {
+        let points: Vec<(f64, f64)> = delays.iter().map(|&delay| f64::from(delay)).zip(times.iter().copied()).collect();
+        let (slope, fit) = line_through(&points);
+        // A binomial tree over two machines is one message deep, over four two; each repetition goes down and up.
+        let messages = (2 * count.ilog2() as usize * REPETITIONS) as f64;
+        println!("{count} machines: {slope:.3} us for each us of delay, of {messages}; R^2 = {fit:.7}");
+        assert!((slope / messages - 1.0).abs() < 0.01, "{slope} us for each us of delay");
+        assert!(fit > 0.999, "R^2 = {fit}");
+    }
+}
+
+#[test]
+fn the_picture_in_the_book_is_that_of_its_table() {
+    let (delays, times) = table();
+    assert_eq!(delays.len(), 5);
+    check_slopes(&delays, &times);
+    let drawn = picture(&delays, &times);
+    let path = workspace().join("docs/book/src/images/machines.svg");
+    if std::env::var_os("UPDATE_EXAMPLES").is_some() {
+        fs::write(&path, &drawn).expect("the book can be written to");
+    }
+    let shown = fs::read_to_string(path).expect("the picture is in the book");
+    assert!(shown == drawn, "UPDATE_EXAMPLES=1 cargo test -p tests --test qemu draws it anew");
 }
 
 #[test]
@@ -277,28 +318,17 @@ fn cpi_takes_as_much_longer_as_its_messages_do() {
     let Some(image) = image() else { return };
     let folder = tempfile::tempdir().expect("the system has room for a folder");
     let delays = [50, 100, 200, 400, 800];
-    let mut all = Vec::new();
-    // A binomial tree over two machines is one message deep, over four two; each repetition goes down and up.
-    for (count, depth) in [(2, 1), (4, 2)] {
-        let time = |delay: &u32| {
-            let flags = format!("-n {count} --network constant-delay:delay={delay}us --folder {count}.{delay}");
-            let results = results(folder.path(), image, &flags, &format!("mpiexec -n {count} cpi 1000 {REPETITIONS}"));
-            let _ = frames(&results);
-            let time = number(written(&results, 0), " s\n") * 1e6;
-            let (steps, speed) = (&results["steps"], &results["steps_per_second"]);
-            println!("{count} machines, {delay} us: cpi {time:.3} us; {steps} steps, {speed:.0} steps/s");
-            time
-        };
-        let times: Vec<f64> = delays.iter().map(time).collect();
-        let points: Vec<(f64, f64)> = delays.iter().map(|&delay| f64::from(delay)).zip(times.iter().copied()).collect();
-        let (slope, fit) = line_through(&points);
-        let messages = (2 * depth * REPETITIONS) as f64;
-        println!("{count} machines: {slope:.3} us for each us of delay, of {messages}; R^2 = {fit:.6}");
-        assert!((slope / messages - 1.0).abs() < 0.01, "{slope} us for each us of delay");
-        assert!(fit > 0.999, "R^2 = {fit}");
-        all.push((count, times));
-    }
-    draw(&delays, &all);
+    let time = |count: usize, delay: u32| {
+        let flags = format!("-n {count} --network constant-delay:delay={delay}us --folder {count}.{delay}");
+        let results = results(folder.path(), image, &flags, &format!("mpiexec -n {count} cpi 1000 {REPETITIONS}"));
+        let _ = frames(&results);
+        let time = number(written(&results, 0), " s\n") * 1e6;
+        let (steps, speed) = (&results["steps"], &results["steps_per_second"]);
+        println!("{count} machines, {delay} us: cpi {time:.3} us; {steps} steps, {speed:.0} steps/s");
+        time
+    };
+    let all = [2, 4].map(|count| (count, delays.iter().map(|&delay| time(count, delay)).collect()));
+    check_slopes(&delays, &all);
 }
 
 #[test]

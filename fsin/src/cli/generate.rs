@@ -72,15 +72,21 @@ fn commands() -> String {
     );
     let mut command = args::command().term_width(100).color(clap::ColorChoice::Never);
     command.build();
-    let names: Vec<String> =
-        command.get_subcommands().map(|sub| sub.get_name().to_owned()).filter(|name| name != "help").collect();
-    for name in names {
-        let help = command.find_subcommand_mut(&name).map(Command::render_long_help);
-        let help = help.map(|help| help.to_string()).unwrap_or_default();
-        let help: Vec<&str> = help.lines().map(str::trim_end).collect();
-        text.push_str(&format!("\n## fsin {name}\n\n```text\n{}\n```\n", help.join("\n").trim_end()));
-    }
+    describe_below(&mut command, "fsin", &mut text);
     text
+}
+
+/// The help of every command below one, and of the commands below `machines`.
+fn describe_below(command: &mut Command, path: &str, text: &mut String) {
+    for sub in command.get_subcommands_mut().filter(|sub| sub.get_name() != "help") {
+        let path = format!("{path} {}", sub.get_name());
+        let help = sub.render_long_help().to_string();
+        let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+        text.push_str(&format!("\n## {path}\n\n```text\n{}\n```\n", help.join("\n").trim_end()));
+        if sub.get_name() == "machines" {
+            describe_below(sub, &path, text);
+        }
+    }
 }
 
 fn keys() -> String {

@@ -9,6 +9,8 @@
 //! a callback, as its last act: with `-icount sleep=off`, arming a timer while the processor idles moves the clock on to
 //! the earliest timer.
 //!
+//! Decision: docs/decisions/0134-machines-in-lockstep.md.
+//!
 //! - [`qemu`]: QEMU's functions; [`settings`]: the plugin's arguments; here: its callbacks. What they do is in
 //!   `adapters::machine`, which knows no QEMU.
 
@@ -104,11 +106,18 @@ extern "C" fn on_cpu(_: Id, cpu: u32) {
     }
     let mut machine = Machine::connect(&settings.address, &settings.config, settings.peers.clone())
         .unwrap_or_else(|error| give_up(&error));
-    let next = machine.next().unwrap_or_else(|error| give_up(&error));
+    let has_steps = machine.next().unwrap_or_else(|error| give_up(&error)).is_some();
     let (client, timer) = (qemu.join(on_frame), qemu.timer(on_timer));
     *card = Some(Card { machine, client, timer });
-    if let Some(next) = next {
-        qemu.arm(timer, next);
+    if has_steps {
+        qemu.watch(on_state);
+    }
+}
+
+/// The machine begins to run. A processor that has not begun idles: only a timer that ends at once leaves the clock as it is.
+extern "C" fn on_state(_: *mut c_void, runs: bool, _: c_int) {
+    if let (true, Some(Shared { qemu, card: Some(card), .. })) = (runs, &*shared()) {
+        qemu.arm(card.timer, qemu.now());
     }
 }
 

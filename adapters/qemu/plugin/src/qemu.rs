@@ -44,6 +44,7 @@ pub(super) type Id = u64;
 type OnCpu = extern "C" fn(Id, u32);
 type OnExit = extern "C" fn(Id, *mut c_void);
 type OnTimer = extern "C" fn(*mut c_void);
+type OnState = extern "C" fn(*mut c_void, bool, c_int);
 
 macro_rules! functions {
     ($($name:ident: fn($($parameter:ty),*) $(-> $result:ty)?;)*) => {
@@ -83,6 +84,7 @@ functions! {
     qemu_send_packet: fn(*mut c_void, *const u8, c_int) -> isize;
     timer_init_full: fn(*mut c_void, *mut c_void, c_int, c_int, c_int, OnTimer, *mut c_void);
     timer_mod_ns: fn(*mut c_void, i64);
+    qemu_add_vm_change_state_handler: fn(OnState, *mut c_void) -> *mut c_void;
     qemu_clock_get_ns: fn(c_int) -> i64;
     qemu_clock_deadline_ns_all: fn(c_int, c_int) -> i64;
     all_cpu_threads_idle: fn() -> bool;
@@ -134,6 +136,12 @@ impl Qemu {
             (self.qemu_plugin_register_vcpu_init_cb)(id, begin);
             (self.qemu_plugin_register_atexit_cb)(id, end, ptr::null_mut());
         }
+    }
+
+    /// Has `call` called when the machine begins to run, and when it is stopped.
+    pub(super) fn watch(&self, call: OnState) {
+        // SAFETY: it lives as long as the program.
+        unsafe { (self.qemu_add_vm_change_state_handler)(call, ptr::null_mut()) };
     }
 
     /// Joins hub 0 as a network client that receives frames by `receive`.

@@ -38,6 +38,8 @@ pub(super) struct Plan {
     pub(super) plugin: PathBuf,
     /// \[MiB\]
     pub(super) memory: u64,
+    /// Of what machines draw: addresses of memory, numbers of connections.
+    pub(super) seed: u64,
     /// Where the network listens.
     pub(super) address: String,
 }
@@ -98,7 +100,9 @@ impl Plan {
         .collect();
         let mut option = |name: &str, value: OsString| words.extend([name.into(), value]);
         option("-m", self.memory.to_string().into());
-        option("-seed", (42 + machine).to_string().into());
+        // Another seed of the run is another one for each machine.
+        let seed = self.seed.wrapping_sub(1).wrapping_mul(1000).wrapping_add(42 + machine as u64);
+        option("-seed", seed.to_string().into());
         // The interface sends by a timer of the machine's clock: by default a thread does, whenever it comes to it.
         let interface = "virtio-net-pci,netdev=n,tx=timer,x-txtimer=1000,ioeventfd=off,romfile=";
         option("-device", format!("{interface},mac={}", mac.join(":")).into());

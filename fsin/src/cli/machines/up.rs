@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use adapters::address::Address;
 use adapters::endpoint::{Endpoint, EndpointError, Terms};
@@ -22,6 +23,8 @@ use crate::cli::output::Document;
 use crate::cli::perform::Stopwatch;
 use crate::cli::{Complaint, Exit, Flags, guest, interrupt, manifest, output, serve};
 
+/// How long a step or boot may take before the network says that it waits.
+const WARN: Duration = Duration::from_secs(60);
 /// \[messages\] Most frames of a machine that have not left its node.
 const WINDOW: u32 = 1 << 20;
 
@@ -41,7 +44,7 @@ pub(super) fn up(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     let stop = interrupt::listen(interrupt::OF_A_RUN)?;
     let rules = serve::rules::rules(matches, &model, stop)?;
-    let rules = Rules { terms: Terms { window: WINDOW, ..rules.terms }, ..rules };
+    let rules = Rules { terms: Terms { window: WINDOW, ..rules.terms }, warn: WARN, ..rules };
     serve::rules::settle(&mut model.settings, matches, &rules);
     for (key, value) in [("machines", json!(count)), ("node", json!(nodes)), ("command", json!(command))] {
         model.settings.insert(key.to_owned(), value);
@@ -63,7 +66,7 @@ pub(super) fn up(matches: &ArgMatches) -> Result<Exit, Complaint> {
         })?;
     }
     let memory = matches.get_one::<u64>("memory").copied().unwrap_or(256);
-    let plan = Plan { nodes, runners, image, plugin, memory, address: address.to_string() };
+    let plan = Plan { nodes, runners, image, plugin, memory, seed: model.seed, address: address.to_string() };
     let mut machines = plan.start(&folder)?;
     let quiet = matches.get_flag("quiet");
     if !quiet {
