@@ -76,7 +76,7 @@ impl UpDown {
     }
 }
 
-/// \[hops\] From each switch to `to`, by links that `may` be taken from one switch to the next; [`FAR`] where none lead.
+/// \[hops\] From each switch to `to`, by links that `may` be taken from one switch to the next; [`FAR`] if cut off.
 #[must_use]
 pub fn distances(links: &Links, to: usize, may: impl Fn(u32, u32) -> bool) -> Vec<u16> {
     let mut distances = vec![FAR; links.len()];

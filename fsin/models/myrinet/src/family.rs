@@ -18,7 +18,7 @@ use crate::{Params, Routing, check, fast};
 #[rustfmt::skip]
 const KEYS: &[Key] = &[
     Key::of_network("cable-length", "M", Kind::Number, Some("10"), "m", "length of every cable of which the topology does not give the propagation delay"),
-    Key::of_network("cable-velocity", "V", Kind::Number, Some("1.8e8"), "m/s", "velocity of propagation in cables"),
+    Key::of_network("cable-velocity", "V", Kind::Number, Some("180000000"), "m/s", "velocity of propagation in cables"),
     Key::of_network("slack", "CHARACTERS", Kind::Integer, Some("96"), "characters", "room of the slack buffer at each input of a switch; too little for marks and cable is refused, with the least that is safe"),
     Key::of_network("high-mark", "CHARACTERS", Kind::Integer, Some("56"), "characters", "high-water mark: an input that holds more sends STOP"),
     Key::of_network("low-mark", "CHARACTERS", Kind::Integer, Some("40"), "characters", "low-water mark: a stopped input that holds fewer sends GO"),
