@@ -1,8 +1,8 @@
 //! Simulation of one network on several threads: partitions of its nodes, and the threads that simulate them.
 //!
-//! An engine whose nodes affect each other in a later cycle only gives each partition a box of its own. The box travels
-//! to a thread at the beginning of a cycle and comes back at its end, so that partitions share nothing; what crosses from
-//! one to another goes by mail that the caller's thread exchanges. No result depends on the number of partitions.
+//! For engines whose nodes affect each other in a later cycle only. Each partition is a box, which travels to a thread
+//! at the beginning of a cycle and comes back at its end, so that partitions share nothing. What crosses from one to
+//! another is mail that the caller's thread exchanges. No result depends on the number of partitions.
 
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;

@@ -1,6 +1,8 @@
 //! Speed beside that of BookSim 2, on the experiments of `reference/booksim2.csv`: for each set of a dimension-order
-//! routing the highest load that is stable, `cargo run --release -p fsin-wormhole --example peer`. Their figures are of the machine
-//! that the table was measured on, by processor time; ours are by the wall, and need a core of their own.
+//! routing the highest load that is stable. `cargo run --release -p fsin-wormhole --example peer`
+//!
+//! Their figures are of the machine that the table was measured on, by processor time; ours are by the wall, and need a
+//! core of their own.
 
 use std::io::Write as _;
 use std::time::Instant;

@@ -16,17 +16,17 @@
 //! is released by the router's own steps, after which it stays awake. Where availability depends on credits, each
 //! credit wakes a router whose heads need VCs.
 //!
-//! A body flit that comes to an empty buffer, with a credit, requests the switch in the same cycle. It does not enter the
-//! buffer unless another flit contends with it.
+//! A body flit that comes to an empty buffer, with a credit, requests the switch in the same cycle. It does not enter
+//! the buffer unless another flit contends with it.
 //!
 //! Stalls are counted when they end, as the number of steps since they began.
 //!
 //! # Parts and threads
 //! Nothing that a router or a source sends is due before two cycles later. So the routers are divided into parts of
-//! consecutive numbers with their endpoints, each simulated on a thread of its own, and what leaves a part is taken from
-//! its ring a cycle early and posted: the caller's thread exchanges mail between cycles. A packet travels with its head;
-//! the flits that follow it through a VC are of the packet that came last. Draws belong to packets, and the order of
-//! entries in a ring affects no result, so neither does the partitioning.
+//! consecutive numbers with their endpoints, each simulated on a thread of its own, and what leaves a part is taken
+//! from its ring a cycle early and posted: the caller's thread exchanges mail between cycles. A packet travels with its
+//! head; the flits that follow it through a VC are of the packet that came last. Draws belong to packets, and the order
+//! of entries in a ring affects no result, so neither does the partitioning.
 //!
 //! The caller's thread keeps what exists once: messages under way, the record, the source. A source needs to know what
 //! was sent and received in a cycle, which steps 1 and 2 tell; it draws the next messages while the threads finish

@@ -180,8 +180,9 @@ impl<const P: usize, const V: usize> Router<P, V> {
     }
 }
 
-/// The routers of a part. A VC has the number (router x P + port) x V + VC, a port router x P + port, where P and V are powers of
-/// two that are enough for ports and VCs. So numbers are taken apart by shifts, and their order is that of the model.
+/// The routers of a part. A VC has the number (router x P + port) x V + VC, a port router x P + port, where P and V are
+/// powers of two that are enough for ports and VCs. So numbers are taken apart by shifts, and their order is that of
+/// the model.
 #[derive(Debug)]
 pub(super) struct Routers<const P: usize, const V: usize> {
     pub(super) ports: usize,

@@ -2,9 +2,9 @@
 
 //!
 //! Each file below has the routings of one kind of network: their [rows](Row) state name, source, networks, virtual
-//! channels and wake-up condition, and a [`Function`] has their rules. The [table](ROUTINGS) lists them all; names, checks,
-//! errors, defaults and both engines follow from it. Neither rows nor functions have defaults, and no match has a
-//! catch-all arm: a missing answer does not compile.
+//! channels and wake-up condition, and a [`Function`] has their rules. The [table](ROUTINGS) lists them all; names,
+//! checks, errors, defaults and both engines follow from it. Neither rows nor functions have defaults, and no match has
+//! a catch-all arm: a missing answer does not compile.
 //!
 //! To add a routing: a row in the file of its networks, or a file of its own, and a line in the table.
 
