@@ -152,14 +152,17 @@ fn row(name: &str, trace: &Path, hosts: &str) -> String {
             let _ = write!(row, " {} | {} |", result["tasks"], result["messages"]);
         }
         let switched = format!("--network ethernet:forwarding=static,ecmp=true --topology {topology}");
-        let (found, _) = finish(&switched, trace, hosts);
+        let (found, _) = finish(&switched, trace, "");
         let _ = write!(row, " {ideal:.2} | {found:.2} | {:+.2} % |", 100.0 * (found / ideal - 1.0));
     }
     row
 }
 
-/// Hosts of programs that were recorded: their own time is in the trace.
+/// Hosts of programs that were recorded, over LogGOPS: their own time is in the trace. Over switches they have no others.
 const PLAIN: &str = "--hosts o=0,g=0,O=0,S=1000000000";
+
+/// Files that take too long: a gibibyte in 512 KiB messages.
+const LONG: [&str; 1] = ["allreduce_ring_32_16777216"];
 
 fn page() -> String {
     std::fs::read_to_string(workspace().join("docs/validation/ethernet.md")).unwrap()
@@ -195,6 +198,10 @@ fn all_graphs_and_traces_end_when_the_table_says() {
         let ranks: usize = text.split_whitespace().nth(1).unwrap().parse().unwrap();
         if ranks > 64 {
             skipped(&format!("{name}: {ranks} tasks, and the networks have 64 hosts"));
+            continue;
+        }
+        if LONG.contains(&name.as_str()) {
+            skipped(&format!("{name}: too long"));
             continue;
         }
         rows.push(row(&name, &trace, ""));
