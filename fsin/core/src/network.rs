@@ -140,8 +140,7 @@ pub trait Network: Send {
         Vec::new()
     }
 
-    /// Figures of each output port, in the order of devices and their ports; empty where there are no ports, or nothing is
-    /// kept of them.
+    /// Figures of each output port, in the order of devices and their ports; empty where nothing is kept of them.
     ///
     /// # Panics
     /// May do so if the network is not [settled](Self::settle).

@@ -15,6 +15,8 @@ const ALWAYS: &[&str] = &["topology", "routing", "vcs", "packet", "traffic", "lo
 struct Setting {
     key: &'static Key,
     values: Vec<String>,
+    /// Empty if it has none.
+    unit: &'static str,
 }
 
 impl Setting {
@@ -26,7 +28,7 @@ impl Setting {
 
     /// Its values in words, with their unit.
     fn words(&self) -> String {
-        let unit = if self.key.unit.is_empty() { String::new() } else { format!(" {}", self.key.unit) };
+        let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
         format!("{}{unit}", self.values.join(", "))
     }
 }
@@ -35,7 +37,8 @@ fn settings(collected: &Collected) -> Vec<Setting> {
     let given = given(&collected.rows);
     let setting = |key: &'static Key| {
         let (_, values) = given.iter().find(|(name, _)| name == key.name)?;
-        Some(Setting { key, values: values.clone() })
+        let unit = if key.name == "load" { collected.load_unit() } else { key.unit };
+        Some(Setting { key, values: values.clone(), unit })
     };
     keys().iter().filter_map(setting).collect()
 }
