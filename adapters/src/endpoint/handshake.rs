@@ -192,7 +192,7 @@ fn check(hello: &Hello, terms: &Terms) -> Result<Time, Refusal> {
     }
     if hello.max_payload < MIN_PAYLOAD {
         let text = format!(
-            "it accepts payloads of at most {} bytes, and some frames are longer; accept {MIN_PAYLOAD} bytes or more",
+            "it announces a longest payload of {} bytes, and some frames are longer; announce {MIN_PAYLOAD} or more",
             hello.max_payload
         );
         return refused(Code::Limit, text);
