@@ -11,7 +11,7 @@
 //! # Time
 //! A cycle of the network's clock is a picosecond; inside, instants are counted in sixteenths. The clock that stands at
 //! cycle c is instant c - 1: a message that is injected at the first cycle is offered at instant 0. Simulated time ends
-//! after 13 days.
+//! after 6 days.
 //!
 //! # What happens at an instant
 //! 1. Characters arrive with their leading edges, STOP and GO after their ends; BEATs become due. Then packets that are
@@ -133,13 +133,14 @@ pub fn check(topology: &Arc<dyn Topology>, params: &Params) -> Result<(), SpecEr
 fn prepare(topology: &Arc<dyn Topology>, params: &Params, is_checked: bool) -> Result<(Wires, Hosts), SpecError> {
     params.check()?;
     let wires = Wires::new(&**topology, params, is_checked)?;
-    let mut routes = [false, true].map(|sees_dead| Routes::new(topology, &wires, params, sees_dead));
-    for table in &mut routes {
-        if let Ok(table) = table {
+    let mut routes = Vec::new();
+    for sees_dead in [false, true] {
+        if !sees_dead || params.faults > 0 {
+            let mut table = Routes::new(topology, &wires, params, sees_dead)?;
             table.check(&wires, params)?;
+            routes.push(table);
         }
     }
-    let [plain, around] = routes;
-    let hosts = Hosts::new(params, &wires, [plain?, around?]);
+    let hosts = Hosts::new(params, &wires, routes);
     Ok((wires, hosts))
 }

@@ -11,6 +11,9 @@ pub const RATES: std::ops::RangeInclusive<u64> = 1_000_000..=1_000_000_000_000;
 /// Ticks of the model's own clock in a picosecond: a character at 5.12 Gb/s takes 1 562.5 ps.
 pub(crate) const TICKS: u64 = 16;
 
+/// \[ticks\] The end of simulated time, after 6 days: nothing happens later.
+pub(crate) const END: u64 = 1 << 63;
+
 /// \[ps\] Longest delay of a cable.
 pub const MAX_DELAY: u64 = MICROSECOND * 1_000;
 

@@ -173,6 +173,15 @@ fn dead_links_are_seen_after_two_beats() {
     assert_eq!((network.details().totals.lost_on_dead_links, network.in_flight()), (lost, 0));
 }
 
+/// Time ends after six days; the clock goes on.
+#[test]
+fn the_end_of_time_is_no_trap() {
+    let mut network = fast::build(&place("fattree:4,1"), Params::default()).unwrap();
+    pass(&mut *network, u64::MAX);
+    network.inject(message(0, 0, 1, 64));
+    assert_eq!(network.clock(), Cycle(u64::MAX));
+}
+
 /// BEATs are a character on each channel in each period, whether time is skipped or not.
 #[test]
 fn beats_take_their_characters() {

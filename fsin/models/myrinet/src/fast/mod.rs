@@ -43,7 +43,8 @@ struct Fast {
     params: Params,
     wires: Wires,
     hosts: Hosts,
-    /// \[ticks\] A whole number of ps: the clock.
+    /// \[ps\] The instant up to which all is simulated, and \[ticks\] the same, but for the end of time.
+    clock: u64,
     now: u64,
     /// \[ticks\] Of a character, and from its arrival until it may leave.
     character: u64,
@@ -69,6 +70,7 @@ impl Fast {
             outputs: vec![Output::new(); ports],
             inputs: vec![Input { output: NONE, crosses: u64::MAX, ..Input::default() }; ports],
             hosts,
+            clock: 0,
             now: 0,
             character,
             ready: if params.store_character { character } else { 0 },

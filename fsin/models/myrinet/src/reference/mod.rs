@@ -82,7 +82,8 @@ pub struct Reference {
     params: Params,
     wires: Wires,
     hosts: Hosts,
-    /// \[ticks\] A whole number of ps: the clock.
+    /// \[ps\] The instant up to which all is simulated, and \[ticks\] the same, but for the end of time.
+    clock: u64,
     now: u64,
     /// \[ticks\] Of a character, and from its arrival until it may leave.
     character: u64,
@@ -117,6 +118,7 @@ impl Reference {
         Ok(Self {
             ports: vec![Port { granted: NONE, ..Port::default() }; wires.links().len()],
             hosts,
+            clock: 0,
             now: 0,
             character,
             ready: if params.store_character { character } else { 0 },

@@ -6,7 +6,7 @@ use fsin_core::view::{Occupancy, View};
 use trgen::{Cycle, Message};
 
 use super::Reference;
-use crate::params::TICKS;
+use crate::params::{END, TICKS};
 use crate::rules::hosts::sort;
 use crate::{Details, Event, Myrinet, PortDetails};
 
@@ -31,7 +31,7 @@ impl Network for Reference {
     }
 
     fn clock(&self) -> Cycle {
-        Cycle(self.now / TICKS + 1)
+        Cycle(self.clock + 1)
     }
 
     fn inject(&mut self, message: Message) -> Injected {
@@ -44,7 +44,8 @@ impl Network for Reference {
 
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         notices.clear();
-        let mut end = until.0.saturating_sub(1).saturating_mul(TICKS);
+        let mut clock = self.clock.max(until.0.saturating_sub(1));
+        let mut end = clock.saturating_mul(TICKS).min(END);
         loop {
             self.skip_beats(end);
             let at = self.next_instant();
@@ -54,9 +55,10 @@ impl Network for Reference {
             self.happen(at, notices);
             if !notices.is_empty() {
                 end = end.min(at.next_multiple_of(TICKS));
+                clock = end / TICKS;
             }
         }
-        self.now = self.now.max(end);
+        (self.now, self.clock) = (end, clock);
         sort(notices);
         Ok(())
     }

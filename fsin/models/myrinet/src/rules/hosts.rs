@@ -93,8 +93,8 @@ pub(crate) struct Hosts {
     messages: Slab<Underway>,
     packets: Slab<Packet>,
     serial: u64,
-    /// Routes, and those after dead links have been seen.
-    pub(crate) routes: [Routes; 2],
+    /// Routes, and those after dead links have been seen, if there are any.
+    routes: Vec<Routes>,
     /// \[ticks\] When dead links are seen.
     seen_at: u64,
     /// \[ticks\] When packets are too old, in that order: deadline, handle and serial number.
@@ -109,7 +109,7 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    pub(crate) fn new(params: &Params, wires: &Wires, routes: [Routes; 2]) -> Self {
+    pub(crate) fn new(params: &Params, wires: &Wires, routes: Vec<Routes>) -> Self {
         Self {
             params: params.clone(),
             hidden_hops: wires.hidden_hops(),
