@@ -16,9 +16,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use fsin::report::{Look, pictures};
-use fsin::result::{Number, RunResult};
-use fsin::sweep::{Collected, Curve, Curves, Row, Spot};
 use serde_json::Value;
 use tests::command::fsin;
 use tests::machines::{Up, image, machines, results, up};
@@ -226,65 +223,6 @@ fn line_through(points: &[(f64, f64)]) -> (f64, f64) {
 /// Repetitions of `cpi`, each with a broadcast and a reduction along binomial trees.
 const REPETITIONS: usize = 20;
 
-/// The curves of these times (us), a list for each number of machines.
-fn picture(delays: &[u32], times: &[(usize, Vec<f64>)]) -> String {
-    let mut collected = Collected::default();
-    let mut curves = Curves {
-        axis: "delay of the network (us)".to_owned(),
-        numeric: true,
-        is_along: true,
-        curves: Vec::new(),
-        each: Vec::new(),
-        only: String::new(),
-        names: Vec::new(),
-        axes: Vec::new(),
-    };
-    for (count, times) in times {
-        let first = collected.rows.len();
-        for time in times {
-            let mut result = RunResult::default();
-            result.complete = true;
-            result.finish_max_ns = Some(Number::Real(time * 1000.0));
-            collected.rows.push(Row { index: collected.rows.len(), result });
-        }
-        let spot = |(index, &delay): (usize, &u32)| Spot {
-            x: delay.into(),
-            word: delay.to_string(),
-            rows: vec![first + index],
-            saturated: false,
-        };
-        let spots = delays.iter().enumerate().map(spot).collect();
-        let setting = ("machines".to_owned(), count.to_string());
-        curves.curves.push(Curve {
-            label: format!("{count} machines"),
-            settings: vec![setting],
-            spots,
-            is_baseline: false,
-        });
-    }
-    let look = Look { title: "cpi on machines, 20 repetitions".to_owned(), ..Look::default() };
-    let mut pictures = pictures(&curves, &collected, &look);
-    assert_eq!(pictures.len(), 1);
-    pictures.remove(0).svg
-}
-
-/// The table of the book: delays, and the times of each number of machines, in us.
-fn table() -> (Vec<u32>, Vec<(usize, Vec<f64>)>) {
-    let page = workspace().join("docs/book/src/howto/machines.md");
-    let page = fs::read_to_string(page).expect("the page is there");
-    let rows =
-        page.lines().skip_while(|line| !line.starts_with("| delay")).skip(2).take_while(|line| line.starts_with('|'));
-    let (mut delays, mut two, mut four) = (Vec::new(), Vec::new(), Vec::new());
-    for row in rows {
-        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
-        let time = |cell: &str| cell.replace(' ', "").parse().unwrap_or_else(|error| panic!("{row}: {error}"));
-        delays.push(cells[0].parse().unwrap_or_else(|error| panic!("{row}: {error}")));
-        two.push(time(cells[1]));
-        four.push(time(cells[2]));
-    }
-    (delays, vec![(2, two), (4, four)])
-}
-
 /// Checks that times grow by the messages of a chain, and prints how well.
 fn check_slopes(delays: &[u32], times: &[(usize, Vec<f64>)]) {
     for (count, times) in times {
@@ -296,20 +234,6 @@ fn check_slopes(delays: &[u32], times: &[(usize, Vec<f64>)]) {
         assert!((slope / messages - 1.0).abs() < 0.01, "{slope} us for each us of delay");
         assert!(fit > 0.999, "R^2 = {fit}");
     }
-}
-
-#[test]
-fn the_picture_in_the_book_is_that_of_its_table() {
-    let (delays, times) = table();
-    assert_eq!(delays.len(), 5);
-    check_slopes(&delays, &times);
-    let drawn = picture(&delays, &times);
-    let path = workspace().join("docs/book/src/images/machines.svg");
-    if std::env::var_os("UPDATE_EXAMPLES").is_some() {
-        fs::write(&path, &drawn).expect("the book can be written to");
-    }
-    let shown = fs::read_to_string(path).expect("the picture is in the book");
-    assert!(shown == drawn, "UPDATE_EXAMPLES=1 cargo test -p tests --test qemu draws it anew");
 }
 
 #[test]
