@@ -199,7 +199,7 @@ impl Params {
             ["slack" => self.slack],
             " is too short: beyond ",
             ["high-mark" => self.high_mark],
-            (" {} characters may come before STOP has an effect", least - u64::from(self.high_mark))
+            (", up to {} more characters may come before STOP has an effect", least - u64::from(self.high_mark))
         ];
         let remedy = phrase![
             "use ",
