@@ -171,8 +171,8 @@ fn the_page_has_the_jobs_and_the_figures_of_the_mix() {
     let page = fs::read_to_string(folder.path().join("stored/report.html")).unwrap();
     let section = page.split("<h2>").find(|section| section.starts_with("Jobs")).expect("a section of jobs");
     let rows: Vec<Vec<&str>> = section
-        .lines()
-        .filter(|line| line.starts_with("<tr class"))
+        .split("<tr")
+        .filter(|row| row.contains("<td"))
         .map(|row| row.split("<td").skip(1).map(|cell| cell.split(['>', '<']).nth(1).unwrap()).collect())
         .collect();
     let jobs = result["jobs"].as_array().unwrap();

@@ -139,7 +139,7 @@ fn lesson(name: &str) -> (&'static [&'static str], &'static str) {
         "machines" => (&["fsin machines prepare", "fsin machines up -n 2 --command 'ping -c 5 machine1'"], WORKS),
         "up" => (
             &[
-                "fsin machines up -n 2 --network constant-delay:delay=100us --command 'mpiexec -n 2 cpi' -o result.json",
+                "fsin machines up -n 2 --network switch:delay=100us --command 'mpiexec -n 2 cpi' -o result.json",
                 "fsin machines up -n 4 --topology torus:4x4 --node 0,5,10,15 --send-overhead 110us --step 50us",
             ],
             "Exit status: 0 done, 1 a machine, a command or the network failed, with partial results, 2 the command line cannot be \

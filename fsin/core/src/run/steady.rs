@@ -105,7 +105,7 @@ impl Steadiness {
                     let found = lasts(&unserved, 0.0) || (lasts(missing, 0.0) && is_up(&unserved));
                     // Packets on their way grow in number by chance, longer ones more so; a network that cannot take
                     // more leaves them at their sources.
-                    (found && rises(&waiting), Saturation::Growing)
+                    (found && is_up(&waiting), Saturation::Growing)
                 }
             };
             grows.then_some(kind)
@@ -139,12 +139,6 @@ fn lasts(values: &[f64], least: f64) -> bool {
         estimate(values).is_some_and(clear)
     };
     exceeds(values) && exceeds(&values[values.len() / 2..])
-}
-
-/// True if the mean of the values is positive by half its confidence interval, and that of their later half positive.
-fn rises(values: &[f64]) -> bool {
-    let clear = |found: Estimate| found.ci95.is_some_and(|ci95| found.mean > ci95 / 2.0);
-    is_up(values) && estimate(values).is_some_and(clear)
 }
 
 /// True if the sum of the values is positive, and that of their later half too.

@@ -35,12 +35,12 @@ impl Table {
             *any |= is_number(cell);
         }
         let row = html! {
-            tr class=(class) {
+            tr class=[named(class)] {
                 @for (column, cell) in cells.iter().enumerate() {
                     @if fold == Some(column) {
                         td.n { button.fold type="button" aria-expanded="true" { (cell) } }
                     } @else {
-                        td.n[is_number(cell) || cell == "-"] { (content(cell)) }
+                        td class=[(is_number(cell) || cell == "-").then_some("n")] { (content(cell)) }
                     }
                 }
             }
@@ -58,7 +58,7 @@ impl Table {
                     thead {
                         tr {
                             @for (title, is_number) in &self.columns {
-                                th.n[*is_number] scope="col" { button type="button" { (title) } }
+                                th class=[is_number.then_some("n")] scope="col" { button type="button" { (title) } }
                             }
                         }
                     }
@@ -69,6 +69,11 @@ impl Table {
             }
         }
     }
+}
+
+/// The value of the attribute `class`, which is left out if it would be empty.
+fn named(class: &str) -> Option<&str> {
+    (!class.is_empty()).then_some(class)
 }
 
 fn is_number(cell: &str) -> bool {

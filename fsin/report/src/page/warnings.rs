@@ -29,7 +29,7 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> Markup {
         @if !items.is_empty() {
             section.warnings {
                 h2 { "Warnings" }
-                ul { @for (class, item) in &items { li class=(class) { (item) } } }
+                ul { @for (class, item) in &items { li class=[(!class.is_empty()).then_some(class)] { (item) } } }
             }
         }
     }
