@@ -281,7 +281,7 @@ fn cycles_of_different_lengths_are_not_compared() {
     assert!(read("r/plots/completion.svg").contains("Completion time (µs)"), "in a unit that suits the values");
     assert!(read("r/plots/latency.svg").contains("Mean latency (cycles of different lengths)"));
     done(folder.path(), "report r -q");
-    assert!(read("r/report.html").contains("Cycles are not equally long in all points"));
+    assert!(read("r/report.html").contains("The length of a cycle differs between points"));
     // Different texts are each shown with their points.
     fs::write(folder.path().join("a.trc"), "s 0 1 64 0\nr 1 0 64 0\n").unwrap();
     let sweep = "sweep --topology torus:4x4 --kernel all-to-all:tasks=16 --placement optimise:random,optimise --seeds 2 -q -o s";

@@ -1,4 +1,6 @@
 //! `--find-factor`: the program in real time, again and again, until its results settle.
+//!
+//! Decision: docs/decisions/0136-real-time.md.
 
 use std::io::Write;
 use std::sync::atomic::AtomicBool;
