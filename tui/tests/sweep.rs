@@ -74,6 +74,7 @@ fn sweep() -> Sweep {
         at_once: 2,
         elapsed_seconds: 83.0,
         watched: Some(30),
+        load_unit: "phits/node/cycle".to_owned(),
         log: ["load 0.05, bubble:smart: 1.20 s".to_owned(), "failed: a very long line ".repeat(12)].into(),
         ..Sweep::default()
     }

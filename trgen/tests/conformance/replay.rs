@@ -28,7 +28,9 @@ fn check(name: &str, program: &Program) {
 fn every_kernel_keeps_to_the_contract() {
     for kernel in kernels::components() {
         for words in ["tasks=16", "tasks=16,iterations=3,bytes=5000", "tasks=64,bytes=0"] {
-            let text = format!("{}:{words}", kernel.name);
+            // One that computes does so in no time.
+            let computes = kernel.parameters.iter().any(|parameter| parameter.name == "madd");
+            let text = format!("{}:{words}{}", kernel.name, if computes { ",madd=0" } else { "" });
             check(&text, &kernels::parse(&text, 64, None).unwrap());
         }
     }
