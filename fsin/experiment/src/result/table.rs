@@ -219,9 +219,9 @@ figures! {
     Guests = guests: Option<Vec<GuestRow>>, [] "figures of each guest, in the order of their nodes";
     MessagesExpected = messages_expected: Option<u64>, ["messages"] "that arrived after the program had posted their receive";
     MessagesUnexpected = messages_unexpected: Option<u64>, ["messages"] "that arrived before the program had posted their receive";
-    BootSeconds = boot_seconds: Option<f64>, ["s"] "by the clock on the wall, until every virtual machine had booted";
+    BootSeconds = boot_seconds: Option<f64>, ["s"] "of wall-clock time, until every virtual machine had booted";
     Steps = steps: Option<u64>, ["steps"] "after that, of the virtual machine that took most";
-    StepsPerSecond = steps_per_second: Option<f64>, ["steps/s"] "the same, by the clock on the wall";
+    StepsPerSecond = steps_per_second: Option<f64>, ["steps/s"] "the same, for each second of wall-clock time";
     Machines = machines: Option<Vec<MachineRow>>, [] "what each virtual machine ran";
     Ranks = ranks: Option<Vec<RankRow>>, [] "figures of each rank of an MPI program";
 }

@@ -85,6 +85,9 @@ pub(in super::super) fn command() -> Command {
                 "mode",
                 "MODE",
                 "exact",
+                "exact: virtual time, no message is late; realtime: by the wall clock, not deterministic [exact]",
+            )
+            .long_help(
                 "exact: virtual time, no message is late; realtime: the program computes in real time, stretched by the \
                  factor, and the network runs no faster than the wall clock: not deterministic [exact]",
             )
@@ -96,7 +99,8 @@ pub(in super::super) fn command() -> Command {
                 .long("find-factor")
                 .action(ArgAction::SetTrue)
                 .conflicts_with_all(["tui", "monitor", "record-view", "record", "wire-log", "pcap", "label", "digest-every", "heat-map"])
-                .help(
+                .help("Run it in real time with ever larger factors until time and unexpected messages settle")
+                .long_help(
                     "Run the program in real time again and again, each time with twice the factor, until its time and the \
                      number of unexpected messages settle; print a line for each run instead of the program's output",
                 ),
@@ -120,6 +124,9 @@ pub(in super::super) fn command() -> Command {
             "sync",
             "HOW",
             "central",
+            "How the clocks of ranks are kept in order: central, quantum:TIME, null-message, conditional-event, combined, \
+             deterministic [central]",
+        ).long_help(
             "How the clocks of ranks are kept in order: central; where every message takes the same time also \
              quantum:TIME, null-message, conditional-event, combined, deterministic. All give the same results, except \
              with a quantum longer than the delay, which is approximate [central]",
