@@ -138,7 +138,7 @@ impl Machine {
     ///
     /// # Errors
     /// The run has ended.
-    pub fn next(&mut self) -> Result<Option<u64>, GuestError> {
+    pub fn next_turn(&mut self) -> Result<Option<u64>, GuestError> {
         let due = self.guest.until()?.min(self.guest.next_event().unwrap_or(FOREVER));
         Ok((due != FOREVER).then(|| due.div_ceil(TICK)))
     }

@@ -109,10 +109,10 @@ fn loads_have_the_unit_of_their_network() {
         // Lines of a picture are broken.
         assert!(text.contains("fraction of") && !text.contains("phits/node/cycle"));
     }
-    let found = text(&format!(
+    let found = text(
         "saturation --network ethernet --topology fattree:4,1 --tolerance 0.4 --warmup 10000000 --samples 2 \
-         --sample-size 50000000 --max-conv-time 0 --min-batch-packets 1"
-    ));
+         --sample-size 50000000 --max-conv-time 0 --min-batch-packets 1",
+    );
     assert!(found.contains("fraction of capacity") && !found.contains("phits/node/cycle"), "{found}");
 }
 

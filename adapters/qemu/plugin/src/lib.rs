@@ -106,7 +106,7 @@ extern "C" fn on_cpu(_: Id, cpu: u32) {
     }
     let mut machine = Machine::connect(&settings.address, &settings.config, settings.peers.clone())
         .unwrap_or_else(|error| give_up(&error));
-    let has_steps = machine.next().unwrap_or_else(|error| give_up(&error)).is_some();
+    let has_steps = machine.next_turn().unwrap_or_else(|error| give_up(&error)).is_some();
     let (client, timer) = (qemu.join(on_frame), qemu.timer(on_timer));
     *card = Some(Card { machine, client, timer });
     if has_steps {
@@ -150,7 +150,7 @@ extern "C" fn on_timer(_: *mut c_void) {
         qemu.send(client, frame);
     }
     let next = match &mut *shared() {
-        Some(Shared { card: Some(card), .. }) => card.machine.next().unwrap_or_else(|error| give_up(&error)),
+        Some(Shared { card: Some(card), .. }) => card.machine.next_turn().unwrap_or_else(|error| give_up(&error)),
         _ => None,
     };
     if let Some(next) = next {

@@ -28,6 +28,9 @@ pub(super) struct Telling<'a> {
     pub(super) output: &'a Forward,
 }
 
+/// Takes a line of output.
+type Sink = Box<dyn FnMut(&[u8]) + Send>;
+
 /// Where the output of the ranks goes.
 #[derive(Clone)]
 pub(super) enum Forward {
@@ -54,7 +57,7 @@ impl Forward {
     }
 
     /// What becomes of a line of a rank's output.
-    fn sink(&self, rank: usize, to: impl Write + Send + 'static, is_error: bool) -> Box<dyn FnMut(&[u8]) + Send> {
+    fn sink(&self, rank: usize, to: impl Write + Send + 'static, is_error: bool) -> Sink {
         let mut to = to;
         match self {
             Self::Board(feed, kept) => {
@@ -143,11 +146,7 @@ impl Ranks {
 }
 
 /// Passes output on line by line.
-fn forward(
-    from: impl Read + Send + 'static,
-    mut to: Box<dyn FnMut(&[u8]) + Send>,
-    out: &Arc<Mutex<()>>,
-) -> JoinHandle<()> {
+fn forward(from: impl Read + Send + 'static, mut to: Sink, out: &Arc<Mutex<()>>) -> JoinHandle<()> {
     let out = Arc::clone(out);
     thread::spawn(move || {
         let mut from = BufReader::new(from);
