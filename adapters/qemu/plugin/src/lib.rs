@@ -11,7 +11,7 @@
 //!
 //! Decision: docs/decisions/0134-machines-in-lockstep.md.
 //!
-//! - [`qemu`]: QEMU's functions; [`settings`]: the plugin's arguments; here: its callbacks. What they do is in
+//! - `qemu`: QEMU's functions; `settings`: the plugin's arguments; here: its callbacks. What they do is in
 //!   `adapters::machine`, which knows no QEMU.
 
 mod qemu;
