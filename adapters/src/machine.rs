@@ -55,7 +55,7 @@ fn mark_of(frame: &[u8]) -> Option<String> {
 /// Whether frames of a machine went into the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Taken {
-    /// Yes, or they are for nobody.
+    /// It was sent into the network, or dropped since no node has its address.
     Frame,
     /// The frame is a mark: the machine's turn may be over, and [`Machine::turn`] must be called at this moment.
     Mark,

@@ -53,7 +53,7 @@ fn shared() -> MutexGuard<'static, Option<Shared>> {
 }
 
 fn say(text: &str) {
-    // Nobody may read it.
+    // The message is lost if stderr is closed.
     let _ = writeln!(io::stderr(), "fsin plugin: {text}");
 }
 

@@ -56,7 +56,7 @@ impl Forward {
         }
     }
 
-    /// What becomes of a line of a rank's output.
+    /// Returns what writes a line of output of this rank.
     fn sink(&self, rank: usize, to: impl Write + Send + 'static, is_error: bool) -> Sink {
         let mut to = to;
         match self {

@@ -57,7 +57,7 @@ pub(super) struct Part<const P: usize, const V: usize> {
     /// One step a cycle.
     pub(super) is_in_step: bool,
     pub(super) last_moved: u64,
-    /// \[packets\] By router and output port; empty while nobody looks.
+    /// \[packets\] By router and output port; empty unless the loads of links are observed.
     pub(super) crossed: Vec<u64>,
     /// By router and output port, where the queues of outputs are bounded: the steps after which flits come, and the
     /// cycles in which they leave.

@@ -118,7 +118,7 @@ pub struct Reference {
     /// By VC: sum of the cycles in which flits left buffers, less those in which they came; and flits there.
     occupancy: Vec<(u64, u64)>,
     last_moved: u64,
-    /// \[packets\] By router and output port; empty while nobody looks.
+    /// \[packets\] By router and output port; empty unless the loads of links are observed.
     crossed: Vec<u64>,
 }
 

@@ -188,7 +188,7 @@ impl Hyperx {
         draw.draw(THROUGH, self.ports.len() as u32) as usize
     }
 
-    /// Ports to the coordinates of `to`, lowest dimension first.
+    /// The ports that correct each coordinate in which `router` and `to` differ, lowest dimension first.
     fn direct(&self, router: usize, to: usize) -> impl Iterator<Item = u8> {
         let (here, there) = (self.coordinates(router), self.coordinates(to));
         (0..here.len())
