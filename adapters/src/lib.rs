@@ -18,7 +18,7 @@ pub mod endpoint;
 pub mod guest;
 pub mod live;
 pub mod machine;
-pub mod private;
+pub mod owner_socket;
 pub mod protocol;
 pub mod relay;
 mod stream;

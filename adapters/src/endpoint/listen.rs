@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
 use crate::address::Address;
-use crate::private::bind_private;
+use crate::owner_socket::bind_private;
 use crate::stream::Stream;
 
 /// A listening socket; a Unix socket is removed from the file system at the end.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use adapters::address::Address;
 use adapters::endpoint::Endpoint;
-use adapters::live::{Ahead, Live, Protocol, Rules, Watch};
+use adapters::live::{Live, Protocol, Rules, Synchronisation, Watch};
 use adapters::protocol::Mode;
 use clap::ArgMatches;
 use fsin::couple::Coupled;
@@ -35,7 +35,7 @@ pub(super) struct Order {
     library: std::path::PathBuf,
     pub(super) model: Model,
     rules: Rules,
-    by: Option<Ahead>,
+    by: Option<Synchronisation>,
     pub(super) records: bool,
     pub(super) output: Forward,
 }
@@ -178,7 +178,7 @@ pub(super) fn run(
     let manifest = opening.close_guests(model.seed, costs);
     let picoseconds = |cycle: u64| model.clock.span(cycle);
     let mut rows: Vec<RankRow> = reports.iter().flatten().map(|report| report.row.clone()).collect();
-    sync::account(&mut rows, &report, shortest);
+    sync::add_costs(&mut rows, &report, shortest);
     let result = of_guests(&outcome, &report, &picoseconds, costs, model.settings, manifest, &Flags).of_ranks(rows);
     let warnings = outcome.warnings.iter().map(|warning| warning.text.written(&Flags)).collect();
     Ok(Finished { result, ended, warnings, interrupted, reports, folder, written })

@@ -92,7 +92,7 @@ fn fault(byte: u64, what: impl Into<String>) -> BinaryError {
 
 /// True if a file that begins like this may be a binary graph.
 #[must_use]
-pub fn looks(beginning: &[u8]) -> bool {
+pub fn is_binary_graph(beginning: &[u8]) -> bool {
     beginning.get(..8).is_some_and(|magic| magic == MAGIC.to_le_bytes() || magic == SPENT.to_le_bytes())
 }
 

@@ -449,21 +449,21 @@ impl Hosts {
         self.release_started(host, operation);
         match self.hosts[host as usize].unexpected.take(operation.peer, operation.tag) {
             Some(message) => {
-                if operation.size < self.node(message.peer, message.node).size {
-                    self.misfit(message.peer, message.node, host, node);
+                if operation.size < self.node(message.peer, message.operation).size {
+                    self.misfit(message.peer, message.operation, host, node);
                 }
                 self.release_finished(host, node, operation);
                 if operation.size > self.params.rendezvous {
-                    let send = self.node(message.peer, message.node);
+                    let send = self.node(message.peer, message.operation);
                     self.resources.hold_sender(message.peer, operation.cpu, operation.nic, now);
                     // An eager send has finished long ago.
                     if send.size > self.params.rendezvous {
-                        self.release_finished(message.peer, message.node, &send);
+                        self.release_finished(message.peer, message.operation, &send);
                     }
                 }
             }
             None => {
-                let receive = pending::Entry { peer: operation.peer, tag: operation.tag, node };
+                let receive = pending::Entry { peer: operation.peer, tag: operation.tag, operation: node };
                 self.hosts[host as usize].posted.push(receive);
                 self.unserved += 1;
             }
@@ -484,18 +484,18 @@ impl Hosts {
         match self.hosts[host as usize].posted.take(from, send.tag) {
             Some(posted) => {
                 self.unserved -= 1;
-                let receive = self.node(host, posted.node);
+                let receive = self.node(host, posted.operation);
                 if receive.size < send.size {
-                    self.misfit(from, node, host, posted.node);
+                    self.misfit(from, node, host, posted.operation);
                 }
-                self.release_finished(host, posted.node, &receive);
+                self.release_finished(host, posted.operation, &receive);
                 if send.size > params.rendezvous {
                     self.resources.hold_sender(from, send.cpu, send.nic, now);
                     self.release_finished(from, node, send);
                 }
             }
             None => {
-                let message = pending::Entry { peer: from, tag: send.tag, node };
+                let message = pending::Entry { peer: from, tag: send.tag, operation: node };
                 self.hosts[host as usize].unexpected.push(message);
             }
         }
@@ -578,8 +578,8 @@ impl Hosts {
                 let name = |value: u32| if value == ANY { "any".to_owned() } else { value.to_string() };
                 let more = host.posted.len() - 1;
                 let more = if more > 0 { format!(", and {more} receives more") } else { String::new() };
-                let (from, tag, node) = (name(posted.peer), name(posted.tag), posted.node + 1);
-                let what = format!("operation {node} waits for a message from rank {from} with tag {tag}{more}");
+                let (from, tag, operation) = (name(posted.peer), name(posted.tag), posted.operation + 1);
+                let what = format!("operation {operation} waits for a message from rank {from} with tag {tag}{more}");
                 remains.waits.push(format!("rank {number}: {what}"));
             } else if let Some(message) = host.unexpected.front() {
                 let (from, tag) = (message.peer, message.tag);

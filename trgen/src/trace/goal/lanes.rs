@@ -19,7 +19,7 @@ struct Waiting {
     /// Sequence number over all lanes.
     number: u32,
     tag: u32,
-    node: u32,
+    operation: u32,
 }
 
 /// The entries of one source, or of one source and tag.
@@ -61,8 +61,8 @@ impl Lanes {
 
     /// Adds an entry to its lane.
     pub(super) fn push(&mut self, entry: Entry) {
-        let Entry { peer, tag, node } = entry;
-        let waiting = Waiting { number: self.next, tag, node };
+        let Entry { peer, tag, operation } = entry;
+        let waiting = Waiting { number: self.next, tag, operation };
         self.next += 1;
         let place = self.place(peer, tag);
         match &mut self.table[place] {
@@ -82,11 +82,11 @@ impl Lanes {
         let Some(first) = lane.first else { return Err(NotFound::Ended) };
         if first.tag == tag {
             lane.first = lane.others.pop_front();
-            return Ok(first.node);
+            return Ok(first.operation);
         }
         let found = lane.others.iter().take(WALK).position(|waiting| waiting.tag == tag);
         match found.and_then(|found| lane.others.remove(found)) {
-            Some(found) => Ok(found.node),
+            Some(found) => Ok(found.operation),
             None if lane.others.len() > WALK => Err(NotFound::Long),
             None => Err(NotFound::Ended),
         }
@@ -95,8 +95,8 @@ impl Lanes {
     /// The oldest entry.
     pub(super) fn front(&self) -> Option<Entry> {
         let held = self.table.iter().flatten().filter_map(|lane| Some((lane.peer, lane.first?)));
-        let (peer, Waiting { tag, node, .. }) = held.min_by_key(|(_, first)| first.number)?;
-        Some(Entry { peer, tag, node })
+        let (peer, Waiting { tag, operation, .. }) = held.min_by_key(|(_, first)| first.number)?;
+        Some(Entry { peer, tag, operation })
     }
 
     /// All entries, oldest first.
@@ -104,7 +104,7 @@ impl Lanes {
         let mut all = Vec::new();
         for Lane { peer, first, others, .. } in self.table.into_iter().flatten() {
             let entries = first.into_iter().chain(others);
-            all.extend(entries.map(|Waiting { number, tag, node }| (number, Entry { peer, tag, node })));
+            all.extend(entries.map(|Waiting { number, tag, operation }| (number, Entry { peer, tag, operation })));
         }
         all.sort_unstable_by_key(|&(number, _)| number);
         all.into_iter().map(|(_, entry)| entry)

@@ -98,7 +98,7 @@ impl<const P: usize, const V: usize> Outputs for Local<'_, P, V> {
         self.credits_of(port, vcs).map(|(_, credits)| credits).sum()
     }
 
-    fn ahead(&self, port: usize, vcs: u32) -> u32 {
+    fn occupancy(&self, port: usize, vcs: u32) -> u32 {
         self.credits_of(port, vcs).map(|(_, credits)| self.params.buffer - credits).sum()
     }
 }

@@ -48,11 +48,11 @@ pub(super) fn rank_of_name(name: &str) -> Option<(String, u64)> {
     Some((format!("{}/{}\0{}", folder_of(name), &file[..end - digits], &file[end..]), rank))
 }
 
-/// The traces among the files of a source that pass `looks`: files whose names differ only in the rank belong together.
-pub(super) fn families(source: &Source<'_>, looks: fn(&Entry) -> bool) -> Vec<Candidate> {
+/// The traces among the files of a source that pass `belongs`: files whose names differ only in the rank belong together.
+pub(super) fn families(source: &Source<'_>, belongs: fn(&Entry) -> bool) -> Vec<Candidate> {
     let mut families: BTreeMap<String, Vec<(u64, &str)>> = BTreeMap::new();
     for entry in source.entries() {
-        if let (true, Some((family, rank))) = (looks(entry), rank_of_name(&entry.name)) {
+        if let (true, Some((family, rank))) = (belongs(entry), rank_of_name(&entry.name)) {
             families.entry(family).or_default().push((rank, &entry.name));
         }
     }
