@@ -1,4 +1,4 @@
-//! A placement that a file lists.
+//! A placement that is listed in a file.
 
 use std::path::Path;
 
