@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::abi::*;
 use crate::calls::communicators::{make, split};
-use crate::calls::intercommunicators::{fetch, lane, ship};
+use crate::calls::intercommunicators::{lane, receive_numbers, send_numbers};
 use crate::communicator::{Topology, get};
 use crate::world::{Outcome, error};
 
@@ -316,11 +316,11 @@ mpi! {
         // Every rank learns of all edges, and keeps its own.
         let (ranks, own) = (group.len() as c_int, get(comm)?.rank as c_int);
         for to in 0..ranks {
-            ship(&numbers, lane(0), to, comm)?;
+            send_numbers(&numbers, lane(0), to, comm)?;
         }
         let (mut incoming, mut outgoing) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
         for from in 0..ranks {
-            for edge in fetch(lane(0), from, comm)?.chunks_exact(3) {
+            for edge in receive_numbers(lane(0), from, comm)?.chunks_exact(3) {
                 for rank in &edge[..2] {
                     get(comm)?.world_of(*rank)?;
                 }

@@ -27,19 +27,20 @@ use adapters::machine::{Machine, Taken};
 use qemu::{Client, Id, Qemu, Timer};
 use settings::Settings;
 
-/// The version of the plugin interface that it was written for; later ones have what it uses.
+/// The version of the plugin interface for which it was written. Later versions contain all that it uses.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "QEMU's name")]
 pub static qemu_plugin_version: c_int = 1;
 
-/// What the callbacks share. QEMU calls them under its global lock, one at a time.
+/// The state shared by the callbacks. QEMU calls them under its global lock, one at a time.
 struct Shared {
     qemu: Qemu,
     settings: Settings,
+    /// `None` before the machine has a processor.
     card: Option<Card>,
 }
 
-/// The machine's interface, once it has a processor.
+/// The network interface of the machine.
 struct Card {
     machine: Machine,
     client: Client,
@@ -48,10 +49,12 @@ struct Card {
 
 static SHARED: Mutex<Option<Shared>> = Mutex::new(None);
 
+/// Locks the shared state.
 fn shared() -> MutexGuard<'static, Option<Shared>> {
     SHARED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Writes a message to stderr.
 fn say(text: &str) {
     // The message is lost if stderr is closed.
     let _ = writeln!(io::stderr(), "fsin plugin: {text}");
@@ -63,7 +66,7 @@ fn give_up(error: &GuestError) -> ! {
     qemu::exit(1)
 }
 
-/// QEMU loads the plugin.
+/// Called when QEMU loads the plugin.
 ///
 /// # Safety
 /// QEMU's contract: `arguments` are `count` strings.
@@ -96,7 +99,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
     }
 }
 
-/// The machine gets its processor: it joins the hub and the simulated network, and waits until time begins.
+/// Called when the machine gets its processor: joins the hub and the simulated network, and waits until time begins.
 extern "C" fn on_cpu(_: Id, cpu: u32) {
     let mut shared = shared();
     let Some(Shared { qemu, settings, card }) = &mut *shared else { return };
