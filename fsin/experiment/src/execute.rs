@@ -347,7 +347,7 @@ fn steadiness(experiment: &Experiment, offered: Option<f64>, outcome: &Outcome) 
         throttled: experiment.throttled,
         from_empty: outcome.samples.first().is_some_and(|sample| sample.start == Cycle::FIRST),
     });
-    Steadiness::of(&outcome.looks, experiment.units.packet_phits, demand)
+    Steadiness::of(&outcome.intervals, experiment.units.packet_phits, demand)
 }
 
 /// Warnings that follow from the experiment and its outcome together.

@@ -38,7 +38,7 @@ mod report;
 mod steps;
 mod task;
 
-use report::{Asked, Told};
+use report::{PostedReceive, SentMessage};
 use steps::Steps;
 use task::{Outstanding, State, Task};
 
@@ -107,7 +107,7 @@ struct Pair {
     bytes: u64,
     seen: u64,
     /// Arrived before an earlier one.
-    early: HashMap<u64, Told>,
+    early: HashMap<u64, SentMessage>,
 }
 
 /// A program in execution on the nodes of a network.
@@ -277,7 +277,7 @@ impl Replay {
             let receives = task.mailbox.unserved().map(|posted| {
                 format!("task {id}: a receive got no message: {}", report::wanted(&posted.posted.receive))
             });
-            let messages = task.mailbox.unreceived().map(|Told { envelope, .. }| {
+            let messages = task.mailbox.unreceived().map(|SentMessage { envelope, .. }| {
                 let tag = TagFilter::Exactly(envelope.tag);
                 let message = Receive { from: Some(envelope.from), tag, bytes: 0 };
                 format!("task {id}: nobody received a message {}", report::wanted(&message))
@@ -333,7 +333,7 @@ impl Replay {
                 }
                 Event::Recv(receive) => {
                     let posted = Posted { receive, request: None };
-                    let asked = Asked { posted, event: task.steps.progress().0 };
+                    let asked = PostedReceive { posted, event: task.steps.progress().0 };
                     let found = task.mailbox.post(asked);
                     if !self.found(found, &asked, id, now) {
                         return self.block(id, State::Receiving(receive), now);
@@ -341,7 +341,7 @@ impl Replay {
                 }
                 Event::Irecv(receive, request) => {
                     let posted = Posted { receive, request: Some(request) };
-                    let asked = Asked { posted, event: task.steps.progress().0 };
+                    let asked = PostedReceive { posted, event: task.steps.progress().0 };
                     let found = task.mailbox.post(asked);
                     let over = self.found(found, &asked, id, now);
                     self.tasks[id.index()].begin(request, Outstanding::Receive(receive), over);
@@ -376,9 +376,9 @@ impl Replay {
     }
 
     /// A receive was posted and may have `found` a message; true if that completes it. Announced data are requested.
-    fn found(&mut self, found: Option<Told>, asked: &Asked, id: TaskId, now: Cycle) -> bool {
+    fn found(&mut self, found: Option<SentMessage>, asked: &PostedReceive, id: TaskId, now: Cycle) -> bool {
         let Some(message) = found else { return false };
-        self.misfits.see(id, asked, &message);
+        self.misfits.check(id, asked, &message);
         match message.envelope.announced {
             Some(number) => {
                 self.answer(number, asked.posted.request, now);
@@ -461,7 +461,7 @@ impl Replay {
         };
         let &Underway { from, tag, size: bytes, event, .. } = message;
         let envelope = Envelope { from, tag, announced };
-        pair.early.insert(message.sequence, Told { envelope, bytes, event });
+        pair.early.insert(message.sequence, SentMessage { envelope, bytes, event });
         let mut visible = Vec::new();
         while let Some(told) = pair.early.remove(&pair.seen) {
             pair.seen += 1;
@@ -470,7 +470,7 @@ impl Replay {
         for told in visible {
             let task = &mut self.tasks[message.to.index()];
             let Some(asked) = task.mailbox.arrive(told) else { continue };
-            self.misfits.see(message.to, &asked, &told);
+            self.misfits.check(message.to, &asked, &told);
             let request = asked.posted.request;
             match told.envelope.announced {
                 Some(number) => self.answer(number, request, resume),
