@@ -65,8 +65,8 @@ pub enum Ending {
     Lost(String),
 }
 
-/// Shows a run until the user leaves, the source is over, or `stop` becomes true. If the run is one of this process, its
-/// end is then awaited, which the source reports.
+/// Shows a run until the user leaves, the source is over, or `stop` becomes true. If the run is one of this process,
+/// its end is then awaited, which the source reports.
 ///
 /// # Errors
 /// When the terminal fails.

@@ -52,7 +52,7 @@ pub struct Outcome {
     pub intervals: Vec<Interval>,
     /// All batches together.
     pub measured: Window,
-    /// \[packets\] Of the whole run, warm-up included.
+    /// \[packets\] Counts of the whole run, warm-up included.
     pub totals: Counts,
     /// \[packets\] Still in the network at the end.
     pub in_flight: u64,

@@ -1,9 +1,10 @@
 //! Tests for saturation of a measured network, and for a steady state.
 //!
-//! Both are tests on increments: rates over successive intervals of the measured time ([`Interval`]), each as a mean with its
-//! 95 % confidence interval by Student's t. In a saturated network the increments of a queue are independent and their
-//! mean is positive; in a steady one they cancel, and the interval is wider than necessary. A test holds only if it
-//! also holds for the later half of the measured time, since the filling of an initially empty network comes to an end.
+//! Both are tests on increments: rates over successive intervals of the measured time ([`Interval`]), each as a mean
+//! with its 95 % confidence interval by Student's t. In a saturated network the increments of a queue are independent
+//! and their mean is positive; in a steady one they cancel, and the interval is wider than necessary. A test holds only
+//! if it also holds for the later half of the measured time, since the filling of an initially empty network comes to
+//! an end.
 //!
 //! Decision: docs/decisions/0014-saturation.md.
 
@@ -13,8 +14,8 @@ use crate::stats::{Counts, Estimate, Whole, estimate, trend};
 pub(super) const INTERVALS: u64 = 20;
 /// Minimum number of intervals for a judgement: each half needs two for a confidence interval.
 const FEWEST: usize = 4;
-/// A share of the offered load. If the accepted load is lower by more than this share, throttled sources are held back by
-/// the network, and not by chance encounters with a full buffer.
+/// A share of the offered load. If the accepted load is lower by more than this share, throttled sources are held back
+/// by the network, and not by chance encounters with a full buffer.
 pub const SHORTFALL: f64 = 0.03;
 /// A share of the mean latency. A greater change over the measured time counts as a trend.
 pub const DRIFT: f64 = 0.05;
@@ -65,8 +66,8 @@ pub struct Steadiness {
 }
 
 impl Steadiness {
-    /// Evaluates the intervals of a measured time, in order. Packets are counted by their length, of which `packet_phits`
-    /// is the longest.
+    /// Evaluates the intervals of a measured time, in order. Packets are counted by their length, of which
+    /// `packet_phits` is the longest.
     #[must_use]
     pub fn of(intervals: &[Interval], packet_phits: u32, demand: Option<Demand>) -> Self {
         let rate = |count: &dyn Fn(&Counts) -> f64| -> Vec<f64> {

@@ -9,13 +9,14 @@
 //! time. Results depend on [`Params`], the topology and the messages only.
 //!
 //! # Time
-//! A tick is a picosecond. When the clock is at cycle c, the time is c - 1 ticks: a message that is injected in the first
-//! cycle is injected at time 0, and one whose last bit arrives at time t is delivered in cycle t.
+//! A tick is a picosecond. When the clock is at cycle c, the time is c - 1 ticks: a message that is injected in the
+//! first cycle is injected at time 0, and one whose last bit arrives at time t is delivered in cycle t.
 //!
 //! # What is a packet
-//! In the statistics that all models have in common, a packet is a frame of a message: injected when its first transmission begins,
-//! received when it arrives at its destination for the first time, dropped when it is lost and not sent again. Latencies
-//! begin when the message is offered. Hops count every frame that has crossed a link of the topology.
+//! In the statistics that all models have in common, a packet is a frame of a message: injected when its first
+//! transmission begins, received when it arrives at its destination for the first time, dropped when it is lost and not
+//! sent again. Latencies begin when the message is offered. Hops count every frame that has crossed a link of the
+//! topology.
 //!
 //! # How the model departs from reality, and who could notice
 //! - Forwarding takes no time, and only the lengths of queues bound a switch's memory. To model a switch's forwarding
@@ -67,8 +68,8 @@ pub trait Ethernet: Network {
     /// \[frames\] Copies on links and in queues, PAUSE frames not counted.
     fn copies_in_flight(&self) -> u64;
 
-    /// Shows all frames at these places to an observer from now on. Transmissions of frames that are waiting already may be
-    /// missing.
+    /// Shows all frames at these places to an observer from now on. Transmissions of frames that are waiting already
+    /// may be missing.
     fn capture(&mut self, places: &[Place], observer: Box<dyn Capture>);
 }
 

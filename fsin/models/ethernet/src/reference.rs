@@ -1,8 +1,9 @@
 //! The reference engine: the definition of the model, as simple as possible.
 //!
-//! All events are in one list. The earliest one is next. Of those at the same time, ports become free first, then frames
-//! arrive, then frames that cut-through switches could not forward at once are complete, then timers expire; each kind in
-//! the order of port numbers, or of the hosts of a connection. The immediate effects of an event are part of it.
+//! All events are in one list. The earliest one is next. Of those at the same time, ports become free first, then
+//! frames arrive, then frames that cut-through switches could not forward at once are complete, then timers expire;
+//! each kind in the order of port numbers, or of the hosts of a connection. The immediate effects of an event are part
+//! of it.
 
 use std::collections::VecDeque;
 

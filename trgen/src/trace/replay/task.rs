@@ -46,8 +46,8 @@ pub(super) struct Task {
     pub(super) outstanding: HashMap<Request, Outstanding>,
     /// Requests that have completed and have not been waited for yet.
     pub(super) completed: HashSet<Request>,
-    /// \[cycle\] The last one in which the task was active; computing begins after it. A send does not count here: it ends
-    /// in the cycle in which its last packet enters the source buffer.
+    /// \[cycle\] The last one in which the task was active; computing begins after it. A send does not count here: it
+    /// ends in the cycle in which its last packet enters the source buffer.
     pub(super) busy: Option<Cycle>,
     /// \[cycle\] In which it has blocked.
     pub(super) blocked_since: Cycle,

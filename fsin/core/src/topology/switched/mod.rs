@@ -176,8 +176,8 @@ impl Fabric {
         self.ports
     }
 
-    /// Number of links between switches that are dead in both directions. Routings that follow the construction plan do not
-    /// know of them.
+    /// Number of links between switches that are dead in both directions. Routings that follow the construction plan do
+    /// not know of them.
     #[must_use]
     pub const fn faults(&self) -> usize {
         self.faults
@@ -221,8 +221,8 @@ impl Fabric {
     }
 }
 
-/// Construction plan of a network of switches. The routings of a kind of network get its plan by [`Switched::plan`]; the
-/// methods here are for all others. None has a default, so that the compiler reports what is missing.
+/// Construction plan of a network of switches. The routings of a kind of network get its plan by [`Switched::plan`];
+/// the methods here are for all others. None has a default, so that the compiler reports what is missing.
 pub trait Plan: Any + Debug + Send + Sync {
     /// The group of a switch; `None` if switches do not form groups. Links within and between groups are of different
     /// classes.
