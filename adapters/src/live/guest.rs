@@ -1,4 +1,4 @@
-//! The engine's state of a guest.
+//! The state of a guest, as the run knows it.
 
 use std::time::{Duration, Instant};
 
@@ -51,6 +51,7 @@ pub(super) struct Lateness {
 /// A guest.
 #[derive(Debug)]
 pub(super) struct Guest {
+    /// Its own connection.
     link: Link,
     /// Data connections of its group.
     pub(super) members: Vec<Member>,
@@ -69,13 +70,16 @@ pub(super) struct Guest {
     pub(super) nodes: Vec<NodeId>,
     pub(super) class: Class,
     pub(super) manifest: [u8; 32],
+    /// \[ps\] Its longest grant, if it is stepped.
     pub(super) step: Time,
+    /// \[ps\] By how much it may overrun the end of a grant.
     pub(super) slack: Time,
     pub(super) state: State,
     /// \[ps\] The last known value of its clock.
     pub(super) time: Time,
     /// \[ps\] Beginning of its turn.
     pub(super) from: Time,
+    /// Numbers of messages injected, of notices handed over, and of turns.
     pub(super) injects: u64,
     pub(super) notices: u64,
     pub(super) turns: u64,
@@ -83,7 +87,7 @@ pub(super) struct Guest {
     pub(super) marks: Vec<Mark>,
     /// \[ps\] End of its warm-up, before which lateness is not counted.
     pub(super) warm: Time,
-    /// The same by the clock on the wall; `None` during its warm-up, or without one.
+    /// When its warm-up ended by the wall clock; `None` during its warm-up, or without one.
     pub(super) warmed: Option<Instant>,
 }
 
@@ -149,6 +153,7 @@ impl Guest {
         Ok(())
     }
 
+    /// True unless it has left or is lost.
     pub(super) fn is_connected(&self) -> bool {
         matches!(self.state, State::Stopped { .. } | State::Running { .. })
     }
@@ -161,7 +166,7 @@ impl Guest {
         self.class == Class::Realtime
     }
 
-    /// True if it has the turn and lives by the wall clock.
+    /// True if it is a real-time guest and has the turn.
     pub(super) fn runs_in_real_time(&self) -> bool {
         self.is_realtime() && matches!(self.state, State::Running { .. })
     }
@@ -170,7 +175,7 @@ impl Guest {
     pub(super) fn promise(&self, first_notice: Option<Time>) -> Time {
         match self.state {
             State::Stopped { next } => next.min(first_notice.unwrap_or(FOREVER)).max(self.time),
-            // The network does not wait for it.
+            // The network does not wait for a real-time guest.
             State::Running { .. } if self.is_realtime() => FOREVER,
             State::Running { .. } => self.time.max(self.busy),
             State::Left | State::Lost { .. } => FOREVER,
@@ -216,7 +221,7 @@ impl Guest {
         }
     }
 
-    /// A loss of one of its connections, which is named unless it is its own.
+    /// Adds the connection to a loss, whose text names it unless it is the guest's own.
     pub(super) fn on(&self, link: usize, loss: Loss) -> Loss {
         let loss = loss.on(link);
         match link {

@@ -22,6 +22,7 @@ pub(super) const LATEST: Time = 1 << 63;
 /// An injection before it enters the network.
 #[derive(Debug)]
 struct Waiting {
+    /// \[ps\] Time of the injection.
     at: Time,
     node: NodeId,
     sequence: u64,
@@ -54,9 +55,10 @@ impl Ord for Waiting {
 /// A message in the network.
 #[derive(Clone, Debug)]
 struct Underway {
-    /// The guests' nodes, which may share a node of the network.
+    /// The node of the guest that has sent it. Several nodes of guests may share a node of the network.
     source: NodeId,
     destination: NodeId,
+    /// \[ps\] Time of the injection.
     at: Time,
     sequence: u64,
     cookie: u64,
@@ -67,7 +69,7 @@ struct Underway {
     measured: bool,
 }
 
-/// The guest of a node.
+/// The connection of a guest that serves a node.
 #[derive(Clone, Copy, Debug)]
 struct Seat {
     guest: usize,
@@ -76,29 +78,34 @@ struct Seat {
     endpoint: u16,
     /// \[bytes\] Longest payload of a frame that it accepts.
     longest: u32,
-    /// \[cycles\] From the departure of a message to the guest's notice of it.
+    /// \[cycles\] From the departure of a message until the guest is told of it.
     done_after: u64,
     /// True if it accepts payloads in parts.
     parts: bool,
     /// Messages injected so far.
     injected: u64,
-    /// \[messages\] Not yet departed from the node.
+    /// Number of messages that have not departed from the node yet.
     outstanding: u32,
 }
 
+/// The messages of a run, and the notices for guests.
 pub(super) struct Hub {
     clock: Clock,
     overheads: Overheads,
     payload_limit: u64,
+    /// By node of the guests; `None` for a node without a guest.
     seats: Vec<Option<Seat>>,
     /// The node of the network for each node of the guests; empty if they are the same.
     places: Vec<NodeId>,
+    /// Injections that have not entered the network, the earliest first.
     waiting: BinaryHeap<Reverse<Waiting>>,
+    /// Messages in the network, by their number in it.
     underway: Vec<Option<Underway>>,
+    /// Unused numbers.
     vacant: Vec<usize>,
     /// Per guest; `None` if the guest no longer listens.
     inboxes: Vec<Option<BTreeMap<NoticeKey, Notice>>>,
-    /// \[bytes\] Payload of all messages on their way.
+    /// \[bytes\] Payloads of all messages that have not been handed over.
     payload: u64,
     /// Messages that arrived without a receiving guest.
     pub(super) undelivered: u64,
@@ -110,7 +117,7 @@ pub(super) struct Hub {
     pub(super) bare: u64,
     /// An order-independent sum of hashes over every injection and delivery.
     pub(super) digest: u64,
-    /// The same at regular moments.
+    /// The digest at regular moments.
     pub(super) trail: Option<Trail>,
     /// The capture of payloads.
     pub(super) capture: Option<Box<dyn Capture>>,
@@ -122,7 +129,7 @@ pub(super) struct Hub {
     pub(super) announced_delay: Option<u64>,
     /// \[ps\] Messages are handed over no earlier than the next multiple of this time; 0 for at once.
     pub(super) quantum: Time,
-    /// A message whose arrival was not the one announced.
+    /// The description of a message that arrived at another time than announced, which is a fault of fsin.
     pub(super) fault: Option<String>,
 }
 
@@ -329,6 +336,7 @@ impl Hub {
         self.waiting.peek().map_or(Cycle::NEVER, |Reverse(first)| self.entry(first.at))
     }
 
+    /// The cycle in which a message enters that is injected at `at`.
     fn entry(&self, at: Time) -> Cycle {
         self.clock.cycle(at.saturating_add(self.overheads.send))
     }
@@ -462,12 +470,14 @@ impl Hub {
         self.undelivered += 1;
     }
 
+    /// Records the digest before the events of cycle `now`.
     fn pass(&mut self, now: Cycle) {
         if let Some(trail) = &mut self.trail {
             trail.pass(now, self.digest);
         }
     }
 
+    /// Adds an event to the digest.
     fn record(&mut self, fields: &[u64], payload: &[u8]) {
         let mut hash = fields.iter().fold(0, |hash, &field| mix2(hash, field));
         for chunk in payload.chunks(8) {

@@ -33,7 +33,7 @@ impl From<Loss> for Ended {
 }
 
 impl Live {
-    /// Sends a guest its pending events and the GoAhead.
+    /// Gives a stopped guest its turn in cycle `now`: sends its pending notices and the GoAhead.
     pub(super) fn grant(&mut self, index: usize, now: Cycle) -> Result<(), Loss> {
         let mut from = self.guests[index].promise(self.hub.first_notice(index));
         let until = self.grant_limit(index, from, now);
@@ -49,7 +49,8 @@ impl Live {
         self.begin_turn(index, from, until)
     }
 
-    /// The same for a causal guest: with all events up to `taken`, or up to `named`, whichever is later.
+    /// Gives a causal guest its turn, with all notices up to time `taken` or up to the notice `named`, whichever is
+    /// later.
     pub(super) fn grant_until(&mut self, index: usize, taken: Time, named: Option<NoticeKey>) -> Result<(), Loss> {
         let from = self.guests[index].promise(self.hub.first_notice(index));
         self.hand_over(index, taken, from)?;
@@ -62,12 +63,13 @@ impl Live {
         self.begin_turn(index, from, FOREVER)
     }
 
+    /// Hands over all notices up to time `taken`. The turn begins at `from`.
     fn hand_over(&mut self, index: usize, taken: Time, from: Time) -> Result<(), Loss> {
         while self.hand_over_first(index, taken, from)? {}
         Ok(())
     }
 
-    /// Hands the first event over, if its time is at most `taken`. The turn begins at `from`.
+    /// Hands over the first notice, if its time is at most `taken`; false if there is none. The turn begins at `from`.
     fn hand_over_first(&mut self, index: usize, taken: Time, from: Time) -> Result<bool, Loss> {
         let exact = self.rules.terms.mode == Mode::Exact;
         let Some((key, notice)) = self.hub.take_notice(index, taken) else { return Ok(false) };
@@ -129,7 +131,8 @@ impl Live {
         flushed.map_err(|broken| guest.on(link, broken.into()))
     }
 
-    /// Waits until a guest's turn has ended. `others`, of which it is the first, are awaited too.
+    /// Waits until the turn of guest `index` has ended. `others` are the guests that are awaited, this one first:
+    /// warnings name them all.
     pub(super) fn await_turn(&mut self, index: usize, others: &[usize]) -> Result<(), Ended> {
         let Rules { stop, warn, terms: Terms { stall, .. }, .. } = self.rules;
         // Start of the silence, and the number of reports on it.
@@ -186,9 +189,8 @@ impl Live {
         Ok(heard)
     }
 
-    /// Hears guests that live by the wall clock until no injection can enter cycle `now` any more. While nothing is on
-    /// its way in the network, and no guest is to be given its turn, until one of them has said something. True if one
-    /// has.
+    /// Processes the frames of real-time guests until no injection can enter in cycle `now` any more. If the network is
+    /// empty and no guest is due for its turn, waits until one of them sends a frame. True if one has sent a frame.
     pub(super) fn listen(&mut self, now: Cycle) -> Result<bool, SourceError> {
         let end = self.rules.terms.clock.end(now).saturating_sub(self.rules.overheads.send);
         let promises = self.guests.iter().enumerate();
@@ -230,6 +232,7 @@ impl Live {
         self.rules.terms.clock.cycle(time.saturating_add(self.rules.overheads.send))
     }
 
+    /// Tells the user for whom the run is waiting, and for how long.
     pub(super) fn report_waiting(&mut self, awaited: &[usize], waited: Duration) {
         const SHOWN: usize = 8;
         let names: Vec<String> = awaited.iter().take(SHOWN).map(|&index| self.guests[index].describe()).collect();

@@ -4,20 +4,20 @@
 ///
 /// Both engines show the same state at the same clock.
 pub trait View {
-    /// Records the occupancy of the routers before the cycle at which the clock stands.
+    /// Writes the occupancy of the routers at the beginning of the present cycle into `into`.
     fn occupancy(&self, into: &mut Occupancy);
 }
 
-/// Occupancy of routers and packet counts of links. "By node and port" is at index node x ports + port.
+/// Occupancy of routers and packet counts of links. Values "by node and port" are at index node x ports + port.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Occupancy {
-    /// \[phits\] In the transit queues of all virtual channels at the input of a port, by node and port.
+    /// \[phits\] Fill of the transit queues of all virtual channels at the input of a port, by node and port.
     pub transit: Vec<u32>,
-    /// \[phits\] In the injection queues, by node.
+    /// \[phits\] Fill of the injection queues, by node.
     pub injection: Vec<u32>,
-    /// \[packets\] In front of the injection queues, in source buffers and interface, by node.
+    /// Number of packets that wait before the injection queues, in source buffers and interface, by node.
     pub waiting: Vec<u64>,
-    /// \[packets\] Whose header has crossed the link that leaves through a port, since
+    /// Number of packets whose header has crossed the link that leaves through a port, since
     /// [`Network::observe`](crate::network::Network::observe), by node and port. Empty without it.
     pub crossed: Vec<u64>,
 }

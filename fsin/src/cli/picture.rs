@@ -115,7 +115,7 @@ fn places(topology: &dyn Topology) -> Vec<Place> {
         return if highest > 1 { rows(&levels, highest) } else { rings(topology) };
     }
     // A ring of nodes is a circle, unless it is a mesh.
-    let is_row = topology.is_grid() && !topology.looks_alike();
+    let is_row = topology.is_grid() && !topology.is_vertex_transitive();
     match sizes.len() {
         1 if !is_row => circle(topology.nodes(), topology.nodes() as f64 * STEP / TAU, STEP),
         _ => {

@@ -18,10 +18,10 @@ use super::{Complaint, Exit};
 /// Output formats.
 pub(crate) const FORMATS: [&str; 4] = ["table", "json", "dot", "svg"];
 
-/// Maximum number of nodes to survey one by one in a network that is not vertex-transitive: minutes.
+/// Most nodes of a network that is not vertex-transitive: the survey of so many takes minutes.
 const MAX_NODES_APIECE: usize = 1 << 16;
 
-/// Maximum number of nodes to survey at all: gigabytes.
+/// Most nodes of any network: the survey of so many takes gigabytes of memory.
 const MAX_NODES: usize = 1 << 24;
 
 /// Blocked links that the table names.
@@ -40,7 +40,7 @@ pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
     };
     let nodes = topology.nodes();
-    let (most, why) = match topology.looks_alike() {
+    let (most, why) = match topology.is_vertex_transitive() {
         true => (MAX_NODES, "to be counted"),
         false => (MAX_NODES_APIECE, "to be counted from each of them"),
     };
@@ -61,7 +61,7 @@ pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
 /// A topology, the unit of load of its network, and the links that the network blocks, if it ever blocks any.
 type OfNetwork = (Arc<dyn Topology>, &'static str, Option<Vec<Ends>>);
 
-/// What a network makes of a topology.
+/// The topology as a network model sees it.
 fn of_network(network: &str, spec: &str, matches: &ArgMatches) -> Result<OfNetwork, Complaint> {
     let mut settings = Settings::default();
     settings.set("network", network, Origin::Flag)?;
@@ -77,11 +77,12 @@ fn of_network(network: &str, spec: &str, matches: &ArgMatches) -> Result<OfNetwo
     Ok((Arc::clone(topology), model.load_unit, network.blocked_links()))
 }
 
-/// True of a port of a blocked link.
+/// True for a port of a blocked link.
 pub(super) fn is_blocked(blocked: &[Ends], node: NodeId, port: Port) -> bool {
     blocked.iter().any(|ends| ends.contains(&(node, port)))
 }
 
+/// The properties of a topology as JSON.
 fn figures(topology: &dyn Topology, blocked: Option<&[Ends]>) -> Map<String, Value> {
     let survey = Survey::of(topology);
     let figures = json!({
@@ -106,6 +107,7 @@ fn figures(topology: &dyn Topology, blocked: Option<&[Ends]>) -> Map<String, Val
     figures
 }
 
+/// The properties of a topology as lines of text.
 fn table(topology: &dyn Topology, unit: &str, blocked: Option<&[Ends]>) -> String {
     let survey = Survey::of(topology);
     let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.4}"));

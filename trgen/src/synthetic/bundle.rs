@@ -19,7 +19,7 @@ pub(super) struct Bundle {
 }
 
 impl Bundle {
-    /// At least one part; all have the same number of nodes.
+    /// Combines parts: at least one, all with the same number of nodes.
     pub(super) fn new(parts: Vec<Box<dyn Part>>) -> Self {
         let scratch = Outbox::new(parts[0].nodes());
         Self { parts, scratch }
@@ -48,6 +48,7 @@ impl Bundle {
         (message.id % self.parts.len() as u64) as usize
     }
 
+    /// A message with the id that its part has given it.
     fn own(&self, message: &Message) -> Message {
         Message { id: message.id / self.parts.len() as u64, ..*message }
     }
@@ -90,7 +91,7 @@ impl Bundle {
     }
 }
 
-/// Combines two answers: the earlier cycle, else waiting if either waits.
+/// Combines the answers of two sources: the earlier cycle; without a cycle, waiting if either waits.
 pub(crate) fn earlier(a: Next, b: Next) -> Next {
     match (a, b) {
         (Next::At(a), Next::At(b)) => Next::At(a.min(b)),

@@ -22,7 +22,7 @@ pub enum Arrow {
 /// The links between a router and the next one, in the fuller direction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LinkCell {
-    /// 0 to 1.
+    /// Use of the link, 0 to 1.
     pub share: f64,
     /// Its direction.
     pub arrow: Arrow,
@@ -32,7 +32,7 @@ pub struct LinkCell {
 pub struct Grid<'a> {
     /// Routers across and down.
     pub size: (usize, usize),
-    /// The share, 0 to 1, of the router at (x, y).
+    /// The fill of the buffers of the router at (x, y), 0 to 1.
     pub router: &'a dyn Fn(usize, usize) -> f64,
     /// The link to the right of (x, y); `None` where there is none.
     pub right: &'a dyn Fn(usize, usize) -> Option<LinkCell>,
@@ -40,7 +40,7 @@ pub struct Grid<'a> {
     pub below: &'a dyn Fn(usize, usize) -> Option<LinkCell>,
     /// The focused router.
     pub focus: Option<(usize, usize)>,
-    /// Its style.
+    /// Colours and marks.
     pub theme: Theme,
 }
 
@@ -99,10 +99,12 @@ impl Widget for Grid<'_> {
 }
 
 impl Grid<'_> {
+    /// The style of a link.
     fn style(&self, link: LinkCell) -> Style {
         self.theme.line(Theme::level(link.share))
     }
 
+    /// Draws a link to the right.
     fn horizontal(&self, buffer: &mut Buffer, area: Rect, (x, y): (u16, u16), length: u16, link: LinkCell) {
         let dash = if link.share >= FAINT { "━" } else { "─" };
         for at in 0..length {
@@ -115,6 +117,7 @@ impl Grid<'_> {
         }
     }
 
+    /// Draws a link downwards.
     fn vertical(&self, buffer: &mut Buffer, area: Rect, (x, y): (u16, u16), length: u16, link: LinkCell) {
         let dash = if link.share >= FAINT { "┃" } else { "│" };
         for at in 0..length {

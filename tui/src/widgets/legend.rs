@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 use crate::theme::{LEVELS, Theme};
 use crate::view::TaskState;
 
-/// The scale of levels: marks, their meaning in per cent, and the quantity. Short where there is little room.
+/// The scale of levels: marks, their meaning in tenths, and the quantity `of`. It is shorter in a narrow area.
 #[must_use]
 pub fn scale(theme: Theme, of: &str, width: u16) -> Line<'static> {
     // Width of the scale, and of the words around it.

@@ -198,7 +198,7 @@ impl Topology for Cayley {
         self.ways
     }
 
-    fn looks_alike(&self) -> bool {
+    fn is_vertex_transitive(&self) -> bool {
         true
     }
 

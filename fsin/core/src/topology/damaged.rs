@@ -110,7 +110,7 @@ impl Topology for Damaged {
         self.whole.is_grid()
     }
 
-    fn looks_alike(&self) -> bool {
+    fn is_vertex_transitive(&self) -> bool {
         false
     }
 

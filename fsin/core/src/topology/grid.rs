@@ -172,7 +172,7 @@ impl Topology for Grid {
         true
     }
 
-    fn looks_alike(&self) -> bool {
+    fn is_vertex_transitive(&self) -> bool {
         self.wraps
     }
 

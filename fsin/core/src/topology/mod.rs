@@ -96,7 +96,7 @@ pub trait Topology: Debug + Send + Sync {
     }
 
     /// True if the network is vertex-transitive.
-    fn looks_alike(&self) -> bool;
+    fn is_vertex_transitive(&self) -> bool;
 
     /// Number of nodes, switches included.
     fn nodes(&self) -> usize {

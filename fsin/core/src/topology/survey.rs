@@ -41,7 +41,7 @@ impl Survey {
         let links = neighbours.iter().map(Vec::len).sum();
         let degrees = || neighbours.iter().map(Vec::len);
         let ends = topology.endpoints();
-        let starts = if topology.looks_alike() { 1 } else { ends };
+        let starts = if topology.is_vertex_transitive() { 1 } else { ends };
         let mut diameter = 0;
         let mut sum = 0u64;
         for start in 0..starts {

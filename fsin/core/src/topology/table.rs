@@ -8,7 +8,7 @@ use super::{Switched, Topology, circulant, grid, switched, twisted};
 /// A topology, or the error of its specification.
 type Built = Result<Box<dyn Topology>, SpecError>;
 
-/// What a topology states of itself, in its own file. There are no defaults: a missing answer does not compile.
+/// What a topology declares in its own file. There are no defaults, so that the compiler reports what is missing.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Name, definition, parameters, source.
@@ -17,7 +17,7 @@ pub struct Row {
     pub kind: Kind,
     /// A valid specification; that of `graph` needs a file.
     pub example: &'static str,
-    /// Builds it from the words after the first colon, with this many directions of each dimension.
+    /// Builds it from the words after the first colon, with the given number of directions of each dimension.
     pub(super) build: fn(&str, usize) -> Built,
 }
 
@@ -89,7 +89,7 @@ pub fn parse(spec: &str, ways: usize) -> Result<Box<dyn Topology>, SpecError> {
     }
 }
 
-/// Checks for bidirectional links: networks of switches have no others.
+/// Requires bidirectional links, the only ones that networks of switches have.
 pub(super) fn both_ways(network: Switched, ways: usize) -> Built {
     match ways {
         2 => Ok(Box::new(network)),

@@ -76,7 +76,7 @@ fn rounded(factor: f64) -> f64 {
 fn counted(topology: &dyn Topology) -> (f64, bool) {
     let ports = topology.shape().ports();
     let leads = |node: usize, port: usize| topology.neighbour(NodeId::at(node), Port(port as u8)).is_some();
-    let links = if topology.looks_alike() {
+    let links = if topology.is_vertex_transitive() {
         topology.nodes() * (0..ports).filter(|&port| leads(0, port)).count()
     } else {
         (0..topology.nodes()).map(|node| (0..ports).filter(|&port| leads(node, port)).count()).sum()

@@ -1,7 +1,7 @@
 //! Execution of points by Slurm, as a job array.
 //!
-//! A task of the array runs the points of one list. Results are what is in the folders of points; Slurm's own reports
-//! are not used. Source: `sbatch(1)`, `squeue(1)`, `scancel(1)` of Slurm 20 and later.
+//! Each task of the array runs the points of one list. The folders of the points alone tell their results; Slurm's own
+//! reports are not used. Source: `sbatch(1)`, `squeue(1)`, `scancel(1)` of Slurm 20 and later.
 
 use std::fs;
 use std::io;
@@ -11,15 +11,15 @@ use std::process::{Command, Output};
 use super::plan::Point;
 use super::store::{Store, StoreError};
 
-/// \[tasks\] Maximum of an array: Slurm's default for `MaxArraySize` is 1001.
+/// Most tasks of an array: Slurm's default for `MaxArraySize` is 1001.
 const MAX_TASKS: usize = 1000;
 
 /// How points are submitted to Slurm.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slurm {
-    /// \[tasks\] Concurrent tasks; 0 for as many as Slurm allows.
+    /// Most concurrent tasks; 0 for as many as Slurm allows.
     pub at_once: usize,
-    /// \[points\] Run by a task one after another; more if there would be more than 1000 tasks.
+    /// Number of points that a task runs one after another; more if there would be more than 1000 tasks.
     pub pack: usize,
     /// Number of threads of each point.
     pub threads: usize,
@@ -57,7 +57,7 @@ impl Slurm {
         let script = folder.join("job.sh");
         store.written("slurm", fs::write(&script, self.script(program, &root, &folder, tasks)))?;
         let output = Command::new("sbatch").arg("--parsable").arg(&script).output();
-        let text = said("sbatch", output)?;
+        let text = output_of("sbatch", output)?;
         // `--parsable` prints the number, and after a semicolon the name of the cluster.
         let id = text.trim().split(';').next().unwrap_or("").to_owned();
         if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -66,6 +66,7 @@ impl Slurm {
         Ok(SlurmJob { id, tasks })
     }
 
+    /// The script of the array.
     fn script(&self, program: &Path, root: &Path, folder: &Path, tasks: usize) -> String {
         let throttle = if self.at_once > 0 { format!("%{}", self.at_once) } else { String::new() };
         let mut script = format!(
@@ -98,7 +99,7 @@ impl SlurmJob {
         match output {
             // Slurm soon forgets a job that has ended.
             Ok(output) if String::from_utf8_lossy(&output.stderr).contains("Invalid job id") => Ok(false),
-            output => said("squeue", output).map(|text| !text.trim().is_empty()),
+            output => output_of("squeue", output).map(|text| !text.trim().is_empty()),
         }
     }
 
@@ -107,11 +108,12 @@ impl SlurmJob {
     /// # Errors
     /// When `scancel` fails.
     pub fn cancel(&self) -> Result<(), StoreError> {
-        said("scancel", Command::new("scancel").arg(&self.id).output()).map(|_| ())
+        output_of("scancel", Command::new("scancel").arg(&self.id).output()).map(|_| ())
     }
 }
 
-fn said(program: &str, output: io::Result<Output>) -> Result<String, StoreError> {
+/// The standard output of a command of Slurm.
+fn output_of(program: &str, output: io::Result<Output>) -> Result<String, StoreError> {
     match output {
         Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         Ok(output) => Err(failed(format!("{program}: {}", String::from_utf8_lossy(&output.stderr).trim()))),
@@ -119,6 +121,7 @@ fn said(program: &str, output: io::Result<Output>) -> Result<String, StoreError>
     }
 }
 
+/// The error of a command of Slurm.
 fn failed(what: String) -> StoreError {
     StoreError {
         what,

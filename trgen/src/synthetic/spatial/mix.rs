@@ -45,6 +45,7 @@ pub(super) static COMPOSE: Entry = Entry {
     build: compose,
 };
 
+/// Builds the pattern `mix`.
 fn mix(call: &Call, context: PatternContext) -> Built {
     let mut parts = Vec::new();
     for &argument in call.rest() {
@@ -61,9 +62,10 @@ fn mix(call: &Call, context: PatternContext) -> Built {
     Ok(Box::new(Mix { parts }))
 }
 
+/// Patterns among which a draw by weight decides for every message.
 #[derive(Debug)]
 struct Mix {
-    /// At least one; weights are positive.
+    /// Weights, which are positive, and patterns; at least one.
     parts: Vec<(f64, Box<dyn Pattern>)>,
 }
 
@@ -92,6 +94,7 @@ impl Pattern for Mix {
     }
 }
 
+/// Builds the pattern `compose`.
 fn compose(call: &Call, context: PatternContext) -> Built {
     let mut places: Vec<u32> = (0..context.nodes()).collect();
     for &argument in call.rest() {

@@ -73,22 +73,24 @@ pub struct Descent {
     pub local_optimum: bool,
 }
 
-/// Tasks on nodes. A node without a task holds a blank, which has a number beyond those of tasks, and no partners.
+/// Tasks on nodes. Each node without a task is occupied by a blank, which has a number above those of the tasks, and no
+/// partners.
 struct State<'a> {
     partners: &'a Partners,
     distance: &'a dyn Distance,
-    /// By number of task or blank.
+    /// By number of a task or blank: its node.
     places: Vec<NodeId>,
-    /// By node.
+    /// By node: the number of the task or blank on it.
     occupants: Vec<u32>,
-    /// \[bytes x hops\] By number: cost with all its partners.
+    /// \[bytes x hops\] By number: cost of the traffic with all its partners.
     costs: Vec<u128>,
-    /// \[bytes\] By number: lower bound of the cost, one hop to every partner.
+    /// \[bytes x hops\] By number: lower bound of that cost, with one hop to every partner.
     least: Vec<u128>,
     /// By number: count of exchanges at the last move of itself or a partner.
     moved: Vec<u64>,
     /// By number: 1 + count of exchanges when all exchanges with it were last examined; 0 for never.
     seen: Vec<u64>,
+    /// Number of exchanges.
     swaps: u64,
 }
 
@@ -146,6 +148,7 @@ impl<'a> State<'a> {
         state
     }
 
+    /// The node of a task or blank.
     fn place(&self, number: u32) -> NodeId {
         self.places[number as usize]
     }

@@ -339,7 +339,7 @@ impl Topology for Switched {
         [0; MAX_DIMENSIONS]
     }
 
-    fn looks_alike(&self) -> bool {
+    fn is_vertex_transitive(&self) -> bool {
         false
     }
 

@@ -1,4 +1,4 @@
-//! What both engines count at a port, and show of it to an observer.
+//! The counts of a port, and the observation of its frames, for both engines.
 
 use super::frame::{Control, Frame, NONE};
 use super::hosts::Hosts;
@@ -9,17 +9,22 @@ use fsin_core::capture::Place;
 /// Counts at a port.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Counts {
+    /// Frames that have arrived over the link that leaves through the port.
     pub(crate) frames: u64,
+    /// \[ps\] Time of these frames on the link.
     pub(crate) busy: u64,
+    /// Frames that found the queue full.
     pub(crate) dropped: u64,
+    /// Frames that the link has damaged.
     pub(crate) damaged: u64,
+    /// \[frames\] Greatest length of the queue.
     pub(crate) longest: u64,
 }
 
 /// The observer of frames, and where it observes.
 #[derive(Default)]
 pub(crate) struct Taps {
-    /// By device; empty without an observer.
+    /// By device: true if its frames are observed; empty without an observer.
     devices: Vec<bool>,
     observer: Option<Box<dyn Capture>>,
 }
@@ -37,13 +42,13 @@ impl Taps {
         Self { devices, observer: Some(observer) }
     }
 
-    /// Whether frames at a device are observed.
+    /// True if frames at a device are observed.
     #[inline(always)]
     pub(crate) fn are_at(&self, device: u32) -> bool {
         self.observer.is_some() && self.devices[device as usize]
     }
 
-    /// Shows a frame at a port.
+    /// Shows a frame at a port to the observer, if it is observed. `at` is in picoseconds.
     #[inline(always)]
     pub(crate) fn show(
         &mut self,
@@ -76,7 +81,7 @@ impl Taps {
     }
 }
 
-/// True of a frame that carries something between hosts.
+/// True for a frame between hosts, false for a PAUSE frame.
 pub(crate) fn is_of_hosts(frame: &Frame) -> bool {
     frame.control == Control::No
 }

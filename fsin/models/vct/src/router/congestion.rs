@@ -1,7 +1,7 @@
 //! Congestion control of a whole network or of a single node.
 //!
-//! Both rules are the original's (FSIN, INSEE), stated for events: they are evaluated only when a header leaves or a
-//! value is due. An engine that sleeps in between gets the same results.
+//! Both rules are those of the original simulator (FSIN, INSEE), restated for events: they need to be evaluated only
+//! when a header leaves or a value is due, so that an engine may skip the cycles between.
 
 use super::arbitration::round_robin;
 use super::params::{GlobalCc, RouterParams, Timeouts};
@@ -18,8 +18,9 @@ pub struct GlobalControl {
     period: u64,
     /// The latest period in which packets were counted.
     counted: u64,
-    /// \[packets\] At the beginning of that period.
+    /// Number of packets in the network at the beginning of that period.
     packets: u64,
+    /// True if injection is forbidden in that period.
     tripped: bool,
 }
 
@@ -65,6 +66,7 @@ fn transit_capacity(params: &RouterParams, topology: &dyn Topology) -> u64 {
 #[derive(Clone, Copy, Debug)]
 pub struct Timer {
     limits: Timeouts,
+    /// The queue whose header is watched.
     watched: Option<u16>,
     /// The queue watched last.
     last: u16,
@@ -112,6 +114,7 @@ impl Timer {
         before && !self.congested
     }
 
+    /// Watches the next of the candidates in turn, from cycle `now` on.
     fn watch(&mut self, now: u64, queues: usize, candidates: impl Fn(usize) -> bool) {
         self.watched = round_robin(queues, self.last.into(), candidates).map(|queue| queue as u16);
         self.since = now;

@@ -1,4 +1,5 @@
-//! What exists once in a network: the messages under way and the record, told of by the reports of endpoints.
+//! The state that exists once in a network, whatever its parts: messages in flight and statistics. Both follow from the
+//! reports of endpoints.
 
 use fsin_core::network::Notices;
 use fsin_core::slab::Slab;
@@ -9,7 +10,7 @@ use super::details::Stages;
 use super::interface::Unsent;
 use crate::params::Params;
 
-/// What some endpoints have done, to be [read](Whole::read).
+/// What some endpoints have done in a cycle, to be [added](Whole::read) to the state of the network.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     /// Messages whose last flit has been sent.
@@ -20,9 +21,9 @@ pub(crate) struct Report {
     pub(crate) waited: Moments,
     /// \[flits\] By how much these packets were shorter than the longest length, summed.
     pub(crate) short: u64,
-    /// \[links\] Crossed by heads.
+    /// Number of links that heads have crossed.
     pub(crate) hops: u64,
-    /// Of packets received.
+    /// Times of the packets received, by stage.
     pub(crate) stages: Stages,
 }
 
@@ -30,19 +31,20 @@ pub(crate) struct Report {
 #[derive(Clone, Copy, Debug)]
 struct Underway {
     message: Message,
+    /// \[cycle\] In which it was offered.
     offered: u64,
-    /// \[packets\]
+    /// Number of packets that have not been received.
     left: u64,
 }
 
-/// The messages under way, and the record.
+/// The messages in flight, and the statistics.
 #[derive(Debug)]
 pub(crate) struct Whole {
     params: Params,
     messages: Slab<Underway>,
     pub(crate) recorder: Recorder,
     pub(crate) stages: Stages,
-    /// \[packets\] Accepted and not received.
+    /// Number of packets that have been accepted and not received.
     pub(crate) in_flight: u64,
 }
 
@@ -57,7 +59,7 @@ impl Whole {
         }
     }
 
-    /// Takes a message, which endpoint `endpoint` of a part is to send.
+    /// Accepts a message, which endpoint `endpoint` of a part is to send.
     pub(crate) fn inject(&mut self, message: &Message, endpoint: u32, now: u64) -> Unsent {
         let flits = self.params.flits_of(message.bytes);
         let packets = self.params.packets_of(flits);
@@ -103,7 +105,7 @@ impl Whole {
     }
 }
 
-/// The order in which every network gives its notices.
+/// Sorts notices into the order that all networks have in common.
 pub(crate) fn sort(notices: &mut Notices) {
     if notices.sent.len() > 1 {
         notices.sent.sort_unstable_by_key(|message| message.source);
