@@ -96,7 +96,6 @@ unsafe extern "C" {
     fn _exit(status: c_int) -> !;
 }
 
-/// The address of a function of this program; null if there is none.
 fn find(name: &str) -> *mut c_void {
     // SAFETY: every name ends with a zero; null stands for the symbols of the whole program.
     unsafe { dlsym(ptr::null_mut(), name.as_ptr().cast()) }
