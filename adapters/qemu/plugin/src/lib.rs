@@ -19,6 +19,7 @@ mod settings;
 
 use std::ffi::{c_char, c_int, c_void};
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use adapters::guest::GuestError;
@@ -27,10 +28,22 @@ use adapters::machine::{Machine, Taken};
 use qemu::{Client, Id, Qemu, Timer};
 use settings::Settings;
 
-/// The version of the plugin interface that it was written for; later ones have what it uses.
+/// The version of the plugin interface, which QEMU reads before it calls anything: all have what the plugin uses, but none
+/// takes all. QEMU 7.2 takes the first alone, QEMU 9 and later none before the second.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "QEMU's name")]
-pub static qemu_plugin_version: c_int = 1;
+pub static qemu_plugin_version: AtomicI32 = AtomicI32::new(1);
+
+/// What the system calls when it has loaded the plugin.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = choose_version;
+
+extern "C" fn choose_version() {
+    if qemu::is_of_second_version() {
+        qemu_plugin_version.store(2, Ordering::Relaxed);
+    }
+}
 
 /// What the callbacks share. QEMU calls them under its global lock, one at a time.
 struct Shared {
@@ -90,7 +103,10 @@ pub unsafe extern "C" fn qemu_plugin_install(
             0
         }
         Err(missing) => {
-            say(&format!("this QEMU lacks {}; use QEMU 7.2, for which the plugin was made", missing.join(", ")));
+            say(&format!(
+                "this QEMU lacks {}; use QEMU 7.2 or 10.0, with which the plugin was tried",
+                missing.join(", ")
+            ));
             1
         }
     }
