@@ -29,8 +29,11 @@ pub enum CodecError {
 /// The codec of one connection, both directions: checks the numbers of incoming frames, numbers outgoing ones.
 #[derive(Clone, Debug)]
 pub struct Codec {
+    /// \[bytes\] Longest payload that is accepted.
     max_payload: u32,
+    /// Number of frames received.
     received: u64,
+    /// Number of frames sent.
     sent: u64,
 }
 
@@ -46,7 +49,7 @@ impl Codec {
         self.max_payload = max_payload;
     }
 
-    /// Writes a frame with the next number.
+    /// Appends a frame with the next number to `out`. `time` is in picoseconds.
     pub fn put(&mut self, endpoint: u16, time: u64, body: &Body, out: &mut BytesMut) {
         let (kind, flags) = body.kind();
         let start = out.len();

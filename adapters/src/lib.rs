@@ -9,7 +9,8 @@
 //! - [`guest`]: the other side: a blocking library for guests, and guests built on it;
 //! - [`machine`]: the network interface of a virtual machine as a stepped guest, exact to the nanosecond;
 //! - [`relay`]: a guest that carries Ethernet frames of virtual machines;
-//! - [`clock`]: cycles and picoseconds; [`address`]: addresses of endpoints; [`token`]: authentication.
+//! - [`clock`]: cycles and picoseconds; [`address`]: addresses of endpoints; [`token`]: authentication;
+//! - [`owner_socket`]: sockets to which only their owner can connect.
 
 pub mod address;
 pub mod clock;
@@ -18,7 +19,7 @@ pub mod endpoint;
 pub mod guest;
 pub mod live;
 pub mod machine;
-pub mod private;
+pub mod owner_socket;
 pub mod protocol;
 pub mod relay;
 mod stream;

@@ -15,7 +15,7 @@ use tokio_util::codec::Decoder;
 use crate::address::Address;
 use crate::clock::Time;
 use crate::codec::{Codec, CodecError};
-use crate::private;
+use crate::owner_socket;
 use crate::protocol::{Body, Frame};
 
 /// How long a read or write blocks before checking whether to go on.
@@ -40,7 +40,7 @@ impl Stream {
     pub(crate) fn connect(address: &Address) -> io::Result<Self> {
         Ok(match address {
             Address::Tcp(address) => Self::Tcp(TcpStream::connect_timeout(address, Duration::from_secs(5))?),
-            Address::Unix(path) => Self::Unix(private::connect(path)?),
+            Address::Unix(path) => Self::Unix(owner_socket::connect(path)?),
         })
     }
 

@@ -19,12 +19,12 @@ const NANOSECONDS: u8 = 9;
 const INBOUND: u32 = 1;
 const OUTBOUND: u32 = 2;
 
-/// Type of the packets.
+/// Link-layer type of the packets of a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Link {
+pub enum LinkType {
     /// Ethernet frames.
     Ethernet,
-    /// A type known to the user only (link type 147).
+    /// A type that is private to the user (link type 147).
     User,
 }
 
@@ -41,10 +41,10 @@ pub struct Record<'a> {
     pub length: u32,
 }
 
-/// A capture file under construction, with interfaces that an `I` names. The first error ends it, and is kept.
+/// A capture file under construction, whose interfaces are named by values of `I`. The first error ends it, and is kept.
 pub struct Writer<I> {
     out: PcapNgWriter<Box<dyn Write + Send>>,
-    link: DataLink,
+    link_type: DataLink,
     interfaces: HashMap<I, u32>,
     failed: Option<String>,
 }
@@ -54,13 +54,13 @@ impl<I: Display + Eq + Hash> Writer<I> {
     ///
     /// # Errors
     /// Writing to `out` fails.
-    pub fn new(out: Box<dyn Write + Send>, link: Link) -> Result<Self, String> {
+    pub fn new(out: Box<dyn Write + Send>, link_type: LinkType) -> Result<Self, String> {
         let out = PcapNgWriter::new(out).map_err(|error| says(&error))?;
-        let link = match link {
-            Link::Ethernet => DataLink::ETHERNET,
-            Link::User => DataLink::USER0,
+        let link_type = match link_type {
+            LinkType::Ethernet => DataLink::ETHERNET,
+            LinkType::User => DataLink::USER0,
         };
-        Ok(Self { out, link, interfaces: HashMap::new(), failed: None })
+        Ok(Self { out, link_type, interfaces: HashMap::new(), failed: None })
     }
 
     /// Writes a packet.
@@ -78,7 +78,7 @@ impl<I: Display + Eq + Hash> Writer<I> {
         self.failed.as_deref()
     }
 
-    /// Ends what is written so far.
+    /// Writes what is buffered to the file.
     ///
     /// # Errors
     /// The first error of the file.
@@ -98,7 +98,7 @@ impl<I: Display + Eq + Hash> Writer<I> {
                     InterfaceDescriptionOption::IfName(Cow::Owned(interface.to_string())),
                     InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
                 ];
-                let block = InterfaceDescriptionBlock { linktype: self.link, snaplen: 0, options };
+                let block = InterfaceDescriptionBlock { linktype: self.link_type, snaplen: 0, options };
                 self.out.write_pcapng_block(block)?;
                 self.interfaces.insert(interface, next);
                 next

@@ -14,7 +14,7 @@ use fsin::couple::Coupled;
 use fsin::engine::reference::Reference;
 use fsin::models::ConstantDelay;
 use fsin::network::Network;
-use fsin::pcapng::{Link, Node, Writer};
+use fsin::pcapng::{LinkType, Node, Writer};
 use fsin::router::RouterParams;
 use fsin::run::{Outcome, to_end};
 use fsin::topology;
@@ -391,7 +391,8 @@ fn frames_and_what_they_carry_are_written_down() {
     let watch = || Watch {
         wire_log: Some(WireLog::new(Box::new(log.clone()))),
         capture: Some(Box::new(
-            Writer::<Node>::new(Box::new(packets.clone()), Link::Ethernet).unwrap_or_else(|error| panic!("{error}")),
+            Writer::<Node>::new(Box::new(packets.clone()), LinkType::Ethernet)
+                .unwrap_or_else(|error| panic!("{error}")),
         )),
     };
     let parts = vec![

@@ -169,7 +169,7 @@ fn synchronisation_without_a_centre_needs_delays_that_are_known() {
     for (flags, reason) in [
         ("--topology torus:4x2 --sync combined", "not known when it is sent"),
         ("--network switch:delay=1us,nodes=8 --sync quantum:0ns", "not a time above 0"),
-        ("--network switch:delay=1us,nodes=8 --sync best", "no such synchronisation"),
+        ("--network switch:delay=1us,nodes=8 --sync best", "there is no such synchronisation"),
         ("--network switch:delay=1us,nodes=4 --ranks-per-node 2 --sync deterministic", "ranks share nodes"),
     ] {
         let output = program.run(&format!("-n 8 {flags}"), "");

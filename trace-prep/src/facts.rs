@@ -15,11 +15,11 @@ pub struct Facts {
     pub events: BTreeMap<&'static str, u64>,
     /// Messages that the program sent itself.
     pub point_to_point_messages: u64,
-    /// \[bytes\] Of those.
+    /// \[bytes\] Size of these messages.
     pub point_to_point_bytes: u64,
     /// Messages of expanded collectives.
     pub collective_messages: u64,
-    /// \[bytes\] Of those.
+    /// \[bytes\] Size of these messages.
     pub collective_bytes: u64,
     /// Messages by size: the key is the power of two at or above the size, 0 for empty ones.
     pub sizes: BTreeMap<u64, u64>,

@@ -17,7 +17,7 @@ const SOURCES: [(&str, &str); 3] = [
 /// The profiling library.
 const LIBRARY: &str = "librecorder.so";
 
-/// An empty file in the folder of the logs: a rank has met an unsupported call.
+/// An empty file that a rank creates in the folder of the logs when it meets an unsupported call.
 const REFUSED: &str = "refused";
 
 /// Why recording failed.
@@ -70,6 +70,7 @@ impl RecordError {
     }
 }
 
+/// Adds the path to an error.
 fn file<T>(path: &Path, result: io::Result<T>) -> Result<T, RecordError> {
     result.map_err(|error| RecordError::File { path: path.to_owned(), error })
 }

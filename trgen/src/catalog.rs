@@ -81,25 +81,25 @@ pub struct Parameter {
     pub default: &'static str,
 }
 
-/// What is wrong with a specification, as a program may want to know it.
+/// The kind of an error, for programs that must tell kinds apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// There is no component, key or word of this name.
     UnknownName,
-    /// A number that is not among those that may be.
+    /// A number outside the permitted range.
     OutOfRange,
-    /// The text does not say what has to be said, or not in the form in which it can be read.
+    /// The text is incomplete, or does not have the required form.
     Malformed,
-    /// Nothing is wrong with the value, but it has no effect beside the others.
+    /// The value is valid, but has no effect together with the others.
     Meaningless,
-    /// Two settings, or a setting and the network, do not go together.
+    /// Two settings, or a setting and the network, exclude each other.
     Conflict,
-    /// It makes sense, and cannot be done here.
+    /// It is meaningful, but not implemented for this case.
     Unsupported,
-    /// More than can be held or counted.
+    /// More than can be stored or counted.
     TooLarge,
-    /// A file that cannot be read, or is not the file that was meant.
+    /// A file that cannot be read, or has other contents than expected.
     Unreadable,
 }
 
@@ -107,7 +107,7 @@ pub enum ErrorKind {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Subject {
-    /// The text that was given to read; who gave it knows which setting it is the value of.
+    /// The text that was parsed. The caller knows of which setting it is the value.
     Specification,
     /// A setting.
     Setting(Setting),
@@ -177,54 +177,54 @@ impl SpecError {
         Self::new(ErrorKind::OutOfRange, what, remedy).of(key).given(value).allowed(Allowed::Range(range))
     }
 
-    /// The same about a setting.
+    /// The same error, about a setting.
     #[must_use]
     pub fn of(mut self, key: &'static str) -> Self {
         self.about.subject = Subject::Setting(Setting(key));
         self
     }
 
-    /// The same about a component.
+    /// The same error, about a component.
     #[must_use]
     pub fn of_component(mut self, family: &'static str, name: &str) -> Self {
         self.about.subject = Subject::Component { family, name: name.to_owned() };
         self
     }
 
-    /// The same of another kind.
+    /// The same error, of another kind.
     #[must_use]
     pub fn of_kind(mut self, kind: ErrorKind) -> Self {
         self.about.kind = kind;
         self
     }
 
-    /// The same with the value that was given.
+    /// The same error, with the value that the user has given.
     #[must_use]
     pub fn given(mut self, value: impl ToString) -> Self {
         self.about.given = Some(value.to_string());
         self
     }
 
-    /// The same with what would have been accepted.
+    /// The same error, with what would have been accepted.
     #[must_use]
     pub fn allowed(mut self, allowed: Allowed) -> Self {
         self.about.allowed = Some(allowed);
         self
     }
 
-    /// The same, said in other words.
+    /// The same error, with another text of what is wrong.
     #[must_use]
     pub fn saying(self, what: impl Into<Phrase>) -> Self {
         Self { what: what.into(), ..self }
     }
 
-    /// The same with another remedy.
+    /// The same error, with another remedy.
     #[must_use]
     pub fn remedied(self, remedy: impl Into<Phrase>) -> Self {
         Self { remedy: remedy.into(), ..self }
     }
 
-    /// The same, with where it is before what is wrong.
+    /// The same error, whose text begins with its place.
     #[must_use]
     pub fn within(self, place: impl Into<Phrase>) -> Self {
         let mut what = place.into();
@@ -244,13 +244,13 @@ impl SpecError {
         &self.remedy
     }
 
-    /// What it is about.
+    /// What the error is about.
     #[must_use]
     pub const fn subject(&self) -> &Subject {
         &self.about.subject
     }
 
-    /// The key of the setting that it is about, if it is about one.
+    /// The key of the setting that the error is about, if it is about one.
     #[must_use]
     pub const fn setting(&self) -> Option<&'static str> {
         match self.about.subject {
@@ -259,25 +259,25 @@ impl SpecError {
         }
     }
 
-    /// What kind of error it is.
+    /// The kind of the error.
     #[must_use]
     pub const fn kind(&self) -> ErrorKind {
         self.about.kind
     }
 
-    /// The value that was given, if it is one value that is wrong.
+    /// The value that the user has given, if a single value is wrong.
     #[must_use]
     pub fn value(&self) -> Option<&str> {
         self.about.given.as_deref()
     }
 
-    /// What would have been accepted, where that is a range or a list.
+    /// What would have been accepted, if that is a range or a list.
     #[must_use]
     pub const fn accepted(&self) -> Option<&Allowed> {
         self.about.allowed.as_ref()
     }
 
-    /// The keys of the settings that it names: what it is about, what is wrong, then the remedy.
+    /// The keys of all settings that the error names: in its subject, in its text, then in its remedy.
     pub fn settings(&self) -> impl Iterator<Item = &'static str> {
         self.setting().into_iter().chain(self.what.settings()).chain(self.remedy.settings())
     }

@@ -1,4 +1,4 @@
-//! Collectives in progress: the operations of this rank, one after another.
+//! Collectives in progress: executes the sends and receives of this rank, one after another.
 //!
 //! Decision: docs/decisions/0128-mpi-programs.md.
 
@@ -17,12 +17,12 @@ use crate::data::Data;
 use crate::engine::{self, COLLECTIVE, Message, Owner, Request, State, What};
 use crate::world::{self, Outcome, error, w};
 
-/// Writes the result to the buffers of the program.
+/// Called at the end of a collective: writes the result to the buffers of the program.
 pub(crate) type Finish = Box<dyn FnOnce(&mut Data)>;
 
-/// Slot of the operation that blocks.
+/// Slot of a blocking send or receive, of which there is at most one at a time.
 const BLOCKING: u32 = u32::MAX;
-/// Context of the messages of collectives, beside that of the communicator.
+/// A bit that distinguishes the context of the messages of collectives from that of other messages of a communicator.
 const CONTEXT: u64 = 1 << 62;
 
 /// A collective in progress.
@@ -32,30 +32,35 @@ pub(crate) struct Running {
     begin: u64,
     /// The rank in the world of each rank.
     members: Rc<Vec<usize>>,
+    /// This rank in the communicator.
     rank: usize,
     context: u64,
-    /// Running number on the communicator.
+    /// Number among the collectives of the communicator, from 0.
     number: u64,
+    /// The sends and receives of this rank.
     events: Vec<Event>,
+    /// Index of the next event.
     position: usize,
-    /// Operations in progress, and for the log their numbers.
+    /// By slot: the sends and receives in progress, with their numbers in the log, if there is one.
     open: HashMap<u32, Option<u32>>,
-    /// The receives among them, and the rank of the communicator that each waits for.
+    /// By slot: the receives among them, and the rank of the communicator for which each waits.
     from: HashMap<u32, usize>,
     data: Data,
-    /// What has arrived and is not part of `data` yet: what is sent must not depend on how early a message comes.
+    /// By slot: data that have arrived and are not part of `data` yet. They are added in the order of the events, so that
+    /// what is sent does not depend on when messages arrive.
     held: HashMap<u32, Bytes>,
     finish: Option<Finish>,
 }
 
-/// A description of a collective, to compare those of two ranks: its name, and its root.
+/// A number that describes a collective by its name and root. Messages carry it, so that ranks notice if they call
+/// different collectives.
 fn note(operation: &Collective) -> u64 {
     let names = trgen::trace::collectives::NAMES;
     let name = names.iter().position(|&name| name == operation.name()).unwrap_or(0) as u64;
     name << 32 | operation.root().map_or(0xffff_ffff, |root| root as u64)
 }
 
-/// The same in words.
+/// The description in words.
 fn words(note: u64) -> String {
     let name = trgen::trace::collectives::NAMES.get((note >> 32) as usize).copied().unwrap_or("an unknown collective");
     match note as u32 {
@@ -64,7 +69,7 @@ fn words(note: u64) -> String {
     }
 }
 
-/// Begins a collective and returns its request. `data` is given the algorithm.
+/// Begins a collective and returns the handle of its request. `data` makes the data for the algorithm that is chosen.
 pub(crate) fn begin(
     handle: c_int,
     operation: Collective,
@@ -109,7 +114,7 @@ pub(crate) fn begin(
     Ok(request)
 }
 
-/// Executes operations until one blocks, and puts the collective back.
+/// Executes a collective until it blocks or ends, and puts it back into its request.
 fn progress(handle: c_int, mut running: Box<Running>) {
     let is_over = running.run(handle);
     if is_over {
@@ -130,6 +135,7 @@ fn progress(handle: c_int, mut running: Box<Running>) {
     }
 }
 
+/// Takes a collective out of its request; [`progress`] puts it back.
 fn taken(handle: c_int) -> Option<Box<Running>> {
     match &mut w().requests.get_mut(handle)?.what {
         What::Collective(running) => running.take(),
@@ -137,14 +143,14 @@ fn taken(handle: c_int) -> Option<Box<Running>> {
     }
 }
 
-/// A message of a collective has arrived.
+/// Called when a message of a collective has arrived for the receive in `slot`.
 pub(crate) fn arrived(handle: c_int, slot: u32, message: &Message) {
     let Some(mut running) = taken(handle) else { return };
     running.take(slot, message);
     progress(handle, running);
 }
 
-/// A message of a collective has left.
+/// Called when the message of the send in `slot` has left.
 pub(crate) fn departed(handle: c_int, slot: u32) {
     let Some(mut running) = taken(handle) else { return };
     running.close(slot);
@@ -152,12 +158,12 @@ pub(crate) fn departed(handle: c_int, slot: u32) {
 }
 
 impl Running {
-    /// The world ranks that it waits for.
+    /// The ranks in the world for whose messages it waits.
     pub(crate) fn sources(&self) -> Vec<usize> {
         self.from.values().map(|&rank| self.members[rank]).collect()
     }
 
-    /// What it waits for, in words.
+    /// What it waits for, as text for messages.
     pub(crate) fn wanted(&self) -> String {
         let mut from: Vec<usize> = self.from.values().map(|&rank| self.members[rank]).collect();
         from.sort_unstable();
@@ -172,7 +178,7 @@ impl Running {
         format!("{whom} in {}, collective {} of {comm}", words(note(&self.operation)), self.number + 1)
     }
 
-    /// True at its end.
+    /// Executes events until one blocks; true at the end of the collective.
     fn run(&mut self, handle: c_int) -> bool {
         loop {
             if self.open.contains_key(&BLOCKING) {
@@ -225,7 +231,7 @@ impl Running {
         }
     }
 
-    /// An operation has ended.
+    /// Ends the send or receive in `slot`.
     fn close(&mut self, slot: u32) {
         self.from.remove(&slot);
         if let (Some(Some(number)), Some(log)) = (self.open.remove(&slot), &mut w().log) {
@@ -233,6 +239,7 @@ impl Running {
         }
     }
 
+    /// Ends the receive in `slot` with its message.
     fn take(&mut self, slot: u32, message: &Message) {
         let own = note(&self.operation);
         if message.note != own {
@@ -252,7 +259,7 @@ impl Running {
         self.close(slot);
     }
 
-    /// The data of a message become part of those of this rank.
+    /// Adds the data of the message in `slot`, if there is one, to those of this rank.
     fn use_held(&mut self, slot: u32) {
         if self.held.remove(&slot).is_some_and(|payload| !self.data.incoming(&payload)) {
             world::end(

@@ -1,4 +1,4 @@
-//! Datatypes: a list of runs of basic elements, and how values are packed and unpacked by it.
+//! Datatypes. A datatype is a list of runs of basic elements; by this list values are packed and unpacked.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -10,7 +10,7 @@ use crate::world::{Outcome, error, w};
 /// Consecutive elements of one basic type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Run {
-    /// \[bytes\] From the beginning of the value.
+    /// \[bytes\] Distance from the beginning of the value.
     offset: i64,
     /// \[bytes\]
     length: i64,
@@ -31,13 +31,16 @@ pub(crate) struct Made {
 /// A datatype.
 #[derive(Clone, Debug)]
 pub(crate) struct Type {
-    /// \[bytes\] Of the data of one value.
+    /// \[bytes\] Size of the data of one value, without gaps.
     pub(crate) size: i64,
+    /// \[bytes\] Lower and upper bound: a value extends from the one to the other.
     pub(crate) lower: i64,
     pub(crate) upper: i64,
+    /// The data of one value, in the order in which they are packed.
     pub(crate) runs: Rc<Vec<Run>>,
     pub(crate) name: String,
     pub(crate) made: Made,
+    /// Cached attributes, by key.
     pub(crate) attributes: BTreeMap<c_int, isize>,
 }
 
@@ -127,10 +130,11 @@ const BUILTIN: &[(u32, &str, Basic)] = &[
     (0x4c00_2036, "MPI_CXX_LONG_DOUBLE_COMPLEX", Bytes),
 ];
 
+/// The predefined type of a handle.
 fn builtin(handle: c_int) -> Option<Type> {
     let &(_, name, kind) = BUILTIN.iter().find(|&&(known, ..)| known as c_int == handle)?;
     let (size, extent, runs) = match kind {
-        // A structure of C: the index is aligned to 4 bytes, the whole to the value.
+        // As a structure of C: the index is aligned to 4 bytes, and the structure to the larger of both.
         Pair(_, value) => {
             let index = value.max(4);
             let extent = (index + 4 + index - 1) / index * index;
@@ -147,7 +151,7 @@ fn builtin(handle: c_int) -> Option<Type> {
     Some(Type { size, lower: 0, upper: extent, runs, name, made, attributes: BTreeMap::new() })
 }
 
-/// The kind of a basic type, and the size of one element.
+/// The kind of a basic type; `None` if the handle is not that of a predefined type.
 pub(crate) fn kind(basic: c_int) -> Option<Basic> {
     BUILTIN.iter().find(|&&(known, ..)| known as c_int == basic).map(|&(_, _, kind)| kind)
 }
@@ -183,17 +187,18 @@ pub(crate) fn get_mut(handle: c_int) -> Outcome<&'static mut Type> {
 }
 
 impl Type {
+    /// \[bytes\] Distance between consecutive values.
     pub(crate) fn extent(&self) -> i64 {
         self.upper - self.lower
     }
 
-    /// \[bytes\] Of the first and past the last byte of data.
+    /// \[bytes\] Offsets of the first byte of data, and of the byte after the last one.
     pub(crate) fn true_bounds(&self) -> (i64, i64) {
         let lower = self.runs.iter().map(|run| run.offset).min().unwrap_or(0);
         (lower, self.runs.iter().map(|run| run.offset + run.length).max().unwrap_or(0))
     }
 
-    /// True if values of this type lie in memory as they are packed.
+    /// True if values of this type have the same layout in memory and packed.
     pub(crate) fn is_contiguous(&self) -> bool {
         self.size == self.extent() && matches!(self.runs[..], [] | [Run { offset: 0, .. }])
     }
@@ -204,7 +209,8 @@ impl Type {
         self.runs.iter().all(|run| run.basic == first).then_some(first)
     }
 
-    /// Blocks of other types, each with its displacement in bytes and its number of values.
+    /// The type that consists of blocks of other types: for each, its displacement in bytes, its number of values, and
+    /// their type.
     pub(crate) fn compose(blocks: &[(i64, i64, &Self)], made: Made) -> Self {
         let mut runs: Vec<Run> = Vec::new();
         let (mut size, mut lower, mut upper) = (0, i64::MAX, i64::MIN);
@@ -243,15 +249,15 @@ impl Type {
         Self { size, lower, upper, runs: Rc::new(runs), name: String::new(), made, attributes: BTreeMap::new() }
     }
 
-    /// \[bytes\] Data of this many values.
+    /// \[bytes\] Size of the data of `count` values.
     pub(crate) fn bytes(&self, count: i64) -> u64 {
         (self.size * count).max(0) as u64
     }
 
-    /// Number of basic elements in this many bytes of packed data.
+    /// Number of basic elements in `bytes` bytes of packed data.
     pub(crate) fn elements(&self, bytes: u64) -> i64 {
-        let of = |run: &Run| element(run.basic, run.length);
-        let each: i64 = self.runs.iter().map(of).sum();
+        let in_run = |run: &Run| elements_of_run(run.basic, run.length);
+        let each: i64 = self.runs.iter().map(in_run).sum();
         if self.size == 0 {
             return 0;
         }
@@ -262,7 +268,7 @@ impl Type {
                 break;
             }
             let length = run.length.min(rest);
-            count += element(run.basic, length);
+            count += elements_of_run(run.basic, length);
             rest -= length;
         }
         count
@@ -285,7 +291,7 @@ impl Type {
         }
     }
 
-    /// The data of `count` values.
+    /// Appends the data of `count` values at `buffer` to `into`.
     pub(crate) unsafe fn pack(&self, buffer: P, count: i64, into: &mut Vec<u8>) {
         into.reserve(self.bytes(count) as usize);
         self.pieces(buffer.cast::<u8>().cast_mut(), count, |at, length| {
@@ -294,7 +300,7 @@ impl Type {
         });
     }
 
-    /// Writes data into `count` values.
+    /// Writes packed data into `count` values at `buffer`, as far as there are data.
     pub(crate) unsafe fn unpack(&self, data: &[u8], buffer: M, count: i64) {
         let mut rest = data;
         self.pieces(buffer.cast(), count, |at, length| {
@@ -308,8 +314,8 @@ impl Type {
     }
 }
 
-/// Basic elements in a run of this length; a pair counts as two.
-fn element(basic: c_int, length: i64) -> i64 {
+/// Number of basic elements in a run of `length` bytes. A pair with an index has two runs, each of which counts as one.
+fn elements_of_run(basic: c_int, length: i64) -> i64 {
     match kind(basic) {
         Some(Pair(..)) => i64::from(length > 0),
         Some(Twins(_, size)) => length / size,

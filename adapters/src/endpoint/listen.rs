@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
 use crate::address::Address;
-use crate::private::bind_private;
+use crate::owner_socket::bind_private;
 use crate::stream::Stream;
 
-/// A listening socket; a Unix socket is removed from the file system at the end.
+/// A listening socket. A Unix socket is removed from the file system when it is dropped.
 #[derive(Debug)]
 pub(super) enum Listener {
     Tcp(TcpListener),
@@ -43,6 +43,7 @@ impl Peer {
 }
 
 impl Listener {
+    /// Binds a socket.
     pub(super) async fn bind(address: &Address) -> io::Result<Self> {
         match address {
             Address::Tcp(address) => TcpListener::bind(address).await.map(Self::Tcp),
@@ -56,6 +57,7 @@ impl Listener {
         }
     }
 
+    /// The address at which it listens; the port of a TCP socket is known even if it was chosen by the system.
     pub(super) fn address(&self) -> io::Result<Address> {
         Ok(match self {
             Self::Tcp(listener) => Address::Tcp(listener.local_addr()?),
@@ -63,6 +65,7 @@ impl Listener {
         })
     }
 
+    /// Accepts the next peer. Of a Unix socket, peers of other users than its owner and root are refused.
     pub(super) async fn accept(&self) -> io::Result<Peer> {
         match self {
             Self::Tcp(listener) => {

@@ -30,7 +30,7 @@ const DEPTH: usize = 16;
 /// \[bytes\] Longest script.
 const LONGEST: usize = 1 << 20;
 
-/// Destination of a message.
+/// The destination of a message: a node, or a neighbour in the ring of all nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Whom {
     Node(u32),
@@ -38,12 +38,16 @@ enum Whom {
     Previous,
 }
 
+/// What a line does.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Action {
+    /// Destination, and size in bytes.
     Send(Whom, u64),
+    /// Number of messages.
     Receive(u64),
     Advance(Time),
     Mark(String),
+    /// Number of repetitions, and the lines to repeat.
     Repeat(u64, Vec<Line>),
 }
 
@@ -62,7 +66,8 @@ struct Line {
 }
 
 impl Line {
-    /// True if `node` does anything in it: an empty loop would spin without the run.
+    /// True if `node` does anything in this line. Lines without effect are skipped: a long loop over nothing would use time
+    /// without advancing the run.
     fn is_for(&self, node: u32) -> bool {
         let is_mine = match self.who {
             Who::All => true,
@@ -82,7 +87,7 @@ impl Line {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Script {
     lines: Vec<Line>,
-    /// Lines for one node only: the line, from 1, and its node.
+    /// The lines for one node only: number of the line, from 1, and node.
     single: Vec<(usize, u32)>,
 }
 
@@ -118,7 +123,7 @@ impl Script {
         if text.len() > LONGEST {
             return Err(ScriptError { line: 1, what: format!("a script has at most {LONGEST} bytes") });
         }
-        // The open blocks, the outermost first, with their nodes and repetitions.
+        // The open loops, the outermost first: number of the line, its nodes, repetitions, and the lines before the loop.
         let mut open: Vec<(usize, Who, u64, Vec<Line>)> = Vec::new();
         let (mut lines, mut single) = (Vec::new(), Vec::new());
         for (index, line) in text.lines().enumerate() {
@@ -183,7 +188,7 @@ impl Script {
         }
     }
 
-    /// Lines that none of these nodes plays, from 1, each with its node.
+    /// The lines for one node only whose node is not in `nodes`: number of the line, from 1, and node.
     pub fn idle_lines(&self, nodes: impl RangeBounds<u32>) -> impl Iterator<Item = (usize, u32)> {
         self.single.iter().copied().filter(move |(_, node)| !nodes.contains(node))
     }
@@ -201,7 +206,7 @@ impl Script {
     }
 }
 
-/// The nodes of a line, and the rest of it.
+/// Splits a line into the nodes that execute it and the action.
 fn who(line: &str) -> Result<(Who, &str), String> {
     let Some((head, rest)) = line.split_once(':') else { return Ok((Who::All, line)) };
     let node = |words: &str| words.trim().parse().map_err(|_| format!("`{head}:` names no node"));
@@ -212,7 +217,9 @@ fn who(line: &str) -> Result<(Who, &str), String> {
     }
 }
 
+/// A guest that plays a script, with its counts of messages.
 struct Player {
+    /// Its node, and the number of all nodes.
     node: u32,
     nodes: u32,
     sent: u64,

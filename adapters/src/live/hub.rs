@@ -12,7 +12,7 @@ use crate::protocol::{DELIVER_FIELDS, Inject, MAX_MESSAGE};
 
 use super::Overheads;
 use super::capture::{Capture, Payload};
-use super::inbox::{Arrived, Notice, Place};
+use super::inbox::{Arrived, Notice, NoticeKey};
 use super::latency::Latencies;
 use super::trail::Trail;
 
@@ -97,7 +97,7 @@ pub(super) struct Hub {
     underway: Vec<Option<Underway>>,
     vacant: Vec<usize>,
     /// Per guest; `None` if the guest no longer listens.
-    inboxes: Vec<Option<BTreeMap<Place, Notice>>>,
+    inboxes: Vec<Option<BTreeMap<NoticeKey, Notice>>>,
     /// \[bytes\] Payload of all messages on their way.
     payload: u64,
     /// Messages that arrived without a receiving guest.
@@ -119,7 +119,7 @@ pub(super) struct Hub {
     /// \[ps\] From injection to hand-over, of measured messages.
     pub(super) latency: Latencies,
     /// \[cycles\] The delay of every message, if guests are told of arrivals at once.
-    pub(super) ahead: Option<u64>,
+    pub(super) announced_delay: Option<u64>,
     /// \[ps\] Messages are handed over no earlier than the next multiple of this time; 0 for at once.
     pub(super) quantum: Time,
     /// A message whose arrival was not the one announced.
@@ -154,7 +154,7 @@ impl Hub {
             capture: None,
             measuring: true,
             latency: Latencies::default(),
-            ahead: None,
+            announced_delay: None,
             quantum: 0,
             fault: None,
         }
@@ -192,25 +192,25 @@ impl Hub {
 
     /// \[ps\] Time of the first notice to a guest.
     pub(super) fn first_notice(&self, guest: usize) -> Option<Time> {
-        self.inboxes[guest].as_ref()?.first_key_value().map(|(place, _)| place.time)
+        self.inboxes[guest].as_ref()?.first_key_value().map(|(key, _)| key.time)
     }
 
     /// Removes the first notice to a guest, if its time is at most `until`.
-    pub(super) fn take_notice(&mut self, guest: usize, until: Time) -> Option<(Place, Notice)> {
+    pub(super) fn take_notice(&mut self, guest: usize, until: Time) -> Option<(NoticeKey, Notice)> {
         let inbox = self.inboxes[guest].as_mut()?;
         let first = inbox.first_entry().filter(|entry| entry.key().time <= until)?;
-        let (place, notice) = first.remove_entry();
+        let (key, notice) = first.remove_entry();
         if let Some(arrived) = &notice.arrived {
             self.payload -= arrived.payload.len() as u64;
         }
-        Some((place, notice))
+        Some((key, notice))
     }
 
     /// Records the hand-over of a message to its guest, `late` after its time.
-    pub(super) fn handed_over(&mut self, place: &Place, arrived: &Arrived, late: Time) {
+    pub(super) fn handed_over(&mut self, key: &NoticeKey, arrived: &Arrived, late: Time) {
         self.deliveries += 1;
         if arrived.measured {
-            self.latency.record((place.time - arrived.injected).saturating_add(late));
+            self.latency.record((key.time - arrived.injected).saturating_add(late));
         }
     }
 
@@ -259,7 +259,7 @@ impl Hub {
         let sequence = seat.injected;
         seat.injected += 1;
         self.payload += payload;
-        if let Some(delay) = self.ahead {
+        if let Some(delay) = self.announced_delay {
             self.announce(node, at, sequence, &inject, delay);
         }
         self.waiting.push(Reverse(Waiting { at, node, sequence, inject }));
@@ -281,20 +281,19 @@ impl Hub {
             let time = self.clock.end(self.entry(at) + seat.done_after).saturating_add(self.overheads.receive);
             let notice = Notice { link: seat.link, endpoint: seat.endpoint, cookie: inject.cookie, arrived: None };
             if let Some(inbox) = &mut self.inboxes[seat.guest] {
-                inbox.insert(Place { time, delivery: false, source, sequence }, notice);
+                inbox.insert(NoticeKey { time, delivery: false, source, sequence }, notice);
             }
         }
         let arrival = self.arrival(at, delay);
         let next = at.checked_div(self.quantum).map_or(0, |quanta| (quanta + 1).saturating_mul(self.quantum));
         let (time, deferred) = (arrival.max(next), next.saturating_sub(arrival));
-        let place = Place { time, delivery: true, source, sequence };
+        let key = NoticeKey { time, delivery: true, source, sequence };
         let seat = self.seats[inject.destination as usize];
         match seat.and_then(|seat| self.inboxes[seat.guest].as_mut().map(|inbox| (seat, inbox))) {
             Some((seat, inbox)) => {
                 let (size, payload) = (inject.size, inject.payload.clone());
                 let arrived = Some(Arrived { injected: at, deferred, size, payload, measured: self.measuring });
-                inbox
-                    .insert(place, Notice { link: seat.link, endpoint: seat.endpoint, cookie: inject.cookie, arrived });
+                inbox.insert(key, Notice { link: seat.link, endpoint: seat.endpoint, cookie: inject.cookie, arrived });
             }
             None => {
                 self.payload -= inject.payload.len() as u64;
@@ -306,18 +305,18 @@ impl Hub {
     /// True if a message of this source waits for a guest.
     pub(super) fn has_from(&self, guest: usize, source: u32) -> bool {
         let inbox = self.inboxes[guest].iter().flat_map(BTreeMap::keys);
-        inbox.filter(|place| place.delivery).any(|place| place.source == source)
+        inbox.filter(|key| key.delivery).any(|key| key.source == source)
     }
 
     /// The first notice to a guest that is a Done, or a message of one of these sources.
-    pub(super) fn first_from(&self, guest: usize, sources: &[u32]) -> Option<Place> {
+    pub(super) fn first_from(&self, guest: usize, sources: &[u32]) -> Option<NoticeKey> {
         let mut inbox = self.inboxes[guest].iter().flat_map(BTreeMap::keys);
-        inbox.find(|place| !place.delivery || sources.contains(&place.source)).copied()
+        inbox.find(|key| !key.delivery || sources.contains(&key.source)).copied()
     }
 
     /// The first notice to a guest.
-    pub(super) fn first_place(&self, guest: usize) -> Option<Place> {
-        self.inboxes[guest].as_ref()?.first_key_value().map(|(place, _)| *place)
+    pub(super) fn first_place(&self, guest: usize) -> Option<NoticeKey> {
+        self.inboxes[guest].as_ref()?.first_key_value().map(|(key, _)| *key)
     }
 
     /// True if no message is on its way.
@@ -363,7 +362,7 @@ impl Hub {
                     self.underway.len() - 1
                 }
             };
-            let (source, destination) = (self.place(source), self.place(destination));
+            let (source, destination) = (self.network_node(source), self.network_node(destination));
             let message = Message { id: id as u64, source, destination, bytes: size, class: 0 };
             if source == destination {
                 within.push(message);
@@ -379,7 +378,7 @@ impl Hub {
     }
 
     /// The node of the network for a node of the guests.
-    fn place(&self, node: NodeId) -> NodeId {
+    fn network_node(&self, node: NodeId) -> NodeId {
         self.places.get(node.index()).copied().unwrap_or(node)
     }
 
@@ -395,14 +394,14 @@ impl Hub {
         let source = underway.source;
         let Some(seat) = &mut self.seats[source.index()] else { return };
         seat.outstanding = seat.outstanding.saturating_sub(1);
-        if !underway.notify || self.ahead.is_some() {
+        if !underway.notify || self.announced_delay.is_some() {
             return;
         }
         let time = self.clock.end(now + seat.done_after).saturating_add(self.overheads.receive);
-        let place = Place { time, delivery: false, source: source.0, sequence: underway.sequence };
+        let key = NoticeKey { time, delivery: false, source: source.0, sequence: underway.sequence };
         let notice = Notice { link: seat.link, endpoint: seat.endpoint, cookie: underway.cookie, arrived: None };
         if let Some(inbox) = &mut self.inboxes[seat.guest] {
-            inbox.insert(place, notice);
+            inbox.insert(key, notice);
         }
     }
 
@@ -425,7 +424,7 @@ impl Hub {
         {
             capture.packet(Payload { node: destination, time, is_outbound: false, size, data: &payload });
         }
-        if let Some(delay) = self.ahead {
+        if let Some(delay) = self.announced_delay {
             let announced = self.arrival(at, delay);
             if announced != time && self.fault.is_none() {
                 let what =
@@ -434,12 +433,12 @@ impl Hub {
             }
             return;
         }
-        let place = Place { time, delivery: true, source, sequence };
+        let key = NoticeKey { time, delivery: true, source, sequence };
         let seat = self.seats[destination as usize];
         match seat.and_then(|seat| self.inboxes[seat.guest].as_mut().map(|inbox| (seat, inbox))) {
             Some((seat, inbox)) => {
                 let arrived = Some(Arrived { injected: at, deferred: 0, size, payload, measured });
-                inbox.insert(place, Notice { link: seat.link, endpoint: seat.endpoint, cookie, arrived });
+                inbox.insert(key, Notice { link: seat.link, endpoint: seat.endpoint, cookie, arrived });
             }
             None => {
                 self.payload -= payload.len() as u64;

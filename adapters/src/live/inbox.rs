@@ -7,7 +7,7 @@ use crate::protocol::{Body, Deliver};
 
 /// Sort key of the notices to a guest: time, kind, source node, sequence number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Place {
+pub(super) struct NoticeKey {
     /// \[ps\] Time of the notice: of a message, when it is handed over.
     pub(super) time: Time,
     /// A Done precedes the deliveries of its time.
@@ -41,12 +41,12 @@ pub(super) struct Arrived {
 
 impl Notice {
     /// The frame of the notice, which is handed over `late` after its arrival.
-    pub(super) fn body(self, place: &Place, late: Time) -> Body {
+    pub(super) fn body(self, key: &NoticeKey, late: Time) -> Body {
         match self.arrived {
             None => Body::Done { cookie: self.cookie },
             Some(arrived) => Body::Deliver(Deliver {
-                source: place.source,
-                source_sequence: place.sequence,
+                source: key.source,
+                source_sequence: key.sequence,
                 cookie: self.cookie,
                 injected: arrived.injected,
                 late,

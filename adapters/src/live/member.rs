@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 use trgen::NodeId;
 
 use super::Live;
+use super::loss::Loss;
 use super::report::Mark;
-use super::turn::Loss;
 use crate::clock::Time;
 use crate::endpoint::Connection;
 use crate::protocol::{Body, Code, Frame};
 use crate::stream::{Broken, Link};
 
 /// Polling interval of silent connections.
-const LOOK: Duration = Duration::from_micros(100);
+const CHECK_INTERVAL: Duration = Duration::from_micros(100);
 
 /// A data connection.
 #[derive(Debug)]
@@ -46,18 +46,24 @@ impl Live {
     /// Reads the data connections of guest `index`, at least until the group has injected `injects` messages: its
     /// central has counted them, but they may still be in transit. A closed connection is lost, unless its group
     /// `leaves` now.
-    pub(super) fn hear_members(&mut self, index: usize, injects: u64, latest: Time, leaves: bool) -> Result<(), Loss> {
+    pub(super) fn read_data_connections(
+        &mut self,
+        index: usize,
+        injects: u64,
+        latest: Time,
+        leaves: bool,
+    ) -> Result<(), Loss> {
         let begin = Instant::now();
         let (stall, stop) = (self.rules.terms.stall, self.rules.stop);
         loop {
             let mut heard = false;
-            for member in 0..self.players[index].members.len() {
-                while let Some(frame) = self.members_frame(index, member, leaves)? {
+            for member in 0..self.guests[index].members.len() {
+                while let Some(frame) = self.next_data_frame(index, member, leaves)? {
                     heard = true;
-                    self.hear_member(index, member, frame, latest)?;
+                    self.process_data_frame(index, member, frame, latest)?;
                 }
             }
-            if self.players[index].injects >= injects || self.players[index].members.is_empty() {
+            if self.guests[index].injects >= injects || self.guests[index].members.is_empty() {
                 return Ok(());
             }
             if heard {
@@ -67,29 +73,29 @@ impl Live {
                 return Err(Broken::Interrupted.into());
             }
             if begin.elapsed() >= stall {
-                let found = self.players[index].injects;
+                let found = self.guests[index].injects;
                 let what = format!("it counts {injects} messages, and its data connections have brought {found}");
                 return Err(Loss::new(Code::Stalled, format!("{what}; correct the count, or the guests")));
             }
-            thread::sleep(LOOK);
+            thread::sleep(CHECK_INTERVAL);
         }
     }
 
-    fn members_frame(&mut self, index: usize, member: usize, leaves: bool) -> Result<Option<Frame>, Loss> {
-        let player = &mut self.players[index];
-        match player.members[member].link.next_if_there() {
+    fn next_data_frame(&mut self, index: usize, member: usize, leaves: bool) -> Result<Option<Frame>, Loss> {
+        let guest = &mut self.guests[index];
+        match guest.members[member].link.next_if_there() {
             Err(Broken::Closed) if leaves => Ok(None),
-            heard => heard.map_err(|broken| player.on(member + 1, broken.into())),
+            heard => heard.map_err(|broken| guest.on(member + 1, broken.into())),
         }
     }
 
-    fn hear_member(&mut self, index: usize, member: usize, frame: Frame, latest: Time) -> Result<(), Loss> {
+    fn process_data_frame(&mut self, index: usize, member: usize, frame: Frame, latest: Time) -> Result<(), Loss> {
         self.log('<', index, member + 1, frame.endpoint, frame.time, &frame.body);
         let entry = self.entry(frame.time);
         let window = self.rules.terms.window;
-        let player = &mut self.players[index];
-        let from = player.from;
-        let Member { nodes, time: last, name, .. } = &mut player.members[member];
+        let guest = &mut self.guests[index];
+        let from = guest.from;
+        let Member { nodes, time: last, name, .. } = &mut guest.members[member];
         let Frame { endpoint, time, body, .. } = frame;
         let refused = |code: Code, what: String| Err(Loss::new(code, format!("its data connection `{name}` {what}")));
         if time < from.max(*last) || time > latest {
@@ -102,7 +108,7 @@ impl Live {
                 let Some(&node) = nodes.get(usize::from(endpoint)) else {
                     return refused(Code::Message, format!("has no endpoint {endpoint}; correct the guest"));
                 };
-                player.injects += 1;
+                guest.injects += 1;
                 let taken = self.hub.inject(node, time, inject, window);
                 taken.map_err(|what| Loss::new(Code::Message, format!("{what}; correct the guest")))
             }
@@ -110,7 +116,7 @@ impl Live {
                 if let Some(gate) = &mut self.gate {
                     gate.mark(index, &label, entry);
                 }
-                player.keep(Mark { time, label })
+                guest.add_mark(Mark { time, label })
             }
             Body::Error { text, .. } => refused(Code::Run, format!("has given up: {text}")),
             other => refused(Code::Order, format!("sends {}, which only its central does", other.a_name())),

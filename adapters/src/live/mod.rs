@@ -30,12 +30,13 @@
 //! Decision: docs/decisions/0030-turns.md.
 
 mod capture;
+mod guest;
 mod hub;
 mod inbox;
 mod latency;
+mod loss;
 mod member;
 pub(crate) mod pace;
-mod player;
 mod region;
 mod report;
 mod rules;
@@ -46,7 +47,6 @@ mod watch;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use trgen::{Activity, Cycle, Delivery, Message, Next, NodeId, Outbox, SourceError, TrGen, Wait, WaitCause};
@@ -54,15 +54,15 @@ use trgen::{Activity, Cycle, Delivery, Message, Next, NodeId, Outbox, SourceErro
 use crate::clock::{FOREVER, Time};
 use crate::endpoint::Connection;
 use crate::protocol::{Body, Code, Mode};
-use crate::stream::{self, Broken};
+use crate::stream;
 
+use guest::{Guest, State};
 use hub::Hub;
 use pace::Pace;
-use player::{Player, State};
 use region::Gate;
 use sync::Synchronised;
 use trail::Trail;
-use turn::{Ended, Heard};
+use turn::Ended;
 
 pub use capture::{Capture, Payload};
 pub use latency::Latency;
@@ -70,42 +70,43 @@ pub use pace::Behind;
 pub use region::Region;
 pub use report::{GuestReport, LiveReport, Mark};
 pub use rules::{LostGuest, Overheads, Rules, WarmUp};
-pub use sync::{Ahead, Protocol, SyncCounts};
+pub use sync::{Protocol, SyncCounts, Synchronisation};
 pub use trail::Waymark;
 pub use watch::{Watch, WireLog};
 
 /// Guests as a source of traffic.
 pub struct Live {
     rules: Rules,
-    players: Vec<Player>,
+    guests: Vec<Guest>,
     hub: Hub,
-    /// When to call `generate`.
+    /// When the network is to call `generate` next.
     due: Next,
-    /// The last call of `generate`.
+    /// The cycle of the last call of `generate`.
     now: Cycle,
+    /// Receives messages for the user during the run.
     tell: Box<dyn FnMut(String) + Send>,
+    /// True once the connections have been ended.
     closed: bool,
+    /// The measured part of the run; `None` if all of it is measured.
     gate: Option<Gate>,
+    /// Ties virtual time to the wall clock; only in real-time mode.
     pace: Option<Pace>,
-    /// Synchronisation without a central order.
+    /// State of the synchronisation without a central order; `None` with turns.
     sync: Option<Synchronised>,
     wire_log: Option<WireLog>,
-    /// The first failure of writing a log or capture.
+    /// The first failure to write the wire log.
     unwritten: Option<String>,
     /// When connections were last checked.
-    looked: Instant,
+    last_check: Instant,
     /// When the run began.
     began: Instant,
 }
 
-/// Interval at which a frozen run checks whether to end.
-const FROZEN: Duration = Duration::from_millis(200);
-
 /// Interval between checks for lost guests.
-const LOOK: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Live {
-    /// A source of these guests; `tell` receives messages for the user during the run.
+    /// A source of traffic from the guests of these connections; `tell` receives messages for the user during the run.
     #[must_use]
     pub fn new(connections: Vec<Connection>, rules: Rules, tell: Box<dyn FnMut(String) + Send>) -> Self {
         let mut hub = Hub::new(
@@ -115,18 +116,18 @@ impl Live {
             rules.overheads,
             rules.payload_limit,
         );
-        let players: Vec<Player> = connections.into_iter().map(Player::new).collect();
-        for (index, player) in players.iter().enumerate() {
-            hub.seat(index, player.links().zip(player.accepts()), player.is_stepped());
+        let guests: Vec<Guest> = connections.into_iter().map(Guest::new).collect();
+        for (index, guest) in guests.iter().enumerate() {
+            hub.seat(index, guest.links().zip(guest.accepts()), guest.is_stepped());
         }
         hub.trail = (rules.digest_every > 0).then(|| Trail::new(rules.digest_every, rules.terms.clock));
-        let gate = rules.region.clone().map(|region| Gate::new(region, players.len()));
+        let gate = rules.region.clone().map(|region| Gate::new(region, guests.len()));
         hub.measuring = gate.is_none();
         let pace = (rules.terms.mode == Mode::Realtime).then(|| Pace::new(rules.terms.pace));
         let (due, now) = (Next::Done, Cycle(0));
         let mut live = Self {
             rules,
-            players,
+            guests,
             hub,
             due,
             now,
@@ -137,21 +138,21 @@ impl Live {
             sync: None,
             wire_log: None,
             unwritten: None,
-            looked: Instant::now(),
+            last_check: Instant::now(),
             began: Instant::now(),
         };
         live.plan();
         live
     }
 
-    /// Records the events from now on.
+    /// Records the frames and payloads of the run from now on.
     #[must_use]
     pub fn watched(mut self, watch: Watch) -> Self {
         self.hub.capture = watch.capture;
         self.wire_log = watch.wire_log;
         if let Some(log) = &mut self.wire_log {
-            for player in &self.players {
-                self.unwritten = self.unwritten.take().or(player.introduce(log).err());
+            for guest in &self.guests {
+                self.unwritten = self.unwritten.take().or(guest.log_hello(log).err());
             }
         }
         self
@@ -160,19 +161,19 @@ impl Live {
     /// Synchronises causal guests without a central order. Every message must take the same time, and no two guests may
     /// share a node of the network. With a quantum longer than that time, the mode is [`Mode::Quantised`].
     #[must_use]
-    pub fn synchronised(mut self, by: Ahead) -> Self {
-        self.hub.ahead = Some(by.delay);
+    pub fn synchronised(mut self, by: Synchronisation) -> Self {
+        self.hub.announced_delay = Some(by.delay);
         if let Protocol::Quantum(quantum) = by.protocol {
             self.hub.quantum = quantum;
         }
-        self.sync = Some(Synchronised::new(by, self.players.len()));
+        self.sync = Some(Synchronised::new(by, self.guests.len()));
         self
     }
 
     /// The report so far.
     #[must_use]
     pub fn report(&self) -> LiveReport {
-        report::report(&self.players, &self.hub, self.pace.as_ref(), self.sync.as_ref(), self.began)
+        report::report(&self.guests, &self.hub, self.pace.as_ref(), self.sync.as_ref(), self.began)
     }
 
     /// Ends the connections, with the reason for the end of the run.
@@ -180,19 +181,19 @@ impl Live {
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
-        for index in 0..self.players.len() {
-            if self.players[index].is_playing() {
+        for index in 0..self.guests.len() {
+            if self.guests[index].is_connected() {
                 self.end_connections(index, Code::Run, reason);
             }
         }
     }
 
-    /// Ends a guest's connections with an error, whether or not it can be delivered.
+    /// Sends an error to a guest on all its connections, whether or not it can be delivered, and ends them.
     fn end_connections(&mut self, index: usize, code: Code, text: &str) {
         let error = Body::Error { code, text: text.to_owned() };
-        self.players[index].say_everywhere(&error);
+        self.guests[index].send_everywhere(&error);
         self.log_everywhere(index, &error);
-        self.players[index].all_links().for_each(stream::Link::deafen);
+        self.guests[index].all_links().for_each(stream::Link::deafen);
     }
 
     /// Flushes the buffers of the wire log and of the capture.
@@ -214,58 +215,46 @@ impl Live {
         what.map_or(Ok(()), |what| Err(SourceError { what: what.to_owned() }))
     }
 
+    /// Writes a frame to the wire log, if there is one. `direction` is `>` to the guest and `<` from it; `link` is the
+    /// index of its connection; `time` is in picoseconds.
     fn log(&mut self, direction: char, index: usize, link: usize, endpoint: u16, time: Time, body: &Body) {
         if let Some(log) = &mut self.wire_log
             && self.unwritten.is_none()
         {
-            self.unwritten = log.frame(direction, self.players[index].name_of(link), endpoint, time, body).err();
+            self.unwritten = log.frame(direction, self.guests[index].name_of(link), endpoint, time, body).err();
         }
     }
 
-    /// Logs a frame to all connections of a guest.
+    /// Writes a frame that was sent on all connections of a guest to the wire log.
     fn log_everywhere(&mut self, index: usize, body: &Body) {
-        let time = self.players[index].time;
-        for link in 0..=self.players[index].members.len() {
+        let time = self.guests[index].time;
+        for link in 0..=self.guests[index].members.len() {
             self.log('>', index, link, 0, time, body);
         }
     }
 
-    /// Logs the last input from a lost guest.
-    fn log_heard(&mut self, index: usize, link: usize, heard: &Heard) {
-        match heard {
-            Heard::Frame(frame) => self.log('<', index, link, frame.endpoint, frame.time, &frame.body),
-            Heard::Malformed(why) => {
-                if let Some(log) = &mut self.wire_log
-                    && self.unwritten.is_none()
-                {
-                    let player = &self.players[index];
-                    self.unwritten = log.malformed(player.name_of(link), player.time, why).err();
-                }
-            }
-        }
-    }
-
-    /// Plans the next cycle: the first that a guest holds up, or in which a message enters the network.
+    /// Sets `due`, the cycle of the next call of `generate`: the first one that a guest holds up, in which a message
+    /// enters the network, or in which a phase of the measurement begins.
     fn plan(&mut self) {
         let clock = self.rules.terms.clock;
         let send = self.rules.overheads.send;
         let mut earliest = FOREVER;
-        let mut playing = false;
-        for (index, player) in self.players.iter().enumerate() {
-            playing |= player.is_playing();
-            earliest = earliest.min(player.promise(self.hub.first_notice(index)));
+        let mut connected = false;
+        for (index, guest) in self.guests.iter().enumerate() {
+            connected |= guest.is_connected();
+            earliest = earliest.min(guest.promise(self.hub.first_notice(index)));
         }
-        if let Some(pace) = self.pace.as_mut().filter(|_| self.players.iter().any(Player::runs_in_real_time)) {
-            // It may send at any moment: the network does not run ahead of the wall clock.
+        if let Some(pace) = self.pace.as_mut().filter(|_| self.guests.iter().any(Guest::runs_in_real_time)) {
+            // A guest that runs in real time may send at any moment: the network must not overtake the wall clock.
             earliest = earliest.min(pace.now().max(clock.end(self.now)));
         }
-        let phase = self.gate.as_ref().and_then(|gate| gate.next(|guest| self.players[guest].is_playing()));
+        let phase = self.gate.as_ref().and_then(|gate| gate.next(|index| self.guests[index].is_connected()));
         let entering = clock
             .cycle(earliest.saturating_add(send))
             .min(self.hub.first_entry())
-            .min(phase.filter(|_| playing).unwrap_or(Cycle::NEVER));
+            .min(phase.filter(|_| connected).unwrap_or(Cycle::NEVER));
         self.due = match entering {
-            Cycle::NEVER if playing => Next::Waiting,
+            Cycle::NEVER if connected => Next::Waiting,
             // The run lasts until the last guest ends, even without messages.
             Cycle::NEVER => match self.last_end() {
                 end if end > self.now => Next::At(end),
@@ -277,24 +266,27 @@ impl Live {
 
     /// The cycle in which the last guest said goodbye.
     fn last_end(&self) -> Cycle {
-        let left = self.players.iter().filter(|player| player.state == State::Left);
-        let last = left.map(|player| player.time).max().unwrap_or(0);
+        let left = self.guests.iter().filter(|guest| guest.state == State::Left);
+        let last = left.map(|guest| guest.time).max().unwrap_or(0);
         if last == FOREVER { Cycle(0) } else { self.rules.terms.clock.cycle(last) }
     }
 
-    /// The guests that can still inject into cycle `now`.
+    /// The indices of the guests that can still inject a message that enters in cycle `now`.
     fn due_by(&self, now: Cycle) -> Vec<usize> {
         let promises = |&index: &usize| {
-            let promise = self.players[index].promise(self.hub.first_notice(index));
+            let promise = self.guests[index].promise(self.hub.first_notice(index));
             promise != FOREVER && self.entry(promise) <= now
         };
-        (0..self.players.len()).filter(promises).collect()
+        (0..self.guests.len()).filter(promises).collect()
     }
 
     /// Gives guests their turns until none can inject into cycle `now` any more.
+    ///
+    /// # Errors
+    /// If the loss of a guest ends the run.
     fn settle(&mut self, now: Cycle) -> Result<(), SourceError> {
         if self.sync.is_some() {
-            return self.settle_ahead(now);
+            return self.settle_synchronised(now);
         }
         loop {
             let due = self.due_by(now);
@@ -305,17 +297,17 @@ impl Live {
                 return Ok(());
             }
             for &index in &due {
-                self.hold(index)?;
+                self.wait_for_wall_clock(index)?;
                 // A guest that was busy has the turn already.
-                if self.players[index].is_stopped()
+                if self.guests[index].is_stopped()
                     && let Err(loss) = self.grant(index, now)
                 {
                     self.lose(index, &loss)?;
                 }
             }
             for (position, &index) in due.iter().enumerate() {
-                let player = &self.players[index];
-                if matches!(player.state, State::Running { .. }) && !player.is_realtime() {
+                let guest = &self.guests[index];
+                if matches!(guest.state, State::Running { .. }) && !guest.is_realtime() {
                     match self.await_turn(index, &due[position..]) {
                         Ok(()) => {}
                         Err(Ended::Lost(loss)) => self.lose(index, &loss)?,
@@ -327,13 +319,16 @@ impl Live {
     }
 
     /// In real-time mode: waits until the wall clock reaches the time of a guest's next turn.
-    fn hold(&mut self, index: usize) -> Result<(), SourceError> {
-        let time = self.players[index].promise(self.hub.first_notice(index));
+    ///
+    /// # Errors
+    /// If a guest is lost meanwhile, and its loss ends the run.
+    fn wait_for_wall_clock(&mut self, index: usize) -> Result<(), SourceError> {
+        let time = self.guests[index].promise(self.hub.first_notice(index));
         while let Some(pace) = &mut self.pace
             && !self.rules.stop.load(Ordering::Relaxed)
             && !pace.has_come(time)
         {
-            self.look_at_the_silent()?;
+            self.lose_closed_connections()?;
         }
         if let Some(behind) = self.pace.as_mut().and_then(Pace::worth_telling) {
             let seconds = behind as f64 * 1e-12;
@@ -342,79 +337,43 @@ impl Live {
         Ok(())
     }
 
-    /// Detects lost guests: those that have closed a connection while they must be silent. Checks from time to time
-    /// only.
-    ///
-    /// # Errors
-    /// If their loss ends the run.
-    fn look_at_the_silent(&mut self) -> Result<(), SourceError> {
-        if self.looked.elapsed() < LOOK {
-            return Ok(());
+    /// Plans an earlier call of `generate`, if a new notice for the guest at `node` requires it.
+    fn plan_for(&mut self, node: NodeId) {
+        let Some(index) = self.hub.guest_at(node) else { return };
+        let promise = self.guests[index].promise(self.hub.first_notice(index));
+        if promise == FOREVER {
+            return;
         }
-        self.looked = Instant::now();
-        let silent = self.players.iter().enumerate().filter(|(_, player)| player.is_stopped());
-        let (owners, links): (Vec<usize>, Vec<&stream::Link>) =
-            silent.flat_map(|(index, player)| player.all_links().map(move |link| (index, link))).unzip();
-        let mut dead: Vec<usize> = owners
-            .into_iter()
-            .zip(stream::closed(links.into_iter()))
-            .filter_map(|(index, closed)| closed.then_some(index))
-            .collect();
-        dead.dedup();
-        for &index in &dead {
-            // Its last input may explain the loss.
-            let loss = self.players[index].check().err().unwrap_or_else(|| Broken::Closed.into());
-            self.lose(index, &loss)?;
-        }
-        if !dead.is_empty() {
-            self.plan();
-        }
-        Ok(())
+        let cycle = self.rules.terms.clock.cycle(promise.saturating_add(self.rules.overheads.send));
+        self.due = match self.due {
+            Next::At(due) => Next::At(due.min(cycle)),
+            Next::Waiting | Next::Done => Next::At(cycle),
+        };
     }
 
-    /// Called when all guests wait for messages and none is in flight: guests that have died meanwhile are lost, and
-    /// the policy decides.
-    fn look_for_the_dead(&mut self) -> Result<(), SourceError> {
-        while self.due == Next::Waiting && self.hub.is_empty() {
-            let dead = (0..self.players.len()).find_map(|index| {
-                let player = &mut self.players[index];
-                let loss = if player.is_playing() { player.check().err() } else { None };
-                loss.map(|loss| (index, loss))
-            });
-            let Some((index, loss)) = dead else { return Ok(()) };
-            self.lose(index, &loss)?;
-            self.plan();
+    /// \[ps\] The time up to which a guest may run if it is granted its turn in cycle `now`. The turn begins at `from`.
+    fn grant_limit(&self, index: usize, from: Time, now: Cycle) -> Time {
+        let Rules { terms, .. } = &self.rules;
+        let guest = &self.guests[index];
+        let step = from.saturating_add(guest.step);
+        if guest.is_stepped() && guest.turns == 0 {
+            match self.rules.warm_up {
+                WarmUp::None => {}
+                WarmUp::Until(time) => return time.max(1),
+                WarmUp::Mark => return FOREVER,
+            }
         }
-        Ok(())
+        match (guest.is_stepped(), terms.mode) {
+            (false, _) => FOREVER,
+            (true, Mode::Quantised | Mode::Realtime) => step,
+            (true, Mode::Exact) => step.min(self.deliveries_known_until(now)),
+        }
     }
 
-    /// Handles the loss of a guest.
-    fn lose(&mut self, index: usize, loss: &turn::Loss) -> Result<(), SourceError> {
-        let what = format!("{}: {}", self.players[index].who(), loss.what);
-        let interrupted = self.rules.stop.load(Ordering::Relaxed);
-        let text = if interrupted { "the run was interrupted" } else { &loss.what };
-        if let Some((link, heard)) = &loss.heard {
-            self.log_heard(index, *link, heard);
-        }
-        self.end_connections(index, loss.code, text);
-        self.players[index].state = State::Lost { why: loss.what.clone() };
-        self.hub.forget(index);
-        match self.rules.lost {
-            _ if interrupted => {}
-            LostGuest::Abort => {}
-            LostGuest::DropNode => {
-                (self.tell)(format!("lost {what}; the run goes on without it"));
-                return Ok(());
-            }
-            LostGuest::Freeze => {
-                (self.tell)(format!("lost {what}; the run stands still until it is interrupted"));
-                while !self.rules.stop.load(Ordering::Relaxed) {
-                    thread::sleep(FROZEN);
-                }
-            }
-        }
-        self.close(&format!("the run has ended because of {what}"));
-        Err(SourceError { what })
+    /// \[ps\] All deliveries up to this time are known in cycle `now`.
+    fn deliveries_known_until(&self, now: Cycle) -> Time {
+        let Overheads { response, receive, .. } = self.rules.overheads;
+        self.rules.terms.clock.end(now + (response.max(1) - 1)).saturating_add(receive)
     }
 }
 
@@ -427,17 +386,17 @@ impl TrGen for Live {
         self.now = now;
         let settled = self.settle(now).and_then(|()| self.check_written());
         if let Some(gate) = &mut self.gate {
-            let players = &self.players;
-            gate.enter(now, |guest| players[guest].is_playing());
+            let guests = &self.guests;
+            gate.enter(now, |index| guests[index].is_connected());
             self.hub.measuring = gate.phase() == 1;
         }
         self.hub.enter(now, out);
         self.plan();
-        settled.and_then(|()| self.look_for_the_dead())
+        settled.and_then(|()| self.lose_dead_while_waiting())
     }
 
     fn attend(&mut self) -> Result<(), SourceError> {
-        self.look_at_the_silent()
+        self.lose_closed_connections()
     }
 
     fn sent(&mut self, now: Cycle, message: &Message) {
@@ -479,53 +438,12 @@ impl TrGen for Live {
     }
 
     fn waits(&self) -> Vec<Wait> {
-        let playing = self.players.iter().filter(|player| player.is_playing());
-        playing.map(|player| Wait { cause: WaitCause::Message, text: player.who() }).collect()
+        let connected = self.guests.iter().filter(|guest| guest.is_connected());
+        connected.map(|guest| Wait { cause: WaitCause::Message, text: guest.describe() }).collect()
     }
 
     fn activity(&self) -> Activity {
-        Activity::Guests(self.players.iter().map(Player::activity).collect())
-    }
-}
-
-impl Live {
-    /// A notice for the guest at `node` may make it due.
-    fn plan_for(&mut self, node: NodeId) {
-        let Some(index) = self.hub.guest_at(node) else { return };
-        let promise = self.players[index].promise(self.hub.first_notice(index));
-        if promise == FOREVER {
-            return;
-        }
-        let cycle = self.rules.terms.clock.cycle(promise.saturating_add(self.rules.overheads.send));
-        self.due = match self.due {
-            Next::At(due) => Next::At(due.min(cycle)),
-            Next::Waiting | Next::Done => Next::At(cycle),
-        };
-    }
-
-    /// \[ps\] Limit of a grant in cycle `now`.
-    fn until(&self, index: usize, from: Time, now: Cycle) -> Time {
-        let Rules { terms, .. } = &self.rules;
-        let player = &self.players[index];
-        let step = from.saturating_add(player.step);
-        if player.is_stepped() && player.turns == 0 {
-            match self.rules.warm_up {
-                WarmUp::None => {}
-                WarmUp::Until(time) => return time.max(1),
-                WarmUp::Mark => return FOREVER,
-            }
-        }
-        match (player.is_stepped(), terms.mode) {
-            (false, _) => FOREVER,
-            (true, Mode::Quantised | Mode::Realtime) => step,
-            (true, Mode::Exact) => step.min(self.known(now)),
-        }
-    }
-
-    /// \[ps\] In cycle `now`: all deliveries up to this time are known.
-    fn known(&self, now: Cycle) -> Time {
-        let Overheads { response, receive, .. } = self.rules.overheads;
-        self.rules.terms.clock.end(now + (response.max(1) - 1)).saturating_add(receive)
+        Activity::Guests(self.guests.iter().map(Guest::activity).collect())
     }
 }
 

@@ -41,9 +41,9 @@ impl Gate {
         }
     }
 
-    /// The cycle in which the next phase begins, if known. Only guests for which `is_playing` are waited for.
-    pub(super) fn next(&self, is_playing: impl Fn(usize) -> bool) -> Option<Cycle> {
-        let opens = self.opens(is_playing)?;
+    /// The cycle in which the next phase begins, if known. Only guests for which `is_connected` are waited for.
+    pub(super) fn next(&self, is_connected: impl Fn(usize) -> bool) -> Option<Cycle> {
+        let opens = self.opens(is_connected)?;
         match self.phase {
             0 => Some(opens),
             1 => self.marked.iter().filter_map(|marked| marked.to).min().map(|closes| closes.max(opens)),
@@ -51,15 +51,16 @@ impl Gate {
         }
     }
 
-    fn opens(&self, is_playing: impl Fn(usize) -> bool) -> Option<Cycle> {
-        let missing = self.marked.iter().enumerate().any(|(guest, marked)| marked.from.is_none() && is_playing(guest));
+    fn opens(&self, is_connected: impl Fn(usize) -> bool) -> Option<Cycle> {
+        let missing =
+            self.marked.iter().enumerate().any(|(guest, marked)| marked.from.is_none() && is_connected(guest));
         // Once measurement has begun, later marks of other guests change nothing.
         if missing && self.phase == 0 { None } else { self.marked.iter().filter_map(|marked| marked.from).max() }
     }
 
     /// Enters the phases that have begun by cycle `now`.
-    pub(super) fn enter(&mut self, now: Cycle, is_playing: impl Fn(usize) -> bool) {
-        while self.next(&is_playing).is_some_and(|cycle| cycle <= now) {
+    pub(super) fn enter(&mut self, now: Cycle, is_connected: impl Fn(usize) -> bool) {
+        while self.next(&is_connected).is_some_and(|cycle| cycle <= now) {
             self.phase += 1;
         }
     }

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use crate::clock::Time;
 use crate::protocol::Class;
 
+use super::guest::{Guest, State};
 use super::hub::Hub;
 use super::latency::Latency;
 use super::pace::{Behind, Pace};
-use super::player::{Player, State};
 use super::sync::{SyncCounts, Synchronised};
 use super::trail::{Trail, Waymark};
 
@@ -85,35 +85,35 @@ pub struct LiveReport {
 }
 
 pub(super) fn report(
-    players: &[Player],
+    guests: &[Guest],
     hub: &Hub,
     pace: Option<&Pace>,
     sync: Option<&Synchronised>,
     began: Instant,
 ) -> LiveReport {
-    let warmed: Option<Vec<Instant>> = players.iter().map(|player| player.warmed).collect();
-    let guest = |(index, player): (usize, &Player)| GuestReport {
-        name: player.name.clone(),
-        nodes: player.links().flatten().map(|node| node.0).collect(),
-        class: player.class,
-        manifest: player.manifest,
-        time: player.time,
-        left: player.state == State::Left,
-        lost: match &player.state {
+    let warmed: Option<Vec<Instant>> = guests.iter().map(|guest| guest.warmed).collect();
+    let row = |(index, guest): (usize, &Guest)| GuestReport {
+        name: guest.name.clone(),
+        nodes: guest.links().flatten().map(|node| node.0).collect(),
+        class: guest.class,
+        manifest: guest.manifest,
+        time: guest.time,
+        left: guest.state == State::Left,
+        lost: match &guest.state {
             State::Lost { why } => Some(why.clone()),
             _ => None,
         },
-        turns: player.turns,
-        injects: player.injects,
-        notices: player.notices,
-        late: player.late.count,
-        late_mean: (player.late.count > 0).then(|| player.late.sum as f64 / player.late.count as f64),
-        late_max: player.late.max,
-        marks: player.marks.clone(),
+        turns: guest.turns,
+        injects: guest.injects,
+        notices: guest.notices,
+        late: guest.late.count,
+        late_mean: (guest.late.count > 0).then(|| guest.late.sum as f64 / guest.late.count as f64),
+        late_max: guest.late.max,
+        marks: guest.marks.clone(),
         sync: sync.map(|sync| sync.counts[index]),
     };
     LiveReport {
-        guests: players.iter().enumerate().map(guest).collect(),
+        guests: guests.iter().enumerate().map(row).collect(),
         injects: hub.injects,
         deliveries: hub.deliveries,
         undelivered: hub.undelivered,

@@ -15,10 +15,10 @@ use trgen::{Cycle, SourceError};
 use crate::clock::{FOREVER, Time};
 use crate::stream::{self, Broken};
 
+use super::guest::{Guest, State};
 use super::hub::Hub;
-use super::player::{Player, State};
-use super::turn::Loss;
-use super::{LOOK, Live};
+use super::loss::Loss;
+use super::{CHECK_INTERVAL, Live};
 
 /// How guests learn how far they may go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +38,7 @@ pub enum Protocol {
 
 /// Synchronisation without a central order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ahead {
+pub struct Synchronisation {
     /// How guests learn how far they may go.
     pub protocol: Protocol,
     /// \[cycles\] That every message takes, at least 1.
@@ -57,40 +57,40 @@ pub struct SyncCounts {
 /// State of the synchronisation.
 #[derive(Debug)]
 pub(super) struct Synchronised {
-    by: Ahead,
+    by: Synchronisation,
     /// \[ps\] Per guest: nothing that is not known yet reaches it before this time.
     inputs: Vec<Time>,
     /// \[ps\] Per guest: nothing that it has yet to send arrives before this time, as it has promised.
     outputs: Vec<Time>,
     /// Per guest: has promised since it was last blocked.
-    said: Vec<bool>,
+    has_promised: Vec<bool>,
     pub(super) counts: Vec<SyncCounts>,
 }
 
 impl Synchronised {
-    pub(super) fn new(by: Ahead, guests: usize) -> Self {
+    pub(super) fn new(by: Synchronisation, guests: usize) -> Self {
         Self {
             by,
             inputs: vec![0; guests],
             outputs: vec![0; guests],
-            said: vec![false; guests],
+            has_promised: vec![false; guests],
             counts: vec![SyncCounts::default(); guests],
         }
     }
 
     /// Each guest that is blocked, or computes for a while, promises what it may; false if nothing is new.
-    fn promise(&mut self, players: &[Player], hub: &Hub) -> bool {
+    fn promise(&mut self, guests: &[Guest], hub: &Hub) -> bool {
         let mut news = false;
-        for (index, player) in players.iter().enumerate() {
-            let earliest = match player.state {
-                State::Running { .. } if player.busy > player.time => player.busy,
+        for (index, guest) in guests.iter().enumerate() {
+            let earliest = match guest.state {
+                State::Running { .. } if guest.busy > guest.time => guest.busy,
                 State::Running { .. } => continue,
-                _ if self.by.protocol != Protocol::NullMessage && self.said[index] => continue,
-                _ => player.promise(hub.first_notice(index).into_iter().chain([self.inputs[index]]).min()),
+                _ if self.by.protocol != Protocol::NullMessage && self.has_promised[index] => continue,
+                _ => guest.promise(hub.first_notice(index).into_iter().chain([self.inputs[index]]).min()),
             };
             let output = hub.arrival(earliest, self.by.delay);
             if output > self.outputs[index] {
-                (self.outputs[index], self.said[index], news) = (output, true, true);
+                (self.outputs[index], self.has_promised[index], news) = (output, true, true);
                 self.counts[index].rounds += 1;
             }
         }
@@ -110,7 +110,7 @@ impl Synchronised {
     }
 
     /// All guests stop, and learn of the earliest event of all.
-    fn meet(&mut self, earliest: Time, players: &[Player], hub: &Hub) {
+    fn stop_all(&mut self, earliest: Time, guests: &[Guest], hub: &Hub) {
         let (until, rounds) = match self.by.protocol {
             Protocol::Quantum(quantum) => {
                 let end = self.inputs.iter().copied().max().unwrap_or(0);
@@ -121,12 +121,12 @@ impl Synchronised {
         };
         for (index, input) in self.inputs.iter_mut().enumerate() {
             *input = (*input).max(until);
-            self.counts[index].rounds += if players[index].is_playing() { rounds } else { 0 };
+            self.counts[index].rounds += if guests[index].is_connected() { rounds } else { 0 };
         }
     }
 
     /// The sources that a guest awaits cannot send anything that arrives before `time`.
-    fn are_past(&self, sources: &[u32], time: Time, hub: &Hub, guest: usize) -> bool {
+    fn cannot_send_before(&self, sources: &[u32], time: Time, hub: &Hub, guest: usize) -> bool {
         sources.iter().all(|&source| {
             let owner = hub.guest_at(trgen::NodeId(source));
             hub.has_from(guest, source) || owner.is_none_or(|owner| self.outputs[owner] > time)
@@ -136,48 +136,48 @@ impl Synchronised {
 
 impl Live {
     /// Gives turns by the protocol of synchronisation until no guest can inject into cycle `now` any more.
-    pub(super) fn settle_ahead(&mut self, now: Cycle) -> Result<(), SourceError> {
+    pub(super) fn settle_synchronised(&mut self, now: Cycle) -> Result<(), SourceError> {
         loop {
             let due = self.due_by(now);
             if due.is_empty() {
                 return Ok(());
             }
-            if self.go_on()? {
+            if self.grant_safe_turns()? {
                 continue;
             }
-            if self.players.iter().any(|player| matches!(player.state, State::Running { .. })) {
-                self.hear_any(&due)?;
+            if self.guests.iter().any(|guest| matches!(guest.state, State::Running { .. })) {
+                self.await_any_turn(&due)?;
                 continue;
             }
-            let earliest = self.players.iter().enumerate();
-            let earliest = earliest.map(|(index, player)| player.promise(self.hub.first_notice(index))).min();
+            let earliest = self.guests.iter().enumerate();
+            let earliest = earliest.map(|(index, guest)| guest.promise(self.hub.first_notice(index))).min();
             if let (Some(sync), Some(earliest)) = (&mut self.sync, earliest) {
-                sync.meet(earliest, &self.players, &self.hub);
+                sync.stop_all(earliest, &self.guests, &self.hub);
             }
         }
     }
 
     /// Grants all turns that may begin; false if there are none.
-    fn go_on(&mut self) -> Result<bool, SourceError> {
+    fn grant_safe_turns(&mut self) -> Result<bool, SourceError> {
         let mut granted = false;
         loop {
-            for index in 0..self.players.len() {
+            for index in 0..self.guests.len() {
                 let Some(sync) = &mut self.sync else { return Ok(granted) };
-                if !self.players[index].is_stopped() {
+                if !self.guests[index].is_stopped() {
                     continue;
                 }
-                let earliest = self.players[index].promise(self.hub.first_notice(index));
+                let earliest = self.guests[index].promise(self.hub.first_notice(index));
                 let is_safe = earliest < sync.inputs[index];
                 let listens = sync.by.protocol == Protocol::Deterministic;
-                let named = self.players[index].awaits.as_ref().filter(|_| listens).and_then(|sources| {
-                    let place = self.hub.first_from(index, sources)?;
-                    sync.are_past(sources, place.time, &self.hub, index).then_some(place)
+                let named = self.guests[index].awaits.as_ref().filter(|_| listens).and_then(|sources| {
+                    let key = self.hub.first_from(index, sources)?;
+                    sync.cannot_send_before(sources, key.time, &self.hub, index).then_some(key)
                 });
-                let named = named.filter(|place| place.time >= sync.inputs[index]);
+                let named = named.filter(|key| key.time >= sync.inputs[index]);
                 if !is_safe && named.is_none() {
                     continue;
                 }
-                sync.said[index] = false;
+                sync.has_promised[index] = false;
                 sync.counts[index].stops += u64::from(named.is_none());
                 let until = sync.inputs[index].saturating_sub(1);
                 granted = true;
@@ -189,34 +189,32 @@ impl Live {
             let promises = match sync.by.protocol {
                 Protocol::NullMessage | Protocol::Combined => true,
                 // Guests that name their sources need no promises.
-                Protocol::Deterministic => {
-                    self.players.iter().any(|player| player.is_stopped() && player.awaits.is_none())
-                }
+                Protocol::Deterministic => self.guests.iter().any(|guest| guest.is_stopped() && guest.awaits.is_none()),
                 Protocol::Quantum(_) | Protocol::ConditionalEvent => false,
             };
-            if granted || !promises || !sync.promise(&self.players, &self.hub) {
+            if granted || !promises || !sync.promise(&self.guests, &self.hub) {
                 return Ok(granted);
             }
         }
     }
 
     /// Waits until one of the guests that have the turn says something, and processes that.
-    fn hear_any(&mut self, due: &[usize]) -> Result<(), SourceError> {
-        let (begin, mut said) = (Instant::now(), 0);
+    fn await_any_turn(&mut self, due: &[usize]) -> Result<(), SourceError> {
+        let (begin, mut warnings) = (Instant::now(), 0);
         loop {
-            if self.hear_the_running()? {
+            if self.process_pending_frames()? {
                 return Ok(());
             }
             if self.rules.stop.load(Ordering::Relaxed) {
                 return self.lose(due[0], &Loss::from(Broken::Interrupted));
             }
-            let running = self.players.iter().filter(|player| matches!(player.state, State::Running { .. }));
-            stream::await_any(running.flat_map(Player::all_links), LOOK);
-            self.look_at_the_silent()?;
+            let running = self.guests.iter().filter(|guest| matches!(guest.state, State::Running { .. }));
+            stream::await_any(running.flat_map(Guest::all_links), CHECK_INTERVAL);
+            self.lose_closed_connections()?;
             let warn: Duration = self.rules.warn;
-            if begin.elapsed() >= warn * (said + 1) {
-                said += 1;
-                self.say_who(due, warn * said);
+            if begin.elapsed() >= warn * (warnings + 1) {
+                warnings += 1;
+                self.report_waiting(due, warn * warnings);
             }
         }
     }

@@ -6,25 +6,16 @@ use std::time::{Duration, Instant};
 use trgen::{Cycle, SourceError};
 
 use crate::clock::{FOREVER, Time};
-use crate::codec::CodecError;
 use crate::protocol::{Body, Class, Code, Frame, Malformed, Mode};
 use crate::stream::{self, Broken};
 
+use super::guest::{Guest, State};
 use super::hub::LATEST;
-use super::inbox::Place;
-use super::player::{Player, State};
+use super::inbox::NoticeKey;
+use super::loss::Loss;
 use super::report::Mark;
-use super::{LOOK, Live, Rules, WarmUp, farewell};
+use super::{CHECK_INTERVAL, Live, Rules, WarmUp, farewell};
 use crate::endpoint::Terms;
-
-/// Why a guest is lost.
-#[derive(Debug)]
-pub(super) struct Loss {
-    pub(super) code: Code,
-    pub(super) what: String,
-    /// Its last input, which is not in the wire log yet, and the index of the connection.
-    pub(super) heard: Option<(usize, Heard)>,
-}
 
 /// Why waiting for a turn has ended.
 #[derive(Debug)]
@@ -41,58 +32,16 @@ impl From<Loss> for Ended {
     }
 }
 
-/// Input from a guest.
-#[derive(Debug)]
-pub(super) enum Heard {
-    /// A frame.
-    Frame(Box<Frame>),
-    /// Bytes that are not a frame, with the reason.
-    Malformed(String),
-}
-
-impl Loss {
-    pub(super) fn new(code: Code, what: impl Into<String>) -> Self {
-        Self { code, what: what.into(), heard: None }
-    }
-
-    pub(super) fn heard(self, link: usize, heard: Heard) -> Self {
-        Self { heard: Some((link, heard)), ..self }
-    }
-
-    /// Adds the connection on which the input was received.
-    pub(super) fn on(self, link: usize) -> Self {
-        Self { heard: self.heard.map(|(_, heard)| (link, heard)), ..self }
-    }
-}
-
-impl From<Broken> for Loss {
-    fn from(broken: Broken) -> Self {
-        let (code, remedy) = match &broken {
-            Broken::Codec(error) => {
-                let what = match error {
-                    CodecError::Malformed(Malformed::Carries { .. }) => format!("{error}; correct the guest"),
-                    _ => format!("{broken}; correct the guest, or use one of the same protocol version"),
-                };
-                return Self::new(Code::Malformed, what).heard(0, Heard::Malformed(error.to_string()));
-            }
-            Broken::Closed | Broken::Io(_) => (Code::Run, "see what the guest itself says of its end"),
-            Broken::Stalled(_) => (Code::Stalled, "see what it is doing, or give it more time with --stall"),
-            Broken::SlowReader(_) => (Code::Stalled, "let it read, or give it more time with --stall"),
-            Broken::Interrupted => (Code::Run, "start it again"),
-        };
-        Self::new(code, format!("{broken}; {remedy}"))
-    }
-}
-
 impl Live {
     /// Sends a guest its pending events and the GoAhead.
     pub(super) fn grant(&mut self, index: usize, now: Cycle) -> Result<(), Loss> {
-        let mut from = self.players[index].promise(self.hub.first_notice(index));
-        let until = self.until(index, from, now);
-        let player = &self.players[index];
+        let mut from = self.guests[index].promise(self.hub.first_notice(index));
+        let until = self.grant_limit(index, from, now);
+        let guest = &self.guests[index];
         // Later arrivals may still be preceded by messages that are not known yet.
-        let mut taken = if player.is_stepped() { until.saturating_add(player.slack) } else { self.known(now) };
-        if let Some(pace) = self.pace.as_mut().filter(|_| player.is_realtime()) {
+        let mut taken =
+            if guest.is_stepped() { until.saturating_add(guest.slack) } else { self.deliveries_known_until(now) };
+        if let Some(pace) = self.pace.as_mut().filter(|_| guest.is_realtime()) {
             from = from.max(pace.now());
             taken = taken.min(from);
         }
@@ -101,15 +50,15 @@ impl Live {
     }
 
     /// The same for a causal guest: with all events up to `taken`, or up to `named`, whichever is later.
-    pub(super) fn grant_until(&mut self, index: usize, taken: Time, named: Option<Place>) -> Result<(), Loss> {
-        let from = self.players[index].promise(self.hub.first_notice(index));
+    pub(super) fn grant_until(&mut self, index: usize, taken: Time, named: Option<NoticeKey>) -> Result<(), Loss> {
+        let from = self.guests[index].promise(self.hub.first_notice(index));
         self.hand_over(index, taken, from)?;
         while let Some(named) = named
             && self.hub.first_place(index).is_some_and(|first| first <= named)
         {
             self.hand_over_first(index, named.time, from)?;
         }
-        self.players[index].awaits = None;
+        self.guests[index].awaits = None;
         self.begin_turn(index, from, FOREVER)
     }
 
@@ -121,35 +70,35 @@ impl Live {
     /// Hands the first event over, if its time is at most `taken`. The turn begins at `from`.
     fn hand_over_first(&mut self, index: usize, taken: Time, from: Time) -> Result<bool, Loss> {
         let exact = self.rules.terms.mode == Mode::Exact;
-        let Some((place, notice)) = self.hub.take_notice(index, taken) else { return Ok(false) };
-        let player = &mut self.players[index];
-        let late = match player.class {
-            Class::Stepped => player.time.saturating_sub(place.time),
+        let Some((key, notice)) = self.hub.take_notice(index, taken) else { return Ok(false) };
+        let guest = &mut self.guests[index];
+        let late = match guest.class {
+            Class::Stepped => guest.time.saturating_sub(key.time),
             // Its clock does not run while it waits: no event of that time is late.
             Class::Causal => 0,
             // It has waited since the end of its last turn.
-            Class::Realtime => from.saturating_sub(place.time.max(player.time)),
+            Class::Realtime => from.saturating_sub(key.time.max(guest.time)),
         };
         let all = late + notice.arrived.as_ref().map_or(0, |arrived| arrived.deferred);
-        let in_earnest = all > 0 && place.time >= player.warm;
+        let in_earnest = all > 0 && key.time >= guest.warm;
         if in_earnest && exact {
-            let what = format!("an arrival at {} ps was decided too late, which is a fault of fsin", place.time);
+            let what = format!("an arrival at {} ps was decided too late, which is a fault of fsin", key.time);
             return Err(Loss::new(Code::Run, what));
         }
-        if in_earnest && place.delivery {
-            player.late.count += 1;
-            player.late.sum += u128::from(all);
-            player.late.max = player.late.max.max(all);
+        if in_earnest && key.delivery {
+            guest.late.count += 1;
+            guest.late.sum += u128::from(all);
+            guest.late.max = guest.late.max.max(all);
         }
-        player.notices += 1;
+        guest.notices += 1;
         if let Some(arrived) = &notice.arrived {
-            self.hub.handed_over(&place, arrived, if in_earnest { late } else { 0 });
+            self.hub.handed_over(&key, arrived, if in_earnest { late } else { 0 });
         }
         let (link, endpoint) = (notice.link, notice.endpoint);
-        let body = notice.body(&place, all);
-        player.put(link, endpoint, place.time + late, &body);
-        self.log('>', index, link, endpoint, place.time + late, &body);
-        if self.players[index].connection(link).is_full() {
+        let body = notice.body(&key, all);
+        guest.put(link, endpoint, key.time + late, &body);
+        self.log('>', index, link, endpoint, key.time + late, &body);
+        if self.guests[index].connection(link).is_full() {
             self.send(index, link)?;
         }
         Ok(true)
@@ -157,16 +106,16 @@ impl Live {
 
     /// Gives a guest the turn, with all that has been put into its buffers.
     fn begin_turn(&mut self, index: usize, from: Time, until: Time) -> Result<(), Loss> {
-        let player = &mut self.players[index];
-        player.time = from;
-        player.from = from;
-        player.turns += 1;
-        player.state = State::Running { until };
-        let body = Body::GoAhead { until, notices: player.notices };
-        player.link().put(0, from, &body);
+        let guest = &mut self.guests[index];
+        guest.time = from;
+        guest.from = from;
+        guest.turns += 1;
+        guest.state = State::Running { until };
+        let body = Body::GoAhead { until, notices: guest.notices };
+        guest.link().put(0, from, &body);
         self.log('>', index, 0, 0, from, &body);
         // Its own connection is last: the GoAhead on it begins the turn.
-        for link in (0..=self.players[index].members.len()).rev() {
+        for link in (0..=self.guests[index].members.len()).rev() {
             self.send(index, link)?;
         }
         Ok(())
@@ -175,20 +124,20 @@ impl Live {
     /// Sends the buffered frames of one of a guest's connections.
     fn send(&mut self, index: usize, link: usize) -> Result<(), Loss> {
         let (stall, stop) = (self.rules.terms.stall, self.rules.stop);
-        let player = &mut self.players[index];
-        let flushed = player.connection(link).flush(stall, &mut |_| !stop.load(Ordering::Relaxed));
-        flushed.map_err(|broken| player.on(link, broken.into()))
+        let guest = &mut self.guests[index];
+        let flushed = guest.connection(link).flush(stall, &mut |_| !stop.load(Ordering::Relaxed));
+        flushed.map_err(|broken| guest.on(link, broken.into()))
     }
 
     /// Waits until a guest's turn has ended. `others`, of which it is the first, are awaited too.
     pub(super) fn await_turn(&mut self, index: usize, others: &[usize]) -> Result<(), Ended> {
         let Rules { stop, warn, terms: Terms { stall, .. }, .. } = self.rules;
         // Start of the silence, and the number of reports on it.
-        let (mut since, mut said) = (None, 0);
+        let (mut since, mut warnings) = (None, 0);
         loop {
             let waited = since.as_ref().map_or(Duration::ZERO, Instant::elapsed);
             let mut silence = Duration::ZERO;
-            let heard = self.players[index].link().next(stall.saturating_sub(waited), &mut |idle| {
+            let heard = self.guests[index].link().next(stall.saturating_sub(waited), &mut |idle| {
                 silence = idle;
                 false
             });
@@ -199,32 +148,32 @@ impl Live {
                     if waited >= stall {
                         return Err(Loss::from(Broken::Stalled(stall)).into());
                     }
-                    if waited >= warn * (said + 1) {
-                        said += 1;
-                        self.say_who(others, warn * said);
+                    if waited >= warn * (warnings + 1) {
+                        warnings += 1;
+                        self.report_waiting(others, warn * warnings);
                     }
-                    self.hear_the_gone(&others[1..])?;
-                    self.look_at_the_silent().map_err(Ended::Run)?;
+                    self.finish_turns_of_closed(&others[1..])?;
+                    self.lose_closed_connections().map_err(Ended::Run)?;
                 }
                 Err(Broken::Stalled(_)) => return Err(Loss::from(Broken::Stalled(stall)).into()),
                 Err(broken) => return Err(Loss::from(broken).into()),
                 Ok(frame) => {
-                    if self.hear(index, frame)? {
+                    if self.process_frame(index, frame)? {
                         return Ok(());
                     }
-                    (since, said) = (None, 0);
+                    (since, warnings) = (None, 0);
                 }
             }
         }
     }
 
     /// Processes all frames that guests with the turn have sent; true if there was one, or a guest is lost.
-    pub(super) fn hear_the_running(&mut self) -> Result<bool, SourceError> {
+    pub(super) fn process_pending_frames(&mut self) -> Result<bool, SourceError> {
         let mut heard = false;
-        for index in 0..self.players.len() {
-            while matches!(self.players[index].state, State::Running { .. }) {
-                let next = self.players[index].link().next_if_there().map_err(Loss::from);
-                match next.and_then(|frame| frame.map(|frame| self.hear(index, frame)).transpose()) {
+        for index in 0..self.guests.len() {
+            while matches!(self.guests[index].state, State::Running { .. }) {
+                let next = self.guests[index].link().next_if_there().map_err(Loss::from);
+                match next.and_then(|frame| frame.map(|frame| self.process_frame(index, frame)).transpose()) {
                     Ok(None) => break,
                     Ok(Some(_)) => heard = true,
                     Err(loss) => {
@@ -242,31 +191,31 @@ impl Live {
     /// has.
     pub(super) fn listen(&mut self, now: Cycle) -> Result<bool, SourceError> {
         let end = self.rules.terms.clock.end(now).saturating_sub(self.rules.overheads.send);
-        let promises = self.players.iter().enumerate();
-        let mut promises = promises.map(|(index, player)| player.promise(self.hub.first_notice(index)));
+        let promises = self.guests.iter().enumerate();
+        let mut promises = promises.map(|(index, guest)| guest.promise(self.hub.first_notice(index)));
         let is_idle = self.hub.is_empty() && promises.all(|promise| promise == FOREVER);
         while !self.rules.stop.load(Ordering::Relaxed)
             && let Some(pace) = &mut self.pace
-            && self.players.iter().any(Player::runs_in_real_time)
+            && self.guests.iter().any(Guest::runs_in_real_time)
         {
-            let left = if is_idle { LOOK } else { pace.until(end).min(LOOK) };
-            let running = self.players.iter().filter(|player| player.runs_in_real_time());
-            if stream::await_any(running.flat_map(Player::all_links), left) {
-                return self.hear_the_running();
+            let left = if is_idle { CHECK_INTERVAL } else { pace.until(end).min(CHECK_INTERVAL) };
+            let running = self.guests.iter().filter(|guest| guest.runs_in_real_time());
+            if stream::await_any(running.flat_map(Guest::all_links), left) {
+                return self.process_pending_frames();
             }
             if left.is_zero() {
                 break;
             }
-            self.look_at_the_silent()?;
+            self.lose_closed_connections()?;
         }
         Ok(false)
     }
 
     /// Processes the remaining input of those guests among these that have closed their connections.
-    fn hear_the_gone(&mut self, others: &[usize]) -> Result<(), Ended> {
+    fn finish_turns_of_closed(&mut self, others: &[usize]) -> Result<(), Ended> {
         for &index in others {
-            let player = &self.players[index];
-            if matches!(player.state, State::Running { .. }) && stream::closed(player.all_links().take(1)) == [true] {
+            let guest = &self.guests[index];
+            if matches!(guest.state, State::Running { .. }) && stream::closed(guest.all_links().take(1)) == [true] {
                 match self.await_turn(index, &[index]) {
                     Err(Ended::Lost(loss)) => self.lose(index, &loss).map_err(Ended::Run)?,
                     ended => ended?,
@@ -281,9 +230,9 @@ impl Live {
         self.rules.terms.clock.cycle(time.saturating_add(self.rules.overheads.send))
     }
 
-    pub(super) fn say_who(&mut self, awaited: &[usize], waited: Duration) {
+    pub(super) fn report_waiting(&mut self, awaited: &[usize], waited: Duration) {
         const SHOWN: usize = 8;
-        let names: Vec<String> = awaited.iter().take(SHOWN).map(|&index| self.players[index].who()).collect();
+        let names: Vec<String> = awaited.iter().take(SHOWN).map(|&index| self.guests[index].describe()).collect();
         let more = match awaited.len().saturating_sub(SHOWN) {
             0 => String::new(),
             more => format!("; and perhaps {more} more"),
@@ -293,24 +242,24 @@ impl Live {
 
     /// Processes one frame of a guest that has the turn; returns true at the end of the turn, and when the guest need
     /// not be awaited in it now.
-    pub(super) fn hear(&mut self, index: usize, frame: Frame) -> Result<bool, Loss> {
+    pub(super) fn process_frame(&mut self, index: usize, frame: Frame) -> Result<bool, Loss> {
         self.log('<', index, 0, frame.endpoint, frame.time, &frame.body);
         let entry = self.entry(frame.time);
         if let (Body::Timestamp { injects, .. } | Body::Bye { injects, .. }, State::Running { until }) =
-            (&frame.body, &self.players[index].state)
+            (&frame.body, &self.guests[index].state)
         {
-            let (injects, latest) = (*injects, until.saturating_add(self.players[index].slack));
-            self.hear_members(index, injects, latest, matches!(frame.body, Body::Bye { .. }))?;
+            let (injects, latest) = (*injects, until.saturating_add(self.guests[index].slack));
+            self.read_data_connections(index, injects, latest, matches!(frame.body, Body::Bye { .. }))?;
         }
-        let player = &mut self.players[index];
-        let State::Running { until } = player.state else { return Ok(true) };
-        let latest = until.saturating_add(player.slack);
+        let guest = &mut self.guests[index];
+        let State::Running { until } = guest.state else { return Ok(true) };
+        let latest = until.saturating_add(guest.slack);
         let Frame { endpoint, time, body, .. } = frame;
         // A guest may give up, or announce more, before the time that it has announced.
         let begin = if matches!(body, Body::Error { .. } | Body::Busy { .. }) {
-            player.time
+            guest.time
         } else {
-            player.time.max(player.busy)
+            guest.time.max(guest.busy)
         };
         if time < begin || time > latest {
             let name = body.a_name();
@@ -323,7 +272,7 @@ impl Live {
                 Err(Loss::new(Code::Order, format!("{what}; correct the guest")))
             }
             Body::Busy { until } => {
-                (player.time, player.busy) = (time, until.max(player.busy));
+                (guest.time, guest.busy) = (time, until.max(guest.busy));
                 Ok(true)
             }
             Body::Awaits { sources } => {
@@ -332,43 +281,43 @@ impl Live {
                     let what = format!("it awaits messages of node {node}, and there are nodes 0 to {}", nodes - 1);
                     return Err(Loss::new(Code::Message, format!("{what}; correct the guest")));
                 }
-                player.awaits = Some(sources);
+                guest.awaits = Some(sources);
                 Ok(false)
             }
             Body::Part(bytes) => {
-                let begun = (player.begun.len() + bytes.len()) as u64;
+                let begun = (guest.begun.len() + bytes.len()) as u64;
                 if begun > self.rules.payload_limit {
                     let what = format!("messages on their way carry more than {} bytes", self.rules.payload_limit);
                     return Err(Loss::new(Code::Limit, format!("{what}; correct the guest")));
                 }
-                player.begun.extend_from_slice(&bytes);
+                guest.begun.extend_from_slice(&bytes);
                 Ok(false)
             }
             Body::Inject(mut inject) => {
-                if !player.begun.is_empty() {
-                    player.begun.extend_from_slice(&inject.payload);
-                    inject.payload = player.begun.split().freeze();
+                if !guest.begun.is_empty() {
+                    guest.begun.extend_from_slice(&inject.payload);
+                    inject.payload = guest.begun.split().freeze();
                     if !inject.unmodelled && inject.payload.len() as u64 > inject.size {
                         let carries = Malformed::Carries { carried: inject.payload.len() as u64, size: inject.size };
                         return Err(Loss::new(Code::Message, format!("{carries}; correct the guest")));
                     }
                 }
-                let Some(&node) = player.nodes.get(usize::from(endpoint)) else {
+                let Some(&node) = guest.nodes.get(usize::from(endpoint)) else {
                     return Err(Loss::new(Code::Message, format!("it has no endpoint {endpoint}; correct the guest")));
                 };
-                player.time = time;
-                player.injects += 1;
+                guest.time = time;
+                guest.injects += 1;
                 self.hub
                     .inject(node, time, inject, self.rules.terms.window)
                     .map_err(|what| Loss::new(Code::Message, format!("{what}; correct the guest")))?;
                 Ok(false)
             }
-            Body::Timestamp { injects, .. } | Body::Bye { injects, .. } if injects != player.injects => {
-                let what = format!("it has injected {} messages and counts {injects}", player.injects);
+            Body::Timestamp { injects, .. } | Body::Bye { injects, .. } if injects != guest.injects => {
+                let what = format!("it has injected {} messages and counts {injects}", guest.injects);
                 Err(Loss::new(Code::Order, format!("{what}; correct the guest")))
             }
-            Body::Bye { notices, .. } if notices != player.notices => {
-                let what = format!("it has been told of {} Delivers and Dones and counts {notices}", player.notices);
+            Body::Bye { notices, .. } if notices != guest.notices => {
+                let what = format!("it has been told of {} Delivers and Dones and counts {notices}", guest.notices);
                 Err(Loss::new(Code::Order, format!("{what}; correct the guest")))
             }
             Body::Timestamp { next, .. } => {
@@ -378,28 +327,28 @@ impl Live {
                         format!("it stops at {time} ps and promises {next} ps, before its grant ends at {until} ps");
                     return Err(Loss::new(Code::Order, format!("{what}; correct the guest")));
                 }
-                player.time = time;
-                player.state = State::Stopped { next };
-                if player.turns == 1 && player.is_stepped() && self.rules.warm_up != WarmUp::None {
-                    (player.warm, player.warmed) = (time, Some(Instant::now()));
+                guest.time = time;
+                guest.state = State::Stopped { next };
+                if guest.turns == 1 && guest.is_stepped() && self.rules.warm_up != WarmUp::None {
+                    (guest.warm, guest.warmed) = (time, Some(Instant::now()));
                 }
                 Ok(true)
             }
             Body::Mark { label } => {
-                player.time = time;
+                guest.time = time;
                 if let Some(gate) = &mut self.gate {
                     gate.mark(index, &label, entry);
                 }
-                player.keep(Mark { time, label })?;
+                guest.add_mark(Mark { time, label })?;
                 Ok(false)
             }
             Body::Bye { .. } => {
-                player.time = time;
-                player.state = State::Left;
-                let (injects, notices) = (player.injects, player.notices);
+                guest.time = time;
+                guest.state = State::Left;
+                let (injects, notices) = (guest.injects, guest.notices);
                 // The guest may not wait for the answer.
                 let bye = farewell(injects, notices);
-                player.say_everywhere(&bye);
+                guest.send_everywhere(&bye);
                 self.log_everywhere(index, &bye);
                 self.hub.forget(index);
                 Ok(true)

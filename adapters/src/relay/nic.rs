@@ -13,7 +13,7 @@ use bytes::{Bytes, BytesMut};
 use super::RelayError;
 use super::ethernet::{Oversize, take_frame};
 use crate::address::Address;
-use crate::private::bind_private;
+use crate::owner_socket::bind_private;
 
 /// Frames queued for one machine; further ones are lost, as in a switch.
 const QUEUE: usize = 1024;

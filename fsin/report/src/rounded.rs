@@ -1,9 +1,9 @@
-//! Numbers for people, with their significant digits.
+//! Numbers for readers, with their significant digits only.
 
 use super::plot::short;
 
-/// A figure and half the width of its confidence interval: the interval with two digits, the figure up to the same
-/// place. Without an interval, or with one of width 0, the figure has the digits of `short`.
+/// The texts of a figure and of half the width of its confidence interval: the latter with two digits, the figure up to
+/// the same decimal place. Without an interval, or with one of width 0, the figure has the digits of `short`.
 #[must_use]
 pub fn rounded(value: f64, ci95: Option<f64>) -> (String, Option<String>) {
     // Rounding errors in sums of equal numbers are not an uncertainty.
@@ -12,7 +12,7 @@ pub fn rounded(value: f64, ci95: Option<f64>) -> (String, Option<String>) {
     (to_place(value, place), ci95.map(|ci95| to_place(ci95, place)))
 }
 
-/// \[share\] Of a figure: smaller intervals are rounding errors.
+/// Intervals that are smaller than this share of their figure are rounding errors.
 const EXACT: f64 = 1e-12;
 
 /// A share as a change in percent, `+8.2 %`.

@@ -1,18 +1,11 @@
 //! Flags: one for each key of the experiment, and those of the command itself.
 
 use clap::builder::{PossibleValuesParser, StyledStr};
-use clap::{Arg, ArgAction, ArgMatches, ColorChoice, Command, ValueEnum, crate_version, value_parser};
+use clap::{Arg, ArgAction, ColorChoice, Command, ValueEnum, crate_version, value_parser};
 use std::path::PathBuf;
 
-use fsin::experiment::{
-    Experiment, Key, Kind, Origin, Settings, SettingsError, heading, key, keys, legacy, read_file, variable,
-};
+use fsin::experiment::{Key, Kind, heading, keys, legacy};
 use fsin::report::FORMATS;
-use fsin::sweep::as_several;
-use trace_prep::otf2::is_anchor;
-use trgen::catalog::{Allowed, suggestion};
-use trgen::phrase;
-use trgen::phrase::Phrase;
 
 use super::Flags;
 use super::help::{self, quiet};
@@ -36,6 +29,7 @@ pub(crate) fn command() -> Command {
     help::complete(commands())
 }
 
+/// All commands, before their help texts are completed.
 fn commands() -> Command {
     Command::new("fsin")
         .version(crate_version!())
@@ -204,6 +198,7 @@ fn of_features() -> Vec<Command> {
     ])
 }
 
+/// The command `fsin run`.
 fn run() -> Command {
     super::pcap::flags(super::looking::flags(experiment(Command::new("run"))))
         .about("Runs one experiment and prints what it found; defaults in [brackets], units in (parentheses)")
@@ -231,6 +226,7 @@ fn run() -> Command {
         .arg(verbose("Also say on stderr what is set by whom, and when measuring began"))
 }
 
+/// The flag `--verbose`.
 pub(super) fn verbose(help: &'static str) -> Arg {
     Arg::new("verbose")
         .short('v')
@@ -254,6 +250,7 @@ pub(super) fn experiment(command: Command) -> Command {
     with_flags(command, flag)
 }
 
+/// Adds the experiment file, and one argument for each key, which `flag` makes.
 fn with_flags(command: Command, flag: impl Fn(&Key) -> Arg) -> Command {
     let command = command.arg(
         Arg::new("experiment")
@@ -269,6 +266,7 @@ fn with_flags(command: Command, flag: impl Fn(&Key) -> Arg) -> Command {
     keys().iter().fold(command, |command, key| command.arg(flag(key)))
 }
 
+/// The flag of a key.
 pub(super) fn flag(key: &Key) -> Arg {
     let arg = Arg::new(key.name).long(key.name).help(about(key)).help_heading(heading(key));
     match key.kind {
@@ -277,6 +275,7 @@ pub(super) fn flag(key: &Key) -> Arg {
     }
 }
 
+/// The help text of a key, with its unit and default.
 fn about(key: &Key) -> StyledStr {
     let unit = if key.unit.is_empty() { String::new() } else { format!(" ({})", key.unit) };
     let default = match key.default {
@@ -286,79 +285,7 @@ fn about(key: &Key) -> StyledStr {
     StyledStr::from(format!("{}{unit}{default}", of_table(key.about)))
 }
 
-/// The settings of a command line: file, then environment, then flags.
-pub(crate) fn settings(matches: &ArgMatches) -> Result<Settings, SettingsError> {
-    let mut settings = Settings::default();
-    if let Some(path) = matches.get_one::<PathBuf>("experiment") {
-        // The anchor of an OTF2 archive is unmistakable.
-        if is_anchor(path) {
-            settings.set("trace", path.to_string_lossy(), Origin::Flag)?;
-        } else {
-            read_file(path, &mut settings)?;
-        }
-    }
-    for key in keys() {
-        if let Some((value, origin)) = given(matches, key) {
-            settings.set(key.name, value, origin)?;
-        }
-    }
-    Ok(settings)
-}
-
-/// The value of a key on the command line, or else in the environment.
-pub(crate) fn given(matches: &ArgMatches, key: &Key) -> Option<(String, Origin)> {
-    let flag = match key.kind {
-        Kind::Switch => matches.get_flag(key.name).then(|| true.to_string()),
-        _ => matches.get_one::<String>(key.name).cloned(),
-    };
-    // The environment is read here and not by clap, whose errors would name flags that the user did not give.
-    let environment = || std::env::var_os(variable(key.name)).map(|value| value.to_string_lossy().into_owned());
-    let flag = flag.map(|value| (value, Origin::Flag));
-    flag.or_else(|| environment().map(|value| (value, Origin::Environment)))
-}
-
-/// The single experiment of a command line. For a flag with several values the error points to sweeps.
-pub(crate) fn one_experiment(settings: Settings) -> Result<Experiment, SettingsError> {
-    Experiment::resolve(settings.clone()).map_err(|error| {
-        let given = |key: &Key| settings.value(key.name).filter(|_| settings.origin(key.name) == Origin::Flag);
-        let several = |key: &Key| as_several(key, given(key)?);
-        with_several(error, several, |flags| phrase!["several values are a sweep: fsin sweep ", flags, " -o DIR"])
-    })
-}
-
-/// An error of a flag whose word looks like several values, with the syntax for them.
-pub(crate) fn with_several(
-    SettingsError { error, origin }: SettingsError,
-    several: impl Fn(&Key) -> Option<Phrase>,
-    say: impl Fn(Phrase) -> Phrase,
-) -> SettingsError {
-    let Some(flags) = error.setting().and_then(key).and_then(several) else {
-        return SettingsError { error, origin };
-    };
-    // A list of all names does not help against a list of values.
-    let lists_all = matches!(error.accepted(), Some(Allowed::Names(names)) if names.near.is_empty());
-    let remedy = match lists_all {
-        true => say(flags),
-        false => phrase![say(flags), "; or ", error.remedy()],
-    };
-    SettingsError { error: error.remedied(remedy), origin }
-}
-
-/// Warnings of variables whose names nearly match one that sets a key. Other variables may belong to other programs.
-pub(crate) fn misspelt_variables() -> Vec<String> {
-    let known: Vec<&str> = keys().iter().map(|key| key.name).collect();
-    std::env::vars_os()
-        .filter_map(|(name, _)| name.into_string().ok())
-        .filter_map(|name| {
-            let key = name.strip_prefix("FSIN_")?.to_lowercase().replace('_', "-");
-            let near = suggestion(&key, &known);
-            let misspelt = !known.contains(&key.as_str()) && !near.near.is_empty();
-            misspelt.then(|| format!("the environment sets {name}, but no key is called `{key}`; {near}"))
-        })
-        .collect()
-}
-
-/// Use of colour on the command line; clap must know it before it parses the command line.
+/// The value of `--color`, which clap must know before it parses the command line.
 pub(crate) fn color() -> ColorChoice {
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let joined = words.iter().find_map(|word| word.strip_prefix("--color="));

@@ -44,6 +44,7 @@ mod saturation;
 mod schema;
 #[cfg(feature = "live")]
 mod serve;
+mod settings;
 #[cfg(feature = "tui")]
 mod showing;
 mod sweep;

@@ -15,7 +15,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use adapters::address::Address;
-use adapters::private::bind_private;
+use adapters::owner_socket::bind_private;
 use tui::feed::Feed;
 use tui::stream::{write_about, write_snapshot};
 use tui::view::{About, RunState};

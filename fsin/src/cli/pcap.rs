@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use fsin::capture::{Capture, Interface, Packet, Place};
 use fsin::experiment::Experiment;
 use fsin::network::Network;
-use fsin::pcapng::{Link, Record, Writer};
+use fsin::pcapng::{LinkType, Record, Writer};
 use trgen::NodeId;
 
 use super::{Complaint, Exit, output};
@@ -100,7 +100,7 @@ pub(super) fn begin(matches: &ArgMatches, experiment: &Experiment) -> Result<Opt
         .map_err(|refusal| Complaint::new(Exit::Usage, refusal.what().clone(), refusal.remedy().clone()))?;
     // Nothing else can be wrong: no file is left of a run that does not begin.
     let out: Box<dyn Write + Send> = Box::new(BufWriter::new(output::create_file(&named, path)?));
-    let writer = Writer::new(out, Link::Ethernet)
+    let writer = Writer::new(out, LinkType::Ethernet)
         .map_err(|why| Complaint::new(Exit::Usage, format!("{named}: {why}"), "name a file that can be written"))?;
     if let Ok(mut file) = file.lock() {
         *file = Some(writer);

@@ -1,4 +1,4 @@
-//! `fsin plot`.
+//! The command `fsin plot`.
 
 use std::fs;
 use std::io;
@@ -71,16 +71,16 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
     for picture in &pictures {
         output::replace_file(&target.join(format!("{}.csv", picture.name)), &picture.data)
             .map_err(|error| cannot_write(&target, &error))?;
-        let mut ends: Vec<&str> = Vec::new();
+        let mut extensions: Vec<&str> = Vec::new();
         for &format in &formats {
             let Some(content) = content(picture, format)? else { continue };
             let file = target.join(format!("{}.{format}", picture.name));
             output::replace_file(&file, content).map_err(|error| cannot_write(&target, &error))?;
-            ends.push(format);
+            extensions.push(format);
         }
-        if !matches.get_flag("quiet") && !ends.is_empty() {
+        if !matches.get_flag("quiet") && !extensions.is_empty() {
             let hidden = if picture.hidden.is_empty() { String::new() } else { format!(" ({})", picture.hidden) };
-            let file = target.join(format!("{}.{}", picture.name, ends.join(",")));
+            let file = target.join(format!("{}.{}", picture.name, extensions.join(",")));
             output::tell(&format!("{}: {}{hidden}", file.display(), picture.caption));
         }
     }
@@ -103,7 +103,7 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
-/// A folder for pictures that cannot be used.
+/// The complaint about a folder into which pictures cannot be written.
 pub(super) fn cannot_write(target: &Path, error: &io::Error) -> Complaint {
     let what = format!("cannot write in {}: {error}", target.display());
     Complaint::new(Exit::Failed, what, "name a folder where you may write: -o DIR")
@@ -128,7 +128,7 @@ fn content(picture: &Picture, format: &str) -> Result<Option<Vec<u8>>, Complaint
     })
 }
 
-/// Style of pictures.
+/// The style of pictures that the flags choose.
 fn look(matches: &ArgMatches) -> Result<Look, Complaint> {
     let ranges: Vec<Range> = matches.get_many::<Range>("range").into_iter().flatten().cloned().collect();
     let look = Look {
@@ -149,7 +149,7 @@ fn look(matches: &ArgMatches) -> Result<Look, Complaint> {
     Ok(look)
 }
 
-/// Reads `NAME=LOW..HIGH`.
+/// Parses the range of an axis, `NAME=LOW..HIGH`.
 pub(crate) fn range(word: &str) -> Result<Range, String> {
     let parts = word.split_once('=').and_then(|(of, ends)| ends.split_once("..").map(|(low, high)| (of, low, high)));
     let Some((of, low, high)) = parts else { return Err("write NAME=LOW..HIGH, such as latency=0..200".to_owned()) };
@@ -163,7 +163,7 @@ pub(crate) fn range(word: &str) -> Result<Range, String> {
     }
 }
 
-/// Existing pictures in a folder that have the kinds of the new ones, and are not among them.
+/// Names of pictures in a folder that are of the same kinds as the new ones, and not among them.
 fn earlier(folder: &Path, pictures: &[Picture], formats: &[&str]) -> Vec<String> {
     let is_of =
         |name: &str, kind: &str| name.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
@@ -178,7 +178,7 @@ fn earlier(folder: &Path, pictures: &[Picture], formats: &[&str]) -> Vec<String>
     found
 }
 
-/// The scale of `--scale`.
+/// The scale that `--scale` chooses.
 pub(crate) fn scale(matches: &ArgMatches) -> Scale {
     match matches.get_one::<String>("scale").map_or("auto", String::as_str) {
         "linear" => Scale::Linear,

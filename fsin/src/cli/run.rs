@@ -9,11 +9,11 @@ use fsin::report::{FORMATS, Format};
 use super::looking::{self, Looking};
 use super::perform::{Options, Performed, perform};
 use super::progress::Meter;
-use super::{Complaint, Exit, Flags, args, interrupt, memory, output, pcap};
+use super::{Complaint, Exit, Flags, interrupt, memory, output, pcap, settings};
 
 /// Runs one experiment.
 pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let experiment = args::one_experiment(args::settings(matches)?)?;
+    let experiment = settings::one_experiment(settings::read(matches)?)?;
     let quiet = matches.get_flag("quiet");
     let folder = matches.get_one::<PathBuf>("output");
     if let Some(folder) = folder {
@@ -36,7 +36,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         tell_settings(&experiment);
     }
     if !quiet {
-        let known = args::misspelt_variables().into_iter().chain(without_effect(&experiment));
+        let known = settings::misspelt_variables().into_iter().chain(without_effect(&experiment));
         let foreseen = experiment.foreseen.iter().map(|warning| warning.written(&Flags));
         for warning in known.chain(foreseen) {
             output::tell(&format!("warning: {warning}"));
@@ -141,7 +141,7 @@ fn tell_settings(experiment: &Experiment) {
 
 /// Prints the effective experiment, if it can be run.
 pub(crate) fn config(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let experiment = args::one_experiment(args::settings(matches)?)?;
+    let experiment = settings::one_experiment(settings::read(matches)?)?;
     if experiment.wire().is_none() {
         memory::check(&experiment)?;
     }

@@ -16,7 +16,7 @@ use trgen::phrase;
 use super::perform::{Options, perform_one};
 use super::progress::Points;
 use super::sweep::lists;
-use super::{Complaint, Exit, Flags, args, interrupt, output};
+use super::{Complaint, Exit, Flags, interrupt, output, settings};
 
 /// Figures to report for each tried load.
 const FIGURES: [Figure; 8] = [
@@ -77,7 +77,7 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let parted = |key: &Key| grid.axes.iter().any(|axis| axis.key.name == key.name);
         let given = |key: &Key| matches.get_many::<String>(key.name).into_iter().flatten();
         let several = |key: &Key| if parted(key) { None } else { given(key).find_map(|word| as_several(key, word)) };
-        args::with_several(error, several, |flags| phrase!["give it once for each value: ", flags])
+        settings::with_several(error, several, |flags| phrase!["give it once for each value: ", flags])
     })?;
     let experiments: Vec<Experiment> = plan.points.iter().map(Point::resolve).collect::<Result<_, _>>()?;
     let load = |experiment: &Experiment| experiment.settings().value("load").and_then(|load| load.parse().ok());

@@ -9,7 +9,7 @@ use fsin::experiment::{Driver, Experiment, RunPlan};
 use fsin::models::ConstantDelay;
 use trgen::{Cycle, Message};
 
-use super::{Complaint, Exit, Flags, args, interrupt, output};
+use super::{Complaint, Exit, Flags, interrupt, output, settings};
 
 /// \[cycles\] Default length of endless traffic without --cycles.
 const CYCLES: u64 = 1000;
@@ -19,7 +19,7 @@ pub(crate) const FORMATS: [&str; 2] = ["csv", "jsonl"];
 
 /// Lists every message.
 pub(crate) fn traffic(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let experiment = Experiment::resolve(args::settings(matches)?)?;
+    let experiment = Experiment::resolve(settings::read(matches)?)?;
     let settings = experiment.settings();
     let mut driver =
         Driver::new(&experiment, experiment.geometry()).map_err(|trouble| Complaint::of_trouble(trouble, settings))?;

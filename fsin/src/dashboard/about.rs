@@ -7,7 +7,7 @@ use fsin_core::family::NetworkSpec;
 use fsin_core::topology::{Port, Rows, Topology, port_name};
 use fsin_experiment::Experiment;
 
-/// The description of a network. `title` names the traffic.
+/// The description of a network for viewers. `title` is the text that they show above it.
 #[must_use]
 pub fn about(network: &dyn NetworkSpec, load_unit: &str, title: String) -> About {
     let Some(topology) = network.topology() else { return About::bare(title, network.geometry().nodes()) };

@@ -43,17 +43,18 @@ fn change_loaded(
     let mut trace: Trace = loaded.programs(command)?;
     let (notes, warnings) = (trace.notes.clone(), trace.warnings.clone());
     let history = history(trace.format, &mut trace.notes);
-    let said = change(&mut trace)?;
+    let remarks = change(&mut trace)?;
     if !quiet {
         tell_remarks(&notes, &warnings);
-        tell_remarks(&said, &[]);
+        tell_remarks(&remarks, &[]);
     }
-    trace.notes.extend(said);
+    trace.notes.extend(remarks);
     let origin = format!("{history}, then {command} {how}");
     store_program(path, &header(&trace, &origin), &trace.program, quiet)?;
     Ok(Exit::Done)
 }
 
+/// The command `scale`.
 pub(super) fn scale(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let factor = |name: &str| matches.get_one::<f64>(name).copied().unwrap_or(1.0);
     let tasks = range(matches)?;
@@ -61,7 +62,7 @@ pub(super) fn scale(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let remedy = "give --compute 0.5, --bytes 2, or both";
         return Err(Complaint::new(Exit::Usage, "nothing to scale by", remedy));
     }
-    let how = told(matches, &["compute", "bytes", "tasks"]);
+    let how = given_flags(matches, &["compute", "bytes", "tasks"]);
     if tasks.is_some() && factor("bytes") != 1.0 {
         let what = "--bytes with --tasks: a message has the same size on both sides";
         return Err(Complaint::new(Exit::Usage, what, "scale computing of some tasks, or bytes of all"));
@@ -88,8 +89,8 @@ pub(super) fn scale(matches: &ArgMatches) -> Result<Exit, Complaint> {
     })
 }
 
-/// Those of these flags that were given, as written and in that order.
-fn told(matches: &ArgMatches, flags: &[&str]) -> String {
+/// The flags among `flags` that the user has given, as written and in the same order.
+fn given_flags(matches: &ArgMatches, flags: &[&str]) -> String {
     let words = flags.iter().filter_map(|flag| {
         let values = matches.get_raw(flag)?.map(|value| value.to_string_lossy().into_owned());
         Some((matches.index_of(flag), format!("--{flag} {}", values.collect::<Vec<_>>().join(" "))))
@@ -107,13 +108,15 @@ fn range(matches: &ArgMatches) -> Result<Option<(usize, usize)>, Complaint> {
     parsed.map(Some).ok_or_else(bad)
 }
 
-/// Calls of collectives; either may be absent.
+/// A part of a run, given by the numbers of two calls of collectives. Either may be absent.
 struct Between {
+    /// The part begins after this call; `None` for the beginning of the run.
     after: Option<u64>,
+    /// The part ends before this call; `None` for the end of the run.
     before: Option<u64>,
 }
 
-/// The calls given by `--between FIRST..LAST`.
+/// The part given by `--between FIRST..LAST`.
 fn between(matches: &ArgMatches) -> Result<Option<Between>, Complaint> {
     let Some(text) = matches.get_one::<String>("between") else { return Ok(None) };
     let bad = || {
@@ -131,6 +134,7 @@ fn between(matches: &ArgMatches) -> Result<Option<Between>, Complaint> {
     }
 }
 
+/// The command `slice`.
 pub(super) fn slice(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let events = matches.get_one::<usize>("events").copied();
     let range = range(matches)?;
@@ -139,16 +143,16 @@ pub(super) fn slice(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let remedy = "give --tasks 0..8, --between 3..34, --events 1000, or several";
         return Err(Complaint::new(Exit::Usage, "nothing to cut by", remedy));
     }
-    change(matches, "slice", &told(matches, &["tasks", "between", "events"]), |trace| {
+    change(matches, "slice", &given_flags(matches, &["tasks", "between", "events"]), |trace| {
         let mut program = std::mem::take(&mut trace.program);
         // The reader's remarks apply to the whole trace.
         for note in trace.notes.iter_mut().chain(&mut trace.warnings) {
             *note = format!("before the slice: {note}");
         }
-        let mut said = Vec::new();
+        let mut remarks = Vec::new();
         let mut cut = |(part, left): (Program, Left), by: &str, outside: &str| {
             if left != Left::default() {
-                said.push(format!("by --{by}, {}", left_out(&left, outside)));
+                remarks.push(format!("by --{by}, {}", left_out(&left, outside)));
             }
             part
         };
@@ -165,11 +169,11 @@ pub(super) fn slice(matches: &ArgMatches) -> Result<Exit, Complaint> {
         trace.program = program;
         // The number of remaining calls is unknown.
         trace.collectives.clear();
-        Ok(said)
+        Ok(remarks)
     })
 }
 
-/// Description of the messages that a slice omits.
+/// Describes the messages that a slice omits.
 fn left_out(left: &Left, outside: &str) -> String {
     let count = |messages: u64, bytes: u64, how: &str| {
         let (word, unit) = (plural(messages as usize, "message", "messages"), plural(bytes as usize, "byte", "bytes"));
@@ -180,6 +184,7 @@ fn left_out(left: &Left, outside: &str) -> String {
     format!("messages {outside} are left out: {sent}, {received}")
 }
 
+/// The command `merge`.
 pub(super) fn merge(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let path = input::output(matches, "output")?;
     let mut programs = Vec::new();
@@ -205,7 +210,7 @@ pub(super) fn merge(matches: &ArgMatches) -> Result<Exit, Complaint> {
 
 pub(super) fn remap(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let spec = matches.get_one::<String>("permutation").cloned().unwrap_or_default();
-    change(matches, "remap", &told(matches, &["permutation"]), |trace| {
+    change(matches, "remap", &given_flags(matches, &["permutation"]), |trace| {
         let numbers = transform::permutation(&spec, trace.program.tasks.len())?;
         trace.program = transform::remap(std::mem::take(&mut trace.program), &numbers);
         Ok(Vec::new())

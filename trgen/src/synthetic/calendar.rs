@@ -1,4 +1,4 @@
-//! A timing wheel of the nodes' due cycles, whose cost is per entry and not per cycle.
+//! A timing wheel of the cycles in which nodes are due. Its cost is per entry and not per cycle.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,23 +7,28 @@ use crate::units::{Cycle, NodeId};
 
 /// \[cycle\] The wheel's span, a power of two. Most gaps are shorter; longer ones cost one more heap operation.
 const SLOTS: usize = 4096;
+/// The end of a list.
 const END: u32 = u32::MAX;
 
-/// At most one entry per node. Entries of the next [`SLOTS`] cycles are in the wheel, one list per cycle, linked
-/// through the nodes; later ones are in a heap until the window reaches them.
+/// Nodes and the cycles in which they are due, at most one entry per node. Entries of a window of the next [`SLOTS`]
+/// cycles are in the wheel, in one list per cycle, linked through the nodes; later ones are in a heap until the window
+/// reaches them.
 #[derive(Debug)]
 pub(super) struct Calendar {
+    /// Per slot: the first node of its list.
     heads: Box<[u32]>,
     /// One bit per slot, set if its list is not empty.
     occupied: Box<[u64]>,
     /// Per node: the next one in the same list.
     links: Vec<u32>,
+    /// Entries beyond the window: cycle and node.
     far: BinaryHeap<Reverse<(u64, u32)>>,
     /// First cycle of the window; all earlier entries have been taken.
     start: u64,
 }
 
 impl Calendar {
+    /// A calendar without entries.
     pub(super) fn new(nodes: usize) -> Self {
         Self {
             heads: vec![END; SLOTS].into(),
@@ -34,7 +39,7 @@ impl Calendar {
         }
     }
 
-    /// Enters a node that has no entry. A past cycle makes it due at once.
+    /// Adds an entry for a node that has none. A past cycle makes it due at once.
     pub(super) fn insert(&mut self, cycle: Cycle, node: NodeId) {
         let cycle = cycle.0.max(self.start);
         if cycle - self.start < SLOTS as u64 {
@@ -44,6 +49,7 @@ impl Calendar {
         }
     }
 
+    /// Adds an entry to the list of its cycle, which is in the window.
     fn link(&mut self, cycle: u64, node: u32) {
         let slot = cycle as usize % SLOTS;
         self.links[node as usize] = std::mem::replace(&mut self.heads[slot], node);

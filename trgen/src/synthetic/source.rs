@@ -149,13 +149,13 @@ impl Synthetic {
         }
         let law = size::parse(&config.size, config.packet_phits)?;
         let pattern = spatial::parse(&config.pattern, &config.geometry, config.seed)?;
-        let site = temporal::Site {
+        let context = temporal::ProcessContext {
             nodes: config.geometry.nodes(),
             load: config.load,
             mean_phits: config.mean_phits(&*law),
             seed: config.seed,
         };
-        let process = temporal::parse(&config.process, site)?;
+        let process = temporal::parse(&config.process, context)?;
         Ok(Self::from_parts(pattern, process, law, config.phit_bytes, config.mode, config.seed))
     }
 

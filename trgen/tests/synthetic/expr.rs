@@ -197,8 +197,8 @@ proptest! {
         let _ = Expr::parse(&text);
         let _ = trgen::synthetic::spatial::parse(&text, &grid, 1);
         let _ = trgen::synthetic::size::parse(&text, 16);
-        let site = trgen::synthetic::temporal::Site { nodes: 16, load: 0.3, mean_phits: 16.0, seed: 1 };
-        let _ = trgen::synthetic::temporal::read(&text, site);
+        let context = trgen::synthetic::temporal::ProcessContext { nodes: 16, load: 0.3, mean_phits: 16.0, seed: 1 };
+        let _ = trgen::synthetic::temporal::read(&text, context);
         let _ = Traffic::new(&Config { pattern: text.clone(), ..Config::new(grid.clone()) });
         let _ = trgen::trace::kernels::parse(&text, 16, Some(&grid));
     }

@@ -10,8 +10,8 @@ fn config(nodes: u32) -> Config {
     Config::new(Geometry::new(&[nodes]).unwrap())
 }
 
-fn site(load: f64) -> temporal::Site {
-    temporal::Site { nodes: 4, load, mean_phits: 16.0, seed: 1 }
+fn context(load: f64) -> temporal::ProcessContext {
+    temporal::ProcessContext { nodes: 4, load, mean_phits: 16.0, seed: 1 }
 }
 
 /// Drives a source over a network that accepts everything at once; returns all messages up to `until`, with their
@@ -38,7 +38,7 @@ fn ideal(source: &mut dyn TrGen, until: Cycle) -> Vec<(Cycle, Message)> {
 #[test]
 fn gaps_are_geometric() {
     let probability = 0.05;
-    let mut process = temporal::parse("bernoulli", site(16.0 * probability)).unwrap();
+    let mut process = temporal::parse("bernoulli", context(16.0 * probability)).unwrap();
     let mut rng = stream(3, 0, Purpose::Temporal);
     const DRAWS: usize = 1_000_000;
     const CLASSES: usize = 150;
@@ -70,10 +70,10 @@ fn gaps_are_geometric() {
 #[test]
 fn extreme_loads() {
     let mut rng = stream(3, 0, Purpose::Temporal);
-    let mut full = temporal::parse("bernoulli", site(16.0)).unwrap();
-    let mut none = temporal::parse("bernoulli", site(0.0)).unwrap();
-    let mut rare = temporal::parse("bernoulli", site(1e-300)).unwrap();
-    let mut tiny = temporal::parse("bernoulli", site(1e-9)).unwrap();
+    let mut full = temporal::parse("bernoulli", context(16.0)).unwrap();
+    let mut none = temporal::parse("bernoulli", context(0.0)).unwrap();
+    let mut rare = temporal::parse("bernoulli", context(1e-300)).unwrap();
+    let mut tiny = temporal::parse("bernoulli", context(1e-9)).unwrap();
     for _ in 0..1000 {
         assert_eq!(full.next(NodeId(0), Cycle(9), &mut rng), Cycle(10));
         assert_eq!(none.next(NodeId(0), Cycle(9), &mut rng), Cycle::NEVER);
@@ -81,9 +81,9 @@ fn extreme_loads() {
         assert!(tiny.next(NodeId(0), Cycle(9), &mut rng) > Cycle(10));
     }
     for load in [-0.1, f64::NAN, f64::INFINITY] {
-        assert!(temporal::parse("bernoulli", site(load)).is_err());
+        assert!(temporal::parse("bernoulli", context(load)).is_err());
     }
-    let refusal = temporal::parse("bernoulli", site(20.0)).unwrap_err();
+    let refusal = temporal::parse("bernoulli", context(20.0)).unwrap_err();
     let text = refusal.to_string();
     assert!(text.contains("load 20") && text.contains("L = 16") && text.contains("1.250"), "{text}");
     assert!(refusal.remedy().to_string().contains("at most 16"), "{}", refusal.remedy());

@@ -5,11 +5,16 @@ use std::rc::Rc;
 
 use crate::abi::*;
 use crate::calls::communicators::{make, split};
-use crate::calls::intercommunicators::{fetch, lane, ship};
+use crate::calls::intercommunicators::{lane, receive_numbers, send_numbers};
 use crate::communicator::{Topology, get};
 use crate::world::{Outcome, error};
 
-/// Sizes and periods of a Cartesian communicator.
+/// `MPI_GRAPH`, `MPI_CART` and `MPI_DIST_GRAPH` of `mpi.h`.
+const GRAPH: c_int = 1;
+const CART: c_int = 2;
+const DIST_GRAPH: c_int = 3;
+
+/// Sizes of the dimensions of a Cartesian communicator, and which of them are periodic.
 fn cartesian(comm: c_int) -> Outcome<(Vec<i64>, Vec<bool>)> {
     match get(comm)?.topology.as_deref() {
         Some(Topology::Cartesian { sizes, periods }) => Ok((sizes.clone(), periods.clone())),
@@ -17,7 +22,7 @@ fn cartesian(comm: c_int) -> Outcome<(Vec<i64>, Vec<bool>)> {
     }
 }
 
-/// Coordinates of a rank, the last one fastest.
+/// Coordinates of a rank: the last coordinate varies fastest, as MPI demands.
 fn coordinates(sizes: &[i64], rank: i64) -> Vec<i64> {
     let mut rest = rank;
     let mut all: Vec<i64> = sizes
@@ -33,7 +38,7 @@ fn coordinates(sizes: &[i64], rank: i64) -> Vec<i64> {
     all
 }
 
-/// The rank at these coordinates; `None` beyond a border.
+/// The rank at these coordinates; `None` beyond a border that is not periodic.
 fn rank_at(sizes: &[i64], periods: &[bool], at: &[i64]) -> Option<c_int> {
     let mut rank = 0;
     for ((&size, &periodic), &at) in sizes.iter().zip(periods).zip(at) {
@@ -46,11 +51,11 @@ fn rank_at(sizes: &[i64], periods: &[bool], at: &[i64]) -> Option<c_int> {
     Some(rank as c_int)
 }
 
-/// Divides `nodes` among the dimensions that are 0, as evenly as possible, the greatest first.
+/// Replaces the sizes that are 0, so that the product of all sizes is `nodes`: as equal as possible, the greatest first.
 fn dimensions(nodes: i64, sizes: &mut [c_int]) -> Outcome {
     let fixed: i64 = sizes.iter().filter(|&&size| size > 0).map(|&size| i64::from(size)).product();
     if sizes.iter().any(|&size| size < 0) || nodes < 1 || nodes % fixed != 0 {
-        return error(ERR_DIMS, format!("{nodes} nodes cannot be divided as the dimensions say"));
+        return error(ERR_DIMS, format!("{nodes} nodes cannot be divided into these dimensions"));
     }
     let free = sizes.iter().filter(|&&size| size == 0).count();
     if free == 0 {
@@ -98,7 +103,7 @@ fn create(comm: c_int, sizes: Vec<i64>, periods: Vec<bool>) -> Outcome<c_int> {
     Ok(new)
 }
 
-/// A neighbour, and the tag of its message.
+/// A neighbour and the tag of the message from or to it.
 type Neighbour = (c_int, c_int);
 
 /// The neighbours from which and to which this rank communicates in neighbourhood collectives. Along a dimension of a
@@ -134,6 +139,7 @@ pub(crate) fn neighbourhood(comm: c_int) -> Outcome<(Vec<Neighbour>, Vec<Neighbo
     }
 }
 
+/// Index and edges of a graph communicator, in the form of `MPI_Graph_create`.
 fn graph(comm: c_int) -> Outcome<(Vec<c_int>, Vec<c_int>)> {
     match get(comm)?.topology.as_deref() {
         Some(Topology::Graph { index, edges }) => Ok((index.clone(), edges.clone())),
@@ -141,6 +147,7 @@ fn graph(comm: c_int) -> Outcome<(Vec<c_int>, Vec<c_int>)> {
     }
 }
 
+/// The neighbours of a rank in a graph communicator.
 fn neighbours(comm: c_int, rank: c_int) -> Outcome<Vec<c_int>> {
     let (index, edges) = graph(comm)?;
     let Some(&end) = usize::try_from(rank).ok().and_then(|rank| index.get(rank)) else {
@@ -229,9 +236,9 @@ mpi! {
     }
     fn MPI_Topo_test(comm: I, kind: Ip) {
         put(kind, match get(comm)?.topology.as_deref() {
-            Some(Topology::Cartesian { .. }) => 2,
-            Some(Topology::Graph { .. }) => 1,
-            Some(Topology::Neighbours { .. }) => 3,
+            Some(Topology::Cartesian { .. }) => CART,
+            Some(Topology::Graph { .. }) => GRAPH,
+            Some(Topology::Neighbours { .. }) => DIST_GRAPH,
             None => UNDEFINED,
         });
         Ok(())
@@ -309,11 +316,11 @@ mpi! {
         // Every rank learns of all edges, and keeps its own.
         let (ranks, own) = (group.len() as c_int, get(comm)?.rank as c_int);
         for to in 0..ranks {
-            ship(&numbers, lane(0), to, comm)?;
+            send_numbers(&numbers, lane(0), to, comm)?;
         }
         let (mut incoming, mut outgoing) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
         for from in 0..ranks {
-            for edge in fetch(lane(0), from, comm)?.chunks_exact(3) {
+            for edge in receive_numbers(lane(0), from, comm)?.chunks_exact(3) {
                 for rank in &edge[..2] {
                     get(comm)?.world_of(*rank)?;
                 }

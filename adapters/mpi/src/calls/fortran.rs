@@ -1,4 +1,4 @@
-//! What MPICH's Fortran library needs beside the calls of C.
+//! Variables and functions that MPICH's Fortran library needs in addition to the calls of C.
 
 use std::ffi::{c_int, c_void};
 
@@ -7,7 +7,7 @@ use crate::calls::attributes;
 use crate::datatype;
 use crate::world::{Error, inside, w};
 
-/// A variable that is read and written by C and Fortran.
+/// Defines variables that C and Fortran read and write.
 macro_rules! variables {
     ($($name:ident: $t:ty = $value:expr;)*) => { $(
         #[unsafe(no_mangle)]
@@ -109,6 +109,7 @@ unsafe extern "C" fn MPII_Grequest_set_lang_f77(_request: c_int) {
     crate::world::unsupported("MPI_GREQUEST_START of Fortran")
 }
 
+/// Defines functions that are not supported: calling one ends the program.
 macro_rules! absent {
     ($($name:ident: $title:literal;)*) => { $(
         #[unsafe(no_mangle)]

@@ -14,16 +14,17 @@ use crate::world::{Outcome, error, w};
 
 /// `MPI_INT`.
 const INT: c_int = 0x4c00_0405;
-/// Tag of these messages, in a lane of their own.
+/// Tag of all messages in a [lane].
 const TAG: c_int = 0;
 
-/// The lane of the messages that make an intercommunicator with this tag.
+/// Contexts for messages of this library between ranks, apart from those of the program: one lane for each tag of
+/// `MPI_Intercomm_create`.
 pub(crate) const fn lane(tag: c_int) -> u64 {
     1 << 61 | (tag as u64 + 1) << 40
 }
 
 /// Sends numbers to a rank.
-pub(crate) fn ship(numbers: &[c_int], lane: u64, to: c_int, comm: c_int) -> Outcome {
+pub(crate) fn send_numbers(numbers: &[c_int], lane: u64, to: c_int, comm: c_int) -> Outcome {
     let length = numbers.len() as c_int;
     for (buffer, count) in [((&raw const length).cast(), 1), (numbers.as_ptr().cast(), i64::from(length))] {
         // SAFETY: local variables, which are copied at once.
@@ -35,7 +36,7 @@ pub(crate) fn ship(numbers: &[c_int], lane: u64, to: c_int, comm: c_int) -> Outc
 }
 
 /// Receives numbers from a rank.
-pub(crate) fn fetch(lane: u64, from: c_int, comm: c_int) -> Outcome<Vec<c_int>> {
+pub(crate) fn receive_numbers(lane: u64, from: c_int, comm: c_int) -> Outcome<Vec<c_int>> {
     let mut length: c_int = 0;
     wait(receive_in(lane, ((&raw mut length).cast(), 1, INT), from, TAG, comm)?, IGNORED)?;
     let mut numbers = vec![0; length.max(0) as usize];
@@ -51,11 +52,12 @@ fn remote(comm: c_int) -> Outcome<Rc<Vec<usize>>> {
     }
 }
 
-/// A context that both groups know, from one that each of them proposes.
+/// The context of an intercommunicator, computed by both groups from the two contexts that they propose.
 fn agreed(own: u64, other: u64) -> u64 {
     mix2(own.min(other), own.max(other)) >> 3 | 1 << 32
 }
 
+/// Makes an intercommunicator of the group of `local`, whose leader is `leader`, and that of `remote_leader` in `peer`.
 fn create(local: c_int, leader: c_int, peer: c_int, remote_leader: c_int, tag: c_int) -> Outcome<c_int> {
     let comm = get(local)?;
     comm.world_of(leader)?;
@@ -64,14 +66,14 @@ fn create(local: c_int, leader: c_int, peer: c_int, remote_leader: c_int, tag: c
     let theirs = if rank as c_int == leader {
         let members = group.iter().map(|&member| member as c_int);
         let numbers: Vec<c_int> = [own as c_int, (own >> 32) as c_int].into_iter().chain(members).collect();
-        ship(&numbers, lane(tag), remote_leader, peer)?;
-        let theirs = fetch(lane(tag), remote_leader, peer)?;
+        send_numbers(&numbers, lane(tag), remote_leader, peer)?;
+        let theirs = receive_numbers(lane(tag), remote_leader, peer)?;
         for other in (0..group.len() as c_int).filter(|&other| other != leader) {
-            ship(&theirs, lane(tag), other, local)?;
+            send_numbers(&theirs, lane(tag), other, local)?;
         }
         theirs
     } else {
-        fetch(lane(tag), leader, local)?
+        receive_numbers(lane(tag), leader, local)?
     };
     let [low, high, members @ ..] = &theirs[..] else { return error(ERR_OTHER, "the other group has no context") };
     let other = u64::from(*low as u32) | u64::from(*high as u32) << 32;
@@ -83,17 +85,18 @@ fn create(local: c_int, leader: c_int, peer: c_int, remote_leader: c_int, tag: c
     Ok(w().comms.add(Comm { remote: Some(Rc::new(remote)), errhandler, ..made }))
 }
 
-/// One communicator of both groups; the group that says `high` is the second one.
+/// Merges both groups into one communicator. The ranks of the group that gives `high` as true come last; if both give the
+/// same, the group with the lower first rank in the world comes first.
 fn merge(comm: c_int, high: bool) -> Outcome<c_int> {
     let other = remote(comm)?;
     let found = get(comm)?;
     let (group, rank) = (Rc::clone(&found.group), found.rank);
     if rank == 0 {
         for to in 0..other.len() as c_int {
-            ship(&[c_int::from(high)], lane(0), to, comm)?;
+            send_numbers(&[c_int::from(high)], lane(0), to, comm)?;
         }
     }
-    let theirs = fetch(lane(0), 0, comm)?.first() == Some(&1);
+    let theirs = receive_numbers(lane(0), 0, comm)?.first() == Some(&1);
     let is_first = if high == theirs { group[0] < other[0] } else { theirs };
     let (first, second) = if is_first { (&group, &other) } else { (&other, &group) };
     make(comm, first.iter().chain(second.iter()).copied().collect())

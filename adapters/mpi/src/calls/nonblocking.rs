@@ -1,4 +1,4 @@
-//! The collectives with data, in all their forms.
+//! The collectives with data in all their forms: blocking, non-blocking and persistent, with small and large counts.
 
 use std::ffi::c_int;
 
@@ -130,10 +130,12 @@ collectives! {
     }
 }
 
+/// Buffers that stand for `MPI_IN_PLACE`.
 fn in_place() -> Buffers {
     (usize::MAX, Vec::new(), Vec::new(), Vec::new())
 }
 
+/// A reduction of which each rank keeps a block of `counts` elements.
 fn scattered(from: usize, to: usize, counts: Outcome<Vec<i64>>, ty: c_int, op: c_int, comm: c_int) -> Outcome<c_int> {
     let counts = counts?;
     reduce(from, to, counts.iter().sum(), ty, op, Kept::Blocks(counts), comm)

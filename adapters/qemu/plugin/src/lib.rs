@@ -28,8 +28,8 @@ use adapters::machine::{Machine, Taken};
 use qemu::{Client, Id, Qemu, Timer};
 use settings::Settings;
 
-/// The version of the plugin interface, which QEMU reads before it calls anything: all have what the plugin uses, but none
-/// takes all. QEMU 7.2 takes the first alone, QEMU 9 and later none before the second.
+/// The version of the plugin interface, which QEMU reads before it calls anything. Every version contains all that the
+/// plugin uses, but QEMU 7.2 accepts only the first one, and QEMU 9 and later only the second and later ones.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "QEMU's name")]
 pub static qemu_plugin_version: AtomicI32 = AtomicI32::new(1);
@@ -45,14 +45,15 @@ extern "C" fn choose_version() {
     }
 }
 
-/// What the callbacks share. QEMU calls them under its global lock, one at a time.
+/// The state shared by the callbacks. QEMU calls them under its global lock, one at a time.
 struct Shared {
     qemu: Qemu,
     settings: Settings,
+    /// `None` before the machine has a processor.
     card: Option<Card>,
 }
 
-/// The machine's interface, once it has a processor.
+/// The network interface of the machine.
 struct Card {
     machine: Machine,
     client: Client,
@@ -61,10 +62,12 @@ struct Card {
 
 static SHARED: Mutex<Option<Shared>> = Mutex::new(None);
 
+/// Locks the shared state.
 fn shared() -> MutexGuard<'static, Option<Shared>> {
     SHARED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Writes a message to stderr.
 fn say(text: &str) {
     // The message is lost if stderr is closed.
     let _ = writeln!(io::stderr(), "fsin plugin: {text}");
@@ -76,7 +79,7 @@ fn give_up(error: &GuestError) -> ! {
     qemu::exit(1)
 }
 
-/// QEMU loads the plugin.
+/// Called when QEMU loads the plugin.
 ///
 /// # Safety
 /// QEMU's contract: `arguments` are `count` strings.
@@ -112,7 +115,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
     }
 }
 
-/// The machine gets its processor: it joins the hub and the simulated network, and waits until time begins.
+/// Called when the machine gets its processor: joins the hub and the simulated network, and waits until time begins.
 extern "C" fn on_cpu(_: Id, cpu: u32) {
     let mut shared = shared();
     let Some(Shared { qemu, settings, card }) = &mut *shared else { return };

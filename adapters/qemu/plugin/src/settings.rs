@@ -7,12 +7,13 @@ use adapters::clock::parse_span;
 use adapters::guest::Config;
 use adapters::machine::NODES;
 
-/// How long the plugin waits for an endpoint that listens.
+/// How long the plugin waits until an endpoint listens.
 const PATIENCE: Duration = Duration::from_secs(3600);
 
-/// What the plugin has been told.
+/// The settings of the plugin.
 #[derive(Debug)]
 pub(super) struct Settings {
+    /// Where the endpoint listens.
     pub(super) address: Address,
     pub(super) config: Config,
     /// Nodes of all machines.

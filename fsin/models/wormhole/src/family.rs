@@ -107,7 +107,7 @@ impl Spec {
             vc_classes: word(values, "vc-classes", base.vc_classes)?,
             wait_for_tail_credit: truth(values, "wait-for-tail-credit", base.wait_for_tail_credit)?,
             vc_busy_when_full: truth(values, "vc-busy-when-full", base.vc_busy_when_full)?,
-            routing: word(values, "routing", Routing::usual(&*topology))?,
+            routing: word(values, "routing", Routing::default_for(&*topology))?,
             unsafe_routing: truth(values, "unsafe-routing", base.unsafe_routing)?,
             seed: values.integer("seed")?,
             watchdog_cycles: values.integer("watchdog")?,

@@ -21,6 +21,7 @@ const MIX: &[(&str, Figure)] = &[
 /// A column of jobs: title, and its value for a job.
 type Column = (&'static str, fn(&JobRow) -> Option<Number>);
 
+/// Columns of jobs.
 const JOB: &[Column] = &[
     ("tasks", |job| Some(job.tasks.into())),
     ("nodes", |job| job.nodes.map(Number::from)),

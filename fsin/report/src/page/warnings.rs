@@ -1,4 +1,4 @@
-//! Warnings that a reader must know before believing a figure.
+//! Warnings that a reader must know before trusting a figure.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> Markup {
         let list = versions.into_iter().collect::<Vec<_>>().join(", ");
         items.push(("bad", html! { b { "Made by different builds" } " of fsin: " (list) }));
     }
-    items.extend(said(collected, |row| surprises(plan, row)).iter().map(|one| ("", one.html(plan))));
+    items.extend(grouped(collected, |row| surprises(plan, row)).iter().map(|one| ("", one.html(plan))));
     items.extend(remarks(plan, collected).iter().map(|remark| ("", html! { (remark) })));
     html! {
         @if !items.is_empty() {
@@ -35,13 +35,13 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> Markup {
     }
 }
 
-/// The commit of the program that made a result, in quotes.
+/// The commit of the program that made a result, in quotes, or `unknown`.
 fn commit(row: &Row) -> String {
     row.result.manifest.commit.as_ref().map_or_else(|| "unknown".to_owned(), |commit| format!("\"{commit}\""))
 }
 
-/// The warnings of a run, and whether each follows from the settings: silent nodes of a pattern always do, and where
-/// loads vary, so do saturation and its effects.
+/// The warnings of a run, and whether each is to be expected from the settings: silent nodes of a pattern always are, and
+/// if the loads vary, so are saturation and its effects.
 fn warnings<'a>(plan: &Plan, row: &'a Row) -> Vec<(&'a str, bool)> {
     let saturated = row.result.is_saturated() && goes_along_loads(plan);
     let expected = |kind: Option<WarningKind>| match kind {
@@ -52,33 +52,34 @@ fn warnings<'a>(plan: &Plan, row: &'a Row) -> Vec<(&'a str, bool)> {
     row.result.warnings_by_kind().map(|(text, kind)| (text, expected(kind))).collect()
 }
 
+/// The warnings that are not to be expected.
 fn surprises<'a>(plan: &Plan, row: &'a Row) -> Vec<&'a str> {
     warnings(plan, row).into_iter().filter(|(_, expected)| !expected).map(|(text, _)| text).collect()
 }
 
-/// Consequences of the settings, and notes of the runs.
+/// The warnings that are to be expected, and the notes of a run.
 fn harmless<'a>(plan: &Plan, row: &'a Row) -> Vec<&'a str> {
     let expected = warnings(plan, row).into_iter().filter(|(_, expected)| *expected).map(|(text, _)| text);
     expected.chain(row.result.notes.iter().map(String::as_str)).collect()
 }
 
-/// Consequences of the settings, and notes of the runs on their methods: nothing alarming. Empty if there is nothing.
+/// Expected warnings, and notes of the runs on their methods: nothing alarming. Empty if there is nothing.
 pub(super) fn notes(plan: &Plan, collected: &Collected) -> Markup {
     let mut items: Vec<Markup> = Vec::new();
-    let mut say = |text: &str| items.push(html! { (text) });
+    let mut add = |text: &str| items.push(html! { (text) });
     if Curves::of(plan, collected).cycles_differ() {
-        say("The length of a cycle differs between points: compare times in seconds, not in cycles.");
+        add("The length of a cycle differs between points: compare times in seconds, not in cycles.");
     }
     if collected.left_out > 0 {
         let points = counted(collected.left_out, "point", "points");
-        say(&format!("{points} beyond saturation left out by the stop rule."));
+        add(&format!("{points} beyond saturation left out by the stop rule."));
     }
-    plan.left_out().iter().for_each(|line| say(line));
+    plan.left_out().iter().for_each(|line| add(line));
     let has_intervals = |row: &Row| row.result.accepted_load_ci95.is_some();
     if plan.axis("seed").is_none() && collected.rows.iter().any(has_intervals) {
-        say("One seed: confidence intervals are those of batches of one run. Several seeds say more.");
+        add("One seed: confidence intervals are those of batches of one run. Several seeds say more.");
     }
-    items.extend(said(collected, |row| harmless(plan, row)).iter().map(|one| one.html(plan)));
+    items.extend(grouped(collected, |row| harmless(plan, row)).iter().map(|one| one.html(plan)));
     html! {
         @if !items.is_empty() {
             section {
@@ -89,14 +90,15 @@ pub(super) fn notes(plan: &Plan, collected: &Collected) -> Markup {
     }
 }
 
-/// Texts with the same beginning: often they differ only in numbers.
-struct Said {
+/// Texts with the same beginning, up to the first colon or parenthesis. Often they differ only in the numbers after it.
+/// The grouping saves space on the page; no figure or colour depends on it.
+struct SimilarTexts {
     head: String,
     /// Each with its points.
     texts: Vec<(String, Vec<usize>)>,
 }
 
-impl Said {
+impl SimilarTexts {
     /// One text and its points; of several texts, their beginning, followed by each of them.
     fn html(&self, plan: &Plan) -> Markup {
         let item = |(text, points): &(String, Vec<usize>)| html! { (text) " " span.where { (named(plan, points)) } };
@@ -115,23 +117,23 @@ impl Said {
     }
 }
 
-/// The texts of runs. A text of several runs is shown once.
-fn said<'a>(collected: &'a Collected, texts: impl Fn(&'a Row) -> Vec<&'a str>) -> Vec<Said> {
-    let mut all: Vec<Said> = Vec::new();
+/// The texts of all runs, grouped by their beginnings. A text that occurs in several runs is shown once, with its points.
+fn grouped<'a>(collected: &'a Collected, texts: impl Fn(&'a Row) -> Vec<&'a str>) -> Vec<SimilarTexts> {
+    let mut all: Vec<SimilarTexts> = Vec::new();
     for row in &collected.rows {
         for text in texts(row) {
             let head = text.split([':', '(']).next().unwrap_or(text);
-            let said = match all.iter().position(|known| known.head == head) {
+            let group = match all.iter().position(|known| known.head == head) {
                 Some(at) => &mut all[at],
                 None => {
-                    all.push(Said { head: head.to_owned(), texts: Vec::new() });
+                    all.push(SimilarTexts { head: head.to_owned(), texts: Vec::new() });
                     let last = all.len() - 1;
                     &mut all[last]
                 }
             };
-            match said.texts.iter_mut().find(|(known, _)| known == text) {
+            match group.texts.iter_mut().find(|(known, _)| known == text) {
                 Some((_, points)) => points.push(row.index),
-                None => said.texts.push((text.to_owned(), vec![row.index])),
+                None => group.texts.push((text.to_owned(), vec![row.index])),
             }
         }
     }

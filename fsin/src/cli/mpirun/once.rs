@@ -1,11 +1,11 @@
-//! One run of a program.
+//! One run of an MPI program, from its start to its result.
 
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use adapters::address::Address;
 use adapters::endpoint::Endpoint;
-use adapters::live::{Ahead, Live, Protocol, Rules, Watch};
+use adapters::live::{Live, Protocol, Rules, Synchronisation, Watch};
 use adapters::protocol::Mode;
 use clap::ArgMatches;
 use fsin::couple::Coupled;
@@ -27,21 +27,28 @@ use crate::cli::serve::waiting::Waiting;
 use crate::cli::serve::warnings;
 use crate::cli::{Complaint, Flags, manifest, output};
 
-/// What is to be run.
+/// What is to be run, as the command line says.
 pub(super) struct Order {
+    /// Number of ranks.
     ranks: usize,
+    /// How the time of computing is determined, as ranks are told.
     compute: String,
+    /// The algorithms of collectives, as ranks are told.
     collectives: String,
+    /// The MPI library that ranks load.
     library: std::path::PathBuf,
     pub(super) model: Model,
     rules: Rules,
-    by: Option<Ahead>,
+    /// `None` for a central order.
+    synchronisation: Option<Synchronisation>,
+    /// True if ranks record their calls.
     pub(super) records: bool,
+    /// What happens to the output of ranks.
     pub(super) output: Forward,
 }
 
 impl Order {
-    /// The meaning of a command line.
+    /// Reads a command line; `stop` ends the run when it becomes true.
     pub(super) fn of(matches: &ArgMatches, stop: &'static AtomicBool) -> Result<Self, Complaint> {
         let ranks = matches.get_one::<usize>("guests").copied().unwrap_or(1);
         let mode = flags::mode(matches)?;
@@ -49,18 +56,18 @@ impl Order {
         let library = library::LIBRARY.find()?;
         let mut model = model(matches, Some(flags::nodes(matches, ranks).max(2)))?;
         let mut rules = flags::rules(matches, &model, ranks, mode, stop)?;
-        let by = sync::protocol(matches, &model, &mut rules)?;
+        let synchronisation = sync::protocol(matches, &model, &mut rules)?;
         flags::settle(&mut model.settings, matches, ranks, &rules.terms);
         let (records, output) = (false, Forward::Plain);
-        Ok(Self { ranks, compute, collectives, library, model, rules, by, records, output })
+        Ok(Self { ranks, compute, collectives, library, model, rules, synchronisation, records, output })
     }
 
-    /// \[thousandths\] Wall-clock time over virtual time, in real time.
+    /// \[thousandths\] Wall-clock time divided by virtual time, for runs in real time.
     pub(super) fn pace(&self) -> u32 {
         self.rules.terms.pace
     }
 
-    /// The same with another pace.
+    /// The same order with another pace.
     pub(super) fn paced(mut self, thousandths: u32) -> Self {
         self.rules.terms.pace = thousandths;
         self.model.settings.insert("factor".to_owned(), json!(f64::from(thousandths) / 1000.0));
@@ -71,18 +78,23 @@ impl Order {
 /// A run that has ended.
 pub(super) struct Finished {
     pub(super) result: RunResult,
+    /// How it ended.
     pub(super) ended: Ended,
     pub(super) warnings: Vec<String>,
     /// True if the user has stopped it.
     pub(super) interrupted: bool,
+    /// By rank; `None` if the rank has left none.
     pub(super) reports: Vec<Option<Report>>,
     /// Where the ranks have left their recordings.
     pub(super) folder: Folder,
-    /// Whether what was written during the run is whole.
+    /// Whether logs and captures of the run are complete; the error says why not.
     pub(super) written: Result<(), String>,
 }
 
-/// Runs the program once. An error is one from before its beginning.
+/// Runs the program once.
+///
+/// # Errors
+/// What prevents its beginning. Later failures are in the [outcome](Finished::ended).
 pub(super) fn run(
     matches: &ArgMatches,
     order: Order,
@@ -90,7 +102,8 @@ pub(super) fn run(
     mut looking: Option<&mut Looking>,
     stop: &'static AtomicBool,
 ) -> Result<Finished, Complaint> {
-    let Order { ranks: count, compute, collectives, library, mut model, rules, by, records, output } = order;
+    let Order { ranks: count, compute, collectives, library, mut model, rules, synchronisation, records, output } =
+        order;
     let shortest = rules.overheads.horizon(model.clock);
     let factor = f64::from(rules.terms.pace) / 1000.0;
     let folder = Folder::create(&library)?;
@@ -105,7 +118,7 @@ pub(super) fn run(
         compute: &compute,
         collectives: &collectives,
         buffered: matches.get_one::<u64>("buffered").copied().unwrap_or(0),
-        deterministic: by.is_some_and(|by| by.protocol == Protocol::Deterministic),
+        deterministic: synchronisation.is_some_and(|used| used.protocol == Protocol::Deterministic),
         realtime: rules.terms.mode == Mode::Realtime,
         records,
         output: &output,
@@ -145,8 +158,8 @@ pub(super) fn run(
     let opening = manifest::Opening::of_guests(std::mem::take(&mut model.inputs));
     let stopwatch = Stopwatch::start();
     let mut live = Live::new(connections, rules, Box::new(tell)).watched(watch);
-    if let Some(by) = by {
-        live = live.synchronised(by);
+    if let Some(synchronisation) = synchronisation {
+        live = live.synchronised(synchronisation);
     }
     let mut coupled = Coupled::new(&mut live, &mut *model.network, stop);
     if let Some(looking) = &mut looking {
@@ -171,19 +184,20 @@ pub(super) fn run(
     if outcome.failure.is_none() {
         warn(&mut outcome, &reports);
     }
-    let late = by.and_then(|_| sync::lateness(matches, &report, shortest));
+    let late = synchronisation.and_then(|_| sync::lateness(matches, &report, shortest));
     let pace = warnings::of_pace(report.behind, factor);
     outcome.warnings.extend(late.into_iter().chain(pace).map(Into::into));
     let written = live.flush();
     let manifest = opening.close_guests(model.seed, costs);
     let picoseconds = |cycle: u64| model.clock.span(cycle);
     let mut rows: Vec<RankRow> = reports.iter().flatten().map(|report| report.row.clone()).collect();
-    sync::account(&mut rows, &report, shortest);
+    sync::add_costs(&mut rows, &report, shortest);
     let result = of_guests(&outcome, &report, &picoseconds, costs, model.settings, manifest, &Flags).of_ranks(rows);
     let warnings = outcome.warnings.iter().map(|warning| warning.text.written(&Flags)).collect();
     Ok(Finished { result, ended, warnings, interrupted, reports, folder, written })
 }
 
+/// Adds a warning if messages were never received.
 fn warn(outcome: &mut Outcome, reports: &[Option<Report>]) {
     let unreceived: u64 = reports.iter().flatten().map(|report| report.unreceived).sum();
     if unreceived > 0 {

@@ -1,7 +1,7 @@
-//! Synchronisation of ranks, and its account.
+//! The option `--sync`: how ranks are synchronised, and what the synchronisation costs.
 
 use adapters::clock::parse_span;
-use adapters::live::{Ahead, LiveReport, Protocol, Rules};
+use adapters::live::{LiveReport, Protocol, Rules, Synchronisation};
 use adapters::protocol::Mode;
 use clap::ArgMatches;
 use fsin::result::{RankRow, RunResult};
@@ -10,8 +10,13 @@ use fsin::words::counted;
 use crate::cli::serve::model::Model;
 use crate::cli::{Complaint, Exit};
 
-/// The protocol that `--sync` names; `None` for a central order.
-pub(super) fn protocol(matches: &ArgMatches, model: &Model, rules: &mut Rules) -> Result<Option<Ahead>, Complaint> {
+/// The synchronisation that `--sync` names; `None` for a central order. Sets the mode in `rules` to quantised, if messages
+/// may be late.
+pub(super) fn protocol(
+    matches: &ArgMatches,
+    model: &Model,
+    rules: &mut Rules,
+) -> Result<Option<Synchronisation>, Complaint> {
     let word = matches.get_one::<String>("sync").map_or("central", String::as_str);
     let refused = |what: &str, remedy: &str| Err(Complaint::new(Exit::Usage, format!("--sync {word}: {what}"), remedy));
     let protocol = match word.split_once(':') {
@@ -22,31 +27,31 @@ pub(super) fn protocol(matches: &ArgMatches, model: &Model, rules: &mut Rules) -
         None if word == "deterministic" => Protocol::Deterministic,
         Some(("quantum", time)) => match parse_span(time).filter(|&time| time > 0) {
             Some(time) => Protocol::Quantum(time),
-            None => return refused("the quantum is not a time above 0 with its unit", "write --sync quantum:1us"),
+            None => return refused("the quantum is not a time above 0 with a unit", "write --sync quantum:1us"),
         },
         _ => {
             let all = "write central, quantum:TIME, null-message, conditional-event, combined, or deterministic";
-            return refused("no such synchronisation", all);
+            return refused("there is no such synchronisation", all);
         }
     };
     let Some(delay) = model.delay else {
-        let what = "in this network the time that a message takes is not known when it is sent";
+        let what = "in this network, the time that a message takes is not known when it is sent";
         return refused(what, "use --sync central, or --network constant-delay");
     };
     if rules.overheads.response != delay {
         let what = "ranks share nodes, and messages within a node take one cycle";
         return refused(what, "use --sync central, or --ranks-per-node 1");
     }
-    // A message may arrive within a quantum that is longer, and is handed over at its end.
+    // In a longer quantum, a message may arrive before the quantum ends; it is handed over at the end, late.
     if let Protocol::Quantum(quantum) = protocol
         && quantum > rules.overheads.horizon(model.clock)
     {
         rules.terms.mode = Mode::Quantised;
     }
-    Ok(Some(Ahead { protocol, delay }))
+    Ok(Some(Synchronisation { protocol, delay }))
 }
 
-/// A warning if messages were late, which makes the run approximate.
+/// A warning if messages were handed over late, which makes the run approximate. `shortest` is the delay in picoseconds.
 pub(super) fn lateness(matches: &ArgMatches, report: &LiveReport, shortest: u64) -> Option<String> {
     let late: u64 = report.guests.iter().map(|guest| guest.late).sum();
     let sum: f64 = report.guests.iter().filter_map(|guest| Some(guest.late_mean? * guest.late as f64)).sum();
@@ -62,8 +67,8 @@ pub(super) fn lateness(matches: &ArgMatches, report: &LiveReport, shortest: u64)
     })
 }
 
-/// Adds the account of the synchronisation; a message takes `shortest` ps.
-pub(super) fn account(rows: &mut [RankRow], report: &LiveReport, shortest: u64) {
+/// Adds the costs of the synchronisation to the rows of the ranks; a message takes `shortest` ps.
+pub(super) fn add_costs(rows: &mut [RankRow], report: &LiveReport, shortest: u64) {
     let end = rows.iter().map(|row| row.time_ps).max().unwrap_or(0);
     for row in rows {
         let Some(counts) = report.guests.get(row.rank as usize).and_then(|guest| guest.sync) else { continue };
@@ -74,7 +79,7 @@ pub(super) fn account(rows: &mut [RankRow], report: &LiveReport, shortest: u64) 
     }
 }
 
-/// The account in one line, as means of all ranks.
+/// The costs of the synchronisation in one line, as means over all ranks; `None` with a central order.
 pub(super) fn line(matches: &ArgMatches, result: &RunResult) -> Option<String> {
     let mean = |figure: &dyn Fn(&RankRow) -> Option<f64>| {
         let all: Vec<f64> = result.ranks.iter().flatten().filter_map(figure).collect();
@@ -86,5 +91,7 @@ pub(super) fn line(matches: &ArgMatches, result: &RunResult) -> Option<String> {
     let run =
         run.map_or_else(|| "never interrupted".to_owned(), |run| format!("{run:.1} delays between interruptions"));
     let word = matches.get_one::<String>("sync").map_or("", String::as_str);
-    Some(format!("--sync {word}: {rounds:.0} rounds of a rank, {relative:.3} of those of quanta of a delay; {run}"))
+    Some(format!(
+        "--sync {word}: {rounds:.0} rounds per rank, {relative:.3} times as many as with quanta of one delay; {run}"
+    ))
 }

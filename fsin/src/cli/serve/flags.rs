@@ -11,7 +11,7 @@ use clap::builder::PossibleValuesParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use fsin::experiment::live_keys;
-use fsin::pcapng::{Link, Node, Writer};
+use fsin::pcapng::{LinkType, Node, Writer};
 
 use super::super::guest::token_file;
 use super::super::{Complaint, Exit, args, looking, output};
@@ -201,7 +201,7 @@ pub(in crate::cli) fn watch(matches: &ArgMatches) -> Result<Watch, Complaint> {
             "add --pcap FILE, or leave it out",
         ));
     }
-    let link = if link == "ethernet" { Link::Ethernet } else { Link::User };
+    let link = if link == "ethernet" { LinkType::Ethernet } else { LinkType::User };
     let capture = match create("pcap")? {
         Some(out) => {
             let capture = Writer::<Node>::new(out, link);

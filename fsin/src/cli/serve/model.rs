@@ -11,7 +11,7 @@ use fsin::result::{InputFile, typed};
 use serde_json::{Map, Value, json};
 use tui::view::About;
 
-use crate::cli::args::given;
+use crate::cli::settings::given;
 use crate::cli::{Complaint, Exit, manifest, memory};
 
 /// The network model, and its cycle time.

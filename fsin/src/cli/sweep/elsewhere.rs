@@ -1,4 +1,4 @@
-//! Points that other processes run.
+//! Points of a sweep that other processes run: those of a user's own tool, or those of a Slurm cluster.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::cli::progress::Points;
 use crate::cli::{Complaint, Exit, output};
 
-/// One command per line, for GNU parallel, HyperQueue or a shell.
+/// Prints one command per point, each on a line, for GNU parallel, HyperQueue or a shell.
 pub(super) fn commands(store: &Store, plan: &Plan, todo: &[usize]) -> Result<(), Complaint> {
     let quoted = |path: &Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
     let absolute = std::path::absolute(store.root()).unwrap_or_else(|_| store.root().to_owned());
@@ -23,7 +23,8 @@ pub(super) fn commands(store: &Store, plan: &Plan, todo: &[usize]) -> Result<(),
     Ok(())
 }
 
-/// Submits points and waits for them, unless `detach`; true if they have ended.
+/// Submits points to Slurm and waits for them, unless `detach` is set. Returns true if the job has ended or has been
+/// cancelled.
 pub(super) fn in_slurm(
     store: &Store,
     plan: &Plan,
@@ -48,16 +49,16 @@ pub(super) fn in_slurm(
         return Ok(false);
     }
     let meter = Points::new(quiet, todo.len());
-    let mut silent = 0;
+    let mut failed_queries = 0;
     loop {
         let ended = |point: &&&Point| store.folder(point).exists() || store.failure(point).is_some();
         meter.set(points.iter().filter(ended).count());
         match job.is_alive() {
             Ok(false) => break,
-            Ok(true) => silent = 0,
+            Ok(true) => failed_queries = 0,
             // The controller of a busy cluster may be unresponsive for a while.
-            Err(error) if silent >= 30 => return Err(error.into()),
-            Err(_) => silent += 1,
+            Err(error) if failed_queries >= 30 => return Err(error.into()),
+            Err(_) => failed_queries += 1,
         }
         if stop.load(Ordering::Relaxed) {
             job.cancel()?;

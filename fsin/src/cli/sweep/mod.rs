@@ -15,7 +15,7 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 
 use super::showing::{self, Request, Showing};
-use super::{Complaint, Exit, Flags, args, interrupt, output};
+use super::{Complaint, Exit, Flags, interrupt, output, settings};
 
 mod elsewhere;
 mod lists;
@@ -63,7 +63,7 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
         let parted = |key: &Key| grid.axes.iter().any(|axis| axis.key.name == key.name);
         let given = |key: &Key| matches.get_many::<String>(key.name).into_iter().flatten();
         let several = |key: &Key| if parted(key) { None } else { given(key).find_map(|word| as_several(key, word)) };
-        args::with_several(error, several, |flags| phrase!["give it once for each value: ", flags])
+        settings::with_several(error, several, |flags| phrase!["give it once for each value: ", flags])
     })?;
     if store.exists() {
         let dry = matches.get_flag("dry-run");
@@ -148,7 +148,7 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
 
 /// Warnings about a plan.
 fn warn(plan: &Plan) {
-    for warning in args::misspelt_variables() {
+    for warning in settings::misspelt_variables() {
         output::tell(&format!("warning: {warning}"));
     }
     if plan.version != env!("CARGO_PKG_VERSION") {

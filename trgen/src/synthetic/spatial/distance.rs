@@ -2,7 +2,7 @@
 
 use super::file::{Lines, numbers};
 use super::ring::Rings;
-use super::{Built, Entry, Pattern, Site};
+use super::{Built, Entry, Pattern, PatternContext};
 use crate::catalog::{Component, Parameter};
 use crate::rng::Stream;
 use crate::synthetic::alias::Alias;
@@ -21,10 +21,10 @@ pub(super) static POPULATION: Entry = Entry {
         source: "INSEE, Interconnection Network Simulation and Evaluation Environment",
     },
     aliases: &[],
-    build: |call, site| {
-        let file = numbers(call, site)?;
+    build: |call, context| {
+        let file = numbers(call, context)?;
         let samples = file.lines.iter().flat_map(|(line, row)| row.iter().map(|&distance| (*line, distance, 1.0)));
-        build(call, site, &file, samples.collect())
+        build(call, context, &file, samples.collect())
     },
 };
 
@@ -37,8 +37,8 @@ pub(super) static HISTOGRAM: Entry = Entry {
         source: "INSEE, Interconnection Network Simulation and Evaluation Environment",
     },
     aliases: &[],
-    build: |call, site| {
-        let file = numbers(call, site)?;
+    build: |call, context| {
+        let file = numbers(call, context)?;
         let mut entries = Vec::new();
         for (line, row) in &file.lines {
             match row[..] {
@@ -46,13 +46,13 @@ pub(super) static HISTOGRAM: Entry = Entry {
                 _ => return Err(file.refuse(call, Some(*line), "not a distance and a weight", "write `3 0.25`")),
             }
         }
-        build(call, site, &file, entries)
+        build(call, context, &file, entries)
     },
 };
 
 /// The pattern of entries (line of the file, distance, weight).
-fn build(call: &Call, site: Site, file: &Lines, entries: Vec<(u64, f64, f64)>) -> Built {
-    let rings = Rings::new(site.geometry);
+fn build(call: &Call, context: PatternContext, file: &Lines, entries: Vec<(u64, f64, f64)>) -> Built {
+    let rings = Rings::new(context.geometry);
     let mut weights = vec![0.0; rings.farthest()];
     for (line, distance, weight) in entries {
         if !(distance.fract() == 0.0 && (1.0..=rings.farthest() as f64).contains(&distance)) {

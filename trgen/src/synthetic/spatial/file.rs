@@ -3,7 +3,7 @@
 //! Numbers are separated by blanks, commas or semicolons; `#` begins a comment. A relative path is relative to the
 //! folder of the experiment file that contains the pattern, else to the working directory.
 
-use super::Site;
+use super::PatternContext;
 use crate::catalog::SpecError;
 use crate::synthetic::expr::{Call, Expr};
 
@@ -11,9 +11,9 @@ use crate::synthetic::expr::{Call, Expr};
 const LONGEST: u64 = 256 << 20;
 
 /// The lines of numbers in the file that the parameter `file` names, each with its line number from 1.
-pub(super) fn numbers(call: &Call, site: Site) -> Result<Lines, SpecError> {
+pub(super) fn numbers(call: &Call, context: PatternContext) -> Result<Lines, SpecError> {
     let name = call.word("file")?;
-    let path = site.folder.join(&name);
+    let path = context.folder.join(&name);
     let refuse = |what: String, remedy: &str| match call.given("file") {
         Some(given) => call.refuse(given, &what, remedy),
         None => call.refuse_all(&what, remedy),

@@ -2,7 +2,7 @@
 
 use super::offset::add;
 use super::uniform::any_other;
-use super::{Built, Entry, Pattern, Site};
+use super::{Built, Entry, Pattern, PatternContext};
 use crate::catalog::{Component, Parameter};
 use crate::rng::Stream;
 use crate::synthetic::draw::below;
@@ -23,8 +23,8 @@ pub(super) static GROUPSHIFT: Entry = Entry {
     build,
 };
 
-fn build(call: &Call, site: Site) -> Built {
-    let nodes = site.nodes();
+fn build(call: &Call, context: PatternContext) -> Built {
+    let nodes = context.nodes();
     let size = call.integer("g", 1..=i64::from(nodes))? as u32;
     if !nodes.is_multiple_of(size) {
         return Err(call.refuse_all(

@@ -16,7 +16,7 @@ pub(super) static SEMI: Entry = Entry {
         source: "FSIN, Universidad del Pais Vasco (2017)",
     },
     aliases: &[],
-    build: |_, site| Ok(Box::new(Semi { geometry: site.geometry.clone() })),
+    build: |_, context| Ok(Box::new(Semi { geometry: context.geometry.clone() })),
 };
 
 #[derive(Debug)]

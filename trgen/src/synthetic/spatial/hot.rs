@@ -7,7 +7,7 @@
 //! of the region belongs to it in part, and is chosen proportionally less often than the others.
 
 use super::uniform::any_other;
-use super::{Built, Entry, Pattern, Site};
+use super::{Built, Entry, Pattern, PatternContext};
 use crate::catalog::{Component, Parameter};
 use crate::rng::Stream;
 use crate::synthetic::draw::{below, chance};
@@ -23,8 +23,8 @@ pub(super) static HOTREGION: Entry = Entry {
         source: "FSIN, Universidad del Pais Vasco (2017)",
     },
     aliases: &[],
-    build: |call, site| {
-        let nodes = site.nodes();
+    build: |call, context| {
+        let nodes = context.nodes();
         if nodes < 8 {
             return Err(call.refuse_all(
                 &format!("`hotregion` prefers an eighth of the nodes, and an eighth of {nodes} is less than one"),
@@ -92,8 +92,8 @@ pub(super) static HOTSPOT: Entry = Entry {
     build: hotspot,
 };
 
-fn hotspot(call: &Call, site: Site) -> Built {
-    let nodes = site.nodes();
+fn hotspot(call: &Call, context: PatternContext) -> Built {
+    let nodes = context.nodes();
     let share = call.number("h", 0.0..=1.0)?;
     let mut hot = Vec::new();
     for &argument in call.rest() {

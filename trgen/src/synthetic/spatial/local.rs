@@ -2,7 +2,7 @@
 
 use super::offset::add;
 use super::ring::walk;
-use super::{Built, Entry, Pattern, Site};
+use super::{Built, Entry, Pattern, PatternContext};
 use crate::Geometry;
 use crate::catalog::{Component, Parameter};
 use crate::rng::Stream;
@@ -19,15 +19,15 @@ pub(super) static LOCAL: Entry = Entry {
         source: "FSIN, Universidad del Pais Vasco (2017)",
     },
     aliases: &[],
-    build: |call, site| match site.geometry.sizes().iter().position(|&size| size < 16) {
+    build: |call, context| match context.geometry.sizes().iter().position(|&size| size < 16) {
         Some(dimension) => Err(call.refuse_all(
             &format!(
                 "`local` needs dimensions of 16 nodes or more, and dimension {dimension} has {}",
-                site.geometry.sizes()[dimension]
+                context.geometry.sizes()[dimension]
             ),
             "a network such as torus:16x16, or `local-gauss(1)`, which takes any",
         )),
-        None => Ok(Box::new(Local { geometry: site.geometry.clone() })),
+        None => Ok(Box::new(Local { geometry: context.geometry.clone() })),
     },
 };
 
@@ -92,10 +92,10 @@ pub(super) static LOCAL_GAUSS: Entry = Entry {
     build: local_gauss,
 };
 
-fn local_gauss(call: &Call, site: Site) -> Built {
+fn local_gauss(call: &Call, context: PatternContext) -> Built {
     let scale = call.number("s", f64::MIN_POSITIVE..=1000.0)?;
-    let farthest = site.geometry.sizes().iter().map(|size| size / 2).sum();
-    Ok(Box::new(Gauss { geometry: site.geometry.clone(), scale, farthest, steps: Vec::new() }))
+    let farthest = context.geometry.sizes().iter().map(|size| size / 2).sum();
+    Ok(Box::new(Gauss { geometry: context.geometry.clone(), scale, farthest, steps: Vec::new() }))
 }
 
 #[derive(Debug)]

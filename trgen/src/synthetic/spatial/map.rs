@@ -1,7 +1,7 @@
 //! A pattern on each part of the network, or on a renumbering of it.
 
 use super::random::{setup, shuffled};
-use super::{Built, Entry, Pattern, Site, build};
+use super::{Built, Entry, Pattern, PatternContext, build};
 use crate::Geometry;
 use crate::catalog::{Component, Parameter};
 use crate::rng::{Stream, mix2};
@@ -31,12 +31,12 @@ pub(super) static MAP: Entry = Entry {
     build: map,
 };
 
-fn map(call: &Call, site: Site) -> Built {
+fn map(call: &Call, context: PatternContext) -> Built {
     let (Some(form), Some(pattern)) = (call.given("form"), call.given("pattern")) else {
         return Err(call.refuse_all("`map` needs a form and a pattern", "write map(block:16, uniform)"));
     };
-    let nodes = site.nodes();
-    let inner = |geometry: &Geometry, seed| build(call.text(), pattern, Site { geometry, seed, ..site });
+    let nodes = context.nodes();
+    let inner = |geometry: &Geometry, seed| build(call.text(), pattern, PatternContext { geometry, seed, ..context });
     let line = |size: u32| Geometry::new(&[size]).ok_or_else(|| call.refuse(form, "0 nodes", "1 or more"));
     let divisor = |argument: &Expr| {
         let size = argument.integer().and_then(|size| u32::try_from(size).ok());
@@ -52,7 +52,7 @@ fn map(call: &Call, site: Site) -> Built {
             let (size, parts) = if block { (size, nodes / size) } else { (nodes / size, size) };
             let geometry = line(size)?;
             // A pattern that is drawn before the run is drawn for each part separately.
-            let part = |part: u32| inner(&geometry, mix2(site.seed, u64::from(part)));
+            let part = |part: u32| inner(&geometry, mix2(context.seed, u64::from(part)));
             let parts = (0..parts).map(part).collect::<Result<Vec<_>, _>>()?;
             Ok(Box::new(Parts { parts, size, block }))
         }
@@ -60,7 +60,7 @@ fn map(call: &Call, site: Site) -> Built {
             let size = divisor(&argument.value)?;
             let geometry = line(nodes / size)?;
             // Nodes at one position know nothing of those at another.
-            let groups = (0..size).map(|_| inner(&geometry, site.seed)).collect::<Result<Vec<_>, _>>()?;
+            let groups = (0..size).map(|_| inner(&geometry, context.seed)).collect::<Result<Vec<_>, _>>()?;
             Ok(Box::new(Parts { parts: groups, size: nodes / size, block: false }))
         }
         ("grid", [argument]) => {
@@ -75,15 +75,15 @@ fn map(call: &Call, site: Site) -> Built {
                     "sizes with x between them, such as 8x8, whose product is N",
                 ));
             };
-            inner(&grid, site.seed)
+            inner(&grid, context.seed)
         }
         ("random", []) => {
-            let numbers = shuffled(nodes, &mut setup(site.seed, "map"));
+            let numbers = shuffled(nodes, &mut setup(context.seed, "map"));
             let mut places = vec![0; nodes as usize];
             for (node, &number) in numbers.iter().enumerate() {
                 places[number as usize] = node as u32;
             }
-            Ok(Box::new(Renumbered { pattern: inner(site.geometry, site.seed)?, numbers, places }))
+            Ok(Box::new(Renumbered { pattern: inner(context.geometry, context.seed)?, numbers, places }))
         }
         _ => Err(call.refuse(
             form,

@@ -1,7 +1,7 @@
 //! Traffic by a measured communication matrix.
 
 use super::file::numbers;
-use super::{Built, Entry, Pattern, Site};
+use super::{Built, Entry, Pattern, PatternContext};
 use crate::catalog::{Component, Parameter};
 use crate::rng::Stream;
 use crate::synthetic::alias::Alias;
@@ -20,9 +20,9 @@ pub(super) static MATRIX: Entry = Entry {
     build,
 };
 
-fn build(call: &Call, site: Site) -> Built {
-    let nodes = site.nodes() as usize;
-    let file = numbers(call, site)?;
+fn build(call: &Call, context: PatternContext) -> Built {
+    let nodes = context.nodes() as usize;
+    let file = numbers(call, context)?;
     if file.lines.len() != nodes {
         let what = format!("{} lines of numbers for {nodes} nodes", file.lines.len());
         return Err(file.refuse(call, None, &what, "one line of weights for each node"));

@@ -1,7 +1,7 @@
 //! Patterns made of patterns: a draw among several, or one after another.
 
 use super::fixed::Fixed;
-use super::{Built, Entry, Pattern, Site, build};
+use super::{Built, Entry, Pattern, PatternContext, build};
 use crate::catalog::{Component, Parameter};
 use crate::rng::Stream;
 use crate::synthetic::draw::positive_unit;
@@ -45,7 +45,7 @@ pub(super) static COMPOSE: Entry = Entry {
     build: compose,
 };
 
-fn mix(call: &Call, site: Site) -> Built {
+fn mix(call: &Call, context: PatternContext) -> Built {
     let mut parts = Vec::new();
     for &argument in call.rest() {
         let weight = argument.name.parse().ok().filter(|&weight: &f64| weight > 0.0 && weight.is_finite());
@@ -53,7 +53,7 @@ fn mix(call: &Call, site: Site) -> Built {
             let problem = format!("`{argument}` is not a weight with its pattern");
             return Err(call.refuse(argument, &problem, "write weight:pattern, such as 0.9:uniform"));
         };
-        parts.push((weight, build(call.text(), &pattern.value, site)?));
+        parts.push((weight, build(call.text(), &pattern.value, context)?));
     }
     if parts.is_empty() {
         return Err(call.refuse_all("`mix` of nothing", "write mix(0.9:uniform, 0.1:hotspot(0.5,0))"));
@@ -92,10 +92,10 @@ impl Pattern for Mix {
     }
 }
 
-fn compose(call: &Call, site: Site) -> Built {
-    let mut places: Vec<u32> = (0..site.nodes()).collect();
+fn compose(call: &Call, context: PatternContext) -> Built {
+    let mut places: Vec<u32> = (0..context.nodes()).collect();
     for &argument in call.rest() {
-        let pattern = build(call.text(), argument, site)?;
+        let pattern = build(call.text(), argument, context)?;
         let Some(map) = pattern.map() else {
             let problem = format!("`{argument}` draws its destinations, and `compose` needs one for every node");
             let remedy = "patterns such as transpose, shift(1), randperm; `mix` draws among patterns";
@@ -108,5 +108,5 @@ fn compose(call: &Call, site: Site) -> Built {
     if call.rest().is_empty() {
         return Err(call.refuse_all("`compose` of nothing", "write compose(shuffle, transpose)"));
     }
-    Ok(Fixed::new(site.nodes(), |node| places[node as usize]))
+    Ok(Fixed::new(context.nodes(), |node| places[node as usize]))
 }

@@ -56,7 +56,7 @@ pub trait Pattern: Debug + Send {
 
 /// The context in which a pattern is built.
 #[derive(Clone, Copy, Debug)]
-pub struct Site<'a> {
+pub struct PatternContext<'a> {
     /// The grid of nodes; networks without a grid pass one dimension.
     pub geometry: &'a Geometry,
     /// Run seed, for patterns that are drawn before the run.
@@ -65,7 +65,7 @@ pub struct Site<'a> {
     pub folder: &'a Path,
 }
 
-impl Site<'_> {
+impl PatternContext<'_> {
     /// Number of nodes.
     #[must_use]
     pub fn nodes(&self) -> u32 {
@@ -75,7 +75,7 @@ impl Site<'_> {
 }
 
 type Built = Result<Box<dyn Pattern>, SpecError>;
-type Entry = expr::Entry<fn(&Call, Site) -> Built>;
+type Entry = expr::Entry<fn(&Call, PatternContext) -> Built>;
 
 /// Patterns that depend on the dimensions of a grid. In networks of switches they see one row of endpoints.
 const OF_A_GRID: [&str; 10] = [
@@ -149,13 +149,13 @@ pub fn aliases(name: &str) -> &'static [&'static str] {
 /// nodes.
 pub fn parse(text: &str, geometry: &Geometry, seed: u64) -> Result<Box<dyn Pattern>, SpecError> {
     let expr = Expr::parse(text)?;
-    build(text, &expr, Site { geometry, seed, folder: Path::new("") })
+    build(text, &expr, PatternContext { geometry, seed, folder: Path::new("") })
 }
 
 /// Builds the pattern described by `expr`, which was parsed from `text`.
-pub(super) fn build(text: &str, expr: &Expr, site: Site) -> Built {
+pub(super) fn build(text: &str, expr: &Expr, context: PatternContext) -> Built {
     let entry = expr::find("traffic pattern", &TABLE, text, expr)?;
-    (entry.build)(&Call::bind(text, expr, &entry.component)?, site)
+    (entry.build)(&Call::bind(text, expr, &entry.component)?, context)
 }
 
 /// A valid example of a pattern that requires arguments; `None` if it requires none.

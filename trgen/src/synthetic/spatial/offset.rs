@@ -14,7 +14,7 @@ pub(super) static TORNADO: Entry = Entry {
         source: "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 3.2",
     },
     aliases: &[],
-    build: |_, site| Ok(everywhere(site.geometry, |size| size.div_ceil(2) - 1)),
+    build: |_, context| Ok(everywhere(context.geometry, |size| size.div_ceil(2) - 1)),
 };
 
 pub(super) static TORNADO_FSIN: Entry = Entry {
@@ -25,9 +25,9 @@ pub(super) static TORNADO_FSIN: Entry = Entry {
         source: "FSIN, Universidad del Pais Vasco (2017)",
     },
     aliases: &[],
-    build: |_, site| {
-        let by = (site.geometry.sizes()[0] - 1) / 2;
-        Ok(along_the_numbering(site.nodes(), by))
+    build: |_, context| {
+        let by = (context.geometry.sizes()[0] - 1) / 2;
+        Ok(along_the_numbering(context.nodes(), by))
     },
 };
 
@@ -44,10 +44,10 @@ pub(super) static NEIGHBOR: Entry = Entry {
         source: "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 3.2",
     },
     aliases: &[],
-    build: |call, site| {
-        let size = site.geometry.sizes()[0];
+    build: |call, context| {
+        let size = context.geometry.sizes()[0];
         let by = call.integer("d", ANY)?.rem_euclid(i64::from(size)) as u32;
-        Ok(Fixed::new(site.nodes(), |node| node - node % size + add(node % size, by, size)))
+        Ok(Fixed::new(context.nodes(), |node| node - node % size + add(node % size, by, size)))
     },
 };
 
@@ -59,7 +59,7 @@ pub(super) static NEIGHBOR_ALL: Entry = Entry {
         source: "BookSim 2, pattern neighbor",
     },
     aliases: &[],
-    build: |_, site| Ok(everywhere(site.geometry, |size| 1 % size)),
+    build: |_, context| Ok(everywhere(context.geometry, |size| 1 % size)),
 };
 
 pub(super) static SHIFT: Entry = Entry {
@@ -75,8 +75,8 @@ pub(super) static SHIFT: Entry = Entry {
         source: "a rotation of the numbering; with s = N/2 it loads the bisection",
     },
     aliases: &[],
-    build: |call, site| {
-        let nodes = site.nodes();
+    build: |call, context| {
+        let nodes = context.nodes();
         let by = call.integer("s", ANY)?.rem_euclid(i64::from(nodes)) as u32;
         Ok(along_the_numbering(nodes, by))
     },

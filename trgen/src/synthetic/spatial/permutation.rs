@@ -1,7 +1,7 @@
 //! Permutations of the bits of a node's number. N is a power of two, b = log2 N.
 
 use super::fixed::Fixed;
-use super::{Built, Entry, Site};
+use super::{Built, Entry, PatternContext};
 use crate::catalog::Component;
 use crate::synthetic::expr::Call;
 
@@ -13,7 +13,7 @@ const fn entry(
     aliases: &'static [&'static str],
     about: &'static str,
     source: &'static str,
-    build: fn(&Call, Site) -> Built,
+    build: fn(&Call, PatternContext) -> Built,
 ) -> Entry {
     Entry { component: Component { name, about, parameters: &[], source }, aliases, build }
 }
@@ -23,28 +23,29 @@ pub(super) static TRANSPOSE: Entry = entry(
     &[],
     "bit j goes to bit (j + floor(b/2)) mod b; on a square 2-D grid of nodes (x,y) sends to (y,x)",
     DALLY,
-    |call, site| bits(call, site, |i, b| rotate(i, b / 2, b)),
+    |call, context| bits(call, context, |i, b| rotate(i, b / 2, b)),
 );
 
 pub(super) static COMPLEMENT: Entry =
-    entry("complement", &[], "inverts all bits", DALLY, |call, site| bits(call, site, |i, b| !i & mask(b)));
+    entry("complement", &[], "inverts all bits", DALLY, |call, context| bits(call, context, |i, b| !i & mask(b)));
 
 pub(super) static BUTTERFLY: Entry =
-    entry("butterfly", &[], "swaps the most and the least significant bit", DUATO, |call, site| {
-        bits(call, site, |i, b| {
+    entry("butterfly", &[], "swaps the most and the least significant bit", DUATO, |call, context| {
+        bits(call, context, |i, b| {
             let (low, high) = (i & 1, i >> b.saturating_sub(1) & 1);
             // Exactly if the two end bits differ, both change.
             if low == high { i } else { i ^ 1 ^ (1 << (b - 1)) }
         })
     });
 
-pub(super) static SHUFFLE: Entry =
-    entry("shuffle", &[], "rotates the bits left by 1", DALLY, |call, site| bits(call, site, |i, b| rotate(i, 1, b)));
+pub(super) static SHUFFLE: Entry = entry("shuffle", &[], "rotates the bits left by 1", DALLY, |call, context| {
+    bits(call, context, |i, b| rotate(i, 1, b))
+});
 
 /// INSEE calls it `inverse`.
 pub(super) static REVERSAL: Entry =
-    entry("reversal", &["inverse"], "reverses the order of the bits", DALLY, |call, site| {
-        bits(call, site, |i, b| (0..b).fold(0, |reversed, j| reversed << 1 | i >> j & 1))
+    entry("reversal", &["inverse"], "reverses the order of the bits", DALLY, |call, context| {
+        bits(call, context, |i, b| (0..b).fold(0, |reversed, j| reversed << 1 | i >> j & 1))
     });
 
 /// The b low bits.
@@ -58,8 +59,8 @@ const fn rotate(i: u32, by: u32, b: u32) -> u32 {
     (wide | wide >> b) as u32 & mask(b)
 }
 
-fn bits(call: &Call, site: Site, destination: impl Fn(u32, u32) -> u32) -> Built {
-    let nodes = site.nodes();
+fn bits(call: &Call, context: PatternContext, destination: impl Fn(u32, u32) -> u32) -> Built {
+    let nodes = context.nodes();
     if !nodes.is_power_of_two() {
         let (name, lower) = (call.name(), 1u64 << nodes.ilog2());
         return Err(call.refuse_all(

@@ -14,9 +14,9 @@ pub(super) static RANDPERM: Entry = Entry {
         source: "BookSim 2, pattern randperm",
     },
     aliases: &[],
-    build: |_, site| {
-        let order = shuffled(site.nodes(), &mut setup(site.seed, "randperm"));
-        Ok(Fixed::new(site.nodes(), |node| order[node as usize]))
+    build: |_, context| {
+        let order = shuffled(context.nodes(), &mut setup(context.seed, "randperm"));
+        Ok(Fixed::new(context.nodes(), |node| order[node as usize]))
     },
 };
 
@@ -28,9 +28,9 @@ pub(super) static BISECT: Entry = Entry {
         source: "Hoefler, Schneider, Lumsdaine, Multistage Switches are not Crossbars (Cluster 2008), effective bisection",
     },
     aliases: &[],
-    build: |_, site| {
-        let nodes = site.nodes();
-        let order = shuffled(nodes, &mut setup(site.seed, "bisect"));
+    build: |_, context| {
+        let nodes = context.nodes();
+        let order = shuffled(nodes, &mut setup(context.seed, "bisect"));
         let mut partner: Vec<u32> = (0..nodes).collect();
         for pair in order.chunks_exact(2) {
             partner[pair[0] as usize] = pair[1];

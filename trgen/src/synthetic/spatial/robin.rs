@@ -14,7 +14,7 @@ pub(super) static DISTRIBUTE: Entry = Entry {
         source: "FSIN, Universidad del Pais Vasco (2017)",
     },
     aliases: &[],
-    build: |_, site| Ok(Box::new(Robin { next: vec![0; site.geometry.nodes()] })),
+    build: |_, context| Ok(Box::new(Robin { next: vec![0; context.geometry.nodes()] })),
 };
 
 pub(super) static RSDIST: Entry = Entry {
@@ -25,7 +25,7 @@ pub(super) static RSDIST: Entry = Entry {
         source: "FSIN, Universidad del Pais Vasco (2017)",
     },
     aliases: &[],
-    build: |_, site| Ok(Box::new(Robin { next: vec![UNDRAWN; site.geometry.nodes()] })),
+    build: |_, context| Ok(Box::new(Robin { next: vec![UNDRAWN; context.geometry.nodes()] })),
 };
 
 /// A start that has not been drawn yet from the node's own stream.

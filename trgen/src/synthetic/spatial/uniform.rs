@@ -14,7 +14,7 @@ pub(super) static UNIFORM: Entry = Entry {
         source: "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 3.2",
     },
     aliases: &[],
-    build: |_, site| Ok(Box::new(Uniform { nodes: site.nodes() })),
+    build: |_, context| Ok(Box::new(Uniform { nodes: context.nodes() })),
 };
 
 #[derive(Debug)]

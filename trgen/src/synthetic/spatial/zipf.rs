@@ -2,7 +2,7 @@
 
 use super::random::{setup, shuffled};
 use super::ring::Rings;
-use super::{Built, Entry, Pattern, Site};
+use super::{Built, Entry, Pattern, PatternContext};
 use crate::catalog::{Component, Parameter};
 use crate::rng::Stream;
 use crate::synthetic::alias::Alias;
@@ -32,15 +32,15 @@ enum By {
     Distance,
 }
 
-fn build(call: &Call, site: Site) -> Built {
+fn build(call: &Call, context: PatternContext) -> Built {
     let exponent = call.number("s", 0.0..=64.0)?;
     let by = call.choice("ranks", &[("random", By::Random), ("id", By::Number), ("distance", By::Distance)])?;
-    let nodes = site.nodes();
+    let nodes = context.nodes();
     let weights: Vec<f64> = (1..nodes).map(|rank| inverse_power(f64::from(rank), exponent)).collect();
     let order = match by {
-        By::Random => Order::global(shuffled(nodes, &mut setup(site.seed, "zipf"))),
+        By::Random => Order::global(shuffled(nodes, &mut setup(context.seed, "zipf"))),
         By::Number => Order::global((0..nodes).collect()),
-        By::Distance => Order::Distance(Rings::new(site.geometry)),
+        By::Distance => Order::Distance(Rings::new(context.geometry)),
     };
     Ok(Box::new(Zipf { nodes: nodes as usize, ranks: Alias::new(&weights), order }))
 }

@@ -4,7 +4,7 @@ use super::{Entry, Process, Temporal};
 use crate::catalog::{Component, SpecError};
 use crate::rng::Stream;
 use crate::synthetic::draw::{ln, ln_one_minus, positive_unit};
-use crate::synthetic::temporal::Site;
+use crate::synthetic::temporal::ProcessContext;
 use crate::units::{Cycle, NodeId};
 
 pub(super) static BERNOULLI: Entry = Entry {
@@ -15,12 +15,12 @@ pub(super) static BERNOULLI: Entry = Entry {
         source: "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 24.2.2",
     },
     aliases: &[],
-    build: |_, site| Ok(Temporal::Process(process(site)?)),
+    build: |_, context| Ok(Temporal::Process(process(context)?)),
 };
 
-/// The process for a site.
-pub(super) fn process(site: Site) -> Result<Box<dyn Process>, SpecError> {
-    Ok(Box::new(Bernoulli { gaps: Gaps::new(site.rate()?) }))
+/// The process for a context.
+pub(super) fn process(context: ProcessContext) -> Result<Box<dyn Process>, SpecError> {
+    Ok(Box::new(Bernoulli { gaps: Gaps::new(context.rate()?) }))
 }
 
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Messages at regular intervals.
 
-use super::{Built, Entry, Process, Site, Temporal};
+use super::{Built, Entry, Process, ProcessContext, Temporal};
 use crate::catalog::{Component, Parameter};
 use crate::rng::{Purpose, Stream, mix2};
 use crate::synthetic::expr::Call;
@@ -21,7 +21,7 @@ pub(super) static PERIODIC: Entry = Entry {
         source: "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 24.2.2",
     },
     aliases: &[],
-    build: |call, site| bursts(call, site, 1),
+    build: |call, context| bursts(call, context, 1),
 };
 
 pub(super) static CBURST: Entry = Entry {
@@ -32,14 +32,14 @@ pub(super) static CBURST: Entry = Entry {
         source: "INSEE, Interconnection Network Simulation and Evaluation Environment",
     },
     aliases: &[],
-    build: |call, site| bursts(call, site, call.integer("B", 1..=1 << 20)? as u64),
+    build: |call, context| bursts(call, context, call.integer("B", 1..=1 << 20)? as u64),
 };
 
-fn bursts(call: &Call, site: Site, burst: u64) -> Built {
-    let period = burst as f64 / site.rate()?;
+fn bursts(call: &Call, context: ProcessContext, burst: u64) -> Built {
+    let period = burst as f64 / context.rate()?;
     let phase = |node: usize| -> f64 {
         // A uniform draw from the period, by a hash: it does not use the node's stream.
-        let key = mix2(mix2(site.seed, Purpose::Temporal as u64), node as u64);
+        let key = mix2(mix2(context.seed, Purpose::Temporal as u64), node as u64);
         let share = (mix2(key, 0x0070_6861_7365) >> 11) as f64 / (1u64 << 53) as f64;
         if period.is_finite() { share * period } else { 0.0 }
     };
@@ -48,7 +48,7 @@ fn bursts(call: &Call, site: Site, burst: u64) -> Built {
         _ => None,
     };
     let node = |node| Node { start: fixed.unwrap_or_else(|| phase(node)), sent: 0 };
-    Ok(Temporal::Process(Box::new(Bursts { period, burst, nodes: (0..site.nodes).map(node).collect() })))
+    Ok(Temporal::Process(Box::new(Bursts { period, burst, nodes: (0..context.nodes).map(node).collect() })))
 }
 
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Processes that depend on receptions or on the placement of tasks.
 
-use super::{Built, Entry, Reaction, Site, Temporal, bernoulli, parse_independent};
+use super::{Built, Entry, ProcessContext, Reaction, Temporal, bernoulli, parse_independent};
 use crate::catalog::{Component, Parameter};
 use crate::synthetic::expr::Call;
 
@@ -52,13 +52,13 @@ pub(super) static BACKGROUND: Entry = Entry {
         source: "INSEE, Interconnection Network Simulation and Evaluation Environment",
     },
     aliases: &[],
-    build: |call, site| {
+    build: |call, context| {
         let load = call.number("l", 0.0..=f64::from(1 << 24))?;
-        Ok(Temporal::Background { process: bernoulli::process(Site { load, ..site })? })
+        Ok(Temporal::Background { process: bernoulli::process(ProcessContext { load, ..context })? })
     },
 };
 
-fn reactive(call: &Call, site: Site) -> Built {
+fn reactive(call: &Call, context: ProcessContext) -> Built {
     const MOST: i64 = 1 << 20;
     let probability = call.number("p", 0.0..=1.0)?;
     let min = call.integer("min", 0..=MOST)?;
@@ -72,7 +72,7 @@ fn reactive(call: &Call, site: Site) -> Built {
         ));
     }
     // Each message causes `mean` others, each of these `mean` more, ...: 1 / (1 - mean) in all.
-    let base = Site { load: site.load * (1.0 - mean), ..site };
+    let base = ProcessContext { load: context.load * (1.0 - mean), ..context };
     let process = match call.given("base") {
         Some(process) => parse_independent(call.text(), process, base)?,
         None => bernoulli::process(base)?,

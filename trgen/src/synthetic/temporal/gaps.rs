@@ -15,9 +15,9 @@ pub(super) static UNIFORM_GAPS: Entry = Entry {
         source: "Jain, The Art of Computer Systems Performance Analysis (1991), 28.1",
     },
     aliases: &[],
-    build: |_, site| {
+    build: |_, context| {
         let node = Node { time: 0.0, promised: Cycle(0) };
-        Ok(Temporal::Process(Box::new(UniformGaps { rate: site.rate()?, nodes: vec![node; site.nodes] })))
+        Ok(Temporal::Process(Box::new(UniformGaps { rate: context.rate()?, nodes: vec![node; context.nodes] })))
     },
 };
 
@@ -57,12 +57,12 @@ impl Process for UniformGaps {
 mod tests {
     use super::*;
     use crate::rng::{Purpose, stream};
-    use crate::synthetic::temporal::{Site, read};
+    use crate::synthetic::temporal::{ProcessContext, read};
 
     #[test]
     fn gaps_end_before_twice_their_mean() {
-        let site = Site { nodes: 1, load: 0.01, mean_phits: 10.0, seed: 3 };
-        let Temporal::Process(mut process) = read("uniform-gaps", site).unwrap() else { panic!("a process") };
+        let context = ProcessContext { nodes: 1, load: 0.01, mean_phits: 10.0, seed: 3 };
+        let Temporal::Process(mut process) = read("uniform-gaps", context).unwrap() else { panic!("a process") };
         let mut rng = stream(3, 0, Purpose::Temporal);
         let (mut at, mut most) = (Cycle(0), 0);
         for _ in 0..10_000 {

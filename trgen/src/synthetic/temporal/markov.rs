@@ -1,7 +1,7 @@
 //! On-off traffic from a two-state Markov chain.
 
 use super::bernoulli::Gaps;
-use super::{Built, Entry, Process, Site, Temporal};
+use super::{Built, Entry, Process, ProcessContext, Temporal};
 use crate::catalog::{Component, ErrorKind, Parameter, SpecError};
 use crate::rng::{Purpose, Stream, mix2};
 use crate::synthetic::expr::Call;
@@ -30,14 +30,14 @@ pub(super) static MARKOV: Entry = Entry {
 /// Least mean number of messages per on-period: below it a node would draw too many periods to find its next message.
 const RAREST: f64 = 1e-6;
 
-fn build(call: &Call, site: Site) -> Built {
+fn build(call: &Call, context: ProcessContext) -> Built {
     let a = call.number("a", f64::MIN_POSITIVE..=1e9)?;
     let p10 = call.number("p10", f64::MIN_POSITIVE..=1.0)?;
     if a < p10 {
         let problem = format!("a = {a} below p10 = {p10} would go from off to on with probability {:.3}", p10 / a);
         return Err(call.refuse_all(&problem, "an a of at least p10"));
     }
-    let Site { load, mean_phits, .. } = site;
+    let ProcessContext { load, mean_phits, .. } = context;
     let rate = (1.0 + a) * (load / mean_phits);
     if rate > 1.0 {
         return Err(SpecError::new(
@@ -55,11 +55,11 @@ fn build(call: &Call, site: Site) -> Built {
     }
     // The initial state is drawn from the steady state: on with probability 1 / (1 + a).
     let node = |node: usize| {
-        let key = mix2(mix2(site.seed, Purpose::Temporal as u64), node as u64);
+        let key = mix2(mix2(context.seed, Purpose::Temporal as u64), node as u64);
         let share = (mix2(key, 0x0073_7461_7465) >> 11) as f64 / (1u64 << 53) as f64;
         Node { on: share * (1.0 + a) < 1.0, until: Cycle(0), drawn: false }
     };
-    let nodes = (0..site.nodes).map(node).collect();
+    let nodes = (0..context.nodes).map(node).collect();
     Ok(Temporal::Process(Box::new(Markov {
         rate,
         on: Gaps::new(p10),

@@ -77,7 +77,7 @@ impl Reaction {
 
 /// The context in which a process is built.
 #[derive(Clone, Copy, Debug)]
-pub struct Site {
+pub struct ProcessContext {
     /// Number of nodes.
     pub nodes: usize,
     /// \[phit/node/cycle\] Load of a node that is not silent.
@@ -88,7 +88,7 @@ pub struct Site {
     pub seed: u64,
 }
 
-impl Site {
+impl ProcessContext {
     /// \[message/node/cycle\] The rate that yields the load, at most 1.
     fn rate(&self) -> Result<f64, SpecError> {
         let rate = self.load / self.mean_phits;
@@ -108,7 +108,7 @@ impl Site {
 }
 
 type Built = Result<Temporal, SpecError>;
-type Entry = expr::Entry<fn(&Call, Site) -> Built>;
+type Entry = expr::Entry<fn(&Call, ProcessContext) -> Built>;
 
 /// All processes. One line per member.
 static TABLE: [&Entry; 9] = [
@@ -133,34 +133,38 @@ pub fn components() -> impl Iterator<Item = &'static Component> {
 /// # Errors
 /// When the text is malformed, the process unknown, a parameter unusable, or the load negative, not a number, or more
 /// than the process can generate.
-pub fn read(text: &str, site: Site) -> Result<Temporal, SpecError> {
-    build(text, &Expr::parse(text)?, site)
+pub fn read(text: &str, context: ProcessContext) -> Result<Temporal, SpecError> {
+    build(text, &Expr::parse(text)?, context)
 }
 
 /// Builds the process described by `expr`, which was parsed from `text`.
-pub(super) fn build(text: &str, expr: &Expr, site: Site) -> Built {
+pub(super) fn build(text: &str, expr: &Expr, context: ProcessContext) -> Built {
     let entry = expr::find("temporal process", &TABLE, text, expr)?;
-    if !(site.load >= 0.0 && site.load.is_finite()) {
+    if !(context.load >= 0.0 && context.load.is_finite()) {
         return Err(SpecError::new(
             ErrorKind::Malformed,
-            format!("load {} is not a number of phits per node and cycle", site.load),
+            format!("load {} is not a number of phits per node and cycle", context.load),
             "a load of 0 or more",
         ));
     }
-    (entry.build)(&Call::bind(text, expr, &entry.component)?, site)
+    (entry.build)(&Call::bind(text, expr, &entry.component)?, context)
 }
 
 /// Builds the process that `text` describes, if every node runs it independently.
 ///
 /// # Errors
 /// As [`read`], and for `shot`, `reactive` and `background`.
-pub fn parse(text: &str, site: Site) -> Result<Box<dyn Process>, SpecError> {
-    parse_independent(text, &Expr::parse(text)?, site)
+pub fn parse(text: &str, context: ProcessContext) -> Result<Box<dyn Process>, SpecError> {
+    parse_independent(text, &Expr::parse(text)?, context)
 }
 
 /// As [`parse`], from `expr`, which was parsed from `text`.
-pub(super) fn parse_independent(text: &str, expr: &Expr, site: Site) -> Result<Box<dyn Process>, SpecError> {
-    match build(text, expr, site)? {
+pub(super) fn parse_independent(
+    text: &str,
+    expr: &Expr,
+    context: ProcessContext,
+) -> Result<Box<dyn Process>, SpecError> {
+    match build(text, expr, context)? {
         Temporal::Process(process) => Ok(process),
         _ => Err(expr::refuse(
             text,

@@ -19,9 +19,9 @@ pub(super) static POISSON: Entry = Entry {
         source: "Jain, The Art of Computer Systems Performance Analysis (1991), 30.1",
     },
     aliases: &[],
-    build: |_, site| {
+    build: |_, context| {
         let node = Node { time: 0.0, promised: Cycle(0) };
-        Ok(Temporal::Process(Box::new(Poisson { rate: site.rate()?, nodes: vec![node; site.nodes] })))
+        Ok(Temporal::Process(Box::new(Poisson { rate: context.rate()?, nodes: vec![node; context.nodes] })))
     },
 };
 

@@ -228,12 +228,12 @@ fn part_seed(seed: u64, part: u64) -> u64 {
     mix2(mix2(seed, Purpose::Part as u64), part)
 }
 
-fn site(config: &Config, seed: u64) -> spatial::Site<'_> {
-    spatial::Site { geometry: &config.geometry, seed, folder: Path::new(&config.folder) }
+fn context(config: &Config, seed: u64) -> spatial::PatternContext<'_> {
+    spatial::PatternContext { geometry: &config.geometry, seed, folder: Path::new(&config.folder) }
 }
 
 fn pattern(config: &Config, term: &Term, seed: u64) -> Result<Box<dyn spatial::Pattern>, Misfit> {
-    spatial::build(&config.pattern, &term.pattern, site(config, seed)).map_err(Word::Pattern.misfit())
+    spatial::build(&config.pattern, &term.pattern, context(config, seed)).map_err(Word::Pattern.misfit())
 }
 
 fn law(config: &Config, term: &Term) -> Result<Box<dyn size::Law>, Misfit> {
@@ -247,12 +247,15 @@ fn law(config: &Config, term: &Term) -> Result<Box<dyn size::Law>, Misfit> {
 fn source(config: &Config, term: &Term, load: f64, seed: u64) -> Result<Synthetic, Misfit> {
     let law = law(config, term)?;
     let pattern = pattern(config, term, seed)?;
-    let site = temporal::Site { nodes: config.geometry.nodes(), load, mean_phits: config.mean_phits(&*law), seed };
+    let context =
+        temporal::ProcessContext { nodes: config.geometry.nodes(), load, mean_phits: config.mean_phits(&*law), seed };
     let process = match &term.temporal {
-        Some(process) => temporal::parse_independent(&config.pattern, process, site).map_err(Word::Pattern.misfit())?,
+        Some(process) => {
+            temporal::parse_independent(&config.pattern, process, context).map_err(Word::Pattern.misfit())?
+        }
         None => {
             let process = Expr::parse(&config.process).map_err(Word::Process.misfit())?;
-            temporal::parse_independent(&config.process, &process, site).map_err(Word::Process.misfit())?
+            temporal::parse_independent(&config.process, &process, context).map_err(Word::Process.misfit())?
         }
     };
     Ok(Synthetic::from_parts(pattern, process, law, config.phit_bytes, config.mode, seed))
@@ -264,10 +267,11 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
     let seed = config.seed;
     let built = pattern(config, term, seed)?;
     let load = term.load.unwrap_or(config.load);
-    let site = temporal::Site { nodes: config.geometry.nodes(), load, mean_phits: config.mean_phits(&*law), seed };
+    let context =
+        temporal::ProcessContext { nodes: config.geometry.nodes(), load, mean_phits: config.mean_phits(&*law), seed };
     let temporal = match &term.temporal {
-        Some(process) => temporal::build(&config.pattern, process, site).map_err(Word::Pattern.misfit())?,
-        None => temporal::read(&config.process, site).map_err(Word::Process.misfit())?,
+        Some(process) => temporal::build(&config.pattern, process, context).map_err(Word::Pattern.misfit())?,
+        None => temporal::read(&config.process, context).map_err(Word::Process.misfit())?,
     };
     let (phit_bytes, mode) = (config.phit_bytes, config.mode);
     let part = |process| Synthetic::from_parts(built, process, law, phit_bytes, mode, seed);
@@ -314,13 +318,13 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
 pub fn background(config: &Config) -> Result<Traffic, Misfit> {
     let load = config.load;
     let law = size::parse(&config.size, config.packet_phits).map_err(Word::Size.misfit())?;
-    let site = temporal::Site {
+    let context = temporal::ProcessContext {
         nodes: config.geometry.nodes(),
         load,
         mean_phits: config.mean_phits(&*law),
         seed: config.seed,
     };
-    let process = match temporal::read(&config.process, site).map_err(Word::Process.misfit())? {
+    let process = match temporal::read(&config.process, context).map_err(Word::Process.misfit())? {
         Temporal::Background { process } => process,
         _ => {
             let refusal = expr::refuse(
@@ -334,7 +338,7 @@ pub fn background(config: &Config) -> Result<Traffic, Misfit> {
     };
     let whole = Expr::parse(&config.pattern).map_err(Word::Pattern.misfit())?;
     let pattern =
-        spatial::build(&config.pattern, &whole, self::site(config, config.seed)).map_err(Word::Pattern.misfit())?;
+        spatial::build(&config.pattern, &whole, self::context(config, config.seed)).map_err(Word::Pattern.misfit())?;
     let source = Synthetic::from_parts(pattern, process, law, config.phit_bytes, config.mode, config.seed);
     Ok(Traffic { root: Root::Part(Box::new(source)), uses_load: false, offered: None })
 }

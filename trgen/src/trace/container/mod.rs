@@ -137,6 +137,6 @@ fn checksum(parts: &[&[u8]]) -> u32 {
 
 /// True if a file that begins like this is a container.
 #[must_use]
-pub fn looks(beginning: &[u8]) -> bool {
+pub fn is_container(beginning: &[u8]) -> bool {
     beginning.starts_with(&MAGIC)
 }

@@ -20,18 +20,19 @@ use crate::units::Picoseconds;
 trait Store: Read + Seek + Send {}
 impl<T: Read + Seek + Send> Store for T {}
 
-/// An open container: its bytes and its decompressor. One context serves all blocks, since creating one takes longer
-/// than decompressing a short block.
-struct Opened {
-    store: Placed,
+/// An open file: its bytes and its decompressor. One context serves all blocks, since creating one takes longer than
+/// decompressing a short block.
+struct OpenFile {
+    store: Positioned,
     context: DCtx<'static>,
 }
 
-/// Bytes, and the current read position: seeking to the current position would discard the read-ahead buffer.
-struct Placed {
+/// A source and its current position. The position is known so that no seek to it is made, which would discard the
+/// read-ahead buffer.
+struct Positioned {
     store: Box<dyn Store>,
-    /// `None` if unknown.
-    at: Option<u64>,
+    /// \[bytes\] The position; `None` if it is unknown.
+    position: Option<u64>,
 }
 
 /// Index entry of a task.
@@ -50,7 +51,7 @@ pub struct TaskSummary {
 /// An open container. Clones share the file.
 #[derive(Clone)]
 pub struct Reader {
-    opened: Arc<Mutex<Opened>>,
+    opened: Arc<Mutex<OpenFile>>,
     /// Its name in errors of a run.
     name: Option<Arc<str>>,
     header: Arc<Header>,
@@ -73,39 +74,46 @@ struct Block {
     raw: Vec<u8>,
 }
 
+/// The number of 4 bytes at a position; 0 beyond the end.
 fn word(bytes: &[u8], position: usize) -> u32 {
     bytes.get(position..position + 4).and_then(|word| word.try_into().ok()).map_or(0, u32::from_le_bytes)
 }
 
+/// The number of 8 bytes at a position; 0 beyond the end.
 fn long(bytes: &[u8], position: usize) -> u64 {
     u64::from(word(bytes, position)) | u64::from(word(bytes, position + 4)) << 32
 }
 
-/// \[bytes\] Memory allocated before that much data is known to be present.
+/// \[bytes\] Most memory that is allocated before the data for it have been read.
 const AT_ONCE: u64 = 1 << 16;
 
-/// Reads `length` bytes, which the file must have: memory grows with the data present.
-fn read_at(Placed { store, at }: &mut Placed, offset: u64, length: u64) -> Result<Vec<u8>, ContainerError> {
-    if at.take() != Some(offset) {
+/// Reads `length` bytes from `offset` on. Memory is allocated as data are read: a damaged length does not exhaust it.
+fn read_at(
+    Positioned { store, position }: &mut Positioned,
+    offset: u64,
+    length: u64,
+) -> Result<Vec<u8>, ContainerError> {
+    if position.take() != Some(offset) {
         store.seek(SeekFrom::Start(offset)).map_err(|error| unreadable(offset, &error))?;
     }
     let mut bytes = Vec::with_capacity(length.min(AT_ONCE) as usize);
     store.take(length).read_to_end(&mut bytes).map_err(|error| unreadable(offset, &error))?;
-    *at = Some(offset + bytes.len() as u64);
+    *position = Some(offset + bytes.len() as u64);
     if (bytes.len() as u64) < length {
         return Err(damaged(offset + bytes.len() as u64, "the file ends within a block"));
     }
     Ok(bytes)
 }
 
-/// Reads and checks a block of at most `limit` \[bytes\] of rows.
+/// Reads and checks the block at `offset`, whose rows may have at most `limit` bytes. `expected` is its kind, task and
+/// number.
 fn read_block(
-    opened: &mut Opened,
+    opened: &mut OpenFile,
     offset: u64,
     expected: (BlockKind, u32, u32),
     limit: u64,
 ) -> Result<Block, ContainerError> {
-    let Opened { store, context } = opened;
+    let OpenFile { store, context } = opened;
     let head = read_at(store, offset, BLOCK_HEADER as u64)?;
     let (raw_length, stored_length) = (word(&head, 13), word(&head, 17));
     if u64::from(raw_length) > limit || u64::from(stored_length) > limit + (1 << 16) {
@@ -155,7 +163,7 @@ impl Reader {
     pub fn open(store: impl Read + Seek + Send + 'static) -> Result<Self, ContainerError> {
         let mut store = store;
         let length = store.seek(SeekFrom::End(0)).map_err(|error| unreadable(0, &error))?;
-        let mut store = Placed { store: Box::new(store), at: None };
+        let mut store = Positioned { store: Box::new(store), position: None };
         let begin = (MAGIC.len() + 4) as u64;
         let head = read_at(&mut store, 0, length.min(begin))?;
         if !head.starts_with(&MAGIC) {
@@ -182,7 +190,7 @@ impl Reader {
         if offset.checked_add(index_length) != Some(trailer_at) || offset < begin {
             return Err(damaged(trailer_at, "the trailer points elsewhere than to the index"));
         }
-        let mut opened = Opened { store, context: DCtx::create() };
+        let mut opened = OpenFile { store, context: DCtx::create() };
         let header_block = read_block(&mut opened, begin, (BlockKind::Header, 0, 0), MAX_RAW as u64)?;
         let header =
             codec::take_header(&header_block.raw, &mut 0).map_err(|what| damaged(begin, format!("header: {what}")))?;
@@ -288,15 +296,18 @@ impl Reader {
         Graph::new(ranks).map_err(|error| damaged(0, error.to_string()))
     }
 
-    /// The header, which holds the kind of the tasks, follows magic number and version.
+    /// The error for a container of programs instead of graphs, or of graphs instead of programs. It names the byte of the
+    /// header, which follows magic number and version.
     fn wrong_content(&self, what: &str) -> ContainerError {
         let byte = Some((MAGIC.len() + 4) as u64);
         ContainerError { byte, what: what.to_owned(), remedy: "see `trace-prep info` for what it holds" }
     }
 }
 
+/// The index: the summary of each task, and its blocks.
 type Index = (Vec<TaskSummary>, Vec<Vec<BlockRow>>);
 
+/// Reads and checks the index. `offset` is its place in the file, `begin` that of the first block.
 fn index(block: &Block, header: &Header, offset: u64, begin: u64) -> Result<Index, ContainerError> {
     let wrong = |what: String| damaged(offset, format!("index: {what}"));
     let mut rows = 0_u64;
@@ -348,10 +359,15 @@ fn index(block: &Block, header: &Header, offset: u64, begin: u64) -> Result<Inde
 pub struct Cursor {
     reader: Reader,
     task: usize,
+    /// Number of the next block among those of the task.
     next_block: usize,
+    /// The rows of the present block.
     raw: Vec<u8>,
+    /// Position of the next row in it.
     at: usize,
+    /// Rows of the block that are left.
     left: u32,
+    /// Place of the block in the file.
     block_offset: u64,
 }
 

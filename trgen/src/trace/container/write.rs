@@ -7,19 +7,22 @@ use super::{BLOCK_HEADER, BlockKind, Header, MAGIC, MAX_RAW, VERSION, checksum};
 use crate::trace::goal::{Graph, Kind, Operation};
 use crate::trace::program::{Event, Program};
 
-/// \[bytes\] Rows of a block; the last row may exceed it.
+/// \[bytes\] A block is complete when its rows have this size; the last row may exceed it.
 const BLOCK: usize = 128 << 10;
-/// \[bytes\] Limit of the buffered rows of all tasks; beyond it all blocks are written as they are.
+/// \[bytes\] Limit of the buffered rows of all tasks. When it is exceeded, all blocks are written, complete or not.
 const WAITING: usize = 64 << 20;
 /// Compression level: fast, and within a few per cent of the slower levels on such rows.
 const LEVEL: i32 = 3;
 
-/// A block under construction.
+/// The block of a task that is under construction.
 #[derive(Clone, Default, Debug)]
-struct Open {
+struct OpenBlock {
     rows: u32,
+    /// The rows, before compression.
     raw: Vec<u8>,
+    /// Number of the block among those of its task.
     ordinal: u32,
+    /// Totals of the task so far, which the index will contain.
     summary: TaskRow,
 }
 
@@ -27,10 +30,14 @@ struct Open {
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     out: W,
+    /// \[bytes\] Written so far.
     offset: u64,
-    open: Vec<Open>,
+    /// By task.
+    open: Vec<OpenBlock>,
+    /// \[bytes\] Buffered rows of all tasks.
     waiting: usize,
     rows_per_block: u32,
+    /// Rows of the index so far, before compression.
     index: Vec<u8>,
     index_rows: u32,
 }
@@ -50,7 +57,7 @@ impl<W: Write> Writer<W> {
         let tasks = header.tasks;
         // A replay holds a block of every task in memory: with many tasks, blocks are smaller.
         let rows_per_block = ((4 << 20) / tasks.max(1)).clamp(256, 4096);
-        let open = vec![Open::default(); tasks as usize];
+        let open = vec![OpenBlock::default(); tasks as usize];
         let offset = (MAGIC.len() + 4) as u64;
         let (index, index_rows) = (Vec::new(), 0);
         let mut writer = Self { out, offset, open, waiting: 0, rows_per_block, index, index_rows };
@@ -149,7 +156,8 @@ impl<W: Write> Writer<W> {
         Ok(self.out)
     }
 
-    fn row(&mut self, task: u32, put: impl FnOnce(&mut Open) -> Result<(), String>) -> io::Result<()> {
+    /// Adds a row, which `put` writes, to the block of a task.
+    fn row(&mut self, task: u32, put: impl FnOnce(&mut OpenBlock) -> Result<(), String>) -> io::Result<()> {
         let Some(open) = self.open.get_mut(task as usize) else {
             return Err(failed(format!("task {task} of {} tasks", self.open.len())));
         };
@@ -167,10 +175,12 @@ impl<W: Write> Writer<W> {
         if self.waiting > WAITING { self.flush_all() } else { Ok(()) }
     }
 
+    /// Writes the blocks of all tasks.
     fn flush_all(&mut self) -> io::Result<()> {
         (0..self.open.len() as u32).try_for_each(|task| self.flush_task(task))
     }
 
+    /// Writes the block of a task, if it has rows.
     fn flush_task(&mut self, task: u32) -> io::Result<()> {
         let open = &mut self.open[task as usize];
         if open.rows == 0 {

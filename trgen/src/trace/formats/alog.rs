@@ -41,12 +41,12 @@ const RECEIVE: &str = "-102";
 const IDLE_TASKS: u64 = 1 << 12;
 
 fn find(source: &Source<'_>) -> Vec<Candidate> {
-    let looks = |line: &String| {
+    let is_header = |line: &String| {
         let mut words = line.split_ascii_whitespace();
         let operation = words.next().and_then(|word| word.parse::<i64>().ok()).is_some_and(|number| number < 0);
         operation && words.next().is_some_and(|word| word.parse::<i64>().is_ok())
     };
-    let files = source.entries().iter().filter(|entry| entry.head.first().is_some_and(looks));
+    let files = source.entries().iter().filter(|entry| entry.head.first().is_some_and(is_header));
     files.map(|entry| Candidate { label: entry.name.clone(), layout: Layout::Whole(entry.name.clone()) }).collect()
 }
 

@@ -1,4 +1,4 @@
-//! Expansion of collective calls, with counts.
+//! Expands collective calls into sends and receives, and counts them.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,13 @@ use crate::units::TaskId;
 
 /// A process that calls a collective on a communicator of the trace.
 pub(super) struct Caller<'a> {
-    /// The number of the communicator, and its members.
+    /// The number of the communicator.
     pub(super) number: u32,
+    /// Its members.
     pub(super) members: &'a [TaskId],
-    /// The process, by its number among all processes and among the members.
+    /// The number of the process among all processes.
     pub(super) task: usize,
+    /// Its number among the members.
     pub(super) rank: usize,
     /// Line of the call, or another number that identifies its place.
     pub(super) line: u64,
@@ -25,12 +27,13 @@ pub(super) struct Caller<'a> {
 pub(super) struct Calls(BTreeMap<(&'static str, &'static str), u64>);
 
 impl Calls {
+    /// Counts a call.
     pub(super) fn count(&mut self, collective: &Collective, algorithm: Algorithm) {
         *self.0.entry((collective.name(), algorithm.name())).or_default() += 1;
     }
 
-    /// Counts a call and appends its expansion to `events`. The call must agree with the other members' `index`-th call
-    /// on the communicator (from 0).
+    /// Counts a call and appends its expansion to `events`. `index` is the number of collectives that the process has
+    /// called on the communicator before; the call must agree with those of the other members with the same index.
     pub(super) fn expand(
         &mut self,
         collective: &Collective,
@@ -50,7 +53,7 @@ impl Calls {
         done.map_err(|error| bad("collective", collective.name(), error.to_string()))
     }
 
-    /// By operation.
+    /// Numbers of calls by operation.
     pub(super) fn by_operation(&self) -> BTreeMap<&'static str, u64> {
         let mut sums = BTreeMap::new();
         for (&(operation, _), calls) in &self.0 {
@@ -59,7 +62,7 @@ impl Calls {
         sums
     }
 
-    /// By operation and algorithm.
+    /// Numbers of calls by operation and algorithm.
     pub(super) fn by_algorithm(&self) -> BTreeMap<(&'static str, &'static str), u64> {
         self.0.clone()
     }
@@ -73,7 +76,7 @@ impl Calls {
     }
 }
 
-/// The error where ranks differ. `place_of` gives the place of another rank's line, if there are such places.
+/// The error if ranks call different collectives. `place_of` gives the place of another rank's line, if there are such places.
 pub(super) fn mismatch(
     rank: usize,
     disagreement: Disagreement<u64>,

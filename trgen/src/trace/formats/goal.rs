@@ -35,12 +35,12 @@ pub(super) const BINARY: Reader = Reader {
         parameters: &[],
         source: "Hoefler, Schneider, Lumsdaine, LogGOPSim, LSAP 2010",
     },
-    find: |source| find(source, |entry| binary::looks(&entry.magic)),
+    find: |source| find(source, |entry| binary::is_binary_graph(&entry.magic)),
     read: |source, candidate, options| read(source, candidate, options, &BINARY),
 };
 
-fn find(source: &Source<'_>, looks: impl Fn(&input::Entry) -> bool) -> Vec<Candidate> {
-    let files = source.entries().iter().filter(|entry| looks(entry));
+fn find(source: &Source<'_>, belongs: impl Fn(&input::Entry) -> bool) -> Vec<Candidate> {
+    let files = source.entries().iter().filter(|entry| belongs(entry));
     files.map(|entry| Candidate { label: entry.name.clone(), layout: Layout::Whole(entry.name.clone()) }).collect()
 }
 
@@ -94,7 +94,7 @@ impl Plain {
         let facts = file.metadata()?;
         let mut magic = [0; 8];
         file.read_exact(&mut magic)?;
-        match facts.is_file() && binary::looks(&magic) {
+        match facts.is_file() && binary::is_binary_graph(&magic) {
             true => Ok(Self { length: facts.len(), file }),
             false => Err(io::ErrorKind::InvalidInput.into()),
         }

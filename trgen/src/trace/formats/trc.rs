@@ -48,11 +48,11 @@ pub(super) const READER: Reader = Reader {
 const IDLE_TASKS: u64 = 1 << 12;
 
 fn find(source: &Source<'_>) -> Vec<Candidate> {
-    let looks = |line: &String| {
+    let is_header = |line: &String| {
         let mut words = line.split_ascii_whitespace();
         matches!(words.next(), Some("c" | "s" | "r")) && words.next().is_some()
     };
-    let files = source.entries().iter().filter(|entry| entry.head.first().is_some_and(looks));
+    let files = source.entries().iter().filter(|entry| entry.head.first().is_some_and(is_header));
     files.map(|entry| Candidate { label: entry.name.clone(), layout: Layout::Whole(entry.name.clone()) }).collect()
 }
 

@@ -26,7 +26,7 @@ pub(super) const READER: Reader = Reader {
 };
 
 fn find(source: &Source<'_>) -> Vec<Candidate> {
-    let files = source.entries().iter().filter(|entry| container::looks(&entry.magic));
+    let files = source.entries().iter().filter(|entry| container::is_container(&entry.magic));
     files.map(|entry| Candidate { label: entry.name.clone(), layout: Layout::Whole(entry.name.clone()) }).collect()
 }
 
@@ -43,7 +43,7 @@ pub(super) fn open_file(path: &Path) -> Result<Option<container::Reader>, ReadEr
     let Ok(mut file) = File::open(path) else { return Ok(None) };
     let mut beginning = Vec::new();
     file.by_ref().take(8).read_to_end(&mut beginning).map_err(|error| place.error(Fault::Io(error)))?;
-    if !container::looks(&beginning) {
+    if !container::is_container(&beginning) {
         return Ok(None);
     }
     let opened = container::Reader::open(BufReader::new(file)).map_err(|error| at(&place, error))?;

@@ -43,14 +43,15 @@ impl Bytes for [u8] {
     }
 }
 
-/// \[bytes\] Size of one read.
+/// \[bytes\] Least size of a read, except at the end of the file.
 const PIECE: u64 = 4 << 20;
 
 /// The part of a file that is in memory.
 struct Window<'a, B: ?Sized> {
     file: &'a B,
+    /// \[bytes\] Length of the file.
     length: u64,
-    /// Offset of the first byte.
+    /// Offset in the file of the first byte in memory.
     begin: u64,
     bytes: Vec<u8>,
 }
@@ -60,7 +61,7 @@ impl<'a, B: Bytes + ?Sized> Window<'a, B> {
         Self { file, length: file.length(), begin: 0, bytes: Vec::new() }
     }
 
-    /// `count` bytes from `at` on; `None` if the file ends before.
+    /// The `count` bytes from offset `at` on; `None` if the file ends before their end.
     fn slice(&mut self, at: u64, count: u64) -> Result<Option<&[u8]>, BinaryError> {
         let end = at.checked_add(count).filter(|&end| end <= self.length);
         let Some(end) = end else { return Ok(None) };
@@ -92,7 +93,7 @@ fn fault(byte: u64, what: impl Into<String>) -> BinaryError {
 
 /// True if a file that begins like this may be a binary graph.
 #[must_use]
-pub fn looks(beginning: &[u8]) -> bool {
+pub fn is_binary_graph(beginning: &[u8]) -> bool {
     beginning.get(..8).is_some_and(|magic| magic == MAGIC.to_le_bytes() || magic == SPENT.to_le_bytes())
 }
 
@@ -144,6 +145,7 @@ pub fn read<B: Bytes + ?Sized>(file: &B) -> Result<Graph, BinaryError> {
     })
 }
 
+/// Reads the section of a rank, which is at byte `offset` of the file. `cpu` and `nic` are the highest numbers permitted.
 fn read_rank(section: &[u8], offset: u64, cpu: u8, nic: u8) -> Result<Rank, BinaryError> {
     let at = |position: usize| offset + position as u64;
     let (Some(nodes), Some(roots)) = (u32_at(section, 0), u32_at(section, 4)) else {
@@ -211,7 +213,8 @@ fn check_edges(rank: &Rank, waits: u64, appendix: u64) -> Result<(), BinaryError
     Ok(())
 }
 
-/// An operation, and the number of operations that wait for its start.
+/// Reads an operation; returns it with the number of operations that wait for its start. `total` is the number of
+/// dependents of the operations before it.
 fn read_node(bytes: &[u8], cpus: u8, nics: u8, total: u64) -> Result<(Node, u32), String> {
     let word = |position| u32_at(bytes, position).unwrap_or_default();
     let size = u64_at(bytes, 9).unwrap_or_default();

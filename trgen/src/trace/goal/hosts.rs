@@ -61,14 +61,17 @@ pub trait Wire {
     fn carry(&mut self, leaves: u64, host: u32, node: u32, operation: &Node) -> Option<u64>;
 }
 
-/// Busy times of the resources of all hosts, host by host: CPUs, sending sides, receiving sides of network interfaces.
+/// The times at which the resources of all hosts are free again, host by host: CPUs, then the sending sides, then the
+/// receiving sides of network interfaces.
 #[derive(Clone, Debug)]
 struct Resources {
+    /// Number of CPUs per host.
     cpus: usize,
     /// Index of the first receiving side within a host; sending sides follow the CPUs.
     receiving: usize,
     /// Number of resources per host.
     each: usize,
+    /// \[ticks\] By host and resource.
     free: Vec<u64>,
 }
 
@@ -78,10 +81,12 @@ impl Resources {
         Self { cpus, receiving: cpus + nics, each, free: vec![0; hosts * each] }
     }
 
+    /// Index of the first resource of a host.
     const fn host(&self, host: u32) -> usize {
         host as usize * self.each
     }
 
+    /// \[ticks\] The time at which all these resources of a host are free.
     fn free(&self, host: u32, needs: Needs) -> u64 {
         let first = self.host(host);
         let cpu = self.free[first + needs.cpu as usize];
@@ -92,16 +97,19 @@ impl Resources {
         }
     }
 
+    /// Occupies a CPU until a time.
     fn take_cpu(&mut self, host: u32, cpu: u8, until: u64) {
         let first = self.host(host);
         self.free[first + cpu as usize] = until;
     }
 
+    /// Occupies the sending side of a network interface until a time.
     fn take_sending(&mut self, host: u32, nic: u8, until: u64) {
         let first = self.host(host) + self.cpus;
         self.free[first + nic as usize] = until;
     }
 
+    /// Occupies the receiving side of a network interface until a time.
     fn take_receiving(&mut self, host: u32, nic: u8, until: u64) {
         let first = self.host(host) + self.receiving;
         self.free[first + nic as usize] = until;
@@ -122,12 +130,14 @@ impl Resources {
     }
 }
 
+/// What waits at a host.
 #[derive(Clone, Default, Debug)]
 struct Host {
     /// Receives waiting for their message.
     posted: Pending,
     /// Messages without a posted receive.
     unexpected: Pending,
+    /// Operations and messages that wait for resources, by the resources that they need.
     queues: Vec<WaitQueue>,
 }
 
@@ -140,6 +150,7 @@ pub struct Hosts {
     resources: Resources,
     hosts: Vec<Host>,
     agenda: Agenda,
+    /// Number of the next event.
     next_number: u64,
     /// Operations that have not started.
     unstarted: u64,
@@ -204,7 +215,7 @@ impl Hosts {
         graph.count_in_ticks(ticks);
         let resources = Resources::new(count, cpus, nics);
         let unstarted = graph.ranks().iter().map(|rank| rank.nodes().len() as u64).sum();
-        // Their numbers are their positions.
+        // The numbers of their events are their positions.
         let roots = std::mem::take(&mut graph.roots);
         let next_number = roots.len() as u64;
         let agenda = Agenda::new(roots);
@@ -255,7 +266,7 @@ impl Hosts {
         &self.graph
     }
 
-    /// Numbers assigned so far: operations inserted, plus messages.
+    /// Number of events so far: operations and messages.
     #[must_use]
     pub const fn events(&self) -> u64 {
         self.next_number
@@ -291,7 +302,7 @@ impl Hosts {
         self.agenda.next_time()
     }
 
-    /// A message for which [`Wire::carry`] returned no time arrives at `time` \[ticks\].
+    /// Announces that a message for which [`Wire::carry`] returned no time arrives at `time` \[ticks\].
     pub fn arrive(&mut self, time: u64, host: u32, node: u32) {
         let number = self.number();
         self.agenda.push(Entry { time, number, item: Item::Message { host, node } });
@@ -336,10 +347,12 @@ impl Hosts {
         true
     }
 
+    /// An operation of a host.
     fn node(&self, host: u32, node: u32) -> Node {
         self.graph.ranks()[host as usize].nodes()[node as usize]
     }
 
+    /// A new number for an event.
     fn number(&mut self) -> u64 {
         let number = self.next_number;
         self.next_number += 1;
@@ -360,6 +373,7 @@ impl Hosts {
         self.enter(at, host, queue as u32);
     }
 
+    /// Inserts an event that looks at a queue, if a time and number are given.
     fn enter(&mut self, at: Option<(u64, u64)>, host: u32, queue: u32) {
         if let Some((time, number)) = at {
             self.agenda.push(Entry { time, number, item: Item::Look { host, queue } });
@@ -400,7 +414,7 @@ impl Hosts {
         self.enter(at, host, index);
     }
 
-    /// A calculation or send starts; its resources are free.
+    /// Starts a calculation or send, whose resources are free.
     fn start<W: Wire + ?Sized>(&mut self, now: u64, host: u32, node: u32, operation: &Node, wire: &mut W) {
         self.mark_started(host, node);
         match operation.kind {
@@ -430,13 +444,14 @@ impl Hosts {
         self.enter_ready();
     }
 
+    /// Marks an operation as started.
     #[inline]
     fn mark_started(&mut self, host: u32, node: u32) {
         self.unstarted -= 1;
         self.graph.ranks[host as usize].nodes[node as usize].waits_for = STARTED;
     }
 
-    /// A receive got a message that is larger than its buffer.
+    /// Records that a receive got a message that is larger than its buffer.
     #[cold]
     fn misfit(&mut self, sender: u32, send: u32, receiver: u32, receive: u32) {
         let (bytes, room) = (self.node(sender, send).size, self.node(receiver, receive).size);
@@ -444,26 +459,27 @@ impl Hosts {
         self.misfits.add(room, bytes, || (place(receiver, receive), place(sender, send)));
     }
 
+    /// Starts a receive: it takes a message that has arrived, or is posted.
     fn receive(&mut self, now: u64, host: u32, node: u32, operation: &Node) {
         self.mark_started(host, node);
         self.release_started(host, operation);
         match self.hosts[host as usize].unexpected.take(operation.peer, operation.tag) {
             Some(message) => {
-                if operation.size < self.node(message.peer, message.node).size {
-                    self.misfit(message.peer, message.node, host, node);
+                if operation.size < self.node(message.peer, message.operation).size {
+                    self.misfit(message.peer, message.operation, host, node);
                 }
                 self.release_finished(host, node, operation);
                 if operation.size > self.params.rendezvous {
-                    let send = self.node(message.peer, message.node);
+                    let send = self.node(message.peer, message.operation);
                     self.resources.hold_sender(message.peer, operation.cpu, operation.nic, now);
                     // An eager send has finished long ago.
                     if send.size > self.params.rendezvous {
-                        self.release_finished(message.peer, message.node, &send);
+                        self.release_finished(message.peer, message.operation, &send);
                     }
                 }
             }
             None => {
-                let receive = pending::Entry { peer: operation.peer, tag: operation.tag, node };
+                let receive = pending::Entry { peer: operation.peer, tag: operation.tag, operation: node };
                 self.hosts[host as usize].posted.push(receive);
                 self.unserved += 1;
             }
@@ -471,7 +487,7 @@ impl Hosts {
         self.enter_ready();
     }
 
-    /// The message of a send arrives; the resources of its destination are free.
+    /// Takes the message of a send that has arrived; the resources of its destination are free.
     fn take_message(&mut self, now: u64, from: u32, node: u32, send: &Node) {
         let host = send.peer;
         let rest = send.size.max(1) - 1;
@@ -484,24 +500,25 @@ impl Hosts {
         match self.hosts[host as usize].posted.take(from, send.tag) {
             Some(posted) => {
                 self.unserved -= 1;
-                let receive = self.node(host, posted.node);
+                let receive = self.node(host, posted.operation);
                 if receive.size < send.size {
-                    self.misfit(from, node, host, posted.node);
+                    self.misfit(from, node, host, posted.operation);
                 }
-                self.release_finished(host, posted.node, &receive);
+                self.release_finished(host, posted.operation, &receive);
                 if send.size > params.rendezvous {
                     self.resources.hold_sender(from, send.cpu, send.nic, now);
                     self.release_finished(from, node, send);
                 }
             }
             None => {
-                let message = pending::Entry { peer: from, tag: send.tag, node };
+                let message = pending::Entry { peer: from, tag: send.tag, operation: node };
                 self.hosts[host as usize].unexpected.push(message);
             }
         }
         self.enter_ready();
     }
 
+    /// Meets the dependencies of the operations that wait for the start of this one.
     fn release_started(&mut self, host: u32, operation: &Node) {
         if operation.on_start > 0 {
             let starts = self.graph.ranks[host as usize].starts(operation);
@@ -509,6 +526,7 @@ impl Hosts {
         }
     }
 
+    /// Meets the dependencies of the operations that wait for the end of this one.
     #[inline]
     fn release_finished(&mut self, host: u32, node: u32, operation: &Node) {
         if operation.on_finish & NEXT == 0 {
@@ -548,6 +566,7 @@ impl Hosts {
         }
     }
 
+    /// Inserts several operations.
     #[inline(never)]
     fn enter_several(&mut self) {
         let mut ready = std::mem::take(&mut self.ready);
@@ -556,6 +575,7 @@ impl Hosts {
         self.ready = ready;
     }
 
+    /// Inserts an operation at the time at which its resources are free.
     fn enter_operation(&mut self, host: u32, node: u32) {
         let operation = &self.graph.ranks[host as usize].nodes[node as usize];
         let time = self.resources.free(host, needs(operation));
@@ -578,8 +598,8 @@ impl Hosts {
                 let name = |value: u32| if value == ANY { "any".to_owned() } else { value.to_string() };
                 let more = host.posted.len() - 1;
                 let more = if more > 0 { format!(", and {more} receives more") } else { String::new() };
-                let (from, tag, node) = (name(posted.peer), name(posted.tag), posted.node + 1);
-                let what = format!("operation {node} waits for a message from rank {from} with tag {tag}{more}");
+                let (from, tag, operation) = (name(posted.peer), name(posted.tag), posted.operation + 1);
+                let what = format!("operation {operation} waits for a message from rank {from} with tag {tag}{more}");
                 remains.waits.push(format!("rank {number}: {what}"));
             } else if let Some(message) = host.unexpected.front() {
                 let (from, tag) = (message.peer, message.tag);

@@ -1,7 +1,7 @@
 //! Waiting entries, in lanes: one per source, or one per source and tag.
 //!
 //! The messages of one source usually arrive in the order of their receives, whatever their tags are and however far
-//! another source is ahead. A **lane per source** therefore usually has the match at its front; its entries are
+//! another source has proceeded. A **lane per source** therefore usually has the match at its front; its entries are
 //! contiguous in memory, so that a lane of thousands is filled and emptied cache line by cache line. Once a search has
 //! had to walk along such a lane, there are **lanes per source and tag**, in which the first entry always matches.
 //!
@@ -19,7 +19,7 @@ struct Waiting {
     /// Sequence number over all lanes.
     number: u32,
     tag: u32,
-    node: u32,
+    operation: u32,
 }
 
 /// The entries of one source, or of one source and tag.
@@ -36,13 +36,14 @@ struct Lane {
 /// Slots of a new table.
 const FEWEST: usize = 4;
 
-/// Lanes, without wildcards.
+/// All lanes. Entries have no wildcards.
 #[derive(Clone, Debug)]
 pub(super) struct Lanes {
     /// True if there are lanes per tag.
     by_tag: bool,
     /// Slots: a power of two, at most half of them in use.
     table: Vec<Option<Lane>>,
+    /// Slots in use, those of empty lanes included.
     used: usize,
     /// Number of the next entry.
     next: u32,
@@ -61,11 +62,11 @@ impl Lanes {
 
     /// Adds an entry to its lane.
     pub(super) fn push(&mut self, entry: Entry) {
-        let Entry { peer, tag, node } = entry;
-        let waiting = Waiting { number: self.next, tag, node };
+        let Entry { peer, tag, operation } = entry;
+        let waiting = Waiting { number: self.next, tag, operation };
         self.next += 1;
-        let place = self.place(peer, tag);
-        match &mut self.table[place] {
+        let slot = self.slot(peer, tag);
+        match &mut self.table[slot] {
             Some(lane) if lane.first.is_some() => lane.others.push_back(waiting),
             Some(lane) => lane.first = Some(waiting),
             None => {
@@ -77,16 +78,16 @@ impl Lanes {
 
     /// Removes the first entry of a source and tag; returns its operation.
     pub(super) fn take(&mut self, peer: u32, tag: u32) -> Result<u32, NotFound> {
-        let place = self.place(peer, tag);
-        let Some(lane) = &mut self.table[place] else { return Err(NotFound::Ended) };
+        let slot = self.slot(peer, tag);
+        let Some(lane) = &mut self.table[slot] else { return Err(NotFound::Ended) };
         let Some(first) = lane.first else { return Err(NotFound::Ended) };
         if first.tag == tag {
             lane.first = lane.others.pop_front();
-            return Ok(first.node);
+            return Ok(first.operation);
         }
         let found = lane.others.iter().take(WALK).position(|waiting| waiting.tag == tag);
         match found.and_then(|found| lane.others.remove(found)) {
-            Some(found) => Ok(found.node),
+            Some(found) => Ok(found.operation),
             None if lane.others.len() > WALK => Err(NotFound::Long),
             None => Err(NotFound::Ended),
         }
@@ -95,8 +96,8 @@ impl Lanes {
     /// The oldest entry.
     pub(super) fn front(&self) -> Option<Entry> {
         let held = self.table.iter().flatten().filter_map(|lane| Some((lane.peer, lane.first?)));
-        let (peer, Waiting { tag, node, .. }) = held.min_by_key(|(_, first)| first.number)?;
-        Some(Entry { peer, tag, node })
+        let (peer, Waiting { tag, operation, .. }) = held.min_by_key(|(_, first)| first.number)?;
+        Some(Entry { peer, tag, operation })
     }
 
     /// All entries, oldest first.
@@ -104,23 +105,23 @@ impl Lanes {
         let mut all = Vec::new();
         for Lane { peer, first, others, .. } in self.table.into_iter().flatten() {
             let entries = first.into_iter().chain(others);
-            all.extend(entries.map(|Waiting { number, tag, node }| (number, Entry { peer, tag, node })));
+            all.extend(entries.map(|Waiting { number, tag, operation }| (number, Entry { peer, tag, operation })));
         }
         all.sort_unstable_by_key(|&(number, _)| number);
         all.into_iter().map(|(_, entry)| entry)
     }
 
     /// The slot of the lane of a source and tag, or the slot for a new one.
-    fn place(&self, peer: u32, tag: u32) -> usize {
+    fn slot(&self, peer: u32, tag: u32) -> usize {
         let tag = if self.by_tag { tag } else { 0 };
         let mask = self.table.len() - 1;
         let key = u64::from(peer) << 32 | u64::from(tag);
         // Multiplication spreads the few bits in which sources and tags differ.
-        let mut place = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & mask;
-        while self.table[place].as_ref().is_some_and(|lane| lane.peer != peer || lane.tag != tag) {
-            place = (place + 1) & mask;
+        let mut slot = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & mask;
+        while self.table[slot].as_ref().is_some_and(|lane| lane.peer != peer || lane.tag != tag) {
+            slot = (slot + 1) & mask;
         }
-        place
+        slot
     }
 
     /// Inserts a lane for a source and tag that has none.
@@ -129,8 +130,8 @@ impl Lanes {
             self.renew();
         }
         self.used += 1;
-        let place = self.place(lane.peer, lane.tag);
-        self.table[place] = Some(lane);
+        let slot = self.slot(lane.peer, lane.tag);
+        self.table[slot] = Some(lane);
     }
 
     /// Moves the nonempty lanes to a new table, of which they occupy at most a quarter.
@@ -140,8 +141,8 @@ impl Lanes {
         self.used = held.len();
         self.table = vec![None; (4 * self.used).next_power_of_two().max(FEWEST)];
         for lane in held {
-            let place = self.place(lane.peer, lane.tag);
-            self.table[place] = Some(lane);
+            let slot = self.slot(lane.peer, lane.tag);
+            self.table[slot] = Some(lane);
         }
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct Entry {
     /// The tag, or [`ANY`].
     pub(super) tag: u32,
     /// The operation: the receive, or the send of the message.
-    pub(super) node: u32,
+    pub(super) operation: u32,
 }
 
 impl Entry {
@@ -134,16 +134,16 @@ impl Pending {
                 Err(NotFound::Long) => self.deal(false),
             }
         }
-        let node = match self.lanes.as_mut()?.take(peer, tag) {
+        let operation = match self.lanes.as_mut()?.take(peer, tag) {
             Err(NotFound::Long) => {
                 self.deal(true);
                 self.lanes.as_mut()?.take(peer, tag)
             }
             found => found,
         };
-        let node = node.ok()?;
+        let operation = operation.ok()?;
         self.count -= 1;
-        Some(Entry { peer, tag, node })
+        Some(Entry { peer, tag, operation })
     }
 
     /// The first entry of the list that matches, if it is among the first `most`.
@@ -235,17 +235,17 @@ mod tests {
         fn the_first_that_matches_is_taken(steps in steps()) {
             let mut pending = Pending::default();
             let mut plain: VecDeque<Entry> = VecDeque::new();
-            for (node, (push, peer, tag)) in (0..).zip(steps) {
+            for (operation, (push, peer, tag)) in (0..).zip(steps) {
                 if push {
-                    pending.push(Entry { peer, tag, node });
-                    plain.push_back(Entry { peer, tag, node });
+                    pending.push(Entry { peer, tag, operation });
+                    plain.push_back(Entry { peer, tag, operation });
                 } else {
                     let found = plain.iter().position(|entry| entry.matches(peer, tag));
-                    let expected = found.and_then(|found| plain.remove(found)).map(|entry| entry.node);
-                    prop_assert_eq!(pending.take(peer, tag).map(|entry| entry.node), expected);
+                    let expected = found.and_then(|found| plain.remove(found)).map(|entry| entry.operation);
+                    prop_assert_eq!(pending.take(peer, tag).map(|entry| entry.operation), expected);
                 }
                 prop_assert_eq!(pending.len(), plain.len());
-                prop_assert_eq!(pending.front().map(|entry| entry.node), plain.front().map(|entry| entry.node));
+                prop_assert_eq!(pending.front().map(|entry| entry.operation), plain.front().map(|entry| entry.operation));
             }
         }
     }

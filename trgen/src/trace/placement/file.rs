@@ -1,4 +1,4 @@
-//! A placement that a file lists.
+//! A placement that is listed in a file.
 
 use std::path::Path;
 
@@ -20,8 +20,8 @@ pub(super) const FILE: Row = Row {
         }],
         source: "",
     },
-    rule: Rule::Order(|words, site| match words {
-        Some(path) if !path.is_empty() => listed(Path::new(path), site.tasks, site.geometry.nodes()),
+    rule: Rule::Order(|words, context| match words {
+        Some(path) if !path.is_empty() => listed(Path::new(path), context.tasks, context.geometry.nodes()),
         Some(_) | None => Err(needs("file", "the path of a file", "file:nodes.txt")),
     }),
 };

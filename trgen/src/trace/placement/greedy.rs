@@ -19,7 +19,7 @@ pub(super) const GREEDY: Row = Row {
     rule: Rule::ByTraffic(|_| Ok(Informed::Greedy)),
 };
 
-/// The node of each task, among `nodes`, which are at least as many.
+/// The node of each task, among `nodes` nodes. There must be at least as many nodes as tasks.
 ///
 /// The time is proportional to nodes times pairs of communicating tasks.
 pub(super) fn greedy(partners: &Partners, nodes: usize, distance: &dyn Distance) -> Vec<NodeId> {
@@ -28,7 +28,7 @@ pub(super) fn greedy(partners: &Partners, nodes: usize, distance: &dyn Distance)
     let mut free: Vec<NodeId> = (0..nodes).map(NodeId::at).collect();
     // [bytes] Exchanged by each task with the placed ones.
     let mut near = vec![0_u128; tasks];
-    // Tasks by those bytes; outdated entries are skipped.
+    // Tasks in the order of these bytes; entries with an outdated number of bytes are skipped.
     let mut next: BinaryHeap<(u128, Reverse<u32>)> = (0..tasks as u32).map(|task| (0, Reverse(task))).collect();
     let mut first = (0..tasks as u32).max_by_key(|&task| (partners.traffic(task), Reverse(task)));
     while let Some(task) = first.take().or_else(|| {

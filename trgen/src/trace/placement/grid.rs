@@ -12,7 +12,7 @@ pub(super) const ROW: Row = Row {
         parameters: &[],
         source: INSEE,
     },
-    rule: Rule::Order(|_, site| along("row", site.geometry, |at, _| at.reverse())),
+    rule: Rule::Order(|_, context| along("row", context.geometry, |at, _| at.reverse())),
 };
 
 pub(super) const COLUMN: Row = Row {
@@ -22,7 +22,7 @@ pub(super) const COLUMN: Row = Row {
         parameters: &[],
         source: INSEE,
     },
-    rule: Rule::Order(|_, site| along("column", site.geometry, |_, _| ())),
+    rule: Rule::Order(|_, context| along("column", context.geometry, |_, _| ())),
 };
 
 pub(super) const DIAGONAL: Row = Row {
@@ -33,9 +33,9 @@ pub(super) const DIAGONAL: Row = Row {
         parameters: &[],
         source: INSEE,
     },
-    rule: Rule::Order(|_, site| {
+    rule: Rule::Order(|_, context| {
         // Planes, anti-diagonals, positions from the bottom.
-        let tasks = along("diagonal", site.geometry, |at, _| {
+        let tasks = along("diagonal", context.geometry, |at, _| {
             at[0] += at[1];
             at.swap(0, 1);
             at.reverse();
@@ -56,8 +56,8 @@ pub(super) const QUADRANT: Row = Row {
         parameters: &[],
         source: INSEE,
     },
-    rule: Rule::Order(|_, site| {
-        along("quadrant", site.geometry, |at, sizes| {
+    rule: Rule::Order(|_, context| {
+        along("quadrant", context.geometry, |at, sizes| {
             let halves = at.iter().zip(sizes).map(|(&at, &size)| u32::from(at >= size.div_ceil(2)));
             let halves: Vec<u32> = halves.collect();
             at.extend(halves);

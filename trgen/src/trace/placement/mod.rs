@@ -44,13 +44,13 @@ struct Row {
 enum Rule {
     /// Task i takes the i-th node of an order, by the words after the colon. A placement whose component has no
     /// parameters is not given any.
-    Order(fn(Option<&str>, &Site<'_>) -> Result<Vec<NodeId>, SpecError>),
+    Order(fn(Option<&str>, &PlacementContext<'_>) -> Result<Vec<NodeId>, SpecError>),
     /// By the communication matrix and the distances, by the words after the colon.
     ByTraffic(for<'a> fn(Option<&'a str>) -> Result<Informed<'a>, SpecError>),
 }
 
 /// What an order of nodes is made for.
-struct Site<'a> {
+struct PlacementContext<'a> {
     geometry: &'a Geometry,
     tasks: usize,
     seed: u64,
@@ -158,7 +158,7 @@ pub fn check(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result
     fit(tasks, geometry.nodes())?;
     let (rule, words) = rule(spec)?;
     match rule {
-        Rule::Order(order) => order(words, &Site { geometry, tasks, seed }).map(|_| ()),
+        Rule::Order(order) => order(words, &PlacementContext { geometry, tasks, seed }).map(|_| ()),
         Rule::ByTraffic(read) => match read(words)? {
             Informed::Greedy => Ok(()),
             Informed::Optimise { start, .. } => check(start, tasks, geometry, seed),
@@ -183,7 +183,7 @@ pub fn place(
     let (rule, words) = rule(spec)?;
     let informed = match rule {
         Rule::Order(order) => {
-            let mut nodes = order(words, &Site { geometry, tasks, seed })?;
+            let mut nodes = order(words, &PlacementContext { geometry, tasks, seed })?;
             nodes.truncate(tasks);
             return Ok(Placed { nodes, descent: None });
         }

@@ -10,7 +10,7 @@ use crate::units::NodeId;
 
 pub(super) const CONSECUTIVE: Row = Row {
     component: Component { name: "consecutive", about: "task i on node i", parameters: &[], source: PASCUAL },
-    rule: Rule::Order(|_, site| Ok((0..site.geometry.nodes()).map(NodeId::at).collect())),
+    rule: Rule::Order(|_, context| Ok((0..context.geometry.nodes()).map(NodeId::at).collect())),
 };
 
 pub(super) const SHUFFLE: Row = Row {
@@ -21,8 +21,8 @@ pub(super) const SHUFFLE: Row = Row {
         parameters: &[],
         source: INSEE,
     },
-    rule: Rule::Order(|_, site| {
-        let (nodes, leaf) = (site.geometry.nodes(), site.geometry.leaf() as usize);
+    rule: Rule::Order(|_, context| {
+        let (nodes, leaf) = (context.geometry.nodes(), context.geometry.leaf() as usize);
         let hand = if leaf > 1 { leaf } else { 2 };
         Ok((0..hand).flat_map(|first| (first..nodes).step_by(hand)).map(NodeId::at).collect())
     }),
@@ -35,8 +35,8 @@ pub(super) const SHIFT: Row = Row {
         parameters: &[Parameter { name: "s", about: "nodes to shift by", range: "0..N", default: "" }],
         source: PASCUAL,
     },
-    rule: Rule::Order(|words, site| match words {
-        Some(words) => shift(words, site.geometry.nodes()),
+    rule: Rule::Order(|words, context| match words {
+        Some(words) => shift(words, context.geometry.nodes()),
         None => Err(needs("shift", "the number of nodes to shift by", "shift:4")),
     }),
 };
@@ -48,9 +48,9 @@ pub(super) const RANDOM: Row = Row {
         parameters: &[],
         source: PASCUAL,
     },
-    rule: Rule::Order(|_, site| {
-        let mut all: Vec<NodeId> = (0..site.geometry.nodes()).map(NodeId::at).collect();
-        all.shuffle(&mut stream(site.seed, 0, Purpose::Placement));
+    rule: Rule::Order(|_, context| {
+        let mut all: Vec<NodeId> = (0..context.geometry.nodes()).map(NodeId::at).collect();
+        all.shuffle(&mut stream(context.seed, 0, Purpose::Placement));
         Ok(all)
     }),
 };

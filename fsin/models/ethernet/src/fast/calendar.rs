@@ -1,26 +1,32 @@
 //! Events in the order of their times.
 //!
 //! Source: Brown, Calendar queues: a fast O(1) priority queue implementation for the simulation event set problem, CACM
-//! 31(10), 1988. The width of a day is fixed when the network is built. What lies beyond a year waits in a heap.
+//! 31(10), 1988. A day is a short interval of time, and a year has [`DAYS`] days. The events of the present day are
+//! sorted; those of the rest of the year have an unsorted list for each day, which is sorted when the day begins. Events
+//! beyond the year wait in a heap. Unlike in the source, the length of a day is fixed when the network is built.
+//!
+//! The engine calls [`Calendar::add`] for each new event, and [`Calendar::next_at`] followed by [`Calendar::pop`] for the
+//! earliest one.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::rules::slab::Slab;
 
-/// Days of a year.
+/// Number of days of a year; a power of two.
 const DAYS: usize = 8192;
 
 /// The end of a list.
 const END: u32 = u32::MAX;
 
-/// An event. Those at the same instant and of the same order are alike.
+/// An event. Events with equal `at` and `order` are interchangeable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Event {
-    /// \[ps\]
+    /// \[ps\] When it happens.
     pub(super) at: u64,
+    /// The order of events that happen at the same time: the least is first.
     pub(super) order: u64,
-    /// The frame, or the connection of a timer.
+    /// What it concerns: a frame, or the connection of a timer.
     pub(super) handle: u32,
 }
 
@@ -47,23 +53,26 @@ impl Ord for Event {
 /// All events to come.
 #[derive(Debug)]
 pub(super) struct Calendar {
-    /// A day has 2 to the power of `shift` ps.
+    /// A day lasts 2^`shift` ps.
     shift: u32,
-    /// The day up to which events are in `today`.
+    /// The present day, counted from time 0.
     day: u64,
-    /// Events of `day` and before, the earliest last.
+    /// The events of the present day and before, the earliest last.
     today: Vec<Event>,
-    /// By day of the year from `day` on: a list of its events, without order.
+    /// By day modulo [`DAYS`], for the days of the year that begins with the present one: the head of the list of its
+    /// events; [`END`] if there are none.
     days: Vec<u32>,
-    /// Events of these lists, each with the next one.
+    /// The events in these lists, each with the index of the next one.
     waiting: Slab<(Event, u32)>,
-    /// By day of the year: whether there are any.
+    /// By day modulo [`DAYS`], a bit: whether its list has events.
     busy: Vec<u64>,
+    /// The events beyond the year, the earliest first.
     later: BinaryHeap<Reverse<Event>>,
 }
 
 impl Calendar {
-    /// For events that lie up to `span` ps ahead, of which about one in `spacing` ps happens under full load.
+    /// A calendar for events that are mostly added at most `span` ps before they happen, and of which about one happens
+    /// every `spacing` ps under full load. These numbers affect the speed only.
     pub(super) fn new(span: u64, spacing: u64) -> Self {
         let width = spacing.max(span / (DAYS as u64 - 2)).clamp(1, 1 << 50);
         Self {
@@ -77,6 +86,7 @@ impl Calendar {
         }
     }
 
+    /// Adds an event, which may be earlier than others in the calendar.
     #[inline]
     pub(super) fn add(&mut self, event: Event) {
         let day = event.at >> self.shift;
@@ -84,37 +94,38 @@ impl Calendar {
             let place = self.today.partition_point(|other| *other > event);
             self.today.insert(place, event);
         } else if day < self.day + DAYS as u64 {
-            self.put(day, event);
+            self.put_in_list(day, event);
         } else {
             self.later.push(Reverse(event));
         }
     }
 
+    /// Adds an event to the list of a day of the year other than the present one.
     #[inline(always)]
-    fn put(&mut self, day: u64, event: Event) {
+    fn put_in_list(&mut self, day: u64, event: Event) {
         let slot = day as usize % DAYS;
         let next = self.days[slot];
         self.days[slot] = self.waiting.store((event, next));
         self.busy[slot / 64] |= 1 << (slot % 64);
     }
 
-    /// \[ps\] The instant of the next event.
+    /// \[ps\] The time of the next event; `None` if there is none. Must precede each [`pop`](Self::pop).
     #[inline]
     pub(super) fn next_at(&mut self) -> Option<u64> {
         if self.today.is_empty() {
-            self.turn();
+            self.begin_next_day();
         }
         self.today.last().map(|event| event.at)
     }
 
-    /// The next event, after [`next_at`](Self::next_at).
+    /// Removes the next event. Call [`next_at`](Self::next_at) first, which begins its day.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Event> {
         self.today.pop()
     }
 
-    /// Goes on to the next day with events, if there is one.
-    fn turn(&mut self) {
+    /// Makes the next day with events the present one, if there is one.
+    fn begin_next_day(&mut self) {
         let day = match self.next_busy_day() {
             Some(day) => day,
             None => match self.later.peek() {
@@ -141,7 +152,7 @@ impl Calendar {
             if then == day {
                 self.today.push(event);
             } else {
-                self.put(then, event);
+                self.put_in_list(then, event);
             }
         }
         if self.today.len() > 1 {
@@ -149,7 +160,7 @@ impl Calendar {
         }
     }
 
-    /// The next day of the year with events.
+    /// The next day of the year with events, counted from time 0.
     fn next_busy_day(&self) -> Option<u64> {
         let first = (self.day as usize + 1) % DAYS;
         let words = self.busy.len();
@@ -169,7 +180,7 @@ impl Calendar {
         None
     }
 
-    /// Visits all events, without order.
+    /// Visits all events, in no particular order.
     pub(super) fn visit(&self, mut visit: impl FnMut(&Event)) {
         self.today.iter().for_each(&mut visit);
         self.later.iter().for_each(|Reverse(event)| visit(event));

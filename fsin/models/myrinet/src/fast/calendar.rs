@@ -1,9 +1,9 @@
-//! Events to come, in the order of instants and, within an instant, of kinds.
+//! Future events, in the order of their times; events at the same time are in the order of their kinds.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// What happens, in the order within an instant.
+/// What happens, in the order of events at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Kind {
     /// A run of characters has been interrupted: through the channel of a port, the next one does not arrive.
@@ -26,55 +26,61 @@ pub(super) enum Kind {
     Look,
 }
 
+/// An event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Happening {
+pub(super) struct Event {
+    /// \[ticks\] When it happens.
     pub(super) at: u64,
     pub(super) kind: Kind,
     pub(super) port: u32,
+    /// The packet concerned; [`u32::MAX`] if there is none.
     pub(super) packet: u32,
-    /// A character, a version, or STOP.
+    /// By kind: the number of a character, a version of the port's state, or 1 for STOP.
     pub(super) index: u32,
+    /// By kind: the serial number of the packet, by which a reused packet slot is detected.
     pub(super) serial: u64,
 }
 
-impl Ord for Happening {
+impl Ord for Event {
     fn cmp(&self, other: &Self) -> Ordering {
         (self.at, self.kind).cmp(&(other.at, other.kind))
     }
 }
 
-impl PartialOrd for Happening {
+impl PartialOrd for Event {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-/// All events to come.
+/// All future events.
 #[derive(Default, Debug)]
 pub(super) struct Calendar {
-    heap: BinaryHeap<Reverse<Happening>>,
+    heap: BinaryHeap<Reverse<Event>>,
 }
 
 impl Calendar {
+    /// Adds an event.
     #[inline]
-    pub(super) fn add(&mut self, happening: Happening) {
-        self.heap.push(Reverse(happening));
+    pub(super) fn add(&mut self, event: Event) {
+        self.heap.push(Reverse(event));
     }
 
-    /// An event of a port alone.
+    /// Adds an event that concerns a port and no packet.
     #[inline]
     pub(super) fn add_for(&mut self, at: u64, kind: Kind, port: u32, index: u32) {
-        self.add(Happening { at, kind, port, packet: u32::MAX, index, serial: 0 });
+        self.add(Event { at, kind, port, packet: u32::MAX, index, serial: 0 });
     }
 
+    /// \[ticks\] The time of the next event; [`u64::MAX`] if there is none.
     #[inline]
     pub(super) fn next_at(&self) -> u64 {
         self.heap.peek().map_or(u64::MAX, |Reverse(next)| next.at)
     }
 
-    /// The next event of an instant, of this kind or an earlier one.
+    /// Removes the next event, if its time is at most `at` and its kind is `until` or an earlier one.
     #[inline]
-    pub(super) fn pop(&mut self, at: u64, until: Kind) -> Option<Happening> {
+    pub(super) fn pop(&mut self, at: u64, until: Kind) -> Option<Event> {
         let Reverse(next) = self.heap.peek()?;
         if next.at > at || next.kind > until {
             return None;

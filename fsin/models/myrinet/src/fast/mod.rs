@@ -17,7 +17,7 @@ use crate::params::{Params, TICKS};
 use crate::rules::hosts::{Hosts, Loss};
 use crate::rules::wires::{NONE, Wires};
 use crate::{EventKind, Myrinet};
-use calendar::{Calendar, Happening, Kind};
+use calendar::{Calendar, Event, Kind};
 use state::{Input, Output, Run, Waiting};
 
 mod buffers;
@@ -94,8 +94,8 @@ impl Fast {
 
     /// All that happens at an instant.
     fn happen(&mut self, at: u64, notices: &mut Notices) {
-        while let Some(happening) = self.calendar.pop(at, Kind::Mark) {
-            let Happening { kind, port, packet, index, serial, .. } = happening;
+        while let Some(event) = self.calendar.pop(at, Kind::Mark) {
+            let Event { kind, port, packet, index, serial, .. } = event;
             match kind {
                 Kind::End => self.end(port, packet, serial, index, at),
                 Kind::Start => self.start(port, packet, serial, index, at),
@@ -116,7 +116,7 @@ impl Fast {
         while let Some(packet) = self.hosts.too_old(at) {
             self.remove(packet, at, notices);
         }
-        while let Some(Happening { kind, port, index, .. }) = self.calendar.pop(at, Kind::Look) {
+        while let Some(Event { kind, port, index, .. }) = self.calendar.pop(at, Kind::Look) {
             match kind {
                 Kind::Finish => self.finish(port, index, at, notices),
                 Kind::Ask => self.ask(port as usize, at),
@@ -153,7 +153,7 @@ impl Fast {
             let due = at + u64::from(packet.crc() - first) * self.character;
             let version = input.version;
             let (kind, port) = (Kind::Deliver, peer as u32);
-            self.calendar.add(Happening { at: due, kind, port, packet: handle, index: version, serial });
+            self.calendar.add(Event { at: due, kind, port, packet: handle, index: version, serial });
             return;
         }
         self.touch(peer, at);
@@ -264,7 +264,7 @@ impl Fast {
         if !self.wires.dead[port] && (link.is_to_switch || next <= crc) {
             let at = self.outputs[port].free + self.wires.delays[port];
             let serial = self.hosts.packet(packet).serial;
-            self.calendar.add(Happening { at, kind: Kind::End, port: port as u32, packet, index: next, serial });
+            self.calendar.add(Event { at, kind: Kind::End, port: port as u32, packet, index: next, serial });
         }
     }
 
@@ -451,7 +451,7 @@ impl Fast {
         if !self.wires.dead[port] && (link.is_to_switch || next <= whole.crc()) {
             let (at, serial) = (at + self.wires.delays[port], whole.serial);
             let index = next | if has_begun { 0 } else { NEW };
-            self.calendar.add(Happening { at, kind: Kind::Start, port: port as u32, packet, index, serial });
+            self.calendar.add(Event { at, kind: Kind::Start, port: port as u32, packet, index, serial });
         }
     }
 

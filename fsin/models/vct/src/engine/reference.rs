@@ -13,9 +13,9 @@ use trgen::{Cycle, NodeId};
 use super::messages::{Messages, Slot, Unsent};
 use crate::router::arbitration::{Contender, arbiter_key, round_robin, transit_first, winner};
 use crate::router::congestion::{GlobalControl, Timer};
+use crate::router::hop_delays::HopDelays;
 use crate::router::layout::AnySize;
 use crate::router::request::{Head, Input, OutputState, OutputVc, RouteRules, injector_key, packet_key, source_key};
-use crate::router::wires::Wires;
 use crate::router::{CheckedParams, Consumption, Inject, RouterParams, SourceQueue};
 use fsin_core::network::Notices;
 use fsin_core::stats::{Receipt, Recorder};
@@ -111,7 +111,7 @@ pub struct Reference {
     topology: Arc<dyn Topology>,
     shape: Shape,
     requests: RouteRules<AnySize>,
-    wires: Wires,
+    hop_delays: HopDelays,
     control: Option<GlobalControl>,
     clock: Cycle,
     nodes: Vec<Node>,
@@ -152,7 +152,7 @@ impl Reference {
             timer: params.timeouts.map(|limits| Timer::new(limits, outputs)),
         };
         Self {
-            wires: Wires::new(params, &*topology),
+            hop_delays: HopDelays::new(params, &*topology),
             control: GlobalControl::new(params, &*topology),
             requests: RouteRules::new(&checked, AnySize { shape, vcs: params.vcs }, &*topology),
             clock: Cycle::FIRST,
@@ -498,7 +498,7 @@ impl Reference {
             let neighbour = self.topology.neighbour(NodeId::at(node), port);
             let neighbour = neighbour.expect("an output is granted only if space_ahead saw a neighbour");
             // Phits on the link advance.
-            let wire = u64::from(self.wires.to(neighbour.index(), port.index()));
+            let wire = u64::from(self.hop_delays.to(neighbour.index(), port.index()));
             self.last_moved = self.last_moved.max(self.clock + wire);
             if phit.index == 0 {
                 let packet = &mut self.packets[phit.packet];

@@ -8,11 +8,11 @@
 //! - [`injection`]: where a packet enters;
 //! - [`layout`]: the dimensions of a router;
 //! - [`congestion`]: congestion control;
-//! - [`wires`]: the delay of a hop;
+//! - [`hop_delays`]: the delay of a hop;
 //! - [`faults`]: reachability in direct networks with dead links.
 //!
 //! # How the model departs from reality, and who could notice
-//! - A hop costs one cycle, plus the configured delays of link and router ([`wires`]). Zero-load latency of a packet of
+//! - A hop costs one cycle, plus the configured delays of link and router ([`hop_delays`]). Zero-load latency of a packet of
 //!   L phits over D hops is D (1 + link delay + router delay) + L - 1. A router's delay is the same for all packets,
 //!   blocked or not: a comparison of router microarchitectures needs a pipelined model.
 //! - Virtual channels share a link packet by packet, not phit by phit: a started packet never pauses. Average latency
@@ -28,11 +28,11 @@ pub mod arbitration;
 pub mod checked;
 pub mod congestion;
 pub mod faults;
+pub mod hop_delays;
 pub mod injection;
 pub mod layout;
 pub mod params;
 pub mod request;
-pub mod wires;
 
 pub use arbitration::Arbitration;
 pub use checked::CheckedParams;

@@ -172,7 +172,7 @@ impl RouterParams {
             let what = phrase![["in-transit-priority" => self.in_transit_priority], " is not a probability"];
             return Err(SpecError::new(ErrorKind::OutOfRange, what, "use 0 to 1"));
         }
-        super::wires::check(self, topology)?;
+        super::hop_delays::check(self, topology)?;
         self.check_congestion()?;
         let function = self.check_routing(topology)?;
         if self.injection != Injection::Shortest && self.injectors < shape.ports() {

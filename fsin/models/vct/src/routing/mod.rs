@@ -181,9 +181,9 @@ table! {
         HexaAdaptive(direct::double::Double<true, true>) = direct::double::HEXA_ADAPTIVE,
         HexaOblivious(direct::double::Double<true, false>) = direct::double::HEXA_OBLIVIOUS,
         DallyAdaptive(direct::dally::Adaptive) = direct::dally::ADAPTIVE,
-        DallyTrc(direct::dally::Trc) = direct::dally::TRC,
-        DallyBasic(direct::dally::Basic) = direct::dally::BASIC,
-        DallyImproved(direct::dally::Improved) = direct::dally::IMPROVED,
+        DallyTrc(direct::dally::DimensionOrder<false, false>) = direct::dally::TRC,
+        DallyBasic(direct::dally::DimensionOrder<true, false>) = direct::dally::BASIC,
+        DallyImproved(direct::dally::DimensionOrder<true, true>) = direct::dally::IMPROVED,
     }
     switched {
         Tree(switched::tree::Tree) { TreeAdaptive = switched::tree::ADAPTIVE, TreeStatic = switched::tree::STATIC }

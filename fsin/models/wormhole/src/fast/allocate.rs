@@ -1,4 +1,4 @@
-//! VC allocation and switch allocation of a router, by masks where the allocator allows it.
+//! VC allocation and switch allocation of a router. For some allocators they are computed with operations on masks.
 
 use super::part::Part;
 use super::state::{InPort, NOBODY, NOT_HELD, Routers, State, is_by_masks};
@@ -8,23 +8,24 @@ use crate::rules::allocator::Request;
 use crate::rules::routes::{ByKey, Candidate, Outputs, Tier, select};
 use crate::rules::wiring::End;
 
-/// A head that requests output VCs.
+/// A head that requests output VCs in this step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Needy {
-    /// Input VC, by its number in the router.
+    /// Local number of its input VC.
     pub(super) input: u16,
+    /// The output port that it requests.
     pub(super) port: u8,
-    /// VCs of the port that it requests: available ones, not none.
+    /// The available VCs of that port that it requests, as a mask that is not 0.
     pub(super) vcs: u32,
-    /// Those that picked it.
+    /// Those of them that have picked it, as a mask.
     pub(super) granted: u32,
-    /// The output VC that it wins.
+    /// Local number of the output VC that it has won; [`NOBODY`] if it has won none.
     pub(super) won: u16,
-    /// It was granted the switch, too.
+    /// True if it was granted the switch in the same step.
     pub(super) is_granted: bool,
 }
 
-/// A grant of the switch that is used.
+/// A grant of the switch that moves a flit. VCs have their local numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grant {
     pub(super) input: u16,
@@ -32,21 +33,22 @@ pub(super) struct Grant {
     pub(super) is_speculative: bool,
 }
 
-/// Lists and masks of a step, for their memory.
+/// Lists and masks of a step, kept from step to step to save allocations.
 #[derive(Debug)]
 pub(super) struct Scratch {
     pub(super) heads: Vec<Needy>,
     pub(super) grants: Vec<Grant>,
     pub(super) candidates: Vec<Candidate>,
     pub(super) requests: Vec<Request>,
-    /// By input port: VCs that request the switch as a speculation.
+    /// By input port: VCs that request the switch speculatively, as a mask.
     pub(super) speculative: Vec<u32>,
-    /// By input port and output port: the candidate.
+    /// By input port and output port: the VC of the input port that requests the output port.
     pub(super) candidate: Vec<u8>,
-    /// By input port: output ports that it requests, and those that picked it.
+    /// By input port: first the output ports that it requests, then those that have picked it, as masks.
     pub(super) outs: Vec<u64>,
-    /// By output port: input ports that request it.
+    /// By output port: input ports that request it, as a mask.
     pub(super) ins: Vec<u64>,
+    /// Input ports and the output ports that they are given.
     pub(super) pairs: Vec<(u8, u8)>,
 }
 
@@ -66,23 +68,24 @@ impl Scratch {
     }
 }
 
-/// The output VCs of a router as a head sees them that needs one.
-struct Local<'a, const P: usize, const V: usize> {
+/// The output VCs of a router, as a head that needs one sees them.
+struct HeadView<'a, const P: usize, const V: usize> {
     params: &'a Params,
     routers: &'a Routers<P, V>,
     router: usize,
-    /// \[flits\] Of the head's packet.
+    /// \[flits\] Length of the packet of the head.
     flits: u32,
 }
 
-impl<const P: usize, const V: usize> Local<'_, P, V> {
+impl<const P: usize, const V: usize> HeadView<'_, P, V> {
+    /// VCs of a port with their credits.
     fn credits_of(&self, port: usize, vcs: u32) -> impl Iterator<Item = (usize, u32)> {
         let outputs = &self.routers.all[self.router].outputs[port];
         bits(vcs.into()).map(move |vc| (vc, outputs[vc].credits.into()))
     }
 }
 
-impl<const P: usize, const V: usize> Outputs for Local<'_, P, V> {
+impl<const P: usize, const V: usize> Outputs for HeadView<'_, P, V> {
     fn available(&self, port: usize, vcs: u32, tier: Tier) -> u32 {
         let Params { buffer, wait_for_tail_credit, vc_busy_when_full, .. } = *self.params;
         let free = self.routers.all[self.router].out_ports[port].free & vcs;
@@ -98,25 +101,25 @@ impl<const P: usize, const V: usize> Outputs for Local<'_, P, V> {
         self.credits_of(port, vcs).map(|(_, credits)| credits).sum()
     }
 
-    fn ahead(&self, port: usize, vcs: u32) -> u32 {
+    fn occupancy(&self, port: usize, vcs: u32) -> u32 {
         self.credits_of(port, vcs).map(|(_, credits)| self.params.buffer - credits).sum()
     }
 }
 
-/// How far `number` is after `start`, cyclically below `count`.
+/// Distance from `start` to `number` in the cyclic order of the numbers below `count`.
 #[inline(always)]
 const fn after(number: usize, start: usize, count: usize) -> usize {
     if number >= start { number - start } else { number + count - start }
 }
 
-/// The bits of a mask, from `start` on, cyclically.
+/// The positions of the bits of a mask in cyclic order, beginning with `start`.
 #[inline(always)]
 fn bits_from(mask: u32, start: usize) -> impl Iterator<Item = usize> {
     bits(mask.rotate_right(start as u32).into()).map(move |bit| (bit + start) & 31)
 }
 
 impl<const P: usize, const V: usize> Part<P, V> {
-    /// Heads that request an available VC.
+    /// Lists the heads of a router that request an available VC.
     #[inline]
     pub(super) fn collect_heads(&mut self, router: usize) {
         for port in bits(self.routers.all[router].needs) {
@@ -142,14 +145,14 @@ impl<const P: usize, const V: usize> Part<P, V> {
         self.request_by_credits(router, local)
     }
 
-    /// The same where it depends on credits.
+    /// The same, if it depends on credits.
     #[inline(never)]
     fn request_by_credits(&mut self, router: usize, local: usize) -> (u8, u32) {
         let at = self.routers.base(router) + local;
         let input = *self.routers.input(at);
         let number = self.routers.front(at).packet;
         let packet = &self.ends.packets[number];
-        let view = Local { params: &self.params, routers: &self.routers, router, flits: packet.flits };
+        let view = HeadView { params: &self.params, routers: &self.routers, router, flits: packet.flits };
         if !self.is_adaptive {
             return (input.port, view.available(input.port.into(), input.vcs, Tier::Free));
         }
@@ -167,7 +170,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         (port, mask)
     }
 
-    /// Gives output VCs to heads.
+    /// Matches the listed heads with output VCs.
     pub(super) fn allocate_vcs(&mut self, router: usize) {
         match self.params.vc_allocator {
             Kind::Islip { iterations: 1 } => self.islip_vcs(router),
@@ -176,7 +179,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// The first of some VCs of a port, from the pointer of an input VC on.
+    /// The local number of the first of the VCs `vcs` of a head's port, counted from the pointer of its input VC.
     #[inline(always)]
     pub(super) fn pick_vc(&self, router: usize, head: &Needy, vcs: u32) -> usize {
         let first = self.routers.first_vc(head.port.into());
@@ -185,7 +188,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         first + first_from(vcs.into(), if start < self.routers.vcs { start } else { 0 })
     }
 
-    /// Pointers of VC allocation move past a head and the output VC that it wins.
+    /// Moves the pointers of VC allocation past a head and the output VC that it has won.
     #[inline(always)]
     pub(super) fn turn_vc(&mut self, router: usize, head: &Needy) {
         let this = &mut self.routers.all[router];
@@ -193,7 +196,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         this.output_mut(head.won.into()).grant = head.input + 1;
     }
 
-    /// Among heads, the first from the pointer of an output VC on.
+    /// The index of the first head for which `asks` holds, counted from the pointer of an output VC.
     #[inline(always)]
     fn pick_head(&self, router: usize, output: usize, asks: impl Fn(&Needy) -> bool) -> Option<usize> {
         let count = self.routers.of_router();
@@ -209,6 +212,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         best
     }
 
+    /// VC allocation by iSLIP with one iteration.
     fn islip_vcs(&mut self, router: usize) {
         let mut seen = 0u64;
         for at in 0..self.scratch.heads.len() {
@@ -242,6 +246,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
+    /// Separable VC allocation.
     fn separable_vcs(&mut self, router: usize) {
         for at in 0..self.scratch.heads.len() {
             let head = self.scratch.heads[at];
@@ -252,7 +257,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             let Needy { port, granted, .. } = self.scratch.heads[at];
             let output = self.routers.first_vc(port.into()) + granted.trailing_zeros() as usize;
             let asks = |head: &Needy| head.port == port && head.granted == granted;
-            // Of those that picked the same one, the winner meets itself once.
+            // The heads that have picked the same VC find the same winner; each checks whether it is the winner.
             if self.pick_head(router, output, asks) == Some(at) {
                 self.scratch.heads[at].won = output as u16;
             }
@@ -265,7 +270,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// By an allocator that has no masks.
+    /// VC allocation by an allocator that does not use masks.
     fn other_vcs(&mut self, router: usize) {
         let base = self.routers.base(router);
         let requests = &mut self.scratch.requests;
@@ -298,7 +303,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// Gives output ports to input ports.
+    /// Matches input ports with output ports.
     pub(super) fn allocate_switch(&mut self, router: usize, step: u64) {
         let ports = self.routers.ports;
         let base_port = router * P;
@@ -326,7 +331,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             let speculative = std::mem::take(&mut self.scratch.speculative[from]);
             let start = usize::from(next_vc);
             let mut outs = 0u64;
-            // Requests of flits that have a VC come before speculations.
+            // Requests of flits that have a VC precede speculative ones.
             for vc in bits_from(requests, start) {
                 let to = usize::from(self.routers.all[router].inputs[from % P][vc % V].port);
                 if self.params.output_queue.is_some() && !self.has_room(base_port + to, step) {
@@ -379,8 +384,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// Connections that are kept come before all others. Returns the input ports that go on asking, and output ports
-    /// that are busy.
+    /// Grants the connections that are kept, which precede all others. Returns the input ports that still have requests,
+    /// and the output ports that are busy, as masks.
     fn keep_connections(&mut self, router: usize, mut asking: u64, step: u64) -> (u64, u64) {
         let base_port = router * P;
         let mut busy_outputs = 0;
@@ -403,7 +408,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             if self.params.output_queue.is_none() {
                 continue;
             }
-            // The other flits of this port stand before full queues all the same.
+            // The other requests of this port count as waiting for full output queues, as without the connection.
             for vc in bits(requests.into()) {
                 let to = usize::from(self.routers.all[router].inputs[from][vc].port);
                 if !self.has_room(base_port + to, step) {
@@ -415,8 +420,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
         (asking, busy_outputs)
     }
 
-    /// Matches the input ports `asked` with the output ports `wanted`; requests are in the scratch masks, of which
-    /// those of outputs come out empty.
+    /// Matches the input ports `asked` with the output ports `wanted`, given as masks. The requests are in `outs` and `ins`
+    /// of the scratch memory; `ins` is cleared.
     fn match_ports(&mut self, router: usize, asked: u64, wanted: u64) {
         let ports = self.routers.ports;
         let this = &self.routers.all[router];

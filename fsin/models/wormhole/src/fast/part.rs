@@ -372,7 +372,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         if ready > next {
             this.state = State::Later;
             this.since = ready;
-            router.request_no_more(input);
+            router.withdraw_request(input);
             self.timers.add(ready, input as u32);
             return;
         }
@@ -389,7 +389,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         if this.output(this.input(input).output.into()).credits > 0 {
             routers.request(input);
         } else {
-            this.request_no_more(input);
+            this.withdraw_request(input);
         }
     }
 

@@ -1,4 +1,7 @@
-//! What the fast engine keeps of each VC, port and router, in flat arrays.
+//! The state of each VC, port and router in the fast engine, in flat arrays.
+//!
+//! The network is divided into parts, each of which is simulated by one thread. Flits and credits between parts are
+//! [mail](super::mail).
 
 use std::ops::Range;
 
@@ -8,10 +11,11 @@ use crate::rules::allocator::Allocator;
 use crate::rules::interface::Flit;
 use crate::rules::wiring::{End, Wire, Wiring};
 
-/// Marks an endpoint among targets.
+/// A bit that marks an endpoint in [`OutPort::target`] and [`InPort::back`].
 pub(super) const ENDPOINT: u32 = 1 << 31;
 
-/// Marks a VC of another part among targets, by its number in the whole network. Being an endpoint is a bit of it.
+/// Bits that mark a VC of another part in [`OutPort::target`] and [`InPort::back`]; its number is that in the whole
+/// network. They include the bit [`ENDPOINT`], so that one test of that bit finds VCs of the same part.
 pub(super) const ABROAD: u32 = ENDPOINT | 1 << 30;
 
 /// No input VC.
@@ -20,77 +24,82 @@ pub(super) const NOBODY: u16 = u16::MAX;
 /// No flit.
 pub(super) const NO_FLIT: u32 = u32::MAX;
 
-/// A flit in 32 bits: packet, head, tail.
+/// A flit in 32 bits: the handle of its packet, and whether it is the head and the tail.
 #[inline(always)]
 pub(super) const fn pack(flit: Flit) -> u32 {
     flit.packet << 2 | (flit.is_head as u32) << 1 | flit.is_tail as u32
 }
 
+/// The inverse of [`pack`].
 #[inline(always)]
 pub(super) const fn unpack(word: u32) -> Flit {
     Flit { packet: word >> 2, is_head: word & 2 != 0, is_tail: word & 1 != 0 }
 }
 
-/// What the packet at the front of an input VC has.
+/// The state of the packet at the front of an input VC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
     /// There is no packet.
     Idle,
-    /// A head that needs an output VC.
+    /// Its head needs an output VC.
     NeedsVc,
-    /// An output VC; the flit at the front may request the switch, if there is one.
+    /// It has an output VC; the flit at the front, if there is one, may request the switch.
     Active,
-    /// The same, but the flit at the front may not request the switch before a timer wakes it.
+    /// It has an output VC, but the flit at the front may not request the switch before a timer wakes it.
     Later,
 }
 
 /// An input VC.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Input {
-    /// Where its ring begins, counted on without end, and how many flits are there.
+    /// Place of its first flit in its ring buffer, modulo the size of the ring.
     pub(super) first: u16,
+    /// \[flits\] In the buffer.
     pub(super) len: u16,
-    /// The output VC that it has, as port x VCs + VC.
+    /// The output VC that its packet has, as a local number.
     pub(super) output: u16,
-    /// The output VC that the search of VC allocation begins with.
+    /// The output VC with which the next search of VC allocation begins, as a local number.
     pub(super) accept: u16,
     pub(super) state: State,
-    /// The output port that its head needs, and the VCs there, where the routing is deterministic.
+    /// If the routing is deterministic: the output port that its head needs, and the VCs there, as a mask.
     pub(super) port: u8,
     pub(super) vcs: u32,
-    /// \[step\] From which the front could have gone on.
+    /// \[step\] The first step in which its front could have been granted what it needs; waiting times count from it.
     pub(super) since: u64,
 }
 
-/// An output VC. Its size is a power of two, so that it is found by shifts.
+/// An output VC. The size of the structure is a power of two, so that indexing is a shift.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(8))]
 pub(super) struct Output {
+    /// \[flits\] Free places in the next buffer.
     pub(super) credits: u16,
-    /// The input VC that has it, as port x VCs + VC.
+    /// The input VC whose packet has it, as a local number; [`NOBODY`] if it is free.
     pub(super) owner: u16,
-    /// The input VC that the search of VC allocation begins with.
+    /// The input VC with which the next search of VC allocation begins, as a local number.
     pub(super) grant: u16,
 }
 
 /// An input port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InPort {
-    /// VCs whose front can be granted the switch.
+    /// VCs whose front can be granted the switch, as a mask.
     pub(super) requests: u32,
-    /// VCs whose head can be given an output VC.
+    /// VCs whose head can be given an output VC, as a mask.
     pub(super) needs: u32,
-    /// The VC that the choice of a candidate begins with.
+    /// The VC with which the next choice of a candidate begins.
     pub(super) next_vc: u8,
-    /// A flit that came in this cycle to an empty buffer and requests the switch at once; [`NO_FLIT`] if there is none.
+    /// A flit that has arrived in this cycle at an empty buffer and requests the switch at once; [`NO_FLIT`] if there is
+    /// none.
     pub(super) fresh: u32,
-    /// The VC whose connection is kept.
+    /// The VC whose connection through the crossbar is kept; [`NOT_HELD`] if there is none.
     pub(super) held: u8,
-    /// The output port that iSLIP's acceptance begins with.
+    /// The output port with which the next acceptance of iSLIP begins.
     pub(super) accept: u8,
-    /// The first output VC that credits go to; [`ENDPOINT`] and its number x V; or [`ABROAD`] and an output VC.
+    /// Where credits go: the number of the first output VC; [`ENDPOINT`] and V times the number of an endpoint; or
+    /// [`ABROAD`] and the number of the first output VC.
     pub(super) back: u32,
-    /// \[cycles\] Until they count there; one less if that is abroad, since mail takes a cycle.
+    /// \[cycles\] Until credits count there; one less for another part, since mail takes a cycle.
     pub(super) delay: u32,
     /// \[cycle\] In which the last credit was sent.
     pub(super) sent: u64,
@@ -99,29 +108,29 @@ pub(super) struct InPort {
 /// An output port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OutPort {
-    /// VCs that nobody owns.
+    /// VCs that no packet has, as a mask.
     pub(super) free: u32,
-    /// The input port that the grant begins with.
+    /// The input port with which the next grant begins.
     pub(super) grant: u8,
-    /// The first input VC, [`ENDPOINT`], or [`ABROAD`] and the first input VC, that flits go to.
+    /// Where flits go: the number of the first input VC; [`ENDPOINT`]; or [`ABROAD`] and the number of the first input VC.
     pub(super) target: u32,
-    /// \[cycles\] Until they are there; one less if that is abroad, since mail takes a cycle.
+    /// \[cycles\] Until flits are there; one less for another part, since mail takes a cycle.
     pub(super) delay: u32,
     /// \[cycle\] In which the last flit leaves.
     pub(super) left: u64,
 }
 
-/// The port that makes the number of ports a power of two.
+/// The wire of the unused ports that make the number of ports a power of two.
 const NOTHING: Wire = Wire { end: End::Nothing, delay: 0 };
 
-/// No connection is kept.
+/// In [`InPort::held`]: no connection is kept.
 pub(super) const NOT_HELD: u8 = u8::MAX;
 
-/// A router: its parts are in one place, and indices below `P` and `V` need no check. The local number of a VC is
-/// port x V + VC.
+/// A router. Its ports and VCs are contiguous in memory, and indices modulo `P` and `V` need no bounds check. The local
+/// number of a VC is port x V + VC.
 #[derive(Clone, Debug)]
 pub(super) struct Router<const P: usize, const V: usize> {
-    /// Input ports with requests, and with needs.
+    /// Input ports with [requests](InPort::requests), and with [needs](InPort::needs), as masks.
     pub(super) requests: u64,
     pub(super) needs: u64,
     pub(super) in_ports: [InPort; P],
@@ -159,9 +168,9 @@ impl<const P: usize, const V: usize> Router<P, V> {
         bits(vcs.into()).any(|vc| self.outputs[port % P][vc % V].credits > 0)
     }
 
-    /// The front of an input VC has nothing that could be granted.
+    /// Withdraws the request for the switch of an input VC.
     #[inline(always)]
-    pub(super) const fn request_no_more(&mut self, local: usize) {
+    pub(super) const fn withdraw_request(&mut self, local: usize) {
         let (port, vc) = (local / V % P, local % V);
         self.in_ports[port].requests &= !(1 << vc);
         if self.in_ports[port].requests == 0 {
@@ -169,9 +178,9 @@ impl<const P: usize, const V: usize> Router<P, V> {
         }
     }
 
-    /// The head of an input VC has what it needed.
+    /// Withdraws the request for an output VC of an input VC.
     #[inline(always)]
-    pub(super) const fn need_no_more(&mut self, local: usize) {
+    pub(super) const fn withdraw_need(&mut self, local: usize) {
         let (port, vc) = (local / V % P, local % V);
         self.in_ports[port].needs &= !(1 << vc);
         if self.in_ports[port].needs == 0 {
@@ -180,44 +189,44 @@ impl<const P: usize, const V: usize> Router<P, V> {
     }
 }
 
-/// The routers of a part. A VC has the number (router x P + port) x V + VC, a port router x P + port, where P and V are
-/// powers of two that are enough for ports and VCs. So numbers are taken apart by shifts, and their order is that of
-/// the model.
+/// The routers of a part. The number of a VC is (router x P + port) x V + VC, that of a port router x P + port, where P
+/// and V are powers of two, at least the numbers of ports and VCs. So numbers are split by shifts, and their order is
+/// that of the model.
 #[derive(Debug)]
 pub(super) struct Routers<const P: usize, const V: usize> {
     pub(super) ports: usize,
     pub(super) vcs: usize,
-    /// \[flits\] Of a ring, as a binary logarithm.
+    /// Binary logarithm of the size of a ring buffer in flits.
     pub(super) ring_shift: u32,
-    /// \[flits\] The last place of a ring.
+    /// The last place of a ring buffer, as a mask for places.
     pub(super) in_ring: u16,
     pub(super) all: Vec<Router<P, V>>,
-    /// By VC and place in its ring.
+    /// By VC and place in its ring buffer: a [packed](pack) flit.
     pub(super) flits: Vec<u32>,
-    /// \[step\] From which each of them may request the switch; empty where that is the step of its arrival.
+    /// \[step\] From which each of them may request the switch; empty if flits may do so when they arrive.
     pub(super) ready: Vec<u64>,
-    /// By router, where an allocator is not one of those that the engine has by masks.
+    /// By router; empty if the engine computes the allocation [by masks](is_by_masks).
     pub(super) vc_allocators: Vec<Allocator>,
     pub(super) switch_allocators: Vec<Allocator>,
     /// Routers that have something to do in the next step.
     pub(super) active: Set,
 }
 
-/// True if the engine allocates by masks.
+/// True if the engine computes this allocation with operations on masks, and not with an [`Allocator`].
 pub(super) const fn is_by_masks(kind: Kind) -> bool {
     matches!(kind, Kind::Islip { iterations: 1 } | Kind::Separable)
 }
 
 impl<const P: usize, const V: usize> Routers<P, V> {
-    /// Routers `own` of the network, and these endpoints.
+    /// The routers `own` of the network, and the endpoints of the part, in ascending order.
     pub(super) fn new(params: &Params, wiring: &Wiring, own: &Range<usize>, endpoints: &[u32]) -> Self {
-        const { assert!(P.is_power_of_two() && V.is_power_of_two(), "numbers are taken apart by shifts") };
+        const { assert!(P.is_power_of_two() && V.is_power_of_two(), "numbers are split by shifts") };
         let (routers, ports, vcs) = (own.len(), wiring.ports, params.vcs);
         let ring_shift = params.buffer.next_power_of_two().ilog2();
         let vcs_in_all = routers * P * V;
         let places = vcs_in_all << ring_shift;
         let input = Input { first: 0, len: 0, output: 0, accept: 0, state: State::Idle, port: 0, vcs: 0, since: 0 };
-        // The first VC of a port; and what mail saves of the way there.
+        // The first VC of a port, and the cycles of delay that mail takes already.
         let first = |router: u32, port: u8| {
             let vc = |router: usize| ((router * P + usize::from(port)) * V) as u32;
             match own.contains(&(router as usize)) {
@@ -299,29 +308,29 @@ impl<const P: usize, const V: usize> Routers<P, V> {
         vc / (P * V)
     }
 
-    /// The port of a VC, and which one of it that is.
+    /// The port of a VC, and its number among the VCs of the port.
     #[inline(always)]
     pub(super) const fn split(&self, vc: usize) -> (usize, usize) {
         (vc / V, vc % V)
     }
 
-    /// Numbers of VCs of a router.
+    /// How many numbers of VCs a router has, unused ones included.
     #[inline(always)]
     pub(super) const fn of_router(&self) -> usize {
         P * V
     }
 
-    /// The place of a VC of a router in the order of the model's definition: port x VCs + VC.
+    /// Converts the local number of a VC to its number in the definition of the model, port x VCs + VC.
     pub(super) const fn plain(&self, local: usize) -> usize {
         local / V * self.vcs + local % V
     }
 
-    /// The same the other way round.
+    /// The inverse of [`plain`](Self::plain).
     pub(super) const fn padded(&self, plain: usize) -> usize {
         plain / self.vcs * V + plain % self.vcs
     }
 
-    /// Where the flit `at` places from the beginning of the ring of an input VC is.
+    /// The index in `flits` of place `at`, modulo the size of the ring, of the ring buffer of an input VC.
     #[inline(always)]
     pub(super) const fn place(&self, input: usize, at: u16) -> usize {
         input << self.ring_shift | (at & self.in_ring) as usize
@@ -350,7 +359,7 @@ impl<const P: usize, const V: usize> Routers<P, V> {
         unpack(self.flits[self.place(input, self.input(input).first)])
     }
 
-    /// The front of an input VC may be granted the switch from the next step on.
+    /// Lets the front of an input VC request the switch from the next step on.
     #[inline(always)]
     pub(super) fn request(&mut self, input: usize) {
         let (router, port, vc) = (input / (P * V), input / V % P, input % V);
@@ -360,7 +369,7 @@ impl<const P: usize, const V: usize> Routers<P, V> {
         self.active.insert(router);
     }
 
-    /// The head of an input VC may be given an output VC from the next step on.
+    /// Lets the head of an input VC request an output VC from the next step on.
     #[inline(always)]
     pub(super) fn need(&mut self, input: usize) {
         let (router, port, vc) = (input / (P * V), input / V % P, input % V);

@@ -62,7 +62,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         true
     }
 
-    /// The only request for its ports is granted.
+    /// Grants the only request of input port `from`, which no other request or head competes with.
     #[inline(always)]
     fn pass(&mut self, router: usize, from: usize, step: u64) {
         let Router { inputs, in_ports, .. } = &self.routers.all[router];
@@ -76,8 +76,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// The same, pointers included, where each port sends one flit a cycle at most, so that none waits for its link,
-    /// and flits need no stage before they request the switch.
+    /// The same for a lean engine, with the round-robin pointers: each port sends at most one flit a cycle, so that no
+    /// flit waits for its link, and flits need no stage before they request the switch.
     #[inline(always)]
     fn pass_on(&mut self, router: usize, (from, vc): (usize, usize), output: usize, is_speculative: bool) {
         let now = self.clock;
@@ -119,7 +119,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
         let goes_on = !flit.is_tail && left > 0 && own.credits > 0;
         if is_speculative == goes_on {
-            // The port has no other request.
+            // The input port has no other request.
             in_port.requests = u32::from(goes_on) << vc;
             *requests = *requests & !(1 << from) | u64::from(goes_on) << from;
         }
@@ -143,7 +143,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// A router that has nothing to do, until something wakes it.
+    /// Makes a router inactive until something wakes it.
     #[inline]
     fn sleep(&mut self, router: usize) {
         self.routers.active.remove(router);
@@ -152,7 +152,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// The only head that requests its ports.
+    /// Gives a head, which no other head or request competes with, an output VC, and the switch if it speculates.
     #[inline]
     fn head_alone(&mut self, router: usize, mut head: Needy, step: u64) {
         let output = self.pick_vc(router, &head, head.vcs);
@@ -179,14 +179,14 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// Pointers of switch allocation move past an input port, an output port and a VC.
+    /// Moves the round-robin pointers of switch allocation past an input port, an output port and a VC.
     #[inline(always)]
     pub(super) fn turn(&mut self, router: usize, from: usize, to: usize, vc: usize) {
         let Router { in_ports, out_ports, .. } = &mut self.routers.all[router];
         turn(&mut in_ports[from % P], &mut out_ports[to % P], (from, to, vc));
     }
 
-    /// Any number of heads and requests.
+    /// A step with any number of heads and requests.
     fn step_of_many(&mut self, router: usize, step: u64) {
         if !self.scratch.heads.is_empty() {
             self.allocate_vcs(router);
@@ -195,7 +195,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         self.apply(router, step);
     }
 
-    /// What the step changes.
+    /// Applies the grants of the step to the state.
     fn apply(&mut self, router: usize, step: u64) {
         let base_port = router * P;
         for at in 0..self.scratch.heads.len() {
@@ -219,7 +219,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// A head has won an output VC.
+    /// Gives a head the output VC that it has won.
     #[inline(always)]
     fn own(&mut self, router: usize, head: &Needy, step: u64) {
         let (local, output) = (usize::from(head.input), usize::from(head.won));
@@ -228,7 +228,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let packet = &mut self.ends.packets[front.packet];
         packet.vc_cycles += packet.lap(self.clock);
         let this = &mut self.routers.all[router];
-        this.need_no_more(local);
+        this.withdraw_need(local);
         let input = this.input_mut(local);
         self.stalls.no_vc += step - input.since;
         if head.is_granted && front.is_tail {
@@ -248,7 +248,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// A flit is granted the switch.
+    /// Sends a flit that is granted the switch.
     #[inline]
     fn grant(&mut self, router: usize, grant: Grant, step: u64) {
         let now = self.clock;
@@ -330,7 +330,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// A head has been granted the switch, and `leaves` towards `target` in that cycle.
+    /// Accounts for a head that has been granted the switch and leaves towards `target` in cycle `leaves`.
     #[inline]
     fn head_leaves(&mut self, router: usize, to: usize, number: u32, leaves: u64, target: u32) {
         let is_last = target & ABROAD == ENDPOINT;
@@ -348,7 +348,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// Another flit comes to the front of an input VC whose front has left: a head if that was a tail.
+    /// Prepares the flit that comes to the front of an input VC: a head if the flit that has left is a tail.
     #[inline(never)]
     fn next_comes(&mut self, at: usize, is_head: bool, next: u64) {
         if is_head {
@@ -360,8 +360,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
     }
 }
 
-/// Pointers of switch allocation move past an input port, an output port and a VC. A search that begins behind the last
-/// one begins with the first.
+/// Moves the round-robin pointers of switch allocation past an input port, an output port and a VC. A search that begins
+/// beyond the last one begins with the first.
 #[inline(always)]
 const fn turn(in_port: &mut InPort, out_port: &mut OutPort, (from, to, vc): (usize, usize, usize)) {
     in_port.accept = (to + 1) as u8;
@@ -369,7 +369,7 @@ const fn turn(in_port: &mut InPort, out_port: &mut OutPort, (from, to, vc): (usi
     out_port.grant = (from + 1) as u8;
 }
 
-/// \[cycle\] Of a step from `cycle` on.
+/// \[cycle\] The cycle of a step, which is `cycle` or later.
 fn cycle_of(speedup: Speedup, mut cycle: u64, step: u64) -> u64 {
     while speedup.before(cycle + 1) <= step {
         cycle += 1;

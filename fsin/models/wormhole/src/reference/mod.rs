@@ -154,7 +154,7 @@ impl Outputs for Local<'_> {
         self.of(port, vcs).map(|(_, vc)| vc.credits).sum()
     }
 
-    fn ahead(&self, port: usize, vcs: u32) -> u32 {
+    fn occupancy(&self, port: usize, vcs: u32) -> u32 {
         self.of(port, vcs).map(|(_, vc)| self.params.buffer - vc.credits).sum()
     }
 }

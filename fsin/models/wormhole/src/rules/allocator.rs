@@ -1,24 +1,25 @@
-//! Allocators, by their definition: a matrix of requests becomes a matching.
+//! Allocators, written as they are defined: they compute a matching from a set of requests.
 
 use crate::params::Allocator as Kind;
 
-/// Matches requesters with resources, with memory from one step to the next.
+/// Matches requesters with resources; its pointers persist from step to step.
 #[derive(Clone, Debug)]
 pub(crate) struct Allocator {
     kind: Kind,
-    /// By requester: the resource that its search begins with.
+    /// By requester: the resource with which its next search begins.
     accept: Vec<usize>,
-    /// By resource: the requester that its search begins with.
+    /// By resource: the requester with which its next search begins.
     grant: Vec<usize>,
-    /// The diagonal that a wavefront begins with.
+    /// The diagonal with which the next wavefront begins.
     diagonal: usize,
 }
 
-/// A requester, a resource, and the age of the packet as the cycle of its creation.
+/// A request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Request {
     pub(crate) requester: usize,
     pub(crate) resource: usize,
+    /// \[cycle\] Creation of the packet.
     pub(crate) created: u64,
 }
 
@@ -27,7 +28,7 @@ impl Allocator {
         Self { kind, accept: vec![0; requesters], grant: vec![0; resources], diagonal: 0 }
     }
 
-    /// By requester: the resource that it is given. At most one request for each pair.
+    /// Returns the resource that each requester is given. There may be at most one request for each pair.
     pub(crate) fn allocate(&mut self, requests: &[Request]) -> Vec<Option<usize>> {
         let mut given = vec![None; self.accept.len()];
         let mut taken = vec![false; self.grant.len()];
@@ -52,6 +53,7 @@ impl Allocator {
         given
     }
 
+    /// One iteration of iSLIP.
     fn islip(&mut self, requests: &[Request], is_first: bool, given: &mut [Option<usize>], taken: &mut [bool]) {
         let (requesters, resources) = (self.accept.len(), self.grant.len());
         let open = |request: &&Request| given[request.requester].is_none() && !taken[request.resource];
@@ -72,6 +74,7 @@ impl Allocator {
         }
     }
 
+    /// Input-first separable allocation.
     fn separable(&mut self, requests: &[Request], given: &mut [Option<usize>]) {
         let (requesters, resources) = (self.accept.len(), self.grant.len());
         let mut picked = vec![Vec::new(); resources];
@@ -89,6 +92,7 @@ impl Allocator {
         }
     }
 
+    /// Wavefront allocation.
     fn wavefront(&mut self, requests: &[Request], given: &mut [Option<usize>], taken: &mut [bool]) {
         let size = self.accept.len().max(self.grant.len());
         let mut sorted = requests.to_vec();
@@ -100,14 +104,14 @@ impl Allocator {
                 (given[requester], taken[resource]) = (Some(resource), true);
             }
         }
-        // Where nothing is requested nothing turns.
+        // Without requests, the diagonal stays where it is.
         if !requests.is_empty() {
             self.diagonal = (self.diagonal + 1) % size;
         }
     }
 }
 
-/// The first of `among`, at or after `start`, cyclically below `count`.
+/// The first of the numbers `among` in the cyclic order of the numbers below `count` that begins with `start`.
 fn first(among: impl Iterator<Item = usize>, start: usize, count: usize) -> Option<usize> {
     among.min_by_key(|&number| (number + count - start) % count)
 }

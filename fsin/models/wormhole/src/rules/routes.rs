@@ -1,10 +1,9 @@
-//! Routing functions: which output ports and VCs a head may request where it stands.
-
+//! Routing functions: which output ports and VCs a head may request at its router.
 //!
 //! Each file below has the routings of one kind of network: their [rows](Row) state name, source, networks, virtual
 //! channels and wake-up condition, and a [`Function`] has their rules. The [table](ROUTINGS) lists them all; names,
-//! checks, errors, defaults and both engines follow from it. Neither rows nor functions have defaults, and no match has
-//! a catch-all arm: a missing answer does not compile.
+//! checks, errors, defaults and both engines follow from it. Neither rows nor functions have default values, and no
+//! match has a catch-all arm: what is missing is reported by the compiler.
 //!
 //! To add a routing: a row in the file of its networks, or a file of its own, and a line in the table.
 
@@ -90,16 +89,16 @@ impl From<BuildError> for SpecError {
     }
 }
 
-/// What a candidate is to a routing.
+/// When a head may request a candidate without a risk of deadlock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tier {
-    /// Safe by itself.
+    /// At any time.
     Free,
-    /// Safe only beside an escape candidate, and only on a VC whose buffer is empty or has room for the whole packet: a
-    /// head must never stand behind another packet in a buffer of a cyclic channel (Ma, Wang, Enright Jerger, Shen,
-    /// Gu, Whole packet forwarding, TC 64(6), 2015).
+    /// Only if there is an escape candidate too, and only on a VC whose buffer is empty or has room for the whole packet:
+    /// a head must never be behind another packet in a buffer of a channel that is part of a cycle (Ma, Wang, Enright
+    /// Jerger, Shen, Gu, Whole packet forwarding, TC 64(6), 2015).
     Adaptive,
-    /// Requested if no VC of the others is available.
+    /// Only if no VC of the other candidates is available.
     Escape,
 }
 
@@ -107,29 +106,32 @@ pub(crate) enum Tier {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Candidate {
     pub(crate) port: u8,
-    /// As a mask, not empty.
+    /// A bit for each VC; at least one is set.
     pub(crate) vcs: u32,
     pub(crate) tier: Tier,
 }
 
-/// What a routing function knows of a packet.
+/// What a routing function knows about a packet whose head it routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Head {
+    /// Endpoint.
     pub(crate) source: u32,
+    /// Endpoint.
     pub(crate) destination: u32,
-    /// State of the route: 0 at the source.
+    /// State of the route, whose meaning is private to each routing function; 0 at the source.
     pub(crate) phase: u8,
-    /// Of its message.
+    /// Message class.
     pub(crate) class: u8,
 }
 
-/// Where random choices of a route come from. A choice has a label, and the same label means the same choice all along.
+/// The source of the random choices of a route. Each choice has a label: the same label yields the same choice on the
+/// whole route of a packet.
 pub(crate) trait Draw {
     /// A number below `bound`, which is 1 or more.
     fn draw(&mut self, label: u32, bound: u32) -> u32;
 }
 
-/// Choices by the key of a packet.
+/// Choices derived from the key of a packet.
 pub(crate) struct ByKey(pub(crate) u64);
 
 impl Draw for ByKey {
@@ -139,14 +141,15 @@ impl Draw for ByKey {
     }
 }
 
-/// Output ports and VCs as an adaptive head sees them.
+/// The state of the output ports and VCs of a router, as an adaptive head sees it.
 pub(crate) trait Outputs {
-    /// The VCs of a port that the head may request now, of those in the mask.
+    /// The VCs in the mask `vcs` that the head may request now at a port, as a mask.
     fn available(&self, port: usize, vcs: u32, tier: Tier) -> u32;
-    /// \[flits\] Credits of these VCs.
+    /// \[flits\] Sum of the credits of the VCs in the mask `vcs` of a port.
     fn credits(&self, port: usize, vcs: u32) -> u32;
-    /// \[flits\] In the buffers behind these VCs, or on the way there or from there as a credit.
-    fn ahead(&self, port: usize, vcs: u32) -> u32;
+    /// \[flits\] Sum over the VCs in the mask `vcs` of a port: places of the next buffers that are not credits of this
+    /// router. They hold flits, or flits or credits for them are on the link.
+    fn occupancy(&self, port: usize, vcs: u32) -> u32;
 }
 
 /// Defines the table of rows, and the static dispatch to the routing functions. One line for each routing.
@@ -187,9 +190,9 @@ macro_rules! table {
                 }
             }
 
-            fn decide(&self, at: Visit, head: &Head, draw: &mut impl Draw, ahead: impl Fn(Candidate) -> u32) -> u8 {
+            fn decide(&self, at: Visit, head: &Head, draw: &mut impl Draw, occupancy: impl Fn(Candidate) -> u32) -> u8 {
                 match self {
-                    $(Self::$function(function) => function.decide(at, head, draw, ahead),)+
+                    $(Self::$function(function) => function.decide(at, head, draw, occupancy),)+
                 }
             }
 
@@ -228,15 +231,15 @@ table! {
     UpDown(graph::UpDown),
 }
 
-/// The rows that serve a topology, with their numbers.
+/// The rows that serve a topology, with their indices in the table.
 fn serving(topology: &dyn Topology) -> impl Iterator<Item = (usize, &'static Row)> {
-    ROUTINGS.iter().copied().enumerate().filter(|(_, row)| row.networks.have(topology))
+    ROUTINGS.iter().copied().enumerate().filter(|(_, row)| row.networks.include(topology))
 }
 
 impl Routing {
-    /// The routing of a topology for which none is given.
+    /// The routing of a topology if the user names none: the first one in the table that serves it.
     #[must_use]
-    pub fn usual(topology: &dyn Topology) -> Self {
+    pub fn default_for(topology: &dyn Topology) -> Self {
         serving(topology).next().map_or(Self::DimensionOrder, |(_, row)| row.routing)
     }
 }
@@ -246,11 +249,13 @@ impl Routing {
 pub(crate) struct Routes {
     row: &'static Row,
     scheme: Scheme,
-    /// By endpoint.
+    /// By endpoint: its router.
     homes: Vec<u32>,
+    /// By endpoint: the port of its router that leads to it.
     ejections: Vec<u8>,
-    /// VCs of a message class, and that of class 0 as a mask: those of the others follow.
+    /// Number of VCs of each message class. Those of class 0 come first, then those of class 1, and so on.
     vcs: usize,
+    /// The VCs of message class 0, as a mask.
     all: u32,
 }
 
@@ -261,15 +266,15 @@ impl Routes {
             let what = phrase![["routing" => name], (" is not for {}", topology.spec())];
             return Err(SpecError::new(ErrorKind::Conflict, what, remedy(topology)).of("routing"));
         };
-        if topology.faults() > 0 && row.networks != Networks::Switches {
+        if topology.faults() > 0 && row.networks.requires_intact_topology() {
             let what = phrase![["routing" => name], " cannot avoid dead links"];
             let remedy =
                 phrase!["use ", ["routing" => "updown"], " on a network of switches, or leave out ", ["faults"]];
             return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
         }
-        // Each message class has channels of its own, so that what holds of the first one holds of all.
+        // Each message class has channels of its own, all of the same number: routings know those of class 0 only.
         let params = &Params { vcs: params.vcs_of_class(), ..params.clone() };
-        needs(row, params, grid::has_rings(topology))?;
+        check_vcs(row, params, grid::has_rings(topology))?;
         Ok(Self {
             row,
             scheme: BUILDERS[number](row, params, topology)?,
@@ -280,7 +285,7 @@ impl Routes {
         })
     }
 
-    /// True if which port a head requests depends on credits, so that it is looked at in every step.
+    /// True if the port that a head requests depends on credits. The choice is then made anew in every step.
     pub(crate) fn is_adaptive(&self) -> bool {
         self.row.wake == Wake::Credits
     }
@@ -298,7 +303,7 @@ impl Routes {
         Visit { first: self.home(head.source), here, home: self.home(head.destination) }
     }
 
-    /// Every port and VC that a head may request at a router, in any order. Never nothing.
+    /// Fills `into` with every port and VC that a head may request at a router, in any order: one candidate or more.
     #[inline]
     pub(crate) fn candidates(&self, router: usize, head: &Head, draw: &mut impl Draw, into: &mut Vec<Candidate>) {
         into.clear();
@@ -312,13 +317,13 @@ impl Routes {
         }
     }
 
-    /// VCs of the first message class, as those of the head's.
+    /// Converts a mask of VCs of message class 0 to the message class of the head.
     #[inline(always)]
     const fn of_class(&self, head: &Head, vcs: u32) -> u32 {
         vcs << (head.class as usize * self.vcs)
     }
 
-    /// The one candidate of a head, where [nothing is adaptive](Self::is_adaptive).
+    /// The only candidate of a head, if the routing is not [adaptive](Self::is_adaptive). `spare` is scratch memory.
     #[inline(always)]
     pub(crate) fn only(
         &self,
@@ -330,7 +335,7 @@ impl Routes {
         if let Some(arrived) = self.ejection(router, head) {
             return arrived;
         }
-        // The usual one without the list.
+        // The most frequent routing, without the list of candidates.
         if let Scheme::Grid(grid) = &self.scheme {
             let candidate = grid.dimension_order(router, head, draw);
             return Candidate { vcs: self.of_class(head, candidate.vcs), ..candidate };
@@ -339,6 +344,7 @@ impl Routes {
         spare[0]
     }
 
+    /// The candidate that leads to the destination, if it belongs to this router.
     #[inline(always)]
     fn ejection(&self, router: usize, head: &Head) -> Option<Candidate> {
         let destination = head.destination as usize;
@@ -349,10 +355,11 @@ impl Routes {
         })
     }
 
-    /// The phase in which a packet leaves its first router.
+    /// The phase in which a packet leaves its first router, chosen by what is before it at the outputs.
     pub(crate) fn decide(&self, router: usize, head: &Head, draw: &mut impl Draw, outputs: &impl Outputs) -> u8 {
-        let ahead = |candidate: Candidate| outputs.ahead(candidate.port.into(), self.of_class(head, candidate.vcs));
-        self.scheme.decide(self.visit(router, head), head, draw, ahead)
+        let occupancy =
+            |candidate: Candidate| outputs.occupancy(candidate.port.into(), self.of_class(head, candidate.vcs));
+        self.scheme.decide(self.visit(router, head), head, draw, occupancy)
     }
 
     /// Every phase in which a packet may leave its first router.
@@ -360,20 +367,21 @@ impl Routes {
         self.scheme.decisions(self.visit(router, head), head, draw)
     }
 
-    /// The phase of a packet that has reached `next` from `router`.
+    /// The phase of a packet after its hop from `router` to `next`.
     #[inline]
     pub(crate) fn hop(&self, router: usize, next: usize, phase: u8, draw: &mut impl Draw) -> u8 {
         self.scheme.hop(router, next, phase, draw)
     }
 
-    /// The rings that a grid consists of, whose freedom from deadlock is that of the grid.
+    /// The rings of which a grid consists: the grid is free of deadlock if each of them is. `None` for other networks.
     pub(crate) fn rings(&self) -> Option<Vec<Ring>> {
         self.scheme.rings()
     }
 }
 
-/// What a head requests in this step: the port with most credits among candidates with an available VC, the escape
-/// candidate if there is none. `key` rotates equals. Masks of VCs may come out empty: none is available.
+/// What a head requests in this step, as a port and a mask of VCs: among the candidates with an available VC, the one
+/// with most credits; if there is none, the escape candidate. `key` decides between equal ones. The mask is empty if no
+/// VC is available.
 pub(crate) fn select(candidates: &[Candidate], key: u64, outputs: &impl Outputs) -> (u8, u32) {
     let count = candidates.len();
     let first = if count > 1 { pick(key, count as u32) as usize } else { 0 };
@@ -395,14 +403,14 @@ pub(crate) fn select(candidates: &[Candidate], key: u64, outputs: &impl Outputs)
     (last.port, outputs.available(last.port.into(), last.vcs, last.tier))
 }
 
-/// The switches of a topology that a row of switches serves.
+/// The switches of a topology.
 fn fabric(topology: &dyn Topology) -> Result<&Fabric, SpecError> {
     let unfit =
         || SpecError::new(ErrorKind::Conflict, format!("{} has no switches", topology.spec()), remedy(topology));
     topology.switched().map(|network| &**network.fabric()).ok_or_else(unfit)
 }
 
-/// The plan of a topology that a row serves, and its switches.
+/// The construction plan of a topology, and its switches.
 fn planned<P: Plan>(topology: &dyn Topology) -> Result<(&P, &Fabric), SpecError> {
     let unfit =
         || SpecError::new(ErrorKind::Conflict, format!("{} has another plan", topology.spec()), remedy(topology));
@@ -415,13 +423,13 @@ pub(crate) const fn mask(vcs: usize) -> u32 {
     if vcs >= 32 { u32::MAX } else { (1 << vcs) - 1 }
 }
 
-/// The VCs of class `class` of `count`: class, class + count, ...
-fn class(class: usize, count: usize, vcs: usize) -> u32 {
+/// The VCs of a class out of `count`, if VCs are assigned to classes in turn: class, class + count, ..., as a mask.
+fn vc_class(class: usize, count: usize, vcs: usize) -> u32 {
     (0..vcs).filter(|vc| vc % count == class).fold(0, |mask, vc| mask | 1 << vc)
 }
 
-/// Refuses too few VCs.
-fn needs(row: &Row, params: &Params, has_rings: bool) -> Result<(), SpecError> {
+/// Refuses fewer VCs than a routing needs, unless the user permits unsafe routing.
+fn check_vcs(row: &Row, params: &Params, has_rings: bool) -> Result<(), SpecError> {
     let Vcs { least, of_rings, why } = row.vcs;
     let least = if has_rings { of_rings } else { least };
     if params.vcs >= least || params.unsafe_routing {
@@ -436,6 +444,7 @@ fn needs(row: &Row, params: &Params, has_rings: bool) -> Result<(), SpecError> {
     Err(SpecError::new(ErrorKind::OutOfRange, what, remedy).of("vcs").given(given))
 }
 
+/// The routings that serve a topology, as advice to the user.
 fn remedy(topology: &dyn Topology) -> String {
     let names: Vec<&str> = serving(topology).map(|(_, row)| row.component.name).collect();
     match &names[..] {

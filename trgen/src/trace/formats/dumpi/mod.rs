@@ -70,13 +70,13 @@ pub(super) const READER: Reader = Reader {
 };
 
 /// True for a file that begins like the output of `dumpi2ascii`, with or without the lines before the calls.
-fn looks(entry: &Entry) -> bool {
+fn is_dumpi_text(entry: &Entry) -> bool {
     let begins = |at: usize, word: &str| entry.head.get(at).is_some_and(|line| line.starts_with(word));
     begins(0, "version=") && begins(1, "starttime=") || entry.head.iter().any(|line| Edge::of(line).is_some())
 }
 
 fn find(source: &Source<'_>) -> Vec<Candidate> {
-    let mut found = mpi::families(source, looks);
+    let mut found = mpi::families(source, is_dumpi_text);
     // Beside a whole trace in binary form, the text of some of its ranks is not a trace.
     found.retain(|candidate| match &candidate.layout {
         Layout::PerRank(files) => binary::ranks_beside(source, &files[0]) <= files.len(),

@@ -30,12 +30,12 @@ pub(super) enum Pass {
     Events,
 }
 
-/// Receives a call and its line.
+/// Receives the number of a line and the call in it.
 pub(super) type Each<'e> = dyn FnMut(u64, Record) -> Result<(), ReadError> + 'e;
 
 /// A format of one file per process.
 pub(super) trait Log {
-    /// Reads the file of rank `rank`, each of them once per pass.
+    /// Reads the file of a rank; called once for each rank and pass.
     fn read(&mut self, rank: usize, pass: Pass, lines: &mut Lines<'_>, each: &mut Each<'_>) -> Result<(), ReadError>;
 }
 
@@ -48,11 +48,12 @@ pub(super) fn rank_of_name(name: &str) -> Option<(String, u64)> {
     Some((format!("{}/{}\0{}", folder_of(name), &file[..end - digits], &file[end..]), rank))
 }
 
-/// The traces among the files of a source that pass `looks`: files whose names differ only in the rank belong together.
-pub(super) fn families(source: &Source<'_>, looks: fn(&Entry) -> bool) -> Vec<Candidate> {
+/// The traces among the files of a source for which `belongs` holds. Files whose names differ only in the rank belong to
+/// one trace.
+pub(super) fn families(source: &Source<'_>, belongs: fn(&Entry) -> bool) -> Vec<Candidate> {
     let mut families: BTreeMap<String, Vec<(u64, &str)>> = BTreeMap::new();
     for entry in source.entries() {
-        if let (true, Some((family, rank))) = (looks(entry), rank_of_name(&entry.name)) {
+        if let (true, Some((family, rank))) = (belongs(entry), rank_of_name(&entry.name)) {
             families.entry(family).or_default().push((rank, &entry.name));
         }
     }
@@ -135,8 +136,8 @@ pub(super) fn read(
     Ok(finish(shared, program, &called, lines_read, format))
 }
 
-/// The weight of an event in the limit: a list of requests counts by its length, since lines that name the same
-/// requests again and again could grow with the square of the file.
+/// The weight of an event in the limit of events. A list of requests counts by its length: lines that name the same
+/// requests again and again could otherwise take memory that grows with the square of the size of the file.
 fn weight(event: &Event) -> u64 {
     match event {
         Event::WaitAll(requests) | Event::WaitAny(requests) => 1 + requests.len() as u64 / 8,
@@ -144,6 +145,7 @@ fn weight(event: &Event) -> u64 {
     }
 }
 
+/// The trace, with notes and warnings.
 fn finish(
     shared: Shared,
     program: Program,

@@ -54,8 +54,8 @@ pub(super) const READER: Reader = Reader {
 };
 
 fn find(source: &Source<'_>) -> Vec<Candidate> {
-    let looks = |line: &String| line.starts_with("=== OTF2-PRINT ===");
-    let files = source.entries().iter().filter(|entry| entry.head.first().is_some_and(looks));
+    let is_header = |line: &String| line.starts_with("=== OTF2-PRINT ===");
+    let files = source.entries().iter().filter(|entry| entry.head.first().is_some_and(is_header));
     files.map(|entry| Candidate { label: entry.name.clone(), layout: Layout::Whole(entry.name.clone()) }).collect()
 }
 

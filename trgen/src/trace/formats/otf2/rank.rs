@@ -1,4 +1,4 @@
-//! Translation of the events of the locations.
+//! Translates the events of the locations of an OTF2 archive. A location is a process or thread.
 
 use std::collections::HashMap;
 
@@ -17,13 +17,19 @@ use crate::units::{Picoseconds, TaskId};
 /// State shared by all locations.
 pub(super) struct Shared {
     world: World,
-    /// Ticks of the clock per second.
+    /// \[1/s\] Resolution of the clock.
     ticks: u64,
+    /// True if the archive states the resolution.
     ticks_told: bool,
+    /// True if records of collectives count bytes in total, false if they have the argument of one rank.
     totals: bool,
+    /// By communicator.
     agreements: Vec<Agreement<u64>>,
+    /// Most events.
     limit: u64,
+    /// Events so far.
     events: u64,
+    /// Records of messages and regions so far.
     records: u64,
     calls: Calls,
     /// Collectives of one process alone.
@@ -32,7 +38,7 @@ pub(super) struct Shared {
     marks: Marks,
 }
 
-/// Findings for warnings.
+/// Counts for warnings.
 #[derive(Default)]
 struct Tally {
     steps_back: u64,
@@ -55,9 +61,9 @@ pub(super) struct Rank {
     outstanding: HashMap<u64, (Request, Option<usize>)>,
     /// Nesting depth of MPI regions.
     depth: u32,
-    /// True within a call that sends or receives a message, until its message record.
+    /// True in a call that sends or receives a message, until its message record.
     bare: bool,
-    /// Time at which the last of them was left.
+    /// \[ticks\] Time at which the last outermost MPI region was left.
     ended: Option<u64>,
     /// Number of collectives called on each communicator.
     called: HashMap<usize, usize>,
@@ -87,10 +93,12 @@ impl Rank {
         self.outstanding.values().filter(|(_, receive)| receive.is_some()).count()
     }
 
+    /// Adds an event.
     fn push(&mut self, event: Event) {
         self.events.push(Some(event));
     }
 
+    /// Adds a wait for a request, which is free afterwards.
     fn wait(&mut self, request: Request) {
         self.push(Event::Wait(request));
         self.requests.give_back(request);
@@ -216,6 +224,7 @@ impl Shared {
         if self.events > self.limit { Err(Fault::TooManyEvents { limit: self.limit }) } else { Ok(()) }
     }
 
+    /// Processes a record of a message or collective.
     fn message(&mut self, rank: &mut Rank, line: &Line<'_>, number_of_line: u64) -> Result<(), Fault> {
         match line.record {
             "MPI_SEND" => {
@@ -266,6 +275,7 @@ impl Shared {
         Ok(())
     }
 
+    /// Adds the time since the last MPI region as computing.
     fn compute(&mut self, rank: &mut Rank, now: u64) -> Result<(), Fault> {
         let Some(ended) = rank.ended else { return Ok(()) };
         let Some(gap) = now.checked_sub(ended) else {
@@ -281,11 +291,13 @@ impl Shared {
         Ok(())
     }
 
+    /// The task of a location.
     fn task(&self, location: u64) -> Result<TaskId, Fault> {
         let unknown = || bad("location", &location.to_string(), "one of the processes that the archive defines");
         self.world.tasks.get(&location).copied().ok_or_else(unknown)
     }
 
+    /// The number of a communicator.
     fn communicator(&self, id: u64) -> Result<usize, Fault> {
         let unknown = || bad("communicator", &id.to_string(), "one that the archive defines, with its members");
         self.world.numbers.get(&id).copied().ok_or_else(unknown)
@@ -308,6 +320,7 @@ impl Shared {
         Ok(Receive { from, tag, bytes: message.bytes })
     }
 
+    /// Processes the record of a collective: adds its expansion.
     fn collective(&mut self, rank: &mut Rank, collected: &Collected<'_>, line: u64) -> Result<(), Fault> {
         const WITHOUT_MESSAGES: &[&str] = &[
             "CREATE_HANDLE",

@@ -72,6 +72,7 @@ fn rank_of_line(line: &str) -> Option<u32> {
     digits.then(|| rank.parse().unwrap_or(u32::MAX))
 }
 
+/// The traces in a source.
 fn find(source: &Source<'_>) -> Vec<Candidate> {
     let mut indices = Vec::new();
     let mut rank_files: BTreeMap<&str, Vec<(u32, &str)>> = BTreeMap::new();
@@ -121,6 +122,7 @@ fn find(source: &Source<'_>) -> Vec<Candidate> {
     candidates
 }
 
+/// Reads a trace.
 fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Result<Trace, ReadError> {
     match &candidate.layout {
         Layout::Whole(file) => read_common(source, file, options),
@@ -143,7 +145,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
     }
 }
 
-/// The ranks with which files found without an index begin must be 0, 1, 2, ...
+/// Checks files that were found without an index: the ranks at their beginnings must be 0, 1, 2, ...
 fn check_ranks(source: &Source<'_>, files: &[String]) -> Result<(), ReadError> {
     let ranks: HashMap<&str, u32> = source
         .entries()
@@ -195,6 +197,7 @@ fn read_index(source: &Source<'_>, index: &str) -> Result<(Vec<String>, u64), Re
     Ok((files, count))
 }
 
+/// Reads a trace of one file per rank.
 fn read_per_rank(source: &Source<'_>, files: &[String], options: &ReadOptions) -> Result<Trace, ReadError> {
     let mut shared = Shared::new(files.len(), options);
     let mut program = Program::new(files.len());
@@ -221,6 +224,7 @@ fn read_per_rank(source: &Source<'_>, files: &[String], options: &ReadOptions) -
     Ok(shared.finish(program, READER.component.name))
 }
 
+/// Reads a trace of one file for all ranks.
 fn read_common(source: &Source<'_>, file: &str, options: &ReadOptions) -> Result<Trace, ReadError> {
     let files = [file.to_owned()];
     let mut ranks = BTreeSet::new();
@@ -270,6 +274,7 @@ fn each_line(
     Ok(lines.number())
 }
 
+/// Splits a line into the rank and the rest.
 fn split_rank(line: &str) -> Result<(u32, &str), Fault> {
     let (word, rest) = line.split_once(|blank: char| blank.is_ascii_whitespace()).unwrap_or((line, ""));
     if word.strip_prefix('p').is_some_and(|rank| rank.bytes().all(|byte| byte.is_ascii_digit())) {

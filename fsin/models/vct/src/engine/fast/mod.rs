@@ -62,7 +62,7 @@
 //! # Wires
 //! With delays of links or routers, a header takes its place in the neighbour's queue in the next cycle, as without
 //! delays. It can be routed only when it has arrived; until then it waits in a calendar queue. Nothing else changes,
-//! since room is reserved when phits are sent (`router::wires`).
+//! since room is reserved when phits are sent (`router::hop_delays`).
 //!
 //! # Agreement
 //! The [reference engine](super::reference) defines every result. Property tests check that digests and all statistics

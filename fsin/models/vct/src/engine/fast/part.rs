@@ -185,7 +185,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             buffers: vec![Buffer { waiting: Chain::EMPTY, count: 0 }; count * rules.injectors],
             packets: Slab::new(),
             headers: Vec::new(),
-            wire: Ring::new(rules.wires.longest().into()),
+            wire: Ring::new(rules.hop_delays.longest().into()),
             timers: rules.timeouts.map_or(Vec::new(), |limits| vec![Timer::new(limits, rules.outputs()); count]),
             looking,
             injecting: Vec::new(),

@@ -3,9 +3,9 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::router::hop_delays::HopDelays;
 use crate::router::layout::Layout;
 use crate::router::request::{OutputVc, RouteRules};
-use crate::router::wires::Wires;
 use crate::router::{Arbitration, CheckedParams, Consumption, Inject, RouterParams};
 use fsin_core::topology::Topology;
 
@@ -34,7 +34,7 @@ pub(super) struct Rules<L> {
     /// A packet that waits for its source buffer may choose another injector in each cycle.
     pub(super) tries_injectors: bool,
     /// Hop delays beyond one cycle.
-    pub(super) wires: Arc<Wires>,
+    pub(super) hop_delays: Arc<HopDelays>,
 }
 
 impl<L> Deref for Rules<L> {
@@ -63,7 +63,7 @@ impl<L: Layout> Rules<L> {
             tail: u64::from(params.packet_phits) - 1,
             single_consumption: params.consumption == Consumption::Single,
             more_than_heads: params.consumption == Consumption::Single || params.timeouts.is_some(),
-            wires: Arc::new(Wires::new(&params, &*topology)),
+            hop_delays: Arc::new(HopDelays::new(&params, &*topology)),
             topology,
             params,
         }

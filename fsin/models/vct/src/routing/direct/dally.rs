@@ -1,4 +1,4 @@
-//! Dateline channels that break every ring: no bubble.
+//! Channels of two classes that break every ring at one place, so that no bubble is needed.
 //!
 //! Without a cycle in the channel dependency graph there is no deadlock. On a ring the cycle is broken at the
 //! wrap-around. With `basic` and `improved`, a packet that still has to wrap waits for channel 0 only, and any other
@@ -18,68 +18,42 @@ use fsin_core::topology::Port;
 const DALLY: &str = "Dally and Seitz, Deadlock-free message routing in multiprocessor interconnection networks, 1987";
 const DUATO: &str = "Duato, A new theory of deadlock-free adaptive routing in wormhole networks, TPDS 4(12), 1993";
 
-pub(in crate::routing) const TRC: Row = Row {
-    component: Component {
-        name: "dally:trc",
-        about: "dimension order; dateline at coordinate 0: channel 1 before it, channel 0 from it on; V = 2",
-        parameters: &[],
-        source: DALLY,
-    },
-    aliases: &["dateline"],
-    serves: Serves::Grids,
-    vcs: Vcs::Exactly(2),
-    dimensions: None,
-    avoidance: Avoidance::Datelines,
-    dead_links: true,
-    requests: Requests::Direct {
-        adaptive: Channels::Never,
-        orders_by_channel: false,
-        compares_space: false,
-        wake: Wake::Opening,
-    },
-};
+pub(in crate::routing) const TRC: Row = in_dimension_order(
+    "dally:trc",
+    &["dateline"],
+    "dimension order; dateline at coordinate 0: channel 1 before it, channel 0 from it on; V = 2",
+);
 
-pub(in crate::routing) const BASIC: Row = Row {
-    component: Component {
-        name: "dally:basic",
-        about: "dimension order; channel 0 while the rest of the route wraps in this dimension, else channel 1; V = 2",
-        parameters: &[],
-        source: DALLY,
-    },
-    aliases: &[],
-    serves: Serves::Grids,
-    vcs: Vcs::Exactly(2),
-    dimensions: None,
-    avoidance: Avoidance::Datelines,
-    dead_links: true,
-    requests: Requests::Direct {
-        adaptive: Channels::Never,
-        orders_by_channel: false,
-        compares_space: false,
-        wake: Wake::Opening,
-    },
-};
+pub(in crate::routing) const BASIC: Row = in_dimension_order(
+    "dally:basic",
+    &[],
+    "dimension order; channel 0 while the rest of the route wraps in this dimension, else channel 1; V = 2",
+);
 
-pub(in crate::routing) const IMPROVED: Row = Row {
-    component: Component {
-        name: "dally:improved",
-        about: "dimension order; channel 0 while the rest of the route wraps in this dimension, else either; V = 2",
-        parameters: &[],
-        source: DALLY,
-    },
-    aliases: &[],
-    serves: Serves::Grids,
-    vcs: Vcs::Exactly(2),
-    dimensions: None,
-    avoidance: Avoidance::Datelines,
-    dead_links: true,
-    requests: Requests::Direct {
-        adaptive: Channels::Never,
-        orders_by_channel: false,
-        compares_space: false,
-        wake: Wake::Opening,
-    },
-};
+pub(in crate::routing) const IMPROVED: Row = in_dimension_order(
+    "dally:improved",
+    &[],
+    "dimension order; channel 0 while the rest of the route wraps in this dimension, else either; V = 2",
+);
+
+/// The row of a routing in dimension order on two channels.
+const fn in_dimension_order(name: &'static str, aliases: &'static [&'static str], about: &'static str) -> Row {
+    Row {
+        component: Component { name, about, parameters: &[], source: DALLY },
+        aliases,
+        serves: Serves::Grids,
+        vcs: Vcs::Exactly(2),
+        dimensions: None,
+        avoidance: Avoidance::Datelines,
+        dead_links: true,
+        requests: Requests::Direct {
+            adaptive: Channels::Never,
+            orders_by_channel: false,
+            compares_space: false,
+            wake: Wake::Opening,
+        },
+    }
+}
 
 pub(in crate::routing) const ADAPTIVE: Row = Row {
     component: Component {
@@ -122,50 +96,31 @@ impl Ring {
     }
 }
 
-/// The channels that a packet may take on its deterministic route.
+/// Which channels a packet may take on its deterministic route.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Datelines {
+enum ChannelRule {
+    /// A dateline at coordinate 0.
     Trc,
+    /// By whether the rest of the route wraps: one channel for each case.
     Basic,
+    /// As `Basic`, but both channels for a packet that need not wrap any more.
     Improved,
 }
 
-/// The rules of `dally:trc`.
-pub(in crate::routing) struct Trc;
+/// The rules of `dally:trc` (neither flag), `dally:basic` (`BY_WRAP`) and `dally:improved` (both flags). A packet chooses
+/// its channel `BY_WRAP`, whether the rest of its route wraps, or else by a dateline; with `EITHER`, a packet that need
+/// not wrap takes either channel.
+pub(in crate::routing) struct DimensionOrder<const BY_WRAP: bool, const EITHER: bool>;
 
-impl DirectRouting for Trc {
-    #[inline(always)]
-    fn request<L: Layout>(
-        rules: &RouteRules<L>,
-        head: &Head<'_>,
-        _bet: &mut u8,
-        outputs: &impl OutputState,
-    ) -> Option<OutputVc> {
-        dateline(rules, Datelines::Trc, head, outputs)
-    }
-
-    fn wait<L: Layout>(_rules: &RouteRules<L>, _head: &Head<'_>, _outputs: &impl OutputState) -> Wait {
-        Wait::Opening
-    }
-
-    fn wake_conditions<L: Layout>(
-        rules: &RouteRules<L>,
-        head: &Head<'_>,
-        _wait: Wait,
-        tell: impl FnMut(Port, WakeCondition),
-    ) {
-        rules.deterministic_conditions(head, tell);
-    }
-
-    fn blocking_channel<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>) -> Option<OutputVc> {
-        waits_for(rules, Datelines::Trc, head)
-    }
+impl<const BY_WRAP: bool, const EITHER: bool> DimensionOrder<BY_WRAP, EITHER> {
+    const RULE: ChannelRule = match (BY_WRAP, EITHER) {
+        (false, _) => ChannelRule::Trc,
+        (true, false) => ChannelRule::Basic,
+        (true, true) => ChannelRule::Improved,
+    };
 }
 
-/// The rules of `dally:basic`.
-pub(in crate::routing) struct Basic;
-
-impl DirectRouting for Basic {
+impl<const BY_WRAP: bool, const EITHER: bool> DirectRouting for DimensionOrder<BY_WRAP, EITHER> {
     #[inline(always)]
     fn request<L: Layout>(
         rules: &RouteRules<L>,
@@ -173,44 +128,15 @@ impl DirectRouting for Basic {
         _bet: &mut u8,
         outputs: &impl OutputState,
     ) -> Option<OutputVc> {
-        dateline(rules, Datelines::Basic, head, outputs)
-    }
-
-    fn wait<L: Layout>(_rules: &RouteRules<L>, _head: &Head<'_>, _outputs: &impl OutputState) -> Wait {
-        Wait::Opening
-    }
-
-    fn wake_conditions<L: Layout>(
-        rules: &RouteRules<L>,
-        head: &Head<'_>,
-        _wait: Wait,
-        tell: impl FnMut(Port, WakeCondition),
-    ) {
-        rules.deterministic_conditions(head, tell);
-    }
-
-    fn blocking_channel<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>) -> Option<OutputVc> {
-        waits_for(rules, Datelines::Basic, head)
-    }
-}
-
-/// The rules of `dally:improved`.
-pub(in crate::routing) struct Improved;
-
-impl DirectRouting for Improved {
-    #[inline(always)]
-    fn request<L: Layout>(
-        rules: &RouteRules<L>,
-        head: &Head<'_>,
-        _bet: &mut u8,
-        outputs: &impl OutputState,
-    ) -> Option<OutputVc> {
-        dateline(rules, Datelines::Improved, head, outputs)
+        request_in_order(rules, Self::RULE, head, outputs)
     }
 
     fn wait<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>, outputs: &impl OutputState) -> Wait {
-        // The other channel may be drawn later.
-        polls(open_dateline(rules, Datelines::Improved, head, outputs).is_some())
+        match Self::RULE {
+            ChannelRule::Trc | ChannelRule::Basic => Wait::Opening,
+            // The other channel may be drawn later.
+            ChannelRule::Improved => polls(open_in_order(rules, Self::RULE, head, outputs).is_some()),
+        }
     }
 
     fn wake_conditions<L: Layout>(
@@ -223,7 +149,7 @@ impl DirectRouting for Improved {
     }
 
     fn blocking_channel<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>) -> Option<OutputVc> {
-        waits_for(rules, Datelines::Improved, head)
+        waits_for(rules, Self::RULE, head)
     }
 }
 
@@ -238,12 +164,12 @@ impl DirectRouting for Adaptive {
         _bet: &mut u8,
         outputs: &impl OutputState,
     ) -> Option<OutputVc> {
-        let escape = || dateline(rules, Datelines::Improved, head, outputs);
+        let escape = || request_in_order(rules, ChannelRule::Improved, head, outputs);
         rules.random(head, outputs).or_else(escape)
     }
 
     fn wait<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>, outputs: &impl OutputState) -> Wait {
-        rules.adaptive_wait(head, outputs, || open_dateline(rules, Datelines::Improved, head, outputs))
+        rules.adaptive_wait(head, outputs, || open_in_order(rules, ChannelRule::Improved, head, outputs))
     }
 
     fn wake_conditions<L: Layout>(
@@ -256,48 +182,37 @@ impl DirectRouting for Adaptive {
     }
 
     fn blocking_channel<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>) -> Option<OutputVc> {
-        waits_for(rules, Datelines::Improved, head)
+        waits_for(rules, ChannelRule::Improved, head)
     }
 }
 
 /// The channels that a head may take on the output `port` of its deterministic route, as a mask.
-fn channels<L: Layout>(rules: &RouteRules<L>, datelines: Datelines, head: &Head<'_>, port: Port) -> u32 {
+fn channels<L: Layout>(rules: &RouteRules<L>, rule: ChannelRule, head: &Head<'_>, port: Port) -> u32 {
     let (dimension, _) = rules.layout.shape().direction(port);
     let Ring { stride, size } = rules.rings[dimension];
     let coordinate = head.node.0 / stride % size;
     let wraps = || !(0..i64::from(size)).contains(&(i64::from(coordinate) + i64::from(head.offsets[dimension])));
-    match datelines {
-        Datelines::Trc => {
+    match rule {
+        ChannelRule::Trc => {
             let past_dateline = matches!(head.input, Input::Transit(input) if input.port == port && input.vc == 0);
             if coordinate == 0 || past_dateline { 1 } else { 2 }
         }
-        Datelines::Basic => {
-            if wraps() {
-                1
-            } else {
-                2
-            }
-        }
-        Datelines::Improved => {
-            if wraps() {
-                1
-            } else {
-                3
-            }
-        }
+        ChannelRule::Basic | ChannelRule::Improved if wraps() => 1,
+        ChannelRule::Basic => 2,
+        ChannelRule::Improved => 3,
     }
 }
 
 /// The request in dimension order: the permitted channel with room, or one drawn if both have room.
 #[inline(never)]
-fn dateline<L: Layout>(
+fn request_in_order<L: Layout>(
     rules: &RouteRules<L>,
-    datelines: Datelines,
+    rule: ChannelRule,
     head: &Head<'_>,
     outputs: &impl OutputState,
 ) -> Option<OutputVc> {
     let port = rules.deterministic(head)?;
-    let passing = rules.passing(head, port, channels(rules, datelines, head, port), outputs);
+    let passing = rules.passing(head, port, channels(rules, rule, head, port), outputs);
     let vc = match passing {
         0 => return None,
         3 => draw(head, Purpose::VirtualChannel, 2) as u8,
@@ -307,20 +222,20 @@ fn dateline<L: Layout>(
 }
 
 /// A channel of dimension order that passes and that no packet owns.
-fn open_dateline<L: Layout>(
+fn open_in_order<L: Layout>(
     rules: &RouteRules<L>,
-    datelines: Datelines,
+    rule: ChannelRule,
     head: &Head<'_>,
     outputs: &impl OutputState,
 ) -> Option<OutputVc> {
     let port = rules.deterministic(head)?;
-    let channels = channels(rules, datelines, head, port);
+    let channels = channels(rules, rule, head, port);
     let open = rules.passing(head, port, channels, outputs) & outputs.open(port);
     (open != 0).then(|| OutputVc { port, vc: open.trailing_zeros() as u8 })
 }
 
 /// The channel that a packet can wait for without a cyclic dependency: the last of those that it may take.
-fn waits_for<L: Layout>(rules: &RouteRules<L>, datelines: Datelines, head: &Head<'_>) -> Option<OutputVc> {
+fn waits_for<L: Layout>(rules: &RouteRules<L>, rule: ChannelRule, head: &Head<'_>) -> Option<OutputVc> {
     let port = rules.deterministic(head)?;
-    Some(OutputVc { port, vc: channels(rules, datelines, head, port).ilog2() as u8 })
+    Some(OutputVc { port, vc: channels(rules, rule, head, port).ilog2() as u8 })
 }

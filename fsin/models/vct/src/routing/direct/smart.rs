@@ -1,11 +1,13 @@
-//! `bubble:smart`: each input queue keeps a bet on a dimension.
+//! `bubble:smart`: each input queue has a bet, the dimension that its head tries next.
 //!
-//! The bet is 0 at first and after each grant. Bet b of 0 to n-1 stands for dimension (own + b) mod n, own being the
-//! dimension in which the packet came; at injection for dimension b. Where there are hops to go, the channel is the
-//! packet's own if it stands in an adaptive channel of this dimension and direction, and else a random one of 1 to V-1.
-//! If it does not pass, the next bet has its turn in the same cycle. If it passes, the head requests it; without a
-//! grant, the next cycle begins with the following bet. After bet n-1 comes the escape channel: the head requests it if
-//! it passes, and the next cycle begins with bet 0 either way.
+//! The bet is 0 at first and after each grant. With n dimensions, bet b of 0 to n-1 denotes dimension (own + b) mod n,
+//! where own is the dimension in which the packet arrived; own is 0 at injection. If the packet has hops left in that
+//! dimension, the head tries one channel of it: the packet's own channel, if it is in an adaptive channel of the same
+//! dimension and direction, and else a random one of 1 to V-1.
+//!
+//! If the channel does not pass, the head tries the next bet in the same cycle. If it passes, the head requests it; if
+//! the request is not granted, the next cycle begins with the following bet. After bet n-1 the head tries the escape
+//! channel: it requests it if it passes, and in both cases the next cycle begins with bet 0.
 
 use trgen::NodeId;
 use trgen::catalog::Component;
@@ -39,14 +41,14 @@ pub(in crate::routing) const ROW: Row = Row {
     },
 };
 
-/// Random stream of (run seed, node).
+/// The key of the random stream of a node.
 #[must_use]
 pub(crate) const fn lots_key(seed: u64, node: NodeId) -> u64 {
     mix2(source_key(seed, node), Purpose::VirtualChannel as u64)
 }
 
-/// The random word of a node with this [key](lots_key) in a cycle: a number of the SplitMix64 sequence. Bit (queue + 29
-/// dimension) mod 64 draws one of two channels for the head of a queue.
+/// The random word of a node with this [key](lots_key) in cycle `now`: a number of the SplitMix64 sequence. If there are
+/// two channels to choose from, bit (queue + 29 dimension) mod 64 chooses for the head of a queue.
 #[must_use]
 #[inline(always)]
 pub(crate) const fn lots(key: u64, now: u64) -> u64 {
@@ -86,6 +88,7 @@ impl DirectRouting for Smart {
 }
 
 impl<L: Layout> RouteRules<L> {
+    /// The request of a head whose queue has this bet, which is updated.
     fn smart(&self, head: &Head<'_>, bet: &mut u8, outputs: &impl OutputState) -> Option<OutputVc> {
         let dimensions = self.layout.shape().dimensions;
         let own = match head.input {
@@ -104,7 +107,7 @@ impl<L: Layout> RouteRules<L> {
         self.escape(head, outputs)
     }
 
-    /// The channel of a dimension, if it passes.
+    /// The channel that a head tries in a dimension, if it passes.
     #[inline(always)]
     fn smart_in(&self, head: &Head<'_>, dimension: usize, outputs: &impl OutputState) -> Option<OutputVc> {
         let offset = head.offsets[dimension];
@@ -123,7 +126,7 @@ impl<L: Layout> RouteRules<L> {
         passes.then_some(OutputVc { port, vc })
     }
 
-    /// The random choice of `count` channels, for the head of a queue in a dimension.
+    /// The random choice among `count` channels of a dimension, for the head of a queue.
     #[inline(always)]
     pub(crate) fn smart_vc(lots: u64, queue: usize, dimension: usize, count: u32) -> u8 {
         match count {

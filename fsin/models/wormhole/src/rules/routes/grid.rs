@@ -1,9 +1,9 @@
 //! Grids: dimension order, and minimal adaptive routing with dimension order as the escape.
 //!
 //! # Freedom from deadlock
-//! Dimension order waits for channels of the same dimension or of a later one only, and minimal adaptive routes never
-//! come back to the escape channels of a dimension that they have done with. So a cycle of escape channels lies within
-//! one ring (or line), and it is enough to look at each ring by itself ([`Ring`]).
+//! In dimension order, packets wait only for channels of the same dimension or of a later one, and minimal adaptive
+//! routes never return to the escape channels of a dimension that they have completed. So a cycle of escape channels
+//! lies within one ring (or line), and it is enough to check each ring by itself ([`Ring`]).
 
 use fsin_core::topology::Topology;
 use trgen::NodeId;
@@ -44,9 +44,11 @@ pub(super) static ADAPTIVE: Row = Row {
 /// One dimension of a grid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Ring {
+    /// \[nodes\]
     pub(crate) size: u32,
+    /// True for a ring, false for a line.
     pub(crate) wraps: bool,
-    /// 1: only in + direction.
+    /// Number of directions: 1 for links in + direction only.
     pub(crate) ways: usize,
 }
 
@@ -56,7 +58,7 @@ impl Ring {
         format!("{}:{}", if self.wraps { "torus" } else { "mesh" }, self.size)
     }
 
-    /// Whether the shorter way from `from` to `to` leads in + direction; drawn if both are equally long.
+    /// True if the shorter way between two coordinates leads in + direction; by `coin` if both are equally long.
     #[inline(always)]
     fn is_positive(&self, (from, to): (u32, u32), coin: impl FnOnce() -> bool) -> bool {
         if !self.wraps {
@@ -65,8 +67,8 @@ impl Ring {
         if self.ways == 1 {
             return true;
         }
-        let ahead = if to >= from { to - from } else { to + self.size - from };
-        match (2 * ahead).cmp(&self.size) {
+        let distance = if to >= from { to - from } else { to + self.size - from };
+        match (2 * distance).cmp(&self.size) {
             std::cmp::Ordering::Less => true,
             std::cmp::Ordering::Greater => false,
             std::cmp::Ordering::Equal => coin(),
@@ -82,17 +84,19 @@ pub(super) struct Grid {
     coordinates: Vec<u16>,
     classes: VcClasses,
     adaptive: bool,
+    /// All VCs, as a mask.
     all: u32,
-    /// By class of a ring.
+    /// By class of a ring: its VCs in dimension order, as a mask.
     halves: [u32; 2],
-    /// By class of a ring: the escape channel.
+    /// By class of a ring: the escape VC, as a mask.
     escapes: [u32; 2],
+    /// The adaptive VCs, as a mask.
     adaptives: u32,
-    /// Ports of each dimension.
+    /// Ports of each dimension: 1 or 2.
     ways: usize,
 }
 
-/// Labels of draws.
+/// Labels of draws, to which the dimension is added: the direction of equally long ways, and the class of channels.
 const TIE: u32 = 0;
 const CLASS: u32 = 64;
 
@@ -111,7 +115,7 @@ fn rings(topology: &dyn Topology) -> Vec<Ring> {
     sizes.iter().enumerate().map(ring).collect()
 }
 
-/// True if a dimension is a ring. Of two nodes each is the other's neighbour: nothing turns round.
+/// True if a dimension is a ring of three nodes or more. Two nodes form no cycle: each is the other's neighbour.
 pub(super) fn has_rings(topology: &dyn Topology) -> bool {
     topology.is_grid() && rings(topology).iter().any(|ring| ring.wraps && ring.size > 2)
 }
@@ -184,16 +188,19 @@ impl Function for Grid {
 }
 
 impl Grid {
+    /// A coordinate of a router.
     #[inline(always)]
     fn at(&self, router: usize, dimension: usize) -> u32 {
         self.coordinates[router * self.rings.len() + dimension].into()
     }
 
+    /// True if a packet goes in + direction in a dimension.
     #[inline(always)]
     fn positive(&self, dimension: usize, ends: (u32, u32), draw: &mut impl Draw) -> bool {
         self.rings[dimension].is_positive(ends, || draw.draw(TIE + dimension as u32, 2) == 0)
     }
 
+    /// The port of a dimension and direction.
     #[inline(always)]
     fn port(&self, dimension: usize, positive: bool) -> u8 {
         (dimension * self.ways + usize::from(!positive && self.ways == 2)) as u8
@@ -211,20 +218,21 @@ impl Grid {
         let (here, there) = (self.coordinates(router), self.coordinates(head.destination as usize));
         let dimension = here.iter().zip(there).position(|(here, there)| here != there).unwrap_or(0);
         let (here, to) = (u32::from(here[dimension]), u32::from(there[dimension]));
-        // In dimension order a packet enters a dimension where it was sent from.
+        // In dimension order, a packet enters a dimension at the coordinate of its source.
         let from = self.coordinates(head.source as usize)[dimension].into();
         let ring = &self.rings[dimension];
         let positive = ring.is_positive((from, to), || draw.draw(TIE + dimension as u32, 2) == 0);
         let vcs = match ring.wraps && ring.size > 2 {
-            true => self.halves[self.class(dimension, (from, here, to), positive, draw)],
+            true => self.halves[self.ring_class(dimension, (from, here, to), positive, draw)],
             false => self.all,
         };
         Candidate { port: self.port(dimension, positive), vcs, tier: Tier::Free }
     }
 
-    /// The class of the next channel of a packet that entered the ring at `from`, is at `here` and goes to `to`.
+    /// The class (0 or 1) of the next channel of a packet that entered the ring at coordinate `from`, is at `here` and
+    /// leaves it at `to`.
     #[inline(always)]
-    fn class(
+    fn ring_class(
         &self,
         dimension: usize,
         (from, here, to): (u32, u32, u32),

@@ -1,7 +1,7 @@
-//! HyperX: one hop in each dimension in which the packet is not where it goes to.
+//! HyperX: one hop in each dimension in which the coordinates of packet and destination differ.
 //!
-//! `minimal` goes through the dimensions in order: channels of a later dimension never wait for those of an earlier
-//! one. `valiant` does so twice, on VCs of class 0 to a switch that is drawn and on those of class 1 from there.
+//! `minimal` takes the dimensions in order: packets in channels of a later dimension never wait for channels of an
+//! earlier one. `valiant` does so twice: on VCs of class 0 to a switch that is drawn, and on VCs of class 1 from there.
 //! `adaptive` takes any dimension on VCs from 1 on; VC 0 is the escape, in dimension order.
 
 use fsin_core::topology::Topology;
@@ -10,7 +10,7 @@ use trgen::NodeId;
 use trgen::catalog::{Component, SpecError};
 
 use super::row::{Choice, Function, Networks, Row, Vcs, Visit, Wake};
-use super::{Candidate, Draw, Head, Ring, Tier, class, mask, planned};
+use super::{Candidate, Draw, Head, Ring, Tier, mask, planned, vc_class};
 use crate::params::{Params, Routing};
 
 const SOURCE: &str = "Ahn et al., HyperX: topology, routing, and packaging of efficient large-scale networks, SC 2009";
@@ -76,7 +76,7 @@ const STRAIGHT: u8 = 0;
 const OUT: u8 = 1;
 const BACK: u8 = 2;
 
-/// Label of the draw.
+/// Label of the draw of the switch between.
 const THROUGH: u32 = 0;
 
 /// Routes of a HyperX.
@@ -84,11 +84,13 @@ const THROUGH: u32 = 0;
 pub(super) struct Hyperx {
     plan: Plan,
     routing: Routing,
+    /// All VCs, as a mask.
     all: u32,
+    /// VCs on the way to the switch that is drawn, and from there, as masks.
     classes: [u32; 2],
     /// By switch and dimension.
     coordinates: Vec<u32>,
-    /// By switch and place.
+    /// By switch, and place of the link in the plan: the port.
     ports: Vec<Box<[u8]>>,
 }
 
@@ -101,7 +103,7 @@ impl Function for Hyperx {
         Ok(Self {
             routing: row.routing,
             all,
-            classes: if params.vcs > 1 { [class(0, 2, params.vcs), class(1, 2, params.vcs)] } else { [all; 2] },
+            classes: if params.vcs > 1 { [vc_class(0, 2, params.vcs), vc_class(1, 2, params.vcs)] } else { [all; 2] },
             coordinates: switches().flat_map(|switch| plan.lattice.coordinates(switch).collect::<Vec<u32>>()).collect(),
             ports: switches().map(ports).collect(),
             plan: plan.clone(),
@@ -137,7 +139,7 @@ impl Function for Hyperx {
         }
     }
 
-    fn decide(&self, at: Visit, head: &Head, draw: &mut impl Draw, ahead: impl Fn(Candidate) -> u32) -> u8 {
+    fn decide(&self, at: Visit, head: &Head, draw: &mut impl Draw, occupancy: impl Fn(Candidate) -> u32) -> u8 {
         let (router, home) = (at.here, at.home);
         match self.decisions(at, head, draw)[..] {
             [one] => one,
@@ -146,7 +148,7 @@ impl Function for Hyperx {
                 let mut cost = |phase, hops| {
                     let mut found = Vec::new();
                     self.candidates(at, &Head { phase, ..*head }, draw, &mut found);
-                    found.first().map_or(0, |&candidate| ahead(candidate)) * hops
+                    found.first().map_or(0, |&candidate| occupancy(candidate)) * hops
                 };
                 let short = cost(straight, self.hops(router, home));
                 let long = cost(round, self.hops(router, through) + self.hops(through, home));
@@ -179,11 +181,12 @@ impl Hyperx {
         &self.coordinates[router * dimensions..][..dimensions]
     }
 
+    /// \[hops\] Distance between switches.
     fn hops(&self, from: usize, to: usize) -> u32 {
         self.coordinates(from).iter().zip(self.coordinates(to)).filter(|(one, other)| one != other).count() as u32
     }
 
-    /// The switch that a packet goes through.
+    /// The switch, drawn, through which a packet goes.
     fn through(&self, draw: &mut impl Draw) -> usize {
         draw.draw(THROUGH, self.ports.len() as u32) as usize
     }

@@ -1,4 +1,4 @@
-//! What a routing states of itself, and what it must answer.
+//! What a routing declares, and the questions that its function must answer.
 
 use fsin_core::topology::Topology;
 use fsin_core::topology::switched::{Dragonfly, Hyperx, Tree};
@@ -12,19 +12,19 @@ use crate::params::{Params, Routing};
 pub struct Row {
     /// Its word, what it is, and its source.
     pub component: Component,
-    /// What the word means. A word may stand in several rows, for different networks.
+    /// What the word means. Several rows may have the same word, for different networks.
     pub routing: Routing,
     /// The networks that it is for.
     pub networks: Networks,
     /// Virtual channels of each message class that it needs.
     pub vcs: Vcs,
-    /// When a blocked head must look again.
+    /// When a blocked head must be considered again.
     pub wake: Wake,
-    /// What is settled at the first router.
+    /// What is decided at the first router.
     pub choice: Choice,
 }
 
-/// Networks that routings are for.
+/// Kinds of networks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Networks {
     /// Tori, meshes and hypercubes.
@@ -40,9 +40,9 @@ pub enum Networks {
 }
 
 impl Networks {
-    /// True if a topology is one of them.
+    /// True if a topology is of this kind.
     #[must_use]
-    pub fn have(self, topology: &dyn Topology) -> bool {
+    pub fn include(self, topology: &dyn Topology) -> bool {
         match (self, topology.switched()) {
             (Self::Grids, None) => topology.is_grid(),
             (Self::Trees, Some(network)) => network.plan::<Tree>().is_some(),
@@ -52,21 +52,30 @@ impl Networks {
             (Self::Grids, Some(_)) | (Self::Trees | Self::Dragonflies | Self::Hyperx | Self::Switches, None) => false,
         }
     }
+
+    /// True if the routings of these networks compute routes from the construction plan of a topology, so that they cannot
+    /// avoid dead links.
+    pub(super) const fn requires_intact_topology(self) -> bool {
+        match self {
+            Self::Grids | Self::Trees | Self::Dragonflies | Self::Hyperx => true,
+            Self::Switches => false,
+        }
+    }
 }
 
 /// Virtual channels of each message class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Vcs {
-    /// At least so many.
+    /// The least number.
     pub least: usize,
-    /// At least so many where a dimension is a ring of three nodes or more.
+    /// The least number in a grid with a dimension that is a ring of three nodes or more.
     pub of_rings: usize,
-    /// What they are for; empty where one suffices.
+    /// Their purpose, for messages; empty if one is enough.
     pub why: &'static str,
 }
 
 impl Vcs {
-    /// As many in every network.
+    /// The same least number in every network.
     pub(super) const fn of(least: usize, why: &'static str) -> Self {
         Self { least, of_rings: least, why }
     }
@@ -75,47 +84,55 @@ impl Vcs {
 /// The wake-up condition of a blocked head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wake {
-    /// It has one candidate; a virtual channel of that port is released.
+    /// It has one candidate: when a virtual channel of that port is released.
     Release,
-    /// What it requests depends on credits: it looks in every step in which its router does anything.
+    /// Its request depends on credits: in every step in which its router does anything.
     Credits,
 }
 
-/// What is settled at the first router.
+/// What is decided at the first router.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Choice {
     /// Nothing.
     Never,
-    /// The kind of route: the only one there is, or the better one by the flits ahead.
+    /// The kind of route: the only one there is, or the one with fewer flits before the packet.
     AtFirstRouter,
 }
 
-/// Routers, by their numbers: that of the source, that of the head, that of the destination.
+/// Where a head is on its route: three numbers of routers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Visit {
+    /// The router of its source.
     pub(super) first: usize,
+    /// The router at which it is.
     pub(super) here: usize,
+    /// The router of its destination.
     pub(super) home: usize,
 }
 
 /// The routing function of one kind of network. No method has a default.
 pub(super) trait Function: Sized {
-    /// For a topology that the row serves, with as many virtual channels as it needs, unless the user insists on fewer.
+    /// The function for a topology that the row serves. The number of virtual channels has been checked, unless the user
+    /// permits unsafe routing.
+    ///
+    /// # Errors
+    /// A topology for which there is no such function.
     fn new(row: &'static Row, params: &Params, topology: &dyn Topology) -> Result<Self, SpecError>;
 
-    /// Every port and virtual channel that a head may request at a router that is not that of its destination, in any
-    /// order. Never nothing.
+    /// Adds to `into` every port and virtual channel that a head may request at a router other than that of its
+    /// destination, in any order: one candidate or more.
     fn candidates(&self, at: Visit, head: &Head, draw: &mut impl Draw, into: &mut Vec<Candidate>);
 
     /// Every phase in which a packet may leave its first router.
     fn decisions(&self, at: Visit, head: &Head, draw: &mut impl Draw) -> Vec<u8>;
 
-    /// The phase in which a packet leaves its first router, where `ahead` are the flits ahead of a candidate.
-    fn decide(&self, at: Visit, head: &Head, draw: &mut impl Draw, ahead: impl Fn(Candidate) -> u32) -> u8;
+    /// The phase in which a packet leaves its first router. `occupancy` is the number of flits before a packet that takes
+    /// a candidate.
+    fn decide(&self, at: Visit, head: &Head, draw: &mut impl Draw, occupancy: impl Fn(Candidate) -> u32) -> u8;
 
-    /// The phase of a packet that has reached `next` from `router`.
+    /// The phase of a packet after its hop from `router` to `next`.
     fn hop(&self, router: usize, next: usize, phase: u8, draw: &mut impl Draw) -> u8;
 
-    /// The rings that a grid consists of, whose freedom from deadlock is that of the grid.
+    /// The rings of which a grid consists: the grid is free of deadlock if each of them is. `None` for other networks.
     fn rings(&self) -> Option<Vec<Ring>>;
 }

@@ -1,5 +1,5 @@
 //! Trees: up to a switch that has the destination below it, then down. No packet goes up after it has gone down, so
-//! that channels can be numbered such that packets wait for higher numbers only.
+//! that the channels can be numbered in such a way that packets wait for channels of higher numbers only.
 
 use fsin_core::topology::switched::{Stand, Tree as Plan};
 use fsin_core::topology::{Port, Topology};
@@ -43,7 +43,7 @@ pub(super) static MINIMAL: Row = Row {
 pub(super) struct Tree {
     adaptive: bool,
     all: u32,
-    /// By switch: where it stands, and its ports, those down first.
+    /// By switch: its position in the tree, and its ports, those that lead down first.
     stands: Vec<(Stand, Box<[Port]>)>,
 }
 

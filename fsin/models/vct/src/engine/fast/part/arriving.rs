@@ -45,8 +45,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     #[inline(never)]
     pub(super) fn enter_all(&mut self, routers: &mut [Router<M, Q, P>]) {
         let mut headers = std::mem::take(&mut self.headers);
-        let has_wires = self.rules.wires.longest() > 0;
-        let plain = !(has_wires || self.rules.keeps_moves || self.rules.keeps_since);
+        let has_delays = self.rules.hop_delays.longest() > 0;
+        let plain = !(has_delays || self.rules.keeps_moves || self.rules.keeps_since);
         for &(node, input, packet) in &headers {
             let (router, input) = (&mut routers[node as usize], usize::from(input));
             router.reserve(input);
@@ -63,7 +63,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 continue;
             }
             self.arrived(node, input, self.clock - 1);
-            let wire = if has_wires { self.wire_to(node, input) } else { 0 };
+            let wire = if has_delays { self.wire_to(node, input) } else { 0 };
             if wire == 0 {
                 self.stand(router, node, input, packet);
             } else {
@@ -72,7 +72,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
         headers.clear();
         self.headers = headers;
-        if has_wires {
+        if has_delays {
             let come = self.wire.turn(self.clock);
             for &(node, input, packet) in &come {
                 self.stand(&mut routers[node as usize], node, input.into(), packet);
@@ -84,7 +84,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     /// \[cycles\] Remaining link delay of a header that was sent in the previous cycle to a queue.
     fn wire_to(&mut self, node: u32, input: usize) -> u64 {
         let port = self.rules.port_of(input);
-        let wire = self.rules.wires.to((self.first + node) as usize, port).into();
+        let wire = self.rules.hop_delays.to((self.first + node) as usize, port).into();
         self.moves_until(self.clock - 1 + self.rules.tail + wire);
         wire
     }

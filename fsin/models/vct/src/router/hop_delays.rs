@@ -15,7 +15,7 @@ use trgen::NodeId;
 
 /// Delays of hops beyond one cycle, by the input at which the hop ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Wires {
+pub struct HopDelays {
     /// \[cycles\] By port; in a network of switches by receiving node and port.
     delays: Box<[u32]>,
     /// Number of ports, if delays are by node and port; else 0.
@@ -23,7 +23,7 @@ pub struct Wires {
     longest: u32,
 }
 
-impl Wires {
+impl HopDelays {
     /// The configured delays. They must have passed [`RouterParams::check`] for this topology.
     #[must_use]
     pub fn new(params: &RouterParams, topology: &dyn Topology) -> Self {

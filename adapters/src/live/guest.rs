@@ -10,9 +10,9 @@ use crate::endpoint::Connection;
 use crate::protocol::{Body, Class, Code, DELIVER_FIELDS, MINOR_OF_PARTS};
 use crate::stream::Link;
 
+use super::loss::{Input, Loss};
 use super::member::Member;
 use super::report::Mark;
-use super::turn::{Heard, Loss};
 use super::watch::WireLog;
 
 /// Most marks kept per guest.
@@ -50,7 +50,7 @@ pub(super) struct Lateness {
 
 /// A guest.
 #[derive(Debug)]
-pub(super) struct Player {
+pub(super) struct Guest {
     link: Link,
     /// Data connections of its group.
     pub(super) members: Vec<Member>,
@@ -87,7 +87,7 @@ pub(super) struct Player {
     pub(super) warmed: Option<Instant>,
 }
 
-impl Player {
+impl Guest {
     pub(super) fn new(connection: Connection) -> Self {
         let Connection { link, hello, step, members, .. } = connection;
         Self {
@@ -118,7 +118,7 @@ impl Player {
     }
 
     /// Its Hello, as a line of the wire log.
-    pub(super) fn introduce(&self, log: &mut WireLog) -> Result<(), String> {
+    pub(super) fn log_hello(&self, log: &mut WireLog) -> Result<(), String> {
         log.hello(&self.name, self.class, self.step, &self.nodes)?;
         self.members.iter().try_for_each(|member| log.hello(&member.name, self.class, self.step, &member.nodes))
     }
@@ -140,7 +140,7 @@ impl Player {
     }
 
     /// Records a mark, unless there are too many.
-    pub(super) fn keep(&mut self, mark: Mark) -> Result<(), Loss> {
+    pub(super) fn add_mark(&mut self, mark: Mark) -> Result<(), Loss> {
         if self.marks.len() >= MARKS {
             let what = format!("it has set more than {MARKS} marks; use fewer");
             return Err(Loss::new(Code::Limit, what));
@@ -149,7 +149,7 @@ impl Player {
         Ok(())
     }
 
-    pub(super) fn is_playing(&self) -> bool {
+    pub(super) fn is_connected(&self) -> bool {
         matches!(self.state, State::Stopped { .. } | State::Running { .. })
     }
 
@@ -226,7 +226,7 @@ impl Player {
     }
 
     /// Sends a frame on all its connections, whether or not it can be delivered.
-    pub(super) fn say_everywhere(&mut self, body: &Body) {
+    pub(super) fn send_everywhere(&mut self, body: &Body) {
         let time = self.time;
         let members = self.members.iter_mut().map(|member| &mut member.link);
         for link in members.chain(std::iter::once(&mut self.link)) {
@@ -247,7 +247,7 @@ impl Player {
                         Loss::new(Code::Order, what)
                     }
                 };
-                let loss = loss.heard(link, Heard::Frame(Box::new(frame)));
+                let loss = loss.heard(link, Input::Frame(Box::new(frame)));
                 return Err(self.on(link, loss));
             }
         }
@@ -267,7 +267,7 @@ impl Player {
             name: self.name.clone(),
             nodes: self.nodes.clone(),
             state: state.to_owned(),
-            connected: self.is_playing(),
+            connected: self.is_connected(),
             clock: Picoseconds(self.time),
             injected: self.injects,
             notices: self.notices,
@@ -276,7 +276,7 @@ impl Player {
     }
 
     /// Its name, nodes and state.
-    pub(super) fn who(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let all: Vec<NodeId> = self.links().flatten().copied().collect();
         let nodes = match all.as_slice() {
             [node] => format!("node {node}"),

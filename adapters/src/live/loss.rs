@@ -1,0 +1,173 @@
+//! Lost guests: how a loss is detected, and what follows from it.
+//!
+//! A guest is lost if its connection closes, if it does not answer in time, or if it breaks the protocol.
+
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use trgen::{Next, SourceError};
+
+use super::guest::State;
+use super::rules::LostGuest;
+use super::{CHECK_INTERVAL, Live};
+use crate::codec::CodecError;
+use crate::protocol::{Code, Frame, Malformed};
+use crate::stream::{self, Broken};
+
+/// Interval at which a frozen run checks whether to end.
+const FROZEN: Duration = Duration::from_millis(200);
+
+/// Why a guest is lost.
+#[derive(Debug)]
+pub(super) struct Loss {
+    /// The code that the guest is told.
+    pub(super) code: Code,
+    /// What happened, and what the user can do about it.
+    pub(super) what: String,
+    /// The index of the connection that failed, and its last input, which is not in the wire log yet.
+    pub(super) heard: Option<(usize, Input)>,
+}
+
+/// Input from a guest.
+#[derive(Debug)]
+pub(super) enum Input {
+    /// A frame.
+    Frame(Box<Frame>),
+    /// Bytes that are not a frame, with the reason.
+    Malformed(String),
+}
+
+impl Loss {
+    pub(super) fn new(code: Code, what: impl Into<String>) -> Self {
+        Self { code, what: what.into(), heard: None }
+    }
+
+    /// Adds the last input of the guest.
+    pub(super) fn heard(self, link: usize, heard: Input) -> Self {
+        Self { heard: Some((link, heard)), ..self }
+    }
+
+    /// Corrects the index of the connection on which the input was received.
+    pub(super) fn on(self, link: usize) -> Self {
+        Self { heard: self.heard.map(|(_, heard)| (link, heard)), ..self }
+    }
+}
+
+impl From<Broken> for Loss {
+    fn from(broken: Broken) -> Self {
+        let (code, remedy) = match &broken {
+            Broken::Codec(error) => {
+                let what = match error {
+                    CodecError::Malformed(Malformed::Carries { .. }) => format!("{error}; correct the guest"),
+                    _ => format!("{broken}; correct the guest, or use one of the same protocol version"),
+                };
+                return Self::new(Code::Malformed, what).heard(0, Input::Malformed(error.to_string()));
+            }
+            Broken::Closed | Broken::Io(_) => (Code::Run, "see what the guest itself says of its end"),
+            Broken::Stalled(_) => (Code::Stalled, "see what it is doing, or give it more time with --stall"),
+            Broken::SlowReader(_) => (Code::Stalled, "let it read, or give it more time with --stall"),
+            Broken::Interrupted => (Code::Run, "start it again"),
+        };
+        Self::new(code, format!("{broken}; {remedy}"))
+    }
+}
+
+impl Live {
+    /// Detects guests that have closed a connection while they must be silent, and handles their loss. Does nothing if
+    /// the last check was less than [`CHECK_INTERVAL`] ago.
+    ///
+    /// # Errors
+    /// If a loss ends the run.
+    pub(super) fn lose_closed_connections(&mut self) -> Result<(), SourceError> {
+        if self.last_check.elapsed() < CHECK_INTERVAL {
+            return Ok(());
+        }
+        self.last_check = Instant::now();
+        let silent = self.guests.iter().enumerate().filter(|(_, guest)| guest.is_stopped());
+        let (owners, links): (Vec<usize>, Vec<&stream::Link>) =
+            silent.flat_map(|(index, guest)| guest.all_links().map(move |link| (index, link))).unzip();
+        let mut dead: Vec<usize> = owners
+            .into_iter()
+            .zip(stream::closed(links.into_iter()))
+            .filter_map(|(index, closed)| closed.then_some(index))
+            .collect();
+        // The connections of a guest follow each other.
+        dead.dedup();
+        for &index in &dead {
+            // Its last input may explain the loss.
+            let loss = self.guests[index].check().err().unwrap_or_else(|| Broken::Closed.into());
+            self.lose(index, &loss)?;
+        }
+        if !dead.is_empty() {
+            self.plan();
+        }
+        Ok(())
+    }
+
+    /// Detects guests that have died while all guests wait for messages and none is in flight, and handles their loss.
+    /// Does nothing in any other situation.
+    ///
+    /// # Errors
+    /// If a loss ends the run.
+    pub(super) fn lose_dead_while_waiting(&mut self) -> Result<(), SourceError> {
+        while self.due == Next::Waiting && self.hub.is_empty() {
+            let dead = (0..self.guests.len()).find_map(|index| {
+                let guest = &mut self.guests[index];
+                let loss = if guest.is_connected() { guest.check().err() } else { None };
+                loss.map(|loss| (index, loss))
+            });
+            let Some((index, loss)) = dead else { return Ok(()) };
+            self.lose(index, &loss)?;
+            self.plan();
+        }
+        Ok(())
+    }
+
+    /// Handles the loss of a guest: ends its connections, and follows the policy [`LostGuest`].
+    ///
+    /// # Errors
+    /// If the loss ends the run.
+    pub(super) fn lose(&mut self, index: usize, loss: &Loss) -> Result<(), SourceError> {
+        let what = format!("{}: {}", self.guests[index].describe(), loss.what);
+        let interrupted = self.rules.stop.load(Ordering::Relaxed);
+        let text = if interrupted { "the run was interrupted" } else { &loss.what };
+        if let Some((link, heard)) = &loss.heard {
+            self.log_last_input(index, *link, heard);
+        }
+        self.end_connections(index, loss.code, text);
+        self.guests[index].state = State::Lost { why: loss.what.clone() };
+        self.hub.forget(index);
+        match self.rules.lost {
+            _ if interrupted => {}
+            LostGuest::Abort => {}
+            LostGuest::DropNode => {
+                (self.tell)(format!("lost {what}; the run goes on without it"));
+                return Ok(());
+            }
+            LostGuest::Freeze => {
+                (self.tell)(format!("lost {what}; the run stands still until it is interrupted"));
+                while !self.rules.stop.load(Ordering::Relaxed) {
+                    thread::sleep(FROZEN);
+                }
+            }
+        }
+        self.close(&format!("the run has ended because of {what}"));
+        Err(SourceError { what })
+    }
+
+    /// Writes the last input from a lost guest to the wire log.
+    fn log_last_input(&mut self, index: usize, link: usize, heard: &Input) {
+        match heard {
+            Input::Frame(frame) => self.log('<', index, link, frame.endpoint, frame.time, &frame.body),
+            Input::Malformed(why) => {
+                if let Some(log) = &mut self.wire_log
+                    && self.unwritten.is_none()
+                {
+                    let guest = &self.guests[index];
+                    self.unwritten = log.malformed(guest.name_of(link), guest.time, why).err();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The settings of a command line: from the experiment file, the environment and the flags.
+
+use clap::ArgMatches;
+use std::path::PathBuf;
+
+use fsin::experiment::{Experiment, Key, Kind, Origin, Settings, SettingsError, key, keys, read_file, variable};
+use fsin::sweep::as_several;
+use trace_prep::otf2::is_anchor;
+use trgen::catalog::{Allowed, suggestion};
+use trgen::phrase;
+use trgen::phrase::Phrase;
+
+/// The settings of a command line: file, then environment, then flags.
+pub(crate) fn read(matches: &ArgMatches) -> Result<Settings, SettingsError> {
+    let mut settings = Settings::default();
+    if let Some(path) = matches.get_one::<PathBuf>("experiment") {
+        // The anchor of an OTF2 archive is unmistakable.
+        if is_anchor(path) {
+            settings.set("trace", path.to_string_lossy(), Origin::Flag)?;
+        } else {
+            read_file(path, &mut settings)?;
+        }
+    }
+    for key in keys() {
+        if let Some((value, origin)) = given(matches, key) {
+            settings.set(key.name, value, origin)?;
+        }
+    }
+    Ok(settings)
+}
+
+/// The value of a key on the command line, or else in the environment.
+pub(crate) fn given(matches: &ArgMatches, key: &Key) -> Option<(String, Origin)> {
+    let flag = match key.kind {
+        Kind::Switch => matches.get_flag(key.name).then(|| true.to_string()),
+        _ => matches.get_one::<String>(key.name).cloned(),
+    };
+    // The environment is read here and not by clap, whose errors would name flags that the user did not give.
+    let environment = || std::env::var_os(variable(key.name)).map(|value| value.to_string_lossy().into_owned());
+    let flag = flag.map(|value| (value, Origin::Flag));
+    flag.or_else(|| environment().map(|value| (value, Origin::Environment)))
+}
+
+/// The single experiment of a command line. For a flag with several values the error points to sweeps.
+pub(crate) fn one_experiment(settings: Settings) -> Result<Experiment, SettingsError> {
+    Experiment::resolve(settings.clone()).map_err(|error| {
+        let given = |key: &Key| settings.value(key.name).filter(|_| settings.origin(key.name) == Origin::Flag);
+        let several = |key: &Key| as_several(key, given(key)?);
+        with_several(error, several, |flags| phrase!["several values are a sweep: fsin sweep ", flags, " -o DIR"])
+    })
+}
+
+/// An error of a flag whose word looks like several values, with the syntax for them.
+pub(crate) fn with_several(
+    SettingsError { error, origin }: SettingsError,
+    several: impl Fn(&Key) -> Option<Phrase>,
+    say: impl Fn(Phrase) -> Phrase,
+) -> SettingsError {
+    let Some(flags) = error.setting().and_then(key).and_then(several) else {
+        return SettingsError { error, origin };
+    };
+    // A list of all names does not help against a list of values.
+    let lists_all = matches!(error.accepted(), Some(Allowed::Names(names)) if names.near.is_empty());
+    let remedy = match lists_all {
+        true => say(flags),
+        false => phrase![say(flags), "; or ", error.remedy()],
+    };
+    SettingsError { error: error.remedied(remedy), origin }
+}
+
+/// Warnings of variables whose names nearly match one that sets a key. Other variables may belong to other programs.
+pub(crate) fn misspelt_variables() -> Vec<String> {
+    let known: Vec<&str> = keys().iter().map(|key| key.name).collect();
+    std::env::vars_os()
+        .filter_map(|(name, _)| name.into_string().ok())
+        .filter_map(|name| {
+            let key = name.strip_prefix("FSIN_")?.to_lowercase().replace('_', "-");
+            let near = suggestion(&key, &known);
+            let misspelt = !known.contains(&key.as_str()) && !near.near.is_empty();
+            misspelt.then(|| format!("the environment sets {name}, but no key is called `{key}`; {near}"))
+        })
+        .collect()
+}
