@@ -72,7 +72,7 @@ pub enum TokenError {
     /// Too short to be secure, or too long for a token.
     #[error("the token has {length} bytes; it takes 16 to {LONGEST}")]
     Length {
-        /// \[bytes\] Without surrounding blanks.
+        /// \[bytes\] Its length without surrounding blanks.
         length: usize,
     },
 }

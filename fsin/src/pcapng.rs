@@ -31,17 +31,18 @@ pub enum LinkType {
 /// A packet at an interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Record<'a> {
-    /// \[ps\] Since the beginning of the run.
+    /// \[ps\] Time since the beginning of the run.
     pub at: u64,
     /// True if it leaves the interface.
     pub is_sent: bool,
     /// Its first bytes.
     pub bytes: &'a [u8],
-    /// \[bytes\] Of the whole packet.
+    /// \[bytes\] Size of the whole packet.
     pub length: u32,
 }
 
-/// A capture file under construction, whose interfaces are named by values of `I`. The first error ends it, and is kept.
+/// A capture file under construction, whose interfaces are named by values of `I`. The first error ends it, and is
+/// kept.
 pub struct Writer<I> {
     out: PcapNgWriter<Box<dyn Write + Send>>,
     link_type: DataLink,

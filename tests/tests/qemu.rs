@@ -1,5 +1,5 @@
-//! Virtual machines on a simulated network: in lockstep with it (`fsin machines`), and in real time behind `fsin relay`. The
-//! short tests boot two machines once or twice; the others take minutes:
+//! Virtual machines on a simulated network: in lockstep with it (`fsin machines`), and in real time behind `fsin
+//! relay`. The short tests boot two machines once or twice; the others take minutes:
 //!
 //! ```sh
 //! apt install qemu-system-x86 busybox-static cpio gcc libc6-dev mpich libmpich-dev

@@ -65,8 +65,8 @@ pub enum Ending {
     Lost(String),
 }
 
-/// Shows a run until the user leaves, the source is over, or `stop` becomes true (a run of this process is then waited
-/// for: its source reports the end).
+/// Shows a run until the user leaves, the source is over, or `stop` becomes true. If the run is one of this process,
+/// its end is then awaited, which the source reports.
 ///
 /// # Errors
 /// When the terminal fails.
@@ -127,8 +127,8 @@ pub fn show(app: &mut App, source: &mut dyn Source, stop: &AtomicBool) -> io::Re
                         Some(Command::Leave) => return Ok(Ending::Left),
                         Some(Command::Abort) => return Ok(Ending::Aborted),
                         Some(command) => {
-                            let said = source.command(command);
-                            app.notice = said.or(app.notice.take());
+                            let notice = source.command(command);
+                            app.notice = notice.or(app.notice.take());
                         }
                         None => {}
                     }

@@ -27,16 +27,16 @@ use listen::Listener;
 /// Most concurrent handshakes.
 const HANDSHAKES: usize = 256;
 /// Refused connections that are reported one by one.
-const TOLD: u64 = 16;
-/// How often `go_on` is called while waiting.
-const PATIENCE: Duration = Duration::from_millis(200);
+const REPORTED: u64 = 16;
+/// Longest interval between calls of `go_on`, and between checks for closed connections.
+const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The terms of a run, which every guest is told and checked against.
 #[derive(Clone, Debug)]
 pub struct Terms {
     /// Nodes of the network.
     pub nodes: usize,
-    /// Relation of deliveries to steps.
+    /// How deliveries relate to steps: exact, quantised or in real time.
     pub mode: Mode,
     /// \[ps\] Default step of stepped guests; at most the horizon in exact mode.
     pub step: Time,
@@ -46,7 +46,7 @@ pub struct Terms {
     pub clock: Clock,
     /// \[bytes\] Longest payload of a frame.
     pub max_payload: u32,
-    /// \[messages\] Per node: most messages that have not left it.
+    /// \[messages\] Window of a node: most messages that have not left it.
     pub window: u32,
     /// How long a guest may be silent when its turn is awaited.
     pub stall: Duration,
@@ -56,7 +56,7 @@ pub struct Terms {
     pub token: Option<Token>,
     /// Seed of the run.
     pub seed: u64,
-    /// \[thousandths\] Wall-clock time over virtual time in real-time mode; 0 in the others.
+    /// \[thousandths\] Wall-clock time divided by virtual time in real-time mode; 0 in the other modes.
     pub pace: u32,
 }
 
@@ -70,7 +70,7 @@ pub struct Connection {
     pub step: Time,
     /// For a central: the data connections of its group, in the order of their nodes.
     pub(crate) members: Vec<Connection>,
-    /// Its reservation, released when the connection is dropped.
+    /// The reservation of its nodes, released when the connection is dropped.
     pub(crate) _place: Reservation,
 }
 
@@ -90,7 +90,7 @@ fn assemble(connections: Vec<Connection>) -> Vec<Connection> {
         let central = guests
             .iter_mut()
             .find(|guest| guest.hello.role == Role::Central && guest.hello.group == member.hello.group);
-        // Time does not begin before each group has its central.
+        // `gather` has waited until each group has its central.
         if let Some(central) = central {
             central.members.push(member);
         }
@@ -102,7 +102,7 @@ fn assemble(connections: Vec<Connection>) -> Vec<Connection> {
     guests
 }
 
-/// True while data connections wait for the central of their group.
+/// True if a group has data connections and no central.
 fn lacks_centrals(connections: &[Connection]) -> bool {
     let groups = |role| {
         let of_role = connections.iter().filter(move |connection| connection.hello.role == role);
@@ -213,12 +213,14 @@ impl Endpoint {
 }
 
 /// The nodes taken so far, and by which guests.
-pub(crate) type Taken = Arc<Mutex<Places>>;
+pub(crate) type Taken = Arc<Mutex<TakenNodes>>;
 
 /// Nodes and groups taken, with the names of their guests.
 #[derive(Debug, Default)]
-pub(crate) struct Places {
+pub(crate) struct TakenNodes {
+    /// By node.
     nodes: BTreeMap<u32, String>,
+    /// By group: its central.
     centrals: BTreeMap<u32, String>,
 }
 
@@ -235,12 +237,12 @@ async fn gather(
     let mut connections: Vec<Connection> = Vec::new();
     let mut refused = 0;
     let mut full = false;
-    let mut looked = Instant::now();
+    let mut last_check = Instant::now();
     loop {
         let nodes = |all: &[Connection]| all.iter().map(|one| one.hello.nodes.len()).sum::<usize>();
         let all_there = |all: &[Connection]| nodes(all) >= wanted && !lacks_centrals(all);
-        if all_there(&connections) || looked.elapsed() >= PATIENCE {
-            looked = Instant::now();
+        if all_there(&connections) || last_check.elapsed() >= CHECK_INTERVAL {
+            last_check = Instant::now();
             dismiss(&mut connections, tell);
             if all_there(&connections) {
                 break;
@@ -270,14 +272,14 @@ async fn gather(
                              files (ulimit -n), or end connections that are of no use"
                         ));
                     }
-                    tokio::time::sleep(PATIENCE).await;
+                    tokio::time::sleep(CHECK_INTERVAL).await;
                 }
             },
             Some(ended) = handshakes.join_next() => match ended {
                 Ok(Ok(connection)) => connections.push(connection),
                 Ok(Err(why)) => {
                     refused += 1;
-                    if refused <= TOLD {
+                    if refused <= REPORTED {
                         tell(why);
                     } else if refused.is_power_of_two() {
                         tell(format!("{refused} connections have been refused"));
@@ -285,7 +287,7 @@ async fn gather(
                 }
                 Err(_) => {}
             },
-            () = tokio::time::sleep(PATIENCE) => {}
+            () = tokio::time::sleep(CHECK_INTERVAL) => {}
         }
         let missing = wanted.saturating_sub(nodes(&connections));
         if !go_on(missing) {

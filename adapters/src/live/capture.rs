@@ -1,8 +1,8 @@
 //! Observation of payloads as packets with virtual times.
 //!
 //! A program above, such as a writer of pcapng files, implements [`Capture`]. Each node is an interface. A message with
-//! a payload is shown twice: outbound at its sender, at injection, and inbound at its receiver, at arrival. Packets come
-//! in the order in which the network learned of them, which is not exactly that of their times.
+//! a payload is shown twice: outbound at its sender, at injection, and inbound at its receiver, at arrival. Packets
+//! come in the order in which the network learned of them, which is not exactly that of their times.
 
 use crate::clock::Time;
 
@@ -11,11 +11,11 @@ use crate::clock::Time;
 pub struct Payload<'a> {
     /// The node.
     pub node: u32,
-    /// Virtual time.
+    /// \[ps\] Virtual time.
     pub time: Time,
     /// True at its sender, false at its receiver.
     pub is_outbound: bool,
-    /// \[bytes\] Of the message.
+    /// \[bytes\] Size of the message in the model.
     pub size: u64,
     /// What it carries.
     pub data: &'a [u8],
@@ -29,7 +29,7 @@ pub trait Capture: Send {
     /// The first error, if any.
     fn failure(&self) -> Option<&str>;
 
-    /// Ends what is written so far.
+    /// Writes what is buffered.
     ///
     /// # Errors
     /// The first error.

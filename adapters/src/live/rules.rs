@@ -45,7 +45,7 @@ pub enum WarmUp {
     /// With steps from the start.
     #[default]
     None,
-    /// \[ps\] With one grant up to this time.
+    /// With one grant up to this time \[ps\].
     Until(Time),
     /// With one endless grant, which each guest ends by setting a mark or waiting for a message.
     Mark,

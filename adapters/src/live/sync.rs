@@ -23,8 +23,8 @@ use super::{CHECK_INTERVAL, Live};
 /// How guests learn how far they may go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protocol {
-    /// \[ps\] All stop at each multiple of this time. If it is longer than the delay, messages that arrive before the next
-    /// multiple are handed over there, late.
+    /// \[ps\] All stop at each multiple of this time. If it is longer than the delay, messages that arrive before the
+    /// next multiple are handed over there, late.
     Quantum(Time),
     /// Each blocked guest promises the others the earliest arrival of anything that it may yet send.
     NullMessage,
@@ -41,7 +41,7 @@ pub enum Protocol {
 pub struct Synchronisation {
     /// How guests learn how far they may go.
     pub protocol: Protocol,
-    /// \[cycles\] That every message takes, at least 1.
+    /// \[cycles\] Delay of every message, at least 1.
     pub delay: u64,
 }
 

@@ -7,6 +7,7 @@ use super::{
     Welcome, Writer,
 };
 
+/// Types of frames.
 const HELLO: u8 = 1;
 const WELCOME: u8 = 2;
 const CHALLENGE: u8 = 3;
@@ -50,7 +51,7 @@ impl Body {
         }
     }
 
-    /// The same with its article.
+    /// Name of the frame with its article, for messages.
     #[must_use]
     pub(crate) fn a_name(&self) -> String {
         format!("{} {}", super::article(self.name()), self.name())
@@ -77,6 +78,7 @@ impl Body {
         }
     }
 
+    /// Appends the payload of the frame.
     pub(crate) fn write(&self, out: &mut BytesMut) {
         match self {
             Self::Hello(hello) => {

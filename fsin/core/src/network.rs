@@ -67,7 +67,7 @@ pub struct PortFigures {
     pub at: Interface,
     /// The port at the other end of the link.
     pub to: Interface,
-    /// \[packets\] That have come through the link.
+    /// Number of packets that have come through the link.
     pub packets: u64,
     /// \[packets\] Dropped because its queue was full.
     pub dropped: u64,
@@ -77,9 +77,9 @@ pub struct PortFigures {
     pub queue_mean: f64,
     /// \[packets\] Its greatest length.
     pub queue_max: u64,
-    /// \[share\] Of the time in which the link was occupied.
+    /// Share of the time in which the link was occupied.
     pub utilisation: f64,
-    /// \[share\] Of the time in which 0, 1, 2 to 3, 4 to 7, ... packets waited; `None` where that is not kept.
+    /// Share of the time in which 0, 1, 2 to 3, 4 to 7, ... packets waited; `None` where that is not kept.
     pub queue_shares: Option<Vec<f64>>,
 }
 

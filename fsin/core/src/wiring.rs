@@ -144,7 +144,7 @@ impl Wiring {
         (link.device as usize - self.hosts, link.peer as usize)
     }
 
-    /// \[links\] Between two hosts that are none of the topology's.
+    /// Number of links on the way between two hosts that are not links of the topology.
     #[must_use]
     pub const fn hidden_hops(&self) -> u64 {
         if self.is_switched { 0 } else { 2 }

@@ -83,8 +83,8 @@ pub struct TraceFacts {
     pub report: ReplayReport,
     /// True if the blocking times of tasks are known: hosts of graphs wait for many things at once.
     pub blocking: bool,
-    /// \[bytes x hops\] Of all messages sent, by minimal routes; `None` for several applications, and where distances
-    /// would take too long.
+    /// \[bytes x hops\] Sum over all messages sent, by minimal routes; `None` for several applications, and where
+    /// distances would take too long.
     pub hop_bytes: Option<u128>,
 }
 
@@ -95,8 +95,8 @@ pub struct JobFacts {
     pub record: JobRecord,
     /// \[cycles\] Its run time alone on the same nodes of an empty network; `None` if either run did not finish.
     pub alone_cycles: Option<u64>,
-    /// \[bytes x hops\] Of its messages, by minimal routes; `None` if it did not finish, or distances would take too
-    /// long.
+    /// \[bytes x hops\] Sum over its messages, by minimal routes; `None` if it did not finish, or distances would take
+    /// too long.
     pub hop_bytes: Option<u128>,
 }
 
@@ -266,7 +266,7 @@ fn sent_far(experiment: &Experiment, driven: &dyn Driven) -> Option<u128> {
     Some(hop_bytes(flows, &distances))
 }
 
-/// \[bytes x hops\] Of a job that has finished.
+/// \[bytes x hops\] Sum over the messages of a job that has finished.
 fn job_far(job: &Job, record: &JobRecord, distances: &Distances) -> Option<u128> {
     record.finish?;
     let node = |task: u32| record.placement[task as usize];
@@ -347,7 +347,7 @@ fn steadiness(experiment: &Experiment, offered: Option<f64>, outcome: &Outcome) 
         throttled: experiment.throttled,
         from_empty: outcome.samples.first().is_some_and(|sample| sample.start == Cycle::FIRST),
     });
-    Steadiness::of(&outcome.looks, experiment.units.packet_phits, demand)
+    Steadiness::of(&outcome.intervals, experiment.units.packet_phits, demand)
 }
 
 /// Warnings that follow from the experiment and its outcome together.

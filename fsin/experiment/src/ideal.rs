@@ -24,7 +24,7 @@ pub struct IdealRun {
     pub execution: Execution,
     /// Messages of the graph.
     pub messages: u64,
-    /// \[bytes\] Of those.
+    /// \[bytes\] Size of these messages.
     pub message_bytes: u64,
     /// False if the user stopped the execution.
     pub complete: bool,

@@ -1,7 +1,7 @@
 //! The wire of the LogGOPS model: latency and gap per byte, and neither routers nor cycles.
 //!
-//! Hosts of a graph compute with its numbers alone ([`trgen::trace::goal::ideal`]); single messages do not travel
-//! through it.
+//! Only the numbers of this network are used: hosts compute arrivals from them ([`trgen::trace::goal::ideal`]). No
+//! message is simulated, so that the network cannot be built.
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use super::links::{LETTERS, STEPS, WIDTH, ramp, words};
 /// Most ranks of a picture: with more, cells are too small to be seen.
 const MOST_RANKS: usize = 512;
 
-/// \[bytes\] With a unit, rounded.
+/// A number of bytes with its unit, rounded.
 fn amount(bytes: f64) -> String {
     let units = ["bytes", "kB", "MB", "GB", "TB"];
     let unit = (bytes.max(1.0).log10() / 3.0).floor().clamp(0.0, 4.0);
@@ -15,8 +15,8 @@ fn amount(bytes: f64) -> String {
 }
 
 /// The bytes that each rank sent to each other one, as a picture (SVG): a line for each sender, a column for each
-/// receiver, darker for more, on a logarithmic scale if they differ by a factor of ten or more. `None` if the result is of no MPI program, if it has too many ranks,
-/// or if nothing was sent.
+/// receiver, darker for more, on a logarithmic scale if they differ by a factor of ten or more. `None` if the result is
+/// of no MPI program, if it has too many ranks, or if nothing was sent.
 #[must_use]
 pub fn traffic_picture(result: &RunResult) -> Option<String> {
     let ranks = result.ranks.as_ref().filter(|ranks| ranks.len() <= MOST_RANKS)?;

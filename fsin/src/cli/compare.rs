@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use fsin::report::{Look, Picture, percent, pictures, rounded};
+use fsin::report::{Picture, Style, percent, pictures, rounded};
 use fsin::result::{write_pretty, write_rows};
-use fsin::sweep::{Apart, Curves, Difference, Verdict, apart, compare as differences, open};
+use fsin::sweep::{ChangedSetting, Curves, Difference, Verdict, changed_settings, compare as differences, open};
 use fsin::words::counted;
 use serde_json::{Map, Value, json};
 
@@ -45,9 +45,9 @@ pub(crate) fn compare(matches: &ArgMatches) -> Result<Exit, Complaint> {
             let what = format!("{} and {} have no curves over the same axis", names[0], names[1]);
             return Err(Complaint::new(Exit::Usage, what, "compare sweeps over the same axes, or leave out --plots"));
         };
-        draw(target, &pictures(&curves, &collected, &Look::default()), quiet)?;
+        draw(target, &pictures(&curves, &collected, &Style::default()), quiet)?;
     }
-    let apart = apart(&a.1, &b.1);
+    let changed = changed_settings(&a.1, &b.1);
     let figures: Vec<Map<String, Value>> = rows.iter().map(|row| figures(&after.axis, row)).collect();
     match matches.get_one::<String>("format").map_or("table", String::as_str) {
         "csv" => {
@@ -56,11 +56,12 @@ pub(crate) fn compare(matches: &ArgMatches) -> Result<Exit, Complaint> {
             document.print(&String::from_utf8_lossy(&text))?;
         }
         "json" => {
-            let setting = |one: &Apart| json!({ "key": one.key, "baseline": one.baseline, "candidate": one.candidate });
+            let setting =
+                |one: &ChangedSetting| json!({ "key": one.key, "baseline": one.baseline, "candidate": one.candidate });
             let mut all = Map::new();
             all.insert("schema".to_owned(), json!(SCHEMA));
             all.insert("margin".to_owned(), json!(margin));
-            all.insert("settings".to_owned(), apart.iter().map(setting).collect());
+            all.insert("settings".to_owned(), changed.iter().map(setting).collect());
             all.insert("unmatched_points".to_owned(), json!(alone));
             all.insert("differences".to_owned(), json!(figures));
             let mut text = Vec::new();
@@ -74,7 +75,7 @@ pub(crate) fn compare(matches: &ArgMatches) -> Result<Exit, Complaint> {
                 let results = counted(results, "result", "results");
                 text.push_str(&format!("{side}: {} ({results})\n", folder.display()));
             }
-            text.push_str(&head(&apart));
+            text.push_str(&head(&changed));
             text.push_str(&table(&after.axis, &rows));
             text.push_str(&summary(&rows, margin));
             document.print(&text)?;
@@ -120,16 +121,16 @@ fn figures(axis: &str, row: &Difference) -> Map<String, Value> {
 }
 
 /// The differing settings of the two sides, a line for each.
-fn head(apart: &[Apart]) -> String {
-    if apart.is_empty() {
+fn head(changed: &[ChangedSetting]) -> String {
+    if changed.is_empty() {
         return "both have the same settings\n\n".to_owned();
     }
-    let wide = apart.iter().map(|one| one.key.chars().count()).max().unwrap_or(0);
-    let line = |one: &Apart| {
+    let wide = changed.iter().map(|one| one.key.chars().count()).max().unwrap_or(0);
+    let line = |one: &ChangedSetting| {
         let [before, after] = one.words();
         format!("  {:wide$}  {before} -> {after}\n", one.key)
     };
-    format!("{}\n", apart.iter().map(line).collect::<String>())
+    format!("{}\n", changed.iter().map(line).collect::<String>())
 }
 
 fn table(axis: &str, rows: &[Difference]) -> String {

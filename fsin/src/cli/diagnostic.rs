@@ -21,6 +21,7 @@ pub(crate) struct Complaint {
     remedy: Option<String>,
     /// Keys of the settings named by `what`, in order.
     settings: Vec<&'static str>,
+    /// The text of the experiment file, and the part of it that is wrong.
     place: Option<Box<(NamedSource<String>, LabeledSpan)>>,
     pub(crate) exit: Exit,
 }
@@ -56,7 +57,7 @@ impl Complaint {
                 Self::new(if no_room { Exit::Failed } else { Exit::Usage }, what, remedy)
             }
             Trouble::Trace(error) => {
-                let remedy = error.remedy().unwrap_or_else(|| mending(&error).into());
+                let remedy = error.remedy().unwrap_or_else(|| remedy_of_trace(&error).into());
                 match *error.fault {
                     // For a missing trace, the setting that names it is at fault.
                     Fault::NotFound => {
@@ -116,7 +117,7 @@ impl Complaint {
     }
 }
 
-/// Remedy for tasks that wait for ever.
+/// The remedy for tasks that wait for ever.
 fn awaited(waits: &[Wait]) -> &'static str {
     if waits.iter().any(|wait| wait.cause == WaitCause::Receiver) {
         "sends above --eager wait for their receiver: raise --eager or leave it out; if the receive lines of a .trc were \
@@ -127,8 +128,8 @@ fn awaited(waits: &[Wait]) -> &'static str {
     }
 }
 
-/// Remedy for a trace whose error has none of its own.
-fn mending(error: &ReadError) -> &'static str {
+/// The remedy for an error in a trace that has none of its own.
+fn remedy_of_trace(error: &ReadError) -> &'static str {
     match *error.fault {
         Fault::Io(_) => "check that it is a file that you may read",
         Fault::NotText => "give a trace as text, or an archive of one (fsin list formats)",

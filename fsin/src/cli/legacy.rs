@@ -10,18 +10,18 @@ use fsin::experiment::{Kind, key};
 use super::{Complaint, Exit, Flags, args, output, run};
 
 /// The original's default file, which is read if no file is named and it exists.
-const USUAL_FILE: &str = "fsin.conf";
+const DEFAULT_FILE: &str = "fsin.conf";
 
 /// \[bytes\] Maximum length of the file.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Translates, reports the translation, and runs.
+/// Translates words, prints the equivalent command line, and runs it.
 pub(crate) fn legacy(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let given: Vec<&String> = matches.get_many::<String>("words").into_iter().flatten().collect();
     let mut words = Vec::new();
-    if given.iter().all(|word| word.contains('=')) && Path::new(USUAL_FILE).exists() {
-        output::tell(&format!("note: {USUAL_FILE} is read first, as by the original"));
-        words.extend(of_file(USUAL_FILE)?);
+    if given.iter().all(|word| word.contains('=')) && Path::new(DEFAULT_FILE).exists() {
+        output::tell(&format!("note: {DEFAULT_FILE} is read first, as by the original"));
+        words.extend(of_file(DEFAULT_FILE)?);
     }
     for word in given {
         match word.split_once('=') {
@@ -79,6 +79,7 @@ fn shell(word: &str) -> String {
     }
 }
 
+/// The words in a file.
 fn of_file(path: &str) -> Result<Vec<Word>, Complaint> {
     let unreadable = |why: String| {
         let remedy = "name a file of `key=value` lines, or write words such as topo=torus_8_8";

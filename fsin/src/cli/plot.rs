@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 #[cfg(feature = "plots")]
 use fsin::report::{ConvertError, Graphic};
-use fsin::report::{Look, Picture, Range, Scale, link_pictures, pictures};
+use fsin::report::{Picture, Range, Scale, Style, link_pictures, pictures};
 use fsin::sweep::{Choice, Curves, open};
 use fsin::words::counted;
 
@@ -37,7 +37,7 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
     };
     let curves = Curves::chosen(&plan, &collected, &choice)
         .map_err(|refusal| Complaint::new(Exit::Usage, refusal.what(), refusal.remedy()))?;
-    let mut pictures = pictures(&curves, &collected, &look(matches)?);
+    let mut pictures = pictures(&curves, &collected, &style(matches)?);
     let (links, others) = link_pictures(&plan, &curves, &collected);
     pictures.extend(links);
     if pictures.is_empty() && !collected.rows.is_empty() && !curves.is_along {
@@ -129,9 +129,9 @@ fn content(picture: &Picture, format: &str) -> Result<Option<Vec<u8>>, Complaint
 }
 
 /// The style of pictures that the flags choose.
-fn look(matches: &ArgMatches) -> Result<Look, Complaint> {
+fn style(matches: &ArgMatches) -> Result<Style, Complaint> {
     let ranges: Vec<Range> = matches.get_many::<Range>("range").into_iter().flatten().cloned().collect();
-    let look = Look {
+    let style = Style {
         scale: scale(matches),
         is_whole: false,
         saturated: matches.get_flag("saturated"),
@@ -141,12 +141,13 @@ fn look(matches: &ArgMatches) -> Result<Look, Complaint> {
         ymax: matches.get_one::<f64>("ymax").copied(),
         ranges,
     };
-    let log = |range: &&Range| look.scale == Scale::Log && range.low <= 0.0 && !["x", "accepted"].contains(&&*range.of);
-    if let Some(Range { of, low, high }) = look.ranges.iter().find(log) {
+    let log =
+        |range: &&Range| style.scale == Scale::Log && range.low <= 0.0 && !["x", "accepted"].contains(&&*range.of);
+    if let Some(Range { of, low, high }) = style.ranges.iter().find(log) {
         let what = format!("--range {of}={low}..{high}: a logarithmic axis begins above 0");
         return Err(Complaint::new(Exit::Usage, what, "give a positive beginning, or use --scale linear"));
     }
-    Ok(look)
+    Ok(style)
 }
 
 /// Parses the range of an axis, `NAME=LOW..HIGH`.

@@ -1,34 +1,35 @@
-//! Processes of a run: they are looked at while it goes on, and ended with it.
+//! Processes of a run: their ends are noticed during the run, and they are ended with it.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long they may take to end by themselves, once the run has ended.
+/// How long processes may take to end by themselves after the run has ended.
 const GRACE: Duration = Duration::from_secs(10);
-/// Interval between looks at them.
-const LOOK: Duration = Duration::from_millis(5);
+/// Polling interval while processes are awaited.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Processes; those that still run are ended when this value is dropped.
 #[derive(Default)]
 pub(super) struct Processes {
     children: Vec<Child>,
+    /// By process: its status; `None` while it runs.
     ended: Vec<Option<ExitStatus>>,
-    /// Those that have not ended by themselves.
+    /// By process: true if it has not ended by itself.
     killed: Vec<bool>,
 }
 
 impl Processes {
-    /// Adds one.
+    /// Adds a process.
     pub(super) fn push(&mut self, child: Child) {
         self.children.push(child);
         self.ended.push(None);
         self.killed.push(false);
     }
 
-    /// Looks which have ended; the first one that has ended with a failure.
-    pub(super) fn look(&mut self) -> Option<(usize, ExitStatus)> {
+    /// Polls all processes. Returns the first that has ended with a failure, by its number.
+    pub(super) fn poll(&mut self) -> Option<(usize, ExitStatus)> {
         for (child, ended) in self.children.iter_mut().zip(&mut self.ended) {
             if ended.is_none() {
                 *ended = child.try_wait().ok().flatten();
@@ -38,29 +39,30 @@ impl Processes {
         failed.filter_map(|(number, ended)| Some((number, (*ended)?))).find(|(_, status)| !status.success())
     }
 
-    /// The first one that has ended.
+    /// The first process that has ended, by its number.
     pub(super) fn first_ended(&self) -> Option<(usize, ExitStatus)> {
         self.ended.iter().enumerate().find_map(|(number, ended)| Some((number, (*ended)?)))
     }
 
-    /// How one has ended, if it has ended by itself.
+    /// The status of a process, if it has ended by itself.
     pub(super) fn status(&self, number: usize) -> Option<ExitStatus> {
         self.ended.get(number).copied().flatten().filter(|_| !self.killed[number])
     }
 
-    /// Waits for those that end by themselves, and ends the others: at once if `now`.
+    /// Waits for processes to end by themselves, and then kills the others. If `now`, kills them at once.
     pub(super) fn end(&mut self, now: bool) {
         let begin = Instant::now();
         while !now && begin.elapsed() < GRACE {
-            self.look();
+            self.poll();
             if self.ended.iter().all(Option::is_some) {
                 break;
             }
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
         self.kill();
     }
 
+    /// Kills all processes that still run.
     fn kill(&mut self) {
         for ((child, ended), killed) in self.children.iter_mut().zip(&mut self.ended).zip(&mut self.killed) {
             if ended.is_none() {
@@ -78,7 +80,7 @@ impl Drop for Processes {
     }
 }
 
-/// The exit status of a process as that of a shell: 128 and its signal, if that has ended it.
+/// The exit status of a process as a shell gives it: 128 plus the number of the signal, if a signal has ended it.
 pub(super) fn code(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1)
 }

@@ -12,7 +12,7 @@ use super::{TransformError, no_such_tasks, refuse};
 pub struct Left {
     /// Sent by tasks of the part.
     pub sent: u64,
-    /// \[bytes\] Of those.
+    /// \[bytes\] Size of these messages.
     pub sent_bytes: u64,
     /// Received by tasks of the part.
     pub received: u64,

@@ -85,7 +85,7 @@ pub(super) fn drive(
             }
         }
         watched.offer(now, &mut network)?;
-        let Notices { sent, delivered: arrived } = network.live(now);
+        let Notices { sent, delivered: arrived } = network.simulate(now);
         delivered += arrived.len() as u64;
         for message in &sent {
             watched.source.sent(now, message);

@@ -1,4 +1,4 @@
-//! Minimal networks.
+//! Minimal networks, on which sources of traffic are tested.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ impl Toy {
         Self { name: "refuses for a while", serial: 1, closed: (40, 97) },
     ];
 
-    /// \[cycle\]
+    /// \[cycles\] From leaving the interface to arrival.
     const DELAY: u64 = 7;
 }
 
@@ -50,7 +50,7 @@ impl ToyNetwork {
         Self { toy, free: vec![Cycle(0); nodes], notices: BTreeMap::new(), in_flight: 0 }
     }
 
-    /// Accepts a message, or refuses it.
+    /// Offers a message; true if it is accepted.
     pub(super) fn offer(&mut self, now: Cycle, message: Message) -> bool {
         let free = &mut self.free[message.source.index()];
         if now < *free || now.0 % self.toy.closed.1 < self.toy.closed.0 {
@@ -66,7 +66,7 @@ impl ToyNetwork {
     }
 
     /// Simulates cycle `now`.
-    pub(super) fn live(&mut self, now: Cycle) -> Notices {
+    pub(super) fn simulate(&mut self, now: Cycle) -> Notices {
         let notices = self.notices.remove(&now).unwrap_or_default();
         self.in_flight -= notices.delivered.len() as u64;
         notices

@@ -19,7 +19,7 @@ pub struct Background<M> {
     idle: Vec<NodeId>,
     /// Per node of the network: its index in `idle`.
     numbers: Vec<u32>,
-    /// \[messages\] Of the main source, in flight.
+    /// Number of messages of the main source in flight.
     underway: u64,
     scratch: [Outbox; 2],
 }

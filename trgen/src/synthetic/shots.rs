@@ -32,7 +32,7 @@ pub(super) struct Shots {
     start: Cycle,
     /// \[messages\] In the current shot.
     messages: u64,
-    /// \[messages\] Of the current shot, not delivered yet.
+    /// Number of messages of the current shot that have not been delivered yet.
     missing: u64,
     ended: Vec<Shot>,
 }

@@ -8,16 +8,16 @@ use ratatui::widgets::Widget;
 use super::paint;
 use crate::theme::Theme;
 
-/// Rows of routers. Where a row is too long, adjacent routers share a cell, which shows the fullest; the number of rows
-/// that do not fit is shown.
+/// Rows of routers. If a row is too long, adjacent routers share a cell, which shows the fullest of them. The number of
+/// rows that do not fit is shown.
 pub struct Rows<'a> {
-    /// (name, routers) of each row.
+    /// Name and routers of each row.
     pub rows: &'a [(String, Vec<u32>)],
-    /// The share, 0 to 1, of a router.
+    /// The fill of a router's buffers, 0 to 1.
     pub router: &'a dyn Fn(usize) -> f64,
     /// The focused router.
     pub focus: Option<usize>,
-    /// Its style.
+    /// Colours and marks.
     pub theme: Theme,
 }
 

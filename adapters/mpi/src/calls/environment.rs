@@ -11,6 +11,7 @@ use crate::communicator::{self, Errhandler, Handler};
 use crate::operation::{self, Op};
 use crate::world::{Outcome, end, error, w};
 
+/// `MPI_Init`: connects to the network.
 fn initialize() -> Outcome {
     if w().initialized {
         return error(ERR_OTHER, "MPI is initialized already");
@@ -20,8 +21,9 @@ fn initialize() -> Outcome {
     Ok(())
 }
 
+/// `MPI_Finalize`: waits for all ranks, and leaves the network.
 fn finalize() -> Outcome {
-    // All messages to this rank have arrived when all ranks are here.
+    // When all ranks have entered the barrier, all messages to this rank have arrived.
     wait_own(barrier(COMM_WORLD)?)?;
     let keys: Vec<(c_int, isize)> = w().comm_self.attributes.iter().map(|(&key, &value)| (key, value)).collect();
     for (key, value) in keys.into_iter().rev() {
@@ -37,10 +39,10 @@ fn finalize() -> Outcome {
     Ok(())
 }
 
-/// The first error class or code of the program.
+/// The first error class or code that the program can add.
 const ADDED: c_int = ERR_LASTCODE + 1;
 
-/// An error class or code of the program.
+/// An error class or code that the program has added.
 fn added(code: c_int) -> Option<&'static mut (c_int, String)> {
     w().errors.get_mut(usize::try_from(code - ADDED).ok()?)
 }
@@ -70,6 +72,7 @@ fn describe(class: c_int) -> &'static str {
     }
 }
 
+/// Sets the error handler of a communicator.
 fn set_handler(comm: c_int, handler: c_int) -> Outcome {
     let is_known = matches!(handler, ERRORS_ARE_FATAL | ERRORS_RETURN | ERRORS_ABORT);
     if !is_known && w().errhandlers.get(handler).is_none() {
@@ -79,6 +82,7 @@ fn set_handler(comm: c_int, handler: c_int) -> Outcome {
     Ok(())
 }
 
+/// Makes an operation for reductions from a function of the program.
 fn new_op(function: usize, is_large: bool, commutes: bool) -> Outcome<c_int> {
     if function == 0 {
         return error(ERR_OP, "the function of an operation is null");

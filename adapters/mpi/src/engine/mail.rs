@@ -22,9 +22,10 @@ const PLAIN: u8 = 0;
 const SYNCHRONOUS: u8 = 1;
 /// Tells the sender of a synchronous message that it is received. The note is the note of that message.
 const MATCHED: u8 = 2;
-/// A message of a collective. The note is a code of the operation and its root, which the receiver compares with its own.
+/// A message of a collective. The note is a code of the operation and its root, which the receiver compares with its
+/// own.
 pub(crate) const COLLECTIVE: u8 = 3;
-/// \[bytes\] Of the envelope that precedes the data: kind, tag, context, number, note.
+/// \[bytes\] Size of the envelope that precedes the data: kind, tag, context, number, note.
 const ENVELOPE: usize = 36;
 
 /// A message that has arrived.
@@ -37,7 +38,7 @@ pub(crate) struct Message {
     pub(crate) context: u64,
     pub(crate) note: u64,
     pub(crate) data: Bytes,
-    /// \[ps\] Of its arrival.
+    /// \[ps\] Time of its arrival.
     time: u64,
     /// Number among the messages of its sender to this rank.
     sequence: u64,
@@ -72,7 +73,7 @@ pub(crate) struct Posted {
     pub(crate) source: Option<usize>,
     pub(crate) tag: Option<i64>,
     pub(crate) context: u64,
-    /// \[ps\] Of its posting.
+    /// \[ps\] Time of its posting.
     time: u64,
     /// The last message that had been processed then.
     frontier: Order,

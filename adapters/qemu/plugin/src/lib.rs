@@ -5,9 +5,9 @@
 //! ends its steps: its callback waits, under QEMU's global lock, until the network lets the machine go on, so that the
 //! machine's clock stands still. `fsin machines up` writes the whole command line.
 //!
-//! Two rules keep a machine deterministic. Its clock must count instructions (`-icount`). And the timer is armed once in
-//! a callback, as its last act: with `-icount sleep=off`, arming a timer while the processor idles moves the clock on to
-//! the earliest timer.
+//! Two rules keep a machine deterministic. Its clock must count instructions (`-icount`). And the timer is armed once
+//! in a callback, as its last act: with `-icount sleep=off`, arming a timer while the processor idles moves the clock
+//! on to the earliest timer.
 //!
 //! Decision: docs/decisions/0134-machines-in-lockstep.md.
 //!
@@ -133,7 +133,8 @@ extern "C" fn on_cpu(_: Id, cpu: u32) {
     }
 }
 
-/// The machine begins to run. A processor that has not begun idles: only a timer that ends at once leaves the clock as it is.
+/// The machine begins to run. A processor that has not begun idles: only a timer that ends at once leaves the clock as
+/// it is.
 extern "C" fn on_state(_: *mut c_void, runs: bool, _: c_int) {
     if let (true, Some(Shared { qemu, card: Some(card), .. })) = (runs, &*shared()) {
         qemu.arm(card.timer, qemu.now());

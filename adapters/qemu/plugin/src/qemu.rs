@@ -46,6 +46,7 @@ type OnExit = extern "C" fn(Id, *mut c_void);
 type OnTimer = extern "C" fn(*mut c_void);
 type OnState = extern "C" fn(*mut c_void, bool, c_int);
 
+/// Defines a table of functions of QEMU, which are looked up by name.
 macro_rules! functions {
     ($($name:ident: fn($($parameter:ty),*) $(-> $result:ty)?;)*) => {
         /// The functions.
@@ -100,6 +101,7 @@ pub(super) fn is_of_second_version() -> bool {
     !find("qemu_plugin_scoreboard_new\0").is_null()
 }
 
+/// The address of a function of this program; null if there is none.
 fn find(name: &str) -> *mut c_void {
     // SAFETY: every name ends with a zero; null stands for the symbols of the whole program.
     unsafe { dlsym(ptr::null_mut(), name.as_ptr().cast()) }
@@ -114,7 +116,7 @@ pub(super) fn exit(status: c_int) -> ! {
 /// The words that QEMU hands to a plugin.
 ///
 /// # Safety
-/// `words` must point to so many strings.
+/// `words` must point to `count` strings.
 pub(super) unsafe fn words(count: c_int, words: *const *const c_char) -> Vec<String> {
     // SAFETY: the caller says so.
     let word = |index| unsafe { CStr::from_ptr(*words.add(index)) }.to_string_lossy().into_owned();
@@ -124,7 +126,7 @@ pub(super) unsafe fn words(count: c_int, words: *const *const c_char) -> Vec<Str
 /// The bytes of a frame.
 ///
 /// # Safety
-/// `bytes` must point to so many bytes, for as long as the result is used.
+/// `bytes` must point to `size` bytes that live as long as the result is used.
 pub(super) unsafe fn frame<'a>(bytes: *const u8, size: usize) -> &'a [u8] {
     if bytes.is_null() || size == 0 {
         return &[];
@@ -134,7 +136,8 @@ pub(super) unsafe fn frame<'a>(bytes: *const u8, size: usize) -> &'a [u8] {
 }
 
 impl Qemu {
-    /// Has `begin` called when the machine gets its processor, at which time networks exist, and `end` at the end of QEMU.
+    /// Asks QEMU to call `begin` when the machine gets its processor (networks exist by then), and `end` when QEMU
+    /// ends.
     pub(super) fn register(&self, id: Id, begin: OnCpu, end: OnExit) {
         // SAFETY: both live as long as the program.
         unsafe {
@@ -143,7 +146,7 @@ impl Qemu {
         }
     }
 
-    /// Has `call` called when the machine begins to run, and when it is stopped.
+    /// Asks QEMU to call `call` when the machine begins to run, and when it is stopped.
     pub(super) fn watch(&self, call: OnState) {
         // SAFETY: it lives as long as the program.
         unsafe { (self.qemu_add_vm_change_state_handler)(call, ptr::null_mut()) };
@@ -187,8 +190,8 @@ impl Qemu {
         u64::try_from(unsafe { (self.qemu_clock_get_ns)(VIRTUAL) }).unwrap_or(0)
     }
 
-    /// \[ns\] When the first timer of an idle machine ends; `None` for a machine that is not idle. To be called while the
-    /// plugin's timer is not armed.
+    /// \[ns\] The time at which the first timer of an idle machine expires; `None` if the machine is not idle. Call it
+    /// only while the timer of the plugin is not armed.
     pub(super) fn idle_until(&self) -> Option<u64> {
         // SAFETY: QEMU calls the plugin under its global lock, which is all that these need.
         let (idle, deadline) =

@@ -93,7 +93,7 @@ pub struct Units {
 }
 
 impl Units {
-    /// \[packets\] That a message of this many bytes is cut into; a message of 0 bytes is one packet.
+    /// Number of packets that a message of this many bytes is cut into; a message of 0 bytes is one packet.
     #[must_use]
     pub fn packets_of(&self, bytes: u64) -> u64 {
         bytes.div_ceil(u64::from(self.packet_phits) * u64::from(self.phit_bytes)).max(1)
@@ -103,9 +103,9 @@ impl Units {
 /// Room of a router's queues, for displays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Room {
-    /// \[phits\] Of the transit queues of a port.
+    /// \[phits\] Room of the transit queues of a port.
     pub transit_phits: u32,
-    /// \[phits\] Of a node's injection queues.
+    /// \[phits\] Room of the injection queues of a node.
     pub injection_phits: u32,
 }
 
@@ -193,7 +193,7 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
         false
     }
 
-    /// \[threads\] That a run occupies.
+    /// Number of threads that a run occupies.
     fn threads(&self) -> usize {
         1
     }

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle, Thread};
 
 /// Number of polls before a thread yields the processor, and again before it sleeps. A cycle of a large network takes
 /// some ten microseconds; a poll takes some nanoseconds.
-const LOOKS: u32 = 4_000;
+const POLLS: u32 = 4_000;
 const YIELDS: u32 = 200;
 
 /// States of a desk, in order: free, job given, beginning done, whole job done, and the end states.
@@ -21,10 +21,10 @@ const FAILED: u8 = 5;
 /// Flag added to another state: the worker sleeps and must be woken when the state changes.
 const ASLEEP: u8 = 1 << 7;
 
-/// On cache lines of its own (two, since some processors fetch pairs), so that polling it does not slow down accesses
-/// to its neighbours.
+/// A value on cache lines of its own (two, since some processors fetch pairs), so that polling it does not slow down
+/// accesses to its neighbours in memory.
 #[repr(align(128))]
-struct Apart<T>(T);
+struct Padded<T>(T);
 
 /// The two stages of a job.
 pub struct Work<T, R> {
@@ -36,19 +36,20 @@ pub struct Work<T, R> {
 
 /// The slot in which a worker finds its job and leaves it when done.
 struct Desk<T, R> {
-    state: Apart<AtomicU8>,
-    job: Apart<Mutex<Option<Box<T>>>>,
+    state: Padded<AtomicU8>,
+    job: Padded<Mutex<Option<Box<T>>>>,
     /// Result of the first stage.
-    result: Apart<Mutex<Option<R>>>,
+    result: Padded<Mutex<Option<R>>>,
 }
 
-fn held<T>(place: &Apart<Mutex<T>>) -> MutexGuard<'_, T> {
+/// Locks a mutex, whether or not a thread has panicked while it held the lock.
+fn lock<T>(place: &Padded<Mutex<T>>) -> MutexGuard<'_, T> {
     place.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<T, R> Desk<T, R> {
     const fn new() -> Self {
-        Self { state: Apart(AtomicU8::new(FREE)), job: Apart(Mutex::new(None)), result: Apart(Mutex::new(None)) }
+        Self { state: Padded(AtomicU8::new(FREE)), job: Padded(Mutex::new(None)), result: Padded(Mutex::new(None)) }
     }
 
     fn state(&self) -> u8 {
@@ -56,7 +57,7 @@ impl<T, R> Desk<T, R> {
     }
 
     /// Sets the state and returns the previous one.
-    fn turn(&self, state: u8) -> u8 {
+    fn swap_state(&self, state: u8) -> u8 {
         self.state.0.swap(state, Ordering::AcqRel)
     }
 
@@ -75,13 +76,13 @@ impl<T, R> Desk<T, R> {
     /// # Panics
     /// When the worker panicked.
     fn wait_for(&self, states: &[u8]) {
-        let mut looks = 0u32;
+        let mut polls = 0u32;
         loop {
             match self.state() & !ASLEEP {
                 FAILED => panic!("a thread of the simulation has failed; its message stands above"),
                 state if states.contains(&state) => return,
-                _ if looks < LOOKS => {
-                    looks += 1;
+                _ if polls < POLLS => {
+                    polls += 1;
                     std::hint::spin_loop();
                 }
                 _ => thread::yield_now(),
@@ -90,15 +91,16 @@ impl<T, R> Desk<T, R> {
     }
 }
 
-/// Reports the end of its worker, whatever the reason.
+/// Sets the state [`FAILED`] when its worker ends, whatever the reason.
 struct Watch<T, R>(Arc<Desk<T, R>>);
 
 impl<T, R> Drop for Watch<T, R> {
     fn drop(&mut self) {
-        self.0.turn(FAILED);
+        self.0.swap_state(FAILED);
     }
 }
 
+/// A thread and the slot in which it finds its jobs.
 struct Worker<T, R> {
     desk: Arc<Desk<T, R>>,
     thread: Thread,
@@ -146,7 +148,7 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
     /// Gives worker `index` a job. The worker must be free.
     pub fn give(&self, index: usize, job: Box<T>) {
         let worker = &self.workers[index];
-        *held(&worker.desk.job) = Some(job);
+        *lock(&worker.desk.job) = Some(job);
         self.call(worker, WORK);
     }
 
@@ -157,7 +159,7 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
     pub fn begun(&self, index: usize) -> R {
         let desk = &self.workers[index].desk;
         desk.wait_for(&[BEGUN, DONE]);
-        held(&desk.result).take().expect("a worker leaves what it has found on its desk")
+        lock(&desk.result).take().expect("a worker leaves what it has found on its desk")
     }
 
     /// Waits until worker `index` has done its job, and takes the job back.
@@ -167,11 +169,11 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
     pub fn fetch(&self, index: usize) -> Box<T> {
         let desk = &self.workers[index].desk;
         desk.wait_for(&[DONE]);
-        held(&desk.job).take().expect("a worker leaves its job on its desk")
+        lock(&desk.job).take().expect("a worker leaves its job on its desk")
     }
 
     fn call(&self, worker: &Worker<T, R>, state: u8) {
-        if worker.desk.turn(state) & ASLEEP != 0 {
+        if worker.desk.swap_state(state) & ASLEEP != 0 {
             worker.thread.unpark();
         }
     }
@@ -194,24 +196,24 @@ impl<T: Send + 'static, R: Send + 'static> Drop for Pool<T, R> {
 /// The main loop of a worker.
 fn serve<T, R>(watched: &Watch<T, R>, work: &Work<T, R>) {
     let desk = &watched.0;
-    let mut looks = 0u32;
+    let mut polls = 0u32;
     loop {
         match desk.state() {
             QUIT => return,
             WORK => {
-                looks = 0;
-                let Some(mut job) = held(&desk.job).take() else { return };
-                *held(&desk.result) = Some((work.begin)(&mut job));
+                polls = 0;
+                let Some(mut job) = lock(&desk.job).take() else { return };
+                *lock(&desk.result) = Some((work.begin)(&mut job));
                 desk.goes_on(WORK, BEGUN);
                 (work.end)(&mut job);
-                *held(&desk.job) = Some(job);
+                *lock(&desk.job) = Some(job);
                 desk.goes_on(BEGUN, DONE);
             }
             state => {
-                looks += 1;
-                if looks < LOOKS {
+                polls += 1;
+                if polls < POLLS {
                     std::hint::spin_loop();
-                } else if looks < LOOKS + YIELDS {
+                } else if polls < POLLS + YIELDS {
                     thread::yield_now();
                 } else if state & ASLEEP != 0 || desk.falls_asleep(state) {
                     thread::park();

@@ -5,7 +5,7 @@
 use trgen::Cycle;
 use trgen::phrase;
 
-use super::steady::LOOKS;
+use super::steady::INTERVALS;
 use super::{Conductor, Outcome, Progress, Warning, WarningKind};
 use crate::couple::{Coupled, Failure, Reached};
 use crate::stats::Window;
@@ -118,18 +118,18 @@ fn measure(
     }
     conductor.coupled.network().recorder_mut().begin();
     conductor.begin_crossings();
-    conductor.begin_looks();
+    conductor.begin_interval();
     let end = conductor.clock() + measuring;
     for _ in 0..plan.samples {
         let start = conductor.clock();
-        let parts = LOOKS.div_ceil(plan.samples);
-        let mut reached = conductor.run_looking("measuring", start + plan.sample_size, Some(end), parts);
+        let parts = INTERVALS.div_ceil(plan.samples);
+        let mut reached = conductor.run_in_intervals("measuring", start + plan.sample_size, Some(end), parts);
         while reached.as_ref().is_ok_and(|&reached| reached != Reached::Interrupted)
             && conductor.coupled.network().recorder().window().counts.received < plan.min_batch_packets
             && conductor.clock().since(start) < STRETCH * plan.sample_size
         {
             let target = conductor.clock() + plan.sample_size;
-            reached = conductor.run_looking("measuring", target, Some(end), 1);
+            reached = conductor.run_in_intervals("measuring", target, Some(end), 1);
         }
         // Measurements up to a deadlock count.
         conductor.close_sample(start);

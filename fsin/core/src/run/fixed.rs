@@ -1,6 +1,6 @@
 //! A fixed number of cycles, all of them measured.
 
-use super::steady::LOOKS;
+use super::steady::INTERVALS;
 use super::{Conductor, Outcome, Progress};
 use crate::couple::{Coupled, Failure, Reached};
 
@@ -21,7 +21,7 @@ fn measure(conductor: &mut Conductor<'_, '_>, cycles: u64) -> Result<Reached, Fa
         let start = conductor.clock();
         // Parts differ by at most one cycle; u128 because cycles x parts may not fit.
         let target = first + (u128::from(cycles) * u128::from(part + 1) / u128::from(parts)) as u64;
-        let reached = conductor.run_looking("measuring", target, Some(first + cycles), LOOKS.div_ceil(parts));
+        let reached = conductor.run_in_intervals("measuring", target, Some(first + cycles), INTERVALS.div_ceil(parts));
         conductor.close_sample(start);
         if reached? == Reached::Interrupted {
             return Ok(Reached::Interrupted);

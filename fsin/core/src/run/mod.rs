@@ -16,7 +16,7 @@ mod to_end;
 
 pub use batch::{BatchPlan, batch};
 pub use fixed::fixed;
-pub use steady::{DRIFT, Demand, Look, SHORTFALL, Saturation, Steadiness};
+pub use steady::{DRIFT, Demand, Interval, SHORTFALL, Saturation, Steadiness};
 pub use to_end::to_end;
 
 /// \[batches\] Maximum number of measured batches, and of shots: each is a row of the results, and is kept until the
@@ -48,11 +48,11 @@ pub struct Outcome {
     pub completion: Option<Cycle>,
     /// Measured batches, in order.
     pub samples: Vec<Sample>,
-    /// The measured time in smaller parts, in order; empty for finite traffic.
-    pub looks: Vec<Look>,
+    /// The intervals of the measured time, in order; empty for finite traffic.
+    pub intervals: Vec<Interval>,
     /// All batches together.
     pub measured: Window,
-    /// \[packets\] Of the whole run, warm-up included.
+    /// \[packets\] Counts of the whole run, warm-up included.
     pub totals: Counts,
     /// \[packets\] Still in the network at the end.
     pub in_flight: u64,
@@ -155,10 +155,10 @@ struct Conductor<'a, 'b> {
     coupled: &'a mut Coupled<'b>,
     progress: &'a mut dyn FnMut(Progress),
     samples: Vec<Sample>,
-    looks: Vec<Look>,
-    /// Clock, packets of the run, and latency summed over the open window, at the latest look.
-    looked: (Cycle, Counts, u128),
-    /// All of them together.
+    intervals: Vec<Interval>,
+    /// At the beginning of the present interval: clock, packets of the run, and latency summed over the open window.
+    interval_start: (Cycle, Counts, u128),
+    /// All batches together.
     measured: Window,
     /// \[packets\] Link counts at the beginning of the measurement, and at the end of the latest batch.
     crossings: [Vec<u64>; 2],
@@ -172,36 +172,36 @@ impl<'a, 'b> Conductor<'a, 'b> {
             progress,
             samples: Vec::new(),
             measured: Window::default(),
-            looks: Vec::new(),
-            looked: (Cycle::FIRST, Counts::default(), 0),
+            intervals: Vec::new(),
+            interval_start: (Cycle::FIRST, Counts::default(), 0),
             crossings: [Vec::new(), Vec::new()],
             warnings: Vec::new(),
         };
-        conductor.begin_looks();
+        conductor.begin_interval();
         conductor
     }
 
-    /// Starts the first look.
-    fn begin_looks(&mut self) {
+    /// Begins an interval.
+    fn begin_interval(&mut self) {
         let network = self.coupled.network();
         let recorder = network.recorder();
-        self.looked = (network.clock(), recorder.totals(), recorder.window().latency.moments().sum());
+        self.interval_start = (network.clock(), recorder.totals(), recorder.window().latency.moments().sum());
     }
 
-    /// Records the counts since the latest look.
-    fn look(&mut self) {
-        let (clock, counts, latency_sum) = self.looked;
-        self.begin_looks();
-        let cycles = self.looked.0.since(clock);
+    /// Ends the present interval and begins the next one.
+    fn end_interval(&mut self) {
+        let (clock, counts, latency_sum) = self.interval_start;
+        self.begin_interval();
+        let cycles = self.interval_start.0.since(clock);
         if cycles > 0 {
-            let latency_sum = self.looked.2 - latency_sum;
-            self.looks.push(Look { cycles, counts: self.looked.1.since(&counts), latency_sum });
+            let latency_sum = self.interval_start.2 - latency_sum;
+            self.intervals.push(Interval { cycles, counts: self.interval_start.1.since(&counts), latency_sum });
         }
     }
 
-    /// Runs to `target` with `parts` looks on the way, at equal distances. Traffic that has ended (load 0) leaves an
+    /// Runs to `target` in `parts` intervals of equal length. Traffic that has ended (load 0) leaves an
     /// empty network, whose clock advances to `target`.
-    fn run_looking(
+    fn run_in_intervals(
         &mut self,
         phase: &'static str,
         target: Cycle,
@@ -218,7 +218,7 @@ impl<'a, 'b> Conductor<'a, 'b> {
             if reached == Ok(Reached::End) {
                 self.coupled.pass(until)?;
             }
-            self.look();
+            self.end_interval();
             if reached? == Reached::Interrupted {
                 return Ok(Reached::Interrupted);
             }
@@ -258,7 +258,7 @@ impl<'a, 'b> Conductor<'a, 'b> {
         let cycles = network.clock().since(start);
         let window = network.recorder_mut().take_window();
         // The latency sum restarts with the window.
-        self.looked.2 = 0;
+        self.interval_start.2 = 0;
         self.crossings[1] = self.crossed();
         if cycles > 0 {
             self.samples.push(Sample { start, cycles, summary: Summary::from(&window) });
@@ -298,7 +298,7 @@ impl<'a, 'b> Conductor<'a, 'b> {
             cycles: network.clock().since(Cycle::FIRST),
             completion: None,
             samples: self.samples,
-            looks: self.looks,
+            intervals: self.intervals,
             measured: self.measured,
             totals: recorder.totals(),
             in_flight: network.in_flight(),

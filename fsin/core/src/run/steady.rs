@@ -1,32 +1,33 @@
 //! Tests for saturation of a measured network, and for a steady state.
 //!
-//! Both are tests on increments: rates over successive parts of the measured time ([`Look`]), each as a mean with its
-//! 95 % confidence interval by Student's t. In a saturated network the increments of a queue are independent and their
-//! mean is positive; in a steady one they cancel, and the interval is wider than necessary. A test holds only if it
-//! also holds for the later half of the measured time, since the filling of an initially empty network comes to an end.
+//! Both are tests on increments: rates over successive intervals of the measured time ([`Interval`]), each as a mean
+//! with its 95 % confidence interval by Student's t. In a saturated network the increments of a queue are independent
+//! and their mean is positive; in a steady one they cancel, and the interval is wider than necessary. A test holds only
+//! if it also holds for the later half of the measured time, since the filling of an initially empty network comes to
+//! an end.
 //!
 //! Decision: docs/decisions/0014-saturation.md.
 
 use crate::stats::{Counts, Estimate, Whole, estimate, trend};
 
-/// Minimum number of parts of the measured time.
-pub(super) const LOOKS: u64 = 20;
-/// Minimum number of parts for a judgement: each half needs two for an interval.
+/// Minimum number of intervals of the measured time.
+pub(super) const INTERVALS: u64 = 20;
+/// Minimum number of intervals for a judgement: each half needs two for a confidence interval.
 const FEWEST: usize = 4;
-/// \[share\] Of the offered load: a throttled source that generates less than 1 less this share is throttled by the
-/// network, not by chance encounters with a full buffer.
+/// A share of the offered load. If the accepted load is lower by more than this share, throttled sources are held back
+/// by the network, and not by chance encounters with a full buffer.
 pub const SHORTFALL: f64 = 0.03;
-/// \[share\] Of mean latency: a change over the measured time that counts as a trend.
+/// A share of the mean latency. A greater change over the measured time counts as a trend.
 pub const DRIFT: f64 = 0.05;
 
-/// Counts over a part of the measured time.
+/// Counts over an interval of the measured time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Look {
+pub struct Interval {
     /// \[cycles\] Length.
     pub cycles: u64,
-    /// \[packets\] Within it.
+    /// \[packets\] Counts within it.
     pub counts: Counts,
-    /// \[cycles\] Latency of the packets received, summed.
+    /// \[cycles\] Sum of the latencies of the packets received.
     pub latency_sum: u128,
 }
 
@@ -50,7 +51,7 @@ pub enum Saturation {
     HeldBack,
 }
 
-/// The combined result of the parts of the measured time.
+/// The combined result of the intervals of the measured time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Steadiness {
     /// \[packets/cycle\] Growth of all queues together, of sources and of the network: generated and not received.
@@ -65,19 +66,19 @@ pub struct Steadiness {
 }
 
 impl Steadiness {
-    /// Evaluates the parts of a measured time, in order. Packets are counted by their length, of which `packet_phits`
-    /// is the longest.
+    /// Evaluates the intervals of a measured time, in order. Packets are counted by their length, of which
+    /// `packet_phits` is the longest.
     #[must_use]
-    pub fn of(looks: &[Look], packet_phits: u32, demand: Option<Demand>) -> Self {
+    pub fn of(intervals: &[Interval], packet_phits: u32, demand: Option<Demand>) -> Self {
         let rate = |count: &dyn Fn(&Counts) -> f64| -> Vec<f64> {
-            looks.iter().map(|look| count(&look.counts) / look.cycles as f64).collect()
+            intervals.iter().map(|interval| count(&interval.counts) / interval.cycles as f64).collect()
         };
         let waiting = rate(&|counts| counts.waiting());
         let unserved = rate(&|counts| {
             let Whole { generated, received, dropped, .. } = counts.whole(packet_phits);
             generated - dropped - received
         });
-        let total: Counts = looks.iter().fold(Counts::default(), |sum, look| sum.plus(&look.counts));
+        let total: Counts = intervals.iter().fold(Counts::default(), |sum, interval| sum.plus(&interval.counts));
         // Packets without a route place no load on the network: they reduce the load by their share of the generated
         // packets.
         let carried = 1.0 - total.dropped as f64 / total.generated.max(1) as f64;
@@ -86,7 +87,7 @@ impl Steadiness {
             let accepted = rate(&|counts| counts.whole(packet_phits).received);
             accepted.iter().map(|accepted| asked - accepted).collect()
         });
-        let saturation = demand.zip(asked).zip(missing.as_ref()).filter(|_| looks.len() >= FEWEST);
+        let saturation = demand.zip(asked).zip(missing.as_ref()).filter(|_| intervals.len() >= FEWEST);
         let saturation = saturation.map(|((demand, asked), missing)| {
             let (grows, kind) = match (demand.throttled, demand.from_empty) {
                 // Packets on their way in a network that fills have not been refused.
@@ -113,7 +114,7 @@ impl Steadiness {
         Self {
             queue_growth: estimate(&unserved).filter(|_| demand.is_some()),
             shortfall: missing.as_deref().and_then(estimate),
-            drift: drift(looks),
+            drift: drift(intervals),
             saturation,
         }
     }
@@ -141,16 +142,17 @@ fn lasts(values: &[f64], least: f64) -> bool {
     exceeds(values) && exceeds(&values[values.len() / 2..])
 }
 
-/// True if the sum of the values is positive, and that of their later half too.
+/// True if the sum of the values and the sum of their later half are positive.
 fn is_up(values: &[f64]) -> bool {
     let sum = |values: &[f64]| values.iter().sum::<f64>();
     sum(values) > 0.0 && sum(&values[values.len() / 2..]) > 0.0
 }
 
 /// Change of mean latency over the measured time, as a share of its mean, by least squares.
-fn drift(looks: &[Look]) -> Option<Estimate> {
-    let served = looks.iter().filter(|look| look.counts.received > 0);
-    let latencies: Vec<f64> = served.map(|look| look.latency_sum as f64 / look.counts.received as f64).collect();
+fn drift(intervals: &[Interval]) -> Option<Estimate> {
+    let served = intervals.iter().filter(|interval| interval.counts.received > 0);
+    let latencies: Vec<f64> =
+        served.map(|interval| interval.latency_sum as f64 / interval.counts.received as f64).collect();
     let mean = latencies.iter().sum::<f64>() / latencies.len() as f64;
     let trend = trend(&latencies).filter(|_| latencies.len() >= FEWEST && mean > 0.0)?;
     let scale = latencies.len() as f64 / mean;
@@ -162,13 +164,13 @@ mod tests {
     use super::*;
 
     /// Parts of 1000 cycles; packets generated, injected and received in each, and their mean latency.
-    fn looks(rows: impl IntoIterator<Item = (u64, u64, u64, u64)>) -> Vec<Look> {
-        let look = |(generated, injected, received, latency)| Look {
+    fn intervals(rows: impl IntoIterator<Item = (u64, u64, u64, u64)>) -> Vec<Interval> {
+        let interval = |(generated, injected, received, latency)| Interval {
             cycles: 1000,
             counts: Counts { generated, injected, received, ..Counts::default() },
             latency_sum: u128::from(received * latency),
         };
-        rows.into_iter().map(look).collect()
+        rows.into_iter().map(interval).collect()
     }
 
     fn demand(packets_per_cycle: f64) -> Option<Demand> {
@@ -186,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_growing_queue_is_saturation_though_97_per_cent_are_accepted() {
-        let growing = looks((0..20).map(|at| (about(920, at), about(900, at + 3), 900, 500 + 20 * at)));
+        let growing = intervals((0..20).map(|at| (about(920, at), about(900, at + 3), 900, 500 + 20 * at)));
         let found = Steadiness::of(&growing, 1, demand(0.92));
         assert_eq!(found.saturation, Some(Some(Saturation::Growing)));
         assert!(found.is_changing() && found.has_drift(), "{found:?}");
@@ -196,7 +198,7 @@ mod tests {
 
     #[test]
     fn chance_is_not() {
-        let steady = looks((0..20).map(|at| (about(900, at), about(900, at), about(900, at + 1), about(100, at))));
+        let steady = intervals((0..20).map(|at| (about(900, at), about(900, at), about(900, at + 1), about(100, at))));
         let found = Steadiness::of(&steady, 1, demand(0.9));
         assert_eq!((found.saturation, found.is_changing()), (Some(None), false), "{found:?}");
         // Sources that generated less than the load asked for, all of which was accepted.
@@ -206,7 +208,7 @@ mod tests {
 
     #[test]
     fn packets_on_their_way_are_no_queue() {
-        let more_on_their_way = looks((0..20).map(|at| (about(900, at), about(900, at), about(880, at + 1), 100)));
+        let more_on_their_way = intervals((0..20).map(|at| (about(900, at), about(900, at), about(880, at + 1), 100)));
         let found = Steadiness::of(&more_on_their_way, 1, demand(0.9));
         assert!(found.queue_growth.is_some_and(|growth| growth.mean > growth.ci95.unwrap()), "{found:?}");
         assert_eq!(found.saturation, Some(None), "every packet has left its source");
@@ -215,36 +217,37 @@ mod tests {
     #[test]
     fn what_fills_a_network_ends() {
         let filling = |at: u64| if at < 6 { 800 } else { 900 };
-        let looks = looks((0..20).map(|at| (about(900, at), about(900, at), filling(at) + at % 3, 100)));
+        let intervals = intervals((0..20).map(|at| (about(900, at), about(900, at), filling(at) + at % 3, 100)));
         for from_empty in [false, true] {
             let demand = Some(Demand { packets_per_cycle: 0.9, throttled: false, from_empty });
-            assert_eq!(Steadiness::of(&looks, 1, demand).saturation, Some(None));
+            assert_eq!(Steadiness::of(&intervals, 1, demand).saturation, Some(None));
         }
     }
 
     #[test]
     fn a_throttled_source_is_judged_by_what_it_was_asked_for() {
         let demand = |packets_per_cycle| Some(Demand { packets_per_cycle, throttled: true, from_empty: false });
-        let looks = looks((0..20).map(|at| (about(900, at), about(900, at), about(900, at + 1), about(400, at))));
-        assert_eq!(Steadiness::of(&looks, 1, demand(1.0)).saturation, Some(Some(Saturation::HeldBack)));
-        assert!(!Steadiness::of(&looks, 1, demand(1.0)).is_changing(), "its queues are bounded");
-        assert_eq!(Steadiness::of(&looks, 1, demand(0.92)).saturation, Some(None), "2 % are lost at full buffers");
+        let intervals =
+            intervals((0..20).map(|at| (about(900, at), about(900, at), about(900, at + 1), about(400, at))));
+        assert_eq!(Steadiness::of(&intervals, 1, demand(1.0)).saturation, Some(Some(Saturation::HeldBack)));
+        assert!(!Steadiness::of(&intervals, 1, demand(1.0)).is_changing(), "its queues are bounded");
+        assert_eq!(Steadiness::of(&intervals, 1, demand(0.92)).saturation, Some(None), "2 % are lost at full buffers");
     }
 
     #[test]
     fn sources_that_sent_little_by_chance_were_not_held_back() {
         // 4 % below the load asked for, with a spread of as much.
-        let looks = looks((0..20).map(|at| {
+        let intervals = intervals((0..20).map(|at| {
             let sent = about(48, at) + 3 * (at % 3);
             (sent, sent, sent, 20)
         }));
         let demand = Some(Demand { packets_per_cycle: 0.053, throttled: true, from_empty: false });
-        assert_eq!(Steadiness::of(&looks, 1, demand).saturation, Some(None));
+        assert_eq!(Steadiness::of(&intervals, 1, demand).saturation, Some(None));
     }
 
     #[test]
     fn too_little_is_not_judged() {
-        let few = looks((0..3).map(|at| (900, 880, 880, 100 * at)));
+        let few = intervals((0..3).map(|at| (900, 880, 880, 100 * at)));
         let found = Steadiness::of(&few, 1, demand(0.9));
         assert_eq!((found.saturation, found.drift), (None, None));
         assert_eq!(Steadiness::of(&few, 1, None).queue_growth, None);

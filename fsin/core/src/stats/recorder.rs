@@ -7,7 +7,8 @@ use trgen::{Cycle, NodeId};
 
 use super::{Distribution, Moments};
 
-/// \[phits\] That packets lacked to the longest length, summed. Always 0 in models whose packets all have one length.
+/// \[phits\] By how much packets were shorter than the longest length, summed. Always 0 in models whose packets all
+/// have the same length.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Short {
     /// Of packets handed to a network interface.

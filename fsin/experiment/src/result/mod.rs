@@ -42,11 +42,11 @@ pub const SCHEMA: u64 = 2;
 /// Costs of a run. Unlike all other figures these depend on the machine.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Costs {
-    /// \[s\] Of processor time, of all threads.
+    /// \[s\] Processor time of all threads.
     pub cpu_seconds: Option<f64>,
     /// \[s\] Wall-clock time.
     pub wall_seconds: f64,
-    /// \[bytes\] Peak memory of the process; `None` where the system does not report it.
+    /// \[bytes\] Peak memory of the process; `None` if the system does not report it.
     pub peak_memory_bytes: Option<u64>,
 }
 
@@ -84,7 +84,7 @@ impl RunResult {
         self.warnings.iter().map(String::as_str).zip(kinds)
     }
 
-    /// The source policy, `open` or `throttled`, where synthetic sources send.
+    /// The source policy, `open` or `throttled`, of synthetic traffic; `None` for other traffic.
     #[must_use]
     pub fn source_policy(&self) -> Option<&str> {
         self.experiment.get("traffic").and_then(|_| self.experiment.get("source")?.as_str())

@@ -8,7 +8,7 @@
 //!
 //! Decision: docs/decisions/0055-sweep-folders.md.
 
-mod apart;
+mod changed;
 mod collect;
 mod compare;
 mod curves;
@@ -22,7 +22,7 @@ mod stop;
 mod store;
 mod sums;
 
-pub use apart::{Apart, apart, given};
+pub use changed::{ChangedSetting, changed_settings, inputs};
 pub use collect::{Collected, Row, collect, write_results};
 pub use compare::{Difference, MARGIN, Samples, Verdict, compare};
 pub use curves::{Choice, Curve, Curves, Spot, Value, along, is_numeric, legend, position, settings};

@@ -21,7 +21,7 @@ pub struct Slurm {
     pub at_once: usize,
     /// \[points\] Run by a task one after another; more if there would be more than 1000 tasks.
     pub pack: usize,
-    /// \[threads\] Of each point.
+    /// Number of threads of each point.
     pub threads: usize,
     /// Further options of sbatch, such as `--partition=short`.
     pub options: Vec<String>,

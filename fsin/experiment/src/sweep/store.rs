@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! plan.json              the points to run
-//! journal.jsonl          a log, one line per event; for people, no decision depends on it
+//! journal.jsonl          a log, one line per event, for readers only: no decision depends on it
 //! points/ID/             of each point that has run: result.json, manifest.json, experiment.toml, SHA256SUMS
 //! damaged/ID/            former content of `points/ID` that failed its checksums, before the point was run again
 //! failed/ID.txt          why a point has no result
@@ -197,7 +197,7 @@ impl Store {
         self.root.join("points").join(&point.id)
     }
 
-    /// The state of a point. `checksums`: whether its folder must have some, which [`Plan::has_checksums`] says.
+    /// The state of a point. `checksums` is true if its folder must have checksums, see [`Plan::has_checksums`].
     ///
     /// # Errors
     /// When an existing file cannot be read.
@@ -330,6 +330,7 @@ impl Store {
         replace_file(&self.root.join(name), text)
     }
 
+    /// Adds the file and the remedy to an error of writing.
     pub(super) fn written<T>(&self, name: &str, result: io::Result<T>) -> Result<T, StoreError> {
         result.map_err(|error| StoreError {
             what: format!("cannot write {} in {}: {error}", name, self.root.display()),

@@ -1,4 +1,4 @@
-//! What all workloads with tasks need: their speed, and where they are.
+//! Settings of all workloads with tasks: the speed of the tasks, and their placement.
 
 use trgen::Picoseconds;
 use trgen::catalog::ErrorKind;
@@ -10,7 +10,7 @@ use crate::quantity::rate;
 use crate::settings::{Settings, SettingsError};
 use fsin_core::family::NetworkSpec;
 
-/// The placement of tasks; a file relative to the working directory.
+/// The placement of tasks. The path of a file in it is made relative to the working directory.
 pub(crate) fn placement_of(settings: &Settings) -> String {
     let value = settings.word("placement");
     let file = placement::file(value, &settings.folder_of("placement"));

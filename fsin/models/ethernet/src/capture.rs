@@ -23,7 +23,7 @@ pub enum Content {
         message: Message,
         /// \[bytes\] In the message, before this part.
         offset: u64,
-        /// \[bytes\] Of the message in this frame.
+        /// \[bytes\] Data of the message in this frame.
         bytes: u32,
         /// The number of the segment in its connection, where there are windows.
         segment: Option<u64>,
@@ -53,7 +53,7 @@ pub struct Captured {
     pub interface: Interface,
     /// Which way.
     pub direction: Direction,
-    /// \[bytes\] On the wire, preamble and check sequence included.
+    /// \[bytes\] Size on the wire, preamble and check sequence included.
     pub wire_bytes: u32,
     /// A link has damaged it.
     pub is_damaged: bool,

@@ -35,17 +35,17 @@ static MEASURES: [Measure; 17] = [
 /// [dropped](PortDetails::dropped) and links have [damaged](PortDetails::damaged), and of the copies under way.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Totals {
-    /// \[frames\] That hosts have begun to send.
+    /// Number of frames that hosts have begun to send.
     pub frames_sent: u64,
     /// \[frames\] More than one of each, made by flooding.
     pub copies_made: u64,
-    /// \[frames\] That came to their destination, duplicates included.
+    /// Number of frames that came to their destination, duplicates included.
     pub frames_received: u64,
     /// \[frames\] Flooded to a host that they are not for, or filtered by a switch.
     pub copies_filtered: u64,
     /// \[frames\] Received more than once.
     pub duplicates: u64,
-    /// \[frames\] Of messages, that were sent again: by the window, or by the oracle.
+    /// Number of frames of messages that were sent again: by the window, or by the oracle.
     pub retransmissions: u64,
     /// Fast retransmits of windows.
     pub fast_retransmits: u64,
@@ -55,15 +55,15 @@ pub struct Totals {
     pub acknowledgements: u64,
     /// Messages of which a frame was lost for good.
     pub messages_lost: u64,
-    /// \[bytes\] Of messages, received for the first time: goodput.
+    /// \[bytes\] Data of messages that were received for the first time: goodput.
     pub payload_received: u64,
-    /// \[bytes\] On the wire, received by destinations: throughput.
+    /// \[bytes\] Size on the wire of frames received by destinations: throughput.
     pub bytes_received: u64,
-    /// \[bytes\] On the wire, sent by hosts.
+    /// \[bytes\] Size on the wire of frames sent by hosts.
     pub bytes_sent: u64,
     /// PAUSE frames sent by switches, both to stop and to go on.
     pub pauses: u64,
-    /// \[frames\] That hosts have begun to send again.
+    /// Number of frames that hosts have begun to send again.
     pub(crate) sent_again: u64,
 }
 
@@ -77,11 +77,12 @@ pub struct PortDetails {
     pub at: Interface,
     /// The port at the other end of the link.
     pub to: Interface,
-    /// \[frames\] That have arrived through the link, at a cut-through switch with their headers; PAUSE frames too.
+    /// Number of frames that have arrived through the link, at a cut-through switch with their headers; PAUSE frames
+    /// too.
     pub frames: u64,
     /// \[ps\] In which these frames occupied the link.
     pub busy: u64,
-    /// \[frames\] That found the queue full; with flow control at the input.
+    /// Number of frames that found the queue full; with flow control at the input.
     pub dropped: u64,
     /// \[frames\] Damaged by the link, when they were discarded.
     pub damaged: u64,
@@ -94,7 +95,7 @@ pub struct PortDetails {
 }
 
 impl PortDetails {
-    /// \[share\] Of the time since the start in which the link was occupied.
+    /// Share of the time since the start in which the link was occupied.
     #[must_use]
     pub fn utilisation(&self, elapsed: u64) -> f64 {
         if elapsed == 0 { 0.0 } else { (self.busy as f64 / elapsed as f64).min(1.0) }
@@ -119,7 +120,7 @@ pub struct Details {
 }
 
 impl Details {
-    /// \[frames\] That links have carried, those between hosts and switches included.
+    /// Number of frames that links have carried, those between hosts and switches included.
     #[must_use]
     pub fn frame_hops(&self) -> u64 {
         self.ports.iter().map(|port| port.frames).sum()

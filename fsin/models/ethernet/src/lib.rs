@@ -9,13 +9,14 @@
 //! time. Results depend on [`Params`], the topology and the messages only.
 //!
 //! # Time
-//! A tick is a picosecond. The clock that stands at cycle c is instant c - 1: a message that is injected at the first
-//! cycle is injected at instant 0, and one whose last bit comes at instant t is delivered in cycle t.
+//! A tick is a picosecond. When the clock is at cycle c, the time is c - 1 ticks: a message that is injected in the
+//! first cycle is injected at time 0, and one whose last bit arrives at time t is delivered in cycle t.
 //!
 //! # What is a packet
-//! In the record that all models keep a packet is a frame of a message: injected when its first transmission begins,
-//! received when it comes to its destination for the first time, dropped when it is lost and not sent again. Latencies
-//! begin when the message is offered. Hops count every frame that has come through a link of the topology.
+//! In the statistics that all models have in common, a packet is a frame of a message: injected when its first
+//! transmission begins, received when it arrives at its destination for the first time, dropped when it is lost and not
+//! sent again. Latencies begin when the message is offered. Hops count every frame that has crossed a link of the
+//! topology.
 //!
 //! # How the model departs from reality, and who could notice
 //! - Forwarding takes no time, and only the lengths of queues bound a switch's memory. To model a switch's forwarding
@@ -23,7 +24,8 @@
 //! - Messages of the spanning tree are not simulated: the network begins with the tree that IEEE 802.1D finds.
 //! - A PAUSE frame holds until the next one: refreshing it is not simulated, and it is never damaged.
 //! - Connections with windows are open from the start and for ever.
-//! - An oracle tells the sender at once; only a frame that is lost again is sent after a drawn backoff.
+//! - With the recovery `oracle`, the sender learns of a loss at once; only a frame that is lost again is sent after a
+//!   random backoff.
 //!
 //! Sources: IEEE 802.3 (frames, gaps, PAUSE), IEEE 802.1D (bridges), RFC 5681, RFC 6298 and RFC 6582 (windows);
 //! Hoefler, Schneider, Lumsdaine, LogGOPSim, HPDC 2010, with OMNeT++ (the exact figures that tests hold).
@@ -57,7 +59,7 @@ use trgen::catalog::SpecError;
 
 /// An Ethernet, whichever engine simulates it.
 pub trait Ethernet: Network {
-    /// What this model measures beyond what every model does, since the start of the run.
+    /// Measurements of this model in addition to those of every model, since the start of the run.
     fn details(&self) -> Details;
 
     /// \[ps\] Latencies of messages, from being offered to the arrival of the last bit.
@@ -66,8 +68,8 @@ pub trait Ethernet: Network {
     /// \[frames\] Copies on links and in queues, PAUSE frames not counted.
     fn copies_in_flight(&self) -> u64;
 
-    /// Shows all frames at these places to an observer from now on; the transmissions of frames that wait already may
-    /// be missing.
+    /// Shows all frames at these places to an observer from now on. Transmissions of frames that are waiting already
+    /// may be missing.
     fn capture(&mut self, places: &[Place], observer: Box<dyn Capture>);
 }
 
@@ -89,7 +91,7 @@ pub fn blocked_links(topology: &dyn Topology, params: &Params) -> Result<Vec<End
         let link = &wiring.links[port];
         (wiring.node(link.owner as usize), Port(link.number as u8))
     };
-    // Both ports of such a link are blocked.
+    // Both ports of a blocked link are listed; each link is taken once.
     let links = tables.blocked().into_iter().map(|port| (port, wiring.links[port].peer as usize));
     Ok(links.filter(|(port, peer)| port < peer).map(|(port, peer)| [end(port), end(peer)]).collect())
 }

@@ -1,4 +1,4 @@
-//! What can be set of an Ethernet, and which settings make sense.
+//! The settings of an Ethernet, and the checks of their values.
 
 use std::str::FromStr;
 
@@ -23,7 +23,7 @@ const SECOND: u64 = 1_000_000_000_000;
 pub enum Switching {
     /// After its last bit.
     StoreAndForward,
-    /// After its header, to links that are not faster than the one on which it comes; to others after its last bit.
+    /// After its header, if the next link is not faster than the one on which it arrives; else after its last bit.
     CutThrough,
 }
 
@@ -58,14 +58,14 @@ pub enum Recovery {
 pub const RECOVERY: [(&str, Recovery); 3] =
     [("oracle", Recovery::Oracle), ("none", Recovery::None), ("window", Recovery::Window)];
 
-/// What is kept of each port.
+/// Which statistics are kept of each port.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PortStats {
     /// Nothing.
     None,
     /// Its frames, losses, queue and utilisation.
     Figures,
-    /// These, and how long its queue had which length.
+    /// These, and for how long its queue had each length.
     Histogram,
 }
 
@@ -73,6 +73,7 @@ pub enum PortStats {
 pub const PORT_STATS: [(&str, PortStats); 3] =
     [("none", PortStats::None), ("figures", PortStats::Figures), ("histogram", PortStats::Histogram)];
 
+/// The value of a word in a table of names.
 fn named<T: Copy>(family: &'static str, table: &[(&str, T)], word: &str) -> Result<T, SpecError> {
     let names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();
     let found = table.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
@@ -114,42 +115,43 @@ impl FromStr for PortStats {
 /// Everything that can be set of an Ethernet.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Params {
-    /// \[b/s\] Data rate of links of which the topology says nothing.
+    /// \[b/s\] Data rate of links for which the topology gives none.
     pub link_rate: u64,
-    /// \[ps\] Propagation delay of links of which the topology says nothing.
+    /// \[ps\] Propagation delay of links for which the topology gives none.
     pub propagation: u64,
-    /// \[frames\] That may wait at an output, that in transmission not counted; with [`pause`](Self::pause) at an
-    /// input.
+    /// \[frames\] Longest queue of an output, without the frame in transmission; with [`pause`](Self::pause), most
+    /// frames of an input in the switch.
     pub port_queue: u32,
     /// When frames are forwarded.
     pub switching: Switching,
     /// How ports are found.
     pub forwarding: Forwarding,
-    /// Learning: loops are cut by a spanning tree. Without it frames may circulate for ever.
+    /// Learning: True if loops are cut by a spanning tree. Without it, frames may circulate for ever.
     pub spanning_tree: bool,
-    /// \[ps\] Learning: after which an address is forgotten if no frame comes from it (802.1D, table 7-5: 300 s).
+    /// \[ps\] Learning: time after which an address is forgotten if no frame comes from it (802.1D, table 7-5: 300 s).
     pub ageing: u64,
-    /// Static: a flow takes one of all shortest paths, by a hash.
+    /// Static: True if a flow takes one of all shortest paths, chosen by a hash.
     pub ecmp: bool,
-    /// \[share\] Of frames that are damaged on a link: 0 or more, and less than 1.
+    /// Share of the frames that are damaged on a link: 0 or more, and less than 1.
     pub per: f64,
     /// Recovery of lost frames.
     pub recovery: Recovery,
     /// Link-level flow control (IEEE 802.3, annex 31B).
     pub pause: bool,
-    /// \[frames\] Of an input, in the switch, with which it pauses the sender.
+    /// \[frames\] When the switch holds this many frames of an input, it pauses the sender.
     pub xoff: u32,
-    /// \[frames\] Of an input, in the switch, with which it lets the sender go on: less than [`xoff`](Self::xoff).
+    /// \[frames\] When the switch holds only this many frames of an input, the sender may continue; less than
+    /// [`xoff`](Self::xoff).
     pub xon: u32,
-    /// \[bytes\] Window: of a message in a segment, at most.
+    /// \[bytes\] Window: most data of a message in a segment.
     pub segment: u32,
-    /// \[bytes\] Window: of headers in each segment, beside those of Ethernet (IPv4 20, TCP 20).
+    /// \[bytes\] Window: headers of each segment, without those of Ethernet (IPv4 20, TCP 20).
     pub segment_header: u32,
-    /// \[bytes\] Window: of an acknowledgement, beside the overhead of Ethernet.
+    /// \[bytes\] Window: size of an acknowledgement, without the overhead of Ethernet.
     pub ack_bytes: u32,
     /// \[bytes\] Window: largest window, that of the receiver.
     pub window: u64,
-    /// \[segments\] Window: at the beginning, and after a pause (RFC 5681, 3.1).
+    /// \[segments\] Window: its size at the beginning, and after a pause (RFC 5681, 3.1).
     pub initial_window: u32,
     /// Window: duplicate acknowledgements that start a fast retransmit (RFC 5681, 3.2).
     pub dup_acks: u32,
@@ -159,9 +161,9 @@ pub struct Params {
     pub rto_min: u64,
     /// \[ps\] Window: longest time-out (RFC 6298, 2.5).
     pub rto_max: u64,
-    /// What is kept of each port; no result depends on it.
+    /// Which statistics are kept of each port; no other result depends on it.
     pub port_stats: PortStats,
-    /// Of all draws.
+    /// Seed of all draws.
     pub seed: u64,
 }
 
@@ -197,7 +199,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// \[bytes\] Of a message in a frame, at most.
+    /// \[bytes\] Most data of a message in a frame.
     #[must_use]
     pub const fn payload(&self) -> u32 {
         match self.recovery {
@@ -206,16 +208,16 @@ impl Params {
         }
     }
 
-    /// \[frames\] That a message of this many bytes is cut into; a message of 0 bytes is one frame.
+    /// Number of frames into which a message of `bytes` bytes is cut; a message of 0 bytes is one frame.
     #[must_use]
     pub const fn frames_of(&self, bytes: u64) -> u64 {
         let frames = bytes.div_ceil(self.payload() as u64);
         if frames == 0 { 1 } else { frames }
     }
 
-    /// \[frames\] That may still come from a link after it has been decided to pause the sender: the PAUSE frame waits
-    /// for the longest frame and its gap, the sender ends the longest frame, both delays pass, and frames are of the
-    /// least size.
+    /// \[frames\] Most frames that may still arrive from a link after the decision to pause the sender: the PAUSE frame
+    /// waits for the longest frame and its gap, the sender ends the longest frame, the delay of the link passes twice,
+    /// and all other frames are of the least size. `rate` is in b/s, `delay` in ps.
     #[must_use]
     pub(crate) fn headroom(rate: u64, delay: u64) -> u64 {
         let bytes = 2 * u64::from(MAX_WIRE) + u64::from(MIN_WIRE) + 3 * u64::from(GAP_BITS / 8);
@@ -224,7 +226,7 @@ impl Params {
         u64::try_from(bits.div_ceil(frame) + 1).unwrap_or(u64::MAX)
     }
 
-    /// Refuses values out of range, and settings without effect. What depends on the topology is checked with it.
+    /// Refuses values out of range, and settings without effect. Checks that depend on the topology are made elsewhere.
     ///
     /// # Errors
     /// The first value that cannot be used.
@@ -288,7 +290,8 @@ impl Params {
         Ok(())
     }
 
-    /// Checks that nothing is lost at an input, with flow control.
+    /// With flow control, checks that an input has room for all frames that may arrive. `rate` is in b/s, `delay` in
+    /// ps.
     pub(crate) fn check_headroom(&self, rate: u64, delay: u64) -> Result<(), SpecError> {
         let needed = u64::from(self.xoff).saturating_add(Self::headroom(rate, delay));
         if !self.pause || u64::from(self.port_queue) >= needed {

@@ -1,8 +1,9 @@
-//! The reference engine: what the model is, as plainly as it can be said.
+//! The reference engine: the definition of the model, as simple as possible.
 //!
-//! All events stand in one list. The next one is the earliest; of those at the same instant, ports become free first,
-//! then frames arrive, then frames that cut-through switches could not forward at once are complete, then timers go
-//! off; each in the order of port numbers, or of the hosts of a connection. What an event causes at once belongs to it.
+//! All events are in one list. The earliest one is next. Of those at the same time, ports become free first, then
+//! frames arrive, then frames that cut-through switches could not forward at once are complete, then timers expire;
+//! each kind in the order of port numbers, or of the hosts of a connection. The immediate effects of an event are part
+//! of it.
 
 use std::collections::VecDeque;
 
@@ -20,23 +21,23 @@ use crate::rules::lengths::Lengths;
 use crate::rules::port::{Counts, is_of_hosts};
 use crate::rules::wait::loop_through;
 
-/// What happens.
+/// The kind of an event, with its data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum What {
-    /// A port has ended its transmission and the gap behind it.
+    /// A port has ended its transmission and the gap after it.
     Free { port: usize },
-    /// A frame has come through the link that leaves through a port; to a cut-through switch, its header.
+    /// A frame has arrived over the link that leaves through a port; at a cut-through switch, its header has.
     Arrive { port: usize, frame: Frame },
-    /// A frame, whose header came earlier, has come to its end, and can go on through an output.
+    /// The end of a frame whose header arrived earlier has arrived; the frame can be sent through an output.
     Complete { input: usize, output: usize, frame: Frame, held: usize },
-    /// The timer of a connection between two hosts goes off.
+    /// The timer of a connection between two hosts expires.
     Timer { connection: u32, hosts: (u32, u32) },
     /// A host sends frames again that were lost several times.
     Wake { host: u32 },
 }
 
 impl What {
-    /// Of events at the same instant, the one with the least comes first.
+    /// The order of events at the same time: the least is first.
     fn order(&self) -> (u8, u64, u64) {
         match *self {
             Self::Free { port } => (0, port as u64, 0),
@@ -55,34 +56,41 @@ impl What {
     }
 }
 
+/// An event.
 #[derive(Clone, Copy, Debug)]
 struct Event {
+    /// \[ps\] When it happens.
     at: u64,
     what: What,
 }
 
-/// A frame in a switch, until all its copies have left: it occupies a place of its input.
+/// A frame in a switch. It occupies a place of its input until all its copies have left.
 #[derive(Clone, Copy, Debug)]
 struct Held {
+    /// The port through which it came.
     input: usize,
+    /// Copies that have not left.
     copies: usize,
 }
 
+/// The state of a port.
 #[derive(Clone, Default, Debug)]
 struct PortState {
-    /// Of a switch: frames, and the places that they occupy.
+    /// The output queue of a switch: frames, and their indices in `held`.
     queue: VecDeque<(Frame, usize)>,
+    /// True during a transmission and the gap after it.
     is_busy: bool,
     /// The other end has sent a PAUSE frame.
     is_paused: bool,
-    /// This end wants the other end to be paused, and has told it so.
+    /// This end wants the other end to be paused; and this is what it has last told the other end.
     wants_pause: bool,
     told_pause: bool,
     /// Frames in the switch that came through this port.
     inside: u64,
     counts: Counts,
+    /// \[frames x ps\] Length of the queue, summed over time.
     area: u128,
-    /// When the length of the queue last changed.
+    /// \[ps\] When the length of the queue last changed.
     changed: u64,
 }
 
@@ -106,6 +114,7 @@ pub fn build(topology: &dyn Topology, params: Params) -> Result<Box<dyn Ethernet
 }
 
 impl Reference {
+    /// Adds an event.
     fn add(&mut self, at: u64, what: What) {
         self.events.push(Event { at, what });
     }
@@ -115,7 +124,8 @@ impl Reference {
         (0..self.events.len()).min_by_key(|&at| (self.events[at].at, self.events[at].what.order()))
     }
 
-    fn happen(&mut self, what: What, notices: &mut Notices) {
+    /// Executes an event.
+    fn execute(&mut self, what: What, notices: &mut Notices) {
         match what {
             What::Free { port } => {
                 self.ports[port].is_busy = false;
@@ -140,7 +150,7 @@ impl Reference {
         self.serve();
     }
 
-    /// Lets hosts send that may have become able to, and sets timers.
+    /// Sets timers, and lets hosts send that have become able to.
     fn serve(&mut self) {
         for connection in std::mem::take(&mut self.base.hosts.timers) {
             self.events.retain(|event| !matches!(event.what, What::Timer { connection: of, .. } if of == connection));
@@ -187,6 +197,7 @@ impl Reference {
         }
     }
 
+    /// Transmits a frame through a port.
     fn transmit(&mut self, port: usize, mut frame: Frame, key: u64) {
         let link = self.base.wiring.links[port];
         let time = link.time(frame.bytes);
@@ -204,6 +215,7 @@ impl Reference {
         self.add(self.base.now.saturating_add(until_seen + link.delay), What::Arrive { port, frame });
     }
 
+    /// Processes a frame that has arrived.
     fn arrive(&mut self, port: usize, frame: Frame, notices: &mut Notices) {
         let link = self.base.wiring.links[port];
         let input = link.peer as usize;
@@ -287,7 +299,7 @@ impl Reference {
         state.counts.longest = state.counts.longest.max(state.queue.len() as u64);
     }
 
-    /// A copy has left a switch.
+    /// Releases a copy of a frame, which has left the switch or is dropped.
     fn release(&mut self, held: usize) {
         self.held[held].copies -= 1;
         if self.held[held].copies > 0 {
@@ -302,7 +314,7 @@ impl Reference {
         }
     }
 
-    /// Sums up the length of a queue over time, before it changes.
+    /// Adds the length of a queue since its last change to the sums over time; called before it changes.
     fn change_queue(&mut self, port: usize) {
         let now = self.base.now;
         let state = &mut self.ports[port];
@@ -333,7 +345,7 @@ impl Engine for Reference {
         if event.what.is_moving() {
             self.base.last_moved = event.at;
         }
-        self.happen(event.what, notices);
+        self.execute(event.what, notices);
     }
 
     fn serve_hosts(&mut self) {

@@ -21,7 +21,7 @@ const NETWORKS: [(&str, u32, f64); 5] = [
     ("fattree:8,1", 1_024, 0.9),
 ];
 
-/// \[characters\] That a run moves, about.
+/// Number of characters that a run moves, about.
 const ENOUGH: u64 = 400_000_000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

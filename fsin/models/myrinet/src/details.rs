@@ -44,7 +44,7 @@ pub struct Totals {
     pub lost_on_dead_links: u64,
     /// Messages of which a packet was lost.
     pub messages_lost: u64,
-    /// \[bytes\] Of messages, received.
+    /// \[bytes\] Data of messages received.
     pub payload_received: u64,
 }
 
@@ -57,7 +57,7 @@ pub struct PortDetails {
     pub is_host: bool,
     /// Number at its node; a switch of a direct network has the port to its host behind all others.
     pub port: usize,
-    /// \[characters\] Of packets and GAPs that have begun on the channel.
+    /// Number of characters of packets and GAPs that have begun on the channel.
     pub moved: u64,
     /// STOPs sent through the channel for the input of this port.
     pub stops: u64,
@@ -76,7 +76,7 @@ pub struct PortDetails {
 pub struct Details {
     /// \[ticks of 1/16 ps\] Since the start.
     pub elapsed: u64,
-    /// \[ticks of 1/16 ps\] Of a character.
+    /// \[ticks of 1/16 ps\] Time of a character.
     pub character: u64,
     /// Counts.
     pub totals: Totals,
@@ -85,7 +85,7 @@ pub struct Details {
 }
 
 impl Details {
-    /// \[characters\] Of packets and GAPs, on all links together.
+    /// Number of characters of packets and GAPs on all links together.
     #[must_use]
     pub fn moved(&self) -> u64 {
         self.ports.iter().map(|port| port.moved).sum()

@@ -87,11 +87,11 @@ pub struct Params {
     pub high_mark: u32,
     /// \[characters\] Low-water mark: an input that has sent STOP and has fewer sends GO.
     pub low_mark: u32,
-    /// \[bytes\] Of a message in a packet, at most.
+    /// \[bytes\] Most data of a message in a packet.
     pub payload: u32,
     /// A switch passes a character on after its end, not with its leading edge.
     pub store_character: bool,
-    /// \[ps\] Between two BEATs on each channel.
+    /// \[ps\] Time between two BEATs on each channel.
     pub beat: u64,
     /// \[ps\] From a packet's first character; an older packet that has not arrived is removed.
     pub timeout: u64,
@@ -139,7 +139,7 @@ impl Params {
         (ticks.round() as u64).max(1)
     }
 
-    /// \[packets\] That a message of this many bytes is cut into; a message of 0 bytes is one packet.
+    /// Number of packets that a message of this many bytes is cut into; a message of 0 bytes is one packet.
     #[must_use]
     pub const fn packets_of(&self, bytes: u64) -> u64 {
         let packets = bytes.div_ceil(self.payload as u64);

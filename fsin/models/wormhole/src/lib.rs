@@ -24,17 +24,17 @@ use rules::routes::Routes;
 use rules::wiring::Wiring;
 use trgen::catalog::{ErrorKind, SpecError};
 
-/// Most ports of a router, that of its own endpoint included: a set of ports is a word.
+/// Most ports of a router, that of its own endpoint included: a set of ports must fit 64 bits.
 pub const MAX_PORTS: usize = 64;
 
 /// A wormhole network, whichever engine simulates it.
 pub trait Detailed: Network {
-    /// What this model measures beyond what every model does, since the start of the run.
+    /// Measurements of this model in addition to those of every model, since the start of the run.
     fn details(&self) -> Details;
 }
 
-/// Checks the parameters with a topology: ranges, whether the routing fits, and freedom from deadlock by its channel
-/// dependency graph, unless [`Params::unsafe_routing`].
+/// Checks parameters for a topology: their ranges, whether the routing fits, and, unless [`Params::unsafe_routing`] is
+/// set, freedom from deadlock by the channel dependency graph.
 ///
 /// # Errors
 /// The first setting that cannot be used, or channels that may wait for each other in a cycle.

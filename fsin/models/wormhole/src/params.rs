@@ -1,4 +1,4 @@
-//! What can be set of a router, and which settings make sense.
+//! The settings of a router, and the checks of their values.
 
 use std::fmt;
 use std::str::FromStr;
@@ -85,7 +85,7 @@ impl fmt::Display for Allocator {
 pub enum Hold {
     /// Every flit is arbitrated.
     Flit,
-    /// A connection is kept until the tail has used it, or until its next flit cannot move.
+    /// A connection is kept until the tail of the packet has used it, or until the next flit of the packet cannot move.
     Packet,
 }
 
@@ -233,56 +233,57 @@ impl FromStr for Speedup {
 /// Everything that can be set of the routers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Params {
-    /// \[bytes\] Of a flit, 1 or more.
+    /// \[bytes\] Size of a flit, 1 or more.
     pub flit_bytes: u32,
-    /// \[flits\] Of the longest packet, head and tail included; messages are cut into packets of this length, and the
-    /// last one has as many flits as the rest needs.
+    /// \[flits\] Length of the longest packet, head and tail included. Messages are cut into packets of this length;
+    /// the last one is as long as the rest requires.
     pub packet_flits: u32,
     /// Virtual channels of each port, 1 to [`MAX_VCS`].
     pub vcs: usize,
-    /// 1 to the number of VCs, which are divided evenly: messages of different classes never share a VC. Classes of
-    /// [`trgen::Message`] beyond the last one count as the last.
+    /// Number of message classes, 1 to the number of VCs, which are divided evenly: messages of different classes never
+    /// share a VC. Classes of [`trgen::Message`] beyond the last one count as the last.
     pub message_classes: usize,
-    /// \[flits\] Of the buffer of each VC, 1 to [`MAX_BUFFER`].
+    /// \[flits\] Size of the buffer of each VC, 1 to [`MAX_BUFFER`].
     pub buffer: u32,
-    /// \[steps\] Of route computation; 0 is lookahead routing.
+    /// \[steps\] Time of route computation; 0 for lookahead routing.
     pub route_delay: u32,
-    /// \[steps\] Of VC allocation, 1 or more.
+    /// \[steps\] Time of VC allocation, 1 or more.
     pub vc_alloc_delay: u32,
-    /// \[steps\] Of switch allocation, 1 or more.
+    /// \[steps\] Time of switch allocation, 1 or more.
     pub switch_alloc_delay: u32,
-    /// \[steps\] Of switch traversal, 1 or more.
+    /// \[steps\] Time of switch traversal, 1 or more.
     pub traverse_delay: u32,
-    /// Heads request the switch in the same step as a VC (Peh and Dally, HPCA 2001).
+    /// True if heads request the switch in the same step as a VC (Peh and Dally, HPCA 2001).
     pub speculative: bool,
-    /// Steps of the router a cycle.
+    /// Steps of a router in each cycle.
     pub speedup: Speedup,
-    /// \[cycles\] Of a link, beyond the cycle in which the next router takes the flit: 1 or more.
+    /// \[cycles\] Delay of a link, without the cycle in which the next router takes the flit: 1 or more.
     pub link_delay: u32,
-    /// \[cycles\] Beyond the delay of the link until a credit counts at a router; at a source it counts at once.
+    /// \[cycles\] Time from the arrival of a credit at a router until it counts; at a source, credits count at once.
     pub credit_delay: u32,
-    /// Of output VCs to input VCs.
+    /// Allocator of output VCs to input VCs.
     pub vc_allocator: Allocator,
-    /// Of output ports to input ports.
+    /// Allocator of output ports to input ports.
     pub switch_allocator: Allocator,
     /// How long a connection through the crossbar lasts.
     pub hold: Hold,
-    /// \[flits\] The queue of an output takes grants while it holds fewer; `None`: always. What is still in the
-    /// crossbar does not count, so that a queue may hold a flit more.
+    /// \[flits\] An output takes grants while its queue holds fewer flits than this; always if `None`. Flits in the
+    /// crossbar do not count, so that a queue may hold one flit more.
     pub output_queue: Option<u32>,
-    /// Of the rings of a torus.
+    /// Division of the VCs of the rings of a torus.
     pub vc_classes: VcClasses,
-    /// An output VC is available again when all its credits are back, not when the tail was granted.
+    /// True if an output VC is available again only when all its credits have returned, and not as soon as the tail has
+    /// been granted.
     pub wait_for_tail_credit: bool,
-    /// An output VC without a credit is not available.
+    /// True if an output VC without a credit is not available.
     pub vc_busy_when_full: bool,
     /// The routing function.
     pub routing: Routing,
-    /// Runs what is not free of deadlock, too.
+    /// True if routings that are not free of deadlock may run.
     pub unsafe_routing: bool,
-    /// Of all draws.
+    /// Seed of all draws.
     pub seed: u64,
-    /// \[cycles\] Without any flit moving, after which the network is in deadlock.
+    /// \[cycles\] Time without any movement of a flit after which the network counts as being in deadlock.
     pub watchdog_cycles: u64,
 }
 
@@ -343,7 +344,7 @@ impl Params {
         }
     }
 
-    /// VCs of each message class.
+    /// Number of VCs of each message class.
     pub(crate) const fn vcs_of_class(&self) -> usize {
         self.vcs / self.message_classes
     }
@@ -353,7 +354,7 @@ impl Params {
         usize::from(message.class).min(self.message_classes - 1) as u8
     }
 
-    /// \[steps\] From a head's coming to the front to the first step in which it can be given an output VC.
+    /// \[steps\] From the step in which a head comes to the front to the first in which it can be given an output VC.
     #[must_use]
     pub(crate) fn head_delay(&self) -> u64 {
         let alloc = match self.speculative {
@@ -383,14 +384,14 @@ impl Params {
         routers * router + (routers - 1) * u64::from(self.link_delay) + 3 + flits - 1
     }
 
-    /// \[flits\] That a message of this many bytes needs; a message of 0 bytes is one flit.
+    /// Number of flits of a message of `bytes` bytes; a message of 0 bytes is one flit.
     #[must_use]
     pub const fn flits_of(&self, bytes: u64) -> u64 {
         let flits = bytes.div_ceil(self.flit_bytes as u64);
         if flits == 0 { 1 } else { flits }
     }
 
-    /// \[packets\] That a message of this many flits is cut into.
+    /// Number of packets into which a message of `flits` flits is cut.
     #[must_use]
     pub const fn packets_of(&self, flits: u64) -> u64 {
         flits.div_ceil(self.packet_flits as u64)

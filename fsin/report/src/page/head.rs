@@ -5,7 +5,7 @@ use trgen::phrase::{Notation, Phrase};
 
 use super::super::sources;
 use fsin_core::words::counted;
-use fsin_experiment::sweep::{Collected, Plan, given};
+use fsin_experiment::sweep::{Collected, Plan, inputs};
 use fsin_experiment::{Key, canonical, keys};
 
 /// Settings that are shown even if they have their default values.
@@ -15,7 +15,7 @@ const ALWAYS: &[&str] = &["topology", "routing", "vcs", "packet", "traffic", "lo
 struct Setting {
     key: &'static Key,
     values: Vec<String>,
-    /// Empty if it has none.
+    /// The unit of the values; empty if there is none.
     unit: &'static str,
 }
 
@@ -33,10 +33,11 @@ impl Setting {
     }
 }
 
+/// The settings of the results, in the order of the keys.
 fn settings(collected: &Collected) -> Vec<Setting> {
-    let given = given(&collected.rows);
+    let inputs = inputs(&collected.rows);
     let setting = |key: &'static Key| {
-        let (_, values) = given.iter().find(|(name, _)| name == key.name)?;
+        let (_, values) = inputs.iter().find(|(name, _)| name == key.name)?;
         let unit = if key.name == "load" { collected.load_unit() } else { key.unit };
         Some(Setting { key, values: values.clone(), unit })
     };
@@ -81,7 +82,7 @@ pub(super) fn summary(name: &str, plan: &Plan, collected: &Collected) -> String 
         |seeds: usize| format!(": {} with {seeds} seeds each", counted(plan.points.len() / seeds, "point", "points"));
     let mut parts = vec![name.to_owned(), format!("{runs}{of}{}", seeds.map_or(String::new(), points))];
     parts.extend(Some(sources(collected)).filter(|sources| !sources.is_empty()));
-    let builds = given(&collected.rows).into_iter().find(|(key, _)| key == "fsin");
+    let builds = inputs(&collected.rows).into_iter().find(|(key, _)| key == "fsin");
     parts.extend(builds.map(|(_, builds)| format!("fsin {}", builds.join(", "))));
     parts.join(" · ")
 }
@@ -95,8 +96,8 @@ pub(super) fn section(plan: &Plan, collected: &Collected, notation: &dyn Notatio
         html! { dt title=(about) { (setting.key.name) } dd { (setting.words()) } }
     };
     let (varied, fixed): (Vec<&Setting>, Vec<&Setting>) = all.iter().partition(|setting| varies(setting));
-    let is_aside = |setting: &&Setting| setting.is_default() && !ALWAYS.contains(&setting.key.name);
-    let (usual, set): (Vec<&Setting>, Vec<&Setting>) = fixed.into_iter().partition(is_aside);
+    let is_collapsed = |setting: &&Setting| setting.is_default() && !ALWAYS.contains(&setting.key.name);
+    let (defaults, set): (Vec<&Setting>, Vec<&Setting>) = fixed.into_iter().partition(is_collapsed);
     html! {
         @if !all.is_empty() {
             section.settings {
@@ -111,10 +112,10 @@ pub(super) fn section(plan: &Plan, collected: &Collected, notation: &dyn Notatio
                         }
                     }
                 }
-                @if !usual.is_empty() {
+                @if !defaults.is_empty() {
                     details {
-                        summary { (counted(usual.len(), "setting", "settings")) " as by default" }
-                        dl { @for setting in &usual { (line(setting)) } }
+                        summary { (counted(defaults.len(), "setting", "settings")) " as by default" }
+                        dl { @for setting in &defaults { (line(setting)) } }
                     }
                 }
             }

@@ -6,6 +6,7 @@ use maud::{Markup, html};
 pub(super) struct Table {
     /// Titles of columns, and whether any cell below is a number: titles are aligned with their cells.
     columns: Vec<(String, bool)>,
+    /// Rows that stay together when the table is sorted.
     groups: Vec<Vec<Markup>>,
 }
 
@@ -30,6 +31,7 @@ impl Table {
         }
     }
 
+    /// Adds a row to the last group; its cell `fold`, if any, shows and hides the others of the group.
     fn add(&mut self, class: &str, cells: &[String], fold: Option<usize>) {
         for ((_, any), cell) in self.columns.iter_mut().zip(cells) {
             *any |= is_number(cell);
@@ -76,6 +78,7 @@ fn named(class: &str) -> Option<&str> {
     (!class.is_empty()).then_some(class)
 }
 
+/// True if the text of a cell begins with a number.
 fn is_number(cell: &str) -> bool {
     let first = cell.split(' ').next().unwrap_or("").replace('\u{2009}', "");
     first.parse::<f64>().is_ok()

@@ -13,7 +13,7 @@ mod warnings;
 
 use tables::{bounds, comparison, points, saturation, searches};
 
-use super::plot::{GRID, Look, Picture, Scale, pictures};
+use super::plot::{GRID, Picture, Scale, Style, pictures};
 use super::svg::{COLOURS, Colour};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use trgen::phrase::Notation;
@@ -64,13 +64,13 @@ pub fn page(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, 
     let curves = Curves::of(plan, collected);
     let title = subject.title.map_or_else(|| head::title(collected, name), str::to_owned);
     // Every point is in view, and shows its values.
-    let look = Look { scale, is_whole: true, saturated: true, ..Look::default() };
+    let style = Style { scale, is_whole: true, saturated: true, ..Style::default() };
     let others = baseline.map(|baseline| (baseline, Curves::of(baseline.plan, baseline.collected)));
     let both = others.as_ref().and_then(|(baseline, others)| {
         curves.with_baseline((name, collected), others, (baseline.name, baseline.collected))
     });
     let (drawn, rows) = both.as_ref().map_or((&curves, collected), |(curves, collected)| (curves, collected));
-    let pictures = pictures(drawn, rows, &look);
+    let pictures = pictures(drawn, rows, &style);
     let body = html! {
         header {
             h1 { (title) }

@@ -9,7 +9,7 @@ use super::html::Table;
 use fsin_core::stats::estimate;
 use fsin_core::words::counted;
 use fsin_experiment::result::Figure;
-use fsin_experiment::sweep::{Collected, Curves, Plan, Row, Saturations, Spot, apart, compare};
+use fsin_experiment::sweep::{Collected, Curves, Plan, Row, Saturations, Spot, changed_settings, compare};
 use maud::{Markup, html};
 
 /// Accepted load per sending node, like offered loads; in older results, per node.
@@ -138,7 +138,7 @@ pub(super) fn searches(found: &Saturations) -> Markup {
 pub(super) fn comparison(baseline: &Baseline<'_>, others: &Curves, candidate: (&Curves, &Collected)) -> Markup {
     let margin = baseline.margin;
     let (rows, alone) = compare((others, baseline.collected), candidate, margin);
-    let settings = apart(baseline.collected, candidate.1);
+    let settings = changed_settings(baseline.collected, candidate.1);
     let settings = if settings.is_empty() {
         html! { p { "Both have the same settings." } }
     } else {

@@ -451,8 +451,8 @@ mod tests {
     #[test]
     fn curves_differ_without_colours() {
         let looks: Vec<(usize, &[f64])> = (0..8).map(|number| (number % 4, pattern(number))).collect();
-        for (at, look) in looks.iter().enumerate() {
-            assert!(!looks[..at].contains(look), "{at}: marker and dashes of another curve");
+        for (at, style) in looks.iter().enumerate() {
+            assert!(!looks[..at].contains(style), "{at}: marker and dashes of another curve");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Extents of axes: the same for all pictures of one figure, so that they can be compared by eye.
 
 use super::scale::Axis;
-use super::{Look, Mark, Scale, Series};
+use super::{Mark, Scale, Series, Style};
 
 /// Upper end of a linear latency axis, as a multiple of the latency at the lowest load (the largest among
 /// the curves). At saturation latency grows
@@ -38,7 +38,7 @@ impl Extent {
         kind: &str,
         (log, may_cut): (bool, bool),
         from_zero: bool,
-        look: &Look,
+        style: &Style,
     ) -> Self {
         let marks = || series.iter().flat_map(|series| series.drawn());
         let least = marks().map(|mark| mark.value.mean).fold(f64::MAX, f64::min);
@@ -46,18 +46,18 @@ impl Extent {
         let first = |series: &&Series| series.drawn().find(|mark| !mark.saturated).map(|mark| mark.value.mean);
         let zero_load = series.iter().filter_map(first).fold(0.0, f64::max);
         let cut = (may_cut && !log && zero_load > 0.0).then_some(CUT_FACTOR * zero_load).filter(|&cut| cut < most);
-        let range = |of: &str| look.ranges.iter().rev().find(|range| range.of == of);
+        let range = |of: &str| style.ranges.iter().rev().find(|range| range.of == of);
         let x = range("x");
         let y = range(kind);
         let is_load = kind == "accepted";
         Self {
             log,
-            cut: cut.filter(|_| y.is_none() && (look.ymax.is_none() || is_load)),
+            cut: cut.filter(|_| y.is_none() && (style.ymax.is_none() || is_load)),
             values: (least, cut.unwrap_or(most)),
             places: series.iter().flat_map(|series| &series.spots).map(|mark| mark.x).collect(),
             from_zero,
-            x_ends: (x.map(|range| range.low), x.map(|range| range.high).or(look.xmax)),
-            y_ends: (y.map(|range| range.low), y.map(|range| range.high).or(look.ymax.filter(|_| !is_load))),
+            x_ends: (x.map(|range| range.low), x.map(|range| range.high).or(style.xmax)),
+            y_ends: (y.map(|range| range.low), y.map(|range| range.high).or(style.ymax.filter(|_| !is_load))),
         }
     }
 
@@ -112,9 +112,9 @@ mod tests {
         Series { spots: values.iter().map(mark).collect(), ..Series::default() }
     }
 
-    fn ends(series: &[&Series], scale: Scale, look: &Look) -> ((f64, f64), bool) {
+    fn ends(series: &[&Series], scale: Scale, style: &Style) -> ((f64, f64), bool) {
         let log = is_log(series, scale, false, true);
-        let extent = Extent::of(series, "latency", (log, true), true, look);
+        let extent = Extent::of(series, "latency", (log, true), true, style);
         (extent.y(0, 100).ends(), extent.cut.is_some())
     }
 
@@ -122,20 +122,20 @@ mod tests {
     fn even_axes_end_at_a_multiple_of_the_latency_at_the_lowest_load() {
         let steep = series(&[(0.1, 20.0, false), (0.5, 60.0, false), (0.6, 4000.0, false)]);
         let slow = series(&[(0.1, 24.0, false), (0.5, 30.0, false)]);
-        let plain = Look::default();
+        let plain = Style::default();
         assert_eq!(ends(&[&steep, &slow], Scale::Auto, &plain), ((0.0, 120.0), true), "5 times 24");
         assert_eq!(ends(&[&steep, &slow], Scale::Linear, &plain), ((0.0, 120.0), true));
         assert_eq!(ends(&[&steep, &slow], Scale::Log, &plain), ((20.0, 5000.0), false));
         assert_eq!(ends(&[&slow], Scale::Auto, &plain), ((0.0, 30.0), false), "nothing to cut");
-        let given = Look { ymax: Some(250.0), ..Look::default() };
+        let given = Style { ymax: Some(250.0), ..Style::default() };
         assert_eq!(ends(&[&steep], Scale::Auto, &given), ((0.0, 250.0), false));
     }
 
     #[test]
     fn what_is_not_drawn_needs_no_room() {
         let mut with = series(&[(0.1, 20.0, false), (0.5, 90.0, true)]);
-        assert_eq!(ends(&[&with], Scale::Auto, &Look::default()).0, (0.0, 100.0));
+        assert_eq!(ends(&[&with], Scale::Auto, &Style::default()).0, (0.0, 100.0));
         with.hides_saturated = true;
-        assert_eq!(ends(&[&with], Scale::Auto, &Look::default()).0, (0.0, 20.0));
+        assert_eq!(ends(&[&with], Scale::Auto, &Style::default()).0, (0.0, 20.0));
     }
 }

@@ -32,7 +32,8 @@ use fsin_experiment::key;
 use fsin_experiment::result::Figure;
 use fsin_experiment::sweep::{Collected, Curve, Curves, Spot, Value};
 
-/// Figures to draw: figure, title of its axis with the unit, `LOAD` for that of loads, name of its file.
+/// Figures to draw: the figure, the title of its axis with the unit (`LOAD` is replaced by the unit of loads), and the
+/// beginning of the name of its file.
 const PICTURES: &[(Figure, &str, &str)] = &[
     (Figure::CompletionCycles, "Completion time (cycles)", "completion"),
     (Figure::CompletionSeconds, "Completion time (s)", "completion"),
@@ -72,7 +73,7 @@ pub struct Range {
 
 /// Style of pictures.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Look {
+pub struct Style {
     /// Scale of the latency axis; load axes are linear.
     pub scale: Scale,
     /// True if latencies over loads show all their points, on a logarithmic axis if necessary, instead of a truncated
@@ -134,7 +135,7 @@ impl Picture {
 /// A curve to be drawn.
 #[derive(Clone, Default)]
 struct Series {
-    /// Its index of colour, marker and dashes: the same in all pictures where possible.
+    /// Its index of colour, marker and dashes: the same in all pictures if possible.
     number: usize,
     /// Distinguishes it from the others of its picture.
     label: String,
@@ -204,6 +205,7 @@ impl Frame<'_> {
 }
 
 impl Mark {
+    /// The text of its hint.
     fn hint(&self, label: &str, x_title: &str, y_title: &str) -> String {
         let head = if label.is_empty() { String::new() } else { format!("{label}\n") };
         let value = with_interval(self.value.mean, self.value.ci95);
@@ -212,14 +214,14 @@ impl Mark {
     }
 }
 
-/// One figure of a sweep, for its pictures.
+/// One figure of a sweep, with all that its pictures have in common.
 struct Drawn<'a> {
     /// The figure, the title of its axis, the name of its pictures.
     of: (Figure, String, &'static str),
     curves: &'a Curves,
     /// Description of the sources.
     sources: &'a str,
-    look: &'a Look,
+    style: &'a Style,
     extent: Extent,
     load_unit: &'static str,
     /// Factor from results to the axis.
@@ -230,8 +232,9 @@ struct Drawn<'a> {
 struct Sheet<'a> {
     part: &'a Part<'a>,
     series: Vec<Series>,
-    /// Its index within its part, and the number of sheets.
+    /// Its number within its part, from 1.
     number: usize,
+    /// Number of sheets of the part.
     of: usize,
 }
 
@@ -242,7 +245,7 @@ const fn is_accepted(figure: Figure) -> bool {
 
 /// Draws every figure of the results; nothing if there is no axis.
 #[must_use]
-pub fn pictures(curves: &Curves, collected: &Collected, look: &Look) -> Vec<Picture> {
+pub fn pictures(curves: &Curves, collected: &Collected, style: &Style) -> Vec<Picture> {
     let mut pictures: Vec<Picture> = Vec::new();
     let parts = parts(curves);
     let (cycles_differ, load_unit) = (curves.cycles_differ(), collected.load_unit());
@@ -264,12 +267,12 @@ pub fn pictures(curves: &Curves, collected: &Collected, look: &Look) -> Vec<Pict
         let cycles = if cycles_differ { "(cycles of different lengths)" } else { "(cycles)" };
         let title = title.replace("(cycles)", cycles).replace("LOAD", load_unit);
         let is_over_loads = kind.starts_with("latency") && curves.axis == "load";
-        let hides = is_over_loads && !look.saturated;
+        let hides = is_over_loads && !style.saturated;
         let (title, unit) = Unit::of(figure, &title, largest(&parts, collected, figure));
         let mut sheets: Vec<Sheet<'_>> =
             parts.iter().flat_map(|part| sheets(part, collected, figure, unit, hides)).collect();
-        numbered(&mut sheets);
-        // If all points are saturated there would be nothing to see.
+        assign_styles(&mut sheets);
+        // If all points are saturated, they are shown: else there would be nothing to see.
         let bare = sheets.iter().flat_map(|sheet| &sheet.series).all(|series| series.drawn().next().is_none());
         for series in sheets.iter_mut().flat_map(|sheet| &mut sheet.series) {
             series.hides_saturated &= !bare;
@@ -286,20 +289,20 @@ pub fn pictures(curves: &Curves, collected: &Collected, look: &Look) -> Vec<Pict
             continue;
         }
         let is_load = is_accepted(figure);
-        let scale = if curves.numeric || look.scale == Scale::Log { look.scale } else { Scale::Linear };
-        let may_cut = is_over_loads && curves.numeric && !look.is_whole;
+        let scale = if curves.numeric || style.scale == Scale::Log { style.scale } else { Scale::Linear };
+        let may_cut = is_over_loads && curves.numeric && !style.is_whole;
         let log = is_log(&all, scale, is_load, may_cut);
-        let extent = Extent::of(&all, kind, (log, may_cut), curves.axis == "load", look);
+        let extent = Extent::of(&all, kind, (log, may_cut), curves.axis == "load", style);
         let figure = Drawn {
             of: (figure, title, kind),
             curves,
             sources: &sources,
-            look,
+            style,
             extent,
             load_unit,
             factor: unit.factor(),
         };
-        if look.panels && sheets.len() > 1 {
+        if style.panels && sheets.len() > 1 {
             pictures.push(panels::draw(&figure, &sheets));
             continue;
         }
@@ -322,7 +325,7 @@ pub fn pictures(curves: &Curves, collected: &Collected, look: &Look) -> Vec<Pict
 impl Drawn<'_> {
     /// One picture, whose LaTeX source does not name its data file yet.
     fn picture(&self, sheet: &Sheet<'_>) -> Picture {
-        let frame = self.frame(sheet, &self.look.title, true);
+        let frame = self.frame(sheet, &self.style.title, true);
         let (svg, hints, _) = frame.draw();
         let kind = self.of.2;
         let mut name = kind.to_owned();
@@ -347,6 +350,7 @@ impl Drawn<'_> {
         }
     }
 
+    /// The frame of a sheet.
     fn frame<'a>(&'a self, sheet: &'a Sheet<'_>, title: &'a str, has_legend: bool) -> Frame<'a> {
         let (figure, y_title, _) = &self.of;
         let axis = &self.curves.axis;
@@ -384,17 +388,17 @@ impl Drawn<'_> {
         let (x, y) = (self.extent.x(0, 1), self.extent.y(0, 1));
         let is_seen = |mark: &&Mark| y.holds(mark.value.mean) && (!self.curves.numeric || x.holds(mark.x));
         let beyond = series().flat_map(Series::drawn).filter(|mark| !is_seen(mark)).count();
-        let mut said = Vec::new();
+        let mut remarks = Vec::new();
         if self.extent.cut.is_some() {
-            said.push(format!("up to {} times the latency at the lowest load", extent::CUT_FACTOR));
+            remarks.push(format!("up to {} times the latency at the lowest load", extent::CUT_FACTOR));
         }
         if saturated > 0 {
-            said.push(format!("without {}", counted(saturated, "saturated point", "saturated points")));
+            remarks.push(format!("without {}", counted(saturated, "saturated point", "saturated points")));
         }
         if beyond > 0 {
-            said.push(format!("{} beyond the axes", counted(beyond, "point", "points")));
+            remarks.push(format!("{} beyond the axes", counted(beyond, "point", "points")));
         }
-        said.join(", ")
+        remarks.join(", ")
     }
 
     /// The values of frames as CSV.
@@ -465,8 +469,9 @@ fn largest(parts: &[Part<'_>], collected: &Collected, figure: Figure) -> f64 {
     spots.filter_map(|spot| spot.value(&collected.rows, figure)).map(|value| value.mean).fold(0.0, f64::max)
 }
 
-/// Gives matching curves the same style in all sheets, if there are enough styles; else each sheet has its own.
-fn numbered(sheets: &mut [Sheet<'_>]) {
+/// Gives curves with the same settings the same style in all sheets, if there are enough styles; otherwise each sheet
+/// assigns styles for itself.
+fn assign_styles(sheets: &mut [Sheet<'_>]) {
     let mut known: Vec<Vec<(String, String)>> = Vec::new();
     for series in sheets.iter().flat_map(|sheet| &sheet.series) {
         if !known.contains(&series.alike) {
@@ -484,6 +489,7 @@ fn numbered(sheets: &mut [Sheet<'_>]) {
     }
 }
 
+/// The title of the horizontal axis.
 fn axis_title(axis: &str, load_unit: &str, sources: &str) -> String {
     let title = match key(axis) {
         _ if axis == "load" => format!("Load of each sending node ({load_unit})"),

@@ -17,10 +17,10 @@ pub(super) fn draw(figure: &Drawn<'_>, sheets: &[Sheet<'_>]) -> Picture {
         labels.push((None, DIAGONAL));
     }
     let key = if figure.curves.numeric { Key::Curve } else { Key::Bar };
-    let (strip, top) = if labels.is_empty() && figure.look.title.is_empty() {
+    let (strip, top) = if labels.is_empty() && figure.style.title.is_empty() {
         (String::new(), 0)
     } else {
-        Canvas::strip(&figure.look.title, &labels, key, width)
+        Canvas::strip(&figure.style.title, &labels, key, width)
     };
     let drawn: Vec<(String, Vec<Hint>, i32)> = frames.iter().map(Frame::draw).collect();
     let (mut inside, mut hints, mut y) = (within(&strip).to_owned(), Vec::new(), top);

@@ -127,7 +127,7 @@ fn axes(frames: &[Frame<'_>]) -> String {
 fn titles(frame: &Frame<'_>, figure: &Drawn<'_>, is_first: bool) -> String {
     let mut lines = vec![frame.heading.as_str()];
     if is_first {
-        lines.insert(0, &figure.look.title);
+        lines.insert(0, &figure.style.title);
     }
     let lines: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).map(tex).collect();
     let above = 1.04 + 0.1 * lines.len() as f64;
@@ -175,7 +175,7 @@ fn curve(text: &mut String, number: usize, series: &Series, figure: &Drawn<'_>) 
         if marks.is_empty() {
             continue;
         }
-        let look = match (saturated, numeric) {
+        let style = match (saturated, numeric) {
             (false, _) => style(series.number, numeric),
             (true, true) => style(series.number, true).replace("{solid}", "{solid, fill=white}") + ", only marks",
             (true, false) => format!("fsin{}, fill=white", series.number),
@@ -199,7 +199,7 @@ fn curve(text: &mut String, number: usize, series: &Series, figure: &Drawn<'_>) 
         };
         let _ = writeln!(
             text,
-            "\\addplot[{look}, forget plot,\n    \
+            "\\addplot[{style}, forget plot,\n    \
              restrict expr to domain={{\\thisrow{{curve}}+0.5*\\thisrow{{saturated}}}}{{{low}:{high}}}{bars}]\n  \
              table[x={x}, y{}{error}, col sep=comma] {{{DATA}}};",
             scaled(column),

@@ -14,7 +14,7 @@ use super::{agent, folder};
 use crate::cli::processes::{self, Processes};
 use crate::cli::{Complaint, Exit};
 
-/// \[bytes\] Of what a command has written, at most so much is kept in the results.
+/// \[bytes\] Most output of a command that is kept in the results.
 const KEPT: usize = 1 << 20;
 
 /// The error of a machine that has ended before time began.

@@ -25,7 +25,7 @@ pub(super) const PLUGIN: Library = Library {
 
 /// The variable that names another QEMU.
 const VARIABLE: &str = "FSIN_QEMU";
-/// \[lines\] That are shown of what a QEMU that ends too early has written.
+/// Number of lines that are shown of what a QEMU that ends too early has written.
 const SHOWN: usize = 4;
 
 /// What is to be started.

@@ -87,7 +87,7 @@ pub(super) fn up(matches: &ArgMatches) -> Result<Exit, Complaint> {
         &rules.terms,
         count,
         &mut |_| {
-            machines.look();
+            machines.poll();
             // Before time begins, no machine can end.
             lost = machines.first_ended();
             lost.is_none() && !stop.load(Ordering::Relaxed)
@@ -122,7 +122,7 @@ pub(super) fn up(matches: &ArgMatches) -> Result<Exit, Complaint> {
         None => live.close("the run has ended"),
     }
     let costs = stopwatch.costs(true, 1);
-    machines.look();
+    machines.poll();
     let interrupted = stop.load(Ordering::Relaxed);
     let rows = ending::rows(&plan, folder.path());
     let complaint = ending::complaint(&outcome, &report, &plan, &machines, &rows, folder.path());

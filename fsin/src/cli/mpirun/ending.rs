@@ -45,7 +45,7 @@ pub(super) fn ending(outcome: &Outcome, live: &Live, ranks: &mut Ranks, reports:
     const SHOWN: usize = 16;
     match &outcome.failure {
         None => {
-            let worst = ranks.processes.look().map_or(0, |(_, status)| processes::code(status));
+            let worst = ranks.processes.poll().map_or(0, |(_, status)| processes::code(status));
             Ended::Program(worst)
         }
         Some(Failure::TrafficDeadlock { .. }) => {

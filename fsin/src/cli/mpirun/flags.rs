@@ -26,13 +26,15 @@ use crate::cli::{Complaint, Exit, args, looking};
 const WINDOW: u32 = 1 << 20;
 /// \[bytes\] Most data of all messages in flight.
 const PAYLOAD_LIMIT: u64 = 2 << 30;
-/// How long a rank may compute between two calls: its end is noticed by its connection.
+/// How long a rank may compute between two calls. It is long, since the end of a rank is noticed by its closed
+/// connection.
 const STALL: Duration = Duration::from_secs(7 * 86_400);
 /// Time after which ranks that compute are named.
 const WARN: Duration = Duration::from_secs(10);
 /// Most ranks of a program.
 const MOST: u64 = 4096;
 
+/// The command `fsin mpirun`.
 pub(in super::super) fn command() -> Command {
     let word = |name: &'static str, value: &'static str, default: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).default_value(default).hide_default_value(true).help(help)
@@ -224,7 +226,7 @@ pub(super) fn collectives(matches: &ArgMatches) -> Result<&str, Complaint> {
     }
 }
 
-/// \[nodes\] That so many ranks need.
+/// Number of nodes that `ranks` ranks need.
 pub(super) fn nodes(matches: &ArgMatches, ranks: usize) -> usize {
     ranks.div_ceil(matches.get_one::<usize>("ranks-per-node").copied().unwrap_or(1))
 }

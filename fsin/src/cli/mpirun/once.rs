@@ -141,7 +141,7 @@ pub(super) fn run(
         &rules.terms,
         count,
         &mut |missing| {
-            ranks.processes.look();
+            ranks.processes.poll();
             // Before time begins, no rank of an MPI program can end.
             lost = ranks.processes.first_ended();
             waiting.go_on(missing, stop) && lost.is_none()

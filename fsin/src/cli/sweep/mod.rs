@@ -167,7 +167,7 @@ fn to_run(plan: &Plan, before: &Collected) -> Vec<usize> {
     (0..plan.points.len()).filter(|&index| before.missing.contains(&index) || failed(index)).collect()
 }
 
-/// \[threads\] Of each point.
+/// Number of threads of each point.
 fn threads(plan: &Plan) -> Result<usize, Complaint> {
     Ok(plan.points.first().map_or(Ok(1), |point| point.resolve().map(|one| one.network.threads()))?)
 }

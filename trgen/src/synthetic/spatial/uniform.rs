@@ -22,7 +22,8 @@ struct Uniform {
     nodes: u32,
 }
 
-/// A uniformly drawn node of 0 to `nodes`-1 other than `source`, which is one of them; `nodes` is at least 2.
+/// Draws a node from 0 to `nodes`-1 other than `source`, all equally likely. `nodes` must be at least 2, and `source`
+/// one of them.
 pub(super) fn any_other(source: NodeId, nodes: u32, rng: &mut Stream) -> NodeId {
     let draw = below(nodes - 1, rng);
     NodeId(draw + u32::from(draw >= source.0))

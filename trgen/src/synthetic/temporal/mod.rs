@@ -58,7 +58,7 @@ pub enum Temporal {
 /// The effect of a reception.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reaction {
-    /// \[probability\] That a reception causes messages.
+    /// Probability that a reception causes messages.
     pub probability: f64,
     /// \[messages\] Least number caused in that case.
     pub min: u32,

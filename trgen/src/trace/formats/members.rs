@@ -8,7 +8,7 @@ use crate::units::TaskId;
 #[derive(Clone, Debug)]
 pub(super) struct Members {
     by_rank: Arc<[TaskId]>,
-    /// Ranks in the order of their tasks.
+    /// The ranks, sorted by task.
     order: Arc<[u32]>,
 }
 
@@ -25,6 +25,7 @@ impl Members {
         Self::new((0..tasks).map(TaskId::at).collect())
     }
 
+    /// The members, in the order of their ranks.
     pub(super) fn tasks(&self) -> &[TaskId] {
         &self.by_rank
     }

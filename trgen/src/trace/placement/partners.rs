@@ -25,9 +25,9 @@ pub fn hop_bytes(flows: impl IntoIterator<Item = (NodeId, NodeId, u64)>, distanc
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Partner {
     pub(super) task: u32,
-    /// \[bytes\] To it.
+    /// \[bytes\] Sent to the partner.
     pub(super) sent: u64,
-    /// \[bytes\] From it.
+    /// \[bytes\] Received from the partner.
     pub(super) received: u64,
 }
 
@@ -41,7 +41,7 @@ impl Partner {
         part(self.sent, here, there) + part(self.received, there, here)
     }
 
-    /// \[bytes\] In both directions.
+    /// \[bytes\] Sent and received.
     pub(super) fn bytes(&self) -> u128 {
         u128::from(self.sent) + u128::from(self.received)
     }
@@ -50,7 +50,7 @@ impl Partner {
 /// The partners of each task; no task is its own partner, or a partner of one with which it exchanges no bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Partners {
-    /// By task: index of its first partner; then the end of all.
+    /// By task: index of its first partner in `all`; then the length of `all`.
     starts: Vec<usize>,
     all: Vec<Partner>,
 }
@@ -83,7 +83,7 @@ impl Partners {
         self.starts.len() - 1
     }
 
-    /// The partners of a task, by number; none for blanks.
+    /// The partners of a task, in the order of their numbers; none if there is no such task.
     pub(super) fn of(&self, task: u32) -> &[Partner] {
         let task = task as usize;
         match (self.starts.get(task), self.starts.get(task + 1)) {

@@ -28,17 +28,19 @@ use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 
 #[cfg(feature = "formats")]
 use super::container::Reader;
-use super::matching::{Envelope, Posted};
-use super::program::{Event, Program, Receive, Request, Send, Tag, TagFilter};
+use super::matching::Posted;
+use super::program::{Event, Program, Receive, TagFilter};
 use crate::message::{Delivery, Message};
 use crate::source::{Activity, Next, Outbox, SourceError, TaskActivity, TrGen, Wait};
 use crate::units::{Cycle, NodeId, Picoseconds, TaskId};
 
+mod messages;
 mod report;
 mod steps;
 mod task;
 
-use report::{Asked, Told};
+use messages::{Pair, Part, Rendezvous, Underway};
+use report::{PostedReceive, SentMessage};
 use steps::Steps;
 use task::{Outstanding, State, Task};
 
@@ -58,56 +60,6 @@ pub struct Pace {
 pub struct Protocol {
     /// \[bytes\] Size of the largest eager message; `None` if all are eager.
     pub eager_limit: Option<u64>,
-}
-
-/// Purpose of a message in the network.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Part {
-    /// The message itself, sent eagerly.
-    Eager,
-    /// The announcement of the data of this rendezvous.
-    Announcement(u32),
-    /// The receiver's answer.
-    Answer(u32),
-    /// The data.
-    Data(u32),
-}
-
-/// A message in flight.
-#[derive(Clone, Copy, Debug)]
-struct Underway {
-    from: TaskId,
-    to: TaskId,
-    tag: Tag,
-    /// \[bytes\] Size given in its send.
-    size: u64,
-    /// The event that sends it, from 1.
-    event: usize,
-    /// Number among the messages from this sender to this receiver.
-    sequence: u64,
-    /// The sender's request; `None` for a blocking send.
-    request: Option<Request>,
-    part: Part,
-}
-
-/// A message that was announced and has not arrived.
-#[derive(Clone, Copy, Debug)]
-struct Rendezvous {
-    announcement: Underway,
-    bytes: u64,
-    /// The receiver's request, once a receive has been found; `None` for a blocking receive.
-    receiver: Option<Request>,
-}
-
-/// Messages from one task to another, in the order of sending.
-#[derive(Clone, Default, Debug)]
-struct Pair {
-    sent: u64,
-    /// \[bytes\] Sent.
-    bytes: u64,
-    seen: u64,
-    /// Arrived before an earlier one.
-    early: HashMap<u64, Told>,
 }
 
 /// A program in execution on the nodes of a network.
@@ -277,7 +229,7 @@ impl Replay {
             let receives = task.mailbox.unserved().map(|posted| {
                 format!("task {id}: a receive got no message: {}", report::wanted(&posted.posted.receive))
             });
-            let messages = task.mailbox.unreceived().map(|Told { envelope, .. }| {
+            let messages = task.mailbox.unreceived().map(|SentMessage { envelope, .. }| {
                 let tag = TagFilter::Exactly(envelope.tag);
                 let message = Receive { from: Some(envelope.from), tag, bytes: 0 };
                 format!("task {id}: nobody received a message {}", report::wanted(&message))
@@ -333,7 +285,7 @@ impl Replay {
                 }
                 Event::Recv(receive) => {
                     let posted = Posted { receive, request: None };
-                    let asked = Asked { posted, event: task.steps.progress().0 };
+                    let asked = PostedReceive { posted, event: task.steps.progress().0 };
                     let found = task.mailbox.post(asked);
                     if !self.found(found, &asked, id, now) {
                         return self.block(id, State::Receiving(receive), now);
@@ -341,7 +293,7 @@ impl Replay {
                 }
                 Event::Irecv(receive, request) => {
                     let posted = Posted { receive, request: Some(request) };
-                    let asked = Asked { posted, event: task.steps.progress().0 };
+                    let asked = PostedReceive { posted, event: task.steps.progress().0 };
                     let found = task.mailbox.post(asked);
                     let over = self.found(found, &asked, id, now);
                     self.tasks[id.index()].begin(request, Outstanding::Receive(receive), over);
@@ -368,164 +320,12 @@ impl Replay {
         }
     }
 
+    /// Blocks a task.
     fn block(&mut self, id: TaskId, state: State, now: Cycle) -> Result<(), SourceError> {
         let task = &mut self.tasks[id.index()];
         task.state = state;
         task.blocked_since = now;
         Ok(())
-    }
-
-    /// A receive was posted and may have `found` a message; true if that completes it. Announced data are requested.
-    fn found(&mut self, found: Option<Told>, asked: &Asked, id: TaskId, now: Cycle) -> bool {
-        let Some(message) = found else { return false };
-        self.misfits.see(id, asked, &message);
-        match message.envelope.announced {
-            Some(number) => {
-                self.answer(number, asked.posted.request, now);
-                false
-            }
-            None => {
-                self.tasks[id.index()].report.received += 1;
-                true
-            }
-        }
-    }
-
-    /// A receive matches an announced message: the answer is sent in cycle `when`.
-    fn answer(&mut self, number: u32, receiver: Option<Request>, when: Cycle) {
-        let rendezvous = &mut self.announced[number as usize];
-        rendezvous.receiver = receiver;
-        let announcement = rendezvous.announcement;
-        let answer =
-            Underway { from: announcement.to, to: announcement.from, part: Part::Answer(number), ..announcement };
-        self.replies.push_back((when, answer, 0));
-    }
-
-    /// True for a message that is announced first, unless it stays in its node.
-    fn is_announced(&self, send: &Send) -> bool {
-        self.protocol.eager_limit.is_some_and(|limit| send.bytes > limit)
-    }
-
-    /// Sends; false if the message is already complete (it stays in the node).
-    fn send(&mut self, from: TaskId, send: &Send, request: Option<Request>, now: Cycle, out: &mut Outbox) -> bool {
-        let task = &mut self.tasks[from.index()];
-        task.report.count_sent(send);
-        let (source, event) = (task.node, task.steps.progress().0);
-        let destination = self.tasks[send.to.index()].node;
-        let pair = self.pairs.entry((from, send.to)).or_default();
-        let &Send { to, tag, bytes: size } = send;
-        let mut underway = Underway { from, to, tag, size, event, sequence: pair.sent, request, part: Part::Eager };
-        pair.sent += 1;
-        pair.bytes = pair.bytes.saturating_add(send.bytes);
-        if source == destination {
-            self.arrive(&underway, now);
-            return false;
-        }
-        if !self.is_announced(send) {
-            self.emit(underway, send.bytes, out);
-            return true;
-        }
-        let number = self.vacant_announced.pop().unwrap_or(self.announced.len() as u32);
-        underway.part = Part::Announcement(number);
-        let rendezvous = Rendezvous { announcement: underway, bytes: send.bytes, receiver: None };
-        match self.announced.get_mut(number as usize) {
-            Some(vacant) => *vacant = rendezvous,
-            None => self.announced.push(rendezvous),
-        }
-        self.emit(underway, 0, out);
-        true
-    }
-
-    /// Passes a message to the network.
-    fn emit(&mut self, underway: Underway, bytes: u64, out: &mut Outbox) {
-        let (source, destination) = (self.tasks[underway.from.index()].node, self.tasks[underway.to.index()].node);
-        let id = match self.vacant.pop() {
-            Some(id) => {
-                self.underway[id] = underway;
-                id
-            }
-            None => {
-                self.underway.push(underway);
-                self.underway.len() - 1
-            }
-        };
-        out.push(Message { id: id as u64, source, destination, bytes, class: 0 });
-    }
-
-    /// A message, or the announcement of one, has arrived; a task that it unblocks continues in cycle `resume`.
-    fn arrive(&mut self, message: &Underway, resume: Cycle) {
-        let Some(pair) = self.pairs.get_mut(&(message.from, message.to)) else { return };
-        let announced = match message.part {
-            Part::Announcement(number) => Some(number),
-            _ => None,
-        };
-        let &Underway { from, tag, size: bytes, event, .. } = message;
-        let envelope = Envelope { from, tag, announced };
-        pair.early.insert(message.sequence, Told { envelope, bytes, event });
-        let mut visible = Vec::new();
-        while let Some(told) = pair.early.remove(&pair.seen) {
-            pair.seen += 1;
-            visible.push(told);
-        }
-        for told in visible {
-            let task = &mut self.tasks[message.to.index()];
-            let Some(asked) = task.mailbox.arrive(told) else { continue };
-            self.misfits.see(message.to, &asked, &told);
-            let request = asked.posted.request;
-            match told.envelope.announced {
-                Some(number) => self.answer(number, request, resume),
-                None => self.received(message.to, request, resume),
-            }
-        }
-    }
-
-    /// A receive has completed.
-    fn received(&mut self, id: TaskId, request: Option<Request>, resume: Cycle) {
-        let task = &mut self.tasks[id.index()];
-        task.report.received += 1;
-        match request {
-            Some(request) => self.complete(id, request, resume),
-            None => {
-                task.report.blocked_on_receive_cycles += resume.since(task.blocked_since);
-                self.agenda.push(Reverse((resume, id)));
-            }
-        }
-    }
-
-    /// A send has completed.
-    fn left(&mut self, id: TaskId, request: Option<Request>, resume: Cycle) {
-        match request {
-            Some(request) => self.complete(id, request, resume),
-            None => {
-                let task = &mut self.tasks[id.index()];
-                task.report.blocked_on_send_cycles += resume.since(task.blocked_since);
-                self.agenda.push(Reverse((resume, id)));
-            }
-        }
-    }
-
-    /// A request has completed.
-    fn complete(&mut self, id: TaskId, request: Request, resume: Cycle) {
-        let task = &mut self.tasks[id.index()];
-        task.outstanding.remove(&request);
-        let over = match &mut task.state {
-            State::Waiting(open) if open.contains(&request) => {
-                open.retain(|&other| other != request);
-                open.is_empty()
-            }
-            State::WaitingAny(open) if open.contains(&request) => {
-                open.clear();
-                true
-            }
-            _ => {
-                task.completed.insert(request);
-                false
-            }
-        };
-        if over {
-            task.report.blocked_on_wait_cycles += resume.since(task.blocked_since);
-            self.agenda.push(Reverse((resume, id)));
-        }
     }
 }
 

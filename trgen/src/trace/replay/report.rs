@@ -59,28 +59,28 @@ pub struct ReplayReport {
     pub unfinished: usize,
 }
 
-/// A receive, and the event that posts it, from 1.
+/// A receive, and the number of the event that posts it, from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Asked {
+pub(super) struct PostedReceive {
     pub(super) posted: Posted,
     pub(super) event: usize,
 }
 
-/// A message, its size \[bytes\], and the event that sends it, from 1.
+/// A message, its size \[bytes\], and the number of the event that sends it, from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Told {
+pub(super) struct SentMessage {
     pub(super) envelope: Envelope,
     pub(super) bytes: u64,
     pub(super) event: usize,
 }
 
-impl Borrow<Posted> for Asked {
+impl Borrow<Posted> for PostedReceive {
     fn borrow(&self) -> &Posted {
         &self.posted
     }
 }
 
-impl Borrow<Envelope> for Told {
+impl Borrow<Envelope> for SentMessage {
     fn borrow(&self) -> &Envelope {
         &self.envelope
     }
@@ -104,9 +104,9 @@ pub const SHOWN: usize = 16;
 
 impl Misfits {
     /// Checks a message that has been matched with a receive of task `id`.
-    pub(super) fn see(&mut self, id: TaskId, asked: &Asked, message: &Told) {
+    pub(super) fn check(&mut self, id: TaskId, asked: &PostedReceive, message: &SentMessage) {
         let receive = &asked.posted.receive;
-        let &Told { envelope: Envelope { from, tag, .. }, bytes, event } = message;
+        let &SentMessage { envelope: Envelope { from, tag, .. }, bytes, event } = message;
         let is_collective = tag.is_collective();
         let is_open = receive.bytes == 0 && (is_collective || receive.from.is_none());
         let fits = if is_collective { bytes == receive.bytes } else { bytes <= receive.bytes };

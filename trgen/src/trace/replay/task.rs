@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::report::{Asked, Told};
+use super::report::{PostedReceive, SentMessage};
 use super::steps::Steps;
 use super::{Pace, TaskReport, report};
 use crate::source::{TaskActivity, TaskState, Wait, WaitCause};
@@ -35,19 +35,21 @@ pub(super) enum Outstanding {
     Send(Send, bool),
 }
 
+/// A task.
 #[derive(Clone, Debug)]
 pub(super) struct Task {
     pub(super) node: NodeId,
     pub(super) steps: Steps,
     pub(super) state: State,
-    pub(super) mailbox: Mailbox<Asked, Told>,
+    /// Receives and messages that are not matched yet.
+    pub(super) mailbox: Mailbox<PostedReceive, SentMessage>,
     pub(super) outstanding: HashMap<Request, Outstanding>,
-    /// Completed, but not waited for yet.
+    /// Requests that have completed and have not been waited for yet.
     pub(super) completed: HashSet<Request>,
-    /// \[cycle\] The last one in which the task was active, except in a send, which ends in the cycle in which its last
-    /// packet enters the source buffer. Computing begins after this cycle.
+    /// \[cycle\] The last one in which the task was active; computing begins after it. A send does not count here: it
+    /// ends in the cycle in which its last packet enters the source buffer.
     pub(super) busy: Option<Cycle>,
-    /// \[cycle\] In which it blocked.
+    /// \[cycle\] In which it has blocked.
     pub(super) blocked_since: Cycle,
     pub(super) report: TaskReport,
 }
@@ -110,6 +112,7 @@ impl Task {
         requests.iter().copied().filter(|request| self.outstanding.contains_key(request)).collect()
     }
 
+    /// Its present activity, for display.
     pub(super) fn activity(&self) -> TaskActivity {
         let (done, events) = self.steps.progress();
         let state = match self.state {
@@ -122,8 +125,9 @@ impl Task {
         TaskActivity { node: self.node, state, done: done as u64, events, sent_bytes: self.report.sent_bytes }
     }
 
+    /// What it waits for, with its place in the program; `None` if it does not wait.
     pub(super) fn waits_for(&self, id: usize) -> Option<Wait> {
-        /// Requests that are told in words.
+        /// Requests that are described.
         const SHOWN: usize = 4;
         let (position, total) = self.steps.progress();
         let step = format!("task {id} on node {}, event {position} of {total}", self.node);

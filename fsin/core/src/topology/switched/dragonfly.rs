@@ -77,7 +77,7 @@ pub struct Dragonfly {
     pub globals: u32,
     /// \[groups\]
     pub groups: u32,
-    /// \[links\] Between any two groups.
+    /// Number of links between any two groups.
     pub copies: u32,
     /// Arrangement of the global links.
     pub arrangement: Arrangement,

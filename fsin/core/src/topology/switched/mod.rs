@@ -38,13 +38,15 @@ const MAX_NODES: usize = 1 << 22;
 /// Maximum number of links of a switch.
 const MAX_LINKS: usize = 255;
 
+/// No node.
 const NOWHERE: u32 = u32::MAX;
 
 /// A bidirectional link. Each end has an index among the links of its node: 0, 1, 2, ... (Indices may be unused.)
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Link {
+    /// Node and index of each end.
     ends: [(u32, u32); 2],
-    /// \[cycles\] Beyond one cycle.
+    /// \[cycles\] Delay beyond one cycle.
     delay: u32,
 }
 
@@ -55,21 +57,23 @@ impl Link {
     }
 }
 
-/// Adjacency and ports.
+/// The nodes, their ports and the links between them.
 #[derive(Clone, Debug)]
 pub struct Fabric {
     endpoints: usize,
+    /// Endpoints and switches.
     nodes: usize,
+    /// Greatest number of ports of a node.
     ports: usize,
-    /// By node and port.
+    /// By node and port: the node at the other end.
     neighbours: Vec<u32>,
-    /// By node: its first index in `places`; then the end of all.
+    /// By node: the index in `places` of its first link; then the length of `places`.
     starts: Vec<u32>,
-    /// The port of each link index of each node.
+    /// By node and index of a link: its port.
     places: Vec<u8>,
     /// By endpoint: its switch, and the switch's port to it.
     homes: Vec<(u32, u8)>,
-    /// \[links\] Dead links, which are not among the neighbours.
+    /// Number of dead links, which are not in `neighbours`.
     faults: usize,
     /// \[cycles\] Delays from the description of the network, by node and port; empty if it has none.
     wires: Vec<u32>,
@@ -158,7 +162,7 @@ impl Fabric {
         self.endpoints
     }
 
-    /// Endpoints and switches.
+    /// Number of endpoints and switches.
     #[must_use]
     #[inline]
     pub const fn nodes(&self) -> usize {
@@ -172,13 +176,14 @@ impl Fabric {
         self.ports
     }
 
-    /// \[links\] Between switches that are dead in both directions. Routings that know only the plan would use them.
+    /// Number of links between switches that are dead in both directions. Routings that follow the construction plan do
+    /// not know of them.
     #[must_use]
     pub const fn faults(&self) -> usize {
         self.faults
     }
 
-    /// Number of link indices of a node.
+    /// Number of indices of links of a node, unused ones included.
     #[must_use]
     #[inline]
     pub fn degree(&self, node: NodeId) -> usize {
@@ -216,8 +221,8 @@ impl Fabric {
     }
 }
 
-/// Construction plan of a network of switches. Its own routings find it by [`Switched::plan`]; the questions here are
-/// those of everything else. There are no defaults: a missing answer does not compile.
+/// Construction plan of a network of switches. The routings of a kind of network get its plan by [`Switched::plan`];
+/// the methods here are for all others. None has a default, so that the compiler reports what is missing.
 pub trait Plan: Any + Debug + Send + Sync {
     /// The group of a switch; `None` if switches do not form groups. Links within and between groups are of different
     /// classes.
@@ -227,7 +232,7 @@ pub trait Plan: Any + Debug + Send + Sync {
     /// formula.
     fn hops(&self, from: NodeId, to: NodeId) -> Option<u32>;
 
-    /// Subtrees that meet at the top of a tree; `None` for other networks.
+    /// Number of subtrees that meet at the top of a tree; `None` for other networks.
     fn top_subtrees(&self) -> Option<usize>;
 }
 
@@ -238,9 +243,9 @@ pub struct Switched {
     geometry: Geometry,
     fabric: Arc<Fabric>,
     plan: Arc<dyn Plan>,
-    /// By switch, in order, where a file names them.
+    /// By switch; empty unless a file names the switches.
     names: Vec<String>,
-    /// Where a file says more of its links than their delay in cycles.
+    /// Properties of links other than their delay in cycles, if a file gives them.
     notes: Option<Arc<Notes>>,
 }
 
@@ -262,19 +267,19 @@ impl Switched {
         Ok(Self { spec, geometry, fabric, plan: Arc::new(plan), names: Vec::new(), notes: None })
     }
 
-    /// The name of a switch, where a file names them.
+    /// The name of a switch, if a file names the switches.
     #[must_use]
     pub fn name(&self, node: NodeId) -> Option<&str> {
         self.names.get(node.index().checked_sub(self.fabric.endpoints())?).map(String::as_str)
     }
 
-    /// What the file says of each link, where it does.
+    /// Properties of links, if a file gives them.
     #[must_use]
     pub fn notes(&self) -> Option<&Notes> {
         self.notes.as_deref()
     }
 
-    /// Adjacency and ports.
+    /// The nodes, their ports and the links between them.
     #[must_use]
     #[inline]
     pub const fn fabric(&self) -> &Arc<Fabric> {

@@ -94,7 +94,7 @@ struct PortState {
 }
 
 impl PortState {
-    /// \[frames\] That wait at a port of a switch.
+    /// Number of frames that wait at a port of a switch.
     #[inline(always)]
     fn waiting(&self, now: u64) -> usize {
         let begun = self.line.iter().take_while(|(begin, _)| *begin <= now);

@@ -4,64 +4,65 @@
 
 use trgen::rng::mix2;
 
-/// \[bytes\] Of a message in a frame: 1 500 of data less 3 of LLC.
+/// \[bytes\] Most data of a message in a frame: 1 500 less 3 of LLC.
 pub(crate) const MAX_PAYLOAD: u32 = 1_497;
 
-/// \[bytes\] Preamble and start delimiter 8, header 14, LLC 3, check sequence 4.
+/// \[bytes\] Overhead of a frame: preamble and start delimiter 8, header 14, LLC 3, check sequence 4.
 pub(crate) const OVERHEAD: u32 = 29;
 
-/// \[bytes\] The least frame, preamble included.
+/// \[bytes\] Size of the shortest frame, preamble included.
 pub(crate) const MIN_WIRE: u32 = 72;
 
-/// \[bytes\] The longest frame, preamble included.
+/// \[bytes\] Size of the longest frame, preamble included.
 pub(crate) const MAX_WIRE: u32 = MAX_PAYLOAD + OVERHEAD;
 
-/// \[bits\] Between two frames.
+/// \[bits\] Gap between two frames.
 pub(crate) const GAP_BITS: u32 = 96;
 
-/// \[bytes\] After which the destination is known: preamble and header.
+/// \[bytes\] The beginning of a frame after which its destination is known: preamble and header.
 pub(crate) const HEADER: u32 = 22;
 
+/// \[ps\] A second.
 const SECOND: u64 = 1_000_000_000_000;
 
 /// No port, no frame.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// \[bytes\] On the wire, of a frame with this much in it.
+/// \[bytes\] Size on the wire of a frame that carries `payload` bytes of a message.
 pub(crate) const fn wire_bytes(payload: u32) -> u32 {
     let bytes = payload + OVERHEAD;
     if bytes < MIN_WIRE { MIN_WIRE } else { bytes }
 }
 
-/// \[ps\] Of some bits at a data rate in b/s, rounded up.
+/// \[ps\] Time of `bits` bits at a data rate of `rate` b/s, rounded up.
 #[inline]
 pub(crate) const fn bit_time(bits: u32, rate: u64) -> u64 {
     (bits as u64 * SECOND).div_ceil(rate)
 }
 
-/// What the MAC layer of a port says to that at the other end.
+/// What a frame tells the MAC layer of the port at the other end of the link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Control {
     /// Nothing: a frame of a host.
     No,
-    /// Send no more.
+    /// PAUSE: stop sending.
     Off,
-    /// Go on.
+    /// PAUSE with time 0: continue.
     On,
 }
 
-/// A copy of a frame, under way or in a queue.
+/// A copy of a frame, on a link or in a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Frame {
-    /// What the host that sent it knows of it.
+    /// The handle of the record that its sender keeps of it; [`NONE`] for a PAUSE frame.
     pub(crate) unit: u32,
     pub(crate) source: u32,
     pub(crate) destination: u32,
     /// The port whose link has damaged it, or [`NONE`].
     pub(crate) damaged_by: u32,
-    /// \[bytes\] On the wire.
+    /// \[bytes\] Size on the wire.
     pub(crate) bytes: u16,
-    /// \[links\] Crossed, the one included on which it is.
+    /// Number of links that it has crossed, including the one on which it is.
     pub(crate) hops: u16,
     pub(crate) control: Control,
 }
@@ -75,22 +76,24 @@ impl Frame {
     }
 }
 
-/// The draw of errors: by link and frame alone.
+/// Draws errors. The outcome depends only on the seed, the link and the frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Errors {
     key: u64,
-    /// Draws below it are errors.
+    /// A draw of 64 bits below this number is an error.
     below: u64,
 }
 
 impl Errors {
+    /// `per` is the share of frames that are damaged on a link.
     pub(crate) fn new(seed: u64, per: f64) -> Self {
         const PURPOSE: u64 = 0x0065_7272_6f72;
         // 2^64 as a float; the product is below it, since the rate is below 1.
         Self { key: mix2(seed, PURPOSE), below: (per * 18_446_744_073_709_551_616.0) as u64 }
     }
 
-    /// Whether a link damages a frame, by the key of the frame and the links that it has crossed.
+    /// True if the link of a port damages a frame, given the key of the frame and the number of links that it has
+    /// crossed.
     #[inline(always)]
     pub(crate) fn damage(&self, port: u32, key: u64, hops: u16) -> bool {
         self.below > 0 && mix2(mix2(self.key, u64::from(port)), key.wrapping_add(u64::from(hops))) < self.below

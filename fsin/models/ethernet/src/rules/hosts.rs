@@ -49,7 +49,7 @@ struct Underway {
     frames: u64,
     received: u64,
     lost: u64,
-    /// \[bytes\] That they lack to full frames.
+    /// \[bytes\] By how much they are shorter than full frames, summed.
     lost_short: u64,
     /// \[frames\] Not acknowledged, where there are windows.
     open: u64,
@@ -100,7 +100,7 @@ pub(crate) struct Hosts {
     pub(crate) message_latency: Distribution,
     pub(crate) totals: Totals,
     counters: Counters,
-    /// \[frames\] Of messages: accepted, and neither received nor lost for good.
+    /// Number of frames of messages that have been accepted, and neither received nor lost for good.
     pub(crate) in_flight: u64,
     /// Hosts that may have become able to send.
     pub(crate) ready: Vec<u32>,
@@ -234,7 +234,7 @@ impl Hosts {
         self.hosts[host as usize].ending.is_some()
     }
 
-    /// \[frames\] That wait at a host.
+    /// Number of frames that wait at a host.
     pub(crate) fn waiting(&self, host: u32) -> u64 {
         let host = &self.hosts[host as usize];
         let cut = host.messages.iter().map(|&message| self.messages[message].frames).sum::<u64>();
@@ -290,7 +290,7 @@ impl Hosts {
         Some((Frame { unit, source: number, destination, damaged_by, bytes, hops, control }, key))
     }
 
-    /// \[bytes\] Of a message in one of its frames.
+    /// \[bytes\] Data of a message in one of its frames.
     fn bytes_of(&self, message: &Message, index: u64) -> u32 {
         let most = u64::from(self.params.payload());
         (message.bytes - index * most).min(most) as u32
@@ -377,7 +377,7 @@ impl Hosts {
         self.ready.push(receiver);
     }
 
-    /// \[bytes\] That a frame of a message lacks to a full one.
+    /// \[bytes\] By how much a frame of a message is shorter than a full one.
     fn short_of(&self, message: &Message, index: u64) -> u64 {
         u64::from(self.params.payload() - self.bytes_of(message, index))
     }

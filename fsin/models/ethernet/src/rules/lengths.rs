@@ -7,7 +7,7 @@ use crate::details::BINS;
 /// Times by length of a queue, in bins of powers of two.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Lengths {
-    /// \[ps\] Without the time since the last change.
+    /// \[ps\] Times, without that since the last change.
     pub(crate) bins: [u64; BINS],
     /// \[ps\] When the length last changed.
     changed: u64,

@@ -1,8 +1,8 @@
-//! Things that come and go, in one list.
+//! A list of items with handles, in which the places of released items are used again.
 
 use std::ops::{Index, IndexMut};
 
-/// Things by handle. The handles of those that are gone are given out again.
+/// Items by handle. The handles of released items are given out again.
 #[derive(Debug)]
 pub(crate) struct Slab<T> {
     places: Vec<T>,
@@ -10,20 +10,23 @@ pub(crate) struct Slab<T> {
 }
 
 impl<T> Slab<T> {
+    /// An empty list.
     pub(crate) const fn new() -> Self {
         Self { places: Vec::new(), vacant: Vec::new() }
     }
 
+    /// Stores an item and returns its handle.
     #[inline]
-    pub(crate) fn store(&mut self, thing: T) -> u32 {
+    pub(crate) fn store(&mut self, item: T) -> u32 {
         if let Some(handle) = self.vacant.pop() {
-            self.places[handle as usize] = thing;
+            self.places[handle as usize] = item;
             return handle;
         }
-        self.places.push(thing);
+        self.places.push(item);
         (self.places.len() - 1) as u32
     }
 
+    /// Makes a handle free for another item.
     #[inline]
     pub(crate) fn release(&mut self, handle: u32) {
         self.vacant.push(handle);

@@ -19,7 +19,7 @@ use crate::params::Params;
 struct Segment {
     message: u32,
     index: u64,
-    /// \[bytes\] That the window counts: at least 1.
+    /// \[bytes\] Its size as the window counts it: at least 1.
     bytes: u64,
     /// \[ps\] When it was last handed to the port.
     sent: u64,

@@ -29,19 +29,19 @@ pub(crate) struct Link {
     pub(crate) is_visible: bool,
     /// \[b/s\]
     pub(crate) rate: u64,
-    /// \[ps\] Of propagation.
+    /// \[ps\] Propagation delay.
     pub(crate) delay: u64,
-    /// \[ps\] Between two frames.
+    /// \[ps\] Gap between two frames.
     pub(crate) gap: u64,
-    /// \[ps\] Of preamble and header.
+    /// \[ps\] Time of preamble and header.
     pub(crate) header: u64,
-    /// \[ps\] Of the longest frame, and of the shortest: most frames are one or the other.
+    /// \[ps\] Times of the longest and of the shortest frame, which most frames are.
     longest: u64,
     shortest: u64,
 }
 
 impl Link {
-    /// \[ps\] Of a frame of this many bytes.
+    /// \[ps\] Time of a frame of `bytes` bytes.
     #[inline(always)]
     pub(crate) const fn time(&self, bytes: u16) -> u64 {
         match bytes as u32 {

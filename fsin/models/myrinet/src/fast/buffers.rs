@@ -13,7 +13,7 @@ impl Fast {
         }
     }
 
-    /// \[characters\] That an input holds after all that happens at an instant.
+    /// Number of characters that an input holds after all that happens at an instant.
     #[inline]
     pub(super) fn held(&self, input: &Input, at: u64) -> i64 {
         let come = i64::from(input.run.until(at, self.character));

@@ -46,7 +46,7 @@ struct Fast {
     /// \[ps\] The instant up to which all is simulated, and \[ticks\] the same, but for the end of time.
     clock: u64,
     now: u64,
-    /// \[ticks\] Of a character, and from its arrival until it may leave.
+    /// \[ticks\] Time of a character, and time from its arrival until it may leave.
     character: u64,
     ready: u64,
     next_beat: u64,

@@ -14,7 +14,7 @@ pub(super) struct Run {
     pub(super) start: u64,
     /// The first of its characters, in the packet.
     pub(super) first: u32,
-    /// \[characters\] Of the packet, its GAP included.
+    /// \[characters\] Length of the packet, its GAP included.
     pub(super) length: u32,
 }
 

@@ -11,7 +11,7 @@ use crate::rules::hosts::sort;
 use crate::{Details, Event, Myrinet, PortDetails};
 
 impl Reference {
-    /// Passes over BEATs up to an instant in an empty network.
+    /// In an empty network, accounts for all BEATs up to time `until` \[ticks\] at once.
     fn skip_beats(&mut self, until: u64) {
         let period = self.params.beat * TICKS;
         if self.next_beat > until || !self.events.is_empty() || self.hosts.in_flight > 0 {

@@ -26,7 +26,7 @@ pub(crate) struct Packet {
     /// Which of the routes it has: 1 around dead links.
     table: u8,
     pub(crate) route: Route,
-    /// \[characters\] With its route and its GAP: character 0 selects the output at the first switch.
+    /// \[characters\] Its length with route and GAP: character 0 selects the output at the first switch.
     pub(crate) length: u32,
     /// Of all packets of the run: tells it from others with its handle.
     pub(crate) serial: u64,
@@ -70,7 +70,7 @@ struct Underway {
     packets: u64,
     received: u64,
     lost: u64,
-    /// \[bytes\] That the lost ones lack to full packets.
+    /// \[bytes\] By how much the lost packets are shorter than full ones, summed.
     lost_short: u64,
     is_sent: bool,
 }
@@ -158,7 +158,7 @@ impl Hosts {
         Injected::Accepted
     }
 
-    /// \[packets\] That wait at a host.
+    /// Number of packets that wait at a host.
     pub(crate) fn waiting(&self, host: u32) -> u64 {
         let host = &self.hosts[host as usize];
         host.messages.iter().map(|&slot| self.messages[slot].packets).sum::<u64>() - host.next
@@ -204,7 +204,7 @@ impl Hosts {
         packet
     }
 
-    /// \[bytes\] Of a message in one of its packets.
+    /// \[bytes\] Data of a message in one of its packets.
     fn bytes_of(&self, message: &Message, index: u64) -> u32 {
         let most = u64::from(self.params.payload);
         (message.bytes - index * most).min(most) as u32
@@ -374,7 +374,7 @@ impl Hosts {
     }
 }
 
-/// \[ps\] Of some ticks, to the nearest.
+/// \[ps\] Time of `ticks` ticks, rounded to the nearest.
 const fn picoseconds(ticks: u64) -> u64 {
     (ticks + TICKS / 2) / TICKS
 }

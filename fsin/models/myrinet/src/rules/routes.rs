@@ -23,18 +23,20 @@ const MAX_PROVEN: usize = 4_096;
 /// Channels of a cycle that an error names.
 const NAMED: usize = 8;
 
-/// A route, by its place among all.
+/// A route: a range of [`Routes::ports`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Route {
+    /// Index of its first port.
     start: u32,
-    /// Switches, and characters of the route.
+    /// Number of switches, which is also that of the characters of the route.
     pub(crate) switches: u32,
 }
 
+/// How routes are found.
 #[derive(Debug)]
 enum Scheme {
     UpDown(UpDown),
-    /// By switch its links, and by destination and switch the hops.
+    /// By switch: its links; and by destination and switch: the hops.
     Shortest(Links, Vec<u16>),
     DimensionOrder(Arc<dyn Topology>),
 }
@@ -44,13 +46,14 @@ enum Scheme {
 pub(crate) struct Routes {
     scheme: Scheme,
     seed: u64,
+    /// By source and destination.
     known: HashMap<(u32, u32), Route>,
     /// Output ports, route after route.
     ports: Vec<u32>,
 }
 
 impl Routes {
-    /// Routes around dead links if `sees_dead`.
+    /// Routes that avoid dead links if `sees_dead`.
     pub(crate) fn new(
         topology: &Arc<dyn Topology>,
         wires: &Wires,
@@ -102,7 +105,7 @@ impl Routes {
         route
     }
 
-    /// The port that leads on, and the switch behind it.
+    /// The port through which a route to switch `to` leaves a switch, and the next switch.
     fn next(&self, wires: &Wires, switch: usize, to: usize, has_gone_down: bool, key: u64) -> (u32, usize) {
         let ports: Vec<(u32, u32)> = match &self.scheme {
             Scheme::UpDown(table) => table.next(switch, to, has_gone_down).collect(),
@@ -122,19 +125,19 @@ impl Routes {
                 port.map(|port| (port as u32, wires.switch(wires.links()[port].device) as u32)).into_iter().collect()
             }
         };
-        // Networks hang together, with and without dead links.
+        // Networks are connected, with and without dead links, so that there is a port.
         let (port, next) = ports[pick(key, ports.len() as u32) as usize];
         (port, next as usize)
     }
 
-    /// The output port at the switch with this number along a route.
+    /// The output port at switch number `at` of a route, from 0.
     #[inline(always)]
     pub(crate) fn port(&self, route: Route, at: u32) -> u32 {
         self.ports[(route.start + at) as usize]
     }
 
-    /// Refuses routes whose channels can wait for each other in a cycle (Dally and Seitz, TC 36(5), 1987). Up*/down*
-    /// has none.
+    /// Refuses routings whose channels can wait for each other in a cycle (Dally and Seitz, TC 36(5), 1987). Up*/down*
+    /// has no such cycles.
     pub(crate) fn check(&mut self, wires: &Wires, params: &Params) -> Result<(), SpecError> {
         if params.unsafe_routing || params.routing == Routing::UpDown {
             return Ok(());

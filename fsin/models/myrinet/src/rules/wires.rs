@@ -1,4 +1,4 @@
-//! Links with their delays; dead ones.
+//! The links of a network with their delays, and which of them are dead.
 
 use std::ops::Deref;
 
@@ -12,7 +12,7 @@ use crate::params::{MAX_DELAY, Params, TICKS};
 /// No port, no packet, no switch.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Who is linked with whom, and how far away.
+/// The links of a network, with their delays.
 #[derive(Clone, Debug)]
 pub(crate) struct Wires {
     wiring: Wiring,
@@ -32,7 +32,7 @@ impl Deref for Wires {
 }
 
 impl Wires {
-    /// Checks slack buffers unless told not to.
+    /// The links of a topology. Checks the sizes of slack buffers if `is_checked`.
     pub(crate) fn new(topology: &dyn Topology, params: &Params, is_checked: bool) -> Result<Self, SpecError> {
         let wiring = Wiring::new(topology)?;
         let mut delays = Vec::with_capacity(wiring.links().len());
@@ -53,7 +53,7 @@ impl Wires {
     }
 }
 
-/// \[ticks\] Of propagation.
+/// \[ticks\] Propagation delay of a link, at least 1.
 fn delay(topology: &dyn Topology, params: &Params, wiring: &Wiring, link: &Link) -> Result<u64, SpecError> {
     let usual = params.propagation();
     if !link.is_visible {

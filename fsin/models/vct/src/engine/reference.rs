@@ -80,8 +80,8 @@ struct Node {
     queues: Vec<VecDeque<Phit>>,
     /// The grant of each queue.
     given: Vec<Option<Given>>,
-    /// \[cycle\] Of the first request of the header at the head of each queue; `None` if no header there requests an
-    /// output.
+    /// \[cycle\] Time of the first request of the header at the head of each queue; `None` if no header there requests
+    /// an output.
     since: Vec<Option<Cycle>>,
     /// The bet of each queue, for routings that keep bets.
     bets: Vec<u8>,

@@ -47,7 +47,7 @@ impl Arbitration {
 /// A requesting input as an arbiter sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Contender {
-    /// \[cycle\] Of its header's first request.
+    /// \[cycle\] Time of the first request of its header.
     pub since: u64,
     /// \[phits\] In its queue.
     pub phits: u32,

@@ -42,7 +42,7 @@ pub enum SourceQueue {
 /// Congestion control of the whole network.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GlobalCc {
-    /// \[percent\] Of the capacity of all transit queues, 0 to 100: no packet enters while the network holds more.
+    /// A percentage of the capacity of all transit queues, 0 to 100: no packet enters while the network holds more.
     pub percent: f64,
     /// \[cycles\] From one count of packets to the next; 0 and 1: every cycle.
     pub period: u64,
@@ -90,7 +90,7 @@ pub struct RouterParams {
     /// \[packets\] Local bubble restriction: like `bubble`, for packets that leave an injection queue, on every
     /// channel.
     pub lbr: u32,
-    /// \[probability\] That transit queues take precedence over injection queues.
+    /// Probability that transit queues take precedence over injection queues.
     pub in_transit_priority: f64,
     /// Congestion control of the whole network; `None` if there is none.
     pub global_cc: Option<GlobalCc>,
@@ -393,7 +393,8 @@ impl RouterParams {
         self.queue_packets * self.packet_phits
     }
 
-    /// \[packets\] Of a message with this many bytes: every packet has full length, and an empty message takes one.
+    /// Number of packets of a message with this many bytes: every packet has full length, and an empty message takes
+    /// one.
     #[must_use]
     pub const fn packets_of(&self, bytes: u64) -> u64 {
         let packet_bytes = self.packet_phits as u64 * self.phit_bytes as u64;

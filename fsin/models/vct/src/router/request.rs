@@ -74,7 +74,7 @@ pub struct Head<'a> {
     pub offsets: &'a [i16],
     /// Random stream of (run seed, packet): see [`packet_key`].
     pub key: u64,
-    /// \[cycle\] Of the request: draws are made anew in every cycle.
+    /// \[cycle\] Time of the request: draws are made anew in every cycle.
     pub now: u64,
     /// True if its message has more than one packet.
     pub long: bool,

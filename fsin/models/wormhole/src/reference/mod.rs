@@ -126,7 +126,7 @@ pub struct Reference {
 struct Local<'a> {
     params: &'a Params,
     router: &'a Router,
-    /// \[flits\] Of the head's packet.
+    /// \[flits\] Length of the packet of the head.
     flits: u32,
 }
 

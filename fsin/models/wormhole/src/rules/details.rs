@@ -11,7 +11,8 @@ pub struct Stalls {
     pub no_credit: u64,
     /// \[steps\] The flit requested the switch and another one was granted.
     pub lost_switch: u64,
-    /// \[grants\] Of the switch, to heads that did not win a VC with a credit in the same step: nothing used them.
+    /// Number of grants of the switch to heads that did not win a VC with a credit in the same step, so that the grants
+    /// were not used.
     pub misspeculated: u64,
 }
 
@@ -29,13 +30,14 @@ impl Stalls {
 pub struct Stages {
     /// \[cycles\] From the packet's creation to its head's leaving the source.
     pub source: u64,
-    /// \[cycles\] Of heads in buffers, to the grant of an output VC: behind other packets, route computation included.
+    /// \[cycles\] Time of heads in buffers until the grant of an output VC, behind other packets and in route
+    /// computation.
     pub vc_allocation: u64,
     /// \[cycles\] From there to the grant of the switch.
     pub switch_allocation: u64,
     /// \[cycles\] From there to the link: the crossbar and the output queue.
     pub traversal: u64,
-    /// \[cycles\] On links, those of endpoints included.
+    /// \[cycles\] Time on links, those of endpoints included.
     pub link: u64,
     /// \[cycles\] From the head's arrival at the sink to the tail's.
     pub serialization: u64,
@@ -84,9 +86,9 @@ pub struct Details {
     pub stalls: Stalls,
     /// Of packets that were received.
     pub stages: Stages,
-    /// \[flits\] That sources have sent.
+    /// Number of flits that sources have sent.
     pub flits_sent: u64,
-    /// \[flits\] That sinks have received.
+    /// Number of flits that sinks have received.
     pub flits_received: u64,
     /// \[flits x routers\] Grants of the switch that were used.
     pub flit_hops: u64,

@@ -1,9 +1,9 @@
 //! Endpoints: messages become packets, packets become flits, and the other way round.
 //!
-//! A node sends at most one flit a cycle. It has a queue without bound for each message class, and sends one packet of a
-//! queue after the other; classes that have a flit and a credit take turns. A head takes the first VC of its class that
-//! has a credit, cyclically from the one after that of the class's last packet; the other flits of the packet wait for
-//! credits of that VC. A sink takes what comes, one flit a cycle.
+//! A node sends at most one flit a cycle. It has a queue without bound for each message class, and sends one packet of
+//! a queue after the other; classes that have a flit and a credit take turns. A head takes the first VC of its class
+//! that has a credit, cyclically from the one after that of the class's last packet; the other flits of the packet wait
+//! for credits of that VC. A sink takes what comes, one flit a cycle.
 
 use std::collections::VecDeque;
 
@@ -112,7 +112,7 @@ struct Source {
 pub(crate) struct Endpoints {
     packet_flits: u64,
     seed: u64,
-    /// \[links\] Of the topology, between an endpoint and its router.
+    /// Number of links of the topology between an endpoint and its router.
     own_links: u32,
     params: Params,
     /// By endpoint: the number that users know it by.
@@ -175,13 +175,13 @@ impl Endpoints {
         &self.queues[endpoint * classes..][..classes]
     }
 
-    /// \[packets\] That an endpoint has not begun to send.
+    /// Number of packets that an endpoint has not begun to send.
     pub(crate) fn waiting(&self, endpoint: usize) -> u64 {
         let unsent = self.queues(endpoint).iter().flat_map(|queue| &queue.unsent);
         unsent.map(|unsent| self.packets_of(unsent)).sum()
     }
 
-    /// \[packets\] That are left of a message.
+    /// Number of packets that are left of a message.
     pub(crate) const fn packets_of(&self, unsent: &Unsent) -> u64 {
         unsent.left.div_ceil(self.packet_flits)
     }

@@ -16,9 +16,9 @@ pub(crate) struct Report {
     pub(crate) sent: Vec<u32>,
     /// Packets whose tail has been received: message, length in flits, receipt.
     pub(crate) received: Vec<(u32, u32, Receipt)>,
-    /// \[cycles\] Of each packet that has begun to be sent, from its creation.
+    /// \[cycles\] Times from the creation of packets to the beginning of their sending.
     pub(crate) waited: Moments,
-    /// \[flits\] That they lacked to the longest length.
+    /// \[flits\] By how much these packets were shorter than the longest length, summed.
     pub(crate) short: u64,
     /// \[links\] Crossed by heads.
     pub(crate) hops: u64,

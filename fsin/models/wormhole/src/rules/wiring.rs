@@ -136,7 +136,7 @@ impl Wiring {
         self.out.iter().map(|wire| wire.delay).max().unwrap_or(0)
     }
 
-    /// \[links\] Of the topology, that lie between an endpoint and its router.
+    /// Number of links of the topology between an endpoint and its router.
     pub(crate) const fn links_of_endpoint(&self) -> u64 {
         self.shape.is_switched() as u64
     }

@@ -1,12 +1,12 @@
 //! OTF2 archives (Score-P, EZTrace, TAU) in the text form of `otf2-print -A`.
 //!
 //! ```text
-//! GROUP                 1  Name: "" <0>, Type: COMM_GROUP, Paradigm: MPI, Flags: NONE, 2 Members: 0 ("P0" <0>), 1 ("P1" <9>)
-//! COMM                  0  Name: "MPI_COMM_WORLD" <7>, Group: "" <1>, Parent: UNDEFINED, Flags: NONE
-//! MPI_SEND              0        6990436  Receiver: 1 ("P1" <9>), Communicator: "MPI_COMM_WORLD" <0>, Tag: 1, Length: 8
-//! MPI_IRECV_REQUEST     9        6984327  Request: 140721301803892
-//! MPI_IRECV             9        7008053  Sender: 0 ("P0" <0>), Communicator: "MPI_COMM_WORLD" <0>, Tag: 1, Length: 8, Request: 140721301803892
-//! MPI_COLLECTIVE_END    0        8265721  Operation: BARRIER, Communicator: "MPI_COMM_WORLD" <0>, Root: NONE, Sent: 0, Received: 0
+//! GROUP                 1  Name: "" <0>, Type: COMM_GROUP, Paradigm: MPI, Flags: NONE, 2 Members: 0 ("P0" <0>), 1
+//! ("P1" <9>) COMM                  0  Name: "MPI_COMM_WORLD" <7>, Group: "" <1>, Parent: UNDEFINED, Flags: NONE
+//! MPI_SEND              0        6990436  Receiver: 1 ("P1" <9>), Communicator: "MPI_COMM_WORLD" <0>, Tag: 1, Length:
+//! 8 MPI_IRECV_REQUEST     9        6984327  Request: 140721301803892 MPI_IRECV             9        7008053  Sender: 0
+//! ("P0" <0>), Communicator: "MPI_COMM_WORLD" <0>, Tag: 1, Length: 8, Request: 140721301803892 MPI_COLLECTIVE_END    0
+//! 8265721  Operation: BARRIER, Communicator: "MPI_COMM_WORLD" <0>, Root: NONE, Sent: 0, Received: 0
 //! ```
 //!
 //! The binary form is defined by its library alone; its own tool reads every version of it. Tasks are the locations of
@@ -53,12 +53,14 @@ pub(super) const READER: Reader = Reader {
     read: |source, candidate, options| read(source, candidate, options).map(Application::Programs),
 };
 
+/// The traces in a source.
 fn find(source: &Source<'_>) -> Vec<Candidate> {
     let is_header = |line: &String| line.starts_with("=== OTF2-PRINT ===");
     let files = source.entries().iter().filter(|entry| entry.head.first().is_some_and(is_header));
     files.map(|entry| Candidate { label: entry.name.clone(), layout: Layout::Whole(entry.name.clone()) }).collect()
 }
 
+/// Reads a trace.
 fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Result<Trace, ReadError> {
     let Layout::Whole(file) = &candidate.layout else { return Err(source.place().error(Fault::Empty)) };
     let mut trace = None;
@@ -70,6 +72,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
     trace.ok_or_else(|| source.place_of(file).error(Fault::Empty))
 }
 
+/// Reads the lines of a trace: first the definitions, then the events.
 fn read_lines(lines: &mut Lines<'_>, place: &Place, options: &ReadOptions) -> Result<Trace, ReadError> {
     let mut definitions = Definitions::default();
     loop {
@@ -100,6 +103,7 @@ fn read_lines(lines: &mut Lines<'_>, place: &Place, options: &ReadOptions) -> Re
     Ok(Trace { program, format, lines, collectives, algorithms, notes, warnings })
 }
 
+/// The error of a file without events.
 fn no_events() -> Fault {
     Fault::Structure {
         what: "ends without the events of an archive".to_owned(),

@@ -7,6 +7,7 @@ use crate::trace::formats::mpi::call::{
 };
 use crate::trace::formats::text::{self, MAX_MESSAGE, bad};
 
+/// Calls without an effect on the program.
 const IGNORED: &[&str] = &[
     "Init",
     "Init_thread",
@@ -30,7 +31,7 @@ const IGNORED: &[&str] = &[
     "Op_free",
 ];
 
-/// Calls with an effect.
+/// Calls with an effect on the program.
 pub(super) const KNOWN: &[&str] = &[
     "Send",
     "Bsend",
@@ -81,7 +82,7 @@ pub(super) fn name(line: &str) -> &str {
 pub(super) fn parse(line: &str) -> Result<Record, Fault> {
     let words: Vec<&str> = line.split(':').collect();
     let name = name(line);
-    let args = Args { line: words[0], words: words.get(1..).unwrap_or_default() };
+    let args = Args { name: words[0], words: words.get(1..).unwrap_or_default() };
     if args.words.len() < 2 {
         return Err(args.wrong("NAME:BEGIN:...:END"));
     }
@@ -105,7 +106,7 @@ pub(super) fn parse(line: &str) -> Result<Record, Fault> {
         "Sendrecv" => {
             args.count(14, "t:sbuf:count:type:dest:tag:rbuf:count:type:source:tag:comm:status:t")?;
             let comm = args.comm(11)?;
-            Call::Sendrecv(args.half(2, 4, comm)?, args.half(7, 9, comm)?)
+            Call::Sendrecv(args.message_on(2, 4, comm)?, args.message_on(7, 9, comm)?)
         }
         "Send_init" | "Bsend_init" | "Ssend_init" | "Rsend_init" => {
             args.count(9, "t:buf:count:type:dest:tag:comm:request:t")?;
@@ -225,17 +226,21 @@ pub(super) fn parse(line: &str) -> Result<Record, Fault> {
     Ok(Record { begin: clocks(args.words[0])?, end: clocks(args.words[args.words.len() - 1])?, call })
 }
 
+/// The arguments of a call: the words of a line after its name.
 struct Args<'a, 'w> {
-    line: &'a str,
+    /// The name, for errors.
+    name: &'a str,
     words: &'w [&'a str],
 }
 
 impl Args<'_, '_> {
+    /// The error of a line with another number of arguments than `usage` shows.
     fn wrong(&self, usage: &str) -> Fault {
-        let (word, found) = (self.line.chars().take(40).collect(), self.words.len());
+        let (word, found) = (self.name.chars().take(40).collect(), self.words.len());
         Fault::Arguments { word, found, usage: usage.to_owned(), remedy: Some("the line may be cut short") }
     }
 
+    /// Checks the number of arguments.
     fn count(&self, expected: usize, usage: &str) -> Result<(), Fault> {
         if self.words.len() == expected { Ok(()) } else { Err(self.wrong(usage)) }
     }
@@ -299,12 +304,13 @@ impl Args<'_, '_> {
         }
     }
 
+    /// A message: count and datatype at `count`; peer, tag and communicator at `peer`.
     fn message(&self, count: usize, peer: usize) -> Result<Message, Fault> {
-        self.half(count, peer, self.comm(peer + 2)?)
+        self.message_on(count, peer, self.comm(peer + 2)?)
     }
 
-    /// A count and datatype, followed by a peer and tag.
-    fn half(&self, count: usize, peer: usize, comm: Comm) -> Result<Message, Fault> {
+    /// A message on a communicator: count and datatype at `count`; peer and tag at `peer`.
+    fn message_on(&self, count: usize, peer: usize, comm: Comm) -> Result<Message, Fault> {
         let word = self.words[peer];
         let peer_of = match word {
             "-1" => Peer::Any,

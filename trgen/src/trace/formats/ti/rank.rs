@@ -14,12 +14,14 @@ use crate::units::{Picoseconds, TaskId};
 /// State of the whole trace.
 pub(super) struct Shared<'a> {
     options: &'a ReadOptions,
+    /// All tasks.
     world: Vec<TaskId>,
-    /// The place of a call is its line; the rank determines the file.
+    /// What ranks have called. The place of a call is its line in the file of its rank.
     agreement: Agreement<u64>,
     calls: Calls,
     pub(super) lines: u64,
     events: u64,
+    /// Counts for warnings.
     waits_without_request: u64,
     never_waited: u64,
     wider_waitalls: u64,
@@ -70,6 +72,7 @@ impl<'a> Shared<'a> {
         }
     }
 
+    /// The time of a number of floating-point operations.
     fn work(&self, operations: f64) -> Result<Picoseconds, Fault> {
         Picoseconds::from_seconds(operations / self.options.flop_rate)
             .ok_or_else(|| text::bad("work", &operations.to_string(), "at most 106 days of computing"))
@@ -169,6 +172,7 @@ impl Rank {
         Ok(self.events)
     }
 
+    /// Adds a send whose request is outstanding.
     fn isend(&mut self, send: Send) {
         let request = self.requests.take();
         self.events.push(Event::Isend(send, request));
@@ -176,12 +180,14 @@ impl Rank {
         self.outstanding.begin(key, request);
     }
 
+    /// Adds a non-blocking receive; returns its request.
     fn irecv(&mut self, receive: Receive) -> Request {
         let request = self.requests.take();
         self.events.push(Event::Irecv(receive, request));
         request
     }
 
+    /// Adds a wait for requests.
     fn wait_all(&mut self, requests: Vec<Request>) {
         for &request in requests.iter().rev() {
             self.requests.give_back(request);
@@ -191,6 +197,7 @@ impl Rank {
         }
     }
 
+    /// Adds the expansion of a collective.
     fn collective(
         &mut self,
         shared: &mut Shared<'_>,

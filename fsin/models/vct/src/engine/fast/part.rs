@@ -64,7 +64,7 @@ pub(super) struct Works<L, M: Mask, const D: usize, const Q: usize, const P: usi
     pub(super) rules: Rules<L>,
     /// The global number of the partition's first node.
     pub(super) first: u32,
-    /// \[nodes\] Of the partition: numbers from this one on are remote nodes.
+    /// Number of nodes of the partition: numbers from this one on are remote nodes.
     own: u32,
     pub(super) clock: u64,
     /// \[cycle\] The last one simulated, and the last one in which the ages of stamps were capped.
@@ -93,8 +93,8 @@ pub(super) struct Works<L, M: Mask, const D: usize, const Q: usize, const P: usi
     single_bets: Vec<u8>,
     /// By input: the bets of new heads, during the allocation of a node.
     fresh: [u8; Q],
-    /// \[cycle\] Of the first request of the header at the head of a queue, by node and queue; empty unless arbiters
-    /// need it.
+    /// \[cycle\] Time of the first request of the header at the head of a queue, by node and queue; empty unless
+    /// arbiters need it.
     since: Vec<u64>,
     /// By node and queue; empty unless the rules need the phits of a queue.
     moves: Vec<Moves>,

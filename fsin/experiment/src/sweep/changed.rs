@@ -8,18 +8,18 @@ use super::collect::{Collected, Row};
 use crate::result::InputFile;
 use crate::{Kind, canonical, key, without_folders};
 
-/// A setting or other input in which two sets of results differ.
+/// A setting or other input whose values differ between two sets of results.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Apart {
+pub struct ChangedSetting {
     /// Name of the setting; `fsin` is the build of the program, `contents of NAME` an input file.
     pub key: String,
-    /// Its values in the baseline, each once; none if no experiment of it has the setting.
+    /// Its values in the baseline, each once; none if no experiment of the baseline has the setting.
     pub baseline: Vec<String>,
-    /// The same of the candidate.
+    /// Its values in the candidate, in the same way.
     pub candidate: Vec<String>,
 }
 
-impl Apart {
+impl ChangedSetting {
     /// The values of both sides in words; for many values their number, the first and the last.
     #[must_use]
     pub fn words(&self) -> [String; 2] {
@@ -34,8 +34,8 @@ impl Apart {
 
 /// The differences: settings in the order of the experiments, then input files, then the build.
 #[must_use]
-pub fn apart(baseline: &Collected, candidate: &Collected) -> Vec<Apart> {
-    let (before, after) = (given(&baseline.rows), given(&candidate.rows));
+pub fn changed_settings(baseline: &Collected, candidate: &Collected) -> Vec<ChangedSetting> {
+    let (before, after) = (inputs(&baseline.rows), inputs(&candidate.rows));
     let mut keys: Vec<&String> = Vec::new();
     for (key, _) in before.iter().chain(&after) {
         if !keys.contains(&key) {
@@ -43,20 +43,24 @@ pub fn apart(baseline: &Collected, candidate: &Collected) -> Vec<Apart> {
         }
     }
     keys.sort_by_key(|key| if *key == BUILD { 2 } else { u8::from(key.starts_with(CONTENTS)) });
-    let of = |given: &[(String, Vec<String>)], key: &str| -> Vec<String> {
-        given.iter().find(|(known, _)| known == key).map(|(_, values)| values.clone()).unwrap_or_default()
+    let of = |inputs: &[(String, Vec<String>)], key: &str| -> Vec<String> {
+        inputs.iter().find(|(known, _)| known == key).map(|(_, values)| values.clone()).unwrap_or_default()
     };
-    let both =
-        keys.into_iter().map(|key| Apart { key: key.clone(), baseline: of(&before, key), candidate: of(&after, key) });
+    let both = keys.into_iter().map(|key| ChangedSetting {
+        key: key.clone(),
+        baseline: of(&before, key),
+        candidate: of(&after, key),
+    });
     let set = |values: &[String]| values.iter().cloned().collect::<BTreeSet<_>>();
-    both.filter(|apart| set(&apart.baseline) != set(&apart.candidate)).collect()
+    both.filter(|changed| set(&changed.baseline) != set(&changed.candidate)).collect()
 }
 
+/// Keys of the build of the program and of the contents of a file.
 const BUILD: &str = "fsin";
 const CONTENTS: &str = "contents of ";
 
 /// The inputs of experiments, with their values in order of occurrence.
-pub fn given(rows: &[Row]) -> Vec<(String, Vec<String>)> {
+pub fn inputs(rows: &[Row]) -> Vec<(String, Vec<String>)> {
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     let mut put = |name: &str, value: String| {
         let values = match all.iter().position(|(known, _)| known == name) {
@@ -113,11 +117,14 @@ mod tests {
     fn settings_that_are_not_shared_are_named() {
         let before = results(&[json!({"vcs": 1, "load": 0.1, "trace": "a/x"}), json!({"vcs": 1, "load": 0.2})]);
         let after = results(&[json!({"vcs": 3, "load": 0.2, "trace": "b/x"}), json!({"vcs": 3, "load": 0.1})]);
-        let found = apart(&before, &after);
+        let found = changed_settings(&before, &after);
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!((found[0].key.as_str(), found[0].words()), ("vcs", ["1".to_owned(), "3".to_owned()]));
         let more = results(&[json!({"vcs": 1, "load": 0.1, "trace": "a/x", "size": "constant"}), json!({"load": 0.3})]);
-        let words: Vec<_> = apart(&before, &more).into_iter().map(|apart| (apart.key.clone(), apart.words())).collect();
+        let words: Vec<_> = changed_settings(&before, &more)
+            .into_iter()
+            .map(|changed| (changed.key.clone(), changed.words()))
+            .collect();
         let expected = [("load", ["0.1, 0.2", "0.1, 0.3"]), ("size", ["-", "constant"])];
         assert_eq!(words, expected.map(|(key, words)| (key.to_owned(), words.map(str::to_owned))));
     }
