@@ -13,7 +13,7 @@ use adapters::guest::Config;
 use adapters::guest::script::Script;
 use adapters::live::Overheads;
 use fsin::models::ConstantDelay;
-use plotters::prelude::*;
+use tests::line_plot;
 use tests::live::{Part, Table, play};
 
 /// Times round the ring.
@@ -53,32 +53,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             println!("{guests},{delay},{time}");
             curve.push((delay as f64, time * 1e-3));
         }
-        curves.push((guests, curve));
+        curves.push((format!("{guests} guests"), curve));
     }
-
-    let area = SVGBackend::new(&path, (720, 440)).into_drawing_area();
-    area.fill(&WHITE)?;
-    let most = curves.iter().flat_map(|(_, curve)| curve).map(|point| point.1).fold(0.0, f64::max);
-    let mut chart = ChartBuilder::on(&area)
-        .margin(16)
-        .x_label_area_size(44)
-        .y_label_area_size(56)
-        .build_cartesian_2d(0.0..108.0, 0.0..1.05 * most)?;
-    chart
-        .configure_mesh()
-        .x_desc("delay of the network (us)")
-        .y_desc(format!("run time of {ROUNDS} rounds (ms)"))
-        .light_line_style(WHITE)
-        .draw()?;
-    let colours = [RGBColor(0, 114, 178), RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(204, 121, 167)];
-    for ((guests, curve), colour) in curves.into_iter().zip(colours) {
-        chart
-            .draw_series(LineSeries::new(curve.iter().copied(), colour.stroke_width(2)))?
-            .label(format!("{guests} guests"))
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
-        chart.draw_series(curve.into_iter().map(|point| Circle::new(point, 4, colour.filled())))?;
-    }
-    chart.configure_series_labels().position(SeriesLabelPosition::UpperLeft).border_style(BLACK).draw()?;
-    area.present()?;
-    Ok(())
+    let y_title = format!("run time of {ROUNDS} rounds (ms)");
+    line_plot::draw(path.as_ref(), ["delay of the network (us)", &y_title], &curves)
 }

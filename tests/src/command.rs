@@ -125,7 +125,8 @@ fn library(file: &str, package: &str) -> PathBuf {
     library
 }
 
-/// Builds a package into `folder`, which is named after the profile.
+/// Builds a package into `folder`, which is named after the profile. Together with the command, which is built already:
+/// alone, it would have other features of what both depend on, and compile that again.
 fn build(folder: &Path, package: &str) {
     let profile = match folder.file_name().and_then(|name| name.to_str()) {
         Some("debug") | None => "dev",
@@ -135,7 +136,7 @@ fn build(folder: &Path, package: &str) {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
         .current_dir(workspace())
-        .args(["build", "--quiet", "--package", package, "--profile", profile, "--target-dir"])
+        .args(["build", "--quiet", "--package", "fsin", "--package", package, "--profile", profile, "--target-dir"])
         .arg(target)
         .status();
     assert!(built.is_ok_and(|status| status.success()), "`cargo build -p {package} --profile {profile}` failed");

@@ -6,7 +6,8 @@
 //! cargo test -p tests --test qemu --release -- --ignored --nocapture
 //! ```
 //!
-//! `FSIN_MACHINES` names a folder filled by `fsin machines prepare`; without it the tests fill their own.
+//! `FSIN_MACHINES` names a folder filled by `fsin machines prepare`; without it the tests fill their own. `FSIN_FIGURES`
+//! names a folder for pictures of what is measured.
 
 #![allow(clippy::print_stdout, reason = "its figures are what it is run for")]
 
@@ -18,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tests::command::fsin;
+use tests::line_plot;
 use tests::machines::{Up, image, machines, results, up};
 use tests::shared::workspace;
 
@@ -199,6 +201,16 @@ fn machines_that_are_up_take_commands_until_they_are_switched_off() {
     assert_eq!(run(&["run", "echo 'two  words' >&2; exit 7", "--on", "1"]), (Some(7), "two  words\n".into()));
     // Machines run commands on each other.
     assert_eq!(run(&["run", "rx machine1 hostname"]), (Some(0), "machine1\n".into()));
+    // A command that is interrupted ends, and the machine takes the next one.
+    let mut endless = machines(folder, &["run", "echo begun; while :; do :; done"]);
+    let mut endless = endless.stdout(Stdio::piped()).spawn().expect("fsin has just been built");
+    let mut begun = [0; 6];
+    endless.stdout.as_mut().expect("it is piped").read_exact(&mut begun).expect("the command writes");
+    assert_eq!(&begun, b"begun\n");
+    let interrupt = Command::new("kill").args(["-INT", &endless.id().to_string()]).status();
+    assert!(interrupt.is_ok_and(|status| status.success()));
+    assert_eq!(endless.wait().expect("it is a child").code(), Some(130));
+    assert_eq!(run(&["run", "hostname"]), (Some(0), "machine0\n".into()));
     assert_eq!(run(&["down"]).0, Some(0));
     assert_eq!(up.end().0, Some(0));
     let results = fs::read_to_string(folder.join("results.json")).expect("it has been written");
@@ -223,16 +235,21 @@ fn line_through(points: &[(f64, f64)]) -> (f64, f64) {
 /// Repetitions of `cpi`, each with a broadcast and a reduction along binomial trees.
 const REPETITIONS: usize = 20;
 
-/// Checks that times grow by the messages of a chain, and prints how well.
-fn check_slopes(delays: &[u32], times: &[(usize, Vec<f64>)]) {
-    for (count, times) in times {
-        let points: Vec<(f64, f64)> = delays.iter().map(|&delay| f64::from(delay)).zip(times.iter().copied()).collect();
-        let (slope, fit) = line_through(&points);
+/// Checks that times grow by the messages of a chain, prints how well, and draws them.
+fn check_slopes(curves: &[(usize, Vec<(f64, f64)>)]) {
+    for (count, points) in curves {
+        let (slope, fit) = line_through(points);
         // A binomial tree over two machines is one message deep, over four two; each repetition goes down and up.
         let messages = (2 * count.ilog2() as usize * REPETITIONS) as f64;
         println!("{count} machines: {slope:.3} us for each us of delay, of {messages}; R^2 = {fit:.7}");
         assert!((slope / messages - 1.0).abs() < 0.01, "{slope} us for each us of delay");
         assert!(fit > 0.999, "R^2 = {fit}");
+    }
+    if let Some(folder) = std::env::var_os("FSIN_FIGURES") {
+        let titles = ["delay of the network (us)", "time of 20 repetitions (us)"];
+        let curves: Vec<_> =
+            curves.iter().map(|(count, points)| (format!("{count} machines"), points.clone())).collect();
+        line_plot::draw(&Path::new(&folder).join("machines-cpi.svg"), titles, &curves).expect("the folder is there");
     }
 }
 
@@ -251,26 +268,47 @@ fn cpi_takes_as_much_longer_as_its_messages_do() {
         println!("{count} machines, {delay} us: cpi {time:.3} us; {steps} steps, {speed:.0} steps/s");
         time
     };
-    let all = [2, 4].map(|count| (count, delays.iter().map(|&delay| time(count, delay)).collect()));
-    check_slopes(&delays, &all);
+    check_slopes(&[2, 4].map(|count| (count, delays.map(|delay| (f64::from(delay), time(count, delay))).to_vec())));
 }
 
-#[test]
-#[ignore = "boots four virtual machines six times"]
-fn a_contended_torus_gives_the_same_frames_whatever_the_step() {
+/// A process that computes for as long as it lives.
+fn busy() -> Running {
+    Running(Command::new("sh").args(["-c", "while :; do :; done"]).spawn().expect("there is a shell"))
+}
+
+/// Runs machines with each of these steps, three times each, and once more beside a busy host; all must send the same
+/// frames at the same moments.
+fn check_steps(network: &str, command: &str, steps: [&str; 3]) {
     let Some(image) = image() else { return };
     let folder = tempfile::tempdir().expect("the system has room for a folder");
     let run = |number: usize, step: &str| {
-        let torus = "-n 4 --topology torus:4x4 --node 0,1,2,3 --send-overhead 110us --bandwidth 1Gb/s";
-        let flags = format!("{torus} {step} --folder {number}");
-        let results = results(folder.path(), image, &flags, "mpiexec -n 4 cpi && mpiexec -n 4 pingpong 5 16384");
-        println!("torus, {step}: {:?}, {} steps", frames(&results), results["steps"]);
+        let results = results(folder.path(), image, &format!("{network} {step} --folder {number}"), command);
+        println!("{network} {step}: {:?}, {} steps", frames(&results), results["steps"]);
         (frames(&results), written(&results, 0).to_owned())
     };
-    let first = run(0, "");
-    for (number, step) in ["", "", "--step 55us", "--step 11us"].into_iter().enumerate() {
-        assert_eq!(run(number + 1, step), first, "{step}");
+    let first = run(0, steps[0]);
+    for (number, step) in steps.into_iter().cycle().take(9).enumerate().skip(1) {
+        assert_eq!(run(number, step), first, "{step}");
     }
+    let _busy = [busy(), busy()];
+    assert_eq!(run(9, steps[1]), first, "beside two endless loops");
+}
+
+#[test]
+#[ignore = "boots twenty virtual machines"]
+fn a_constant_delay_gives_the_same_frames_whatever_the_step() {
+    let command = "ping -c 20 -i 0.1 machine1 && mpiexec -n 2 cpi";
+    let steps = ["--step 100us", "--step 50us", "--step 10us"];
+    check_steps("-n 2 --network constant-delay:delay=100us", command, steps);
+}
+
+#[test]
+#[ignore = "boots forty virtual machines"]
+fn a_contended_torus_gives_the_same_frames_whatever_the_step() {
+    // Neighbours, all of which send at once.
+    let torus = "-n 4 --topology torus:4x4 --node 0,1,2,3 --send-overhead 110us --bandwidth 1Gb/s";
+    let command = "ping -c 20 -i 0.1 machine1 && mpiexec -n 4 cpi && mpiexec -n 4 pingpong 5 16384";
+    check_steps(torus, command, ["", "--step 55us", "--step 11us"]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use tests::shared::workspace;
 use toml::{Table, Value};
@@ -220,6 +221,26 @@ fn only_the_rim_knows_terminals_pictures_and_files() {
         for folder in folders {
             assert!(users.iter().any(|path| below(path, folder)), "{folder} does not need {name}");
         }
+    }
+}
+
+/// Every package that is built for these words of `cargo tree`, with its features.
+fn features(words: &[&str]) -> BTreeSet<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let tree = ["tree", "--offline", "--no-dedupe", "--prefix", "none", "--format", "{p} [{f}]"];
+    let output = Command::new(cargo).current_dir(workspace()).args(tree).args(words).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
+}
+
+/// Other features of a package mean to compile it, and everything that builds on it, once more: minutes.
+#[test]
+fn the_command_and_the_workspace_have_the_same_features() {
+    let workspace = features(&["--workspace"]);
+    for (package, edges) in [("fsin", "normal,build"), ("tests", "normal,build,dev")] {
+        let others = features(&["--package", package, "--edges", edges]);
+        let others: Vec<&String> = others.difference(&workspace).collect();
+        assert!(others.is_empty(), "`-p {package}` and `--workspace` differ: {others:#?}");
     }
 }
 

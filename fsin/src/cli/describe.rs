@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::ArgMatches;
 use fsin::family::{Key, ModelFamily};
-use fsin::models::MODELS;
+use fsin::models::{MODELS, wormhole};
 use fsin::router::arbitration::ARBITRATIONS;
 use fsin::router::injection::INJECTIONS;
 use fsin::routing::{ROUTINGS, Routing};
@@ -28,6 +28,7 @@ fn catalogue() -> Vec<Family> {
         ("networks", MODELS.iter().map(|model| &model.component).collect()),
         ("topologies", TOPOLOGIES.iter().collect()),
         ("routings", ROUTINGS.iter().collect()),
+        ("wormhole-routings", wormhole::ROUTINGS.iter().map(|row| &row.component).collect()),
         ("arbitrations", ARBITRATIONS.iter().collect()),
         ("injections", INJECTIONS.iter().collect()),
         ("traffic", spatial::components().collect()),

@@ -86,7 +86,8 @@ impl Complaint {
                     Exit::Watchdog,
                     lines,
                     "with --network vct use a routing that avoids deadlock (fsin list routings), or --bubble 2; with \
-                     --network wormhole leave out --unsafe-routing",
+                     --network wormhole leave out --unsafe-routing; with --network ethernet use forwarding=learning, \
+                     whose tree has no circle, or pause=false",
                 )
             }
             Failure::Network(NetworkFailure::Storm(storm)) => {

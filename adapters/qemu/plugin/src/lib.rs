@@ -19,6 +19,7 @@ mod settings;
 
 use std::ffi::{c_char, c_int, c_void};
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use adapters::guest::GuestError;
@@ -27,10 +28,22 @@ use adapters::machine::{Machine, Taken};
 use qemu::{Client, Id, Qemu, Timer};
 use settings::Settings;
 
-/// The version of the plugin interface for which it was written. Later versions contain all that it uses.
+/// The version of the plugin interface, which QEMU reads before it calls anything. Every version contains all that the
+/// plugin uses, but QEMU 7.2 accepts only the first one, and QEMU 9 and later only the second and later ones.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "QEMU's name")]
-pub static qemu_plugin_version: c_int = 1;
+pub static qemu_plugin_version: AtomicI32 = AtomicI32::new(1);
+
+/// What the system calls when it has loaded the plugin.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = choose_version;
+
+extern "C" fn choose_version() {
+    if qemu::is_of_second_version() {
+        qemu_plugin_version.store(2, Ordering::Relaxed);
+    }
+}
 
 /// The state shared by the callbacks. QEMU calls them under its global lock, one at a time.
 struct Shared {
@@ -93,7 +106,10 @@ pub unsafe extern "C" fn qemu_plugin_install(
             0
         }
         Err(missing) => {
-            say(&format!("this QEMU lacks {}; use QEMU 7.2, for which the plugin was made", missing.join(", ")));
+            say(&format!(
+                "this QEMU lacks {}; use QEMU 7.2 or 10.0, with which the plugin was tried",
+                missing.join(", ")
+            ));
             1
         }
     }

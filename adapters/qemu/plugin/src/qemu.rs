@@ -96,6 +96,12 @@ unsafe extern "C" {
     fn _exit(status: c_int) -> !;
 }
 
+/// True if this QEMU has what came with the second version of its plugin interface.
+pub(super) fn is_of_second_version() -> bool {
+    !find("qemu_plugin_scoreboard_new\0").is_null()
+}
+
+/// The address of a function of this program; null if there is none.
 fn find(name: &str) -> *mut c_void {
     // SAFETY: every name ends with a zero; null stands for the symbols of the whole program.
     unsafe { dlsym(ptr::null_mut(), name.as_ptr().cast()) }

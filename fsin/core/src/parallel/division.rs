@@ -29,24 +29,28 @@ impl Division {
 
     /// The partition of a node.
     #[must_use]
+    #[inline]
     pub fn part_of(self, node: usize) -> usize {
         node.checked_sub(self.first).map_or(0, |beyond| 1 + beyond / self.span)
     }
 
     /// The first node of a partition.
     #[must_use]
+    #[inline]
     pub fn first_of(self, part: usize) -> usize {
         part.checked_sub(1).map_or(0, |before| self.first + before * self.span)
     }
 
     /// \[nodes\] Size of a partition.
     #[must_use]
+    #[inline]
     pub const fn size_of(self, part: usize) -> usize {
         if part == 0 { self.first } else { self.span }
     }
 
     /// The partition of a node, and its index there.
     #[must_use]
+    #[inline]
     pub fn place_of(self, node: usize) -> (usize, usize) {
         let part = self.part_of(node);
         (part, node - self.first_of(part))

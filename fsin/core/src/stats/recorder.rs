@@ -250,7 +250,7 @@ impl Recorder {
     }
 
     /// A packet was ejected completely in cycle `now`.
-    #[inline]
+    #[inline(always)]
     pub fn received(&mut self, now: Cycle, receipt: &Receipt) {
         self.window.counts.received += 1;
         self.window.latency.record(receipt.latency);

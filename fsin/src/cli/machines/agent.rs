@@ -1,7 +1,8 @@
 //! Commands for machines that are up, at the second serial port of each.
 //!
 //! A command is a line of hexadecimal digits. What it writes comes back as it is, and at its end a record separator
-//! (30), its exit status, and a newline. The machine says `30 ready` once it takes commands.
+//! (30), its exit status, and a newline. The machine says `30 ready` once it takes commands. The line `stop` ends a
+//! command that runs.
 
 use std::fmt::Display;
 use std::fs;
@@ -24,8 +25,10 @@ pub(super) const SEPARATOR: u8 = 30;
 const READY: &[u8] = b"\x1eready\n";
 /// Interval between looks at what does not say when it changes.
 const LOOK: Duration = Duration::from_millis(50);
-/// Ends one command of the shell, whatever has been cut off before.
-const END_OF_LINE: u8 = b'\n';
+/// Ends the command that a machine runs.
+const STOP: &[u8] = b"stop\n";
+/// Most looks at a command that has been told to stop.
+const PATIENCE: u32 = 40;
 
 /// What a command has written, and its exit status if it has ended.
 pub(super) fn parts(written: &[u8]) -> (&[u8], Option<u8>) {
@@ -57,13 +60,15 @@ fn await_ready(folder: &Path, machine: usize, stop: &AtomicBool) -> Result<(), C
     Ok(())
 }
 
-/// Has a machine run a command, and copies what it writes; its exit status, or `None` if the machine ends first.
+/// Has a machine run a command, and copies what it writes; its exit status, or `None` if the machine ends first, or the
+/// command goes on although it has been told to stop.
 fn perform(machine: &mut UnixStream, command: &str, to: &mut dyn Write, stop: &AtomicBool) -> io::Result<Option<u8>> {
     let mut line: String = command.bytes().map(|byte| format!("{byte:02x}")).collect();
-    line.push(char::from(END_OF_LINE));
+    line.push('\n');
     machine.set_read_timeout(Some(LOOK))?;
     machine.write_all(line.as_bytes())?;
     let (mut ending, mut buffer) = (Vec::new(), [0; 4096]);
+    let mut looks_since_stop = 0;
     loop {
         let read = match machine.read(&mut buffer) {
             Ok(0) => return Ok(None),
@@ -71,9 +76,13 @@ fn perform(machine: &mut UnixStream, command: &str, to: &mut dyn Write, stop: &A
             Err(error)
                 if [ErrorKind::WouldBlock, ErrorKind::TimedOut, ErrorKind::Interrupted].contains(&error.kind()) =>
             {
-                if stop.load(Ordering::Relaxed) {
-                    return Ok(None);
+                match (stop.load(Ordering::Relaxed), looks_since_stop) {
+                    (false, _) => continue,
+                    (true, 0) => machine.write_all(STOP)?,
+                    (true, PATIENCE) => return Ok(None),
+                    (true, _) => {}
                 }
+                looks_since_stop += 1;
                 continue;
             }
             Err(error) => return Err(error),
@@ -163,6 +172,21 @@ mod tests {
         assert_eq!(parts(b"hello\n\x1e12"), (&b"hello\n\x1e12"[..], None), "the status may go on");
         assert_eq!(parts(b"a\x1eb\n\x1e3\n"), (&b"a\x1eb\n"[..], Some(3)), "commands may write anything");
         assert_eq!(parts(b""), (&b""[..], None));
+    }
+
+    #[test]
+    fn a_command_is_told_to_stop() {
+        let (mut here, mut there) = UnixStream::pair().unwrap();
+        let machine = thread::spawn(move || {
+            let mut line = [0; 8];
+            there.read_exact(&mut line).unwrap();
+            there.write_all(b"gone\n\x1e143\n").unwrap();
+            line
+        });
+        let mut output = Vec::new();
+        let status = perform(&mut here, "w", &mut output, &AtomicBool::new(true)).unwrap();
+        assert_eq!((output.as_slice(), status), (&b"gone\n"[..], Some(143)));
+        assert_eq!(machine.join().unwrap(), *b"77\nstop\n");
     }
 
     #[test]

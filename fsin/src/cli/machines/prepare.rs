@@ -16,6 +16,7 @@ const FILES: &[(&str, &str)] = &[
     ("guest/tool.c", include_str!("../../../../adapters/qemu/guest/tool.c")),
     ("guest/cpi.c", include_str!("../../../../adapters/qemu/guest/cpi.c")),
     ("guest/pingpong.c", include_str!("../../../../adapters/qemu/guest/pingpong.c")),
+    ("guest/progress.c", include_str!("../../../../adapters/qemu/guest/progress.c")),
 ];
 
 pub(super) fn prepare(matches: &ArgMatches) -> Result<Exit, Complaint> {

@@ -10,9 +10,8 @@
 mod bernoulli;
 mod burst;
 mod coupled;
-mod gaps;
 mod markov;
-mod poisson;
+mod renewal;
 
 use std::fmt::Debug;
 
@@ -113,8 +112,8 @@ type Entry = expr::Entry<fn(&Call, ProcessContext) -> Built>;
 /// All processes. One line per member.
 static TABLE: [&Entry; 9] = [
     &bernoulli::BERNOULLI,
-    &poisson::POISSON,
-    &gaps::UNIFORM_GAPS,
+    &renewal::POISSON,
+    &renewal::UNIFORM_GAPS,
     &burst::PERIODIC,
     &burst::CBURST,
     &markov::MARKOV,

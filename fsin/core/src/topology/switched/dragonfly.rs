@@ -55,6 +55,7 @@ const ARRANGEMENTS: [(&str, Arrangement); 3] =
 impl Arrangement {
     /// Which of a group's `groups - 1` global links leads to another group `to`.
     #[must_use]
+    #[inline]
     pub const fn link(self, from: u32, to: u32, groups: u32) -> u32 {
         let further = if to > from { to - from } else { to + groups - from };
         match self {

@@ -192,7 +192,7 @@ impl Fabric {
 
     /// The port of the link at an index of a node.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn port(&self, node: NodeId, place: usize) -> Port {
         Port(self.places[self.starts[node.index()] as usize + place])
     }

@@ -349,8 +349,8 @@ impl<const P: usize, const V: usize> Routers<P, V> {
 
     /// Every input VC with its port, by their numbers.
     pub(super) fn inputs(&self) -> impl Iterator<Item = (&Input, &InPort)> {
-        let of_port = |(vcs, port): (_, _)| std::iter::repeat(port).zip(vcs).map(|(port, vc)| (vc, port));
-        self.all.iter().flat_map(move |router| router.inputs.iter().zip(&router.in_ports).flat_map(of_port))
+        // One loop: the compiler would unroll loops over ports and VCs.
+        (0..self.all.len() * P * V).map(|at| (self.input(at), &self.all[at / (P * V)].in_ports[at / V % P]))
     }
 
     /// The flit at the front of an input VC, which must not be empty.

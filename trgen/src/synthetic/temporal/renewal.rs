@@ -1,10 +1,26 @@
-//! Gaps of bounded length.
+//! Arrivals in continuous time, whose gaps are drawn one after the other.
+//!
+//! # How the model departs from reality, and who could notice
+//! A node generates at most one message per cycle: of several arrivals in one cycle all but the first move to the
+//! following cycles. Near one message per cycle this makes the counts more regular than those of the process itself.
 
-use super::{Entry, Process, Temporal};
+use super::{Built, Entry, Process, ProcessContext, Temporal};
 use crate::catalog::Component;
 use crate::rng::Stream;
-use crate::synthetic::draw::positive_unit;
+use crate::synthetic::draw::{ln, positive_unit};
 use crate::units::{Cycle, NodeId};
+
+pub(super) static POISSON: Entry = Entry {
+    component: Component {
+        name: "poisson",
+        about: "messages at the points of a Poisson process in continuous time, each in the cycle in which its point \
+                lies, or the next free one",
+        parameters: &[],
+        source: "Jain, The Art of Computer Systems Performance Analysis (1991), 30.1",
+    },
+    aliases: &[],
+    build: |_, context| build(&context, |rng| -ln(positive_unit(rng))),
+};
 
 pub(super) static UNIFORM_GAPS: Entry = Entry {
     component: Component {
@@ -15,28 +31,34 @@ pub(super) static UNIFORM_GAPS: Entry = Entry {
         source: "Jain, The Art of Computer Systems Performance Analysis (1991), 28.1",
     },
     aliases: &[],
-    build: |_, context| {
-        let node = Node { time: 0.0, promised: Cycle(0) };
-        Ok(Temporal::Process(Box::new(UniformGaps { rate: context.rate()?, nodes: vec![node; context.nodes] })))
-    },
+    build: |_, context| build(&context, |rng| 2.0 * positive_unit(rng)),
 };
 
+/// Draws a gap whose mean is one.
+type Gap = fn(&mut Stream) -> f64;
+
+fn build(context: &ProcessContext, gap: Gap) -> Built {
+    let node = Node { time: 0.0, promised: Cycle(0) };
+    Ok(Temporal::Process(Box::new(Renewal { rate: context.rate()?, gap, nodes: vec![node; context.nodes] })))
+}
+
 #[derive(Debug)]
-struct UniformGaps {
+struct Renewal {
     /// \[message/node/cycle\]
     rate: f64,
+    gap: Gap,
     nodes: Vec<Node>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    /// \[cycle\] The end of the last gap.
+    /// \[cycle\] The last arrival.
     time: f64,
     /// The last cycle returned.
     promised: Cycle,
 }
 
-impl Process for UniformGaps {
+impl Process for Renewal {
     fn next(&mut self, node: NodeId, from: Cycle, rng: &mut Stream) -> Cycle {
         if self.rate == 0.0 {
             return Cycle::NEVER;
@@ -46,8 +68,8 @@ impl Process for UniformGaps {
             // The network blocked the node: a new gap begins.
             node.time = from.0 as f64;
         }
-        node.time += 2.0 * positive_unit(rng) / self.rate;
-        // The conversion saturates.
+        node.time += (self.gap)(rng) / self.rate;
+        // Arrivals in (t-1, t] belong to cycle t. The conversion saturates.
         node.promised = Cycle((node.time.ceil() as u64).max(from.0.saturating_add(1)));
         node.promised
     }
