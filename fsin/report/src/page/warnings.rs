@@ -23,7 +23,7 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> Markup {
         let list = versions.into_iter().collect::<Vec<_>>().join(", ");
         items.push(("bad", html! { b { "Made by different builds" } " of fsin: " (list) }));
     }
-    items.extend(grouped(collected, |row| surprises(plan, row)).iter().map(|one| ("", one.html(plan))));
+    items.extend(grouped(plan, collected, |row| surprises(plan, row)).into_iter().map(|item| ("", item)));
     items.extend(remarks(plan, collected).iter().map(|remark| ("", html! { (remark) })));
     html! {
         @if !items.is_empty() {
@@ -40,27 +40,38 @@ fn commit(row: &Row) -> String {
     row.result.manifest.commit.as_ref().map_or_else(|| "unknown".to_owned(), |commit| format!("\"{commit}\""))
 }
 
+/// A warning or a note of a run, with what it is about.
+struct Item<'a> {
+    subject: &'static str,
+    text: &'a str,
+}
+
 /// The warnings of a run, and whether each is to be expected from the settings: silent nodes of a pattern always are, and
 /// if the loads vary, so are saturation and its effects.
-fn warnings<'a>(plan: &Plan, row: &'a Row) -> Vec<(&'a str, bool)> {
+fn warnings<'a>(plan: &Plan, row: &'a Row) -> Vec<(Item<'a>, bool)> {
     let saturated = row.result.is_saturated() && goes_along_loads(plan);
-    let expected = |kind: Option<WarningKind>| match kind {
-        Some(WarningKind::SilentNodes) => true,
-        Some(WarningKind::Saturated | WarningKind::NotConverged) => saturated,
-        Some(WarningKind::Other) | None => false,
+    let about = |(text, kind)| {
+        let (subject, expected) = match kind {
+            Some(WarningKind::SilentNodes) => ("Silent nodes", true),
+            Some(WarningKind::Saturated) => ("Saturation", saturated),
+            Some(WarningKind::NotConverged) => ("No steady state", saturated),
+            Some(WarningKind::Other) | None => ("Other warnings", false),
+        };
+        (Item { subject, text }, expected)
     };
-    row.result.warnings_by_kind().map(|(text, kind)| (text, expected(kind))).collect()
+    row.result.warnings_by_kind().map(about).collect()
 }
 
 /// The warnings that are not to be expected.
-fn surprises<'a>(plan: &Plan, row: &'a Row) -> Vec<&'a str> {
-    warnings(plan, row).into_iter().filter(|(_, expected)| !expected).map(|(text, _)| text).collect()
+fn surprises<'a>(plan: &Plan, row: &'a Row) -> Vec<Item<'a>> {
+    warnings(plan, row).into_iter().filter(|(_, expected)| !expected).map(|(item, _)| item).collect()
 }
 
 /// The warnings that are to be expected, and the notes of a run.
-fn harmless<'a>(plan: &Plan, row: &'a Row) -> Vec<&'a str> {
-    let expected = warnings(plan, row).into_iter().filter(|(_, expected)| *expected).map(|(text, _)| text);
-    expected.chain(row.result.notes.iter().map(String::as_str)).collect()
+fn harmless<'a>(plan: &Plan, row: &'a Row) -> Vec<Item<'a>> {
+    let expected = warnings(plan, row).into_iter().filter(|(_, expected)| *expected).map(|(item, _)| item);
+    let notes = row.result.notes.iter().map(|text| Item { subject: "Notes of the runs", text });
+    expected.chain(notes).collect()
 }
 
 /// Expected warnings, and notes of the runs on their methods: nothing alarming. Empty if there is nothing.
@@ -79,7 +90,7 @@ pub(super) fn notes(plan: &Plan, collected: &Collected) -> Markup {
     if plan.axis("seed").is_none() && collected.rows.iter().any(has_intervals) {
         add("One seed: confidence intervals are those of batches of one run. Several seeds say more.");
     }
-    items.extend(grouped(collected, |row| harmless(plan, row)).iter().map(|one| one.html(plan)));
+    items.extend(grouped(plan, collected, |row| harmless(plan, row)));
     html! {
         @if !items.is_empty() {
             section {
@@ -90,54 +101,53 @@ pub(super) fn notes(plan: &Plan, collected: &Collected) -> Markup {
     }
 }
 
-/// Texts with the same beginning, up to the first colon or parenthesis. Often they differ only in the numbers after it.
-/// The grouping saves space on the page; no figure or colour depends on it.
-struct SimilarTexts {
-    head: String,
-    /// Each with its points.
-    texts: Vec<(String, Vec<usize>)>,
+/// Most texts on one subject that are all shown at once.
+const SHOWN: usize = 3;
+
+/// The texts on one subject.
+struct Subject<'a> {
+    name: &'static str,
+    /// Each text, with its points.
+    texts: Vec<(&'a str, Vec<usize>)>,
 }
 
-impl SimilarTexts {
-    /// One text and its points; of several texts, their beginning, followed by each of them.
-    fn html(&self, plan: &Plan) -> Markup {
-        let item = |(text, points): &(String, Vec<usize>)| html! { (text) " " span.where { (named(plan, points)) } };
-        if let [only] = &self.texts[..] {
-            return item(only);
+impl Subject<'_> {
+    /// A list item for each text; for many texts, one item that names the subject and opens a list of them.
+    fn html(&self, plan: &Plan) -> Vec<Markup> {
+        let texts = self.texts.iter();
+        let items = texts.map(|(text, points)| html! { (text) " " span.where { (named(plan, points)) } }).collect();
+        if self.texts.len() <= SHOWN {
+            return items;
         }
-        let points: usize = self.texts.iter().map(|(_, points)| points.len()).sum();
-        html! {
-            (self.head.trim_end()) ": " (counted(self.texts.len(), "variant", "variants")) " at "
-            (counted(points, "point", "points")) " "
+        let points: BTreeSet<usize> = self.texts.iter().flat_map(|(_, points)| points.iter().copied()).collect();
+        vec![html! {
+            (self.name) ": " (counted(self.texts.len(), "text", "texts")) " at "
+            (counted(points.len(), "point", "points")) " "
             details {
                 summary { "each" }
-                ul { @for text in &self.texts { li { (item(text)) } } }
+                ul { @for item in &items { li { (item) } } }
             }
-        }
+        }]
     }
 }
 
-/// The texts of all runs, grouped by their beginnings. A text that occurs in several runs is shown once, with its points.
-fn grouped<'a>(collected: &'a Collected, texts: impl Fn(&'a Row) -> Vec<&'a str>) -> Vec<SimilarTexts> {
-    let mut all: Vec<SimilarTexts> = Vec::new();
+/// List items for the texts of all runs, by subject. A text that occurs in several runs is shown once, with its points.
+fn grouped<'a>(plan: &Plan, collected: &'a Collected, items: impl Fn(&'a Row) -> Vec<Item<'a>>) -> Vec<Markup> {
+    let mut subjects: Vec<Subject<'a>> = Vec::new();
     for row in &collected.rows {
-        for text in texts(row) {
-            let head = text.split([':', '(']).next().unwrap_or(text);
-            let group = match all.iter().position(|known| known.head == head) {
-                Some(at) => &mut all[at],
-                None => {
-                    all.push(SimilarTexts { head: head.to_owned(), texts: Vec::new() });
-                    let last = all.len() - 1;
-                    &mut all[last]
-                }
-            };
-            match group.texts.iter_mut().find(|(known, _)| known == text) {
+        for Item { subject, text } in items(row) {
+            let at = subjects.iter().position(|known| known.name == subject).unwrap_or_else(|| {
+                subjects.push(Subject { name: subject, texts: Vec::new() });
+                subjects.len() - 1
+            });
+            let texts = &mut subjects[at].texts;
+            match texts.iter_mut().find(|(known, _)| *known == text) {
                 Some((_, points)) => points.push(row.index),
-                None => group.texts.push((text.to_owned(), vec![row.index])),
+                None => texts.push((text, vec![row.index])),
             }
         }
     }
-    all
+    subjects.iter().flat_map(|subject| subject.html(plan)).collect()
 }
 
 /// The points with a text; `all points` if there are no others.
