@@ -228,9 +228,13 @@ fn only_the_rim_knows_terminals_pictures_and_files() {
 fn features(words: &[&str]) -> BTreeSet<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let tree = ["tree", "--offline", "--no-dedupe", "--prefix", "none", "--format", "{p} [{f}]"];
-    let output = Command::new(cargo).current_dir(workspace()).args(tree).args(words).output().unwrap();
+    let output = Command::new(cargo).current_dir(workspace()).args(tree).args(words).output().expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
+    String::from_utf8(output.stdout)
+        .expect("cargo prints text")
+        .lines()
+        .map(|line| line.trim_end_matches(" (*)").to_owned())
+        .collect()
 }
 
 /// Other features of a package mean to compile it, and everything that builds on it, once more: minutes.
