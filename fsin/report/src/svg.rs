@@ -78,6 +78,8 @@ pub(crate) enum Anchor {
     Bottom,
     /// As [`Anchor::Top`], and the text reads upwards.
     Upright,
+    /// As [`Anchor::Right`], and the text reads upwards.
+    UprightEnd,
 }
 
 /// A picture being written. Lengths are in units, positions count from the upper left corner.
@@ -136,12 +138,15 @@ impl Svg {
     pub(crate) fn text(&mut self, text: &str, (x, y): Place, size: f64, anchor: Anchor) {
         let (aligned, shift) = match anchor {
             Anchor::Left => ("start", "0.5ex"),
-            Anchor::Right => ("end", "0.5ex"),
+            Anchor::Right | Anchor::UprightEnd => ("end", "0.5ex"),
             Anchor::Top | Anchor::Upright => ("middle", "0.76em"),
             Anchor::Bottom => ("middle", "-0.5ex"),
         };
-        let turned =
-            if anchor == Anchor::Upright { format!(" transform=\"rotate(270, {x}, {y})\"") } else { String::new() };
+        let turned = if matches!(anchor, Anchor::Upright | Anchor::UprightEnd) {
+            format!(" transform=\"rotate(270, {x}, {y})\"")
+        } else {
+            String::new()
+        };
         self.element(format_args!(
             "<text x=\"{x}\" y=\"{y}\" dy=\"{shift}\" text-anchor=\"{aligned}\" font-family=\"sans-serif\" \
              font-size=\"{size:.1}\" fill=\"{BLACK}\"{turned}>{}</text>",

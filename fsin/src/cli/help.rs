@@ -11,7 +11,7 @@ use super::notation::of_table;
 /// Keys that most runs set, with a line for the short help; the other keys are in the long help.
 const COMMON: &[(&str, &str)] = &[
     ("topology", "torus:16x16, mesh:8x8, ...: fsin list topologies [torus:8x8]"),
-    ("routing", "such as dally:trc: fsin list routings, wormhole-routings [that of the topology]"),
+    ("routing", "such as dally:trc: fsin list routings [that of the topology]"),
     ("vcs", "virtual channels of each link [3]"),
     ("packet", "length of every packet (phits) [16]"),
     ("traffic", "transpose, hotspot(0.1,0), ...: fsin list traffic [uniform]"),

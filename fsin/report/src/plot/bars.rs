@@ -10,6 +10,12 @@ const LETTER: i32 = 18;
 /// \[letters\] Minimum length of a common ending that is written only once.
 const LONG: usize = 8;
 
+/// \[letters\] Groups of bars with less room than this have their words upright.
+const NARROW: i32 = 6;
+
+/// \[letters\] Maximum length of an upright word; the rest is cut.
+const UPRIGHT: usize = 20;
+
 /// Maximum number of lines of a word below its bars; the rest is cut.
 const LINES: usize = 3;
 
@@ -29,12 +35,19 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
     let x_title = if ending.is_empty() { frame.x_title.clone() } else { format!("{} (…{ending})", frame.x_title) };
     let left = left(&frame.extent.y(1, 0));
     let group = breadth(left) / words.len().max(1) as i32;
-    let shown: Vec<Vec<String>> = words
-        .iter()
-        .map(|(_, word)| wrapped(&word[..word.len() - ending.len()], (group / LETTER).max(4) as usize))
-        .collect();
+    let letters = group / LETTER;
+    let words_of_their_own = || words.iter().map(|(_, word)| &word[..word.len() - ending.len()]);
+    let are_upright = letters < NARROW && words_of_their_own().any(|word| word.chars().count() > letters as usize);
+    let shown: Vec<Vec<String>> = match are_upright {
+        true => words_of_their_own().map(|word| vec![cut(word, UPRIGHT)]).collect(),
+        false => words_of_their_own().map(|word| wrapped(word, letters.max(1) as usize)).collect(),
+    };
+    let lines = match are_upright {
+        true => shown.iter().flatten().map(|word| LETTER * word.chars().count() as i32 / WORDS + 1).max(),
+        false => shown.iter().map(|lines| lines.len() as i32).max(),
+    };
     let frame = &Frame { x_title, ..frame.clone() };
-    let mut canvas = Canvas::new(frame, Key::Bar, shown.iter().map(Vec::len).max().unwrap_or(1), left);
+    let mut canvas = Canvas::new(frame, Key::Bar, lines.unwrap_or(1) as usize, left);
     let y = frame.extent.y(canvas.bottom, canvas.top);
     canvas.frame(frame, None, &y);
     let group = (canvas.right - canvas.left) / words.len().max(1) as i32;
@@ -47,7 +60,8 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
     for (place, (_, word)) in words.iter().enumerate() {
         let middle = canvas.left + group * place as i32 + group / 2;
         for (line, text) in shown[place].iter().enumerate() {
-            canvas.words(text, (middle, canvas.bottom + 10 + WORDS * line as i32), Anchor::Top);
+            let y = canvas.bottom + 10 + WORDS * line as i32;
+            canvas.words(text, (middle, y), if are_upright { Anchor::UprightEnd } else { Anchor::Top });
         }
         let bars = of(word);
         let count = bars.len() as i32;
@@ -92,15 +106,19 @@ fn wrapped(word: &str, letters: usize) -> Vec<String> {
             lines[last].push_str(part);
         }
     }
-    let cut = lines.len() > LINES;
-    lines.truncate(LINES);
-    let last = lines.len() - 1;
-    for (at, line) in lines.iter_mut().enumerate() {
-        if line.chars().count() > letters || cut && at == last {
-            *line = format!("{}…", line.chars().take(letters - 1).collect::<String>());
-        }
+    if lines.len() > LINES {
+        lines.truncate(LINES);
+        lines[LINES - 1].push('…');
     }
-    lines
+    lines.iter().map(|line| cut(line, letters)).collect()
+}
+
+/// The beginning of a word that has at most this many letters, with an ellipsis if it is not all.
+fn cut(word: &str, letters: usize) -> String {
+    match word.chars().count() > letters {
+        true => word.chars().take(letters - 1).chain(['…']).collect(),
+        false => word.to_owned(),
+    }
 }
 
 #[cfg(test)]
