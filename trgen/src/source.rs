@@ -47,7 +47,7 @@ use std::collections::VecDeque;
 use crate::message::{Delivery, Message};
 use crate::units::{Cycle, NodeId, Picoseconds};
 
-/// When to call a source next.
+/// When to call [`TrGen::generate`] next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
     /// In this cycle. Never a cycle for which [`TrGen::generate`] has already been called.
@@ -58,24 +58,24 @@ pub enum Next {
     Done,
 }
 
-/// What holds a party back.
+/// Why a party waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum WaitCause {
-    /// A message has to come.
+    /// It waits for a message to arrive.
     Message,
-    /// A message of its own has to be received first (rendezvous).
+    /// It waits until its own message is received (rendezvous).
     Receiver,
-    /// The network has to take a message.
+    /// It waits until the network accepts its message.
     Network,
-    /// A message that the network has lost.
+    /// It waits for a message that the network has lost.
     Loss,
 }
 
 /// A party that waits. [Displayed](std::fmt::Display) by its text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wait {
-    /// What holds it back.
+    /// Why it waits.
     pub cause: WaitCause,
     /// Who waits for what, in a line.
     pub text: String,
@@ -119,10 +119,10 @@ pub trait TrGen: Send {
     /// When the source cannot go on; the run then ends with partial results.
     fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError>;
 
-    /// The last packet of `message` has entered the source buffer in cycle `now`: the sender may go on.
+    /// Called when the last packet of `message` has entered the source buffer in cycle `now`: the sender may go on.
     fn sent(&mut self, now: Cycle, message: &Message);
 
-    /// Congestion control forbids generation in cycle `now`: takes back a message that has just been generated, as if
+    /// Called when congestion control forbids generation in cycle `now`. Takes back a message that has just been generated, as if
     /// it had not been drawn, and returns true. A source whose messages must be sent in any case returns false; they
     /// wait at the interface of their node.
     fn take_back(&mut self, _now: Cycle, _message: &Message) -> bool {
@@ -138,11 +138,11 @@ pub trait TrGen: Send {
         Ok(())
     }
 
-    /// A message has arrived in full in cycle `now`.
+    /// Called when a message has arrived in full in cycle `now`.
     fn delivered(&mut self, now: Cycle, delivery: &Delivery);
 
-    /// The network has lost a message in cycle `now`, at its injection or later: it will never be delivered. It has
-    /// been reported as [sent](Self::sent) before.
+    /// Called when the network has lost a message in cycle `now`, at its injection or later: it will never be delivered.
+    /// The network has reported it as [sent](Self::sent) before.
     fn dropped(&mut self, now: Cycle, message: &Message);
 
     /// When to call [`generate`](Self::generate) next.
@@ -366,7 +366,7 @@ mod tests {
             let mut refused = [false; NODES];
             out.offer(|message| {
                 let node = message.source.index();
-                assert!(!refused[node], "who was refused waits for the next time");
+                assert!(!refused[node], "a node whose message was refused waits for the next call");
                 assert_eq!(queues[node].front(), Some(&message));
                 if draw(2) == 0 {
                     refused[node] = true;

@@ -26,7 +26,7 @@ pub(super) fn origin(format: &str, notes: &mut Vec<String>) -> String {
     if format == CONTAINER && !notes.is_empty() { notes.remove(0) } else { format.to_owned() }
 }
 
-/// The same for a changed trace.
+/// The origin for the container of a changed trace; as in [`origin`], the first note may be removed from `notes`.
 pub(super) fn history(format: &str, notes: &mut Vec<String>) -> String {
     match origin(format, notes) {
         name if name == format => format!("imported from {format}"),
@@ -41,6 +41,7 @@ pub(super) fn header(trace: &Trace, origin: &str) -> Header {
     programs_header(trace.program.tasks.len(), origin, collectives, notes.collect())
 }
 
+/// The header of a container of programs.
 pub(super) fn programs_header(
     tasks: usize,
     origin: &str,
@@ -82,6 +83,7 @@ pub(super) fn store_graph(path: &Path, graph: &Graph, origin: &str) -> Result<()
     Ok(())
 }
 
+/// Writes an unchanged trace or graph as a container.
 fn store(path: &Path, loaded: Loaded) -> Result<(), Complaint> {
     match loaded.application {
         Application::Programs(trace) => store_trace(path, trace, loaded.quiet),
@@ -89,17 +91,19 @@ fn store(path: &Path, loaded: Loaded) -> Result<(), Complaint> {
     }
 }
 
-/// Writes an unchanged trace.
+/// Writes unchanged programs as a container.
 fn store_trace(path: &Path, mut trace: Trace, quiet: bool) -> Result<(), Complaint> {
     let origin = origin(trace.format, &mut trace.notes);
     store_program(path, &header(&trace, &origin), &trace.program, quiet)
 }
 
+/// The command `import`.
 pub(super) fn import(matches: &ArgMatches) -> Result<Exit, Complaint> {
     store(&input::output(matches, "output")?, load(matches)?)?;
     Ok(Exit::Done)
 }
 
+/// The command `expand`.
 pub(super) fn expand(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let output = matches.contains_id("output").then(|| input::output(matches, "output")).transpose()?;
     let loaded = load(matches)?;
@@ -122,6 +126,7 @@ pub(super) fn expand(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
+/// The command `export`.
 pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let path = input::output(matches, "output")?;
     let mut loaded = load(matches)?;
@@ -189,7 +194,7 @@ pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
-/// Messages without payload.
+/// Number of sends without payload in programs.
 fn empty_sends(program: &Program) -> u64 {
     let sends = program.tasks.iter().flatten().filter_map(|event| match event {
         Event::Send(send) | Event::Isend(send, _) => Some(send),
@@ -198,15 +203,17 @@ fn empty_sends(program: &Program) -> u64 {
     sends.filter(|send| send.bytes == 0).count() as u64
 }
 
+/// Number of sends without payload in a graph.
 fn empty_operations(graph: &Graph) -> u64 {
     let operations = graph.ranks().iter().flat_map(|rank| rank.nodes());
     operations.filter(|node| node.kind == Kind::Send && node.size == 0).count() as u64
 }
 
-/// Information that a graph lacks and that determines its time.
+/// Remark on exported graphs: the host costs, which a graph lacks and which determine its execution time.
 const HOSTS: &str = "a graph does not say what sending costs its hosts: `fsin run --trace` of it takes o=1500,g=1000,O=0,S=65535 \
                      (ns, ns, ns/byte, bytes), where the program had none; --hosts o=0,g=0 sets them";
 
+/// Writes the format simgrid-ti into a folder: an index, and one file per task.
 fn write_ti(folder: &Path, program: &Program, flop_rate: f64) -> Result<(), WriteError> {
     let labels = write::labels(program);
     let mut index = BufWriter::new(File::create(folder.join("index.txt"))?);

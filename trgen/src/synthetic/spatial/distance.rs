@@ -81,7 +81,7 @@ impl Pattern for Distance {
     }
 
     fn destination(&mut self, source: NodeId, rng: &mut Stream) -> Option<NodeId> {
-        let places = self.rings.at(self.distances.draw(rng) + 1);
+        let places = self.rings.indices_at(self.distances.draw(rng) + 1);
         let place = places.start + below(places.len() as u32, rng) as usize;
         Some(self.rings.node(source, place))
     }

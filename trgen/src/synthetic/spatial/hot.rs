@@ -51,8 +51,9 @@ impl Region {
     /// i on, the last node the remaining ones. Repeating the draw while it gives the source equals one draw among the
     /// others' numbers.
     fn hot(&self, source: u32, rng: &mut Stream) -> Option<u32> {
-        // No overflow: beyond N/8 it is N.
+        // The first number of the source; N if it has none, as nodes beyond N/8.
         let first = source.saturating_mul(8).min(self.nodes);
+        // How many numbers the source has.
         let own = (self.nodes - first).min(8);
         let others = self.nodes - own;
         if others == 0 {
@@ -92,6 +93,7 @@ pub(super) static HOTSPOT: Entry = Entry {
     build: hotspot,
 };
 
+/// Builds the pattern `hotspot`.
 fn hotspot(call: &Call, context: PatternContext) -> Built {
     let nodes = context.nodes();
     let share = call.number("h", 0.0..=1.0)?;
@@ -116,6 +118,7 @@ fn hotspot(call: &Call, context: PatternContext) -> Built {
 #[derive(Debug)]
 struct Hot {
     nodes: u32,
+    /// Probability of a preferred destination.
     share: f64,
     /// The preferred nodes in ascending order; at least one.
     hot: Vec<u32>,

@@ -1,7 +1,7 @@
 //! Mostly local traffic.
 
 use super::offset::add;
-use super::ring::walk;
+use super::ring::translated;
 use super::{Built, Entry, Pattern, PatternContext};
 use crate::Geometry;
 use crate::catalog::{Component, Parameter};
@@ -65,7 +65,7 @@ impl Pattern for Local {
                 stride = stride.wrapping_mul(size);
             }
             if step != 0 {
-                return Some(walk(&self.geometry, source, NodeId(step)));
+                return Some(translated(&self.geometry, source, NodeId(step)));
             }
         }
     }
@@ -92,6 +92,7 @@ pub(super) static LOCAL_GAUSS: Entry = Entry {
     build: local_gauss,
 };
 
+/// Builds the pattern `local-gauss`.
 fn local_gauss(call: &Call, context: PatternContext) -> Built {
     let scale = call.number("s", f64::MIN_POSITIVE..=1000.0)?;
     let farthest = context.geometry.sizes().iter().map(|size| size / 2).sum();
@@ -101,9 +102,9 @@ fn local_gauss(call: &Call, context: PatternContext) -> Built {
 #[derive(Debug)]
 struct Gauss {
     geometry: Geometry,
-    /// \[hops\]
+    /// \[hops\] Factor on the absolute value of the normal draw.
     scale: f64,
-    /// \[hops\] To the farthest node.
+    /// \[hops\] Distance to the farthest node.
     farthest: u32,
     /// Hops per dimension of the current draw; kept to reuse the allocation.
     steps: Vec<u32>,
@@ -119,7 +120,7 @@ impl Pattern for Gauss {
             return None;
         }
         let distance = loop {
-            // The conversion saturates.
+            // The conversion of a very large value saturates.
             let distance = (1.0 + (self.scale * normal(rng)).abs()) as u32;
             if distance <= self.farthest {
                 break distance;
@@ -142,10 +143,10 @@ impl Pattern for Gauss {
             step += hops * stride;
             stride = stride.wrapping_mul(size);
         }
-        Some(walk(&self.geometry, source, NodeId(step)))
+        Some(translated(&self.geometry, source, NodeId(step)))
     }
 
-    /// A single node.
+    /// True for a network of a single node.
     fn is_silent(&self, _: NodeId) -> bool {
         self.farthest == 0
     }

@@ -58,7 +58,7 @@ const SERVES: &[(Algorithm, &[&str])] = &[
 ];
 
 impl Algorithm {
-    /// Its description.
+    /// The description of the algorithm.
     #[must_use]
     pub const fn component(self) -> &'static Component {
         match self {
@@ -77,7 +77,7 @@ impl Algorithm {
         }
     }
 
-    /// Its name.
+    /// The name of the algorithm.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.component().name
@@ -95,10 +95,12 @@ impl Algorithm {
     }
 }
 
+/// The description of rules or of an algorithm.
 const fn row(name: &'static str, about: &'static str, source: &'static str) -> Component {
     Component { name, about, parameters: &[], source }
 }
 
+/// Source of most of the algorithms.
 const THAKUR: &str = "Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, 2005";
 
 /// The rules of choice, then the algorithms.
@@ -190,9 +192,12 @@ pub const ALGORITHMS: &[Component] = &[
     ),
 ];
 
+/// Rules that choose an algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rules {
+    /// By size and number of ranks, as MPICH 3 does.
     Mpich,
+    /// One algorithm for each operation.
     Basic,
 }
 
@@ -201,7 +206,9 @@ enum Rules {
 /// Written `mpich`, `basic`, `allreduce=ring`, or `basic,bcast=scatter-ring`; the default rules are those of MPICH.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Choice {
+    /// Rules for operations without a named algorithm.
     rules: Rules,
+    /// Operations with a named algorithm; the last entry of an operation counts.
     named: Vec<(&'static str, Algorithm)>,
 }
 
@@ -271,6 +278,7 @@ impl FromStr for Choice {
     }
 }
 
+/// The algorithm of an operation by the rules `basic`.
 const fn basic(collective: &Collective) -> Algorithm {
     match collective {
         Collective::Barrier => Dissemination,
@@ -299,6 +307,7 @@ mod limit {
     pub(super) const REDUCE_SCATTER_LONG: u64 = 524_288;
 }
 
+/// The algorithm of an operation on `size` ranks by the rules `mpich`.
 fn mpich(collective: &Collective, size: usize) -> Algorithm {
     let sum = |blocks: &[u64]| blocks.iter().fold(0_u64, |sum, &bytes| sum.saturating_add(bytes));
     let allgather = |total: u64| match total {

@@ -12,15 +12,17 @@ pub(super) type Wrong = (u64, Fault);
 /// A line that marks the beginning or end of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Edge<'a> {
+    /// Name of the call.
     pub(super) call: &'a str,
+    /// True for the beginning of the call, false for the end.
     pub(super) enters: bool,
-    /// `walltime W, cputime C seconds in thread T.`
+    /// The rest of the line: `walltime W, cputime C seconds in thread T.`
     when: &'a str,
 }
 
 impl<'a> Edge<'a> {
-    /// `None` for every other line.
-    pub(super) fn of(line: &'a str) -> Option<Self> {
+    /// Parses a line; `None` for every other kind of line.
+    pub(super) fn parse(line: &'a str) -> Option<Self> {
         let (call, rest) = line.split_once(' ')?;
         let named = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         let (enters, when) = match rest.strip_prefix("entering at ") {
@@ -30,6 +32,7 @@ impl<'a> Edge<'a> {
         (call.starts_with("MPI") && call.bytes().all(named)).then_some(Self { call, enters, when })
     }
 
+    /// The word after `name` in the rest of the line.
     fn word(&self, name: &str) -> Option<&'a str> {
         let mut words = self.when.split([' ', ',']).filter(|word| !word.is_empty());
         words.find(|word| *word == name)?;
@@ -46,6 +49,7 @@ impl<'a> Edge<'a> {
         Ok(Clocks { wall: wall.map(read).transpose()?, cpu: cpu.map(read).transpose()? })
     }
 
+    /// The thread that made the call, if recorded.
     pub(super) fn thread(&self) -> Option<&'a str> {
         self.word("thread").map(|word| word.trim_end_matches('.'))
     }
@@ -58,7 +62,7 @@ pub(super) fn datatype(line: &str) -> Option<(i64, &str, u64)> {
     Some((number.parse().ok()?, name, size.parse().ok()?))
 }
 
-/// `MPI_ALL_FUNCTIONS called 9 times and ignored 0 times`: both numbers.
+/// `MPI_ALL_FUNCTIONS called 9 times and ignored 0 times`: the numbers of calls that were recorded and not recorded.
 pub(super) fn totals(line: &str) -> Option<(u64, u64)> {
     let (called, ignored) = line.strip_prefix("MPI_ALL_FUNCTIONS called ")?.split_once(" times and ignored ")?;
     Some((called.parse().ok()?, ignored.strip_suffix(" times")?.parse().ok()?))
@@ -73,7 +77,8 @@ pub(super) struct Handle<'a> {
 }
 
 impl<'a> Handle<'a> {
-    fn of(piece: &'a str) -> Option<Self> {
+    /// Parses a number, in brackets or not, and the name in parentheses after it.
+    fn parse(piece: &'a str) -> Option<Self> {
         let (id, name) = piece.split_once('(').unwrap_or((piece, ""));
         Some(Self { id: id.trim_matches(['[', ']', ' ']).parse().ok()?, name: name.trim_end_matches([')', ']', ' ']) })
     }
@@ -82,14 +87,16 @@ impl<'a> Handle<'a> {
 /// The arguments of one call.
 #[derive(Default, Debug)]
 pub(super) struct Args {
-    /// The call and the line of its beginning.
+    /// Name of the call.
     call: String,
+    /// Line at which the call begins.
     line: u64,
-    /// Names and values of all arguments.
+    /// Names and values of all arguments, one after another.
     text: String,
     fields: Vec<Field>,
 }
 
+/// One argument, as ranges of the text.
 #[derive(Clone, Debug)]
 struct Field {
     line: u64,
@@ -113,7 +120,7 @@ pub(super) fn argument(line: &str) -> Option<(&str, &str, &str)> {
 }
 
 impl Args {
-    /// Discards the last call.
+    /// Begins a call and discards the arguments of the previous one.
     pub(super) fn begin(&mut self, call: &str, line: u64) {
         call.clone_into(&mut self.call);
         self.line = line;
@@ -185,13 +192,13 @@ impl<'a> Arg<'a> {
 
     /// The single value: `3`, or `[3]` behind a pointer.
     pub(super) fn handle(&self) -> Result<Handle<'a>, Wrong> {
-        self.pieces().next().and_then(Handle::of).ok_or_else(|| self.wrong("a number"))
+        self.pieces().next().and_then(Handle::parse).ok_or_else(|| self.wrong("a number"))
     }
 
     /// All values.
     pub(super) fn handles(&self) -> impl Iterator<Item = Result<Handle<'a>, Wrong>> {
         let arg = *self;
-        self.pieces().map(move |piece| Handle::of(piece).ok_or_else(|| arg.wrong("numbers separated by commas")))
+        self.pieces().map(move |piece| Handle::parse(piece).ok_or_else(|| arg.wrong("numbers separated by commas")))
     }
 
     /// A whole number.
