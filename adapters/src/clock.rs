@@ -15,7 +15,9 @@ pub const FOREVER: Time = u64::MAX;
 /// The length of a cycle as a fraction of picoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clock {
+    /// \[ps\] Divided by the denominator, the length of a cycle.
     numerator: u64,
+    /// At least 1; without a common factor with the numerator.
     denominator: u64,
 }
 
@@ -60,6 +62,7 @@ impl Clock {
     }
 }
 
+/// Greatest common divisor.
 const fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);

@@ -18,7 +18,7 @@ macro_rules! mpi {
 }
 
 /// Defines calls that exist for counts of type `int` and, with the suffix `_c`, for counts of type `MPI_Count`. In the
-/// parameters `N` is the type of counts, and `A` that of displacements and extents.
+/// parameters `N` is the type of counts, and `D` that of displacements.
 macro_rules! large {
     ($( fn $name:ident / $large:ident ( $($a:ident : $t:ty),* $(,)? ) $body:block )*) => { $(
         #[allow(clippy::useless_conversion, clippy::unnecessary_cast, reason = "other sizes of counts")]

@@ -42,11 +42,13 @@ pub struct Config {
 pub struct Company(Arc<AtomicBool>);
 
 impl Company {
-    pub(super) fn has_met_the_endpoint(&self) -> bool {
+    /// True if one of the guests has connected.
+    pub(super) fn has_connected(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    pub(super) fn meets_the_endpoint(&self) {
+    /// Records that one of the guests has connected.
+    pub(super) fn record_connection(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }

@@ -45,7 +45,9 @@ enum Action {
     Send(Whom, u64),
     /// Number of messages.
     Receive(u64),
+    /// Time to advance the clock by \[ps\].
     Advance(Time),
+    /// The label.
     Mark(String),
     /// Number of repetitions, and the lines to repeat.
     Repeat(u64, Vec<Line>),
@@ -59,6 +61,7 @@ enum Who {
     AllBut(u32),
 }
 
+/// A line of a script that does something.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Line {
     who: Who,
@@ -66,8 +69,8 @@ struct Line {
 }
 
 impl Line {
-    /// True if `node` does anything in this line. Lines without effect are skipped: a long loop over nothing would use time
-    /// without advancing the run.
+    /// True if `node` does anything in this line. Lines without effect are skipped, because a long loop that does nothing
+    /// would keep the host busy and not advance the run.
     fn is_for(&self, node: u32) -> bool {
         let is_mine = match self.who {
             Who::All => true,
@@ -95,7 +98,7 @@ pub struct Script {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct ScriptError {
-    /// From 1.
+    /// Number of the line, from 1.
     pub line: usize,
     /// The fault and the remedy.
     pub what: String,
@@ -110,7 +113,7 @@ pub struct Played {
     pub sent: u64,
     /// Messages received.
     pub received: u64,
-    /// Turns.
+    /// Number of turns.
     pub turns: u64,
 }
 
@@ -133,7 +136,7 @@ impl Script {
             if line.is_empty() {
                 continue;
             }
-            let (who, words) = who(line).map_err(|what| ScriptError { line: number, what })?;
+            let (who, words) = split_who(line).map_err(|what| ScriptError { line: number, what })?;
             if let Who::Only(node) = who {
                 single.push((number, node));
             }
@@ -207,7 +210,7 @@ impl Script {
 }
 
 /// Splits a line into the nodes that execute it and the action.
-fn who(line: &str) -> Result<(Who, &str), String> {
+fn split_who(line: &str) -> Result<(Who, &str), String> {
     let Some((head, rest)) = line.split_once(':') else { return Ok((Who::All, line)) };
     let node = |words: &str| words.trim().parse().map_err(|_| format!("`{head}:` names no node"));
     match head.split_once(' ') {
@@ -219,14 +222,16 @@ fn who(line: &str) -> Result<(Who, &str), String> {
 
 /// A guest that plays a script, with its counts of messages.
 struct Player {
-    /// Its node, and the number of all nodes.
+    /// The node of the guest.
     node: u32,
+    /// Number of nodes of the network.
     nodes: u32,
     sent: u64,
     received: u64,
 }
 
 impl Player {
+    /// Executes those of the lines that are for this node.
     fn play(&mut self, lines: &[Line], guest: &mut Guest) -> Result<(), GuestError> {
         let node = self.node;
         for Line { action, .. } in lines.iter().filter(|line| line.is_for(node)) {

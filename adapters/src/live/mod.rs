@@ -12,8 +12,8 @@
 //! promise t or later, affects nothing before t + H, where H is the interference horizon ([`Overheads::horizon`]). So
 //! in exact mode a message is always handed over before the guest's clock reaches its arrival, and results do not
 //! depend on the step. In quantised mode a grant is one step whatever the horizon; messages that arrive within it are
-//! handed over at its end, late. In real-time mode a grant also waits for the wall clock, of which a second of virtual
-//! time takes `factor` seconds.
+//! handed over at its end, late. In real-time mode a grant also waits for the wall clock: a second of virtual time takes
+//! `factor` seconds of wall-clock time.
 //!
 //! A guest without the turn must be silent. If its connection is closed then, the guest is lost. Closed connections are
 //! detected while the network simulates ([`TrGen::attend`]), while another guest has the turn, and during waits for the
@@ -79,7 +79,7 @@ pub struct Live {
     rules: Rules,
     guests: Vec<Guest>,
     hub: Hub,
-    /// When the network is to call `generate` next.
+    /// When the simulation calls `generate` next.
     due: Next,
     /// The cycle of the last call of `generate`.
     now: Cycle,
@@ -93,10 +93,11 @@ pub struct Live {
     pace: Option<Pace>,
     /// State of the synchronisation without a central order; `None` with turns.
     sync: Option<Synchronised>,
+    /// The log of all frames, if one is written.
     wire_log: Option<WireLog>,
     /// The first failure to write the wire log.
     unwritten: Option<String>,
-    /// When connections were last checked.
+    /// When connections were last checked for losses.
     last_check: Instant,
     /// When the run began.
     began: Instant,
@@ -106,7 +107,7 @@ pub struct Live {
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Live {
-    /// A source of traffic from the guests of these connections; `tell` receives messages for the user during the run.
+    /// A source of traffic from the guests of these connections. `tell` receives messages for the user during the run.
     #[must_use]
     pub fn new(connections: Vec<Connection>, rules: Rules, tell: Box<dyn FnMut(String) + Send>) -> Self {
         let mut hub = Hub::new(
@@ -193,7 +194,7 @@ impl Live {
         let error = Body::Error { code, text: text.to_owned() };
         self.guests[index].send_everywhere(&error);
         self.log_everywhere(index, &error);
-        self.guests[index].all_links().for_each(stream::Link::deafen);
+        self.guests[index].all_links().for_each(stream::Link::stop_reading);
     }
 
     /// Flushes the buffers of the wire log and of the capture.
@@ -453,7 +454,7 @@ impl Drop for Live {
     }
 }
 
-/// The endpoint's goodbye.
+/// The endpoint's answer to a guest's goodbye, with the counts of the guest's messages and notices.
 fn farewell(injects: u64, notices: u64) -> Body {
     Body::Bye { reason: String::new(), injects, notices }
 }

@@ -5,18 +5,20 @@ use std::time::{Duration, Instant};
 
 use crate::clock::Time;
 
-/// Longest sleep before checking whether to go on.
+/// Longest sleep of [`Pace::has_come`], after which its caller checks whether to go on.
 const NAP: Duration = Duration::from_millis(100);
 
 /// Virtual time runs `thousandths / 1000` times slower than the wall clock.
 #[derive(Debug)]
 pub(super) struct Pace {
+    /// Wall-clock time divided by virtual time, in thousandths.
     thousandths: u32,
     /// Wall-clock time at which virtual time began.
     epoch: Option<Instant>,
+    /// The lag of all grants.
     behind: Behind,
-    /// \[ps\] The lag last reported.
-    told: Time,
+    /// \[ps\] The lag that was reported last.
+    reported: Time,
 }
 
 /// Lag of virtual time behind the wall clock, over all grants.
@@ -49,12 +51,12 @@ impl Behind {
     }
 }
 
-/// \[ps\] Lag that is reported during the run, and again whenever it has doubled.
-const TOLD: Time = 1_000_000_000_000;
+/// \[ps\] Shortest lag that is reported during the run. It is reported again whenever it has doubled.
+const FIRST_REPORTED: Time = 1_000_000_000_000;
 
 impl Pace {
     pub(super) fn new(thousandths: u32) -> Self {
-        Self { thousandths, epoch: None, behind: Behind::default(), told: TOLD / 2 }
+        Self { thousandths, epoch: None, behind: Behind::default(), reported: FIRST_REPORTED / 2 }
     }
 
     /// Sleeps for a moment if the wall clock has not reached virtual time `time`; returns true and records the lag once
@@ -75,7 +77,7 @@ impl Pace {
         virtual_time(self.epoch.get_or_insert_with(Instant::now).elapsed(), self.thousandths)
     }
 
-    /// Until the wall clock reaches virtual time `time`; zero if it has.
+    /// Wall-clock time that is left until virtual time `time`; zero if it has come.
     pub(super) fn until(&mut self, time: Time) -> Duration {
         let epoch = *self.epoch.get_or_insert_with(Instant::now);
         on_the_wall(time, self.thousandths).saturating_sub(epoch.elapsed())
@@ -89,7 +91,7 @@ impl Pace {
     /// \[ps\] The present lag, if it is to be reported now.
     pub(super) fn worth_telling(&mut self) -> Option<Time> {
         let behind = self.behind.max;
-        (behind / 2 >= self.told).then(|| std::mem::replace(&mut self.told, behind)).map(|_| behind)
+        (behind / 2 >= self.reported).then(|| std::mem::replace(&mut self.reported, behind)).map(|_| behind)
     }
 }
 

@@ -11,7 +11,7 @@ pub struct Region {
     pub to: String,
 }
 
-/// Marks of one guest.
+/// When the two marks of one guest take effect; `None` for a mark that it has not set yet.
 #[derive(Clone, Copy, Default, Debug)]
 struct Marked {
     from: Option<Cycle>,
@@ -22,7 +22,9 @@ struct Marked {
 #[derive(Debug)]
 pub(super) struct Gate {
     region: Region,
+    /// By guest.
     marked: Vec<Marked>,
+    /// 0 before, 1 during, 2 after measurement.
     phase: u64,
 }
 
@@ -51,6 +53,7 @@ impl Gate {
         }
     }
 
+    /// The cycle in which measurement begins, if it is known.
     fn opens(&self, is_connected: impl Fn(usize) -> bool) -> Option<Cycle> {
         let missing =
             self.marked.iter().enumerate().any(|(guest, marked)| marked.from.is_none() && is_connected(guest));

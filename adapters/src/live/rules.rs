@@ -10,9 +10,9 @@ use crate::endpoint::Terms;
 /// Overheads between a guest and the network interface of its node, and the response of the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Overheads {
-    /// \[ps\] From a guest's injection to the network.
+    /// \[ps\] Time from a guest's injection until the message enters the network.
     pub send: Time,
-    /// \[ps\] From the network's delivery to the guest.
+    /// \[ps\] Time from the network's delivery until the message reaches the guest.
     pub receive: Time,
     /// \[cycles\] Shortest response of the network: from an injection to the end of the first cycle in which it can
     /// affect a delivery. 1 for routers, the delay for a network of constant delay.
@@ -54,13 +54,13 @@ pub enum WarmUp {
 /// Rules for guests.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// The terms that guests have been told.
+    /// The terms of the run, which guests know from the handshake.
     pub terms: Terms,
     /// Overheads between them and the network.
     pub overheads: Overheads,
     /// Policy for lost guests.
     pub lost: LostGuest,
-    /// How long the network waits for a guest before it reports so.
+    /// How long the network waits for a guest before it warns the user.
     pub warn: Duration,
     /// \[bytes\] Limit of the payloads of messages in flight, over all guests.
     pub payload_limit: u64,
@@ -70,7 +70,7 @@ pub struct Rules {
     pub warm_up: WarmUp,
     /// The measured part of the run; `None` for all of it.
     pub region: Option<Region>,
-    /// Nodes of the network.
+    /// Number of nodes of the network.
     pub network_nodes: usize,
     /// The node of the network for each node of the guests, if several of them share one. The response of the network
     /// ([`Overheads::response`]) is 1 then, as messages within a node take one cycle.

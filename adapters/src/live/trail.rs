@@ -4,7 +4,7 @@ use trgen::Cycle;
 
 use crate::clock::{Clock, Time};
 
-/// Most rows kept; beyond it, every second one is dropped.
+/// Largest number of rows. When there are more, every second one is dropped.
 const ROWS: usize = 1 << 14;
 
 /// The digest of everything before a moment.
@@ -12,15 +12,17 @@ const ROWS: usize = 1 << 14;
 pub struct Waymark {
     /// \[ps\] The moment.
     pub time: Time,
-    /// Over all injections and deliveries in cycles that begin before it.
+    /// Digest of all injections and deliveries in cycles that begin before this moment.
     pub digest: u64,
 }
 
 /// Digests at regular moments; moments without events since the previous one are omitted.
 #[derive(Debug)]
 pub(super) struct Trail {
+    /// \[ps\] Interval between moments.
     every: Time,
     clock: Clock,
+    /// \[ps\] The next moment.
     next: Time,
     rows: Vec<Waymark>,
 }
@@ -31,7 +33,7 @@ impl Trail {
         Self { every, clock, next: every, rows: Vec::new() }
     }
 
-    /// Call before any event of `cycle` enters the digest.
+    /// Records `digest` if a moment has passed. Call this before any event of `cycle` enters the digest.
     pub(super) fn pass(&mut self, cycle: Cycle, digest: u64) {
         let begin = self.clock.span(cycle.0.saturating_sub(1));
         if begin < self.next {
@@ -40,7 +42,7 @@ impl Trail {
         let time = begin - begin % self.every;
         self.next = time.saturating_add(self.every);
         if self.rows.last().map_or(0, |last| last.digest) != digest {
-            // Nothing has happened since the first of the moments passed.
+            // Several moments may have passed: the digest is the same for all of them, and the last one is recorded.
             self.rows.push(Waymark { time, digest });
         }
         if self.rows.len() > ROWS {

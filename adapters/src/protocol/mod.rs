@@ -35,7 +35,7 @@ pub const DELIVER_FIELDS: u32 = 44;
 pub const MAX_TEXT: usize = 256;
 /// \[bytes\] Largest size of a message in the model, as in traces: a larger one could never be simulated to its end.
 pub const MAX_MESSAGE: u64 = 1 << 40;
-/// Most endpoints of one connection.
+/// Largest number of endpoints of one connection.
 pub const MAX_ENDPOINTS: usize = 4096;
 
 /// Header flag: a receiver that does not know the type skips the frame.
@@ -219,7 +219,7 @@ pub enum Body {
     /// Guest: it keeps the turn and injects nothing before a time, whatever arrives: it computes. From minor version 1
     /// on.
     Busy {
-        /// \[ps\] Its next frame is no earlier.
+        /// \[ps\] The guest injects nothing before this time.
         until: Time,
     },
     /// Guest: until its next turn it waits for Dones, and for messages of these nodes alone; the order of others does not
@@ -241,14 +241,14 @@ pub enum Body {
     Timestamp {
         /// \[ps\] The guest injects nothing earlier, unless a message arrives first.
         next: Time,
-        /// Injects of this connection, or of the whole group, so far.
+        /// Number of Injects of this connection, or of the whole group, so far.
         injects: u64,
     },
     /// Endpoint: the guest's turn begins.
     GoAhead {
         /// \[ps\] End of the grant; [`FOREVER`](crate::clock::FOREVER): until it waits.
         until: Time,
-        /// Delivers and Dones to this connection, or to the whole group, so far.
+        /// Number of Delivers and Dones to this connection, or to the whole group, so far.
         notices: u64,
     },
     /// Guest: labels the moment.
@@ -260,9 +260,9 @@ pub enum Body {
     Bye {
         /// The reason, as text.
         reason: String,
-        /// Injects of this connection.
+        /// Number of Injects of this connection.
         injects: u64,
-        /// Delivers and Dones to it.
+        /// Number of Delivers and Dones to this connection.
         notices: u64,
     },
     /// Either: refuses the other side; the connection ends.

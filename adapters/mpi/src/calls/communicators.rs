@@ -17,7 +17,7 @@ use crate::data::{Data, Route};
 use crate::engine::Request;
 use crate::world::{Outcome, error, w};
 
-/// The numbers of all ranks, exchanged by an allgather of them.
+/// Exchanges two numbers of each rank by an allgather; returns the pair of each rank in their order.
 pub(crate) fn exchange(comm: c_int, own: [c_int; 2]) -> Outcome<Vec<[c_int; 2]>> {
     let (rank, size) = communicator::intra(comm).map(|comm| (comm.rank as u32, comm.size()))?;
     let bytes: Vec<u8> = own.iter().flat_map(|number| number.to_le_bytes()).collect();
@@ -43,7 +43,7 @@ pub(crate) fn exchange(comm: c_int, own: [c_int; 2]) -> Outcome<Vec<[c_int; 2]>>
     if all.len() == size { Ok(all) } else { error(ERR_OTHER, "not all ranks have taken part") }
 }
 
-/// A communicator of these members, made of `parent`; null where this rank is none of them.
+/// Makes a communicator of these ranks of the world from `parent`; `COMM_NULL` if this rank is not a member.
 pub(crate) fn make(parent: c_int, members: Vec<usize>) -> Outcome<c_int> {
     let own = w().rank;
     let first = members.first().copied().unwrap_or(usize::MAX);
@@ -53,7 +53,7 @@ pub(crate) fn make(parent: c_int, members: Vec<usize>) -> Outcome<c_int> {
     Ok(w().comms.add(Comm { errhandler, ..Comm::new(context, members, rank, "") }))
 }
 
-/// Communicators of the ranks of each colour, in order of keys.
+/// Makes one communicator for each colour; its ranks are in the order of their keys. Returns that of this rank's colour.
 pub(crate) fn split(comm: c_int, colour: c_int, key: c_int) -> Outcome<c_int> {
     let all = exchange(comm, [colour, key])?;
     let group = Rc::clone(&get(comm)?.group);
@@ -70,6 +70,7 @@ pub(crate) fn split(comm: c_int, colour: c_int, key: c_int) -> Outcome<c_int> {
     make(comm, chosen.into_iter().map(|(_, rank)| group[rank]).collect())
 }
 
+/// A copy of a communicator with its topology and attributes.
 fn duplicate(comm: c_int) -> Outcome<c_int> {
     let found = get(comm)?;
     let group = found.group.to_vec();
@@ -77,19 +78,20 @@ fn duplicate(comm: c_int) -> Outcome<c_int> {
     let (topology, attributes) = get(comm).map(|comm| (comm.topology.clone(), comm.attributes.clone()))?;
     get(new)?.topology = topology;
     for (keyval, value) in attributes {
-        if let Some(value) = attributes::copied(comm, keyval, value)? {
+        if let Some(value) = attributes::call_copy(comm, keyval, value)? {
             get(new)?.attributes.insert(keyval, value);
         }
     }
     Ok(new)
 }
 
+/// Deletes the attributes of a communicator and removes it.
 fn free(comm: Ip) -> Outcome {
     // SAFETY: the handle of the program.
     let handle = unsafe { *comm };
     let attributes = get(handle)?.attributes.clone();
     for (&keyval, &value) in attributes.iter().rev() {
-        attributes::deleted(handle, keyval, value)?;
+        attributes::call_delete(handle, keyval, value)?;
     }
     if w().comms.remove(handle).is_none() {
         return error(ERR_COMM, "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed");

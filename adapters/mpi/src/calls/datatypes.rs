@@ -8,18 +8,19 @@ use crate::calls::information::{put_text, text};
 use crate::datatype::{self, Made, Type};
 use crate::world::{Outcome, error, w};
 
+/// Shorthand for the description of a constructor: its combiner and arguments.
 fn made(combiner: c_int, integers: Vec<i64>, addresses: Vec<i64>, types: Vec<c_int>) -> Made {
     Made { combiner, integers, addresses, types }
 }
 
-/// Adds a type.
+/// Adds a type to those of the program and writes its handle.
 unsafe fn new(to: Ip, ty: Type) -> Outcome {
     // SAFETY: the pointer of the program.
     unsafe { put(to, w().types.add(ty)) };
     Ok(())
 }
 
-/// Blocks of one type: lengths in values, displacements in bytes.
+/// A type of blocks of one type. The lengths are in values, the displacements `bytes` in bytes.
 fn blocks(lengths: &[i64], bytes: &[i64], handle: c_int, how: Made) -> Outcome<Type> {
     if lengths.iter().any(|&length| length < 0) {
         return error(ERR_COUNT, "a block has a negative length");
@@ -29,11 +30,12 @@ fn blocks(lengths: &[i64], bytes: &[i64], handle: c_int, how: Made) -> Outcome<T
     Ok(Type::compose(&all, how))
 }
 
+/// \[bytes\] Extent of the type of a handle.
 fn extent(handle: c_int) -> Outcome<i64> {
     Ok(datatype::get(handle)?.extent())
 }
 
-/// Blocks at regular distances, in bytes.
+/// A type of `count` blocks of `length` values, `stride` bytes apart.
 fn vector(count: i64, length: i64, stride: i64, handle: c_int, how: Made) -> Outcome<Type> {
     if count < 0 || length < 0 {
         return error(ERR_COUNT, "a vector has a negative count");
@@ -42,11 +44,13 @@ fn vector(count: i64, length: i64, stride: i64, handle: c_int, how: Made) -> Out
     blocks(&vec![length; count as usize], &places, handle, how)
 }
 
+/// Converts displacements in values to bytes.
 fn scaled(places: &[i64], extent: i64) -> Vec<i64> {
     places.iter().map(|place| place * extent).collect()
 }
 
-/// Blocks of different types. `MPI_LB` and `MPI_UB` set bounds.
+/// A type of blocks of different types, with lengths in values and places in bytes. The pseudo-types `MPI_LB` and `MPI_UB`
+/// occupy no data and set the bounds.
 fn structure(lengths: &[i64], places: &[i64], handles: &[c_int], how: Made) -> Outcome<Type> {
     const LOWER: c_int = 0x4c00_0010;
     const UPPER: c_int = 0x4c00_0011;
@@ -59,9 +63,9 @@ fn structure(lengths: &[i64], places: &[i64], handles: &[c_int], how: Made) -> O
         .collect();
     let mut ty = Type::compose(&all, how);
     let bound = |wanted: c_int| handles.iter().position(|&handle| handle == wanted).map(|index| places[index]);
-    // A structure ends where an array of it keeps its members aligned.
+    // As in C: padding at the end keeps the members aligned in an array of the structure.
     if bound(UPPER).is_none() {
-        let alignment = |ty: &Type| ty.runs.iter().filter_map(|run| aligned(run.basic)).max().unwrap_or(1);
+        let alignment = |ty: &Type| ty.runs.iter().filter_map(|run| alignment_of(run.basic)).max().unwrap_or(1);
         let alignment = all.iter().map(|(_, _, ty)| alignment(ty)).max().unwrap_or(1);
         let rest = (ty.upper - ty.lower) % alignment;
         if rest != 0 {
@@ -74,20 +78,20 @@ fn structure(lengths: &[i64], places: &[i64], handles: &[c_int], how: Made) -> O
 }
 
 /// \[bytes\] Alignment of a basic type in C.
-fn aligned(basic: c_int) -> Option<i64> {
+fn alignment_of(basic: c_int) -> Option<i64> {
     let size = datatype::get(basic).ok()?.extent();
     let complex = matches!(datatype::kind(basic), Some(datatype::Basic::Complex | datatype::Basic::Twins(..)));
     Some(if complex { size / 2 } else { size }.clamp(1, 16))
 }
 
-/// A part of an array: sizes, sizes of the part, beginnings.
+/// A type that is a part of an array: sizes of the array, sizes of the part, and where the part begins, by dimension.
 fn subarray(sizes: &[i64], parts: &[i64], starts: &[i64], order: c_int, handle: c_int, how: Made) -> Outcome<Type> {
     let inner = datatype::get(handle)?;
     let fits = |axis: usize| parts[axis] >= 1 && starts[axis] >= 0 && starts[axis] + parts[axis] <= sizes[axis];
     if sizes.is_empty() || !(0..sizes.len()).all(fits) {
         return error(ERR_ARG, "the part of an array does not lie within it");
     }
-    // Axes from the one whose elements lie side by side to the outermost.
+    // The axes, beginning with the one whose elements are adjacent. 57 is MPI_ORDER_FORTRAN.
     let axes: Vec<usize> = if order == 57 { (0..sizes.len()).collect() } else { (0..sizes.len()).rev().collect() };
     let (mut stride, mut places, mut length) = (inner.extent(), vec![0], 1);
     for (level, &axis) in axes.iter().enumerate() {
@@ -105,25 +109,27 @@ fn subarray(sizes: &[i64], parts: &[i64], starts: &[i64], order: c_int, handle: 
     Ok(ty)
 }
 
-/// A predefined type of Fortran by the decimal digits and exponents that it must hold.
+/// A copy of a predefined type of Fortran that was chosen by precision and range, as a constructor returns it.
 fn chosen(handle: Option<c_int>, combiner: c_int, integers: Vec<i64>) -> Outcome<Type> {
     let Some(handle) = handle else { return error(ERR_ARG, "no type of Fortran has this precision and range") };
     let how = made(combiner, integers, Vec::new(), Vec::new());
     Ok(Type { made: how, ..datatype::get(handle)? })
 }
 
-/// Which of the kinds of 4, 8 and 16 bytes holds so many digits and this exponent.
+/// Index of the smallest kind of real numbers (4, 8, 16 bytes) with this many decimal digits and this decimal exponent.
 fn real_kind(digits: c_int, range: c_int) -> Option<usize> {
     const HOLD: [(c_int, c_int); 3] = [(6, 37), (15, 307), (33, 4931)];
     HOLD.iter().position(|&(most, largest)| digits <= most && range <= largest)
 }
 
+/// A copy of a type with other bounds, in bytes.
 fn resized(handle: c_int, lower: i64, extent: i64) -> Outcome<Type> {
     let inner = datatype::get(handle)?;
     let how = made(18, Vec::new(), vec![lower, extent], vec![handle]);
     Ok(Type { lower, upper: lower + extent, made: how, name: String::new(), ..inner })
 }
 
+/// A type of `count` consecutive values.
 fn contiguous(count: i64, handle: c_int) -> Outcome<Type> {
     if count < 0 {
         return error(ERR_COUNT, format!("count {count} is negative"));
@@ -132,7 +138,7 @@ fn contiguous(count: i64, handle: c_int) -> Outcome<Type> {
     Ok(Type::compose(&[(0, count, &inner)], made(3, vec![count], Vec::new(), vec![handle])))
 }
 
-/// Writes the arguments of a type's constructor, at most so many of each kind.
+/// Writes the arguments of a type's constructor to the arrays of the program, which have these lengths.
 unsafe fn contents(
     handle: c_int,
     [most_integers, most_addresses, most_types]: [usize; 3],
@@ -160,7 +166,7 @@ unsafe fn contents(
     Ok(())
 }
 
-/// Count first, then lengths.
+/// The integer arguments of a constructor: the count, then the elements of each slice.
 fn counted(count: i64, more: &[&[i64]]) -> Vec<i64> {
     std::iter::once(count).chain(more.iter().flat_map(|part| part.iter().copied())).collect()
 }
@@ -275,7 +281,7 @@ mpi! {
     fn MPI_Type_free(handle: Ip) {
         let attributes = datatype::get(*handle)?.attributes;
         for (&keyval, &value) in attributes.iter().rev() {
-            attributes::deleted(*handle, keyval, value)?;
+            attributes::call_delete(*handle, keyval, value)?;
         }
         if w().types.remove(*handle).is_none() {
             return error(ERR_TYPE, "predefined datatypes cannot be freed");
@@ -288,7 +294,7 @@ mpi! {
         let mut copy = Type { made: made(2, Vec::new(), Vec::new(), vec![handle]), ..old.clone() };
         copy.attributes.clear();
         for (&keyval, &value) in &old.attributes {
-            if let Some(value) = attributes::copied(handle, keyval, value)? {
+            if let Some(value) = attributes::call_copy(handle, keyval, value)? {
                 copy.attributes.insert(keyval, value);
             }
         }

@@ -27,7 +27,7 @@ fn finalize() -> Outcome {
     wait_own(barrier(COMM_WORLD)?)?;
     let keys: Vec<(c_int, isize)> = w().comm_self.attributes.iter().map(|(&key, &value)| (key, value)).collect();
     for (key, value) in keys.into_iter().rev() {
-        crate::calls::attributes::deleted(COMM_SELF, key, value)?;
+        crate::calls::attributes::call_delete(COMM_SELF, key, value)?;
     }
     w().finalized = true;
     crate::report::write();
@@ -42,12 +42,12 @@ fn finalize() -> Outcome {
 /// The first error class or code that the program can add.
 const ADDED: c_int = ERR_LASTCODE + 1;
 
-/// An error class or code that the program has added.
+/// The class and description of an error class or code that the program has added; `None` for a predefined class.
 fn added(code: c_int) -> Option<&'static mut (c_int, String)> {
     w().errors.get_mut(usize::try_from(code - ADDED).ok()?)
 }
 
-/// Descriptions of error classes.
+/// Description of a predefined error class.
 fn describe(class: c_int) -> &'static str {
     match class {
         SUCCESS => "No MPI error",

@@ -15,7 +15,7 @@ macro_rules! variables {
     )* };
 }
 
-/// `MPI_F08_status`.
+/// `MPI_F08_status`: the five integers of a status.
 type F08Status = [c_int; 5];
 
 variables! {
@@ -103,7 +103,7 @@ unsafe extern "C" fn MPII_Keyval_set_proxy(keyval: c_int, copy: usize, delete: u
     });
 }
 
-/// Generalized requests of Fortran have functions with other parameters.
+/// Not supported: the functions of a generalized request have other parameters in Fortran than in C.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPII_Grequest_set_lang_f77(_request: c_int) {
     crate::world::unsupported("MPI_GREQUEST_START of Fortran")

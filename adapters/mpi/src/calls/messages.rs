@@ -14,10 +14,12 @@ use crate::world::{Error, Outcome, POLL, error, w};
 pub(crate) enum Mode {
     /// Standard, buffered and ready: a receive is not waited for.
     Standard,
+    /// The send ends when its receive has begun.
     Synchronous,
 }
 
-fn on(comm: c_int) -> impl Fn(Error) -> Error {
+/// For `map_err`: assigns an error to a communicator, whose error handler will be called.
+fn with_comm(comm: c_int) -> impl Fn(Error) -> Error {
     move |failure| Error { comm, ..failure }
 }
 
@@ -26,21 +28,22 @@ fn tag_of(tag: c_int) -> Outcome<i64> {
     if tag < 0 { error(ERR_TAG, format!("tag {tag} is not 0 to {TAG_UB}")) } else { Ok(tag.into()) }
 }
 
-/// The source and tag of a receive, which may be wildcards.
+/// The source, as a rank of the world, and the tag of a receive; `None` for a wildcard.
 fn filter(comm: &communicator::Comm, source: c_int, tag: c_int) -> Outcome<(Option<usize>, Option<i64>)> {
     let source = if source == ANY_SOURCE { None } else { Some(comm.world_of(source)?) };
     let tag = if tag == ANY_TAG { None } else { Some(tag_of(tag)?) };
     Ok((source, tag))
 }
 
+/// A count of the program; an error if it is negative.
 fn count_of(count: i64) -> Outcome<i64> {
     if count < 0 { error(ERR_COUNT, format!("count {count} is negative")) } else { Ok(count) }
 }
 
-/// An operation that has begun: the request, unless it has ended already.
+/// A send that has begun: its request, or `None` if it has ended already.
 pub(crate) type Begun = Option<c_int>;
 
-/// Begins a send.
+/// Begins a send of the program's own messages, which are in lane 0.
 pub(crate) unsafe fn send(buffer: P, count: i64, handle: I, to: I, tag: I, comm: I, mode: Mode) -> Outcome<Begun> {
     // SAFETY: as the caller's.
     unsafe { send_in(0, (buffer, count, handle), to, tag, comm, mode) }
@@ -60,8 +63,8 @@ pub(crate) unsafe fn send_in(
     if to == PROC_NULL {
         return Ok(None);
     }
-    let (to, tag) = (found.world_of(to).map_err(on(comm))?, tag_of(tag).map_err(on(comm))?);
-    let (ty, count) = (datatype::get(handle).map_err(on(comm))?, count_of(count).map_err(on(comm))?);
+    let (to, tag) = (found.world_of(to).map_err(with_comm(comm))?, tag_of(tag).map_err(with_comm(comm))?);
+    let (ty, count) = (datatype::get(handle).map_err(with_comm(comm))?, count_of(count).map_err(with_comm(comm))?);
     let (bytes, context) = (ty.bytes(count), found.context ^ lane);
     let mut data = Vec::new();
     if ty.is_contiguous() {
@@ -88,12 +91,12 @@ pub(crate) unsafe fn send_in(
     Ok(Some(request))
 }
 
-/// The request of an operation; a new one if it has ended already.
+/// The request of a send; a new one, which is complete, if the send has ended already.
 pub(crate) fn add(begun: Begun) -> c_int {
     begun.unwrap_or_else(|| w().requests.add(Request::done(Status::EMPTY)))
 }
 
-/// Begins a receive.
+/// Begins a receive of the program's own messages, which are in lane 0.
 pub(crate) fn receive(buffer: M, count: i64, handle: I, from: I, tag: I, comm: I) -> Outcome<c_int> {
     receive_in(0, (buffer, count, handle), from, tag, comm)
 }
@@ -105,8 +108,8 @@ pub(crate) fn receive_in(lane: u64, (buffer, count, handle): (M, i64, I), from: 
     if from == PROC_NULL {
         return Ok(w().requests.add(Request::done(Status::NOBODY)));
     }
-    let (from, tag) = filter(found, from, tag).map_err(on(comm))?;
-    let (ty, count) = (datatype::get(handle).map_err(on(comm))?, count_of(count).map_err(on(comm))?);
+    let (from, tag) = filter(found, from, tag).map_err(with_comm(comm))?;
+    let (ty, count) = (datatype::get(handle).map_err(with_comm(comm))?, count_of(count).map_err(with_comm(comm))?);
     let bytes = ty.bytes(count);
     let what = What::Receive { buffer: buffer as usize, count, ty: Rc::new(ty), from, tag, comm };
     let request = w().requests.add(Request::new(what, State::Pending));
@@ -116,7 +119,7 @@ pub(crate) fn receive_in(lane: u64, (buffer, count, handle): (M, i64, I), from: 
     Ok(request)
 }
 
-/// Waits for a request and ends it.
+/// Waits for a request, frees it and writes its status.
 pub(crate) fn wait(mut request: c_int, status: *mut Status) -> Outcome {
     engine::wait_for(request);
     let mut ended = Status::EMPTY;
@@ -126,9 +129,10 @@ pub(crate) fn wait(mut request: c_int, status: *mut Status) -> Outcome {
     outcome
 }
 
-/// `MPI_STATUS_IGNORE`.
+/// `MPI_STATUS_IGNORE`, for waits whose status nobody reads.
 pub(crate) const IGNORED: *mut Status = std::ptr::without_provenance_mut(1);
 
+/// Sends and waits until the program may reuse its buffer.
 unsafe fn blocking_send(buffer: P, count: i64, ty: I, to: I, tag: I, comm: I, mode: Mode) -> Outcome {
     match unsafe { send(buffer, count, ty, to, tag, comm, mode) }? {
         Some(request) => wait(request, IGNORED),
@@ -136,6 +140,8 @@ unsafe fn blocking_send(buffer: P, count: i64, ty: I, to: I, tag: I, comm: I, mo
     }
 }
 
+/// Begins a receive and a send; returns the requests of the send and of the receive. The tuples are: buffer, count,
+/// datatype, the other rank, tag.
 unsafe fn sendrecv(sent: (P, i64, I, I, I), received: (M, i64, I, I, I), comm: I) -> Outcome<(c_int, c_int)> {
     let (to, count, ty, from, tag) = received;
     let receiving = receive(to, count, ty, from, tag, comm)?;
@@ -155,7 +161,7 @@ large! {
         blocking_send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)
     }
     fn MPI_Bsend / MPI_Bsend_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I) {
-        // The library keeps the copy: the operation is local.
+        // The message has been copied: the program does not wait, and the request frees itself at its end.
         let begun = send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?;
         if let Some(request) = begun.and_then(|begun| w().requests.get_mut(begun)) {
             request.freed = true;
@@ -249,12 +255,12 @@ large! {
         Ok(())
     }
     fn MPI_Mrecv / MPI_Mrecv_c(buffer: M, count: N, ty: I, message: Ip, status: *mut Status) {
-        let (ended, failure) = matched(buffer, count.into(), ty, message)?;
+        let (ended, failure) = receive_matched(buffer, count.into(), ty, message)?;
         put_status(status, &ended);
         failure.map_or(Ok(()), |text| error(ERR_TRUNCATE, text))
     }
     fn MPI_Imrecv / MPI_Imrecv_c(buffer: M, count: N, ty: I, message: Ip, request: Ip) {
-        let (ended, failure) = matched(buffer, count.into(), ty, message)?;
+        let (ended, failure) = receive_matched(buffer, count.into(), ty, message)?;
         put(request, w().requests.add(Request { failure, ..Request::done(ended) }));
         Ok(())
     }
@@ -281,8 +287,9 @@ pub(crate) fn persistent(begin: impl Fn() -> Outcome<c_int> + 'static) -> c_int 
     w().requests.add(Request::new(what, State::Done))
 }
 
-/// Receives a message that a matching probe has taken out.
-fn matched(buffer: M, count: i64, ty: I, message: Ip) -> Outcome<(Status, Option<String>)> {
+/// Receives a message that a matching probe has taken out of the queue. Returns its status, and a description if it has
+/// been truncated.
+fn receive_matched(buffer: M, count: i64, ty: I, message: Ip) -> Outcome<(Status, Option<String>)> {
     w().charge();
     // SAFETY: the handle of the program.
     let handle = unsafe { *message };
@@ -302,6 +309,7 @@ fn matched(buffer: M, count: i64, ty: I, message: Ip) -> Outcome<(Status, Option
     Ok(engine::receive(&taken, buffer as usize, count, &ty, comm))
 }
 
+/// The status that a probe reports for a message.
 fn status_of(message: &Message, comm: c_int) -> Status {
     let rank = communicator::get(comm).ok().and_then(|comm| comm.rank_of(message.source));
     let mut status = Status { tag: message.tag as c_int, ..Status::EMPTY };
@@ -310,10 +318,11 @@ fn status_of(message: &Message, comm: c_int) -> Status {
     status
 }
 
-/// Looks for a message; waits for it if `blocks`. With its position, if it is there.
+/// Searches for a message, and waits for it if `blocks`. Returns its position in the queue of unexpected messages and its
+/// status.
 fn probe(from: I, tag: I, comm: I, blocks: bool) -> Outcome<Option<(usize, Status)>> {
     let found = communicator::get(comm)?;
-    let ((source, tag), context) = (filter(found, from, tag).map_err(on(comm))?, found.context);
+    let ((source, tag), context) = (filter(found, from, tag).map_err(with_comm(comm))?, found.context);
     if blocks {
         let awaited = Awaited::Probe { source, tag, context };
         let until = source.map_or(Until::Any, Until::From);
@@ -328,7 +337,7 @@ fn probe(from: I, tag: I, comm: I, blocks: bool) -> Outcome<Option<(usize, Statu
     Ok(position.map(|position| (position, status_of(engine::found(position), comm))))
 }
 
-/// A handle for a message, which is taken out.
+/// Takes a message out of the queue of unexpected messages and returns a handle for it.
 fn handle_of(position: usize, comm: c_int) -> c_int {
     let Some(mut message) = engine::take_out(position) else { return MESSAGE_NULL };
     if let Some(log) = &mut w().log {

@@ -10,7 +10,7 @@ use crate::calls::requests::wait_own;
 use crate::datatype;
 use crate::world::{Outcome, error};
 
-/// Separates these messages from others of the communicator.
+/// The lane of these messages: it separates them from others of the communicator.
 const LANE: u64 = 1 << 61;
 
 /// The block of a buffer for a neighbour: its address, count and type. Displacements are in bytes if `bytes`.
@@ -21,7 +21,7 @@ fn block(buffers: &Buffers, index: usize, bytes: bool) -> Outcome<(usize, i64, c
     Ok((address.wrapping_add_signed((places[index] * step) as isize), counts[index], handle))
 }
 
-/// Sends a block to each destination and receives one from each source.
+/// Begins to send a block to each destination and to receive one from each source; one request stands for all.
 fn exchange(from: &Buffers, into: &Buffers, bytes: bool, comm: c_int) -> Outcome<c_int> {
     let (sources, destinations) = neighbourhood(comm)?;
     let mut all = Vec::new();
@@ -37,7 +37,7 @@ fn exchange(from: &Buffers, into: &Buffers, bytes: bool, comm: c_int) -> Outcome
     Ok(together(all))
 }
 
-/// Numbers of sources and destinations.
+/// The number of sources and the number of destinations of this rank; an error if both are 0.
 fn sizes(comm: c_int) -> Outcome<(usize, usize)> {
     let (sources, destinations) = neighbourhood(comm)?;
     if sources.is_empty() && destinations.is_empty() {
@@ -46,7 +46,7 @@ fn sizes(comm: c_int) -> Outcome<(usize, usize)> {
     Ok((sources.len(), destinations.len()))
 }
 
-/// The same block for every destination.
+/// A list of blocks for `destinations` ranks, all of which are the same block.
 fn same((address, count, handle): (usize, i64, c_int), destinations: usize) -> Buffers {
     (address, vec![count; destinations], vec![0; destinations], vec![handle])
 }

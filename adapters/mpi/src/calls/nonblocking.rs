@@ -135,7 +135,7 @@ fn in_place() -> Buffers {
     (usize::MAX, Vec::new(), Vec::new(), Vec::new())
 }
 
-/// A reduction of which each rank keeps a block of `counts` elements.
+/// Begins a reduction of which each rank gets one block; `counts` are the numbers of values by rank.
 fn scattered(from: usize, to: usize, counts: Outcome<Vec<i64>>, ty: c_int, op: c_int, comm: c_int) -> Outcome<c_int> {
     let counts = counts?;
     reduce(from, to, counts.iter().sum(), ty, op, Kept::Blocks(counts), comm)

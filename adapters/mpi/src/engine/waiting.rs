@@ -1,4 +1,4 @@
-//! Waits of the program: which event is next, and to which rank the time is booked.
+//! Waits of the program: which event is next, and to which rank the waiting time is attributed.
 
 use std::ffi::c_int;
 
@@ -12,11 +12,11 @@ use crate::world::{self, w};
 /// When a wait ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Until {
-    /// With this request.
+    /// When this request ends.
     Over(c_int),
-    /// With a message of this rank of the world.
+    /// When a certain message of this rank of the world arrives.
     From(usize),
-    /// With any of several messages.
+    /// When any of several messages arrives.
     Any,
 }
 
@@ -28,7 +28,8 @@ pub(crate) enum Awaited {
     Probe { source: Option<usize>, tag: Option<i64>, context: u64 },
 }
 
-/// Processes an event. Returns the rank from which the message comes, or to which the message goes that has left.
+/// Processes an event. Returns the other rank of its message: the sender of an arrived message, or the destination of a
+/// message that has left.
 fn take(event: Event) -> Option<usize> {
     match event {
         Event::Sent { cookie, .. } => {
@@ -48,13 +49,13 @@ fn take(event: Event) -> Option<usize> {
     }
 }
 
-/// The sources of the messages for which a request waits; `None` if the order of other messages matters too.
+/// The sources of the messages that can end a wait; `None` if messages of other sources must be processed in order too.
 fn sources(until: Until) -> Option<Vec<u32>> {
     let own = match until {
         Until::Over(handle) => actual(handle),
         _ => REQUEST_NULL,
     };
-    // Messages of other sources may match a wildcard, or carry another collective on.
+    // A message of another source may match a wildcard, or let another collective continue.
     let is_open = |posted: &Posted| match posted.owner {
         Owner::Part(handle, _) => handle != own,
         Owner::Request(_) => posted.source.is_none(),
@@ -107,8 +108,8 @@ pub(crate) fn catch_up() {
     }
 }
 
-/// The next event. Waits for it; in deterministic mode, if the sources that can end the wait are known, for their
-/// messages alone.
+/// Waits for the next event and returns it. In deterministic mode only messages of the sources that can end the wait are
+/// considered, if these sources are known.
 fn next(until: Until) -> Event {
     let world = w();
     if let Some(event) = world.mail.held.pop_front() {
@@ -126,8 +127,8 @@ fn next(until: Until) -> Event {
 
 /// Waits until `is_over` becomes true by a message.
 ///
-/// The time is booked to the rank that is waited for. Where these are several, as in a collective, each part of the wait
-/// is booked to the rank whose message ended it: the order in which events are processed does not matter.
+/// The time is attributed to the rank that is waited for. If there are several, as in a collective, each part of the wait
+/// is attributed to the rank whose message ended it, so that the order in which events are processed does not matter.
 pub(crate) fn wait(awaited: Awaited, until: Until, is_over: impl Fn() -> bool) {
     w().charge();
     if matches!(until, Until::Any) {

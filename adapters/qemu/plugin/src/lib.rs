@@ -34,11 +34,12 @@ use settings::Settings;
 #[allow(non_upper_case_globals, reason = "QEMU's name")]
 pub static qemu_plugin_version: AtomicI32 = AtomicI32::new(1);
 
-/// What the system calls when it has loaded the plugin.
+/// The dynamic linker calls this function when it has loaded the plugin.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static AT_LOAD: extern "C" fn() = choose_version;
 
+/// Sets the version of the plugin interface that the running QEMU accepts.
 extern "C" fn choose_version() {
     if qemu::is_of_second_version() {
         qemu_plugin_version.store(2, Ordering::Relaxed);
@@ -73,7 +74,7 @@ fn say(text: &str) {
     let _ = writeln!(io::stderr(), "fsin plugin: {text}");
 }
 
-/// Ends QEMU, as its machine has no network any more.
+/// Ends QEMU, because its machine has lost the network.
 fn give_up(error: &GuestError) -> ! {
     say(&format!("{error}; {}", error.remedy()));
     qemu::exit(1)
@@ -133,15 +134,15 @@ extern "C" fn on_cpu(_: Id, cpu: u32) {
     }
 }
 
-/// The machine begins to run. A processor that has not begun idles: only a timer that ends at once leaves the clock as
-/// it is.
+/// Called when the machine starts or stops running. At the start the timer is armed for the current time: the processor
+/// still idles, and a later timer would move the clock on.
 extern "C" fn on_state(_: *mut c_void, runs: bool, _: c_int) {
     if let (true, Some(Shared { qemu, card: Some(card), .. })) = (runs, &*shared()) {
         qemu.arm(card.timer, qemu.now());
     }
 }
 
-/// The machine sends a frame.
+/// Called when the machine sends a frame.
 extern "C" fn on_frame(_: *mut c_void, bytes: *const u8, size: usize) -> isize {
     // SAFETY: QEMU hands a frame of this size.
     let frame = unsafe { qemu::frame(bytes, size) };
@@ -157,7 +158,7 @@ extern "C" fn on_frame(_: *mut c_void, bytes: *const u8, size: usize) -> isize {
     isize::try_from(size).unwrap_or(0)
 }
 
-/// A step is over, a frame arrives, or the machine has set a mark.
+/// Called when a step is over, a frame arrives, or the machine has set a mark.
 extern "C" fn on_timer(_: *mut c_void) {
     let (qemu, client, timer, frames) = {
         let mut shared = shared();
@@ -165,7 +166,7 @@ extern "C" fn on_timer(_: *mut c_void) {
         let frames = card.machine.turn(qemu.now(), qemu.idle_until()).unwrap_or_else(|error| give_up(&error));
         (*qemu, card.client, card.timer, frames)
     };
-    // The machine may answer a frame at once.
+    // The lock is free here: the machine may answer a frame at once, which calls `on_frame`.
     for frame in &frames {
         qemu.send(client, frame);
     }
@@ -178,7 +179,7 @@ extern "C" fn on_timer(_: *mut c_void) {
     }
 }
 
-/// QEMU ends.
+/// Called when QEMU ends.
 extern "C" fn on_exit(_: Id, _: *mut c_void) {
     let Some(Shared { qemu, card: Some(card), .. }) = shared().take() else { return };
     if let Err(error) = card.machine.finish(qemu.now()) {
