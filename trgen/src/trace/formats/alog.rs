@@ -56,7 +56,11 @@ fn parse(line: &str) -> Result<Option<(u32, Event, u32)>, Fault> {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     if words[0] != SEND && words[0] != RECEIVE {
         if !words[0].starts_with('-') {
-            return Err(text::bad("operation", words[0], "a negative number, such as -101 (send) or -102 (receive)"));
+            return Err(text::invalid(
+                "operation",
+                words[0],
+                "a negative number, such as -101 (send) or -102 (receive)",
+            ));
         }
         return Ok(None);
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::{Fault, Place};
-use super::text::bad;
+use super::text::invalid;
 use crate::trace::collectives::{Agreement, Algorithm, Collective, Disagreement, RequestPool, expand};
 use crate::trace::program::{Event, Tag};
 use crate::units::TaskId;
@@ -50,7 +50,7 @@ impl Calls {
         let tag = Tag { context: Tag::context_of(number) + 1, label: *index as i64 };
         *index += 1;
         let done = expand(collective, algorithm, members, rank, tag, requests, events);
-        done.map_err(|error| bad("collective", collective.name(), error.to_string()))
+        done.map_err(|error| invalid("collective", collective.name(), error.to_string()))
     }
 
     /// Numbers of calls by operation.

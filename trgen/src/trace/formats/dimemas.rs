@@ -26,7 +26,7 @@ use super::error::{Fault, ReadError};
 use super::input::Source;
 use super::members::Members;
 use super::options::ReadOptions;
-use super::text::{self, Lines, MAX_MESSAGE, bad};
+use super::text::{self, Lines, MAX_MESSAGE, invalid};
 use super::{Application, Candidate, Layout, Reader, Trace, push_compute};
 use crate::catalog::Component;
 use crate::trace::collectives::{Agreement, Choice, Collective, RequestPool};
@@ -139,7 +139,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
 
 /// The fault of a wrong header.
 fn no_header(found: &str) -> Fault {
-    bad("header", found, "`#DIMEMAS:name:offset:ntasks(threads,...)`")
+    invalid("header", found, "`#DIMEMAS:name:offset:ntasks(threads,...)`")
 }
 
 /// The number of tasks announced by a header. It must agree with the list of threads, one number per task.
@@ -152,7 +152,7 @@ fn tasks(header: &str) -> Result<usize, Fault> {
     let listed = list.split(',').count();
     let tasks = text::whole("number of tasks", count, u64::from(u32::MAX))? as usize;
     if tasks != listed {
-        return Err(bad("number of tasks", count, format!("{listed}, as many as the header lists threads for")));
+        return Err(invalid("number of tasks", count, format!("{listed}, as many as the header lists threads for")));
     }
     Ok(tasks)
 }
@@ -177,7 +177,7 @@ impl Fields<'_> {
     /// The field at index `at` as a task.
     fn task(&self, at: usize) -> Result<TaskId, Fault> {
         let task = self.words[at].parse().ok().filter(|&task| task < self.tasks);
-        task.map(TaskId::at).ok_or_else(|| bad("task", self.words[at], format!("0 to {}", self.tasks - 1)))
+        task.map(TaskId::at).ok_or_else(|| invalid("task", self.words[at], format!("0 to {}", self.tasks - 1)))
     }
 
     /// The field at index `at` as a message size.
@@ -221,7 +221,7 @@ impl Shared {
             "2" => fields.check_count(&[8], "2:TASK:THREAD:DEST:SIZE:TAG:COMM:TYPE")?,
             "3" => fields.check_count(&[8], "3:TASK:THREAD:SOURCE:SIZE:TAG:COMM:TYPE")?,
             "10" => fields.check_count(&[8, 9], "10:TASK:THREAD:OPERATION:COMM:ROOT[:THREAD]:SENT:RECEIVED")?,
-            other => return Err(bad("record", other, "1, 2, 3, 10, or one of d, o, s, 20, 30, 40")),
+            other => return Err(invalid("record", other, "1, 2, 3, 10, or one of d, o, s, 20, 30, 40")),
         }
         let task = fields.task(1)?;
         if fields.number("thread", 2)? != 0 {
@@ -234,7 +234,10 @@ impl Shared {
             "1" => {
                 let seconds = text::decimal("time", fields.words[3])?;
                 let time = Picoseconds::from_seconds(seconds);
-                push_compute(&mut rank.events, time.ok_or_else(|| bad("time", fields.words[3], "at most 106 days"))?);
+                push_compute(
+                    &mut rank.events,
+                    time.ok_or_else(|| invalid("time", fields.words[3], "at most 106 days"))?,
+                );
             }
             "2" => self.send(rank, &fields)?,
             "3" => self.receive(rank, &fields)?,
@@ -279,7 +282,7 @@ impl Shared {
                 let request = rank.requests.take();
                 rank.events.push(Event::Isend(send, request));
             }
-            other => return Err(bad("type of a send", other, "0 plain, 1 rendezvous, 2 immediate, 3 both")),
+            other => return Err(invalid("type of a send", other, "0 plain, 1 rendezvous, 2 immediate, 3 both")),
         }
         Ok(())
     }
@@ -305,7 +308,7 @@ impl Shared {
                 }
                 None => self.void_waits += 1,
             },
-            other => return Err(bad("type of a receive", other, "0 recv, 1 irecv, 2 wait")),
+            other => return Err(invalid("type of a receive", other, "0 recv, 1 irecv, 2 wait")),
         }
         Ok(())
     }
@@ -316,7 +319,7 @@ impl Shared {
         let number = self.numbers.get(&id).copied().unwrap_or(0);
         let members = self.members[number].clone();
         let place = members.rank_of(task);
-        let outside = || bad("communicator", fields.words[4], "one that this task is a member of");
+        let outside = || invalid("communicator", fields.words[4], "one that this task is a member of");
         let place = place.ok_or_else(outside)?;
         let collective = operation(fields, members.tasks().len())?;
         self.shares += u64::from(collective.name().ends_with('v'));
@@ -335,7 +338,7 @@ fn operation(fields: &Fields<'_>, size: usize) -> Result<Collective, Fault> {
     let shares = |total: u64| vec![total / size as u64; size];
     let root = || {
         let root = fields.words[5].parse().ok().filter(|&root| root < size);
-        root.ok_or_else(|| bad("root", fields.words[5], format!("0 to {}", size - 1)))
+        root.ok_or_else(|| invalid("root", fields.words[5], format!("0 to {}", size - 1)))
     };
     Ok(match fields.words[3] {
         "0" => Collective::Barrier,
@@ -352,6 +355,6 @@ fn operation(fields: &Fields<'_>, size: usize) -> Result<Collective, Fault> {
         "11" => Collective::Allreduce { bytes },
         "12" => Collective::ReduceScatter { blocks: shares(sent) },
         "13" => Collective::Scan { bytes },
-        other => return Err(bad("operation", other, "0 (barrier) to 13 (scan)")),
+        other => return Err(invalid("operation", other, "0 (barrier) to 13 (scan)")),
     })
 }

@@ -27,7 +27,7 @@ pub trait Bytes {
     /// Fills `into` with the bytes from `at` on.
     ///
     /// # Errors
-    /// When they cannot be read, or the file ends before.
+    /// When the bytes cannot be read, or the file ends before.
     fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<()>;
 }
 
@@ -53,6 +53,7 @@ struct Window<'a, B: ?Sized> {
     length: u64,
     /// Offset in the file of the first byte in memory.
     begin: u64,
+    /// The bytes in memory.
     bytes: Vec<u8>,
 }
 
@@ -87,6 +88,7 @@ pub struct BinaryError {
     pub what: String,
 }
 
+/// An error at a byte of the file.
 fn fault(byte: u64, what: impl Into<String>) -> BinaryError {
     BinaryError { byte, what: what.into() }
 }
@@ -293,10 +295,12 @@ pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
+/// The number of 4 bytes at a position.
 fn u32_at(bytes: &[u8], position: usize) -> Option<u32> {
     bytes.get(position..position + 4)?.try_into().ok().map(u32::from_le_bytes)
 }
 
+/// The number of 8 bytes at a position.
 fn u64_at(bytes: &[u8], position: usize) -> Option<u64> {
     bytes.get(position..position + 8)?.try_into().ok().map(u64::from_le_bytes)
 }

@@ -13,7 +13,7 @@ pub enum GraphError {
     Peer {
         /// The rank of the operation.
         rank: usize,
-        /// Its number in the rank, from 0.
+        /// Number of the operation in the rank, from 0.
         node: usize,
         /// The rank named.
         peer: u32,
@@ -47,6 +47,7 @@ pub enum GraphError {
     },
 }
 
+/// The first operations of a cycle, counted from 1 as in the text.
 fn shown(circle: &[u32]) -> String {
     const SHOWN: usize = 8;
     let names: Vec<String> = circle.iter().take(SHOWN).map(|node| (u64::from(*node) + 1).to_string()).collect();
@@ -78,7 +79,7 @@ pub(super) fn acyclic(rank: &Rank) -> Result<(), GraphError> {
 
 /// One cycle among the operations that still wait.
 fn circle(rank: &Rank, waits: &[u32]) -> Vec<u32> {
-    // For each of them, a dependency that waits itself: following these must lead round a cycle.
+    // By operation: a dependency that still waits. Following these dependencies leads into a cycle.
     let mut cause: Vec<Option<u32>> = vec![None; waits.len()];
     for (number, node) in rank.nodes.iter().enumerate().filter(|&(number, _)| waits[number] > 0) {
         for &dependent in rank.on_finish(node).iter().chain(rank.on_start(node)) {

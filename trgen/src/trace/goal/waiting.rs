@@ -83,7 +83,7 @@ impl WaitQueue {
     }
 
     /// Schedules the next check of the first item; returns the entry for the agenda.
-    pub(super) fn look_again(&mut self, free: u64) -> Option<(u64, u64)> {
+    pub(super) fn reschedule(&mut self, free: u64) -> Option<(u64, u64)> {
         self.entry = self.first().map(|number| (free, number));
         self.entry
     }

@@ -5,7 +5,7 @@ use super::text::{Arg, Args, Handle, Wrong};
 use crate::catalog::suggestion;
 use crate::trace::formats::error::Fault;
 use crate::trace::formats::mpi::call::{
-    Call, Comm, EMPTY_GROUP, Group, How, Message, Operation, Peer, Persistent, Requests, Rooted,
+    Call, Comm, Creation, EMPTY_GROUP, Group, Message, Operation, Peer, Persistent, Requests, Rooted,
 };
 use crate::trace::formats::text::{MAX_MESSAGE, MAX_TASKS};
 
@@ -376,18 +376,21 @@ impl<'a> Reading<'a, '_> {
     fn creation(&self, name: &str) -> Result<Call, Wrong> {
         let new = self.args.get(NEW_COMM)?.integer()?;
         let how = match name {
-            "Comm_dup" => How::Dup,
+            "Comm_dup" => Creation::Dup,
             "Comm_split" => {
                 let color = self.args.get(&["color", "colour"])?.handle()?;
                 // The number of MPI_UNDEFINED depends on the recorded library. -1 stands for it, since colours are never negative.
                 let undefined = color.name == "MPI_UNDEFINED";
-                How::Split { color: if undefined { -1 } else { color.id }, key: self.args.get(&["key"])?.integer()? }
+                Creation::Split {
+                    color: if undefined { -1 } else { color.id },
+                    key: self.args.get(&["key"])?.integer()?,
+                }
             }
-            "Comm_create" => How::Group(self.group(GROUP)?),
-            "Cart_create" => How::Grid(self.args.get(&["dims"])?.counts(MAX_TASKS)?),
+            "Comm_create" => Creation::Group(self.group(GROUP)?),
+            "Cart_create" => Creation::Grid(self.args.get(&["dims"])?.counts(MAX_TASKS)?),
             _ => {
                 let remain = self.args.get(&["remain_dims", "reman_dims", "remain"])?.counts(u64::MAX)?;
-                How::Remain(remain.into_iter().map(|stays| stays != 0).collect())
+                Creation::Remain(remain.into_iter().map(|stays| stays != 0).collect())
             }
         };
         Ok(Call::Create { comm: self.comm()?, how, new })

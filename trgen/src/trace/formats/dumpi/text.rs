@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::trace::formats::error::Fault;
 use crate::trace::formats::mpi::call::{Clocks, picoseconds};
-use crate::trace::formats::text::bad;
+use crate::trace::formats::text::invalid;
 
 /// A fault and its line.
 pub(super) type Wrong = (u64, Fault);
@@ -44,7 +44,7 @@ impl<'a> Edge<'a> {
         let read = |word: &str| picoseconds(word, 12, "seconds, such as 1296777956.737669000");
         let (wall, cpu) = (self.word("walltime"), self.word("cputime"));
         if wall.is_none() && cpu.is_none() {
-            return Err(bad("time", self.when, "`walltime SECONDS, cputime SECONDS seconds in thread N.`"));
+            return Err(invalid("time", self.when, "`walltime SECONDS, cputime SECONDS seconds in thread N.`"));
         }
         Ok(Clocks { wall: wall.map(read).transpose()?, cpu: cpu.map(read).transpose()? })
     }
@@ -175,7 +175,7 @@ impl Args {
 impl<'a> Arg<'a> {
     /// An error about this argument.
     pub(super) fn wrong(&self, expected: &str) -> Wrong {
-        (self.line, bad("argument", &format!("{}={}", self.name, self.value), expected))
+        (self.line, invalid("argument", &format!("{}={}", self.name, self.value), expected))
     }
 
     /// An error about the object that this argument stands for.

@@ -63,23 +63,26 @@ pub(super) const READER: Reader = Reader {
     read: |source, candidate, options| read(source, candidate, options).map(Application::Programs),
 };
 
+/// Reads the logs of all ranks into a trace.
 fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Result<Trace, ReadError> {
-    let mut lined = Lined::default();
-    let mut trace = mpi::read(source, candidate, options, READER.component.name, &mut lined)?;
-    let left_out = lined.left_out.iter().map(|(what, count)| format!("{what}: {count}"));
+    let mut log = CallLog::default();
+    let mut trace = mpi::read(source, candidate, options, READER.component.name, &mut log)?;
+    let left_out = log.left_out.iter().map(|(what, count)| format!("{what}: {count}"));
     trace.warnings.extend(left_out);
-    trace.warnings.extend(lined.marks.warning("MPI_Finalize", trace.program.tasks.len()));
+    trace.warnings.extend(log.marks.warning("MPI_Finalize", trace.program.tasks.len()));
     Ok(trace)
 }
 
-/// One call per line.
+/// The state of reading: findings for warnings.
 #[derive(Default)]
-struct Lined {
+struct CallLog {
+    /// Number of omitted calls, by kind.
     left_out: BTreeMap<&'static str, u64>,
+    /// Which ranks have called MPI_Init and MPI_Finalize.
     marks: Marks,
 }
 
-impl Log for Lined {
+impl Log for CallLog {
     fn read(&mut self, rank: usize, pass: Pass, lines: &mut Lines<'_>, each: &mut Each<'_>) -> Result<(), ReadError> {
         let place = lines.place().clone();
         while let Some((number, line)) = lines.next()? {

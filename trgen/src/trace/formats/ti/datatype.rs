@@ -80,7 +80,7 @@ pub(super) fn datatype(word: &str) -> Result<u64, Fault> {
         return Ok(0);
     }
     let number = word.parse::<usize>().map_err(|_| {
-        crate::trace::formats::text::bad("datatype", word, format!("a number from 0 to {}", SIZES.len() - 1))
+        crate::trace::formats::text::invalid("datatype", word, format!("a number from 0 to {}", SIZES.len() - 1))
     })?;
     datatype_bytes(number).ok_or_else(|| Fault::Datatype {
         found: word.to_owned(),
