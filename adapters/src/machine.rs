@@ -6,7 +6,7 @@
 //!
 //! The address of an interface is that of its node ([`address_of`]), so that nothing has to be learnt: a frame goes to the
 //! node in its destination address, and a copy of a frame to a group goes to every other machine, in the order of nodes.
-//! A frame of the type [`MARKS`] is a mark: it goes nowhere.
+//! A frame of the type [`MARKS`] is a mark: it is not sent.
 //!
 //! # How it departs from reality, and who could notice
 //! - A message has the size of the frame, without preamble, padding and check sequence.
@@ -24,11 +24,11 @@ use crate::protocol::Inject;
 pub const TICK: Time = 1000;
 /// The first three bytes of the address of a machine; the others are its node.
 const PREFIX: [u8; 3] = [0x52, 0x54, 0x00];
-/// Most nodes that an address can name.
+/// Number of nodes that an address can name.
 pub const NODES: u32 = 1 << 24;
 /// Type of the frames that are marks ("local experimental"); their content is `fsin`, a length, and the label.
 pub const MARKS: u16 = 0x88b5;
-/// \[bytes\] Two addresses and a type.
+/// \[bytes\] Length of the header of a frame: two addresses and a type.
 const HEADER: usize = 14;
 
 /// The address of the machine at a node.

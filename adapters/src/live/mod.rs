@@ -3,8 +3,8 @@
 //! # How
 //! Each guest has made a **promise**: the earliest time of any future injection. A cycle of the network is simulated
 //! once every promise lies beyond it, so that all its injections are known. A guest whose promise holds up the network
-//! is given its **turn**: it is sent its messages and a GoAhead, and the end of its turn is awaited. The GoAhead is a
-//! **grant**: it names the time up to which the guest's clock may run before its turn ends. A **step** is the longest
+//! gets its **turn**: the endpoint sends it its messages and a GoAhead, and waits for the end of the turn. The GoAhead is
+//! a **grant**: it names the time up to which the guest's clock may run before its turn ends. A **step** is the longest
 //! grant of a stepped guest, whose clock runs by itself; the grant of a causal guest, whose clock advances only with its
 //! actions, has no limit.
 //!

@@ -17,7 +17,7 @@ use tui::view::PointState;
 use super::looking::{self, spawn};
 use super::{Complaint, Exit};
 
-/// Adds the flag.
+/// Adds the flag of this module to a command.
 pub(super) fn flags(command: Command) -> Command {
     command.arg(
         Arg::new("tui")
@@ -29,7 +29,7 @@ pub(super) fn flags(command: Command) -> Command {
     )
 }
 
-/// A sweep can be shown, and is to be.
+/// The request to show a sweep, which has been checked.
 pub(crate) struct Request(());
 
 /// The request of the command line.
@@ -49,7 +49,7 @@ pub(super) fn request(matches: &ArgMatches, backend: &str) -> Result<Option<Requ
     Ok(Some(Request(())))
 }
 
-/// Where a sweep reports the states of its points.
+/// The dashboard of a sweep, to which the states of its points are reported.
 pub(crate) struct Board(tui::board::Board);
 
 impl Board {
