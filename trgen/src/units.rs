@@ -130,6 +130,7 @@ impl Picoseconds {
         self.0 as f64 * 1e-12
     }
 }
+
 /// An exact decimal number: `digits` divided by `ticks`, which is a power of ten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decimal {

@@ -377,7 +377,7 @@ pub(super) fn completions(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if let Some(shell) = matches.get_one::<clap_complete::Shell>("shell") {
         let mut text = Vec::new();
         clap_complete::generate(*shell, &mut command(), "trace-prep", &mut text);
-        super::deliver(matches, &String::from_utf8_lossy(&text))?;
+        super::write_document(matches, &String::from_utf8_lossy(&text))?;
     }
     Ok(Exit::Done)
 }
@@ -394,7 +394,7 @@ pub(super) fn man(matches: &ArgMatches) -> Result<Exit, Complaint> {
         man.render_description_section(&mut text)?;
         man.render_options_section(&mut text)?;
     }
-    super::deliver(matches, &String::from_utf8_lossy(&text))?;
+    super::write_document(matches, &String::from_utf8_lossy(&text))?;
     Ok(Exit::Done)
 }
 

@@ -16,7 +16,7 @@ use trgen::trace::program::Program;
 use super::input::{self, Loaded, load_silently, report_remarks};
 use super::meter::Meter;
 use super::store::{header, history, programs_header, store_graph, store_program};
-use super::{Complaint, Exit, print};
+use super::{Complaint, Exit, write_stdout};
 
 /// Reads programs, changes them and writes them. `how` is the command with its flags, which the new trace appends to
 /// its history. `change` returns remarks on the change.
@@ -265,7 +265,7 @@ pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
                     writer.event(task, event)?;
                 }
                 events += steps.len() as u64;
-                meter.at(events);
+                meter.set_events(events);
             }
         }
         writer.finish()?;
@@ -285,6 +285,6 @@ fn list() -> Result<Exit, Complaint> {
     };
     add("kernels (programs)", &mut kernels::components());
     add("patterns (graphs)", &mut patterns::components());
-    print(&text)?;
+    write_stdout(&text)?;
     Ok(Exit::Done)
 }

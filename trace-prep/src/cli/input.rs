@@ -9,7 +9,7 @@ use trgen::trace::formats::{Application, ComputeUnit, ReadOptions, Trace, unused
 use trgen::trace::goal::Graph;
 
 use super::meter::Meter;
-use super::{Complaint, Exit, tell};
+use super::{Complaint, Exit, write_stderr};
 
 /// A trace that a command has read.
 #[derive(Debug)]
@@ -70,8 +70,8 @@ pub(super) fn load(matches: &ArgMatches) -> Result<Loaded, Complaint> {
 
 /// Prints the remarks of a reader on stderr.
 pub(super) fn report_remarks(notes: &[String], warnings: &[String]) {
-    notes.iter().for_each(|note| tell(&format!("note: {note}")));
-    warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
+    notes.iter().for_each(|note| write_stderr(&format!("note: {note}")));
+    warnings.iter().for_each(|warning| write_stderr(&format!("warning: {warning}")));
 }
 
 /// Reads a trace without reporting the remarks, which the caller reports once the command is known to be possible.

@@ -9,7 +9,7 @@ use trace_prep::record::{RecordError, record as run};
 use trgen::trace::formats::{self, ReadOptions};
 
 use super::store::{header, store_program};
-use super::{Complaint, Exit, input, tell};
+use super::{Complaint, Exit, input, write_stderr};
 
 /// True after the first interrupt (Ctrl-C).
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -40,7 +40,7 @@ pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let stopped = STOP.load(Ordering::Relaxed);
     let done = match recorded {
         Err(_) if stopped => {
-            tell("interrupted before any rank recorded anything");
+            write_stderr("interrupted before any rank recorded anything");
             Ok(Exit::Interrupted)
         }
         Err(error) => Err(error.into()),
@@ -53,7 +53,9 @@ pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
             if let Some(how) = &how
                 && !quiet
             {
-                tell(&format!("warning: the program {how}; what its ranks recorded until then is kept, {LOST}"));
+                write_stderr(&format!(
+                    "warning: the program {how}; what its ranks recorded until then is kept, {LOST}"
+                ));
             }
             keep_recorded(folder, &output, how, quiet).map(|()| match status.success() {
                 _ if stopped => Exit::Interrupted,
@@ -63,12 +65,12 @@ pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
     };
     if stopped && done.is_ok() && recorded_something {
-        tell(&format!("{} is not complete: it ends where the program was interrupted", output.display()));
+        write_stderr(&format!("{} is not complete: it ends where the program was interrupted", output.display()));
     }
     if kept_logs.is_some() || (done.is_err() && recorded_something) {
         // A recording may have taken days, and must not be lost because the disk is full.
         if done.is_err() || stopped {
-            tell(&format!("the logs of the ranks are in {}{}", folder.display(), incomplete_suffix(stopped)));
+            write_stderr(&format!("the logs of the ranks are in {}{}", folder.display(), incomplete_suffix(stopped)));
         }
     } else {
         let _ = std::fs::remove_dir_all(folder);
@@ -89,10 +91,10 @@ fn handle_interrupts(folder: &Path) -> Result<(), Complaint> {
     let folder = folder.to_owned();
     ctrlc::set_handler(move || {
         if STOP.swap(true, Ordering::Relaxed) {
-            tell(&format!("ended; the logs of the ranks are in {}, not complete", folder.display()));
+            write_stderr(&format!("ended; the logs of the ranks are in {}, not complete", folder.display()));
             std::process::exit(Exit::Interrupted as i32);
         }
-        tell("interrupted: waiting for the program to end; press Ctrl-C again to end at once (the logs stay, not complete)");
+        write_stderr("interrupted: waiting for the program to end; press Ctrl-C again to end at once (the logs stay, not complete)");
     })
     .map_err(|error| {
         Complaint::new(Exit::Failed, format!("cannot listen for Ctrl-C: {error}"), "run it from an ordinary shell")
@@ -104,8 +106,8 @@ fn handle_interrupts(folder: &Path) -> Result<(), Complaint> {
 fn keep_recorded(folder: &Path, output: &Path, ended: Option<String>, quiet: bool) -> Result<(), Complaint> {
     let mut trace = formats::read(folder, &ReadOptions::default())?;
     if !quiet {
-        trace.notes.iter().for_each(|note| tell(&format!("note: {note}")));
-        trace.warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
+        trace.notes.iter().for_each(|note| write_stderr(&format!("note: {note}")));
+        trace.warnings.iter().for_each(|warning| write_stderr(&format!("warning: {warning}")));
     }
     trace.warnings.extend(ended.map(|how| format!("not complete: the recorded program {how}")));
     store_program(output, &header(&trace, "recorded"), &trace.program, quiet)

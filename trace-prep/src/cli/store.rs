@@ -15,7 +15,7 @@ use trgen::trace::program::{Event, Program, Totals};
 
 use super::input::{self, Loaded, load};
 use super::meter::Meter;
-use super::{Complaint, Exit, print, tell};
+use super::{Complaint, Exit, write_stderr, write_stdout};
 
 /// The format of containers.
 const CONTAINER: &str = "trg";
@@ -58,7 +58,7 @@ pub(super) fn store_program(path: &Path, header: &Header, program: &Program, qui
     output::file(path, |out| {
         let mut writer = Writer::new(out, header)?;
         writer.program(program)?;
-        meter.at(program.tasks.iter().map(|events| events.len() as u64).sum());
+        meter.set_events(program.tasks.iter().map(|events| events.len() as u64).sum());
         writer.finish()?;
         Ok(())
     })?;
@@ -122,7 +122,7 @@ pub(super) fn expand(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if let Some(path) = &output {
         store_trace(path, trace, quiet)?;
     }
-    print(&table)?;
+    write_stdout(&table)?;
     Ok(Exit::Done)
 }
 
@@ -161,13 +161,13 @@ pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
     }
     if !quiet {
-        tell(&format!("note: wrote {}", path.display()));
+        write_stderr(&format!("note: wrote {}", path.display()));
         let to_graph = matches.get_one::<String>("to").is_some_and(|to| to.starts_with("goal"));
         let to = matches.get_one::<String>("to").map_or("", String::as_str);
         let collectives = totals.collective_messages;
         if collectives > 0 && to != "trg" {
             let messages = plural(collectives as usize, "message", "messages");
-            tell(&format!(
+            write_stderr(&format!(
                 "note: collectives are written as the messages that they were expanded to: {collectives} {messages} \
                  point to point, {} bytes; their calls cannot be told from them",
                 totals.collective_bytes
@@ -175,17 +175,17 @@ pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
         if to == "simgrid-ti" {
             let rate = options.flop_rate;
-            tell(&format!(
+            write_stderr(&format!(
                 "note: computing is written as operations of tasks with {rate:e} flop/s, whatever the trace was read with: \
                  read it with --flop-rate {rate:e}, or write it with another"
             ));
         }
         if becomes_graph && to_graph {
-            tell(&format!("note: {HOSTS}"));
+            write_stderr(&format!("note: {HOSTS}"));
         }
         if empty > 0 && to_graph {
             let messages = plural(empty as usize, "message is", "messages are");
-            tell(&format!(
+            write_stderr(&format!(
                 "note: {empty} {messages} empty and written with size 0, as the format allows; LogGOPSim itself charges them \
                  g - G and o - O, a byte less than nothing, where this simulator charges g and o"
             ));

@@ -29,7 +29,9 @@ pub(super) static CONSTANT: Entry = Entry {
 
 #[derive(Debug)]
 struct Constant {
+    /// \[phit\] Size of every message.
     phits: u64,
+    /// \[phit\] That size in full packets.
     carried: u64,
 }
 

@@ -36,6 +36,7 @@ impl Semi {
         self.geometry.sizes().iter().take(2).product()
     }
 
+    /// Number of nodes that send.
     fn senders(&self) -> u32 {
         let (size, half) = self.row();
         self.plane() / size * half
@@ -60,7 +61,7 @@ impl Pattern for Semi {
 
     fn is_silent(&self, source: NodeId) -> bool {
         let (size, half) = self.row();
-        // A single sender has no other, and rows of one node have no senders.
+        // A single sender has no destination, and rows of one node have no senders.
         source.0 >= self.plane() || source.0 % size >= half || self.senders() < 2
     }
 }

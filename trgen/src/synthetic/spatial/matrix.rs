@@ -20,6 +20,7 @@ pub(super) static MATRIX: Entry = Entry {
     build,
 };
 
+/// Builds the pattern `matrix`.
 fn build(call: &Call, context: PatternContext) -> Built {
     let nodes = context.nodes() as usize;
     let file = numbers(call, context)?;
@@ -57,14 +58,15 @@ fn build(call: &Call, context: PatternContext) -> Built {
 
 #[derive(Debug)]
 struct Matrix {
-    /// Per node; `None` for silent ones.
+    /// The destinations of each node; `None` for silent nodes.
     rows: Vec<Option<Row>>,
 }
 
 #[derive(Debug)]
 struct Row {
-    /// Destinations of nonzero weight.
+    /// Destinations with a weight above 0.
     to: Vec<u32>,
+    /// Draws an index in `to`.
     choice: Alias,
 }
 

@@ -12,11 +12,11 @@ use crate::units::TaskId;
 pub(super) struct Caller<'a> {
     /// The number of the communicator.
     pub(super) number: u32,
-    /// Its members.
+    /// Members of the communicator.
     pub(super) members: &'a [TaskId],
     /// The number of the process among all processes.
     pub(super) task: usize,
-    /// Its number among the members.
+    /// The rank of the process in the communicator.
     pub(super) rank: usize,
     /// Line of the call, or another number that identifies its place.
     pub(super) line: u64,
@@ -70,13 +70,13 @@ impl Calls {
     /// A note for the user on the algorithms used; none without calls. `how` names the kind of calls.
     pub(super) fn note(&self, how: &str) -> Option<String> {
         let total: u64 = self.0.values().sum();
-        let each = self.0.iter().map(|((operation, algorithm), calls)| format!("{calls} {operation} by {algorithm}"));
-        let each: Vec<String> = each.collect();
-        (total > 0).then(|| format!("{total} collective calls were expanded, {how}: {}", each.join(", ")))
+        let parts = self.0.iter().map(|((operation, algorithm), calls)| format!("{calls} {operation} by {algorithm}"));
+        let parts: Vec<String> = parts.collect();
+        (total > 0).then(|| format!("{total} collective calls were expanded, {how}: {}", parts.join(", ")))
     }
 }
 
-/// The error if ranks call different collectives. `place_of` gives the place of another rank's line, if there are such places.
+/// The error if ranks call different collectives. `place_of` gives the place of another rank's line, if lines have places.
 pub(super) fn mismatch(
     rank: usize,
     disagreement: Disagreement<u64>,

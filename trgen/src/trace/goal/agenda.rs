@@ -58,6 +58,7 @@ impl Agenda {
         Self { roots, ..Self::default() }
     }
 
+    /// Inserts an entry.
     #[inline]
     pub(super) fn push(&mut self, entry: Entry) {
         let now = entry.time == self.now && self.current_taken < self.current.len();

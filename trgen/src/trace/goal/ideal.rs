@@ -4,7 +4,7 @@ use super::hosts::{HostParams, Hosts, Remains, Wire};
 use super::{Graph, Node};
 use crate::trace::replay::Misfits;
 
-/// A network with a constant latency.
+/// A network with a constant latency \[ticks\].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Latency(u64);
 
@@ -21,7 +21,7 @@ pub struct Execution {
     pub finish: Vec<u64>,
     /// Ticks per time unit.
     pub ticks: u64,
-    /// Operations inserted, plus messages.
+    /// Number of operations inserted, plus messages.
     pub events: u64,
     /// Unfinished business; empty after a complete execution.
     pub remains: Remains,

@@ -1,7 +1,7 @@
 //! One line of a time-independent trace, checked and with its sizes in bytes.
 
 use super::OLDER_DIALECT;
-use super::datatype::datatype;
+use super::datatype::element_bytes;
 use super::outstanding::Key;
 use crate::catalog::suggestion;
 use crate::trace::collectives::Collective;
@@ -298,7 +298,7 @@ impl Args<'_> {
 
     /// \[bytes\] Size of an element of the datatype at `position`, if present.
     fn element(&self, position: usize) -> Result<u64, Fault> {
-        self.words.get(position).map_or(Ok(self.default_bytes), |word| datatype(word))
+        self.words.get(position).map_or(Ok(self.default_bytes), |word| element_bytes(word))
     }
 
     /// \[bytes\] A count times the size of an element.

@@ -15,7 +15,7 @@ use trgen::trace::matrix::Matrix;
 
 use super::input::{self, load};
 use super::meter::Meter;
-use super::{Complaint, Exit, print, tell};
+use super::{Complaint, Exit, write_stderr, write_stdout};
 
 /// The command `check`.
 pub(super) fn check(matches: &ArgMatches) -> Result<Exit, Complaint> {
@@ -44,12 +44,12 @@ pub(super) fn check(matches: &ArgMatches) -> Result<Exit, Complaint> {
             }
         }
     };
-    super::deliver(matches, &report(&verdict))?;
+    super::write_document(matches, &report(&verdict))?;
     let misfits = verdict.misfits.count;
     if misfits > 0 && !quiet {
         let receives = plural(misfits as usize, "receive does", "receives do");
         let all = if misfits > 16 { ", of which 16 are listed" } else { "" };
-        tell(&format!(
+        write_stderr(&format!(
             "warning: {misfits} {receives} not fit the message{all}: MPI refuses a receive that is smaller (truncation), and a \
              replay goes on"
         ));
@@ -121,9 +121,9 @@ pub(super) fn info(matches: &ArgMatches) -> Result<Exit, Complaint> {
     };
     if matches.get_one::<String>("format").is_some_and(|format| format == "json") {
         let text = serde_json::to_string_pretty(&as_json(&facts, format, collectives)).unwrap_or_default();
-        super::deliver(matches, &format!("{text}\n"))?;
+        super::write_document(matches, &format!("{text}\n"))?;
     } else {
-        super::deliver(matches, &as_table(&facts, format, collectives))?;
+        super::write_document(matches, &as_table(&facts, format, collectives))?;
     }
     Ok(Exit::Done)
 }
@@ -206,7 +206,7 @@ pub(super) fn matrix(matches: &ArgMatches) -> Result<Exit, Complaint> {
         None => {
             let mut text = Vec::new();
             csv(&matrix, &mut text)?;
-            print(&String::from_utf8_lossy(&text))?;
+            write_stdout(&String::from_utf8_lossy(&text))?;
         }
     }
     Ok(Exit::Done)
