@@ -39,8 +39,8 @@ pub struct Verdict {
     pub misfits: Misfits,
     /// Number of receives from any source.
     pub wildcards: u64,
-    /// End of the last task if messages take no time: the longest chain of dependent computing. A lower bound of any replay.
-    /// `None` after a deadlock.
+    /// End of the last task if messages take no time: the longest chain of dependent computing. A lower bound of any
+    /// replay. `None` after a deadlock.
     pub critical_path: Option<Picoseconds>,
     /// Tasks whose wildcard receives could match messages of several senders: the result depends on their order.
     pub races: Vec<TaskId>,

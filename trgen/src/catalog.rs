@@ -22,8 +22,8 @@ pub struct Component {
     pub source: &'static str,
 }
 
-/// Defines a family of components without parameters: an enum, its table of [`Component`]s, `ALL` with the names, and the
-/// parser, from one row for each. The definition of a row is also the documentation of its variant.
+/// Defines a family of components without parameters: an enum, its table of [`Component`]s, `ALL` with the names, and
+/// the parser, from one row for each. The definition of a row is also the documentation of its variant.
 #[macro_export]
 macro_rules! choices {
     (
@@ -291,8 +291,8 @@ impl SpecError {
     }
 }
 
-/// What may have been meant by an unknown name. [Displayed](fmt::Display), it asks whether it was one of the nearest names,
-/// or lists all of them.
+/// What may have been meant by an unknown name. [Displayed](fmt::Display), it asks whether it was one of the nearest
+/// names, or lists all of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Suggestion {
     /// The nearest names, the very nearest first; at most three, and empty if none is near.

@@ -23,8 +23,8 @@ impl Geometry {
         (nodes > 0 && !sizes.is_empty()).then(|| Self { sizes: sizes.to_vec(), leaf: 1 })
     }
 
-    /// The same nodes as endpoints of a tree, with `leaf` consecutive nodes per leaf switch. `None` if `leaf` does not divide the
-    /// number of nodes.
+    /// The same nodes as endpoints of a tree, with `leaf` consecutive nodes per leaf switch. `None` if `leaf` does not
+    /// divide the number of nodes.
     #[must_use]
     pub fn with_leaf(self, leaf: u32) -> Option<Self> {
         let fits = leaf > 0 && self.nodes().is_multiple_of(leaf as usize);

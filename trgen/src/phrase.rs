@@ -1,8 +1,8 @@
 //! Texts in which settings are data.
 //!
-//! Errors, warnings and notes name settings (`vcs`, `load`) that a user writes in one way on a command line and in another
-//! in a file, and that a program sets as fields. A [`Phrase`] keeps settings apart from words. A [`Notation`] writes the
-//! settings when the phrase is shown.
+//! Errors, warnings and notes name settings (`vcs`, `load`) that a user writes in one way on a command line and in
+//! another in a file, and that a program sets as fields. A [`Phrase`] keeps settings apart from words. A [`Notation`]
+//! writes the settings when the phrase is shown.
 //!
 //! Decision: docs/decisions/0126-errors-are-data.md.
 //!
@@ -54,8 +54,8 @@ pub struct Phrase {
 }
 
 impl Phrase {
-    /// A text that names settings in braces, as tables of components do: `its share of {load}`. Braces around anything but
-    /// lower-case letters and dashes are plain words.
+    /// A text that names settings in braces, as tables of components do: `its share of {load}`. Braces around anything
+    /// but lower-case letters and dashes are plain words.
     #[must_use]
     pub fn of_template(text: &'static str) -> Self {
         let mut phrase = Self::default();
@@ -179,8 +179,8 @@ impl From<&Suggestion> for Phrase {
 }
 
 /// A [`Phrase`] of pieces separated by commas. A piece is a format string of [`format!`](std::format), in parentheses
-/// together with its arguments if it has any; a setting as `["vcs"]`, or with a value as `["vcs" => 3]`; or anything else
-/// that can become a phrase.
+/// together with its arguments if it has any; a setting as `["vcs"]`, or with a value as `["vcs" => 3]`; or anything
+/// else that can become a phrase.
 #[macro_export]
 macro_rules! phrase {
     (@add $phrase:ident;) => {};

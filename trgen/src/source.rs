@@ -16,7 +16,8 @@
 //! skipped; `next` therefore distinguishes three cases:
 //!
 //! - [`Next::At`]: call `generate` in this cycle, and not before (an earlier call must do no harm);
-//! - [`Next::Waiting`]: nothing to generate until a message is sent, delivered or lost. If the network is empty too, nothing
+//! - [`Next::Waiting`]: nothing to generate until a message is sent, delivered or lost. If the network is empty too,
+//! nothing
 //!   will ever happen again: the run ends as a **deadlock of the traffic**, and [`TrGen::waits`] explains it;
 //! - [`Next::Done`]: nothing more will be generated, whatever is delivered.
 //!
@@ -122,9 +123,9 @@ pub trait TrGen: Send {
     /// Called when the last packet of `message` has entered the source buffer in cycle `now`: the sender may go on.
     fn sent(&mut self, now: Cycle, message: &Message);
 
-    /// Called when congestion control forbids generation in cycle `now`. Takes back a message that has just been generated, as if
-    /// it had not been drawn, and returns true. A source whose messages must be sent in any case returns false; they
-    /// wait at the interface of their node.
+    /// Called when congestion control forbids generation in cycle `now`. Takes back a message that has just been
+    /// generated, as if it had not been drawn, and returns true. A source whose messages must be sent in any case
+    /// returns false; they wait at the interface of their node.
     fn take_back(&mut self, _now: Cycle, _message: &Message) -> bool {
         false
     }
@@ -141,8 +142,8 @@ pub trait TrGen: Send {
     /// Called when a message has arrived in full in cycle `now`.
     fn delivered(&mut self, now: Cycle, delivery: &Delivery);
 
-    /// Called when the network has lost a message in cycle `now`, at its injection or later: it will never be delivered.
-    /// The network has reported it as [sent](Self::sent) before.
+    /// Called when the network has lost a message in cycle `now`, at its injection or later: it will never be
+    /// delivered. The network has reported it as [sent](Self::sent) before.
     fn dropped(&mut self, now: Cycle, message: &Message);
 
     /// When to call [`generate`](Self::generate) next.

@@ -86,7 +86,8 @@ const fn incomplete_suffix(stopped: bool) -> &'static str {
     if stopped { ", not complete" } else { "" }
 }
 
-/// Installs the handler of Ctrl-C. The first interrupt, which also reaches the recorded program, sets [`STOP`]; the second one ends this process at once.
+/// Installs the handler of Ctrl-C. The first interrupt, which also reaches the recorded program, sets [`STOP`]; the
+/// second one ends this process at once.
 fn handle_interrupts(folder: &Path) -> Result<(), Complaint> {
     let folder = folder.to_owned();
     ctrlc::set_handler(move || {

@@ -28,8 +28,8 @@ pub struct Background<M> {
 }
 
 impl<M: TrGen> Background<M> {
-    /// Runs `background` on the nodes `idle` of the network of `main`. `None` unless `background` has as many nodes as `idle` lists,
-    /// each of them a node of the network.
+    /// Runs `background` on the nodes `idle` of the network of `main`. `None` unless `background` has as many nodes as
+    /// `idle` lists, each of them a node of the network.
     #[must_use]
     pub fn new(main: M, background: Traffic, idle: Vec<NodeId>) -> Option<Self> {
         let nodes = main.nodes();

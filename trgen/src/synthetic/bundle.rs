@@ -12,8 +12,8 @@ pub(crate) trait Part: TrGen + std::fmt::Debug + Send {
 
 /// Sources over the same nodes. A message with id i of part p of n has the id n i + p.
 ///
-/// The methods are those of [`TrGen`]: a message goes to the part that generated it; `generate` and `next` are called for
-/// one part, whose number is given.
+/// The methods are those of [`TrGen`]: a message goes to the part that generated it; `generate` and `next` are called
+/// for one part, whose number is given.
 #[derive(Debug)]
 pub(super) struct Bundle {
     parts: Vec<Box<dyn Part>>,

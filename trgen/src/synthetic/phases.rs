@@ -1,7 +1,7 @@
 //! Sources one after another.
 //!
-//! Each source has its own clock, which runs only in its phases. Messages generated before the end of a phase may still be in
-//! flight in the next one, and a message that the network has not accepted yet stays in the queue of its node.
+//! Each source has its own clock, which runs only in its phases. Messages generated before the end of a phase may still
+//! be in flight in the next one, and a message that the network has not accepted yet stays in the queue of its node.
 
 use super::bundle::{Bundle, Part};
 use crate::message::{Delivery, Message};

@@ -1,7 +1,8 @@
 //! Spatial patterns: the destination of a message.
 //!
 //! A pattern is one `Entry` of the table below; its syntax is that of [`expr`], as in `uniform` or `hotspot(0.02, 0)`.
-//! Patterns that send every node to one fixed other node share the file `fixed`; the fixed points of such a pattern stay silent.
+//! Patterns that send every node to one fixed other node share the file `fixed`; the fixed points of such a pattern
+//! stay silent.
 
 mod distance;
 mod file;
@@ -77,7 +78,8 @@ impl PatternContext<'_> {
 type Built = Result<Box<dyn Pattern>, SpecError>;
 type Entry = expr::Entry<fn(&Call, PatternContext) -> Built>;
 
-/// Names of the patterns that depend on the dimensions of a grid. In networks of switches, the endpoints form one dimension.
+/// Names of the patterns that depend on the dimensions of a grid. In networks of switches, the endpoints form one
+/// dimension.
 const OF_A_GRID: [&str; 10] = [
     "tornado",
     "tornado-fsin",

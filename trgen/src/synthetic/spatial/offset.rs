@@ -95,7 +95,8 @@ fn along_the_numbering(nodes: u32, by: u32) -> Box<Fixed> {
     Fixed::new(nodes, |node| add(node, by, nodes))
 }
 
-/// Every node adds to each of its coordinates an amount that depends only on the size of the dimension, modulo that size.
+/// Every node adds to each of its coordinates an amount that depends only on the size of the dimension, modulo that
+/// size.
 fn shift_coordinates(geometry: &Geometry, by: impl Fn(u32) -> u32) -> Box<Fixed> {
     Fixed::new(geometry.nodes() as u32, |node| {
         let moved: Vec<u32> = geometry

@@ -225,9 +225,9 @@ impl Choice {
         Self { rules: Rules::Basic, named: Vec::new() }
     }
 
-    /// The algorithm of an operation on a communicator of `size` ranks, given the call of the first rank. On a size that
-    /// is no power of two, a named `scatter-doubling` becomes `scatter-ring`, and `recursive-doubling` of an allgather
-    /// becomes `bruck`.
+    /// The algorithm of an operation on a communicator of `size` ranks, given the call of the first rank. On a size
+    /// that is no power of two, a named `scatter-doubling` becomes `scatter-ring`, and `recursive-doubling` of an
+    /// allgather becomes `bruck`.
     #[must_use]
     pub fn algorithm(&self, collective: &Collective, size: usize) -> Algorithm {
         let operation = collective.name();

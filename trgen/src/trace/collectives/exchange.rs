@@ -2,7 +2,8 @@
 
 use super::Script;
 
-/// Dissemination barrier: after round k a rank has been signalled, directly or indirectly, by the 2^(k+1) - 1 ranks before it.
+/// Dissemination barrier: after round k a rank has been signalled, directly or indirectly, by the 2^(k+1) - 1 ranks
+/// before it.
 pub(super) fn barrier(script: &mut Script<'_>) {
     let (rank, size) = (script.rank, script.size());
     let mut distance = 1;
@@ -12,8 +13,8 @@ pub(super) fn barrier(script: &mut Script<'_>) {
     }
 }
 
-/// Allreduce by recursive doubling among the largest power of two of ranks. Of the first 2 * (p - 2^k) ranks, each even one sends
-/// its contribution to the next rank beforehand and receives the result from it afterwards.
+/// Allreduce by recursive doubling among the largest power of two of ranks. Of the first 2 * (p - 2^k) ranks, each even
+/// one sends its contribution to the next rank beforehand and receives the result from it afterwards.
 pub(super) fn allreduce(script: &mut Script<'_>, bytes: u64) {
     let (rank, size) = (script.rank, script.size());
     let core = 1_usize << size.ilog2();
@@ -58,9 +59,9 @@ pub(super) fn ring(script: &mut Script<'_>, block: impl Fn(usize) -> u64) {
     }
 }
 
-/// Scan by recursive doubling: after step k a rank holds the combination of its aligned group of 2^(k+1) ranks; data from lower
-/// ranks also enter its own result. A partner beyond the last rank is skipped: its group is higher and contributes
-/// nothing to the result of this rank.
+/// Scan by recursive doubling: after step k a rank holds the combination of its aligned group of 2^(k+1) ranks; data
+/// from lower ranks also enter its own result. A partner beyond the last rank is skipped: its group is higher and
+/// contributes nothing to the result of this rank.
 pub(super) fn scan(script: &mut Script<'_>, bytes: u64) {
     let mut bit = 1;
     while bit < script.size() {

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::{Script, tree};
 
-/// Assigns positions to as many ranks as the largest power of two. The first 2 * `folded` ranks form pairs, of which only
-/// one member has a position.
+/// Assigns positions to as many ranks as the largest power of two. The first 2 * `folded` ranks form pairs, of which
+/// only one member has a position.
 struct Core {
     /// Number of positions: the largest power of two that does not exceed the number of ranks.
     core: usize,

@@ -94,8 +94,8 @@ pub(super) fn scatter(script: &mut Script<'_>, root: usize, bytes: u64) {
     }
 }
 
-/// Scatter along a binomial tree that gives every rank its piece of a vector. Pieces are numbered relative to the root, and `bytes`
-/// gives the size of a range of them.
+/// Scatter along a binomial tree that gives every rank its piece of a vector. Pieces are numbered relative to the root,
+/// and `bytes` gives the size of a range of them.
 pub(super) fn scatter_pieces(script: &mut Script<'_>, root: usize, bytes: impl Fn(Range<usize>) -> u64) {
     let place = Place::new(script, root);
     let size = place.size;

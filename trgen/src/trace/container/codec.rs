@@ -148,7 +148,8 @@ fn put(row: impl Encode, out: &mut Vec<u8>) -> Result<(), CodecError> {
     bincode::encode_into_std_write(row, out, CONFIG).map(|_| ()).map_err(|error| error.to_string())
 }
 
-/// Decodes the row at byte `at` of `raw` and moves `at` past it. The functions `take_...` below do the same for one type.
+/// Decodes the row at byte `at` of `raw` and moves `at` past it. The functions `take_...` below do the same for one
+/// type.
 fn take<T: Decode<()>>(raw: &[u8], at: &mut usize) -> Result<T, CodecError> {
     let (row, length) =
         bincode::decode_from_slice(&raw[(*at).min(raw.len())..], CONFIG).map_err(|error| error.to_string())?;

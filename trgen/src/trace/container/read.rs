@@ -298,8 +298,8 @@ impl Reader {
         Graph::new(ranks).map_err(|error| damaged(0, error.to_string()))
     }
 
-    /// The error for a container of programs instead of graphs, or of graphs instead of programs. It names the byte of the
-    /// header, which follows magic number and version.
+    /// The error for a container of programs instead of graphs, or of graphs instead of programs. It names the byte of
+    /// the header, which follows magic number and version.
     fn wrong_content(&self, what: &str) -> ContainerError {
         let byte = Some((MAGIC.len() + 4) as u64);
         ContainerError { byte, what: what.to_owned(), remedy: "see `trace-prep info` for what it holds" }
@@ -407,7 +407,8 @@ impl Cursor {
             };
             let expected = (BlockKind::Rows, row.task, self.next_block as u32);
             let block = {
-                // A panic under the lock leaves no broken state: the position is unknown during a read, so that the next one seeks.
+                // A panic under the lock leaves no broken state: the position is unknown during a read, so that the
+                // next one seeks.
                 let mut opened = self.reader.opened.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 read_block(&mut opened, row.offset, expected, MAX_RAW as u64)?
             };

@@ -51,7 +51,8 @@ fn find(source: &Source<'_>) -> Vec<Candidate> {
     files.map(|entry| Candidate { label: entry.name.clone(), layout: Layout::Whole(entry.name.clone()) }).collect()
 }
 
-/// Parses a line: the process, its event, and the highest process number in the line. `None` for lines without a message.
+/// Parses a line: the process, its event, and the highest process number in the line. `None` for lines without a
+/// message.
 fn parse(line: &str) -> Result<Option<(u32, Event, u32)>, Fault> {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     if words[0] != SEND && words[0] != RECEIVE {

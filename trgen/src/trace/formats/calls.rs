@@ -76,7 +76,8 @@ impl Calls {
     }
 }
 
-/// The error if ranks call different collectives. `place_of` gives the place of another rank's line, if lines have places.
+/// The error if ranks call different collectives. `place_of` gives the place of another rank's line, if lines have
+/// places.
 pub(super) fn mismatch(
     rank: usize,
     disagreement: Disagreement<u64>,

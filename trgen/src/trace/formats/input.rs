@@ -252,8 +252,8 @@ impl<'a> Source<'a> {
         matches!(self.store, Store::Tar(_))
     }
 
-    /// The file to which the entry `name` of an index in `folder` refers: relative to that folder, to its parent (where the recording
-    /// program ran), to the root of the archive, or by its last component beside the index.
+    /// The file to which the entry `name` of an index in `folder` refers: relative to that folder, to its parent (where
+    /// the recording program ran), to the root of the archive, or by its last component beside the index.
     pub(super) fn resolve(&self, folder: &str, name: &str) -> Option<String> {
         let beside = join(folder, name.rsplit('/').next().unwrap_or(name));
         match &self.store {

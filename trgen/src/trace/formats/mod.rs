@@ -267,7 +267,7 @@ fn nothing_found(source: &Source<'_>) -> ReadError {
             remedy: "unpack it and run `otf2-print -A ARCHIVE.otf2 > TRACE.txt`, or `trace-prep import ARCHIVE.otf2`",
         },
         _ if dumpi::holds_binaries(source) => dumpi::unprinted(),
-        _ if !source.archives_fault().is_empty() => archives_fault(source.archives_fault()),
+        _ if !source.archives().is_empty() => archives_fault(source.archives()),
         Some(entry) if !source.is_archive() => match entry.head.first() {
             None => Fault::Empty,
             Some(line) => Fault::UnknownFormat { found: line.clone(), known },

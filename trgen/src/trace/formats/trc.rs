@@ -134,7 +134,8 @@ struct Survey {
     receives: u64,
     /// Number of receive lines with two different tasks, whose order matters.
     directed: u64,
-    /// By (source, destination, tag): the number of sends, of receives if their lines are read source first, and of receives if they are read destination first. Used only to detect the order.
+    /// By (source, destination, tag): the number of sends, of receives if their lines are read source first, and of
+    /// receives if they are read destination first. Used only to detect the order.
     balance: HashMap<(u32, u32, i64), [u64; 3]>,
 }
 

@@ -34,14 +34,15 @@ pub(super) struct Entry {
 /// All future events.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Agenda {
-    /// Root operations, by host and node. Their time is zero, and their number is their position. They precede all other entries.
+    /// Root operations, by host and node. Their time is zero, and their number is their position. They precede all
+    /// other entries.
     roots: Vec<(u32, u32)>,
     /// Number of roots removed so far.
     roots_taken: usize,
     /// Time of the last entry removed from the structures below.
     now: u64,
-    /// Entries of the current time, sorted by number; those from index `current_taken` on remain. While any remains, the
-    /// wheel holds no entry of this time.
+    /// Entries of the current time, sorted by number; those from index `current_taken` on remain. While any remains,
+    /// the wheel holds no entry of this time.
     current: Vec<Numbered>,
     current_taken: usize,
     /// Entries of the near future.

@@ -147,7 +147,8 @@ pub fn read<B: Bytes + ?Sized>(file: &B) -> Result<Graph, BinaryError> {
     })
 }
 
-/// Reads the section of a rank, which is at byte `offset` of the file. `cpu` and `nic` are the highest numbers permitted.
+/// Reads the section of a rank, which is at byte `offset` of the file. `cpu` and `nic` are the highest numbers
+/// permitted.
 fn read_rank(section: &[u8], offset: u64, cpu: u8, nic: u8) -> Result<Rank, BinaryError> {
     let at = |position: usize| offset + position as u64;
     let (Some(nodes), Some(roots)) = (u32_at(section, 0), u32_at(section, 4)) else {

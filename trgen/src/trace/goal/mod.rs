@@ -92,7 +92,8 @@ const MANY: u8 = u8::MAX;
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Rank {
     nodes: Vec<Node>,
-    /// Dependents, node by node: those on the finish of the node, then those on its start, each in the order of the statements.
+    /// Dependents, node by node: those on the finish of the node, then those on its start, each in the order of the
+    /// statements.
     edges: Vec<u32>,
     /// Number of dependents on the start of a node, where it is [`MANY`] or more; by [`Node::first`], ascending.
     many: Vec<(u32, u32)>,

@@ -396,7 +396,7 @@ fn ring_allreduce(sizes: &Sizes, rank: u32, script: &mut Script) -> Result<(), G
 
 fn halving_doubling(sizes: &Sizes, rank: u32, script: &mut Script) -> Result<(), GraphError> {
     let steps: Vec<(u32, u64)> = powers(sizes.ranks).map(|bit| (bit, sizes.bytes / 2 / u64::from(bit))).collect();
-    for &(bit, bytes) in steps.iter().chain_last(steps.iter().rev()) {
+    for &(bit, bytes) in steps.iter().chain(steps.iter().rev()) {
         script.send(rank ^ bit, bytes)?;
         script.chain_last()?;
         script.receive(rank ^ bit, bytes)?;

@@ -79,8 +79,8 @@ pub struct Routed {
 const UNIT: u64 = 1000;
 
 impl Routed {
-    /// Executes rank i of `graph` on node `placement[i]` of a network of `nodes` nodes, whose cycles take `cycle`. G of `params`
-    /// is not used.
+    /// Executes rank i of `graph` on node `placement[i]` of a network of `nodes` nodes, whose cycles take `cycle`. G of
+    /// `params` is not used.
     ///
     /// # Errors
     /// A placement of another length, or on nodes that do not exist.

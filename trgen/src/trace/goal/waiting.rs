@@ -48,7 +48,8 @@ impl WaitQueue {
         Self { needs, in_order: VecDeque::new(), others: BinaryHeap::new(), entry: None }
     }
 
-    /// Adds an item whose resources are free at time `free` \[ticks\] at the earliest. Returns a new entry for the agenda, if the queue must be checked earlier than planned.
+    /// Adds an item whose resources are free at time `free` \[ticks\] at the earliest. Returns a new entry for the
+    /// agenda, if the queue must be checked earlier than planned.
     pub(super) fn add(&mut self, number: u64, item: Item, free: u64) -> Option<(u64, u64)> {
         match self.in_order.back() {
             Some(&(last, _)) if last > number => self.others.push(Reverse((number, item))),
@@ -87,7 +88,8 @@ impl WaitQueue {
         self.others.pop().map(|Reverse(first)| first)
     }
 
-    /// Schedules the next check of the first item at time `free` \[ticks\]; returns the entry for the agenda. `None` for an empty queue.
+    /// Schedules the next check of the first item at time `free` \[ticks\]; returns the entry for the agenda. `None`
+    /// for an empty queue.
     pub(super) fn reschedule(&mut self, free: u64) -> Option<(u64, u64)> {
         self.entry = self.first().map(|number| (free, number));
         self.entry

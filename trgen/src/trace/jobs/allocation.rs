@@ -81,7 +81,8 @@ impl Pool {
         }
     }
 
-    /// Sides of boxes with room for `wanted` nodes, smallest volume first; with `least` only boxes of which no side can be shorter.
+    /// Sides of boxes with room for `wanted` nodes, smallest volume first; with `least` only boxes of which no side can
+    /// be shorter.
     fn shapes(&self, wanted: usize, least: bool) -> Vec<Vec<u32>> {
         let mut shapes: Vec<Vec<u32>> = vec![Vec::new()];
         for &size in self.geometry.sizes() {

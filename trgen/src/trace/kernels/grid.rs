@@ -99,7 +99,8 @@ fn open_links(shape: &Shape) -> u64 {
     shape.grid.iter().map(|&size| tasks / u64::from(size) * u64::from(size - 1)).sum()
 }
 
-/// Number of links of the grid with links across its edges, each counted in both directions: two per task and dimension, but none where a task is its own neighbour.
+/// Number of links of the grid with links across its edges, each counted in both directions: two per task and
+/// dimension, but none where a task is its own neighbour.
 fn closed_links_both_ways(shape: &Shape) -> u64 {
     2 * u64::from(shape.tasks) * shape.grid.iter().filter(|&&size| size > 1).count() as u64
 }

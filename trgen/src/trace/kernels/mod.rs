@@ -1,7 +1,8 @@
 //! Application kernels: the communication skeletons of parallel programs, as programs in memory.
 //!
 //! A kernel is written `all-to-all:tasks=64,bytes=4096` and becomes a [`Program`] of blocking sends and receives,
-//! without computing (except `matmul`); kernels use the same replay as traces. One kernel is one `Entry` of the table below.
+//! without computing (except `matmul`); kernels use the same replay as traces. One kernel is one `Entry` of the table
+//! below.
 //!
 //! Iterations follow each other without a barrier. Tags number messages: no two messages between a pair of tasks in one
 //! run have the same tag, so that a receive matches exactly one message. With eager sends no kernel can deadlock.

@@ -66,7 +66,8 @@ pub(super) const QUADRANT: Row = Row {
     }),
 };
 
-/// All nodes of a grid, sorted by their coordinates after `key` has rearranged the coordinates. `name` is the placement, for errors.
+/// All nodes of a grid, sorted by their coordinates after `key` has rearranged the coordinates. `name` is the
+/// placement, for errors.
 fn sorted_nodes(
     name: &str,
     geometry: &Geometry,

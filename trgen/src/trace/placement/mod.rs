@@ -42,8 +42,8 @@ struct Row {
 /// How a placement chooses nodes.
 #[derive(Clone, Copy)]
 enum Rule {
-    /// Task i takes the i-th node of an order, which the words after the colon parametrise. A placement whose component has no
-    /// parameters gets no words.
+    /// Task i takes the i-th node of an order, which the words after the colon parametrise. A placement whose component
+    /// has no parameters gets no words.
     Order(fn(Option<&str>, &PlacementContext<'_>) -> Result<Vec<NodeId>, SpecError>),
     /// By the communication matrix and the distances; the function parses the words after the colon.
     ByTraffic(for<'a> fn(Option<&'a str>) -> Result<Informed<'a>, SpecError>),

@@ -98,8 +98,8 @@ struct State<'a> {
 /// Exchanges tasks of a placement until no exchange helps, or `rounds` are used up.
 ///
 /// A round visits the tasks by number; each makes the exchange that saves most, and among equals the one with the
-/// lowest node. The cost of an exchange depends on the partners of the two tasks alone. It is not computed again before one
-/// of the two, or one of their partners, has moved.
+/// lowest node. The cost of an exchange depends on the partners of the two tasks alone. It is not computed again before
+/// one of the two, or one of their partners, has moved.
 pub(super) fn optimise(
     partners: &Partners,
     start: &[NodeId],
@@ -154,7 +154,8 @@ impl<'a> State<'a> {
         self.places[number as usize]
     }
 
-    /// \[bytes x hops\] Cost of the traffic of a task with all its partners if it were at `node` and, if given, the task `other` at that other node.
+    /// \[bytes x hops\] Cost of the traffic of a task with all its partners if it were at `node` and, if given, the
+    /// task `other` at that other node.
     fn cost(&self, number: u32, node: NodeId, other: Option<(u32, NodeId)>) -> u128 {
         let partners = self.partners.partners_of(number).iter();
         partners

@@ -67,8 +67,8 @@ pub(super) struct Pair {
 }
 
 impl Replay {
-    /// Continues after a receive was posted, which `found` a message or none. True if that completes the receive. If the
-    /// message was announced, its data are requested.
+    /// Continues after a receive was posted, which `found` a message or none. True if that completes the receive. If
+    /// the message was announced, its data are requested.
     pub(super) fn match_posted(
         &mut self,
         found: Option<SentMessage>,

@@ -163,8 +163,8 @@ pub fn wanted(receive: &Receive) -> String {
     format!("{from} {tag}")
 }
 
-/// The cause for which a send waits, and its description. `is_announced` is true if the send does not end before its message is received
-/// (rendezvous).
+/// The cause for which a send waits, and its description. `is_announced` is true if the send does not end before its
+/// message is received (rendezvous).
 pub(super) fn send_wait(send: &Send, is_announced: bool) -> (WaitCause, String) {
     let Send { to, tag, .. } = send;
     let name = if tag.is_collective() { "of collective" } else { "with tag" };

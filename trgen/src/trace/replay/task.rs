@@ -105,8 +105,8 @@ impl Task {
         requests.iter().copied().filter(|request| self.outstanding.contains_key(request)).collect()
     }
 
-    /// Marks the first of these requests that has completed as waited for; otherwise returns those that are outstanding,
-    /// possibly none.
+    /// Marks the first of these requests that has completed as waited for; otherwise returns those that are
+    /// outstanding, possibly none.
     pub(super) fn wait_any(&mut self, requests: &[Request]) -> Vec<Request> {
         if requests.iter().any(|request| self.completed.remove(request)) {
             return Vec::new();

@@ -1,4 +1,5 @@
-//! DUMPI traces in binary form: finds the files of the ranks of one trace. Only the tool `dumpi2ascii` reads the contents.
+//! DUMPI traces in binary form: finds the files of the ranks of one trace. Only the tool `dumpi2ascii` reads the
+//! contents.
 
 use std::fs::File;
 use std::io::{BufRead, Read};
@@ -48,8 +49,8 @@ pub struct DumpiBinaries {
     files: Vec<String>,
 }
 
-/// Finds the trace to which `path` refers: a `.meta` file, the file of a rank, a folder or an archive that holds one trace,
-/// or one of several, chosen as `archive.tar.xz#NAME.meta`. `None` if there is no trace in binary form.
+/// Finds the trace to which `path` refers: a `.meta` file, the file of a rank, a folder or an archive that holds one
+/// trace, or one of several, chosen as `archive.tar.xz#NAME.meta`. `None` if there is no trace in binary form.
 ///
 /// # Errors
 /// When the input cannot be read, holds several traces, or files of ranks are missing.

@@ -258,7 +258,8 @@ impl<'a> Reading<'a, '_> {
         Ok(count.count(MAX_MESSAGE / size.max(1))? * size)
     }
 
-    /// \[bytes\] As [`Self::bytes`], for arguments that may have no meaning on this rank: the fault is returned as text.
+    /// \[bytes\] As [`Self::bytes`], for arguments that may have no meaning on this rank: the fault is returned as
+    /// text.
     fn bytes_or_fault(&self, count: &[&str], datatype: &[&str]) -> Result<u64, String> {
         self.bytes(count, datatype).map_err(fault_text)
     }
@@ -379,7 +380,8 @@ impl<'a> Reading<'a, '_> {
             "Comm_dup" => Creation::Dup,
             "Comm_split" => {
                 let color = self.args.get(&["color", "colour"])?.handle()?;
-                // The number of MPI_UNDEFINED depends on the recorded library. -1 stands for it, since colours are never negative.
+                // The number of MPI_UNDEFINED depends on the recorded library. -1 stands for it, since colours are
+                // never negative.
                 let undefined = color.name == "MPI_UNDEFINED";
                 Creation::Split {
                     color: if undefined { -1 } else { color.id },

@@ -55,7 +55,8 @@ fn default_size(name: &str) -> Option<u64> {
 /// \[bytes\] Sizes by number, as stated at the end of a file.
 pub(super) type StatedSizes = HashMap<i64, u64>;
 
-/// Records the number, name and size \[bytes\] in a line at the end of a file. A size of 0 may mean that the recorder did not know it.
+/// Records the number, name and size \[bytes\] in a line at the end of a file. A size of 0 may mean that the recorder
+/// did not know it.
 pub(super) fn record_stated(stated: &mut StatedSizes, (number, name, size): (i64, &str, u64)) {
     let size = if size == 0 { default_size(name) } else { Some(size) };
     stated.extend(size.map(|size| (number, size)));
@@ -163,7 +164,9 @@ impl<'t> Datatypes<'t> {
                 all = all.zip(part).and_then(|(all, part)| all.checked_add(part));
                 parts += 1;
             }
-            return Ok(all.filter(|_| parts == lengths.len() && types.handles().count() == parts).and_then(fits));
+            return Ok(all
+                .filter(|_| parts == lengths.len() && types.handles().count() == parts)
+                .and_then(within_limit));
         }
         let elements = match name {
             "contiguous" => count(&["count"])?,

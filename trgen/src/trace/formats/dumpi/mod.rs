@@ -133,7 +133,8 @@ impl Log for Dump {
 }
 
 impl Dump {
-    /// Processes the file of a rank and passes its calls to `each`. In the first pass, `stated` collects the sizes at the end of the file, and only calls that create communicators are passed on; in the second one it is `None`.
+    /// Processes the file of a rank and passes its calls to `each`. In the first pass, `stated` collects the sizes at
+    /// the end of the file, and only calls that create communicators are passed on; in the second one it is `None`.
     fn pass(
         &mut self,
         lines: &mut Lines<'_>,

@@ -35,8 +35,8 @@ pub(in crate::trace::formats) struct Message {
     pub(in crate::trace::formats) comm: Comm,
 }
 
-/// The sizes that a rank sends and receives in an operation with a root. The log may lack a size that has no meaning for
-/// the rank; the text of the error stands in its place.
+/// The sizes that a rank sends and receives in an operation with a root. The log may lack a size that has no meaning
+/// for the rank; the text of the error stands in its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::trace::formats) struct Rooted<S, R> {
     pub(in crate::trace::formats) root: u32,
@@ -207,7 +207,8 @@ pub(in crate::trace::formats) struct Record {
     pub(in crate::trace::formats) call: Call,
 }
 
-/// \[ps\] Parses a time in units of 10^`digits` ps, with up to `digits` decimals (further ones are truncated). `expected` describes the unit in errors.
+/// \[ps\] Parses a time in units of 10^`digits` ps, with up to `digits` decimals (further ones are truncated).
+/// `expected` describes the unit in errors.
 pub(in crate::trace::formats) fn picoseconds(word: &str, digits: usize, expected: &'static str) -> Result<i128, Fault> {
     let wrong = || invalid("time", word, expected);
     let (whole, fraction) = word.split_once('.').unwrap_or((word, ""));

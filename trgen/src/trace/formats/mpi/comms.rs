@@ -79,8 +79,8 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The communicator to which a handle refers, and the rank of the process in it. If the log records ranks and sizes, an
-    /// unknown handle means the world, provided that the size agrees.
+    /// The communicator to which a handle refers, and the rank of the process in it. If the log records ranks and
+    /// sizes, an unknown handle means the world, provided that the size agrees.
     pub(super) fn find(&self, comm: Comm, all: &Communicators, task: usize) -> Result<(Number, usize), Fault> {
         let unknown = |what| Fault::Structure {
             what,
@@ -381,7 +381,8 @@ fn no_grid(dimensions: usize) -> Fault {
     }
 }
 
-/// The position of a rank of a grid (the last dimension runs fastest) within the dimensions that are dropped, as an index. Ranks with the same index belong to the same subgrid.
+/// The position of a rank of a grid (the last dimension runs fastest) within the dimensions that are dropped, as an
+/// index. Ranks with the same index belong to the same subgrid.
 fn dropped_index(rank: u64, sizes: &[u64], remain: &[bool]) -> u64 {
     let (mut rest, mut colour, mut weight) = (rank, 0, 1);
     for (&size, &stays) in sizes.iter().zip(remain).rev() {

@@ -48,8 +48,8 @@ pub(super) fn rank_of_name(name: &str) -> Option<(String, u64)> {
     Some((format!("{}/{}\0{}", folder_of(name), &file[..end - digits], &file[end..]), rank))
 }
 
-/// The traces among the files of a source for which `belongs` holds. Files whose names differ only in the rank belong to
-/// one trace.
+/// The traces among the files of a source for which `belongs` holds. Files whose names differ only in the rank belong
+/// to one trace.
 pub(super) fn families(source: &Source<'_>, belongs: fn(&Entry) -> bool) -> Vec<Candidate> {
     let mut families: BTreeMap<String, Vec<(u64, &str)>> = BTreeMap::new();
     for entry in source.entries() {

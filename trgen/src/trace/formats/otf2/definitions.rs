@@ -120,7 +120,8 @@ impl Definitions {
         let world = Members::world(processes.len());
         let mut numbers = HashMap::new();
         let (mut all, mut kinds) = (vec![world.clone()], vec![Kind::Whole]);
-        // By group: its members, and whether they are the world. Communicators of one group share the list of members, which may be long.
+        // By group: its members, and whether they are the world. Communicators of one group share the list of members,
+        // which may be long.
         let mut lists: HashMap<u64, Option<(Members, bool)>> = HashMap::new();
         let mut ids: Vec<(u64, u64)> = self.communicators.into_iter().collect();
         ids.sort_unstable();

@@ -396,7 +396,8 @@ impl Shared {
     }
 }
 
-/// The collective on a communicator of `size` ranks. `totals` is true if the record counts bytes in total, false if it has the argument of one rank.
+/// The collective on a communicator of `size` ranks. `totals` is true if the record counts bytes in total, false if it
+/// has the argument of one rank.
 fn operation(collected: &Collected<'_>, size: u64, totals: bool) -> Result<Collective, Fault> {
     let &Collected { operation, root, sent, received, .. } = collected;
     let most = sent.max(received);
