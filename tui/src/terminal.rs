@@ -42,7 +42,7 @@ pub fn has_gone() -> bool {
 /// Restores the terminal, if the dashboard has it.
 pub fn restore() {
     if TAKEN.swap(false, Ordering::AcqRel) {
-        // A terminal that has disappeared needs no restoring.
+        // Errors are ignored: a terminal that has disappeared need not be restored.
         let _ = disable_raw_mode();
         let mut out = io::stderr();
         let _ = execute!(out, style::ResetColor, LeaveAlternateScreen, Show);

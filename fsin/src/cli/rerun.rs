@@ -189,7 +189,7 @@ fn compare(path: &str, stored: &Map<String, Value>, new: &Map<String, Value>, di
 }
 
 /// Adds a line for every difference between two values; `path` is their name.
-fn differ(path: &str, stored: &Value, new: &Value, differences: &mut Vec<String>) {
+fn compare_values(path: &str, stored: &Value, new: &Value, differences: &mut Vec<String>) {
     match (stored, new) {
         (Value::Object(stored), Value::Object(new)) => compare(&format!("{path}."), stored, new, differences),
         (Value::Array(stored), Value::Array(new)) if stored.len() == new.len() => {

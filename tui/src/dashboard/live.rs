@@ -19,7 +19,9 @@ pub struct Live<'a> {
     feed: Arc<Feed>,
     commands: Sender<Command>,
     stop: &'a AtomicBool,
+    /// Number of the latest snapshot that has been shown.
     seen: u64,
+    /// When a snapshot was requested last.
     asked: Option<Instant>,
 }
 

@@ -7,7 +7,7 @@ use ratatui::widgets::{Block, Clear, Widget};
 use crate::app::{App, Mode};
 use crate::widgets::paint;
 
-/// A key: its name and its action, each also in a short form.
+/// A line of the help: the name of a key, its action, and the short forms of both.
 type Key = (&'static str, &'static str, &'static str, &'static str);
 
 /// Keys with the same action for every kind of run.
@@ -49,6 +49,7 @@ const REPLAY: [Key; 6] = [
     ("Ctrl-C", "the same", "^C", "leave"),
 ];
 
+/// Keys for a sweep.
 const SWEEP: [Key; 3] = [
     ("7", "the sweep: its points and curves", "7", "the sweep"),
     ("w", "look at the next point that runs", "w", "next point"),
@@ -81,13 +82,14 @@ fn keys(app: &App) -> Vec<Key> {
     all
 }
 
+/// Draws the help over the screen.
 pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
-    /// Width in columns.
+    /// \[columns\] Width.
     const WIDTH: u16 = 72;
     let keys = keys(app);
     let rows = keys.len() as u16;
     let is_small = area.width < WIDTH || area.height < rows + 4;
-    // Two keys side by side.
+    // On a small screen two keys are side by side.
     let rows = if is_small { rows.div_ceil(2) } else { rows };
     let width = if is_small { 40 } else { WIDTH }.min(area.width);
     let height = (rows + if is_small { 2 } else { 4 }).min(area.height);
