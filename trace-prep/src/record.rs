@@ -87,7 +87,7 @@ pub fn record(folder: &Path, compiler: &str, command: &[OsString]) -> Result<Exi
         with_path(&path, std::fs::write(&path, text))?;
     }
     let start = |program: OsString| move |error| RecordError::Start { program, error };
-    // The function dlsym is in the C library itself, or in libdl.
+    // The recorder calls dlsym, which older C libraries have in libdl.
     let built = Command::new(compiler)
         .args(["-shared", "-fPIC", "-pthread", "-O1", "-o"])
         .args([&library, &folder.join(SOURCES[0].0)])

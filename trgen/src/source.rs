@@ -8,7 +8,7 @@
 //! 2. offers every message of the [`Outbox`] to the network: first those refused before, then the new ones, each node's
 //!    messages in the order in which they were generated;
 //! 3. lets the network simulate the cycle;
-//! 4. passes this cycle's notices to the source: [`TrGen::sent`] for every message that has left the source's hands,
+//! 4. passes this cycle's notices to the source: [`TrGen::sent`] for every message that the node has sent completely,
 //!    [`TrGen::delivered`] for every message that has arrived in full, and [`TrGen::dropped`] for every message that
 //!    is lost.
 //!
@@ -17,8 +17,7 @@
 //!
 //! - [`Next::At`]: call `generate` in this cycle, and not before (an earlier call must do no harm);
 //! - [`Next::Waiting`]: nothing to generate until a message is sent, delivered or lost. If the network is empty too,
-//! nothing
-//!   will ever happen again: the run ends as a **deadlock of the traffic**, and [`TrGen::waits`] explains it;
+//!   nothing will ever happen again: the run ends as a **deadlock of the traffic**, and [`TrGen::waits`] explains it;
 //! - [`Next::Done`]: nothing more will be generated, whatever is delivered.
 //!
 //! # Back-pressure
@@ -209,24 +208,24 @@ pub struct TaskActivity {
     pub node: NodeId,
     /// Its state.
     pub state: TaskState,
-    /// Events begun.
+    /// Number of events begun.
     pub done: u64,
-    /// Events in its program.
+    /// Number of events in its program.
     pub events: u64,
-    /// \[bytes\] Sent so far.
+    /// \[bytes\] Total size of the messages sent so far.
     pub sent_bytes: u64,
 }
 
 /// Progress of several applications. Every job is counted once: as future, waiting, running, or ended.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct JobsActivity {
-    /// Jobs that have not arrived yet.
+    /// Number of jobs that have not arrived yet.
     pub coming: usize,
-    /// Jobs that wait for nodes.
+    /// Number of jobs that wait for nodes.
     pub waiting: usize,
-    /// Jobs that run.
+    /// Number of jobs that run.
     pub running: usize,
-    /// Jobs that have ended.
+    /// Number of jobs that have ended.
     pub ended: usize,
     /// The running jobs, in order of their start; if none is running, those that ended last.
     pub listed: Vec<JobActivity>,
@@ -256,11 +255,11 @@ pub struct GuestActivity {
     pub connected: bool,
     /// \[ps\] The last known value of its clock.
     pub clock: Picoseconds,
-    /// Messages injected.
+    /// Number of messages injected.
     pub injected: u64,
-    /// Notices (deliveries and completed sends) passed to it.
+    /// Number of notices (deliveries and completed sends) passed to it.
     pub notices: u64,
-    /// Messages handed over late.
+    /// Number of messages that it handed over after their injection time.
     pub late: u64,
 }
 
@@ -303,7 +302,7 @@ impl Outbox {
         self.fresh.is_empty() && self.waiting.is_empty()
     }
 
-    /// Messages waiting, over all nodes.
+    /// Number of messages waiting, over all nodes.
     #[must_use]
     pub fn len(&self) -> usize {
         let refused = self.waiting.iter().map(|&node| self.refused[node as usize].len()).sum::<usize>();

@@ -20,6 +20,7 @@ enum State {
     Blocked,
 }
 
+/// State of a node and its streams.
 #[derive(Debug)]
 struct Node {
     /// Stream of destinations.

@@ -20,7 +20,9 @@ use crate::units::{Cycle, NodeId};
 /// A source and the reactions to it. Messages of the source have even ids, reactions odd ones.
 #[derive(Debug)]
 pub(super) struct Reactive {
+    /// The source of the messages that no reception causes.
     base: Synthetic,
+    /// Messages that receptions have caused.
     pending: PendingSends,
     reaction: Reaction,
     /// Hash of run seed and purpose, from which the number of caused messages is derived.

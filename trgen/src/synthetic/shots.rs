@@ -23,6 +23,7 @@ pub struct Shot {
 /// A number of shots, one after another.
 #[derive(Debug)]
 pub(super) struct Shots {
+    /// Messages of the current shot that have not been generated.
     pending: PendingSends,
     /// Number of messages that every node sends in a shot.
     messages_per_node: u64,

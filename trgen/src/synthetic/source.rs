@@ -100,6 +100,7 @@ struct Draws {
     spatial: Stream,
 }
 
+/// State of a node that changes with every message.
 #[derive(Debug)]
 struct Node {
     /// Number of the next message.

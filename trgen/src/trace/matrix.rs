@@ -32,6 +32,7 @@ pub struct Matrix {
 struct Row(BTreeMap<u32, (u64, u64)>);
 
 impl Row {
+    /// Adds messages to a destination.
     fn add(&mut self, destination: u32, messages: u64, bytes: u64) {
         let (count, sum) = self.0.entry(destination).or_default();
         *count += messages;

@@ -27,6 +27,7 @@ pub(super) static CONSTANT: Entry = Entry {
     },
 };
 
+/// The law `constant`.
 #[derive(Debug)]
 struct Constant {
     /// \[phit\] Size of every message.

@@ -97,6 +97,7 @@ fn bounds(call: &Call) -> Result<(i64, i64), crate::catalog::SpecError> {
     Ok((min, call.integer("max", min..=LONGEST)?))
 }
 
+/// The law `uniform`.
 #[derive(Debug)]
 struct Uniform {
     /// \[phit\] Least size.
@@ -116,7 +117,7 @@ impl Law for Uniform {
     }
 
     fn carried(&self) -> f64 {
-        // Sizes that fill the same number of packets are adjacent.
+        // In each step, adds all sizes that are rounded up to the same number of packets, `size` to `last`.
         let max = self.min + u64::from(self.sizes) - 1;
         let (mut size, mut sum) = (self.min, 0.0);
         while size <= max {
@@ -129,11 +130,12 @@ impl Law for Uniform {
     }
 }
 
+/// The law `bimodal`.
 #[derive(Debug)]
 struct Bimodal {
-    /// \[phit\]
+    /// \[phit\] Size of a short message.
     short: u64,
-    /// \[phit\]
+    /// \[phit\] Size of a long message.
     long: u64,
     /// Share of long messages.
     share: f64,
@@ -160,6 +162,7 @@ impl Law for Bimodal {
 struct Table {
     /// \[phit\] The sizes, in the order of their weights.
     sizes: Vec<u64>,
+    /// Draws an index in `sizes`.
     alias: Alias,
     /// \[phit\] Value of [`Law::mean`].
     mean: f64,

@@ -69,6 +69,7 @@ fn build(call: &Call, context: PatternContext, file: &Lines, entries: Vec<(u64, 
     }
 }
 
+/// The patterns `population` and `histogram`.
 #[derive(Debug)]
 struct Distance {
     /// Nodes by distance.

@@ -38,6 +38,7 @@ fn build(call: &Call, context: PatternContext) -> Built {
     Ok(Box::new(GroupShift { nodes, size, shift }))
 }
 
+/// The pattern `groupshift`.
 #[derive(Debug)]
 struct GroupShift {
     nodes: u32,

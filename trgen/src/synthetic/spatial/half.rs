@@ -19,6 +19,7 @@ pub(super) static SEMI: Entry = Entry {
     build: |_, context| Ok(Box::new(Semi { geometry: context.geometry.clone() })),
 };
 
+/// The pattern `semi`.
 #[derive(Debug)]
 struct Semi {
     geometry: Geometry,

@@ -38,6 +38,7 @@ pub(super) static HOTREGION: Entry = Entry {
 /// Probability of a destination in the hot region.
 const REGION_SHARE: f64 = 0.25;
 
+/// The pattern `hotregion`.
 #[derive(Debug)]
 struct Region {
     /// At least 8.
@@ -115,6 +116,7 @@ fn hotspot(call: &Call, context: PatternContext) -> Built {
     Ok(Hot::new(nodes, share, hot))
 }
 
+/// The pattern `hotspot`.
 #[derive(Debug)]
 struct Hot {
     nodes: u32,

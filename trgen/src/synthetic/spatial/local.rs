@@ -31,6 +31,7 @@ pub(super) static LOCAL: Entry = Entry {
     },
 };
 
+/// The pattern `local`.
 #[derive(Debug)]
 struct Local {
     geometry: Geometry,
@@ -99,6 +100,7 @@ fn local_gauss(call: &Call, context: PatternContext) -> Built {
     Ok(Box::new(Gauss { geometry: context.geometry.clone(), scale, farthest, steps: Vec::new() }))
 }
 
+/// The pattern `local-gauss`.
 #[derive(Debug)]
 struct Gauss {
     geometry: Geometry,
@@ -130,10 +132,10 @@ impl Pattern for Gauss {
         self.steps.clear();
         self.steps.resize(sizes.len(), 0);
         for _ in 0..distance {
-            let open = |&dimension: &usize| self.steps[dimension] < sizes[dimension] / 2;
-            let count = (0..sizes.len()).filter(open).count() as u32;
+            let has_room = |&dimension: &usize| self.steps[dimension] < sizes[dimension] / 2;
+            let count = (0..sizes.len()).filter(has_room).count() as u32;
             let drawn = below(count, rng) as usize;
-            if let Some(dimension) = (0..sizes.len()).filter(open).nth(drawn) {
+            if let Some(dimension) = (0..sizes.len()).filter(has_room).nth(drawn) {
                 self.steps[dimension] += 1;
             }
         }

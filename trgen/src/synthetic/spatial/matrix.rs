@@ -56,12 +56,14 @@ fn build(call: &Call, context: PatternContext) -> Built {
     Ok(Box::new(Matrix { rows }))
 }
 
+/// The pattern `matrix`.
 #[derive(Debug)]
 struct Matrix {
     /// The destinations of each node; `None` for silent nodes.
     rows: Vec<Option<Row>>,
 }
 
+/// The destinations of one node.
 #[derive(Debug)]
 struct Row {
     /// Destinations with a weight above 0.

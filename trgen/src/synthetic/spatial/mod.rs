@@ -75,7 +75,9 @@ impl PatternContext<'_> {
     }
 }
 
+/// A pattern, or the error of its arguments.
 type Built = Result<Box<dyn Pattern>, SpecError>;
+/// A row of the table. Its function builds the pattern.
 type Entry = expr::Entry<fn(&Call, PatternContext) -> Built>;
 
 /// Names of the patterns that depend on the dimensions of a grid. In networks of switches, the endpoints form one

@@ -50,6 +50,7 @@ fn build(call: &Call, context: PatternContext) -> Built {
     Ok(Box::new(Zipf { nodes: nodes as usize, ranks: Alias::new(&weights), order }))
 }
 
+/// The pattern `zipf`.
 #[derive(Debug)]
 struct Zipf {
     nodes: usize,

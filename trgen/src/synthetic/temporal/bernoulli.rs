@@ -23,6 +23,7 @@ pub(super) fn process(context: ProcessContext) -> Result<Box<dyn Process>, SpecE
     Ok(Box::new(Bernoulli { gaps: Gaps::new(context.rate()?) }))
 }
 
+/// The process `bernoulli`.
 #[derive(Debug)]
 struct Bernoulli {
     gaps: Gaps,

@@ -52,6 +52,7 @@ fn bursts(call: &Call, context: ProcessContext, burst: u64) -> Built {
     Ok(Temporal::Process(Box::new(Bursts { period, burst, nodes: (0..context.nodes).map(node).collect() })))
 }
 
+/// The processes `periodic` and `cburst`.
 #[derive(Debug)]
 struct Bursts {
     /// \[cycles\] Time from the beginning of a burst to that of the next; infinite without messages.
@@ -61,6 +62,7 @@ struct Bursts {
     nodes: Vec<Node>,
 }
 
+/// State of a node.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     /// \[cycle\] Start of the current period. The first message of its burst is in the cycle after it.

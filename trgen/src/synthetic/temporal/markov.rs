@@ -70,6 +70,7 @@ fn build(call: &Call, context: ProcessContext) -> Built {
     })))
 }
 
+/// The process `markov`.
 #[derive(Debug)]
 struct Markov {
     /// \[message/cycle\] Rate of a node that is on.
@@ -83,6 +84,7 @@ struct Markov {
     nodes: Vec<Node>,
 }
 
+/// State of a node.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     on: bool,

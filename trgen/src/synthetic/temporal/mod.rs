@@ -106,7 +106,9 @@ impl ProcessContext {
     }
 }
 
+/// A process, or the error of its arguments.
 type Built = Result<Temporal, SpecError>;
+/// A row of the table. Its function builds the process.
 type Entry = expr::Entry<fn(&Call, ProcessContext) -> Built>;
 
 /// All processes. One line per member.

@@ -43,6 +43,7 @@ fn build(context: &ProcessContext, gap: Gap) -> Built {
     Ok(Temporal::Process(Box::new(Renewal { rate: context.rate()?, gap, nodes: vec![node; context.nodes] })))
 }
 
+/// The processes `poisson` and `uniform-gaps`.
 #[derive(Debug)]
 struct Renewal {
     /// \[message/node/cycle\] Rate of messages.
@@ -51,6 +52,7 @@ struct Renewal {
     nodes: Vec<Node>,
 }
 
+/// State of a node.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     /// \[cycle\] Time of the last arrival.

@@ -3,6 +3,7 @@
 use crate::catalog::{Component, Parameter, SpecError};
 use crate::synthetic::expr::{Call, Expr, Parser, refuse};
 
+/// The descriptions of the words that combine sources.
 pub(super) static COMPONENTS: [Component; 3] = [
     Component {
         name: "sum",
@@ -22,6 +23,7 @@ pub(super) static COMPONENTS: [Component; 3] = [
     SOURCE,
 ];
 
+/// The description of the word `source`.
 const SOURCE: Component = Component {
     name: "source",
     about: "a term of a sum with a load, temporal process or size law of its own: uniform + source(hotspot(1,0), \

@@ -30,7 +30,7 @@ pub enum Algorithm {
     ScatterRing,
     /// A scatter, then an allgather by recursive doubling.
     ScatterDoubling,
-    /// Halves of the remaining data, to ever nearer ranks.
+    /// In each round, half of the remaining data to a rank at half the distance.
     RecursiveHalving,
     /// A reduce-scatter by halving, then a gather or an allgather.
     Rabenseifner,
@@ -83,7 +83,7 @@ impl Algorithm {
         self.component().name
     }
 
-    /// True if it implements this operation.
+    /// True if the algorithm implements this operation.
     #[must_use]
     pub fn serves(self, operation: &str) -> bool {
         SERVES.iter().any(|&(algorithm, operations)| algorithm == self && operations.contains(&operation))
@@ -297,13 +297,21 @@ const fn basic(collective: &Collective) -> Algorithm {
 
 /// \[bytes\] Thresholds of MPICH's defaults.
 mod limit {
+    /// Below, a broadcast is short.
     pub(super) const BROADCAST_SHORT: u64 = 12_288;
+    /// From here on, a broadcast is long.
     pub(super) const BROADCAST_LONG: u64 = 524_288;
+    /// Up to here, a reduction is short.
     pub(super) const REDUCE_SHORT: u64 = 2_048;
+    /// Below, the data of all ranks in an allgather are short.
     pub(super) const ALLGATHER_SHORT: u64 = 81_920;
+    /// From here on, the data of all ranks in an allgather are long.
     pub(super) const ALLGATHER_LONG: u64 = 524_288;
+    /// Up to here, a block of an alltoall is short.
     pub(super) const ALLTOALL_SHORT: u64 = 256;
+    /// Up to here, a block of an alltoall is of medium size.
     pub(super) const ALLTOALL_MEDIUM: u64 = 32_768;
+    /// From here on, the result of a reduce-scatter is long.
     pub(super) const REDUCE_SCATTER_LONG: u64 = 524_288;
 }
 

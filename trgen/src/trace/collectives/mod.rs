@@ -356,10 +356,12 @@ impl Script<'_> {
         Receive { from: Some(self.communicator[from]), tag: TagFilter::Exactly(self.tag), bytes }
     }
 
+    /// Appends a blocking send.
     fn send(&mut self, to: usize, bytes: u64) {
         self.out.push(Event::Send(self.outgoing(to, bytes)));
     }
 
+    /// Appends a blocking receive.
     fn receive(&mut self, from: usize, bytes: u64) {
         self.out.push(Event::Recv(self.incoming(from, bytes)));
     }

@@ -64,6 +64,7 @@ enum EventRow {
     WaitAny(List<u32>),
 }
 
+/// A message to send.
 #[derive(Encode, Decode)]
 struct SendRow {
     to: u32,
@@ -72,6 +73,7 @@ struct SendRow {
     bytes: u64,
 }
 
+/// A receive; `from` is `None` for any source, `label` is `None` for any tag.
 #[derive(Encode, Decode)]
 struct ReceiveRow {
     from: Option<u32>,
@@ -80,6 +82,7 @@ struct ReceiveRow {
     bytes: u64,
 }
 
+/// The metadata of a container.
 #[derive(Encode, Decode)]
 struct HeaderRow {
     /// True for a container of graphs, false for programs.

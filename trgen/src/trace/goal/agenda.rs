@@ -27,6 +27,7 @@ pub(super) enum Item {
 pub(super) struct Entry {
     /// \[ticks\]
     pub(super) time: u64,
+    /// Distinguishes entries at the same time: the lower number is removed first.
     pub(super) number: u64,
     pub(super) item: Item,
 }

@@ -39,6 +39,7 @@ struct Pattern {
     rank: fn(&Sizes, u32, &mut Script) -> Result<(), GraphError>,
 }
 
+/// A row of the table.
 type Entry = expr::Entry<Pattern>;
 
 /// A row of the table.
@@ -235,12 +236,14 @@ struct Script {
 }
 
 impl Script {
+    /// Adds a send; returns its number.
     fn send(&mut self, to: u32, bytes: u64) -> Result<u32, GraphError> {
         let node = self.builder.add(Operation::send(bytes, to, 0))?;
         self.send = Some(node);
         Ok(node)
     }
 
+    /// Adds a receive; returns its number.
     fn receive(&mut self, from: u32, bytes: u64) -> Result<u32, GraphError> {
         let node = self.builder.add(Operation::recv(bytes, from, 0))?;
         self.receive = Some(node);
@@ -317,6 +320,7 @@ fn dissemination(sizes: &Sizes, rank: u32, script: &mut Script) -> Result<(), Gr
     Ok(())
 }
 
+/// `ordered` is true if a segment is received only after the previous one was sent.
 fn pipelined(sizes: &Sizes, rank: u32, script: &mut Script, ordered: bool) -> Result<(), GraphError> {
     let mut left = sizes.bytes;
     while left > 0 {

@@ -27,10 +27,12 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// True for a receive from any source, or with any tag.
     fn is_wild(self) -> bool {
         self.peer == ANY || self.tag == ANY
     }
 
+    /// True if the entry matches a source and a tag, of which either may be [`ANY`].
     fn matches(self, peer: u32, tag: u32) -> bool {
         compatible(self.peer, peer) && compatible(self.tag, tag)
     }

@@ -67,6 +67,8 @@ fn folds(shape: &Shape) -> u64 {
     2 * u64::from(shape.tasks - core(shape))
 }
 
+// The algorithms of the kernels below, which the tests use too.
+
 pub(super) const ALL_REDUCE_RING_STEPS: Algorithm = Algorithm {
     pieces: tasks,
     steps: |shape, task, out| {

@@ -44,6 +44,7 @@ struct Kernel {
     task: fn(&Shape, u32, &mut Steps),
 }
 
+/// A row of the table.
 type Entry = expr::Entry<Kernel>;
 
 /// All kernels. One line per member.
@@ -226,6 +227,7 @@ impl Steps<'_> {
         Tag::user((self.first_label + label) as i64)
     }
 
+    /// Sends a message of [`Self::bytes`] bytes.
     fn send(&mut self, to: u32, label: u64) {
         self.events.push(Event::Send(Send { to: TaskId(to), tag: self.tag(label), bytes: self.bytes }));
     }
@@ -235,6 +237,7 @@ impl Steps<'_> {
         self.events.push(Event::Compute(Picoseconds(time)));
     }
 
+    /// Receives a message of [`Self::bytes`] bytes.
     fn receive(&mut self, from: u32, label: u64) {
         let tag = TagFilter::Exactly(self.tag(label));
         self.events.push(Event::Recv(Receive { from: Some(TaskId(from)), tag, bytes: self.bytes }));

@@ -30,7 +30,9 @@ use crate::phrase;
 use crate::trace::matrix::Matrix;
 use crate::units::NodeId;
 
+/// Source of some placements.
 const PASCUAL: &str = "Pascual, Navaridas, Miguel-Alonso, Effects of topology-aware allocation policies, JSSPP 2009";
+/// Source of some placements.
 const INSEE: &str = "INSEE, Interconnection Network Simulation and Evaluation Environment";
 
 /// A placement: its description, and its rule.

@@ -220,6 +220,7 @@ struct Side {
     sends: bool,
 }
 
+/// The arguments of the sending side.
 const SEND: Side = Side {
     count: &["sendcount", "count"],
     datatype: &["sendtype", "datatype"],
@@ -227,6 +228,7 @@ const SEND: Side = Side {
     tag: &["sendtag", "tag"],
     sends: true,
 };
+/// The arguments of the receiving side.
 const RECEIVE: Side = Side {
     count: &["recvcount", "count"],
     datatype: &["recvtype", "datatype"],
@@ -300,6 +302,7 @@ impl<'a> Reading<'a, '_> {
         Ok(Message { peer, label: Some(label.id).filter(|_| !any_tag), bytes, comm: self.comm()? })
     }
 
+    /// The argument `comm`.
     fn comm(&self) -> Result<Comm, Wrong> {
         Ok(match self.args.get(COMM)?.handle()? {
             Handle { name: "MPI_COMM_WORLD", .. } | Handle { name: "", id: 2 } => Comm::World,
@@ -314,6 +317,7 @@ impl<'a> Reading<'a, '_> {
         self.args.get(&[name])?.count(MAX_TASKS).map(|number| number as u32)
     }
 
+    /// The argument `root`.
     fn root(&self) -> Result<u32, Wrong> {
         self.small("root")
     }
@@ -323,11 +327,13 @@ impl<'a> Reading<'a, '_> {
         u64::try_from(handle.id).map_err(|_| arg.wrong("a request, a number from 0 on"))
     }
 
+    /// The argument `request`.
     fn request(&self) -> Result<u64, Wrong> {
         let arg = self.args.get(REQUEST)?;
         Self::request_of(arg, arg.handle()?)
     }
 
+    /// The array of requests.
     fn requests(&self) -> Result<Vec<u64>, Wrong> {
         let arg = self.args.get(REQUESTS)?;
         arg.handles().map(|handle| Self::request_of(arg, handle?)).collect()

@@ -93,6 +93,7 @@ pub(super) struct Args {
     line: u64,
     /// Names and values of all arguments, one after another.
     text: String,
+    /// The arguments kept so far.
     fields: Vec<Field>,
 }
 
@@ -149,13 +150,13 @@ impl Args {
         self.fields.push(Field { line: number, name: begin..middle, value: middle..self.text.len() });
     }
 
-    /// An argument by any of its names.
+    /// The argument with one of these names.
     pub(super) fn find(&self, names: &[&str]) -> Option<Arg<'_>> {
         let field = self.fields.iter().find(|field| names.contains(&&self.text[field.name.clone()]))?;
         Some(Arg { line: field.line, name: &self.text[field.name.clone()], value: &self.text[field.value.clone()] })
     }
 
-    /// A mandatory argument.
+    /// The argument with one of these names; an error if it is missing.
     pub(super) fn get(&self, names: &[&str]) -> Result<Arg<'_>, Wrong> {
         self.find(names).ok_or_else(|| {
             let what = format!("{} without its argument `{}`", self.call, names.first().copied().unwrap_or_default());
@@ -190,7 +191,7 @@ impl<'a> Arg<'a> {
         inner.split(',').map(str::trim).filter(|piece| !piece.is_empty())
     }
 
-    /// The single value: `3`, or `[3]` behind a pointer.
+    /// The single value: `3`, or `[3]` if the argument is a pointer.
     pub(super) fn handle(&self) -> Result<Handle<'a>, Wrong> {
         self.pieces().next().and_then(Handle::parse).ok_or_else(|| self.wrong("a number"))
     }

@@ -215,9 +215,9 @@ pub(super) fn resolve(steps: &[Vec<Step>]) -> Result<Communicators, (usize, u64,
         let failed = |fault| (task, step.line, fault);
         let number = match &step.kind {
             StepKind::Group { group, new } => {
-                let progress = &mut progress[task];
-                progress.record_group((group, *new), &all, task, &mut held).map_err(failed)?;
-                progress.next_step += 1;
+                let process = &mut progress[task];
+                process.record_group((group, *new), &all, task, &mut held).map_err(failed)?;
+                process.next_step += 1;
                 ready.push(task);
                 continue;
             }
@@ -240,16 +240,16 @@ pub(super) fn resolve(steps: &[Vec<Step>]) -> Result<Communicators, (usize, u64,
             grids.extend(grid.map(|grid| (made, grid)));
         }
         for task in together {
-            let progress = &mut progress[task];
+            let process = &mut progress[task];
             // The process is a member of none of the new communicators.
-            if all.created[task].len() == progress.names.creations {
+            if all.created[task].len() == process.names.creations {
                 all.created[task].push(None);
             }
-            if let Some(StepKind::Communicator { new, .. }) = steps[task].get(progress.next_step).map(|step| &step.kind)
+            if let Some(StepKind::Communicator { new, .. }) = steps[task].get(process.next_step).map(|step| &step.kind)
             {
-                progress.names.create(*new, &all, task);
+                process.names.create(*new, &all, task);
             }
-            progress.next_step += 1;
+            process.next_step += 1;
             ready.push(task);
         }
     }
