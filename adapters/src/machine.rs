@@ -4,9 +4,9 @@
 //! at which the machine sends them, and the machine is handed frames at the moment of their arrival, rounded up to its
 //! clock. At the end of a step the machine stands still until the network lets it go on.
 //!
-//! The address of an interface is that of its node ([`address_of`]), so that nothing has to be learnt: a frame goes to the
-//! node in its destination address, and a copy of a frame to a group goes to every other machine, in the order of nodes.
-//! A frame of the type [`MARKS`] is a mark: it is not sent.
+//! The address of an interface is that of its node ([`address_of`]), so that nothing has to be learnt: a frame goes to
+//! the node in its destination address, and a copy of a frame to a group goes to every other machine, in the order of
+//! nodes. A frame of the type [`MARKS`] is a mark: it is not sent.
 //!
 //! # How it departs from reality, and who could notice
 //! - A message has the size of the frame, without preamble, padding and check sequence.
@@ -112,9 +112,9 @@ impl Machine {
         Ok(Taken::Frame)
     }
 
-    /// Sets the marks that the machine has sent, lets the network simulate up to `now` \[ns\], and returns the frames that
-    /// have arrived. `idle` is given if the machine is idle: nothing but a frame can wake it before this time \[ns\], and
-    /// the network need not stop for it before.
+    /// Sets the marks that the machine has sent, lets the network simulate up to `now` \[ns\], and returns the frames
+    /// that have arrived. `idle` is given if the machine is idle: nothing but a frame can wake it before this time
+    /// \[ns\], and the network need not stop for it before.
     ///
     /// # Errors
     /// The run has ended.

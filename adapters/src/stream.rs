@@ -71,6 +71,7 @@ impl Stream {
         };
     }
 
+    /// The file descriptor, for `poll`.
     fn descriptor(&self) -> BorrowedFd<'_> {
         match self {
             Self::Tcp(stream) => stream.as_fd(),

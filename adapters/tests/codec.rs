@@ -108,8 +108,8 @@ fn unknown_types_are_skipped_only_if_they_say_so() {
     assert!(matches!(error, CodecError::Malformed(Malformed::UnknownType { kind: 200 })));
 }
 
-/// Reads a valid stream with some bytes changed and noise at its end, in pieces of `cut` bytes. The codec may return frames
-/// or an error, and must not panic.
+/// Reads a valid stream with some bytes changed and noise at its end, in pieces of `cut` bytes. The codec may return
+/// frames or an error, and must not panic.
 fn read_hostile(changes: &[(prop::sample::Index, u8)], cut: usize, noise: &[u8]) {
     let mut stream = BytesMut::new();
     let mut writer = Codec::default();

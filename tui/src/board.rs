@@ -42,8 +42,8 @@ impl Board {
         (Self(sender), events)
     }
 
-    /// Reports that a point starts. Returns the feed for its snapshots, and the commands that it must obey. The sender of commands
-    /// is dropped when the viewers have gone.
+    /// Reports that a point starts. Returns the feed for its snapshots, and the commands that it must obey. The sender
+    /// of commands is dropped when the viewers have gone.
     #[must_use]
     pub fn begin(&self, point: usize, about: About) -> (Arc<Feed>, Receiver<Command>) {
         let feed = Feed::new();

@@ -65,8 +65,8 @@ pub enum Ending {
     Lost(String),
 }
 
-/// Shows a run until the user leaves, the source is over, or `stop` becomes true. A run of this process is shown until its
-/// source reports the end, also after `stop` has become true.
+/// Shows a run until the user leaves, the source is over, or `stop` becomes true. A run of this process is shown until
+/// its source reports the end, also after `stop` has become true.
 ///
 /// # Errors
 /// When the terminal fails.

@@ -147,8 +147,8 @@ impl<R: BufRead> Reader<R> {
     }
 }
 
-/// Reads a complete line. Returns false at the end of the stream. A last line without a line end has been truncated, and is
-/// ignored.
+/// Reads a complete line. Returns false at the end of the stream. A last line without a line end has been truncated,
+/// and is ignored.
 fn next_line(input: &mut impl BufRead, text: &mut Vec<u8>, line: u64) -> Result<bool, StreamError> {
     text.clear();
     input.by_ref().take(LONGEST).read_until(b'\n', text)?;

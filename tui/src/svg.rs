@@ -130,8 +130,8 @@ fn hex(colour: Color) -> Option<String> {
     Some(format!("#{r:02x}{g:02x}{b:02x}"))
 }
 
-/// A colour of the 256-colour palette as red, green and blue. After the first 16, which are not used, the palette has a cube
-/// of 6 x 6 x 6 colours and 24 greys.
+/// A colour of the 256-colour palette as red, green and blue. After the first 16, which are not used, the palette has a
+/// cube of 6 x 6 x 6 colours and 24 greys.
 fn indexed(number: u8) -> (u8, u8, u8) {
     match number {
         0..16 => (128, 128, 128),

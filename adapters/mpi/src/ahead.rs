@@ -1,4 +1,5 @@
-//! Announces, while the program computes, until when it will send nothing, so that other ranks compute at the same time.
+//! Announces, while the program computes, until when it will send nothing, so that other ranks compute at the same
+//! time.
 //!
 //! While a rank computes, the network cannot advance beyond the rank's time. A separate thread notices that the program
 //! has not made a call for a while, and announces the earliest time of its next call. With a fixed time of computing
@@ -18,8 +19,10 @@ static TURN: Mutex<()> = Mutex::new(());
 /// Number of calls so far.
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
-/// Shortest and longest interval between two checks of the program: short while it computes, longer while it makes calls.
+/// Shortest and longest interval between two checks of the program: short while it computes, longer while it makes
+/// calls.
 const SHORTEST: Duration = Duration::from_micros(250);
+/// See [`SHORTEST`].
 const LONGEST: Duration = Duration::from_millis(4);
 
 /// Excludes announcements until the result is dropped: a call begins.

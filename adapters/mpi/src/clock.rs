@@ -1,7 +1,8 @@
-//! Clocks of the program: the clock functions of the C library return virtual time once the program has called `MPI_Init`.
+//! Clocks of the program: the clock functions of the C library return virtual time once the program has called
+//! `MPI_Init`.
 //!
-//! `gettimeofday`, `time` and `clock_gettime` are defined here. A program that is linked with MPI finds them before those
-//! of the C library. Each reading takes a nanosecond of virtual time, so that a loop which waits for a time ends.
+//! `gettimeofday`, `time` and `clock_gettime` are defined here. A program that is linked with MPI finds them before
+//! those of the C library. Each reading takes a nanosecond of virtual time, so that a loop which waits for a time ends.
 
 use std::ffi::{c_char, c_int, c_long, c_void};
 use std::sync::OnceLock;
@@ -88,6 +89,7 @@ pub(crate) fn read() -> u64 {
     })
 }
 
+/// Replaces the function of the C library. The clocks of processor time are those of the host.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_gettime(clock: c_int, to: *mut Timespec) -> c_int {
     if !is_virtual() || clock == PROCESS || clock == THREAD || clock < 0 {
@@ -102,6 +104,7 @@ unsafe extern "C" fn clock_gettime(clock: c_int, to: *mut Timespec) -> c_int {
     0
 }
 
+/// Replaces the function of the C library.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn gettimeofday(to: *mut Timespec, _zone: *mut c_void) -> c_int {
     let mut time = Timespec::default();
@@ -114,6 +117,7 @@ unsafe extern "C" fn gettimeofday(to: *mut Timespec, _zone: *mut c_void) -> c_in
     result
 }
 
+/// Replaces the function of the C library.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn time(to: *mut c_long) -> c_long {
     let mut time = Timespec::default();

@@ -48,8 +48,8 @@ pub(crate) struct Running {
     from: HashMap<u32, usize>,
     /// What this rank has sent, received and combined so far.
     data: Data,
-    /// Payloads that have arrived and are not part of `data` yet, by slot. They are added in the order of the events, so
-    /// that what is sent does not depend on when messages arrive.
+    /// Payloads that have arrived and are not part of `data` yet, by slot. They are added in the order of the events,
+    /// so that what is sent does not depend on when messages arrive.
     held: HashMap<u32, Bytes>,
     /// Taken when the collective ends.
     finish: Option<Finish>,

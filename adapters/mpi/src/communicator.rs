@@ -63,7 +63,9 @@ pub(crate) struct Comm {
     /// Values of attributes, by key.
     pub(crate) attributes: BTreeMap<c_int, isize>,
     pub(crate) topology: Option<Rc<Topology>>,
+    /// The name that the program has given; empty for none.
     pub(crate) name: String,
+    /// The keys and values of its info object.
     pub(crate) info: BTreeMap<String, String>,
 }
 
@@ -84,6 +86,7 @@ impl Comm {
         }
     }
 
+    /// Number of ranks of this rank's group.
     pub(crate) fn size(&self) -> usize {
         self.group.len()
     }

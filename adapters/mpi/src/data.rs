@@ -66,8 +66,8 @@ pub(crate) struct Reduction {
 pub(crate) enum Data {
     /// A barrier.
     Nothing,
-    /// A broadcast. `by_sends`: it is a scatter and an allgather; only the blocking sends, which are the scatter, carry the
-    /// data.
+    /// A broadcast. `by_sends`: it is a scatter and an allgather; only the blocking sends, which are the scatter, carry
+    /// the data.
     Whole { bytes: Option<Vec<u8>>, by_sends: bool },
     /// Blocks, by origin and destination; a block for all ranks has the destination [`Data::ALL`].
     Blocks { all: BTreeMap<Key, Vec<u8>>, route: Route, newest: Vec<Key> },
@@ -102,8 +102,8 @@ impl Data {
     /// The destination of a block for all ranks.
     pub(crate) const ALL: u32 = u32::MAX;
 
-    /// The payload of a message from `rank` to `to`, which are ranks of a communicator of `size`. `is_send` tells whether
-    /// the algorithm sends it by a blocking send.
+    /// The payload of a message from `rank` to `to`, which are ranks of a communicator of `size`. `is_send` tells
+    /// whether the algorithm sends it by a blocking send.
     pub(crate) fn outgoing(&mut self, rank: usize, to: usize, size: usize, is_send: bool) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
@@ -111,7 +111,8 @@ impl Data {
             Self::Whole { bytes: Some(bytes), by_sends } if is_send || !*by_sends => write(&mut out, (0, 0), bytes),
             Self::Whole { .. } => {}
             Self::Blocks { all, route, newest } => {
-                // Distance from this rank to the receiver, and whether the receiver passes on or keeps a block for a rank.
+                // Distance from this rank to the receiver, and whether the receiver passes on or keeps a block for a
+                // rank.
                 let hop = (to + size - rank) % size;
                 let within = |destination: u32| match *route {
                     Route::All | Route::Newest => true,

@@ -23,8 +23,11 @@ pub(crate) struct Run {
 pub(crate) struct Made {
     /// The constructor, as a constant `MPI_COMBINER_...` of `mpi.h`.
     pub(crate) combiner: c_int,
+    /// Arguments that are integers, in the order of `MPI_Type_get_contents`.
     pub(crate) integers: Vec<i64>,
+    /// \[bytes\] Arguments that are addresses or distances.
     pub(crate) addresses: Vec<i64>,
+    /// Handles of the types of which it was made.
     pub(crate) types: Vec<c_int>,
 }
 

@@ -170,8 +170,8 @@ fn value(kind: Basic, bytes: &[u8]) -> f64 {
     }
 }
 
-/// `MPI_MINLOC` and `MPI_MAXLOC`: the least or greatest value with its index; the lower index if values are equal. `size` and
-/// `index` are the sizes of the value and the index in bytes.
+/// `MPI_MINLOC` and `MPI_MAXLOC`: the least or greatest value with its index; the lower index if values are equal.
+/// `size` and `index` are the sizes of the value and the index in bytes.
 fn location(number: usize, kind: Basic, size: usize, index: usize, left: &[u8], right: &mut [u8]) {
     for (left, right) in left.chunks_exact(size + index).zip(right.chunks_exact_mut(size + index)) {
         let (a, b) = (value(kind, &left[..size]), value(kind, &right[..size]));

@@ -163,6 +163,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
+    /// Creates the file of the recording.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         Ok(Self { out: BufWriter::new(File::create(path)?), computing: 0, next: 0, last: 0, failure: None })
     }
@@ -220,6 +221,7 @@ impl Log {
         self.line(format_args!("x {number}"));
     }
 
+    /// Writes what is left, and returns the first error.
     fn flush(&mut self) -> io::Result<()> {
         if self.computing > 0 {
             let time = std::mem::take(&mut self.computing);

@@ -20,7 +20,8 @@ use crate::engine::{Mail, Request};
 use crate::operation::Op;
 use crate::report::{Log, Statistics};
 
-/// \[ps\] Virtual time that an unsuccessful test or probe takes, so that a program that polls reaches the time of the event.
+/// \[ps\] Virtual time that an unsuccessful test or probe takes, so that a program that polls reaches the time of the
+/// event.
 pub(crate) const POLL: u64 = 100_000;
 
 /// The objects of one kind that the program has created, by handle.
@@ -93,8 +94,10 @@ pub(crate) enum Compute {
 pub(crate) struct World {
     /// The connection to the network, between `MPI_Init` and `MPI_Finalize`.
     pub(crate) guest: Option<Guest>,
+    /// This rank and the number of ranks in `MPI_COMM_WORLD`.
     pub(crate) rank: usize,
     pub(crate) size: usize,
+    /// How long computing takes.
     pub(crate) compute: Compute,
     /// \[bytes\] Longest message whose send ends at once.
     pub(crate) buffered: u64,
@@ -104,9 +107,11 @@ pub(crate) struct World {
     pub(crate) deterministic: bool,
     /// The algorithms of the collectives.
     pub(crate) choice: Choice,
+    /// True once `MPI_Init` has been called; below, the same of `MPI_Finalize`.
     pub(crate) initialized: bool,
     pub(crate) finalized: bool,
     pub(crate) mail: Mail,
+    // The objects of the program, by handle.
     pub(crate) requests: Table<Request>,
     pub(crate) comms: Table<Comm>,
     pub(crate) comm_world: Comm,

@@ -330,7 +330,8 @@ pub(crate) struct Reservation {
 }
 
 impl Reservation {
-    /// Reserves all nodes of a guest, or none. `wanted` is the number of nodes that need a guest. The error names the node and its owner, or states that no more are needed.
+    /// Reserves all nodes of a guest, or none. `wanted` is the number of nodes that need a guest. The error names the
+    /// node and its owner, or states that no more are needed.
     pub(crate) fn new(taken: &Taken, hello: &Hello, wanted: usize) -> Result<Self, String> {
         let Hello { nodes, name, .. } = hello;
         let mut places = taken.lock().unwrap_or_else(PoisonError::into_inner);

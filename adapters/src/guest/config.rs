@@ -17,8 +17,8 @@ pub struct Config {
     pub nodes: Vec<u32>,
     /// Its class of time.
     pub class: Class,
-    /// The role of the connection: that of a guest by itself ([`Role::Node`]), or the one that takes the turns of a group
-    /// of connections ([`Role::Central`]). [`Data`](super::Data) connects the other members of a group.
+    /// The role of the connection: that of a guest by itself ([`Role::Node`]), or the one that takes the turns of a
+    /// group of connections ([`Role::Central`]). [`Data`](super::Data) connects the other members of a group.
     pub role: Role,
     /// Number of the group, from 1 on; 0 for a guest by itself.
     pub group: u32,

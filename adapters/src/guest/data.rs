@@ -16,6 +16,7 @@ use crate::stream::Link;
 #[derive(Debug)]
 pub struct Data {
     link: Link,
+    /// The endpoint's description of the run.
     welcome: Welcome,
     /// How long a call waits before it gives up.
     patience: Duration,

@@ -49,6 +49,7 @@ pub use event::{Arrival, Event};
 #[derive(Debug)]
 pub struct Guest {
     link: Link,
+    /// The endpoint's description of the run.
     welcome: Welcome,
     class: Class,
     /// True if it takes the turns of a group of connections.
@@ -426,7 +427,8 @@ impl Guest {
 fn connect(address: &Address, config: &Config) -> Result<(Link, Welcome), GuestError> {
     let start = Instant::now();
     let stream = loop {
-        // This must be read before the attempt: a failure before the endpoint listened does not mean that it is too late.
+        // This must be read before the attempt: a failure before the endpoint listened does not mean that it is too
+        // late.
         let met = config.company.has_connected();
         match Stream::connect(address) {
             Ok(stream) => break stream,

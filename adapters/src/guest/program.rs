@@ -88,8 +88,10 @@ struct Early {
 /// A task in progress.
 struct Player<'a> {
     script: &'a Script,
+    /// Number of the task.
     task: u32,
     clock: Clock,
+    /// Matches messages with posted receives.
     mailbox: Mailbox,
     /// Requests in progress.
     outstanding: HashSet<Request>,
@@ -164,8 +166,8 @@ impl<'a> Player<'a> {
         Ok((self.injected, self.arrived))
     }
 
-    /// Computes for `time` picoseconds, rounded down to whole cycles. The first of them is the current cycle, unless the
-    /// task has been active in it. Afterwards the clock is within the last one.
+    /// Computes for `time` picoseconds, rounded down to whole cycles. The first of them is the current cycle, unless
+    /// the task has been active in it. Afterwards the clock is within the last one.
     fn compute(&mut self, time: u64, guest: &mut Guest) -> Result<(), GuestError> {
         let (numerator, denominator) = self.clock.ratio();
         let cycles = u128::from(time) * u128::from(denominator) / u128::from(numerator);
@@ -178,8 +180,8 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Sends the message of the step at position `at`. Returns true if it enters the network; a message to the task itself
-    /// does not.
+    /// Sends the message of the step at position `at`. Returns true if it enters the network; a message to the task
+    /// itself does not.
     fn send(&mut self, at: u64, send: &Send, guest: &mut Guest) -> Result<bool, GuestError> {
         if send.to.0 == self.task {
             self.arrive(self.task, at)?;

@@ -64,13 +64,14 @@ enum Who {
 /// A line of a script that does something.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Line {
+    /// The nodes that execute it.
     who: Who,
     action: Action,
 }
 
 impl Line {
-    /// True if `node` does anything in this line. Lines without effect are skipped, because a long loop that does nothing
-    /// would keep the host busy and not advance the run.
+    /// True if `node` does anything in this line. Lines without effect are skipped, because a long loop that does
+    /// nothing would keep the host busy and not advance the run.
     fn is_for(&self, node: u32) -> bool {
         let is_mine = match self.who {
             Who::All => true,
@@ -126,7 +127,8 @@ impl Script {
         if text.len() > LONGEST {
             return Err(ScriptError { line: 1, what: format!("a script has at most {LONGEST} bytes") });
         }
-        // The open loops, the outermost first: number of the line, its nodes, repetitions, and the lines before the loop.
+        // The open loops, the outermost first: number of the line, its nodes, repetitions, and the lines before the
+        // loop.
         let mut open: Vec<(usize, Who, u64, Vec<Line>)> = Vec::new();
         let (mut lines, mut single) = (Vec::new(), Vec::new());
         for (index, line) in text.lines().enumerate() {
@@ -226,7 +228,9 @@ struct Player {
     node: u32,
     /// Number of nodes of the network.
     nodes: u32,
+    /// Number of messages sent.
     sent: u64,
+    /// Number of messages received.
     received: u64,
 }
 

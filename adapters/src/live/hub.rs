@@ -32,6 +32,7 @@ struct Waiting {
 }
 
 impl Waiting {
+    /// The sort key.
     fn key(&self) -> (Time, NodeId, u64) {
         (self.at, self.node, self.sequence)
     }
@@ -176,8 +177,8 @@ impl Hub {
         }
     }
 
-    /// Assigns to the next guest its nodes. `links` gives for each of its connections the nodes, the longest payload, and
-    /// whether it accepts payloads in parts.
+    /// Assigns to the next guest its nodes. `links` gives for each of its connections the nodes, the longest payload,
+    /// and whether it accepts payloads in parts.
     ///
     /// A stepped guest may be granted time up to the network's response, and gets a Done no earlier than that.
     pub(super) fn seat<'a>(
@@ -240,8 +241,8 @@ impl Hub {
         }
     }
 
-    /// Accepts an injection of `node` at time `at` \[ps\], or returns the reason for its rejection. `window` is the largest
-    /// number of messages of a node that have not left it.
+    /// Accepts an injection of `node` at time `at` \[ps\], or returns the reason for its rejection. `window` is the
+    /// largest number of messages of a node that have not left it.
     pub(super) fn inject(&mut self, node: NodeId, at: Time, inject: Inject, window: u32) -> Result<(), String> {
         let nodes = self.seats.len();
         if inject.destination as usize >= nodes {
@@ -292,7 +293,8 @@ impl Hub {
         }
     }
 
-    /// Notifies sender and receiver, at the injection of a message, of the times at which it will have left and arrived.
+    /// Notifies sender and receiver, at the injection of a message, of the times at which it will have left and
+    /// arrived.
     fn announce(&mut self, node: NodeId, at: Time, sequence: u64, inject: &Inject, delay: u64) {
         let source = node.0;
         if let (true, Some(seat)) = (inject.notify, self.seats[node.index()]) {

@@ -23,7 +23,9 @@ pub(super) struct NoticeKey {
 pub(super) struct Notice {
     /// Index of the guest's connection that receives it.
     pub(super) link: usize,
+    /// Index of the guest's node among those of the connection.
     pub(super) endpoint: u16,
+    /// The sender's identifier of the message.
     pub(super) cookie: u64,
     /// The message; `None` for a Done.
     pub(super) arrived: Option<Arrived>,
@@ -36,6 +38,7 @@ pub(super) struct Arrived {
     pub(super) injected: Time,
     /// \[ps\] Time from its arrival to the end of the quantum, before which it is not handed over.
     pub(super) deferred: Time,
+    /// \[bytes\] Size in the model.
     pub(super) size: u64,
     pub(super) payload: Bytes,
     /// True if it was injected during measurement.

@@ -25,7 +25,9 @@ pub struct Latency {
 /// Collects latencies of messages.
 pub(super) struct Latencies {
     histogram: Histogram<u64>,
+    /// \[ps\] Sum of all latencies.
     sum: u128,
+    /// \[ps\] Greatest latency.
     max: Time,
 }
 

@@ -3,17 +3,17 @@
 //! # How
 //! Each guest has made a **promise**: the earliest time of any future injection. A cycle of the network is simulated
 //! once every promise lies beyond it, so that all its injections are known. A guest whose promise holds up the network
-//! gets its **turn**: the endpoint sends it its messages and a GoAhead, and waits for the end of the turn. The GoAhead is
-//! a **grant**: it names the time up to which the guest's clock may run before its turn ends. A **step** is the longest
-//! grant of a stepped guest, whose clock runs by itself; the grant of a causal guest, whose clock advances only with its
-//! actions, has no limit.
+//! gets its **turn**: the endpoint sends it its messages and a GoAhead, and waits for the end of the turn. The GoAhead
+//! is a **grant**: it names the time up to which the guest's clock may run before its turn ends. A **step** is the
+//! longest grant of a stepped guest, whose clock runs by itself; the grant of a causal guest, whose clock advances only
+//! with its actions, has no limit.
 //!
-//! A grant reaches no further than deliveries are certain: an injection that is not known yet, at the earliest
-//! promise t or later, affects nothing before t + H, where H is the interference horizon ([`Overheads::horizon`]). So
-//! in exact mode a message is always handed over before the guest's clock reaches its arrival, and results do not
-//! depend on the step. In quantised mode a grant is one step whatever the horizon; messages that arrive within it are
-//! handed over at its end, late. In real-time mode a grant also waits for the wall clock: a second of virtual time takes
-//! `factor` seconds of wall-clock time.
+//! A grant reaches no further than deliveries are certain: an injection that is not known yet, at the earliest promise
+//! t or later, affects nothing before t + H, where H is the interference horizon ([`Overheads::horizon`]). So in exact
+//! mode a message is always handed over before the guest's clock reaches its arrival, and results do not depend on the
+//! step. In quantised mode a grant is one step whatever the horizon; messages that arrive within it are handed over at
+//! its end, late. In real-time mode a grant also waits for the wall clock: a second of virtual time takes `factor`
+//! seconds of wall-clock time.
 //!
 //! A guest without the turn must be silent. If its connection is closed then, the guest is lost. Closed connections are
 //! detected while the network simulates ([`TrGen::attend`]), while another guest has the turn, and during waits for the
@@ -78,6 +78,7 @@ pub use watch::{Watch, WireLog};
 pub struct Live {
     rules: Rules,
     guests: Vec<Guest>,
+    /// The messages of the run.
     hub: Hub,
     /// When the simulation calls `generate` next.
     due: Next,

@@ -14,7 +14,9 @@ pub struct Region {
 /// When the two marks of one guest take effect; `None` for a mark that it has not set yet.
 #[derive(Clone, Copy, Default, Debug)]
 struct Marked {
+    /// The mark that opens the measurement.
     from: Option<Cycle>,
+    /// The mark that closes it.
     to: Option<Cycle>,
 }
 

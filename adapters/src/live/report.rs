@@ -65,9 +65,9 @@ pub struct LiveReport {
     pub injects: u64,
     /// Number of messages handed over to guests.
     pub deliveries: u64,
-    /// Number of messages that arrived but were not handed over, because their node had no guest, or its guest had left or
-    /// was lost. The sum with [`deliveries`](Self::deliveries) is [`injects`](Self::injects), unless messages are in flight
-    /// when a run ends early.
+    /// Number of messages that arrived but were not handed over, because their node had no guest, or its guest had left
+    /// or was lost. The sum with [`deliveries`](Self::deliveries) is [`injects`](Self::injects), unless messages are in
+    /// flight when a run ends early.
     pub undelivered: u64,
     /// Number of messages without a payload, which are missing from captures.
     pub bare: u64,
@@ -75,8 +75,8 @@ pub struct LiveReport {
     pub digest: u64,
     /// The digest at regular moments, if requested.
     pub waymarks: Vec<Waymark>,
-    /// \[ps\] Time from injection to hand-over of the messages that were measured and handed over. A wait for the end of a
-    /// guest's warm-up is excluded.
+    /// \[ps\] Time from injection to hand-over of the messages that were measured and handed over. A wait for the end
+    /// of a guest's warm-up is excluded.
     pub latency: Option<Latency>,
     /// Lag of virtual time behind the wall clock; only in real-time mode.
     pub behind: Option<Behind>,

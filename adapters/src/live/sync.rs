@@ -1,9 +1,10 @@
 //! Turns of causal guests where the arrival of a message is known when it is sent.
 //!
-//! The endpoint announces a message, with the time of its arrival, as soon as it is sent. A guest may process messages that
-//! arrive before its *earliest input time*, the time before which no unknown message can arrive. The endpoint keeps that
-//! time for each guest, and counts the protocol messages that the guests would exchange in a real distributed simulation.
-//! The network is simulated behind the guests, in the order of time, and computes each arrival again.
+//! The endpoint announces a message, with the time of its arrival, as soon as it is sent. A guest may process messages
+//! that arrive before its *earliest input time*, the time before which no unknown message can arrive. The endpoint
+//! keeps that time for each guest, and counts the protocol messages that the guests would exchange in a real
+//! distributed simulation. The network is simulated behind the guests, in the order of time, and computes each arrival
+//! again.
 //!
 //! Decision: docs/decisions/0129-synchronisation.md.
 
@@ -23,8 +24,8 @@ use super::{CHECK_INTERVAL, Live};
 /// How guests learn up to which time they may go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protocol {
-    /// All guests stop at each multiple of this time \[ps\]. If it is longer than the delay, messages that arrive before the
-    /// next multiple are handed over there, late.
+    /// All guests stop at each multiple of this time \[ps\]. If it is longer than the delay, messages that arrive
+    /// before the next multiple are handed over there, late.
     Quantum(Time),
     /// Each blocked guest promises the others the earliest arrival of anything that it may yet send.
     NullMessage,
@@ -65,6 +66,7 @@ pub(super) struct Synchronised {
     outputs: Vec<Time>,
     /// True for each guest that has made a promise since it was last blocked.
     has_promised: Vec<bool>,
+    /// The costs so far of each guest.
     pub(super) counts: Vec<SyncCounts>,
 }
 
@@ -79,8 +81,8 @@ impl Synchronised {
         }
     }
 
-    /// Updates the promises of all guests that are blocked or have announced how long they compute, and the input times.
-    /// Returns false if no promise has changed.
+    /// Updates the promises of all guests that are blocked or have announced how long they compute, and the input
+    /// times. Returns false if no promise has changed.
     fn promise(&mut self, guests: &[Guest], hub: &Hub) -> bool {
         let mut news = false;
         for (index, guest) in guests.iter().enumerate() {
@@ -111,7 +113,8 @@ impl Synchronised {
         news
     }
 
-    /// Raises the input times when all guests are blocked. `earliest` is the time \[ps\] of the earliest event of all guests.
+    /// Raises the input times when all guests are blocked. `earliest` is the time \[ps\] of the earliest event of all
+    /// guests.
     fn stop_all(&mut self, earliest: Time, guests: &[Guest], hub: &Hub) {
         let (until, rounds) = match self.by.protocol {
             Protocol::Quantum(quantum) => {
@@ -127,7 +130,8 @@ impl Synchronised {
         }
     }
 
-    /// True if none of the sources that a guest awaits can send a message that arrives before `time` \[ps\] and is not known.
+    /// True if none of the sources that a guest awaits can send a message that arrives before `time` \[ps\] and is not
+    /// known.
     fn cannot_send_before(&self, sources: &[u32], time: Time, hub: &Hub, guest: usize) -> bool {
         sources.iter().all(|&source| {
             let owner = hub.guest_at(trgen::NodeId(source));
@@ -200,8 +204,8 @@ impl Live {
         }
     }
 
-    /// Waits until one of the guests that have the turn sends a frame, and processes it. `due` are the guests that warnings
-    /// name.
+    /// Waits until one of the guests that have the turn sends a frame, and processes it. `due` are the guests that
+    /// warnings name.
     fn await_any_turn(&mut self, due: &[usize]) -> Result<(), SourceError> {
         let (begin, mut warnings) = (Instant::now(), 0);
         loop {

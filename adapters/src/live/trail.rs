@@ -24,6 +24,7 @@ pub(super) struct Trail {
     clock: Clock,
     /// \[ps\] The next moment.
     next: Time,
+    /// The digests so far, in the order of their moments.
     rows: Vec<Waymark>,
 }
 

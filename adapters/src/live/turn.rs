@@ -245,8 +245,8 @@ impl Live {
         (self.tell)(format!("waiting for {} s for {}{more}", waited.as_secs_f64(), names.join("; ")));
     }
 
-    /// Processes one frame of a guest that has the turn. Returns true if the caller need not wait for further frames: at
-    /// the end of the turn, or when the guest has announced that it computes.
+    /// Processes one frame of a guest that has the turn. Returns true if the caller need not wait for further frames:
+    /// at the end of the turn, or when the guest has announced that it computes.
     pub(super) fn process_frame(&mut self, index: usize, frame: Frame) -> Result<bool, Loss> {
         self.log('<', index, 0, frame.endpoint, frame.time, &frame.body);
         let entry = self.entry(frame.time);

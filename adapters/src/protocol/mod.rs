@@ -222,8 +222,8 @@ pub enum Body {
         /// \[ps\] The guest injects nothing before this time.
         until: Time,
     },
-    /// Guest: until its next turn it waits for Dones, and for messages of these nodes alone; the order of others does not
-    /// matter to it. From minor version 2 on.
+    /// Guest: until its next turn it waits for Dones, and for messages of these nodes alone; the order of others does
+    /// not matter to it. From minor version 2 on.
     Awaits {
         /// The nodes.
         sources: Vec<u32>,

@@ -34,7 +34,8 @@ use nic::{Input, Nic, Socket};
 
 /// Largest number of frames of all machines that wait for the relay.
 const WAITING: usize = 4096;
-/// Largest number of frames of one machine that have not left its node. Further ones are lost, as in a network interface.
+/// Largest number of frames of one machine that have not left its node. Further ones are lost, as in a network
+/// interface.
 const OUTSTANDING: u64 = 1024;
 /// Longest wait of the relay before it checks whether to go on.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
@@ -211,6 +212,7 @@ struct Port {
     node: u32,
     /// Number of frames that have not left the node.
     outstanding: u64,
+    /// Counts of frames.
     traffic: Traffic,
 }
 

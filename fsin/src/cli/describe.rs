@@ -126,8 +126,8 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
     };
     catalogue.retain(|(family, _)| wanted_family.is_none_or(|wanted_family| wanted_family == *family));
     let all = || catalogue.iter().flat_map(|(family, components)| components.iter().map(move |&one| (*family, one)));
-    // A pattern may have arguments: `zipf(2)`, `map(block:4, uniform)`. They are parsed only if no component has this name.
-    // True if this is the name or an alias of the component.
+    // A pattern may have arguments: `zipf(2)`, `map(block:4, uniform)`. They are parsed only if no component has this
+    // name. True if this is the name or an alias of the component.
     let called = |component: &Component, name: &str| component.name == name || aliases(component.name).contains(&name);
     let known = |name: &str| all().any(|(_, component)| called(component, name));
     let expr = Expr::parse(wanted).ok().filter(|expr| !known(wanted) && !expr.arguments.is_empty());

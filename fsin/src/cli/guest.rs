@@ -274,8 +274,8 @@ impl Failures {
         }
     }
 
-    /// The error of the command: the first failure of an admitted guest, which is the most informative one, and the number
-    /// of guests that were not admitted. `None` if all reached their end.
+    /// The error of the command: the first failure of an admitted guest, which is the most informative one, and the
+    /// number of guests that were not admitted. `None` if all reached their end.
     fn complaint(self) -> Option<Complaint> {
         let guests = self.played + self.inside.len() + self.outside.len();
         let outside = self.outside.len();

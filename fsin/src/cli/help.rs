@@ -231,8 +231,8 @@ fn with_common_flags(mut command: Command, name: &str) -> Command {
     })
 }
 
-/// Adds the possible values of a flag to its help text, unless the text names them: clap would list them in a line of its
-/// own.
+/// Adds the possible values of a flag to its help text, unless the text names them: clap would list them in a line of
+/// its own.
 fn with_values(arg: Arg) -> Arg {
     let values: Vec<String> = arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
     let Some(help) = arg.get_help().map(ToString::to_string) else { return arg };

@@ -126,7 +126,8 @@ impl Looking {
         Self::begin(matches, || of_experiment(experiment), stop)
     }
 
-    /// Starts the observers that the flags request; `None` without such flags. `stop` ends the run when it becomes true.
+    /// Starts the observers that the flags request; `None` without such flags. `stop` ends the run when it becomes
+    /// true.
     pub(crate) fn begin(
         matches: &ArgMatches,
         about: impl FnOnce() -> About,

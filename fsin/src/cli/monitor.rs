@@ -1,8 +1,8 @@
 //! `--monitor`: access to a run for viewers in other processes.
 //!
-//! Every viewer has a separate thread, which requests snapshots and writes them. The simulation never waits for a viewer:
-//! a slow one misses snapshots, and is disconnected when its connection has been full for [`PATIENCE`]. Data sent by
-//! viewers is discarded.
+//! Every viewer has a separate thread, which requests snapshots and writes them. The simulation never waits for a
+//! viewer: a slow one misses snapshots, and is disconnected when its connection has been full for [`PATIENCE`]. Data
+//! sent by viewers is discarded.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};

@@ -46,8 +46,8 @@ fn place(word: &str) -> Result<Place, String> {
     }
 }
 
-/// The writer of the file; `None` before the run. It is shared by the network, which writes packets, and the command, which
-/// closes it.
+/// The writer of the file; `None` before the run. It is shared by the network, which writes packets, and the command,
+/// which closes it.
 type Shared = Arc<Mutex<Option<Writer<Interface>>>>;
 
 /// Writes the packets that the network shows.

@@ -130,8 +130,8 @@ fn places(topology: &dyn Topology) -> Vec<Place> {
     }
 }
 
-/// Position in a grid: dimensions 0, 2, 4, ... extend to the right, the others upwards, as in heat maps. Each plane is beside
-/// or above the previous one.
+/// Position in a grid: dimensions 0, 2, 4, ... extend to the right, the others upwards, as in heat maps. Each plane is
+/// beside or above the previous one.
 fn cell(coordinates: &[u32], sizes: &[u32]) -> Place {
     let mut place = (STEP, STEP);
     let mut steps = (STEP, STEP);

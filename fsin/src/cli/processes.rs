@@ -13,6 +13,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Processes; those that still run are ended when this value is dropped.
 #[derive(Default)]
 pub(super) struct Processes {
+    /// The processes by number.
     children: Vec<Child>,
     /// The status of each process; `None` while it runs.
     ended: Vec<Option<ExitStatus>>,

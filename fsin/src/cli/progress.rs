@@ -95,6 +95,7 @@ impl Drop for Meter {
 
 /// Progress display of the points of a sweep.
 pub(crate) struct Points {
+    /// `None` if nothing is shown.
     bar: Option<ProgressBar>,
 }
 

@@ -166,8 +166,8 @@ fn tell_stopped(plan: &Plan, collected: &Collected, quiet: bool) -> usize {
         .count()
 }
 
-/// The figures of a result without the paths of files. The contents of files are compared by their hashes, and a path may
-/// have been relative to another folder.
+/// The figures of a result without the paths of files. The contents of files are compared by their hashes, and a path
+/// may have been relative to another folder.
 fn without_paths(result: &RunResult) -> Map<String, Value> {
     let mut result = result.clone();
     result.experiment.retain(|name, _| key(name).is_none_or(|key| key.kind != Kind::Path));

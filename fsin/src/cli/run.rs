@@ -110,7 +110,8 @@ fn last_words(performed: &Result<Performed, Complaint>) -> Vec<String> {
     }
 }
 
-/// Warnings of settings in a file or the environment that this experiment does not use. Unused flags are rejected earlier.
+/// Warnings of settings in a file or the environment that this experiment does not use. Unused flags are rejected
+/// earlier.
 fn without_effect(experiment: &Experiment) -> Vec<String> {
     let (settings, effective) = (experiment.settings(), experiment.effective());
     let unused = keys().iter().filter(|key| !effective.iter().any(|(used, _)| used.name == key.name));

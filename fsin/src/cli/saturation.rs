@@ -146,6 +146,7 @@ fn keep_highest(lists: &mut Lists) -> Result<(), SettingsError> {
 
 /// Outcome of the search of one experiment.
 struct Searched {
+    /// The interval that contains the saturation load.
     bracket: Bracket,
     /// The loads that were tried, in ascending order.
     probes: Vec<Tried>,
@@ -153,8 +154,8 @@ struct Searched {
     failure: Option<(f64, String)>,
 }
 
-/// Searches between 0 and the highest load, and calls `tried` after each load. `alone` tells that no other search runs in
-/// this process.
+/// Searches between 0 and the highest load, and calls `tried` after each load. `alone` tells that no other search runs
+/// in this process.
 fn search(
     experiment: &Experiment,
     bounds: Bounds,
@@ -313,21 +314,27 @@ fn table(found: &Saturations) -> String {
     text + &format!("{}, each to an interval of {}{confidence}\n", found.load_unit(), found.tolerance)
 }
 
-/// The saturation load of one network with one seed, as JSON.
+/// The saturation load of one network with one seed, as JSON. The names in the output are those of `rename`.
 #[derive(Serialize)]
 struct Found {
+    /// Version of the names and meanings.
     schema: u64,
+    /// True if the search was not interrupted.
     complete: bool,
     #[serde(rename = "saturation_load_phits_per_node_cycle")]
+    /// The saturation load; `None` if it was not found.
     load: Option<f64>,
     #[serde(rename = "carried_load_phits_per_node_cycle")]
+    /// The highest load that was carried.
     carried: f64,
     #[serde(rename = "saturated_load_phits_per_node_cycle")]
+    /// The lowest load that was not carried.
     saturated: Option<f64>,
     #[serde(rename = "peak_accepted_load_phits_per_node_cycle")]
     peak: Option<f64>,
     #[serde(rename = "peak_accepted_load_of_senders_phits_per_node_cycle")]
     peak_of_senders: Option<f64>,
+    /// The figures of each tried load.
     probes: Vec<Map<String, Value>>,
 }
 

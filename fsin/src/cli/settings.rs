@@ -50,8 +50,8 @@ pub(crate) fn one_experiment(settings: Settings) -> Result<Experiment, SettingsE
     })
 }
 
-/// Adds to an error of a flag the syntax for several values, if the word looks like several values. `several` returns the
-/// flags to write, and `say` makes the remedy of them.
+/// Adds to an error of a flag the syntax for several values, if the word looks like several values. `several` returns
+/// the flags to write, and `say` makes the remedy of them.
 pub(crate) fn with_several(
     SettingsError { error, origin }: SettingsError,
     several: impl Fn(&Key) -> Option<Phrase>,

@@ -103,8 +103,8 @@ pub(crate) struct Showing {
 }
 
 impl Showing {
-    /// Shows the points of a plan, with the results of earlier runs. `at_once` is the number of points that run at the same
-    /// time. `stop` ends the sweep when it becomes true.
+    /// Shows the points of a plan, with the results of earlier runs. `at_once` is the number of points that run at the
+    /// same time. `stop` ends the sweep when it becomes true.
     pub(crate) fn begin(
         _: Request,
         store: &Store,

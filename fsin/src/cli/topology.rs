@@ -18,8 +18,8 @@ use super::{Complaint, Exit};
 /// Output formats.
 pub(crate) const FORMATS: [&str; 4] = ["table", "json", "dot", "svg"];
 
-/// Largest number of nodes of a network that is not vertex-transitive. Its survey counts from each node, and takes minutes
-/// for so many.
+/// Largest number of nodes of a network that is not vertex-transitive. Its survey counts from each node, and takes
+/// minutes for so many.
 const MAX_NODES_COUNTED_FROM_EACH: usize = 1 << 16;
 
 /// Largest number of nodes of any network. The survey of so many takes gigabytes of memory.
@@ -202,8 +202,8 @@ fn dot_of_switches(network: &Switched, blocked: &[Ends]) -> String {
     }
     for switch in switches() {
         for port in (0..fabric.ports()).map(|port| Port(port as u8)) {
-            // Each link is written from its end with the lower number. Links to endpoints, whose numbers are lower than those
-            // of all switches, are left out.
+            // Each link is written from its end with the lower number. Links to endpoints, whose numbers are lower than
+            // those of all switches, are left out.
             if let Some(there) = fabric.neighbour(switch, port).filter(|&there| there > switch) {
                 let delay = Some(fabric.wire(switch, port)).filter(|&cycles| cycles > 0);
                 let broken = is_blocked(blocked, switch, port).then(|| "style=dashed".to_owned());

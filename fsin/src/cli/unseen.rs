@@ -1,5 +1,5 @@
-//! Replaces the modules `looking` and `showing` in a build without the feature `tui`, in which runs cannot be observed. The
-//! names are those of these modules.
+//! Replaces the modules `looking` and `showing` in a build without the feature `tui`, in which runs cannot be observed.
+//! The names are those of these modules.
 
 use std::sync::atomic::AtomicBool;
 

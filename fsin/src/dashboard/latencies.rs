@@ -30,7 +30,8 @@ pub(super) fn summary(now: &Distribution, earlier: Option<&Distribution>) -> Sum
     }
 }
 
-/// Puts values and their counts into bins, sixteen for each doubling of the value. A bin is its largest value and its count.
+/// Puts values and their counts into bins, sixteen for each doubling of the value. A bin is its largest value and its
+/// count.
 fn bins(values: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let mut bins: Vec<(u64, u64)> = Vec::new();
     for &(value, count) in values {

@@ -51,8 +51,8 @@ pub fn of_plan(plan: &Plan, name: &str, at_once: usize) -> Sweep {
     }
 }
 
-/// The name of a point for display, with the most distinctive setting first: `load 0.35, seed 1, bubble:smart`. `along` is
-/// the index of the axis along which curves are drawn.
+/// The name of a point for display, with the most distinctive setting first: `load 0.35, seed 1, bubble:smart`. `along`
+/// is the index of the axis along which curves are drawn.
 fn name_of(plan: &Plan, along: Option<usize>, values: &[String]) -> String {
     let pair = |at: usize| (plan.axes[at].key.clone(), short(&values[at]));
     let seed = plan.axis("seed").filter(|&seed| Some(seed) != along);

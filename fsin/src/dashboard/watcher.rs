@@ -19,8 +19,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(4);
 const FIRST: u64 = 16;
 /// \[cycles\] Longest interval between two polls.
 const LONGEST: u64 = 1 << 30;
-/// Wall-clock time between two snapshots divided by the time that taking a snapshot costs: the run is slowed down by at most
-/// 2 %.
+/// Wall-clock time between two snapshots divided by the time that taking a snapshot costs: the run is slowed down by at
+/// most 2 %.
 const COST_RATIO: u32 = 50;
 /// Interval at which a pause checks whether it should end.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -29,7 +29,9 @@ const PATIENCE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct Watcher<'a> {
     feed: Arc<Feed>,
+    /// Commands of the user.
     commands: Receiver<Command>,
+    /// Ends a pause when it becomes true.
     stop: &'a AtomicBool,
     sampler: Sampler,
     recorder: Option<Recorder>,

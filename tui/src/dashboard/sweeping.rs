@@ -32,11 +32,13 @@ struct Watched {
 #[derive(Debug)]
 pub struct Sweeping<'a> {
     events: Receiver<Event>,
+    /// Set when the user wants the sweep to end.
     stop: &'a AtomicBool,
     /// When the sweep began.
     begun: Instant,
     /// Running points, in the order of their starts; `None` for a point that cannot be viewed.
     running: Vec<(usize, Option<Run>)>,
+    /// The displayed run, if a point has been displayed that is still running.
     watched: Option<Watched>,
     /// News that the dashboard has not fetched yet.
     news: VecDeque<News>,
@@ -102,8 +104,8 @@ impl<'a> Sweeping<'a> {
         }
     }
 
-    /// Fetches the latest snapshot of the displayed run, or requests one. The first snapshot follows the description of the
-    /// run.
+    /// Fetches the latest snapshot of the displayed run, or requests one. The first snapshot follows the description of
+    /// the run.
     fn poll_watched(&mut self) {
         let Some(watched) = self.watched else { return };
         let Some(run) = self.run(watched.point) else { return };

@@ -52,11 +52,13 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
 
 /// \[columns\] Width of the name of a row.
 const NAME: usize = 17;
-/// The statistics of a row: heading, width, and rank. Where there is little room, columns with a lower rank are kept longer.
+/// The statistics of a row: heading, width, and rank. Where there is little room, columns with a lower rank are kept
+/// longer.
 const COLUMNS: [(&str, usize, usize); 7] =
     [("packets", 9, 0), ("mean", 10, 1), ("p50", 8, 3), ("p90", 8, 5), ("p99", 8, 2), ("p99.9", 8, 6), ("max", 8, 4)];
 
-/// The indices of the statistics that fit, in their order. Others are left out, because a truncated number would be misread.
+/// The indices of the statistics that fit, in their order. Others are left out, because a truncated number would be
+/// misread.
 fn columns(width: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..COLUMNS.len()).collect();
     order.sort_by_key(|&column| COLUMNS[column].2);

@@ -21,8 +21,8 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Fairness over the nodes from which packets were received: Jain's index, and the least number of packets divided by the
-/// mean. `None` if no packet was received.
+/// Fairness over the nodes from which packets were received: Jain's index, and the least number of packets divided by
+/// the mean. `None` if no packet was received.
 fn fairness(received: &[u64]) -> Option<(f64, f64)> {
     let served: Vec<f64> = received.iter().filter(|&&packets| packets > 0).map(|&packets| packets as f64).collect();
     let sum: f64 = served.iter().sum();

@@ -67,7 +67,8 @@ fn head(app: &App, sweep: &Sweep, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Index of the first curve to draw. Curves are drawn in groups of [`LETTERS`], and the group with the selected point is shown.
+/// Index of the first curve to draw. Curves are drawn in groups of [`LETTERS`], and the group with the selected point
+/// is shown.
 fn first_curve(app: &App, sweep: &Sweep) -> usize {
     let chosen = app.chosen_point().and_then(|point| sweep.points.get(point)).map_or(0, |point| point.curve);
     chosen / LETTERS * LETTERS

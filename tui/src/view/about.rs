@@ -38,8 +38,8 @@ pub struct About {
     pub layout: Layout,
     /// The ports of every router: `X+`, `X-`, ...
     pub ports: Vec<String>,
-    /// The router at the other end of each link, by router and port (index router x ports + port); `None` where there is no
-    /// link. Empty if links are not shown one by one.
+    /// The router at the other end of each link, by router and port (index router x ports + port); `None` where there
+    /// is no link. Empty if links are not shown one by one.
     pub links: Vec<Option<u32>>,
     /// \[phits\] Capacity of the transit queues at the input of a port.
     pub transit_phits: u32,

@@ -123,8 +123,8 @@ impl History {
         let (before, now) = (self.base.as_ref()?, self.latest.as_ref()?);
         let headers = now.crossed.get(link)?.checked_sub(*before.crossed.get(link)?)?;
         let cycles = now.cycle.checked_sub(before.cycle).filter(|&cycles| cycles > 0)?;
-        // Only headers are counted: the other phits of a packet whose header crosses at the end of the interval cross later, so
-        // that the result could exceed 1.
+        // Only headers are counted: the other phits of a packet whose header crosses at the end of the interval cross
+        // later, so that the result could exceed 1.
         Some((headers as f64 * f64::from(about.packet_phits) / cycles as f64 / about.capacity).min(1.0))
     }
 }

@@ -12,8 +12,8 @@ pub(super) fn size(area: Rect) -> (usize, usize) {
     (usize::from(area.width) * 2, usize::from(area.height) * 4)
 }
 
-/// Draws a line between two dots, where (0, 0) is the dot at the upper left. It adds to the dots of other lines in a cell, and
-/// replaces letters. Returns the cells along the line, in order.
+/// Draws a line between two dots, where (0, 0) is the dot at the upper left. It adds to the dots of other lines in a
+/// cell, and replaces letters. Returns the cells along the line, in order.
 pub(super) fn line(
     buffer: &mut Buffer,
     area: Rect,

@@ -43,8 +43,8 @@ fn mark(number: usize) -> char {
     MARKS[number % MARKS.len()]
 }
 
-/// The least of 1, 2, 3, 5 and 7.5 times a power of ten that is not below `value`, within 0.1 %; 1 for values that are not
-/// positive.
+/// The least of 1, 2, 3, 5 and 7.5 times a power of ten that is not below `value`, within 0.1 %; 1 for values that are
+/// not positive.
 #[must_use]
 pub fn nice(value: f64) -> f64 {
     if !value.is_finite() || value <= 0.0 {

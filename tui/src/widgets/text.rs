@@ -60,7 +60,8 @@ pub fn fitting(text: &str, width: usize) -> String {
     format!("{}...", shown.trim_end_matches([' ', '|']).to_owned() + if shown.is_empty() { "" } else { " " })
 }
 
-/// As many parts as fit completely into `width` columns, with `between` between them. The first one is cut if it does not fit.
+/// As many parts as fit completely into `width` columns, with `between` between them. The first one is cut if it does
+/// not fit.
 #[must_use]
 pub fn whole(parts: &[String], between: &str, width: usize) -> String {
     let Some((first, others)) = parts.split_first() else { return String::new() };

@@ -38,7 +38,8 @@ unsafe extern "C" fn MPIR_Dup_fn(
     SUCCESS
 }
 
-/// Calls the copy function of an attribute. Returns the value for the new object; `None` if the attribute is not copied.
+/// Calls the copy function of an attribute. Returns the value for the new object; `None` if the attribute is not
+/// copied.
 pub(crate) fn call_copy(handle: c_int, keyval: c_int, value: isize) -> Outcome<Option<isize>> {
     let Some(&Keyval { copy, extra, proxies, .. }) = w().keyvals.get(keyval) else { return Ok(None) };
     if copy == 0 {
@@ -91,8 +92,8 @@ fn check_key(keyval: c_int) -> Outcome {
     }
 }
 
-/// The value of a predefined attribute of `MPI_COMM_WORLD`; `None` for a key of the program. A call of C gets a pointer to
-/// the value, a call of Fortran the value itself.
+/// The value of a predefined attribute of `MPI_COMM_WORLD`; `None` for a key of the program. A call of C gets a pointer
+/// to the value, a call of Fortran the value itself.
 pub(crate) fn predefined(keyval: c_int) -> Option<c_int> {
     Some(match keyval {
         0x6440_0001 | 0x6440_0002 => TAG_UB,
@@ -107,8 +108,8 @@ pub(crate) fn predefined(keyval: c_int) -> Option<c_int> {
     })
 }
 
-/// Reads an attribute of a communicator: `Ok` with a value that the program has set, `Err` with the value of a predefined
-/// attribute, or `None`.
+/// Reads an attribute of a communicator: `Ok` with a value that the program has set, `Err` with the value of a
+/// predefined attribute, or `None`.
 pub(crate) fn comm_attribute(comm: c_int, keyval: c_int) -> Outcome<Option<Result<isize, c_int>>> {
     let found = communicator::get(comm)?;
     if let Some(value) = predefined(keyval) {

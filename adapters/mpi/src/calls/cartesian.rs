@@ -51,8 +51,8 @@ fn rank_at(sizes: &[i64], periods: &[bool], at: &[i64]) -> Option<c_int> {
     Some(rank as c_int)
 }
 
-/// Replaces the sizes that are 0, so that the product of all sizes is `nodes`. The new sizes are as equal as possible and
-/// in descending order.
+/// Replaces the sizes that are 0, so that the product of all sizes is `nodes`. The new sizes are as equal as possible
+/// and in descending order.
 fn dimensions(nodes: i64, sizes: &mut [c_int]) -> Outcome {
     let fixed: i64 = sizes.iter().filter(|&&size| size > 0).map(|&size| i64::from(size)).product();
     if sizes.iter().any(|&size| size < 0) || nodes < 1 || nodes % fixed != 0 {
@@ -107,8 +107,8 @@ fn create(comm: c_int, sizes: Vec<i64>, periods: Vec<bool>) -> Outcome<c_int> {
 /// A neighbour and the tag of the message from or to it.
 type Neighbour = (c_int, c_int);
 
-/// The neighbours from which this rank receives in neighbourhood collectives, and those to which it sends. In a grid each
-/// dimension has two tags, one for each direction, because both neighbours may be the same rank.
+/// The neighbours from which this rank receives in neighbourhood collectives, and those to which it sends. In a grid
+/// each dimension has two tags, one for each direction, because both neighbours may be the same rank.
 pub(crate) fn neighbourhood(comm: c_int) -> Outcome<(Vec<Neighbour>, Vec<Neighbour>)> {
     let found = get(comm)?;
     let own = found.rank as c_int;

@@ -17,8 +17,8 @@ use crate::world::{Error, Outcome, error};
 
 /// A buffer of the program: address, number of values, datatype.
 pub(crate) type Buffer = (usize, i64, c_int);
-/// A buffer of the program with a block for each rank: address, counts, displacements (in extents or bytes), and either one
-/// datatype for all or one for each rank.
+/// A buffer of the program with a block for each rank: address, counts, displacements (in extents or bytes), and either
+/// one datatype for all or one for each rank.
 pub(crate) type Buffers = (usize, Vec<i64>, Vec<i64>, Vec<c_int>);
 
 /// Rank and size of a communicator.
@@ -201,8 +201,8 @@ fn place(data: &mut Data, into: &Buffers, key: impl Fn(u32) -> (u32, u32), exten
     }
 }
 
-/// The type of each rank's block and the unit of its displacement \[bytes\]: 1 if displacements are in `bytes`, otherwise
-/// the extent of the type.
+/// The type of each rank's block and the unit of its displacement \[bytes\]: 1 if displacements are in `bytes`,
+/// otherwise the extent of the type.
 fn types_of(buffers: &Buffers, bytes: bool) -> Outcome<(Vec<Type>, Vec<i64>)> {
     let found: Outcome<Vec<Type>> = buffers
         .1
@@ -299,7 +299,8 @@ pub(crate) fn allgather(from: Buffer, into: Buffers, same: bool, comm: c_int) ->
     collective::begin(comm, operation, |algorithm| blocks(own, route(algorithm)), Box::new(finish))
 }
 
-/// Begins an all-to-all, with blocks of the same size if `same`. Displacements are in bytes if `bytes`, else in extents.
+/// Begins an all-to-all, with blocks of the same size if `same`. Displacements are in bytes if `bytes`, else in
+/// extents.
 pub(crate) fn alltoall(from: Buffers, into: Buffers, same: bool, bytes: bool, comm: c_int) -> Outcome<c_int> {
     let (rank, size) = shape(comm)?;
     let from = if is_in_place(from.0 as P) { into.clone() } else { from };

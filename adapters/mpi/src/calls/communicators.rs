@@ -53,7 +53,8 @@ pub(crate) fn make(parent: c_int, members: Vec<usize>) -> Outcome<c_int> {
     Ok(w().comms.add(Comm { errhandler, ..Comm::new(context, members, rank, "") }))
 }
 
-/// Makes one communicator for each colour; its ranks are in the order of their keys. Returns that of this rank's colour.
+/// Makes one communicator for each colour; its ranks are in the order of their keys. Returns that of this rank's
+/// colour.
 pub(crate) fn split(comm: c_int, colour: c_int, key: c_int) -> Outcome<c_int> {
     let all = exchange(comm, [colour, key])?;
     let group = Rc::clone(&get(comm)?.group);

@@ -49,8 +49,8 @@ fn scaled(places: &[i64], extent: i64) -> Vec<i64> {
     places.iter().map(|place| place * extent).collect()
 }
 
-/// A type of blocks of different types, with lengths in values and places in bytes. The pseudo-types `MPI_LB` and `MPI_UB`
-/// occupy no data and set the bounds.
+/// A type of blocks of different types, with lengths in values and places in bytes. The pseudo-types `MPI_LB` and
+/// `MPI_UB` occupy no data and set the bounds.
 fn structure(lengths: &[i64], places: &[i64], handles: &[c_int], how: Made) -> Outcome<Type> {
     const LOWER: c_int = 0x4c00_0010;
     const UPPER: c_int = 0x4c00_0011;

@@ -85,8 +85,8 @@ fn create(local: c_int, leader: c_int, peer: c_int, remote_leader: c_int, tag: c
     Ok(w().comms.add(Comm { remote: Some(Rc::new(remote)), errhandler, ..made }))
 }
 
-/// Merges both groups into one communicator. The ranks of the group that gives `high` as true come last; if both give the
-/// same, the group with the lower first rank in the world comes first.
+/// Merges both groups into one communicator. The ranks of the group that gives `high` as true come last; if both give
+/// the same, the group with the lower first rank in the world comes first.
 fn merge(comm: c_int, high: bool) -> Outcome<c_int> {
     let other = remote(comm)?;
     let found = get(comm)?;

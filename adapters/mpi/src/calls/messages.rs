@@ -318,8 +318,8 @@ fn status_of(message: &Message, comm: c_int) -> Status {
     status
 }
 
-/// Searches for a message, and waits for it if `blocks`. Returns its position in the queue of unexpected messages and its
-/// status.
+/// Searches for a message, and waits for it if `blocks`. Returns its position in the queue of unexpected messages and
+/// its status.
 fn probe(from: I, tag: I, comm: I, blocks: bool) -> Outcome<Option<(usize, Status)>> {
     let found = communicator::get(comm)?;
     let ((source, tag), context) = (filter(found, from, tag).map_err(with_comm(comm))?, found.context);

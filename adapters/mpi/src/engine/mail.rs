@@ -18,12 +18,14 @@ use crate::world::{self, w};
 
 /// Kind of a message of the program.
 const PLAIN: u8 = 0;
-/// Kind of a synchronous message: its sender waits until it is received. The note is the handle of the sender's request.
+/// Kind of a synchronous message: its sender waits until it is received. The note is the handle of the sender's
+/// request.
 const SYNCHRONOUS: u8 = 1;
-/// Kind of the answer to a synchronous message, after its receive has begun. The note is that of the synchronous message.
+/// Kind of the answer to a synchronous message, after its receive has begun. The note is that of the synchronous
+/// message.
 const MATCHED: u8 = 2;
-/// Kind of a message of a collective. The note is a code of the operation and its root, which the receiver compares with
-/// its own.
+/// Kind of a message of a collective. The note is a code of the operation and its root, which the receiver compares
+/// with its own.
 pub(crate) const COLLECTIVE: u8 = 3;
 /// \[bytes\] Size of the envelope that precedes the data: kind, tag, context, number, note.
 const ENVELOPE: usize = 36;
@@ -36,6 +38,7 @@ pub(crate) struct Message {
     /// The sender, as a rank of the world.
     pub(crate) source: usize,
     pub(crate) tag: i64,
+    /// The context of its communicator, with the bits of its lane and kind.
     pub(crate) context: u64,
     /// Its meaning depends on the kind.
     pub(crate) note: u64,
@@ -71,9 +74,11 @@ impl Owner {
 /// A posted receive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Posted {
+    /// The operation that gets the message.
     pub(crate) owner: Owner,
     /// The expected sender, as a rank of the world; `None` for any.
     pub(crate) source: Option<usize>,
+    /// The expected tag; `None` for any.
     pub(crate) tag: Option<i64>,
     pub(crate) context: u64,
     /// \[ps\] Time of its posting.
@@ -83,6 +88,7 @@ pub(crate) struct Posted {
 }
 
 impl Posted {
+    /// True if the message matches the receive.
     fn accepts(&self, message: &Message) -> bool {
         self.context == message.context
             && self.source.is_none_or(|source| source == message.source)
@@ -149,8 +155,8 @@ impl Mail {
     }
 }
 
-/// Sends data with the modelled size of `bytes`. Returns true if the send is complete for the program. Otherwise the send
-/// of `owner` is completed when the message has left.
+/// Sends data with the modelled size of `bytes`. Returns true if the send is complete for the program. Otherwise the
+/// send of `owner` is completed when the message has left.
 pub(crate) fn transmit(
     kind: u8,
     to: usize,
@@ -278,8 +284,8 @@ fn dispatch(message: Message) {
     match mail.posted.iter().position(|posted| posted.accepts(&message)) {
         Some(position) => {
             if let Some(posted) = mail.posted.remove(position) {
-                // Events are processed when the rank waits: a receive may have been posted after the arrival. A wait for
-                // named sources processes some events before others that precede them in the order of arrivals.
+                // Events are processed when the rank waits: a receive may have been posted after the arrival. A wait
+                // for named sources processes some events before others that precede them in the order of arrivals.
                 let is_behind = |frontier: Order| w().deterministic && message.order < frontier;
                 let before = message.time < posted.time || is_behind(posted.frontier);
                 w().statistics.unexpected += u64::from(before);

@@ -55,6 +55,7 @@ pub(crate) enum What {
 
 /// An operation in progress.
 pub(crate) struct Request {
+    /// Its operation.
     pub(crate) what: What,
     pub(crate) state: State,
     pub(crate) status: Status,

@@ -108,8 +108,8 @@ pub(crate) fn catch_up() {
     }
 }
 
-/// Waits for the next event and returns it. In deterministic mode only messages of the sources that can end the wait are
-/// considered, if these sources are known.
+/// Waits for the next event and returns it. In deterministic mode only messages of the sources that can end the wait
+/// are considered, if these sources are known.
 fn next(until: Until) -> Event {
     let world = w();
     if let Some(event) = world.mail.held.pop_front() {
@@ -127,8 +127,9 @@ fn next(until: Until) -> Event {
 
 /// Waits until `is_over` becomes true by a message.
 ///
-/// The time is attributed to the rank that is waited for. If there are several, as in a collective, each part of the wait
-/// is attributed to the rank whose message ended it, so that the order in which events are processed does not matter.
+/// The time is attributed to the rank that is waited for. If there are several, as in a collective, each part of the
+/// wait is attributed to the rank whose message ended it, so that the order in which events are processed does not
+/// matter.
 pub(crate) fn wait(awaited: Awaited, until: Until, is_over: impl Fn() -> bool) {
     w().charge();
     if matches!(until, Until::Any) {

@@ -1,9 +1,9 @@
 //! A plugin of QEMU that makes its machine a stepped guest of a simulated network.
 //!
-//! `qemu-system-x86_64 -plugin libfsin_qemu_plugin.so,address=unix:/run/network,node=0,peers=0+1 ...` joins QEMU's hub 0,
-//! to which the machine's network interface is connected (`-netdev hubport,hubid=0`). One timer of the machine's clock
-//! ends its steps: its callback waits, under QEMU's global lock, until the network lets the machine go on, so that the
-//! machine's clock stands still. `fsin machines up` writes the whole command line.
+//! `qemu-system-x86_64 -plugin libfsin_qemu_plugin.so,address=unix:/run/network,node=0,peers=0+1 ...` joins QEMU's hub
+//! 0, to which the machine's network interface is connected (`-netdev hubport,hubid=0`). One timer of the machine's
+//! clock ends its steps: its callback waits, under QEMU's global lock, until the network lets the machine go on, so
+//! that the machine's clock stands still. `fsin machines up` writes the whole command line.
 //!
 //! Two rules keep a machine deterministic. Its clock must count instructions (`-icount`). And the timer is armed once
 //! in a callback, as its last act: with `-icount sleep=off`, arming a timer while the processor idles moves the clock
@@ -57,10 +57,13 @@ struct Shared {
 /// The network interface of the machine.
 struct Card {
     machine: Machine,
+    /// The client of QEMU's hub that sends frames to the machine.
     client: Client,
+    /// The timer that ends the steps of the machine.
     timer: Timer,
 }
 
+/// The state, from the call of `qemu_plugin_install` to the end of QEMU.
 static SHARED: Mutex<Option<Shared>> = Mutex::new(None);
 
 /// Locks the shared state.

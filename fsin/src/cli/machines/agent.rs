@@ -1,8 +1,8 @@
 //! Commands for machines that are up, through the second serial port of each machine.
 //!
-//! A command is sent as a line of hexadecimal digits. The machine returns the output of the command unchanged, followed by
-//! a record separator (byte 30), the exit status, and a newline. The machine sends a record separator and `ready` once it
-//! accepts commands. The line `stop` ends a command that runs.
+//! A command is sent as a line of hexadecimal digits. The machine returns the output of the command unchanged, followed
+//! by a record separator (byte 30), the exit status, and a newline. The machine sends a record separator and `ready`
+//! once it accepts commands. The line `stop` ends a command that runs.
 
 use std::fmt::Display;
 use std::fs;
@@ -61,8 +61,8 @@ fn await_ready(folder: &Path, machine: usize, stop: &AtomicBool) -> Result<(), C
     Ok(())
 }
 
-/// Has a machine run a command, and copies its output to `to`. Returns its exit status; `None` if the machine ends first,
-/// or the command goes on after [`STOP`], which is sent when `stop` becomes true.
+/// Has a machine run a command, and copies its output to `to`. Returns its exit status; `None` if the machine ends
+/// first, or the command goes on after [`STOP`], which is sent when `stop` becomes true.
 fn perform(machine: &mut UnixStream, command: &str, to: &mut dyn Write, stop: &AtomicBool) -> io::Result<Option<u8>> {
     let mut line: String = command.bytes().map(|byte| format!("{byte:02x}")).collect();
     line.push('\n');

@@ -14,8 +14,8 @@ use crate::cli::{Complaint, Exit, output};
 /// The key Ctrl-], which leaves the console.
 const ESCAPE: u8 = 0x1d;
 
-/// The terminal in raw mode. The value is its former settings, which are restored when it is dropped; `None` if stdin is
-/// not a terminal.
+/// The terminal in raw mode. The value is its former settings, which are restored when it is dropped; `None` if stdin
+/// is not a terminal.
 struct Raw(Option<String>);
 
 /// Runs `stty` and returns its output; `None` if it fails.

@@ -37,7 +37,9 @@ pub(super) struct Order {
     collectives: String,
     /// The MPI library that ranks load.
     library: std::path::PathBuf,
+    /// The network.
     pub(super) model: Model,
+    /// The rules for the ranks as guests.
     rules: Rules,
     /// The synchronisation of the ranks; `None` for a central order.
     synchronisation: Option<Synchronisation>,
@@ -80,6 +82,7 @@ pub(super) struct Finished {
     pub(super) result: RunResult,
     /// How it ended.
     pub(super) ended: Ended,
+    /// The warnings of the results, for the user.
     pub(super) warnings: Vec<String>,
     /// True if the user has stopped it.
     pub(super) interrupted: bool,

@@ -29,9 +29,10 @@ impl Contexts {
 
 /// Parses the recording of one rank, on a network whose cycle has `cycle` picoseconds; `None` if it is damaged.
 ///
-/// In a replay the event after a computation may take place in the last cycle of the computation, also at the beginning of
-/// the run (docs/decisions/0010-computation-times.md); a live rank computes to the end of that cycle. An additional cycle
-/// at the beginning puts each event of the replay into the cycle of the live run, on which random draws of routers depend.
+/// In a replay the event after a computation may take place in the last cycle of the computation, also at the beginning
+/// of the run (docs/decisions/0010-computation-times.md); a live rank computes to the end of that cycle. An additional
+/// cycle at the beginning puts each event of the replay into the cycle of the live run, on which random draws of
+/// routers depend.
 fn events(text: &str, cycle: u64, contexts: &mut Contexts) -> Option<Vec<Event>> {
     let mut cancelled = HashSet::new();
     let mut open = HashSet::new();

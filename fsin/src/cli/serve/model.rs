@@ -39,8 +39,8 @@ pub(in crate::cli) fn model(matches: &ArgMatches, guests: Option<usize>) -> Resu
     let model = named(&word).unwrap_or(MODELS[0]);
     for key in live_keys() {
         let Some((value, origin)) = given(matches, key) else { continue };
-        // In other runs only tasks use the rate of links, and the flag is refused without them. Here it always gives the
-        // length of a cycle: as a default it is never refused.
+        // In other runs only tasks use the rate of links, and the flag is refused without them. Here it always gives
+        // the length of a cycle: as a default it is never refused.
         let is_rate = key.name == "bandwidth" && model.understands(key.name);
         settings.set(key.name, value, if is_rate { Origin::Default } else { origin })?;
     }

@@ -6,8 +6,8 @@ use fsin::words::counted;
 /// Maximum number of lost guests to name.
 const SHOWN: usize = 16;
 
-/// A warning if the measured region differs from the requested one. `phase` is the phase of the measurement at the end of
-/// the run: 0 before, 1 during, 2 after it.
+/// A warning if the measured region differs from the requested one. `phase` is the phase of the measurement at the end
+/// of the run: 0 before, 1 during, 2 after it.
 pub(in crate::cli) fn of_region(Region { from, to }: &Region, phase: u64) -> Option<String> {
     match phase {
         0 => Some(format!("nothing was measured: no guest, or not all of them, set the mark `{from}`")),
@@ -37,8 +37,8 @@ pub(in crate::cli) fn of_pace(behind: Option<Behind>, factor: f64) -> Option<Str
     ))
 }
 
-/// Warnings of lost guests, and of messages that were not delivered or not captured. `pcap` is true if payloads were to be
-/// captured.
+/// Warnings of lost guests, and of messages that were not delivered or not captured. `pcap` is true if payloads were to
+/// be captured.
 pub(in crate::cli) fn of_guests(report: &LiveReport, lost: LostGuest, pcap: bool) -> Vec<String> {
     let mut all = Vec::new();
     // With another policy a lost guest ends the run, whose error names it.

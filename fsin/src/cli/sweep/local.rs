@@ -1,5 +1,5 @@
-//! Points that run on this machine. Each runs in a separate process, so that a failure affects that point alone, also if it
-//! runs out of memory. With a dashboard, which needs access to the points, they are threads of this process.
+//! Points that run on this machine. Each runs in a separate process, so that a failure affects that point alone, also
+//! if it runs out of memory. With a dashboard, which needs access to the points, they are threads of this process.
 
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
@@ -241,12 +241,12 @@ fn run_in_process(store: &Store, point: &Point, stop: &AtomicBool) -> Result<Ran
 /// Longest interval between two checks whether a process has ended.
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// Describes why the process of a point ended without a result, with the first lines of its output. Later lines may be a
-/// backtrace.
+/// Describes why the process of a point ended without a result, with the first lines of its output. Later lines may be
+/// a backtrace.
 fn describe_end(status: ExitStatus, output: &str) -> String {
     let how = match status.signal() {
-        // The kernel sends SIGKILL when memory runs out. Terminals send other signals, and a batch system would send it to
-        // the sweep.
+        // The kernel sends SIGKILL when memory runs out. Terminals send other signals, and a batch system would send it
+        // to the sweep.
         Some(9) => {
             "its process was killed (signal 9), as the system does when memory runs out; use fewer --jobs, or a smaller \
              network or load"
