@@ -52,7 +52,7 @@ fn mark_of(frame: &[u8]) -> Option<String> {
     (header[12..] == MARKS.to_be_bytes()).then(|| String::from_utf8_lossy(label).into_owned())
 }
 
-/// What became of a frame of a machine.
+/// The treatment of a frame that a machine sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Taken {
     /// The frame was sent into the network, or dropped because no node has its destination address.

@@ -106,8 +106,8 @@ impl Stream {
 /// The waiting strategy of a side: it spins for a moment before it sleeps, since waking up takes longer than most
 /// answers.
 ///
-/// Where answers take longer than that moment it soon sleeps at once, and spins again only rarely, so that a run with
-/// many guests, or with slow ones, spends no processor time on spinning.
+/// If answers take longer than that moment, the side spins more and more rarely and otherwise sleeps at once, so that a
+/// run with many guests, or with slow ones, spends no processor time on spinning.
 #[derive(Debug, Default)]
 struct Watchfulness {
     /// Number of consecutive waits in which spinning was in vain.

@@ -48,9 +48,9 @@ pub(crate) enum Topology {
 pub(crate) struct Comm {
     /// Distinguishes its messages from those of others; the same on all of its ranks.
     pub(crate) context: u64,
-    /// The rank in the world of each of its ranks.
+    /// Its members by rank, as ranks of the world.
     pub(crate) group: Rc<Vec<usize>>,
-    /// The ranks of the world in the other group, if this is an intercommunicator.
+    /// The members of the other group, if this is an intercommunicator.
     pub(crate) remote: Option<Rc<Vec<usize>>>,
     /// The rank of this process in the communicator.
     pub(crate) rank: usize,
@@ -130,7 +130,8 @@ impl Comm {
     /// world. All members compute the same context, because they make communicators in the same order.
     pub(crate) fn next_context(&mut self, first: usize) -> u64 {
         self.made += 1;
-        // The first three bits distinguish kinds of messages.
+        // The upper three bits are left to kinds of messages. Bit 32 is set, so that no result is the context of a
+        // predefined communicator.
         mix2(mix2(self.context, self.made), first as u64) >> 3 | 1 << 32
     }
 }

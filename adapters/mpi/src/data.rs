@@ -1,4 +1,4 @@
-//! What the messages of a collective carry.
+//! The data that the messages of a collective carry.
 //!
 //! The messages, their order and their modelled sizes are those of [`trgen::trace::collectives`]. What each carries is
 //! decided here: blocks with their origin and destination, or contributions to a reduction. A contribution is combined
@@ -18,13 +18,14 @@ use crate::operation;
 pub(crate) enum Route {
     /// All blocks that this rank has.
     All,
-    /// Those that arrived with the last message; before the first message, the rank's own.
+    /// The blocks that arrived with the last message; before the first message, the rank's own block.
     Newest,
-    /// Those for the receiver.
+    /// The blocks for the receiver.
     Direct,
-    /// Those for the receiver's part of a binomial tree with this root.
+    /// The blocks for the receiver's part of a binomial tree with this root.
     Subtree(usize),
-    /// Those whose distance from origin to destination has the bit of this hop.
+    /// The blocks whose distance from origin to destination has the bit of the distance to the receiver, as in the
+    /// algorithm of Bruck.
     Hops,
 }
 

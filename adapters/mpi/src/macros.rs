@@ -1,4 +1,4 @@
-//! How calls are exported.
+//! Macros that define and export calls.
 
 /// Defines calls that return an error code, each under its name and under that of the profiling interface.
 macro_rules! mpi {

@@ -10,9 +10,9 @@ use crate::stream::Link;
 
 /// A data connection of a group.
 ///
-/// It may send while its central has the turn, at times within that turn, and the central must count its messages
-/// ([`Guest::count_injects`](super::Guest::count_injects)) before the turn ends. Messages for it arrive before the next
-/// turn of its central.
+/// A data connection may send while its central has the turn, at times within that turn. The central must count its
+/// messages ([`Guest::count_injects`](super::Guest::count_injects)) before the turn ends. Messages for it arrive before
+/// the next turn of its central.
 #[derive(Debug)]
 pub struct Data {
     link: Link,

@@ -60,7 +60,7 @@ pub struct Guest {
     time: Time,
     /// A moment of the wall clock and the virtual time at this moment; only for a realtime guest.
     anchor: Option<(Instant, Time)>,
-    /// \[ps\] End of the grant; `None` while the engine has the turn.
+    /// \[ps\] End of the grant; `None` while the guest does not have the turn.
     until: Option<Time>,
     /// Number of messages injected.
     injects: u64,
@@ -113,7 +113,7 @@ impl Guest {
         }
     }
 
-    /// \[ps\] The guest's clock at its last action: before [`now`](Self::now) for a realtime guest only.
+    /// \[ps\] The guest's clock at its last action. Only for a realtime guest it is earlier than [`now`](Self::now).
     #[must_use]
     pub const fn last(&self) -> Time {
         self.time
@@ -215,8 +215,8 @@ impl Guest {
         }
     }
 
-    /// Ends the turn of a stepped guest whose grant is over, and promises to send nothing before `next` unless an event
-    /// comes first: its clock may then be ahead of the time that the guest has reached.
+    /// Ends the turn of a stepped guest whose grant is over, and promises to send nothing before `next` \[ps\] unless
+    /// an event comes first. After the call [`now`](Self::now) may be later than the time that the program has reached.
     ///
     /// # Errors
     /// The run has ended.
@@ -226,13 +226,13 @@ impl Guest {
         self.end_turn(next.max(self.time))
     }
 
-    /// Counts messages that the data connections of this central's group have injected since the last count: they enter
-    /// the network before its turn ends.
+    /// Adds `more` to the count of messages that the data connections of this central's group have injected. The
+    /// messages enter the network before the turn of the central ends.
     pub fn count_injects(&mut self, more: u64) {
         self.injects = self.injects.saturating_add(more);
     }
 
-    /// Lets time pass: after the last action, for a realtime guest, which sleeps.
+    /// Advances the clock by `span` \[ps\]. A realtime guest sleeps until this time has passed since its last action.
     ///
     /// # Errors
     /// The run has ended.
@@ -280,8 +280,8 @@ impl Guest {
         }
     }
 
-    /// The next event of a causal guest that waits for messages of these nodes alone, or for what it has sent to have
-    /// left. Events of other nodes may follow that have an earlier time.
+    /// Waits for the next event of a causal guest that expects only messages of these nodes, and departures of its own
+    /// messages. Later events of other nodes may have an earlier time.
     ///
     /// # Errors
     /// The run has ended.
@@ -320,8 +320,9 @@ impl Guest {
         Ok(self.events.pop_front_if(|event| event.time() <= now))
     }
 
-    /// Computes until `until`, and sends nothing before, whatever arrives: other guests go on meanwhile. Does nothing
-    /// where the endpoint is older than version 1.1, or has the turn.
+    /// Announces that the guest computes until `until` \[ps\] and sends nothing before, whatever arrives, so that other
+    /// guests go on meanwhile. Does nothing if the endpoint is older than version 1.1, or the guest does not have the
+    /// turn.
     ///
     /// # Errors
     /// The run has ended.

@@ -39,15 +39,15 @@ pub enum LostGuest {
     Freeze,
 }
 
-/// How stepped guests begin: their first grant can cover the time in which they boot or set up.
+/// The first grant of stepped guests, which can cover the time in which they boot or set up.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum WarmUp {
-    /// With steps from the start.
+    /// It is a step, as later ones.
     #[default]
     None,
-    /// With one grant up to this time \[ps\].
+    /// It lasts until this time \[ps\].
     Until(Time),
-    /// With one endless grant, which each guest ends by setting a mark or waiting for a message.
+    /// It has no end: each guest ends it by setting a mark or waiting for a message.
     Mark,
 }
 
@@ -66,7 +66,7 @@ pub struct Rules {
     pub payload_limit: u64,
     /// Ends the run when it becomes true.
     pub stop: &'static AtomicBool,
-    /// How stepped guests begin.
+    /// The first grant of stepped guests.
     pub warm_up: WarmUp,
     /// The measured part of the run; `None` for all of it.
     pub region: Option<Region>,

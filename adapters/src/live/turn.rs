@@ -38,7 +38,8 @@ impl Live {
         let mut from = self.guests[index].promise(self.hub.first_notice(index));
         let until = self.grant_limit(index, from, now);
         let guest = &self.guests[index];
-        // Later arrivals may still be preceded by messages that are not known yet.
+        // `taken` is the time up to which notices are handed over. A later notice must wait, because a message that is
+        // not known yet may come before it.
         let mut taken =
             if guest.is_stepped() { until.saturating_add(guest.slack) } else { self.deliveries_known_until(now) };
         if let Some(pace) = self.pace.as_mut().filter(|_| guest.is_realtime()) {
@@ -142,6 +143,7 @@ impl Live {
         loop {
             let waited = since.as_ref().map_or(Duration::ZERO, Instant::elapsed);
             let mut silence = Duration::ZERO;
+            // The wait is interrupted whenever the connection is idle, to check the limits and the other guests below.
             let received = self.guests[index].link().next(stall.saturating_sub(waited), &mut |idle| {
                 silence = idle;
                 false

@@ -19,37 +19,19 @@ pub(crate) enum State {
 
 /// The operation of a request.
 pub(crate) enum What {
-    Send {
-        to: usize,
-        tag: i64,
-        context: u64,
-        bytes: u64,
-        synchronous: bool,
-    },
-    Receive {
-        buffer: usize,
-        count: i64,
-        ty: Rc<Type>,
-        from: Option<usize>,
-        tag: Option<i64>,
-        comm: c_int,
-    },
+    /// A send of `bytes` bytes to a rank of the world.
+    Send { to: usize, tag: i64, context: u64, bytes: u64, synchronous: bool },
+    /// A receive of `count` values at address `buffer`; `from` and `tag` are `None` for wildcards.
+    Receive { buffer: usize, count: i64, ty: Rc<Type>, from: Option<usize>, tag: Option<i64>, comm: c_int },
     /// A collective; `None` while it executes.
     Collective(Option<Box<Running>>),
     /// A generalized request: query, free and cancel functions, and their argument.
-    General {
-        query: usize,
-        free: usize,
-        cancel: usize,
-        extra: usize,
-    },
+    General { query: usize, free: usize, cancel: usize, extra: usize },
     /// A persistent request: a function that begins its operation, and the request of the operation in progress.
-    Persistent {
-        begin: Rc<dyn Fn() -> Outcome<c_int>>,
-        active: Option<c_int>,
-    },
+    Persistent { begin: Rc<dyn Fn() -> Outcome<c_int>>, active: Option<c_int> },
     /// Several operations, by their requests.
     Several(Vec<c_int>),
+    /// No operation: it ended before the request was made.
     Nothing,
 }
 
