@@ -35,6 +35,7 @@ pub fn read_lists(path: &Path) -> Result<Lists, SettingsError> {
     lists_of(path, &file_text(path)?)
 }
 
+/// The text of an experiment file.
 fn file_text(path: &Path) -> Result<String, SettingsError> {
     std::fs::read_to_string(path).map_err(|error| {
         let what = format!("cannot read the experiment {}: {error}", path.display());
@@ -73,6 +74,7 @@ pub fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(),
     Ok(())
 }
 
+/// The values by key in the text of an experiment file.
 fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
     let text: Arc<str> = text.into();
     let at = |span| Origin::File { path: path.to_owned(), text: text.clone(), span };
@@ -132,7 +134,7 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
                     return Err(wrong("a value for each topology"));
                 }
                 for (topology, value_or_list) in of_topologies {
-                    is_family(topology).map_err(|refusal| SettingsError {
+                    check_family(topology).map_err(|refusal| SettingsError {
                         error: refusal.within(format!("`{}`: ", key.name)),
                         origin: at(value.span()),
                     })?;
@@ -154,11 +156,11 @@ fn is_whole(word: &str) -> bool {
 
 /// True if a key of an experiment is in a table, and cannot be the name of a topology.
 fn holds_keys(table: &toml::Table) -> bool {
-    table.keys().any(|name| key(name).is_some() && is_family(name).is_err())
+    table.keys().any(|name| key(name).is_some() && check_family(name).is_err())
 }
 
 /// Rejects words that are neither a topology nor a family of topologies.
-fn is_family(topology: &str) -> Result<(), SpecError> {
+fn check_family(topology: &str) -> Result<(), SpecError> {
     let known: Vec<&str> = TOPOLOGIES.iter().map(|component| component.name).collect();
     let family = topology.split(':').next().unwrap_or(topology);
     if known.contains(&family) { Ok(()) } else { Err(SpecError::unknown("topology", family, &known)) }

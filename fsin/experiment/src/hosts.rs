@@ -17,13 +17,15 @@ pub(crate) fn in_units(value: u64, ticks: u64) -> String {
     format!("{}.{}", value / ticks, rest.trim_end_matches('0'))
 }
 
-/// Destination of a parsed number.
+/// Where a parsed number is stored.
 enum Slot<'a> {
+    /// A whole number.
     Whole(&'a mut u64),
+    /// A number with decimals.
     Decimal(&'a mut Decimal),
 }
 
-/// Parses `key=number,...` with these keys; where a key is absent its number stays.
+/// Parses `key=number,...` with these keys into `values`. If a key is absent, its number does not change.
 fn numbers(
     settings: &Settings,
     name: &'static str,
@@ -90,12 +92,12 @@ pub(super) fn hosts(settings: &Settings, gap_per_byte: Option<Decimal>) -> Resul
     Ok(HostParams { gap_per_byte, overhead_per_byte, ticks, ..params })
 }
 
-/// \[bytes\] Maximum size of a message that is sent eagerly; `None` if all are.
+/// \[bytes\] Maximum size of a message that is sent eagerly; `None` if all messages are.
 pub(super) fn eager(settings: &Settings) -> Result<Option<u64>, SettingsError> {
     if settings.is_set("eager") { settings.integer("eager").map(Some) } else { Ok(None) }
 }
 
-/// Tasks that share a node.
+/// Number of tasks that share a node.
 pub(super) fn tasks_per_node(settings: &Settings) -> Result<usize, SettingsError> {
     if !settings.is_set("tasks-per-node") {
         return Ok(1);

@@ -30,13 +30,14 @@ pub struct ConstantDelay<'a> {
     delay: u64,
     /// \[bytes\] Payload of a packet, by which messages are counted in packets.
     packet_bytes: u64,
-    /// Deliveries are reported at the injection.
+    /// True if deliveries are reported at injection.
     announces: bool,
     clock: Cycle,
+    /// Messages injected in the present cycle.
     taken: Vec<Message>,
     /// Messages under way, in the order of their arrivals.
     underway: VecDeque<Delivery>,
-    /// \[packets\] Accepted, and delivery not yet reported.
+    /// \[packets\] Accepted packets whose delivery has not been reported yet.
     in_flight: u64,
     sequences: Vec<u64>,
     recorder: Recorder,
@@ -97,7 +98,7 @@ impl<'a> ConstantDelay<'a> {
         }
     }
 
-    /// Reports messages that arrive in this cycle, or all that are known.
+    /// Reports the messages that arrive in this cycle; all messages under way if deliveries are announced.
     fn arrive(&mut self, notices: &mut Notices) {
         let (now, announces) = (self.clock, self.announces);
         while let Some(delivery) = self.underway.pop_front_if(|delivery| announces || delivery.delivered <= now) {
@@ -168,8 +169,8 @@ impl Network for ConstantDelay<'_> {
     }
 }
 
-/// \[ps\] A cycle.
-const CYCLE: u64 = 1000;
+/// \[ps\] Length of a cycle.
+const CYCLE_PS: u64 = 1000;
 
 const KEYS: &[Key] = &[
     Key::of_network(
@@ -206,11 +207,11 @@ pub static CONSTANT_DELAY: ModelFamily = ModelFamily {
     load_unit: PHITS_PER_NODE_CYCLE,
     parse: |values| {
         let delay = values.span("delay")?;
-        if delay == 0 || !delay.is_multiple_of(CYCLE) {
+        if delay == 0 || !delay.is_multiple_of(CYCLE_PS) {
             let what = phrase![["delay" => values.word("delay")], " is not a whole number of ns above 0"];
             return Err(SpecError::new(ErrorKind::OutOfRange, what, values.write("delay", "100ns")).of("delay"));
         }
-        Ok(Arc::new(Delayed::of(values, delay / CYCLE)?))
+        Ok(Arc::new(Delayed::from_values(values, delay / CYCLE_PS)?))
     },
 };
 
@@ -228,10 +229,10 @@ pub static ZERO: ModelFamily = ModelFamily {
     defaults: &[],
     short: &[],
     load_unit: PHITS_PER_NODE_CYCLE,
-    parse: |values| Ok(Arc::new(Delayed::of(values, 0)?)),
+    parse: |values| Ok(Arc::new(Delayed::from_values(values, 0)?)),
 };
 
-/// Checked settings.
+/// Checked settings of a network of constant delay.
 #[derive(Debug)]
 struct Delayed {
     geometry: Geometry,
@@ -242,7 +243,7 @@ struct Delayed {
 }
 
 impl Delayed {
-    fn of(values: &dyn Values, delay: u64) -> Result<Self, SpecError> {
+    fn from_values(values: &dyn Values, delay: u64) -> Result<Self, SpecError> {
         let (geometry, topology) = nodes(values)?;
         Ok(Self { geometry, topology, delay, units: units(values)? })
     }
@@ -268,7 +269,7 @@ pub fn nodes(values: &dyn Values) -> Result<(Geometry, Option<Arc<dyn Topology>>
     row.map(|row| (row, None)).ok_or_else(|| SpecError::out_of_range("nodes", count, 2..=MOST))
 }
 
-/// Packets and phits of a model without links: a phit in each cycle.
+/// Lengths of packets and phits of a model without links, in which a node sends a phit in each cycle.
 ///
 /// # Errors
 /// Lengths of 0.
@@ -308,6 +309,6 @@ impl NetworkSpec for Delayed {
     }
 
     fn cycle(&self) -> Option<(u64, u64)> {
-        Some((CYCLE, 1))
+        Some((CYCLE_PS, 1))
     }
 }

@@ -1,7 +1,7 @@
 //! The wire of the LogGOPS model: latency and gap per byte, and neither routers nor cycles.
 //!
 //! Only the numbers of this network are used: hosts compute arrivals from them ([`trgen::trace::goal::ideal`]). No
-//! message is simulated, so that the network cannot be built.
+//! message is simulated, so [`NetworkSpec::build`] returns an error.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ pub static LOGGOPS: ModelFamily = ModelFamily {
     },
 };
 
-/// Checked settings. Its topology only numbers nodes.
+/// Checked settings of the model. The topology only numbers the nodes.
 #[derive(Debug)]
 struct Ideal {
     wire: Wire,

@@ -35,7 +35,7 @@ pub const PHITS_PER_NODE_CYCLE: &str = "phits/node/cycle";
 pub struct ModelFamily {
     /// Its name, a definition in one line, and its origin.
     pub component: Component,
-    /// Other names for it.
+    /// Other names of the model.
     pub aliases: &'static [&'static str],
     /// Its own settings. Each is a flag, a key of experiment files and a parameter of the model's name.
     pub keys: &'static [Key],
@@ -84,11 +84,11 @@ impl ModelFamily {
 pub struct Units {
     /// \[bytes\] Payload of a phit, the unit of load and length.
     pub phit_bytes: u32,
-    /// \[phits\] The longest packet.
+    /// \[phits\] Length of the longest packet.
     pub packet_phits: u32,
     /// True if every packet has that length; else the last one of a message has what is left.
     pub is_padded: bool,
-    /// \[phits/cycle\] What a node can send: load 1.
+    /// \[phits/cycle\] Rate at which a node can send: load 1.
     pub capacity: f64,
 }
 
@@ -109,12 +109,12 @@ pub struct Room {
     pub injection_phits: u32,
 }
 
-/// A wire of the LogGOPS model, which is no network: hosts that execute a graph compute with its numbers.
+/// A wire of the LogGOPS model, which is no network. Hosts that execute a graph compute arrivals from its numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wire {
-    /// \[ns\] L.
+    /// \[ns\] L: time from the end of a send to the arrival.
     pub latency: u64,
-    /// \[ns/byte\] G.
+    /// \[ns/byte\] G: time of a byte on the wire.
     pub gap_per_byte: Decimal,
 }
 
@@ -177,8 +177,8 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
     /// Units in which it counts.
     fn units(&self) -> Units;
 
-    /// \[ps\] Length of a cycle as a fraction; `None` where it is the time of a phit on a link, whose rate is a setting
-    /// of the run.
+    /// \[ps\] Length of a cycle as numerator and denominator; `None` if a cycle is the time of a phit on a link, whose
+    /// rate is a setting of the run.
     fn cycle(&self) -> Option<(u64, u64)> {
         None
     }

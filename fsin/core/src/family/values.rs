@@ -21,7 +21,7 @@ pub trait Values {
     /// True if this key is set.
     fn is_set(&self, name: &str) -> bool;
 
-    /// True if it is set for this run in particular: what has no effect is then an error.
+    /// True if the key is set for this run in particular. It is then an error if the setting has no effect.
     fn is_insisted(&self, name: &str) -> bool;
 
     /// The folder to which a relative path in this key's value refers.
@@ -32,7 +32,7 @@ pub trait Values {
         self.key(name).map_or("", |key| key.unit)
     }
 
-    /// How to write another value in its place.
+    /// How to write another value of the key where the present one is written.
     fn write(&self, name: &'static str, value: &str) -> Phrase {
         phrase!["write ", [name => value]]
     }
@@ -159,6 +159,7 @@ impl dyn Values + '_ {
         Ok(topology)
     }
 
+    /// The value of a key as a `T`; `what` names the type in an error.
     fn parse<T: FromStr>(&self, name: &'static str, what: &str) -> Result<T, SpecError> {
         let word = self.word(name);
         word.parse().map_err(|_| {
@@ -169,11 +170,13 @@ impl dyn Values + '_ {
         })
     }
 
+    /// The error of a number that is too large for the key's type.
     fn too_large(&self, name: &'static str) -> SpecError {
         let what = phrase![[name => self.word(name)], " is too large"];
         SpecError::new(ErrorKind::TooLarge, what, self.example(name)).of(name)
     }
 
+    /// The error of a value that is not `what`.
     fn not(&self, name: &'static str, what: &str) -> SpecError {
         let unit = self.unit(name);
         let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };

@@ -55,8 +55,9 @@ pub fn changed_settings(baseline: &Collected, candidate: &Collected) -> Vec<Chan
     both.filter(|changed| set(&changed.baseline) != set(&changed.candidate)).collect()
 }
 
-/// Keys of the build of the program and of the contents of a file.
+/// The key of the build of the program.
 const BUILD: &str = "fsin";
+/// The beginning of the key of the contents of a file.
 const CONTENTS: &str = "contents of ";
 
 /// The inputs of experiments, with their values in order of occurrence.

@@ -11,13 +11,13 @@ use std::process::{Command, Output};
 use super::plan::Point;
 use super::store::{Store, StoreError};
 
-/// Most tasks of an array: Slurm's default for `MaxArraySize` is 1001.
+/// Maximum number of tasks of an array: Slurm's default for `MaxArraySize` is 1001.
 const MAX_TASKS: usize = 1000;
 
 /// How points are submitted to Slurm.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slurm {
-    /// Most concurrent tasks; 0 for as many as Slurm allows.
+    /// Maximum number of tasks that run at the same time; 0 for as many as Slurm allows.
     pub at_once: usize,
     /// Number of points that a task runs one after another; more if there would be more than 1000 tasks.
     pub pack: usize,
@@ -27,10 +27,10 @@ pub struct Slurm {
     pub options: Vec<String>,
 }
 
-/// An array that was submitted.
+/// A job array that was submitted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SlurmJob {
-    /// Its number.
+    /// Number of the job in Slurm.
     pub id: String,
     /// Number of tasks.
     pub tasks: usize,
@@ -66,7 +66,7 @@ impl Slurm {
         Ok(SlurmJob { id, tasks })
     }
 
-    /// The script of the array.
+    /// The batch script of the array.
     fn script(&self, program: &Path, root: &Path, folder: &Path, tasks: usize) -> String {
         let throttle = if self.at_once > 0 { format!("%{}", self.at_once) } else { String::new() };
         let mut script = format!(
@@ -121,7 +121,7 @@ fn output_of(program: &str, output: io::Result<Output>) -> Result<String, StoreE
     }
 }
 
-/// The error of a command of Slurm.
+/// The error of a command of Slurm that failed.
 fn failed(what: String) -> StoreError {
     StoreError {
         what,

@@ -11,22 +11,24 @@ use fsin_experiment::{Key, canonical, keys};
 /// Settings that are shown even if they have their default values.
 const ALWAYS: &[&str] = &["topology", "routing", "vcs", "packet", "traffic", "load", "seed"];
 
-/// A setting of the results, with all its values in order of occurrence.
+/// A setting of the results with all its values.
 struct Setting {
+    /// The key of the setting.
     key: &'static Key,
+    /// The values, in the order of occurrence.
     values: Vec<String>,
-    /// The unit of the values; empty if there is none.
+    /// Unit of the values; empty if there is none.
     unit: &'static str,
 }
 
 impl Setting {
-    /// True if it has one value, and that is the default.
+    /// True if the setting has one value and this is the default.
     fn is_default(&self) -> bool {
         matches!((&self.values[..], self.key.default), ([one], Some(default))
             if canonical(self.key.kind, default.to_owned()) == canonical(self.key.kind, one.clone()))
     }
 
-    /// Its values in words, with their unit.
+    /// The values in words, with their unit.
     fn words(&self) -> String {
         let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
         format!("{}{unit}", self.values.join(", "))
@@ -44,8 +46,8 @@ fn settings(collected: &Collected) -> Vec<Setting> {
     keys().iter().filter_map(setting).collect()
 }
 
-/// The simulated experiments in one line: `bubble:smart and dally:trc on torus:8x8 under uniform traffic`. `name` is
-/// used if the results do not provide this.
+/// The simulated experiments in one line: `bubble:smart and dally:trc on torus:8x8 under uniform traffic`. If the
+/// results do not say what was simulated, this is `name`.
 pub(super) fn title(collected: &Collected, name: &str) -> String {
     let settings = settings(collected);
     let values = |key: &str, many: &str| -> Option<String> {

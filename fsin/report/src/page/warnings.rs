@@ -8,7 +8,7 @@ use fsin_experiment::result::WarningKind;
 use fsin_experiment::sweep::{Collected, Curves, Plan, Row, remarks};
 use maud::{Markup, html};
 
-/// Failures, missing points, and unexpected warnings of the runs; empty if there is nothing.
+/// The section on failures, missing points and unexpected warnings; empty if there are none.
 pub(super) fn section(plan: &Plan, collected: &Collected) -> Markup {
     let mut items: Vec<(&str, Markup)> = Vec::new();
     for (index, why) in &collected.failed {
@@ -40,8 +40,8 @@ fn commit(row: &Row) -> String {
     row.result.manifest.commit.as_ref().map_or_else(|| "unknown".to_owned(), |commit| format!("\"{commit}\""))
 }
 
-/// The warnings of a run, and whether each is to be expected from the settings: silent nodes of a pattern always are, and
-/// if the loads vary, so are saturation and its effects.
+/// The warnings of a run, each with whether it is to be expected from the settings. Silent nodes of a pattern always
+/// are. Saturation and its effects are if the loads vary.
 fn warnings<'a>(plan: &Plan, row: &'a Row) -> Vec<(&'a str, bool)> {
     let saturated = row.result.is_saturated() && goes_along_loads(plan);
     let expected = |kind: Option<WarningKind>| match kind {
@@ -63,7 +63,7 @@ fn harmless<'a>(plan: &Plan, row: &'a Row) -> Vec<&'a str> {
     expected.chain(row.result.notes.iter().map(String::as_str)).collect()
 }
 
-/// Expected warnings, and notes of the runs on their methods: nothing alarming. Empty if there is nothing.
+/// The section on expected warnings, and on notes of the runs on their methods; empty if there are none.
 pub(super) fn notes(plan: &Plan, collected: &Collected) -> Markup {
     let mut items: Vec<Markup> = Vec::new();
     let mut add = |text: &str| items.push(html! { (text) });
@@ -93,13 +93,14 @@ pub(super) fn notes(plan: &Plan, collected: &Collected) -> Markup {
 /// Texts with the same beginning, up to the first colon or parenthesis. Often they differ only in the numbers after it.
 /// The grouping saves space on the page; no figure or colour depends on it.
 struct SimilarTexts {
+    /// The common beginning of the texts.
     head: String,
-    /// Each with its points.
+    /// The texts, each with the indices of its points.
     texts: Vec<(String, Vec<usize>)>,
 }
 
 impl SimilarTexts {
-    /// One text and its points; of several texts, their beginning, followed by each of them.
+    /// A single text with its points; or the common beginning of several texts, followed by the rest of each.
     fn html(&self, plan: &Plan) -> Markup {
         let item = |(text, points): &(String, Vec<usize>)| html! { (text) " " span.where { (named(plan, points)) } };
         if let [only] = &self.texts[..] {
@@ -117,7 +118,8 @@ impl SimilarTexts {
     }
 }
 
-/// The texts of all runs, grouped by their beginnings. A text that occurs in several runs is shown once, with its points.
+/// The texts of all runs, grouped by their beginnings. A text that occurs in several runs is shown once, with its
+/// points.
 fn grouped<'a>(collected: &'a Collected, texts: impl Fn(&'a Row) -> Vec<&'a str>) -> Vec<SimilarTexts> {
     let mut all: Vec<SimilarTexts> = Vec::new();
     for row in &collected.rows {
@@ -140,7 +142,7 @@ fn grouped<'a>(collected: &'a Collected, texts: impl Fn(&'a Row) -> Vec<&'a str>
     all
 }
 
-/// The points with a text; `all points` if there are no others.
+/// The points with a text, in words; `all points` if it occurs in all.
 fn named(plan: &Plan, points: &[usize]) -> Markup {
     if points.len() == plan.points.len() && points.len() > 1 {
         return html! { "all points" };

@@ -4,16 +4,16 @@ use super::canvas::{Canvas, Key, WORDS, breadth, colour, left};
 use super::{Frame, Hint};
 use crate::svg::{Anchor, Ink};
 
-/// \[units\] Width of a letter.
+/// \[units\] Mean width of a letter.
 const LETTER: i32 = 18;
 
 /// \[letters\] Minimum length of a common ending that is written only once.
 const LONG: usize = 8;
 
-/// Maximum number of lines of a word below its bars; the rest is cut.
+/// Maximum number of lines of a word below its bars; the rest of the word is cut.
 const LINES: usize = 3;
 
-/// Draws bars, one group for each word; also returns their hints, and the height of the picture.
+/// Draws bars, one group for each word. Returns the picture, the hints of its bars, and its height.
 pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
     let mut hints = Vec::new();
     let spots = || frame.series.iter().flat_map(|series| series.drawn());
@@ -81,7 +81,7 @@ fn ending(words: &[&str]) -> String {
     ends.map(|(at, _)| &first[at..]).find(all).filter(|end| end.len() >= LONG).unwrap_or("").to_owned()
 }
 
-/// A word in lines of this many letters, split behind `:`, `,` and `-`.
+/// A word in lines of at most `letters` letters, split after `:`, `,` and `-`.
 fn wrapped(word: &str, letters: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for part in word.split_inclusive([':', ',', '-']) {

@@ -13,7 +13,7 @@ use trgen::rng::{Purpose, mix2, pick};
 use super::{NOWHERE, Switched};
 use crate::topology::{Port, Topology};
 
-/// Maximum number of pairs that an error names.
+/// Maximum number of pairs of nodes that an error names.
 const NAMED: usize = 4;
 
 impl Switched {

@@ -18,9 +18,9 @@ pub struct GlobalControl {
     period: u64,
     /// The latest period in which packets were counted.
     counted: u64,
-    /// Number of packets in the network at the beginning of that period.
+    /// \[packets\] Packets in the network at the beginning of period `counted`.
     packets: u64,
-    /// True if injection is forbidden in that period.
+    /// True if injection is forbidden in period `counted`.
     tripped: bool,
 }
 
@@ -65,13 +65,15 @@ fn transit_capacity(params: &RouterParams, topology: &dyn Topology) -> u64 {
 /// blocked queue is watched, in turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Timer {
+    /// Waiting times that set and clear the mark.
     limits: Timeouts,
     /// The queue whose header is watched.
     watched: Option<u16>,
     /// The queue watched last.
     last: u16,
-    /// \[cycle\] Start of that watch.
+    /// \[cycle\] Start of the present watch.
     since: u64,
+    /// True if the node is congested.
     congested: bool,
 }
 

@@ -111,12 +111,16 @@ pub struct RouterParams {
     pub watchdog_cycles: u64,
 }
 
-/// Maximum packet, queue and channel counts: far beyond use, small enough that no product overflows.
+/// \[phits\] Maximum length of a packet. This limit and the next ones are far beyond use, and so small that no product
+/// overflows.
 const MAX_PHITS: u32 = 1 << 16;
+/// \[packets\] Maximum room of a queue or buffer.
 const MAX_PACKETS: u32 = 1 << 12;
+/// \[channels\] Maximum number of virtual channels of a link.
 const MAX_VCS: usize = 32;
+/// \[injectors\] Maximum number of injectors of a node.
 const MAX_INJECTORS: usize = 64;
-/// \[queues\] Maximum of a router.
+/// \[queues\] Maximum number of queues of a router.
 pub const MAX_QUEUES: usize = 1023;
 
 impl Default for RouterParams {
@@ -215,6 +219,7 @@ impl RouterParams {
         Ok(CheckedParams::new(self.clone(), function, topology))
     }
 
+    /// Checks the settings of congestion control.
     fn check_congestion(&self) -> Result<(), SpecError> {
         if let Some(GlobalCc { percent, period }) = self.global_cc {
             if !(0.0..=100.0).contains(&percent) {
@@ -261,6 +266,7 @@ impl RouterParams {
         Ok(())
     }
 
+    /// Checks the routing and the settings that depend on it. Returns the routing function if the routing needs one.
     fn check_routing(&self, topology: &dyn Topology) -> Result<Option<RoutingFunction>, SpecError> {
         let (routing, name) = (self.routing, self.routing.name());
         let function = self.fits(topology).map_err(|refusal| {

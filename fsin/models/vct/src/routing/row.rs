@@ -39,7 +39,7 @@ pub enum Serves {
 /// \[channels\] Virtual channels that a routing needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Vcs {
-    /// This number or more. (Of `graph:shortest` that for one hop between switches; the network may need more.)
+    /// This number or more. (`graph:shortest` states the number for one hop between switches; a network may need more.)
     AtLeast(usize),
     /// This number.
     Exactly(usize),
@@ -106,19 +106,20 @@ impl Adaptive {
 /// The wake-up condition of a blocked head: when it must look again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wake {
-    /// Its request changes in every cycle, by the bets of `bubble:smart`. The fast engine keeps such heads together,
-    /// and has their order in masks (`engine/fast/bets.rs`).
+    /// The head's request changes in every cycle, by the bets of `bubble:smart`. The fast engine keeps such heads
+    /// together, with their bets in masks (`engine/fast/bets.rs`).
     Bets,
     /// A candidate channel opens. (Or in the next cycle, if the head may request another open channel by then.)
     Opening,
-    /// The same; or there is no longer room behind a channel that keeps the head from requesting another one.
+    /// A candidate channel opens; or there is no longer room behind a channel that keeps the head from requesting
+    /// another one.
     OpeningOrFilling,
 }
 
 /// How one of the candidate channels of a routing function is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Choice {
-    /// Among those that no packet owns.
+    /// One of the channels that no packet owns.
     Open,
     /// The channel with most free space ahead among those that pass, owned or not; ties are broken at random.
     MostSpace,

@@ -54,17 +54,22 @@ pub(super) fn cut<L: Layout, M: Mask, const D: usize, const Q: usize, const P: u
     translated.collect()
 }
 
-/// The nodes outside a partition that its links lead to.
+/// The nodes outside a partition to which its links lead.
 struct Border {
+    /// Number of the partition's first node in the whole network.
     first: usize,
+    /// Number of nodes of the partition.
     own: usize,
+    /// The partitions of the network.
     division: Division,
+    /// Index in the partition of each outside node found so far, by its number in the whole network.
     known: HashMap<usize, u32>,
+    /// The outside nodes found so far, in the order of their indices.
     list: Vec<Abroad>,
 }
 
 impl Border {
-    /// A node's index in the partition; the partition's own nodes come first.
+    /// The index in the partition of a node of the network. The partition's own nodes come first, outside nodes follow.
     fn number(&mut self, node: usize) -> u32 {
         if (self.first..self.first + self.own).contains(&node) {
             return (node - self.first) as u32;

@@ -13,7 +13,7 @@ pub(super) struct LocalView<'a> {
 }
 
 impl LocalView<'_> {
-    /// \[packets\] In the neighbour's queue behind a channel.
+    /// \[packets\] Number of packets in the neighbour's queue behind a channel.
     fn packets(&self, neighbour: NodeId, output: OutputVc) -> u32 {
         let queue = &self.engine.nodes[neighbour.index()].queues[output.index(self.engine.params.vcs)];
         // From the header's arrival to the tail's departure a packet has a phit in the queue, and its phits are
