@@ -40,7 +40,7 @@ impl Execution {
 }
 
 /// Executes a graph. `latency` \[time units\] is L. Calls `proceed` from time to time with the number of events so far;
-/// it returns false to stop.
+/// `proceed` returns false to stop the execution.
 pub fn execute(graph: Graph, params: HostParams, latency: u64, proceed: &mut dyn FnMut(u64) -> bool) -> Execution {
     const BATCH: u32 = 1 << 16;
     let mut wire = Latency(latency.saturating_mul(params.ticks.max(1)));

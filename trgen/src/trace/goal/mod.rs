@@ -348,7 +348,7 @@ pub struct RankBuilder {
 }
 
 impl RankBuilder {
-    /// Operations so far; the number of the next one.
+    /// The number of operations so far, which is also the number of the next operation.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.nodes.len()

@@ -102,7 +102,7 @@ impl Pool {
         shapes
     }
 
-    /// The first `wanted` free nodes of the first box of these shapes with at least `enough` free ones.
+    /// The first `wanted` free nodes of the first box of these shapes that has at least `enough(shape)` free nodes.
     fn first_box(&self, shapes: &[Vec<u32>], enough: impl Fn(&[u32]) -> usize, wanted: usize) -> Option<Vec<NodeId>> {
         let sums = Sums::new(&self.geometry, &self.free);
         let sizes = self.geometry.sizes();
@@ -138,7 +138,8 @@ struct Sums {
 impl Sums {
     fn new(geometry: &Geometry, free: &[bool]) -> Self {
         let longer: Vec<u32> = geometry.sizes().iter().map(|size| size + 1).collect();
-        // A network of 2^31 nodes and more does not fit in memory.
+        // The fallback is never used: only a network of 2^31 nodes or more, which does not fit in memory, has no such
+        // grid.
         let grid = Geometry::new(&longer).unwrap_or_else(|| geometry.clone());
         let mut sums = vec![0; grid.nodes()];
         for (node, _) in free.iter().enumerate().filter(|&(_, &free)| free) {

@@ -56,7 +56,7 @@ pub struct DumpiBinaries {
 /// When the input cannot be read, holds several traces, or files of ranks are missing.
 pub fn dumpi_binaries(path: &Path) -> Result<Option<DumpiBinaries>, ReadError> {
     let source = Source::open(path)?;
-    // The only file of a folder is not taken here: the files beside that folder do not belong to the trace.
+    // If `path` is a file, the files beside it belong to the trace. If it is a folder with a single file, they do not.
     let file = source.only_entry().filter(|_| !source.is_archive() && source.place().path.is_file());
     let (source, wanted) = match file {
         Some(entry) if is_binary(entry) || stated_ranks(entry).is_some() => {

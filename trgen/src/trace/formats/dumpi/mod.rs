@@ -19,14 +19,15 @@
 //! Computing is the CPU time between the end of a call and the beginning of the next one, or the wall time if the
 //! process's CPU time was not recorded. Communicators are tracked through splits, duplicates, groups (of a
 //! communicator, some ranks of another, all but some) and grids; where the process asked for its rank or the size, the
-//! recorded answer is compared.
+//! recorded answer is compared with the computed one.
 //!
 //! # How the model departs from reality, and who could notice
 //! - A wait for any or some of several requests becomes a wait for those that completed in the recording, since the
 //!   program's next steps depended on them. So does a successful test. The user of a master-worker program would
 //!   notice.
-//! - Where no name follows, source or tag -1 means any, source -2 the null process, and so does every negative
-//!   destination.
+//! - Numbers without a name are taken as follows: source -1 and tag -1 mean any; source -2 and every negative
+//! destination
+//!   mean the null process.
 //! - A grid is assumed to keep the order of ranks, whether or not the library was allowed to change it.
 //! - `MPI_IN_PLACE` is not visible in the text: counts are taken as printed. In operations with a root, arguments
 //!   without meaning for a rank are ignored.

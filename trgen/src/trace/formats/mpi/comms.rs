@@ -1,7 +1,7 @@
 //! The members of communicators, tracked through the calls that create them.
 //!
-//! Each process has its own handles for communicators, and may reuse them. All members of a communicator make the same
-//! calls on it in the same order, which matches their handles.
+//! Each process has its own handles for communicators, and may reuse them. All members of a communicator create new
+//! ones from it in the same order. The k-th creations of all members therefore belong together, whatever their handles.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -15,7 +15,8 @@ use crate::units::TaskId;
 /// Number of a communicator of the application, the same for all processes. Number 0 is the world.
 pub(in crate::trace::formats) type Number = usize;
 
-/// `MPI_COMM_SELF`: private to each process, so one number serves all. Its context is the last one of messages.
+/// The number of `MPI_COMM_SELF`. It is private to each process, so that one number serves all. The context of its
+/// messages is the largest one.
 pub(super) const OWN: Number = (u32::MAX / 2) as usize;
 
 /// The creation of a communicator or group by one process, and its line in the log.
@@ -63,7 +64,7 @@ impl Communicators {
         if number == OWN { &self.all[0].tasks()[task..=task] } else { self.all[number].tasks() }
     }
 
-    /// The rank of a member.
+    /// The rank of a process in a communicator, if it is a member.
     fn rank_of(&self, number: Number, task: usize) -> Option<usize> {
         if number == OWN { Some(0) } else { self.all[number].rank_of(TaskId::at(task)) }
     }
@@ -71,14 +72,14 @@ impl Communicators {
 
 /// The handles of one process at some point of its program.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Names {
+pub(super) struct Handles {
     /// By handle: the number of the communicator.
-    names: HashMap<i64, Number>,
+    numbers: HashMap<i64, Number>,
     /// Number of communicators that the process has created so far.
     creations: usize,
 }
 
-impl Names {
+impl Handles {
     /// The communicator to which a handle refers, and the rank of the process in it. If the log records ranks and
     /// sizes, an unknown handle means the world, provided that the size agrees.
     pub(super) fn find(&self, comm: Comm, all: &Communicators, task: usize) -> Result<(Number, usize), Fault> {
@@ -89,14 +90,14 @@ impl Names {
         let number = match comm {
             Comm::World => 0,
             Comm::Own => OWN,
-            Comm::Handle(id) => self.names.get(&id).copied().ok_or_else(|| {
+            Comm::Handle(id) => self.numbers.get(&id).copied().ok_or_else(|| {
                 unknown(format!(
                     "communicator {id} was not created by a call in this trace that is followed (split, dup, create of \
                      a group, cart_create, cart_sub)"
                 ))
             })?,
             Comm::Stated { id, rank, size } => {
-                let number = self.names.get(&id).copied().unwrap_or(0);
+                let number = self.numbers.get(&id).copied().unwrap_or(0);
                 let members = all.members(number, task);
                 if members.len() != size as usize || members.get(rank as usize) != Some(&TaskId::at(task)) {
                     return Err(unknown(format!(
@@ -117,8 +118,8 @@ impl Names {
         let made = all.created[task].get(self.creations).copied().flatten();
         self.creations += 1;
         match made {
-            Some(number) => self.names.insert(new, number),
-            None => self.names.remove(&new),
+            Some(number) => self.numbers.insert(new, number),
+            None => self.numbers.remove(&new),
         };
     }
 }
@@ -130,14 +131,14 @@ const MOST_HELD: usize = 1 << 24;
 struct Progress {
     /// Index of the next step of the process.
     next_step: usize,
-    names: Names,
+    handles: Handles,
     /// Members of the groups of the process, by handle.
     groups: HashMap<i64, Arc<[TaskId]>>,
 }
 
 impl Progress {
     fn new() -> Self {
-        Self { next_step: 0, names: Names::default(), groups: HashMap::from([(EMPTY_GROUP, [].into())]) }
+        Self { next_step: 0, handles: Handles::default(), groups: HashMap::from([(EMPTY_GROUP, [].into())]) }
     }
 
     /// Records that the process creates or frees a group. `held` counts the members of the groups of all processes.
@@ -150,7 +151,7 @@ impl Progress {
     ) -> Result<(), Fault> {
         let made = match group {
             Group::Of(comm) => {
-                let (number, _) = self.names.find(*comm, all, task)?;
+                let (number, _) = self.handles.find(*comm, all, task)?;
                 if number == OWN { all.members(OWN, task).into() } else { all.all[number].shared() }
             }
             Group::Unknown => {
@@ -221,7 +222,7 @@ pub(super) fn resolve(steps: &[Vec<Step>]) -> Result<Communicators, (usize, u64,
                 ready.push(task);
                 continue;
             }
-            StepKind::Communicator { comm, .. } => progress[task].names.find(*comm, &all, task).map_err(failed)?.0,
+            StepKind::Communicator { comm, .. } => progress[task].handles.find(*comm, &all, task).map_err(failed)?.0,
         };
         let here = arrived.entry(number).or_default();
         here.push(task);
@@ -242,12 +243,12 @@ pub(super) fn resolve(steps: &[Vec<Step>]) -> Result<Communicators, (usize, u64,
         for task in together {
             let process = &mut progress[task];
             // The process is a member of none of the new communicators.
-            if all.created[task].len() == process.names.creations {
+            if all.created[task].len() == process.handles.creations {
                 all.created[task].push(None);
             }
             if let Some(StepKind::Communicator { new, .. }) = steps[task].get(process.next_step).map(|step| &step.kind)
             {
-                process.names.create(*new, &all, task);
+                process.handles.create(*new, &all, task);
             }
             process.next_step += 1;
             ready.push(task);
@@ -292,7 +293,7 @@ impl Meeting<'_> {
     fn new_communicators(&self) -> Result<Vec<NewCommunicator>, (usize, u64, Fault)> {
         let members = self.all.members(self.number, self.task);
         let first = members.iter().map(|member| member.index()).min().unwrap_or(self.task);
-        // Members of each colour by key, then by rank in the communicator that is split.
+        // By colour: key and task of each member of a new communicator, in the order of their ranks in the old one.
         let mut colours: BTreeMap<u64, Vec<(i64, usize)>> = BTreeMap::new();
         let mut groups: BTreeSet<Arc<[TaskId]>> = BTreeSet::new();
         let mut grid = None;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::call::{Call, Clocks, Comm, Message, Operation, Peer, Persistent, Record, Requests, Rooted};
-use super::comms::{Communicators, Names, Number, OWN};
+use super::comms::{Communicators, Handles, Number, OWN};
 use crate::trace::collectives::{Agreement, Collective, RequestPool};
 use crate::trace::formats::calls::{Caller, Calls};
 use crate::trace::formats::error::Fault;
@@ -45,7 +45,7 @@ pub(super) struct Tally {
 pub(super) struct Rank {
     task: usize,
     /// Handles of communicators.
-    names: Names,
+    handles: Handles,
     /// The end of the last call; empty before the first.
     ended: Clocks,
     requests: RequestPool,
@@ -69,7 +69,7 @@ impl Rank {
     pub(super) fn new(task: usize) -> Self {
         Self {
             task,
-            names: Names::default(),
+            handles: Handles::default(),
             ended: Clocks::default(),
             requests: RequestPool::new(),
             outstanding: HashMap::new(),
@@ -141,7 +141,7 @@ impl Rank {
                 self.irecv(receive, *address);
             }
             Call::Sendrecv(sent, received) => self.sendrecv(shared, sent, received)?,
-            Call::Wait(address) => match self.completed(*address) {
+            Call::Wait(address) => match self.take_outstanding(*address) {
                 Some(request) => {
                     self.events.push(Event::Wait(request));
                     self.requests.give_back(request);
@@ -151,7 +151,7 @@ impl Rank {
             },
             Call::Waitall(array) => {
                 let waited = self.outstanding_in(array);
-                let requests = waited.iter().filter_map(|&address| self.completed(address)).collect();
+                let requests = waited.iter().filter_map(|&address| self.take_outstanding(address)).collect();
                 self.wait_all(requests);
             }
             Call::Waitany(array) => match self.any_of(array) {
@@ -168,16 +168,16 @@ impl Rank {
             }
             Call::Forget(address) => shared.tally.forgotten += u64::from(self.forget(*address)),
             Call::Collective(operation, comm) => {
-                let (number, rank) = self.names.find(*comm, &shared.communicators, self.task)?;
+                let (number, rank) = self.handles.find(*comm, &shared.communicators, self.task)?;
                 self.collective(shared, operation, number, rank, line)?;
             }
-            Call::Create { new, .. } => self.names.create(*new, &shared.communicators, self.task),
+            Call::Create { new, .. } => self.handles.create(*new, &shared.communicators, self.task),
             Call::RankOf(comm, stated) => {
-                let (_, rank) = self.names.find(*comm, &shared.communicators, self.task)?;
+                let (_, rank) = self.handles.find(*comm, &shared.communicators, self.task)?;
                 check_answer("rank", *stated, rank, *comm)?;
             }
             Call::SizeOf(comm, stated) => {
-                let (number, _) = self.names.find(*comm, &shared.communicators, self.task)?;
+                let (number, _) = self.handles.find(*comm, &shared.communicators, self.task)?;
                 check_answer("size", *stated, shared.communicators.members(number, self.task).len(), *comm)?;
             }
         }
@@ -230,7 +230,7 @@ impl Rank {
     /// Frees a request; returns whether its operation had been started. The number is not reused, since the
     /// end of the operation is unknown.
     fn forget(&mut self, address: u64) -> bool {
-        let begun = self.completed(address).is_some();
+        let begun = self.take_outstanding(address).is_some();
         self.prepared.remove(&address);
         self.with_nobody.remove(&address);
         begun
@@ -271,37 +271,41 @@ impl Rank {
     }
 
     /// Removes and returns the outstanding request of this handle.
-    fn completed(&mut self, address: u64) -> Option<Request> {
+    fn take_outstanding(&mut self, address: u64) -> Option<Request> {
         self.posted.remove(&address);
         self.outstanding.remove(&address)
     }
 
-    /// The outstanding requests of an array. If only the first address is known, the others are spaced 8 bytes apart,
-    /// or 4 where requests are numbers.
+    /// Returns the handles of the outstanding requests in an array. If the log states only the address of the first
+    /// request, the others follow at distances of 8 bytes (libraries whose requests are pointers) or of 4 bytes
+    /// (libraries whose requests are numbers): the distance that finds more requests is taken.
     fn outstanding_in(&self, array: &Requests) -> Vec<u64> {
-        let known = |address: &u64| self.outstanding.contains_key(address);
+        let is_outstanding = |address: &u64| self.outstanding.contains_key(address);
         match array {
-            Requests::Each(addresses) => addresses.iter().copied().filter(known).collect(),
+            Requests::Each(addresses) => addresses.iter().copied().filter(is_outstanding).collect(),
             Requests::From { count, first } => {
                 // The cost depends on the outstanding requests, not on the count in the line.
-                let apart = |stride: u64| -> Vec<u64> {
+                let find_spaced = |stride: u64| -> Vec<u64> {
                     if *count <= self.outstanding.len() as u64 {
-                        return (0..*count).map(|index| first.wrapping_add(stride * index)).filter(known).collect();
+                        return (0..*count)
+                            .map(|index| first.wrapping_add(stride * index))
+                            .filter(is_outstanding)
+                            .collect();
                     }
-                    let place = |address: &u64| address.wrapping_sub(*first);
-                    let within = |address: &u64| place(address) % stride == 0 && place(address) / stride < *count;
+                    let offset = |address: &u64| address.wrapping_sub(*first);
+                    let within = |address: &u64| offset(address) % stride == 0 && offset(address) / stride < *count;
                     let mut found: Vec<u64> = self.outstanding.keys().copied().filter(within).collect();
-                    found.sort_unstable_by_key(place);
+                    found.sort_unstable_by_key(offset);
                     found
                 };
-                let (wide, narrow) = (apart(8), apart(4));
+                let (wide, narrow) = (find_spaced(8), find_spaced(4));
                 if narrow.len() > wide.len() { narrow } else { wide }
             }
         }
     }
 
-    /// The outstanding requests of an array of which one completes. It is not known which one: all remain known, and
-    /// their numbers are not reused.
+    /// Returns the outstanding requests of an array of which one completes. The log does not state which one: all
+    /// remain outstanding, and their numbers are not reused.
     fn any_of(&self, array: &Requests) -> Vec<Request> {
         let waited = self.outstanding_in(array);
         waited.iter().filter_map(|address| self.outstanding.get(address).copied()).collect()
@@ -319,7 +323,7 @@ impl Rank {
 
     /// The other task of a message operation (`None` for any, or the null process), and the context of its tag.
     fn peer_and_context(&self, shared: &Shared, message: &Message) -> Result<(Option<TaskId>, u32), Fault> {
-        let (number, _) = self.names.find(message.comm, &shared.communicators, self.task)?;
+        let (number, _) = self.handles.find(message.comm, &shared.communicators, self.task)?;
         let members = shared.communicators.members(number, self.task);
         let task = match message.peer {
             Peer::Rank(rank) => Some(members.get(rank as usize).copied().ok_or_else(|| {

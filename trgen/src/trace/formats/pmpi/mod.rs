@@ -7,8 +7,8 @@
 //! MPI_Comm_split:<t>:<comm,rank,size>:<color>:<key>:<new comm>:<t>
 //! ```
 //!
-//! The recorder of this project lists the handle of each request of an array instead, `a;b;`, and writes additional
-//! lines:
+//! The recorder of this project differs in two ways. In place of the address of the first request, it lists the handle
+//! of each request (`a;b;`). It also writes these additional lines:
 //!
 //! ```text
 //! MPI_Send_init:<t>:<buf>:<count>:<type,size,extent>:<dest>:<tag>:<comm,rank,size>:<request>:<t>
@@ -21,11 +21,12 @@
 //! ```
 //!
 //! The counts of `MPI_Gatherv` and `MPI_Scatterv` are those of the root, and 0 elsewhere. A name followed only by times
-//! is a call that is rejected, or omitted with a warning: files, and windows of shared memory (any synchronisation of a
-//! window, by fence, post, start or lock, is rejected). `MPI_Cancel` cancels a receive; the recorder writes it before
-//! the wait that reports the cancellation. Times are in microseconds; the time between two calls is computing. The last
-//! number in a file's name is its rank. Communicators are tracked through splits and duplicates, so that a collective
-//! involves only its members.
+//! is a call whose arguments are not needed: it is omitted with a warning or rejected (the table in `unfollowed.rs`
+//! says which). Calls on files are omitted. Of the calls on windows of shared memory, every synchronisation (fence,
+//! post, start, lock) is rejected. `MPI_Cancel` cancels a receive; the recorder writes it before the wait that reports
+//! the cancellation. Times are in microseconds; the time between two calls is computing. The last number in a file's
+//! name is its rank. Communicators are tracked through splits and duplicates, so that a collective involves only its
+//! members.
 //!
 //! # How the model departs from reality, and who could notice
 //! - Source or tag -1 means any, peer -2 the null process (as in Open MPI; MPICH uses other numbers).
