@@ -39,14 +39,14 @@ pub fn svg(buffer: &Buffer) -> String {
          <rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"{BACKGROUND}\"/>"
     );
     for y in 0..rows {
-        row(buffer, y, columns, &mut out);
+        write_row(buffer, y, columns, &mut out);
     }
     out.push_str("</svg>\n");
     out
 }
 
 /// Writes row `y` of the buffer: first the backgrounds, then the text.
-fn row(buffer: &Buffer, y: usize, columns: usize, out: &mut String) {
+fn write_row(buffer: &Buffer, y: usize, columns: usize, out: &mut String) {
     let top = MARGIN + y * CELL.1;
     let cell = |x: usize| &buffer[(buffer.area.x + x as u16, buffer.area.y + y as u16)];
     // Adjacent cells of the same style are written together.

@@ -149,14 +149,14 @@ fn take_running(handle: c_int) -> Option<Box<Running>> {
 /// Called when a message of a collective has arrived for the receive in `slot`.
 pub(crate) fn arrived(handle: c_int, slot: u32, message: &Message) {
     let Some(mut running) = take_running(handle) else { return };
-    running.take(slot, message);
+    running.end_receive(slot, message);
     progress(handle, running);
 }
 
 /// Called when the message of the send in `slot` has left.
 pub(crate) fn departed(handle: c_int, slot: u32) {
     let Some(mut running) = take_running(handle) else { return };
-    running.close(slot);
+    running.end_operation(slot);
     progress(handle, running);
 }
 
@@ -232,12 +232,12 @@ impl Running {
         self.from.insert(slot, from);
         if let Some(message) = message {
             w().statistics.received += 1;
-            self.take(slot, &message);
+            self.end_receive(slot, &message);
         }
     }
 
     /// Ends the send or receive in `slot`.
-    fn close(&mut self, slot: u32) {
+    fn end_operation(&mut self, slot: u32) {
         self.from.remove(&slot);
         if let (Some(Some(number)), Some(log)) = (self.open.remove(&slot), &mut w().log) {
             log.wait(number);
@@ -245,7 +245,7 @@ impl Running {
     }
 
     /// Ends the receive in `slot` with its message.
-    fn take(&mut self, slot: u32, message: &Message) {
+    fn end_receive(&mut self, slot: u32, message: &Message) {
         let own = note(&self.operation);
         if message.note != own {
             world::end(
@@ -261,7 +261,7 @@ impl Running {
             );
         }
         self.held.insert(slot, message.data.clone());
-        self.close(slot);
+        self.end_operation(slot);
     }
 
     /// Adds the held payload of the message in `slot`, if there is one, to the data of this rank.

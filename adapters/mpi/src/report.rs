@@ -168,8 +168,8 @@ impl Log {
         Ok(Self { out: BufWriter::new(File::create(path)?), computing: 0, next: 0, last: 0, failure: None })
     }
 
-    /// Writes a line, after one for the computing before it.
-    fn line(&mut self, line: std::fmt::Arguments<'_>) {
+    /// Writes the line of an event, after a line for the computing before it.
+    fn write_event(&mut self, line: std::fmt::Arguments<'_>) {
         if self.computing > 0 {
             let time = std::mem::take(&mut self.computing);
             self.write_line(format_args!("c {time}"));
@@ -199,7 +199,7 @@ impl Log {
     /// Records a send to a rank of the world.
     pub(crate) fn send(&mut self, to: usize, tag: i64, context: u64, bytes: u64) {
         let number = self.number();
-        self.line(format_args!("s {to} {tag} {context} {bytes} {number}"));
+        self.write_event(format_args!("s {to} {tag} {context} {bytes} {number}"));
     }
 
     /// Records a receive and returns its number; `None` is a wildcard.
@@ -207,18 +207,18 @@ impl Log {
         let number = self.number();
         let any = || "any".to_owned();
         let (from, tag) = (from.map_or_else(any, |from| from.to_string()), tag.map_or_else(any, |tag| tag.to_string()));
-        self.line(format_args!("r {from} {tag} {context} {bytes} {number}"));
+        self.write_event(format_args!("r {from} {tag} {context} {bytes} {number}"));
         number
     }
 
     /// Records the end of the wait for an operation.
     pub(crate) fn wait(&mut self, number: u32) {
-        self.line(format_args!("w {number}"));
+        self.write_event(format_args!("w {number}"));
     }
 
     /// Records that a receive has been cancelled.
     pub(crate) fn cancelled(&mut self, number: u32) {
-        self.line(format_args!("x {number}"));
+        self.write_event(format_args!("x {number}"));
     }
 
     /// Writes what is left, and returns the first error.

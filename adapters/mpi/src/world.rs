@@ -336,8 +336,8 @@ impl World {
         }
     }
 
-    /// A call of the program begins.
-    fn enter(&mut self, name: &'static str) {
+    /// Called when a call of the program begins.
+    fn begin_call(&mut self, name: &'static str) {
         self.calling = name;
         self.charged = false;
         if matches!(self.compute, Compute::Measured(_)) {
@@ -346,8 +346,8 @@ impl World {
         *self.statistics.calls.entry(name).or_default() += 1;
     }
 
-    /// A call of the program ends.
-    fn leave(&mut self) {
+    /// Called when a call of the program ends.
+    fn end_call(&mut self) {
         if matches!(self.compute, Compute::Measured(_)) {
             self.left = clock::processor();
         }
@@ -376,7 +376,7 @@ pub(crate) fn call(name: &'static str, body: impl FnOnce() -> Outcome) -> c_int 
     let _turn = outermost.then(ahead::hold);
     inside(|| {
         if outermost {
-            w().enter(name);
+            w().begin_call(name);
         }
         let outcome = match check_phase(name) {
             Ok(()) => body(),
@@ -387,7 +387,7 @@ pub(crate) fn call(name: &'static str, body: impl FnOnce() -> Outcome) -> c_int 
             Err(failure) => handle(name, &failure),
         };
         if outermost {
-            w().leave();
+            w().end_call();
         }
         code
     })
@@ -447,7 +447,7 @@ pub(crate) fn end(text: &str, code: c_int) -> ! {
     let line = format!("rank {}: {text}", w().rank);
     let _ = writeln!(std::io::stderr(), "fsin-mpi: {line}");
     w().statistics.failure = Some(line);
-    leave(text, code)
+    exit(text, code)
 }
 
 /// Ends the program because the connection to the network is lost.
@@ -459,11 +459,11 @@ pub(crate) fn lost(failure: &GuestError) -> ! {
     // The launcher reports why the simulation ended. The report says what this rank waits for, which may explain it.
     w().statistics.ended_by_run = true;
     w().guest = None;
-    leave(&text, 1)
+    exit(&text, 1)
 }
 
 /// Writes the report, leaves the network and ends the process.
-fn leave(text: &str, code: c_int) -> ! {
+fn exit(text: &str, code: c_int) -> ! {
     crate::report::write();
     if let Some(guest) = w().guest.take() {
         guest.give_up(text);

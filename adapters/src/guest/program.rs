@@ -223,7 +223,7 @@ impl<'a> Player<'a> {
     fn wait(&mut self, guest: &mut Guest, done: impl Fn(&Self) -> bool) -> Result<(), GuestError> {
         while !done(self) {
             let event = guest.receive()?;
-            self.take(event)?;
+            self.process(event)?;
         }
         self.served = false;
         Ok(())
@@ -242,7 +242,7 @@ impl<'a> Player<'a> {
     fn wait_any(&mut self, any: &[Request], guest: &mut Guest) -> Result<(), GuestError> {
         // All events up to now count, including those not yet taken.
         while let Some(event) = guest.poll()? {
-            self.take(event)?;
+            self.process(event)?;
         }
         if any.iter().any(|request| self.completed.remove(request)) {
             return Ok(());
@@ -255,7 +255,7 @@ impl<'a> Player<'a> {
     }
 
     /// Processes an event.
-    fn take(&mut self, event: Event) -> Result<(), GuestError> {
+    fn process(&mut self, event: Event) -> Result<(), GuestError> {
         match event {
             Event::Sent { cookie, .. } => self.sent(cookie),
             Event::Message(arrival) => {

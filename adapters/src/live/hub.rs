@@ -487,7 +487,7 @@ impl Hub {
     /// Adds the digest before the events of cycle `now` to the trail, if there is one.
     fn extend_trail(&mut self, now: Cycle) {
         if let Some(trail) = &mut self.trail {
-            trail.pass(now, self.digest);
+            trail.record(now, self.digest);
         }
     }
 

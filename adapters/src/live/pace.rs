@@ -42,7 +42,7 @@ impl Behind {
     }
 
     /// Records a grant at `time` with lag `behind`.
-    fn note(&mut self, time: Time, behind: Time) {
+    fn record(&mut self, time: Time, behind: Time) {
         if behind > self.max {
             (self.max, self.at) = (behind, time);
         }
@@ -68,7 +68,7 @@ impl Pace {
             thread::sleep(left.min(NAP));
             return epoch.elapsed() >= due && self.has_come(time);
         }
-        self.behind.note(time, virtual_time(elapsed.saturating_sub(due), self.thousandths));
+        self.behind.record(time, virtual_time(elapsed.saturating_sub(due), self.thousandths));
         true
     }
 
@@ -136,7 +136,7 @@ mod tests {
         let mut pace = Pace::new(1000);
         let mut told = Vec::new();
         for behind in [1, 999, 1000, 1500, 1999, 2000, 3600, 8000, 8000] {
-            pace.behind.note(0, behind * 1_000_000_000);
+            pace.behind.record(0, behind * 1_000_000_000);
             told.extend(pace.worth_telling().map(|behind| behind / 1_000_000_000));
         }
         assert_eq!(told, [1000, 2000, 8000]);

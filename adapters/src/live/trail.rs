@@ -35,7 +35,7 @@ impl Trail {
     }
 
     /// Records `digest` if a moment has passed. Call this before any event of `cycle` enters the digest.
-    pub(super) fn pass(&mut self, cycle: Cycle, digest: u64) {
+    pub(super) fn record(&mut self, cycle: Cycle, digest: u64) {
         let begin = self.clock.span(cycle.0.saturating_sub(1));
         if begin < self.next {
             return;
@@ -67,7 +67,7 @@ mod tests {
     fn a_row_for_each_moment_before_which_something_happened() {
         let mut trail = Trail::new(100, Clock::new(10, 1).unwrap());
         for (cycle, digest) in [(1, 0), (5, 7), (11, 8), (12, 9), (90, 9), (91, 9), (300, 10)] {
-            trail.pass(Cycle(cycle), digest);
+            trail.record(Cycle(cycle), digest);
         }
         let rows: Vec<(u64, u64)> = trail.rows().iter().map(|row| (row.time, row.digest)).collect();
         assert_eq!(rows, [(100, 8), (800, 9), (2900, 10)]);
@@ -77,7 +77,7 @@ mod tests {
     fn a_long_run_has_fewer_rows_and_the_same_moments() {
         let mut trail = Trail::new(1, Clock::new(1, 1).unwrap());
         for cycle in 1..100_000 {
-            trail.pass(Cycle(cycle), cycle);
+            trail.record(Cycle(cycle), cycle);
         }
         assert!(trail.rows().len() <= ROWS && trail.rows().len() > ROWS / 4);
         assert!(trail.rows().iter().all(|row| row.digest == row.time + 1), "digests stay with their moments");

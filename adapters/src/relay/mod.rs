@@ -242,7 +242,7 @@ impl Bridge {
                     if let Some((_, from)) = ethernet::addresses(&arrival.payload) {
                         self.table.learn(from, arrival.source);
                     }
-                    if port.nic.as_ref().is_some_and(|nic| nic.give(arrival.payload)) {
+                    if port.nic.as_ref().is_some_and(|nic| nic.queue(arrival.payload)) {
                         port.traffic.to_machine += 1;
                     } else {
                         port.traffic.lost_receiving += 1;

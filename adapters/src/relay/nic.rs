@@ -176,7 +176,7 @@ impl Nic {
     }
 
     /// Queues a frame for the machine; false if it is lost because the machine does not read.
-    pub(super) fn give(&self, frame: Bytes) -> bool {
+    pub(super) fn queue(&self, frame: Bytes) -> bool {
         !matches!(self.frames.try_send(frame), Err(TrySendError::Full(_) | TrySendError::Disconnected(_)))
     }
 }

@@ -63,11 +63,11 @@ struct Limit {
 pub(crate) fn watch() {
     let monitor = || {
         let groups = control_groups();
-        while let Some(own) = number("/proc/self/status", "VmRSS:") {
+        while let Some(own) = bytes_in_file("/proc/self/status", "VmRSS:") {
             if own >= SMALL
                 && let Some(limit) = limits(&groups).iter().find(|limit| is_exhausted(limit, own))
             {
-                end(limit, own);
+                end_process(limit, own);
             }
             thread::sleep(PERIOD);
         }
@@ -84,7 +84,7 @@ fn is_exhausted(limit: &Limit, own: u64) -> bool {
 }
 
 /// Ends the process, which holds `own` bytes, with an error.
-fn end(limit: &Limit, own: u64) -> ! {
+fn end_process(limit: &Limit, own: u64) -> ! {
     super::looking::terminal::restore();
     let gib = |bytes: u64| bytes as f64 / GIB;
     let what = format!(
@@ -104,15 +104,16 @@ fn end(limit: &Limit, own: u64) -> ! {
 /// groups.
 fn limits(groups: &[PathBuf]) -> Vec<Limit> {
     let machine = || {
-        let (bytes, left) = (number("/proc/meminfo", "MemTotal:")?, number("/proc/meminfo", "MemAvailable:")?);
-        let swap = number("/proc/meminfo", "SwapFree:").unwrap_or(0);
+        let (bytes, left) =
+            (bytes_in_file("/proc/meminfo", "MemTotal:")?, bytes_in_file("/proc/meminfo", "MemAvailable:")?);
+        let swap = bytes_in_file("/proc/meminfo", "SwapFree:").unwrap_or(0);
         Some(Limit { bytes, left: left + swap, whose: "this machine has" })
     };
     let addresses = || {
         let limits = fs::read_to_string("/proc/self/limits").ok()?;
         let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
         let bytes = line.split_whitespace().next()?.parse().ok()?;
-        let used = number("/proc/self/status", "VmSize:")?;
+        let used = bytes_in_file("/proc/self/status", "VmSize:")?;
         Some(Limit { bytes, left: bytes.saturating_sub(used), whose: "a process may have (ulimit -v)" })
     };
     machine().into_iter().chain(addresses()).chain(groups.iter().filter_map(|folder| limit_of_group(folder))).collect()
@@ -140,7 +141,7 @@ fn limit_of_group(folder: &Path) -> Option<Limit> {
 }
 
 /// \[bytes\] A value of a system file, which is given in kB.
-fn number(path: &str, name: &str) -> Option<u64> {
+fn bytes_in_file(path: &str, name: &str) -> Option<u64> {
     let text = fs::read_to_string(path).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

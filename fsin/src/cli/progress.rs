@@ -130,7 +130,7 @@ impl Points {
     }
 
     /// Prints a message for the user above the bar.
-    pub(crate) fn say(&self, line: &str) {
+    pub(crate) fn print_above(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| super::output::tell(line)),
             None => super::output::tell(line),

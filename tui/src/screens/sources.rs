@@ -133,7 +133,7 @@ fn progress(tasks: &[Lined<'_>], whose: &str) -> [String; 2] {
 }
 
 /// The heading of a mix of jobs, in parts: every job once, then the jobs whose tasks are listed.
-fn of_jobs(jobs: &Jobs, tasks: &[Lined<'_>]) -> Vec<String> {
+fn jobs_heading(jobs: &Jobs, tasks: &[Lined<'_>]) -> Vec<String> {
     let all = jobs.coming + jobs.waiting + jobs.running + jobs.ended;
     if jobs.ended == all {
         let head = format!("all {} jobs have ended", count(all));
@@ -164,7 +164,7 @@ fn applications(app: &App, sources: &Sources, area: Rect, buffer: &mut Buffer) {
         Sources::Jobs(jobs) => {
             let listed = jobs.listed.iter().flat_map(|job| task_lines(Some((job.number, &job.name)), &job.tasks));
             let tasks: Vec<Lined<'_>> = listed.collect();
-            timeline(app, &of_jobs(jobs, &tasks), &tasks, area, buffer);
+            timeline(app, &jobs_heading(jobs, &tasks), &tasks, area, buffer);
         }
         Sources::Nodes(_) | Sources::Guests(_) => {}
     }

@@ -92,7 +92,7 @@ impl History {
         if self.pending < self.stride {
             return;
         }
-        self.points.push_back(point(about, mark, &snapshot));
+        self.points.push_back(point_between(about, mark, &snapshot));
         self.mark = Some(snapshot);
         self.pending = 0;
         if self.points.len() >= CAPACITY {
@@ -130,7 +130,7 @@ impl History {
 }
 
 /// The point of the interval between two snapshots.
-fn point(about: &About, before: &Snapshot, now: &Snapshot) -> Point {
+fn point_between(about: &About, before: &Snapshot, now: &Snapshot) -> Point {
     let cycles = now.cycle.saturating_sub(before.cycle);
     let load = |before: u64, now: u64| {
         let phits = now.saturating_sub(before) as f64 * f64::from(about.packet_phits);

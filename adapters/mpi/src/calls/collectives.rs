@@ -185,7 +185,7 @@ fn blocks(own: Vec<(u32, u32, Vec<u8>)>, route: Route) -> Data {
 }
 
 /// Writes the block of each rank to its place in `into`. `key` gives the origin and destination of a rank's block.
-fn place(data: &mut Data, into: &Buffers, key: impl Fn(u32) -> (u32, u32), extents: &[i64], types: &[Type]) {
+fn write_blocks(data: &mut Data, into: &Buffers, key: impl Fn(u32) -> (u32, u32), extents: &[i64], types: &[Type]) {
     let Data::Blocks { all, .. } = data else { return };
     let (address, counts, displacements, _) = into;
     for rank in 0..counts.len() {
@@ -241,7 +241,7 @@ pub(crate) fn gather(from: Buffer, into: Buffers, same: bool, root: c_int, comm:
     let own = own.map(|own| (rank as u32, root as u32, own)).into_iter().collect();
     let finish = move |data: &mut Data| {
         if rank == root {
-            place(data, &into, |from| (from, root as u32), &extents, &types);
+            write_blocks(data, &into, |from| (from, root as u32), &extents, &types);
         }
     };
     collective::begin(comm, operation, |_| blocks(own, Route::All), Box::new(finish))
@@ -274,7 +274,7 @@ pub(crate) fn scatter(from: Buffers, into: Buffer, same: bool, root: c_int, comm
     let finish = move |data: &mut Data| {
         let Some(ty) = result else { return };
         let one = (address, vec![count], vec![0], vec![handle]);
-        place(data, &one, |_| (root as u32, rank as u32), &[1], &[ty]);
+        write_blocks(data, &one, |_| (root as u32, rank as u32), &[1], &[ty]);
     };
     let route = |algorithm| if algorithm == Algorithm::Linear { Route::Direct } else { Route::Subtree(root) };
     collective::begin(comm, operation, |algorithm| blocks(own, route(algorithm)), Box::new(finish))
@@ -295,7 +295,7 @@ pub(crate) fn allgather(from: Buffer, into: Buffers, same: bool, comm: c_int) ->
         if same { Collective::Allgather { bytes: own.len() as u64 } } else { Collective::Allgatherv { blocks: sizes } };
     let route = |algorithm| if algorithm == Algorithm::Ring { Route::Newest } else { Route::All };
     let own = vec![(rank as u32, Data::ALL, own)];
-    let finish = move |data: &mut Data| place(data, &into, |from| (from, Data::ALL), &extents, &types);
+    let finish = move |data: &mut Data| write_blocks(data, &into, |from| (from, Data::ALL), &extents, &types);
     collective::begin(comm, operation, |algorithm| blocks(own, route(algorithm)), Box::new(finish))
 }
 
@@ -318,7 +318,8 @@ pub(crate) fn alltoall(from: Buffers, into: Buffers, same: bool, bytes: bool, co
         Collective::Alltoallv { send, receive }
     };
     let route = |algorithm| if algorithm == Algorithm::Bruck { Route::Hops } else { Route::Direct };
-    let finish = move |data: &mut Data| place(data, &into, |from| (from, rank as u32), &into_extents, &into_types);
+    let finish =
+        move |data: &mut Data| write_blocks(data, &into, |from| (from, rank as u32), &into_extents, &into_types);
     collective::begin(comm, operation, |algorithm| blocks(own, route(algorithm)), Box::new(finish))
 }
 

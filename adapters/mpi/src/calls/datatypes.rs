@@ -9,7 +9,7 @@ use crate::datatype::{self, Made, Type};
 use crate::world::{Outcome, error, w};
 
 /// Shorthand for the description of a constructor: its combiner and arguments.
-fn made(combiner: c_int, integers: Vec<i64>, addresses: Vec<i64>, types: Vec<c_int>) -> Made {
+fn constructor(combiner: c_int, integers: Vec<i64>, addresses: Vec<i64>, types: Vec<c_int>) -> Made {
     Made { combiner, integers, addresses, types }
 }
 
@@ -112,7 +112,7 @@ fn subarray(sizes: &[i64], parts: &[i64], starts: &[i64], order: c_int, handle: 
 /// A copy of a predefined type of Fortran that was chosen by precision and range, as a constructor returns it.
 fn chosen(handle: Option<c_int>, combiner: c_int, integers: Vec<i64>) -> Outcome<Type> {
     let Some(handle) = handle else { return error(ERR_ARG, "no type of Fortran has this precision and range") };
-    let how = made(combiner, integers, Vec::new(), Vec::new());
+    let how = constructor(combiner, integers, Vec::new(), Vec::new());
     Ok(Type { made: how, ..datatype::get(handle)? })
 }
 
@@ -125,7 +125,7 @@ fn real_kind(digits: c_int, range: c_int) -> Option<usize> {
 /// A copy of a type with other bounds, in bytes.
 fn resized(handle: c_int, lower: i64, extent: i64) -> Outcome<Type> {
     let inner = datatype::get(handle)?;
-    let how = made(18, Vec::new(), vec![lower, extent], vec![handle]);
+    let how = constructor(18, Vec::new(), vec![lower, extent], vec![handle]);
     Ok(Type { lower, upper: lower + extent, made: how, name: String::new(), ..inner })
 }
 
@@ -135,7 +135,7 @@ fn contiguous(count: i64, handle: c_int) -> Outcome<Type> {
         return error(ERR_COUNT, format!("count {count} is negative"));
     }
     let inner = datatype::get(handle)?;
-    Ok(Type::compose(&[(0, count, &inner)], made(3, vec![count], Vec::new(), vec![handle])))
+    Ok(Type::compose(&[(0, count, &inner)], constructor(3, vec![count], Vec::new(), vec![handle])))
 }
 
 /// Writes the arguments of a type's constructor to the arrays of the program, which have these lengths.
@@ -177,18 +177,18 @@ large! {
     }
     fn MPI_Type_vector / MPI_Type_vector_c(count: N, length: N, stride: N, handle: I, to: Ip) {
         let (count, length, stride): (i64, i64, i64) = (count.into(), length.into(), stride.into());
-        let how = made(4, vec![count, length, stride], Vec::new(), vec![handle]);
+        let how = constructor(4, vec![count, length, stride], Vec::new(), vec![handle]);
         new(to, vector(count, length, stride * extent(handle)?, handle, how)?)
     }
     fn MPI_Type_create_hvector / MPI_Type_create_hvector_c(count: N, length: N, stride: i64, handle: I, to: Ip) {
         let (count, length): (i64, i64) = (count.into(), length.into());
-        let how = made(6, vec![count, length], vec![stride], vec![handle]);
+        let how = constructor(6, vec![count, length], vec![stride], vec![handle]);
         new(to, vector(count, length, stride, handle, how)?)
     }
     fn MPI_Type_indexed / MPI_Type_indexed_c(count: N, lengths: *const N, places: *const N, handle: I, to: Ip) {
         let count: i64 = count.into();
         let (lengths, places) = (whole(lengths, count.max(0) as usize), whole(places, count.max(0) as usize));
-        let how = made(7, counted(count, &[&lengths, &places]), Vec::new(), vec![handle]);
+        let how = constructor(7, counted(count, &[&lengths, &places]), Vec::new(), vec![handle]);
         new(to, blocks(&lengths, &scaled(&places, extent(handle)?), handle, how)?)
     }
     fn MPI_Type_create_hindexed / MPI_Type_create_hindexed_c(
@@ -196,7 +196,7 @@ large! {
     ) {
         let count: i64 = count.into();
         let (lengths, places) = (whole(lengths, count.max(0) as usize), whole(places, count.max(0) as usize));
-        let how = made(9, counted(count, &[&lengths]), places.clone(), vec![handle]);
+        let how = constructor(9, counted(count, &[&lengths]), places.clone(), vec![handle]);
         new(to, blocks(&lengths, &places, handle, how)?)
     }
     fn MPI_Type_create_indexed_block / MPI_Type_create_indexed_block_c(
@@ -204,7 +204,7 @@ large! {
     ) {
         let (count, length): (i64, i64) = (count.into(), length.into());
         let places = whole(places, count.max(0) as usize);
-        let how = made(10, counted(count, &[&[length], &places]), Vec::new(), vec![handle]);
+        let how = constructor(10, counted(count, &[&[length], &places]), Vec::new(), vec![handle]);
         new(to, blocks(&vec![length; places.len()], &scaled(&places, extent(handle)?), handle, how)?)
     }
     fn MPI_Type_create_hindexed_block / MPI_Type_create_hindexed_block_c(
@@ -212,7 +212,7 @@ large! {
     ) {
         let (count, length): (i64, i64) = (count.into(), length.into());
         let places = whole(places, count.max(0) as usize);
-        let how = made(19, vec![count, length], places.clone(), vec![handle]);
+        let how = constructor(19, vec![count, length], places.clone(), vec![handle]);
         new(to, blocks(&vec![length; places.len()], &places, handle, how)?)
     }
     fn MPI_Type_create_struct / MPI_Type_create_struct_c(
@@ -221,7 +221,7 @@ large! {
         let count: i64 = count.into();
         let size = count.max(0) as usize;
         let (lengths, places, types) = (whole(lengths, size), whole(places, size), slice(types, size).to_vec());
-        let how = made(12, counted(count, &[&lengths]), places.clone(), types.clone());
+        let how = constructor(12, counted(count, &[&lengths]), places.clone(), types.clone());
         new(to, structure(&lengths, &places, &types, how)?)
     }
     fn MPI_Type_create_subarray / MPI_Type_create_subarray_c(
@@ -229,7 +229,7 @@ large! {
     ) {
         let size = count.max(0) as usize;
         let (sizes, parts, starts) = (whole(sizes, size), whole(parts, size), whole(starts, size));
-        let how = made(
+        let how = constructor(
             13,
             counted(count.into(), &[&sizes, &parts, &starts, &[i64::from(order)]]),
             Vec::new(),
@@ -291,7 +291,7 @@ mpi! {
     }
     fn MPI_Type_dup(handle: I, to: Ip) {
         let old = datatype::get(handle)?;
-        let mut copy = Type { made: made(2, Vec::new(), Vec::new(), vec![handle]), ..old.clone() };
+        let mut copy = Type { made: constructor(2, Vec::new(), Vec::new(), vec![handle]), ..old.clone() };
         copy.attributes.clear();
         for (&keyval, &value) in &old.attributes {
             if let Some(value) = attributes::call_copy(handle, keyval, value)? {
@@ -301,18 +301,18 @@ mpi! {
         new(to, copy)
     }
     fn MPI_Type_hvector(count: I, length: I, stride: i64, handle: I, to: Ip) {
-        let how = made(6, vec![count.into(), length.into()], vec![stride], vec![handle]);
+        let how = constructor(6, vec![count.into(), length.into()], vec![stride], vec![handle]);
         new(to, vector(count.into(), length.into(), stride, handle, how)?)
     }
     fn MPI_Type_hindexed(count: I, lengths: *const c_int, places: *const i64, handle: I, to: Ip) {
         let (lengths, places) = (whole(lengths, count.max(0) as usize), whole(places, count.max(0) as usize));
-        let how = made(9, counted(count.into(), &[&lengths]), places.clone(), vec![handle]);
+        let how = constructor(9, counted(count.into(), &[&lengths]), places.clone(), vec![handle]);
         new(to, blocks(&lengths, &places, handle, how)?)
     }
     fn MPI_Type_struct(count: I, lengths: *const c_int, places: *const i64, types: *const c_int, to: Ip) {
         let size = count.max(0) as usize;
         let (lengths, places, types) = (whole(lengths, size), whole(places, size), slice(types, size).to_vec());
-        let how = made(12, counted(count.into(), &[&lengths]), places.clone(), types.clone());
+        let how = constructor(12, counted(count.into(), &[&lengths]), places.clone(), types.clone());
         new(to, structure(&lengths, &places, &types, how)?)
     }
     fn MPI_Type_extent(handle: I, extent: *mut i64) { put(extent, datatype::get(handle)?.extent()); Ok(()) }

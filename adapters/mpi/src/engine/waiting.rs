@@ -30,7 +30,7 @@ pub(crate) enum Awaited {
 
 /// Processes an event. Returns the other rank of its message: the sender of an arrived message, or the destination of a
 /// message that has left.
-fn take(event: Event) -> Option<usize> {
+fn process(event: Event) -> Option<usize> {
     match event {
         Event::Sent { cookie, .. } => {
             let (owner, to) = w().mail.leaving.remove(&cookie)?;
@@ -101,7 +101,7 @@ pub(crate) fn catch_up() {
             Err(failure) => world::lost(&failure),
         };
         if is_before(&event, frontier) {
-            take(event);
+            process(event);
         } else {
             w().mail.held.push_back(event);
         }
@@ -110,7 +110,7 @@ pub(crate) fn catch_up() {
 
 /// Waits for the next event and returns it. In deterministic mode only messages of the sources that can end the wait
 /// are considered, if these sources are known.
-fn next(until: Until) -> Event {
+fn next_event(until: Until) -> Event {
     let world = w();
     if let Some(event) = world.mail.held.pop_front() {
         return event;
@@ -151,9 +151,9 @@ pub(crate) fn wait(awaited: Awaited, until: Until, is_over: impl Fn() -> bool) {
         since = now;
     };
     while !is_over() {
-        let event = next(until);
+        let event = next_event(until);
         w().mail.ended.clear();
-        let other = take(event);
+        let other = process(event);
         if let Some(parts) = &parts
             && w().mail.ended.iter().any(|ended| parts.contains(ended))
         {
@@ -170,13 +170,13 @@ pub(crate) fn wait(awaited: Awaited, until: Until, is_over: impl Fn() -> bool) {
 pub(crate) fn poll() {
     w().charge();
     while let Some(event) = w().mail.held.pop_front() {
-        take(event);
+        process(event);
     }
     loop {
         let Some(guest) = &mut w().guest else { return };
         match guest.poll() {
             Ok(Some(event)) => {
-                take(event);
+                process(event);
             }
             Ok(None) => return,
             Err(failure) => world::lost(&failure),

@@ -72,14 +72,14 @@ fn shared() -> MutexGuard<'static, Option<Shared>> {
 }
 
 /// Writes a message to stderr.
-fn say(text: &str) {
+fn print(text: &str) {
     // The message is lost if stderr is closed.
     let _ = writeln!(io::stderr(), "fsin plugin: {text}");
 }
 
 /// Ends QEMU, because its machine has lost the network.
 fn give_up(error: &GuestError) -> ! {
-    say(&format!("{error}; {}", error.remedy()));
+    print(&format!("{error}; {}", error.remedy()));
     qemu::exit(1)
 }
 
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
     let settings = match Settings::parse(&words) {
         Ok(settings) => settings,
         Err(what) => {
-            say(&what);
+            print(&what);
             return 1;
         }
     };
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
             0
         }
         Err(missing) => {
-            say(&format!(
+            print(&format!(
                 "this QEMU lacks {}; use QEMU 7.2 or 10.0, with which the plugin was tried",
                 missing.join(", ")
             ));
@@ -124,7 +124,7 @@ extern "C" fn on_cpu(_: Id, cpu: u32) {
     let mut shared = shared();
     let Some(Shared { qemu, settings, card }) = &mut *shared else { return };
     if cpu > 0 || card.is_some() {
-        say("a machine has one processor (-smp 1): several do not run in a fixed order");
+        print("a machine has one processor (-smp 1): several do not run in a fixed order");
         qemu::exit(1);
     }
     let mut machine = Machine::connect(&settings.address, &settings.config, settings.peers.clone())
@@ -186,6 +186,6 @@ extern "C" fn on_timer(_: *mut c_void) {
 extern "C" fn on_exit(_: Id, _: *mut c_void) {
     let Some(Shared { qemu, card: Some(card), .. }) = shared().take() else { return };
     if let Err(error) = card.machine.finish(qemu.now()) {
-        say(&format!("{error}; {}", error.remedy()));
+        print(&format!("{error}; {}", error.remedy()));
     }
 }

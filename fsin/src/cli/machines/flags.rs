@@ -32,7 +32,7 @@ fn image() -> Arg {
 }
 
 /// The flag `--on`.
-fn on(help: &'static str) -> Arg {
+fn on_flag(help: &'static str) -> Arg {
     Arg::new("on").long("on").value_name("LIST|all").default_value("0").hide_default_value(true).help(help)
 }
 
@@ -68,7 +68,7 @@ pub(super) fn up() -> Command {
                 .value_name("COMMAND")
                 .help("Run this by the shell once all machines are up, then end them all"),
         )
-        .arg(on("Machines that run --command, such as 0,2 [0]"))
+        .arg(on_flag("Machines that run --command, such as 0,2 [0]"))
         .arg(image())
         .arg(folder())
         .arg(
@@ -105,7 +105,7 @@ pub(super) fn run() -> Command {
     Command::new("run")
         .about("Runs a command on machines that are up, and prints what it writes")
         .arg(Arg::new("command").value_name("COMMAND").required(true).help("The command, for the shell of the machine"))
-        .arg(on("Machines that run it, one after another, such as 0,2, or all [0]"))
+        .arg(on_flag("Machines that run it, one after another, such as 0,2, or all [0]"))
         .arg(folder())
         .arg(help::quiet())
         .arg(path_flag("output", "FILE", "A new file for what the command writes [stdout]").short('o').help_heading("Output"))

@@ -19,7 +19,7 @@ const WORLD: u64 = 1;
 
 impl Contexts {
     /// The context of a trace: even for messages of the program, odd for those of collectives.
-    fn of(&mut self, context: u64) -> u32 {
+    fn number(&mut self, context: u64) -> u32 {
         let (own, odd) = (context & !COLLECTIVE, u32::from(context & COLLECTIVE != 0));
         let next = self.0.len() as u32 + 1;
         let number = if own == WORLD { 0 } else { *self.0.entry(own).or_insert(next) };
@@ -45,14 +45,14 @@ fn events(text: &str, cycle: u64, contexts: &mut Contexts) -> Option<Vec<Event>>
         match words[..] {
             ["c", time] => all.push(Event::Compute(Picoseconds(time.parse().ok()?))),
             ["s", to, tag, context, bytes, number] => {
-                let tag = Tag { context: contexts.of(context.parse().ok()?), label: tag.parse().ok()? };
+                let tag = Tag { context: contexts.number(context.parse().ok()?), label: tag.parse().ok()? };
                 let send = Send { to: TaskId(to.parse().ok()?), tag, bytes: bytes.parse().ok()? };
                 let number = number.parse().ok()?;
                 open.insert(number);
                 all.push(Event::Isend(send, Request(number)));
             }
             ["r", from, tag, context, bytes, number] => {
-                let (context, number) = (contexts.of(context.parse().ok()?), number.parse().ok()?);
+                let (context, number) = (contexts.number(context.parse().ok()?), number.parse().ok()?);
                 if cancelled.contains(&number) {
                     continue;
                 }

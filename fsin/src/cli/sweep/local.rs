@@ -61,7 +61,7 @@ pub(super) fn locally(
     let points = Points::new(quiet || watched.board.is_some(), todo.len());
     let say = |line: String| match watched.board {
         Some(board) => board.say(line),
-        None if verbose => points.say(&line),
+        None if verbose => points.print_above(&line),
         None => {}
     };
     let alone = jobs == 1;
