@@ -14,9 +14,9 @@ use crate::units::{Cycle, NodeId};
 pub struct Shot {
     /// \[cycle\] The first cycle in which messages were generated.
     pub start: Cycle,
-    /// \[cycles\] From there to the last arrival, both counted.
+    /// \[cycles\] Length, from `start` to the cycle of the last arrival, both counted.
     pub cycles: u64,
-    /// \[messages\] Sent by all nodes.
+    /// Number of messages that all nodes sent together.
     pub messages: u64,
 }
 

@@ -196,7 +196,8 @@ impl Reader {
         let header_block = read_block(&mut opened, begin, (BlockKind::Header, 0, 0), MAX_RAW as u64)?;
         let header =
             codec::take_header(&header_block.raw, &mut 0).map_err(|what| damaged(begin, format!("header: {what}")))?;
-        // The index has a row of at most 60 bytes for every block, which has at least 25 bytes, and for every task.
+        // A bound on the size of the index, against damaged lengths. The index has one row for each block and one for
+        // each task. A row has at most 60 bytes, a block in the file at least 25.
         let limit = length.saturating_mul(4).saturating_add(1 << 16);
         let block = read_block(&mut opened, offset, (BlockKind::Index, 0, 0), limit)?;
         let (summaries, blocks) = parse_index(&block, &header, offset, begin)?;

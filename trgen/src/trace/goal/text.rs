@@ -74,15 +74,17 @@ pub struct Reader {
     labels: HashMap<Box<str>, u32>,
     /// True within `/* ... */`.
     in_comment: bool,
-    /// Numbers assigned to tags from [`HIGH`] on.
+    /// The number in the graph of each high tag (see [`HIGH`]).
     high: HashMap<u64, u32>,
     /// The numbers in `high`.
     taken: HashSet<u32>,
-    /// All numbers above this one are in `taken`.
+    /// Where the search for an unused number begins, downwards: all numbers above this one are in `taken` (except
+    /// [`ANY`]).
     next_high: u32,
 }
 
-/// Tags from here on are mapped to numbers: few texts have any.
+/// The first high tag. A high tag keeps its value in the graph if that fits and is unused, and is mapped to an unused
+/// number otherwise; few texts have such tags. Lower tags keep their values.
 const HIGH: u32 = 0xF000_0000;
 
 impl Default for Reader {
@@ -295,7 +297,7 @@ impl Reader {
         Ok(number)
     }
 
-    /// Parses a rank.
+    /// Parses the rank at the other end of a message.
     fn peer(&self, word: &str) -> Result<u32, TextError> {
         whole("rank", word, 0, self.announced - 1).map(|rank| rank as u32)
     }
@@ -309,7 +311,7 @@ fn whole(what: &str, word: &str, least: u64, most: u64) -> Result<u64, TextError
     }
 }
 
-/// Foreign text in a message: escaped, and shortened.
+/// Escapes and shortens text of the input for an error message.
 fn shown(word: &str) -> String {
     word.chars().take(40).flat_map(char::escape_default).collect()
 }
