@@ -63,7 +63,8 @@ impl Verdict {
 /// Items of each kind that a verdict lists.
 const SHOWN: usize = 16;
 
-/// A message takes a picosecond, which is negligible against computing.
+/// The pace of the replay of a check. A cycle is a picosecond, so that a message takes a time that is negligible
+/// against computing.
 const PACE: Pace = Pace { cycle: Picoseconds(1), compute_scale: 1.0 };
 
 /// Checks programs. With `synchronous`, every send of at least a byte waits for its receive.
@@ -167,9 +168,9 @@ fn examine(replay: Replay, nodes: usize, synchronous: bool, wildcards: &Wildcard
 struct Wildcards {
     /// Number of receives from any source.
     count: u64,
-    /// Contexts in which a task receives from any source.
-    open: HashSet<(TaskId, u32)>,
-    /// One sender to a task in a context; `None` if there are several.
+    /// Each task that receives from any source, with the context in which it does.
+    receivers: HashSet<(TaskId, u32)>,
+    /// The sender of the messages to each task in each context; `None` if there are several.
     senders: HashMap<(TaskId, u32), Option<TaskId>>,
 }
 
@@ -185,7 +186,7 @@ impl Wildcards {
             }
             Event::Recv(receive) | Event::Irecv(receive, _) if receive.from.is_none() => {
                 self.count += 1;
-                self.open.insert((task, receive.tag.context()));
+                self.receivers.insert((task, receive.tag.context()));
             }
             _ => {}
         }
@@ -193,7 +194,7 @@ impl Wildcards {
 
     /// Tasks with a receive from any source in a context in which several tasks send to them.
     fn races(&self) -> Vec<TaskId> {
-        let racing = self.open.iter().filter(|place| self.senders.get(place) == Some(&None));
+        let racing = self.receivers.iter().filter(|place| self.senders.get(place) == Some(&None));
         let mut tasks: Vec<TaskId> = racing.map(|(task, _)| *task).collect();
         tasks.sort_unstable();
         tasks.dedup();
@@ -219,7 +220,7 @@ pub fn graph(graph: &Graph) -> Verdict {
                 }
                 trgen::trace::goal::Kind::Recv if node.peer == trgen::trace::goal::ANY => {
                     wildcards.count += 1;
-                    wildcards.open.insert((TaskId::at(rank), 0));
+                    wildcards.receivers.insert((TaskId::at(rank), 0));
                 }
                 _ => {}
             }

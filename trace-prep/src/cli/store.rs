@@ -20,13 +20,15 @@ use super::{Complaint, Exit, write_stderr, write_stdout};
 /// The format of containers.
 const CONTAINER: &str = "trg";
 
-/// The origin for the container of an unchanged trace: the name of the format, or the origin of the container that was
-/// read, which is the first note of its reader and is removed from `notes`.
+/// Returns the origin to be written to the container of an unchanged trace. It is the name of the format that was read.
+/// If that was a container, it is the origin of that container; its reader gives it as the first note, which is removed
+/// from `notes`.
 pub(super) fn origin(format: &str, notes: &mut Vec<String>) -> String {
     if format == CONTAINER && !notes.is_empty() { notes.remove(0) } else { format.to_owned() }
 }
 
-/// The origin for the container of a changed trace; as in [`origin`], the first note may be removed from `notes`.
+/// Returns the origin to be written to the container of a changed trace. As in [`origin`], the first note may be
+/// removed from `notes`.
 pub(super) fn history(format: &str, notes: &mut Vec<String>) -> String {
     match origin(format, notes) {
         name if name == format => format!("imported from {format}"),

@@ -63,13 +63,13 @@ struct Rank {
     requests: RequestPool,
     /// Receives posted and not waited for, by source, tag and communicator.
     posted: HashMap<(i64, i64, u64), VecDeque<Request>>,
-    /// By number of communicator: how many collectives the task has called on it.
+    /// How many collectives the task has called on each communicator, by the number of the communicator.
     called: HashMap<usize, usize>,
 }
 
 /// State shared by all tasks.
 struct Shared {
-    /// By identifier of a defined communicator: its number; 0 is the world.
+    /// Maps the identifier of each defined communicator to its number; 0 is the world.
     numbers: HashMap<u64, usize>,
     /// Members of each communicator, by number.
     members: Vec<Members>,

@@ -34,7 +34,7 @@ impl<'a> Lines<'a> {
         self.place
     }
 
-    /// Lines read so far; the number of the last one.
+    /// The number of lines read so far, which is also the number of the last line.
     pub(super) const fn number(&self) -> u64 {
         self.number
     }

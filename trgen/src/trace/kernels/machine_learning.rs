@@ -57,12 +57,14 @@ fn grid_ring_messages(shape: &Shape) -> u64 {
     shape.grid.iter().map(|&size| u64::from(shape.tasks) * u64::from(size - 1)).sum()
 }
 
-/// Number of messages if every task of the power of two exchanges data with its partner of each round once.
+/// Number of messages if, in each round, every task of the core (the largest power of two of tasks) sends one message
+/// to its partner of the round.
 fn exchanges(shape: &Shape) -> u64 {
     u64::from(core(shape)) * u64::from(core(shape).ilog2())
 }
 
-/// Number of additional messages for the tasks beyond the power of two.
+/// Number of additional messages for the tasks outside the core: each sends one at the beginning and receives one at
+/// the end.
 fn folds(shape: &Shape) -> u64 {
     2 * u64::from(shape.tasks - core(shape))
 }
