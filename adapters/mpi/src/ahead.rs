@@ -25,7 +25,7 @@ const SHORTEST: Duration = Duration::from_micros(250);
 /// See [`SHORTEST`].
 const LONGEST: Duration = Duration::from_millis(4);
 
-/// Excludes announcements until the result is dropped: a call begins.
+/// Called at the beginning of a call. No announcement is made until the result is dropped, at the end of the call.
 pub(crate) fn hold() -> MutexGuard<'static, ()> {
     CALLS.fetch_add(1, Ordering::Relaxed);
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -37,7 +37,7 @@ pub(crate) fn begin(compute: Compute) {
     if compute == Compute::None || clock.is_none() {
         return;
     }
-    // Without the thread ranks compute one after another.
+    // If the thread cannot be started, ranks compute one after another.
     let _ =
         thread::Builder::new().name("fsin-mpi".to_owned()).spawn(move || inside(|| watch(compute, clock.unwrap_or(0))));
 }
@@ -53,7 +53,7 @@ fn watch(compute: Compute, clock: std::ffi::c_int) {
             (seen, pause) = (calls, (pause * 2).min(LONGEST));
             continue;
         }
-        // The program waits in a call.
+        // If the lock is held, the program waits in a call.
         let Ok(_turn) = TURN.try_lock() else {
             pause = (pause * 2).min(LONGEST);
             continue;
@@ -78,7 +78,7 @@ fn watch(compute: Compute, clock: std::ffi::c_int) {
         announced = calls;
         let until = world.now().saturating_add(more);
         let Some(guest) = &mut world.guest else { return };
-        // The next call of the program finds the run ended.
+        // If this fails, the run has ended. The next call of the program finds that out.
         if guest.busy(until).is_err() {
             return;
         }

@@ -32,10 +32,10 @@ pub(crate) enum Route {
 /// Names a contribution by its ranks `[first, last)`, or a block by its origin and destination.
 type Key = (u32, u32);
 
-/// Contributions by their first rank: the rank after their last one, and the data.
+/// Contributions of consecutive ranks, by their first rank. The value is the rank after the last one, and the data.
 type Parts = BTreeMap<u32, (u32, Vec<u8>)>;
 
-/// The contribution of a rank, and the piece of it for each rank: its beginning and its length.
+/// The contribution of a rank, and offset and length \[bytes\] of the piece of it for each rank.
 type Pieces = (Vec<u8>, Vec<(usize, usize)>);
 
 /// A reduction in progress.
@@ -52,9 +52,9 @@ pub(crate) struct Reduction {
     pub(crate) ranks: u32,
     /// Contributions present, by their first rank.
     pub(crate) parts: Parts,
-    /// For a scan: the end of the ranks whose contributions enter this rank's result, and these contributions.
+    /// Only for a scan. This rank's result covers the ranks below the number; the second field has their contributions.
     pub(crate) prefix: Option<(u32, Parts)>,
-    /// For direct exchanges of blocks: the contribution of this rank, and the piece of it for each rank.
+    /// Only for direct exchanges of blocks: the contribution of this rank, and the piece of it for each rank.
     pub(crate) pieces: Option<Pieces>,
     /// Which contributions a message carries.
     pub(crate) route: Route,
@@ -112,9 +112,9 @@ impl Data {
             Self::Whole { bytes: Some(bytes), by_sends } if is_send || !*by_sends => write(&mut out, (0, 0), bytes),
             Self::Whole { .. } => {}
             Self::Blocks { all, route, newest } => {
-                // Distance from this rank to the receiver, and whether the receiver passes on or keeps a block for a
-                // rank.
+                // Distance from this rank to the receiver.
                 let hop = (to + size - rank) % size;
+                // True if the blocks for this destination go through the receiver.
                 let within = |destination: u32| match *route {
                     Route::All | Route::Newest => true,
                     Route::Direct => destination as usize == to,

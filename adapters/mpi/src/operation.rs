@@ -38,7 +38,7 @@ const NAMES: [&str; 15] = [
     "MPI_NO_OP",
 ];
 
-/// The number of a predefined operation.
+/// Index of a predefined operation in [`NAMES`]; `None` for an operation of the program.
 fn number(op: c_int) -> Option<usize> {
     (0x5800_0001..=OP_NO_OP).contains(&op).then_some((op & 0xff) as usize)
 }
@@ -76,7 +76,7 @@ pub(crate) fn check(op: c_int, handle: c_int, ty: &Type) -> Outcome {
 
 /// Replaces each number in `right` by the result of `apply` on the numbers at its place in `left` and `right`.
 macro_rules! numbers {
-    ($size:expr, $left:expr, $right:expr, $int:ty, $apply:expr) => {{
+    ($left:expr, $right:expr, $int:ty, $apply:expr) => {{
         const SIZE: usize = std::mem::size_of::<$int>();
         for (left, right) in $left.chunks_exact(SIZE).zip($right.chunks_exact_mut(SIZE)) {
             let a = <$int>::from_ne_bytes(left.try_into().unwrap_or_default());
@@ -92,16 +92,16 @@ macro_rules! integer {
     ($number:expr, $left:expr, $right:expr, $int:ty) => {{
         let logical = |value: bool| if value { 1 } else { 0 };
         match $number {
-            1 => numbers!(0, $left, $right, $int, |a: $int, b| a.max(b)),
-            2 => numbers!(0, $left, $right, $int, |a: $int, b| a.min(b)),
-            3 => numbers!(0, $left, $right, $int, |a: $int, b| a.wrapping_add(b)),
-            4 => numbers!(0, $left, $right, $int, |a: $int, b| a.wrapping_mul(b)),
-            5 => numbers!(0, $left, $right, $int, |a: $int, b| logical(a != 0 && b != 0)),
-            6 => numbers!(0, $left, $right, $int, |a: $int, b| a & b),
-            7 => numbers!(0, $left, $right, $int, |a: $int, b| logical(a != 0 || b != 0)),
-            8 => numbers!(0, $left, $right, $int, |a: $int, b| a | b),
-            9 => numbers!(0, $left, $right, $int, |a: $int, b| logical((a != 0) != (b != 0))),
-            10 => numbers!(0, $left, $right, $int, |a: $int, b| a ^ b),
+            1 => numbers!($left, $right, $int, |a: $int, b| a.max(b)),
+            2 => numbers!($left, $right, $int, |a: $int, b| a.min(b)),
+            3 => numbers!($left, $right, $int, |a: $int, b| a.wrapping_add(b)),
+            4 => numbers!($left, $right, $int, |a: $int, b| a.wrapping_mul(b)),
+            5 => numbers!($left, $right, $int, |a: $int, b| logical(a != 0 && b != 0)),
+            6 => numbers!($left, $right, $int, |a: $int, b| a & b),
+            7 => numbers!($left, $right, $int, |a: $int, b| logical(a != 0 || b != 0)),
+            8 => numbers!($left, $right, $int, |a: $int, b| a | b),
+            9 => numbers!($left, $right, $int, |a: $int, b| logical((a != 0) != (b != 0))),
+            10 => numbers!($left, $right, $int, |a: $int, b| a ^ b),
             _ => {}
         }
     }};
@@ -112,13 +112,13 @@ macro_rules! real {
     ($number:expr, $left:expr, $right:expr, $float:ty) => {{
         let logical = |value: bool| if value { 1.0 } else { 0.0 };
         match $number {
-            1 => numbers!(0, $left, $right, $float, |a: $float, b: $float| if a > b { a } else { b }),
-            2 => numbers!(0, $left, $right, $float, |a: $float, b: $float| if a < b { a } else { b }),
-            3 => numbers!(0, $left, $right, $float, |a: $float, b: $float| a + b),
-            4 => numbers!(0, $left, $right, $float, |a: $float, b: $float| a * b),
-            5 => numbers!(0, $left, $right, $float, |a: $float, b: $float| logical(a != 0.0 && b != 0.0)),
-            7 => numbers!(0, $left, $right, $float, |a: $float, b: $float| logical(a != 0.0 || b != 0.0)),
-            9 => numbers!(0, $left, $right, $float, |a: $float, b: $float| logical((a != 0.0) != (b != 0.0))),
+            1 => numbers!($left, $right, $float, |a: $float, b: $float| if a > b { a } else { b }),
+            2 => numbers!($left, $right, $float, |a: $float, b: $float| if a < b { a } else { b }),
+            3 => numbers!($left, $right, $float, |a: $float, b: $float| a + b),
+            4 => numbers!($left, $right, $float, |a: $float, b: $float| a * b),
+            5 => numbers!($left, $right, $float, |a: $float, b: $float| logical(a != 0.0 && b != 0.0)),
+            7 => numbers!($left, $right, $float, |a: $float, b: $float| logical(a != 0.0 || b != 0.0)),
+            9 => numbers!($left, $right, $float, |a: $float, b: $float| logical((a != 0.0) != (b != 0.0))),
             _ => {}
         }
     }};
@@ -202,7 +202,8 @@ pub(crate) fn apply(op: c_int, handle: c_int, ty: &Type, count: i64, left: &[u8]
     }
     let Some(&Op { function, is_large, .. }) = w().ops.get(op) else { return };
     let mut handle = handle;
-    // The function expects unpacked values, at the offsets that the datatype gives.
+    // The function expects unpacked values, at the offsets that the datatype gives. It may read a little beyond the
+    // last value, if that ends with a gap.
     let spread = |data: &[u8]| {
         let (lower, upper) = ty.true_bounds();
         let length = (upper - lower + (count - 1).max(0) * ty.extent().abs()).max(0) as usize;

@@ -1,8 +1,8 @@
 //! A task of an application as a guest: does over TGP/1 what [`Replay`](trgen::trace::replay::Replay) does in one
 //! process, cycle for cycle.
 //!
-//! A message's cookie is the position of its send in the sender's program, from which the receiver derives its tag.
-//! Messages between a pair of tasks are received in the order in which they were sent.
+//! The cookie of a message is the position of its send in the sender's program. From this position the receiver derives
+//! the tag of the message. Messages between a pair of tasks are received in the order in which they were sent.
 
 use std::collections::{HashMap, HashSet};
 
@@ -219,7 +219,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Processes events until `done` is true.
+    /// Processes events until `done` is true, and resets `served`.
     fn wait(&mut self, guest: &mut Guest, done: impl Fn(&Self) -> bool) -> Result<(), GuestError> {
         while !done(self) {
             let event = guest.receive()?;
@@ -238,9 +238,9 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Accounts for the first of these requests that has completed; if none has, waits for the first that does.
+    /// Waits until one of these requests has completed, and marks the first one that has as waited for.
     fn wait_any(&mut self, any: &[Request], guest: &mut Guest) -> Result<(), GuestError> {
-        // All events up to now count, including those not yet taken.
+        // All events up to the current time are processed first: they may complete requests.
         while let Some(event) = guest.poll()? {
             self.process(event)?;
         }

@@ -11,7 +11,7 @@ use crate::widgets::paint;
 type Key = (&'static str, &'static str, &'static str, &'static str);
 
 /// Keys with the same action for every kind of run.
-const SHOWN: [Key; 6] = [
+const COMMON: [Key; 6] = [
     ("1 .. 6, Tab", "screens", "1-6", "screens"),
     ("m", "heat map: queues, links, injection", "m", "map of"),
     ("a, [ and ]", "axes and plane of a grid", "a [ ]", "plane"),
@@ -56,7 +56,7 @@ const SWEEP: [Key; 3] = [
     ("7, then up, down, Enter", "choose a point, and look at it", "Enter", "look at it"),
 ];
 
-/// The keys that apply here.
+/// The lines of the help for the displayed run.
 fn keys(app: &App) -> Vec<Key> {
     let is_sweep = app.sweep.is_some();
     let time: &[Key] = match app.mode {
@@ -64,11 +64,12 @@ fn keys(app: &App) -> Vec<Key> {
         Mode::Viewer => &VIEWER,
         Mode::Replay => &REPLAY,
     };
+    // The keys that control time come early, and the last two of each kind, which end the run or leave it, at the end.
     let (time, end) = time.split_at(time.len() - 2);
     let mut all = if is_sweep { SWEEP.to_vec() } else { Vec::new() };
-    all.extend_from_slice(&SHOWN[..1]);
+    all.extend_from_slice(&COMMON[..1]);
     all.extend_from_slice(time);
-    all.extend_from_slice(&SHOWN[1..]);
+    all.extend_from_slice(&COMMON[1..]);
     all.extend_from_slice(end);
     if is_sweep {
         for key in &mut all {

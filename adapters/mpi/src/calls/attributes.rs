@@ -95,12 +95,15 @@ fn check_key(keyval: c_int) -> Outcome {
 /// The value of a predefined attribute of `MPI_COMM_WORLD`; `None` for a key of the program. A call of C gets a pointer
 /// to the value, a call of Fortran the value itself.
 pub(crate) fn predefined(keyval: c_int) -> Option<c_int> {
+    // Each attribute has a key for C, which is odd, and one for Fortran.
     Some(match keyval {
+        // MPI_TAG_UB, MPI_HOST and MPI_IO.
         0x6440_0001 | 0x6440_0002 => TAG_UB,
         0x6440_0003 | 0x6440_0004 => PROC_NULL,
         0x6440_0005 | 0x6440_0006 => PROC_NULL,
-        // All ranks read one virtual time.
+        // MPI_WTIME_IS_GLOBAL: all ranks read the same virtual time.
         0x6440_0007 | 0x6440_0008 => 1,
+        // MPI_UNIVERSE_SIZE, MPI_LASTUSEDCODE and MPI_APPNUM.
         0x6440_0009 | 0x6440_000a => w().size as c_int,
         0x6440_000b | 0x6440_000c => ERR_LASTCODE + w().errors.len() as c_int,
         0x6440_000d | 0x6440_000e => 0,

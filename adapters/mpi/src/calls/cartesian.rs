@@ -1,4 +1,4 @@
-//! Process topologies.
+//! Process topologies. In the calls below `room` is the number of elements that an array of the program can take.
 
 use std::ffi::c_int;
 use std::rc::Rc;
@@ -90,7 +90,7 @@ fn dimensions(nodes: i64, sizes: &mut [c_int]) -> Outcome {
     Ok(())
 }
 
-/// Makes a Cartesian communicator of as many first ranks of `comm` as the grid has.
+/// Makes a Cartesian communicator of the first ranks of `comm`, as many as the grid has positions.
 fn create(comm: c_int, sizes: Vec<i64>, periods: Vec<bool>) -> Outcome<c_int> {
     let group = Rc::clone(&get(comm)?.group);
     let count = sizes.iter().product::<i64>();
@@ -117,6 +117,8 @@ pub(crate) fn neighbourhood(comm: c_int) -> Outcome<(Vec<Neighbour>, Vec<Neighbo
             let at = coordinates(sizes, own.into());
             let (mut sources, mut destinations) = (Vec::new(), Vec::new());
             for axis in 0..sizes.len() {
+                // A message to the lower neighbour has the tag 2 * axis, a message to the upper one the next tag. The
+                // lower neighbour sends upwards.
                 for (side, by) in [(0, -1), (1, 1)] {
                     let mut at = at.clone();
                     at[axis] += by;

@@ -324,7 +324,7 @@ pub(crate) fn alltoall(from: Buffers, into: Buffers, same: bool, bytes: bool, co
 }
 
 /// The blocks of a buffer of one datatype, by the arrays of counts and displacements that the program passes.
-pub(crate) unsafe fn table<N: Copy + Into<i64>, D: Copy + Into<i64>>(
+pub(crate) unsafe fn irregular<N: Copy + Into<i64>, D: Copy + Into<i64>>(
     buffer: P,
     counts: *const N,
     displacements: *const D,
@@ -336,7 +336,7 @@ pub(crate) unsafe fn table<N: Copy + Into<i64>, D: Copy + Into<i64>>(
 }
 
 /// The blocks of a buffer with a datatype for each rank, by the arrays that the program passes.
-pub(crate) unsafe fn typed<N: Copy + Into<i64>, D: Copy + Into<i64>>(
+pub(crate) unsafe fn irregular_typed<N: Copy + Into<i64>, D: Copy + Into<i64>>(
     buffer: P,
     counts: *const N,
     displacements: *const D,

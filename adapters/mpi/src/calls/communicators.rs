@@ -17,7 +17,7 @@ use crate::data::{Data, Route};
 use crate::engine::Request;
 use crate::world::{Outcome, error, w};
 
-/// Exchanges two numbers of each rank by an allgather; returns the pair of each rank in their order.
+/// Exchanges two numbers of each rank by an allgather. Returns the numbers of all ranks, in the order of ranks.
 pub(crate) fn exchange(comm: c_int, own: [c_int; 2]) -> Outcome<Vec<[c_int; 2]>> {
     let (rank, size) = communicator::intra(comm).map(|comm| (comm.rank as u32, comm.size()))?;
     let bytes: Vec<u8> = own.iter().flat_map(|number| number.to_le_bytes()).collect();
@@ -125,6 +125,7 @@ mpi! {
         let same = first.group == second.group && first.remote == second.remote;
         let other = |comm: &Comm| comm.remote.as_ref().map(|remote| sorted(remote));
         let similar = sorted(&first.group) == sorted(&second.group) && other(first) == other(second);
+        // MPI_IDENT, MPI_CONGRUENT, MPI_SIMILAR and MPI_UNEQUAL.
         put(result, if a == b { 0 } else if same { 1 } else if similar { 2 } else { 3 });
         Ok(())
     }
@@ -156,7 +157,8 @@ mpi! {
         Ok(())
     }
     fn MPI_Comm_create_group(comm: I, group: I, tag: I, new: Ip) {
-        // Only the members call it: their count of communicators must not differ from that of the others.
+        // Only the members make this call. Their count of communicators made must remain the same as that of the other
+        // ranks, so it is restored, and the tag determines the context.
         let parent = get(comm)?;
         let made = parent.made;
         parent.made = (1 << 40) + tag as u64;
@@ -170,7 +172,7 @@ mpi! {
         Ok(())
     }
     fn MPI_Comm_split_type(comm: I, kind: I, key: I, _info: I, new: Ip) {
-        // Every rank is on a node of its own, as far as memory is concerned.
+        // No two ranks share memory: each gets a communicator of its own.
         let colour = if kind == UNDEFINED { UNDEFINED } else { get(comm)?.rank as c_int };
         put(new, split(comm, colour, key)?);
         Ok(())

@@ -8,7 +8,7 @@ use crate::calls::information::{put_text, text};
 use crate::datatype::{self, Made, Type};
 use crate::world::{Outcome, error, w};
 
-/// Shorthand for the description of a constructor: its combiner and arguments.
+/// The description of a constructor: its number `MPI_COMBINER_...` in `mpi.h`, and its arguments.
 fn constructor(combiner: c_int, integers: Vec<i64>, addresses: Vec<i64>, types: Vec<c_int>) -> Made {
     Made { combiner, integers, addresses, types }
 }
@@ -52,6 +52,7 @@ fn scaled(places: &[i64], extent: i64) -> Vec<i64> {
 /// A type of blocks of different types, with lengths in values and places in bytes. The pseudo-types `MPI_LB` and
 /// `MPI_UB` occupy no data and set the bounds.
 fn structure(lengths: &[i64], places: &[i64], handles: &[c_int], how: Made) -> Outcome<Type> {
+    /// Handles of `MPI_LB` and `MPI_UB`.
     const LOWER: c_int = 0x4c00_0010;
     const UPPER: c_int = 0x4c00_0011;
     let found: Outcome<Vec<Type>> = handles.iter().map(|&handle| datatype::get(handle)).collect();

@@ -40,11 +40,11 @@ fn finalize() -> Outcome {
 }
 
 /// The first error class or code that the program can add.
-const ADDED: c_int = ERR_LASTCODE + 1;
+const FIRST_ADDED: c_int = ERR_LASTCODE + 1;
 
 /// The class and description of an error class or code that the program has added; `None` for a predefined class.
 fn added(code: c_int) -> Option<&'static mut (c_int, String)> {
-    w().errors.get_mut(usize::try_from(code - ADDED).ok()?)
+    w().errors.get_mut(usize::try_from(code - FIRST_ADDED).ok()?)
 }
 
 /// Description of a predefined error class.
@@ -92,6 +92,7 @@ fn new_op(function: usize, is_large: bool, commutes: bool) -> Outcome<c_int> {
 
 mpi! {
     fn MPI_Init(_count: Ip, _words: *mut *mut *mut c_char) { initialize() }
+    // 1 is MPI_THREAD_FUNNELED.
     fn MPI_Init_thread(_count: Ip, _words: *mut *mut *mut c_char, wanted: I, provided: Ip) {
         initialize()?;
         put(provided, wanted.min(1));
@@ -128,13 +129,13 @@ mpi! {
         Ok(())
     }
     fn MPI_Add_error_class(class: Ip) {
-        let new = ADDED + w().errors.len() as c_int;
+        let new = FIRST_ADDED + w().errors.len() as c_int;
         w().errors.push((new, String::new()));
         put(class, new);
         Ok(())
     }
     fn MPI_Add_error_code(class: I, code: Ip) {
-        put(code, ADDED + w().errors.len() as c_int);
+        put(code, FIRST_ADDED + w().errors.len() as c_int);
         w().errors.push((class, String::new()));
         Ok(())
     }

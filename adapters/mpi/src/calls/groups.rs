@@ -71,6 +71,7 @@ mpi! {
         let same = a == b;
         a.sort_unstable();
         b.sort_unstable();
+        // MPI_IDENT, MPI_SIMILAR and MPI_UNEQUAL.
         put(result, if same { 0 } else if a == b { 2 } else { 3 });
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use crate::abi::*;
 use crate::calls::cartesian::neighbourhood;
-use crate::calls::collectives::{Buffers, collectives, regular, table, typed};
+use crate::calls::collectives::{Buffers, collectives, irregular, irregular_typed, regular};
 use crate::calls::messages::{Mode, add, persistent, receive_in, send_in, together};
 use crate::calls::requests::wait_own;
 use crate::datatype;
@@ -38,7 +38,7 @@ fn exchange(from: &Buffers, into: &Buffers, bytes: bool, comm: c_int) -> Outcome
 }
 
 /// The number of sources and the number of destinations of this rank; an error if both are 0.
-fn sizes(comm: c_int) -> Outcome<(usize, usize)> {
+fn neighbour_counts(comm: c_int) -> Outcome<(usize, usize)> {
     let (sources, destinations) = neighbourhood(comm)?;
     if sources.is_empty() && destinations.is_empty() {
         return error(ERR_TOPOLOGY, "this rank has no neighbours");
@@ -47,7 +47,7 @@ fn sizes(comm: c_int) -> Outcome<(usize, usize)> {
 }
 
 /// A list of blocks for `destinations` ranks, all of which are the same block.
-fn same((address, count, handle): (usize, i64, c_int), destinations: usize) -> Buffers {
+fn repeated((address, count, handle): (usize, i64, c_int), destinations: usize) -> Buffers {
     (address, vec![count; destinations], vec![0; destinations], vec![handle])
 }
 
@@ -57,8 +57,8 @@ collectives! {
     MPI_Neighbor_allgather_init / MPI_Neighbor_allgather_init_c(
         from: P, sent: N, sent_type: I, to: M, count: N, ty: I, comm: I,
     ) {
-        sizes(comm).and_then(|(sources, destinations)| {
-            let all = same((from as usize, sent.into(), sent_type), destinations);
+        neighbour_counts(comm).and_then(|(sources, destinations)| {
+            let all = repeated((from as usize, sent.into(), sent_type), destinations);
             exchange(&all, &regular((to as usize, count.into(), ty), sources), false, comm)
         })
     }
@@ -68,9 +68,9 @@ collectives! {
     MPI_Neighbor_allgatherv_init / MPI_Neighbor_allgatherv_init_c(
         from: P, sent: N, sent_type: I, to: M, counts: *const N, places: *const D, ty: I, comm: I,
     ) {
-        sizes(comm).and_then(|(sources, destinations)| {
-            let all = same((from as usize, sent.into(), sent_type), destinations);
-            exchange(&all, &table(to, counts, places, ty, sources), false, comm)
+        neighbour_counts(comm).and_then(|(sources, destinations)| {
+            let all = repeated((from as usize, sent.into(), sent_type), destinations);
+            exchange(&all, &irregular(to, counts, places, ty, sources), false, comm)
         })
     }
 
@@ -79,7 +79,7 @@ collectives! {
     MPI_Neighbor_alltoall_init / MPI_Neighbor_alltoall_init_c(
         from: P, sent: N, sent_type: I, to: M, count: N, ty: I, comm: I,
     ) {
-        sizes(comm).and_then(|(sources, destinations)| {
+        neighbour_counts(comm).and_then(|(sources, destinations)| {
             let all = regular((from as usize, sent.into(), sent_type), destinations);
             exchange(&all, &regular((to as usize, count.into(), ty), sources), false, comm)
         })
@@ -91,9 +91,9 @@ collectives! {
         from: P, sent: *const N, sent_places: *const D, sent_type: I,
         to: M, counts: *const N, places: *const D, ty: I, comm: I,
     ) {
-        sizes(comm).and_then(|(sources, destinations)| {
-            let all = table(from, sent, sent_places, sent_type, destinations);
-            exchange(&all, &table(to, counts, places, ty, sources), false, comm)
+        neighbour_counts(comm).and_then(|(sources, destinations)| {
+            let all = irregular(from, sent, sent_places, sent_type, destinations);
+            exchange(&all, &irregular(to, counts, places, ty, sources), false, comm)
         })
     }
 
@@ -103,9 +103,9 @@ collectives! {
         from: P, sent: *const N, sent_places: *const i64, sent_types: *const c_int,
         to: M, counts: *const N, places: *const i64, types: *const c_int, comm: I,
     ) {
-        sizes(comm).and_then(|(sources, destinations)| {
-            let all = typed(from, sent, sent_places, sent_types, destinations);
-            exchange(&all, &typed(to, counts, places, types, sources), true, comm)
+        neighbour_counts(comm).and_then(|(sources, destinations)| {
+            let all = irregular_typed(from, sent, sent_places, sent_types, destinations);
+            exchange(&all, &irregular_typed(to, counts, places, types, sources), true, comm)
         })
     }
 }

@@ -23,9 +23,9 @@ pub(super) const PLUGIN: Library = Library {
     role: "QEMU loads to join the network",
 };
 
-/// The variable that names another QEMU.
+/// The environment variable that names another QEMU program.
 const VARIABLE: &str = "FSIN_QEMU";
-/// Number of lines that are shown of what a QEMU that ends too early has written.
+/// Number of lines of output that are shown of a QEMU that has ended too early.
 const SHOWN: usize = 4;
 
 /// The machines to be started.
@@ -76,7 +76,8 @@ impl Plan {
         let mac: Vec<String> = address_of(node).iter().map(|byte| format!("{byte:02x}")).collect();
         let runs = !self.runners.is_empty();
         let chardev = |id: &str, name: &str| match runs {
-            // A file takes what the machine writes at once: nothing outside acts on it.
+            // A machine that runs a command writes into files, which accept everything at once. Nothing from outside
+            // reaches it, so that every run is the same.
             true => format!("file,id={id},path={name}"),
             false => format!("socket,id={id},path=sockets/{name},server=on,wait=off,logfile={name}"),
         };
@@ -101,7 +102,7 @@ impl Plan {
         .iter()
         .flat_map(|line| line.split(' ').map(OsString::from))
         .collect();
-        let mut option = |name: &str, escaped: OsString| words.extend([name.into(), escaped]);
+        let mut option = |name: &str, value: OsString| words.extend([name.into(), value]);
         option("-m", self.memory.to_string().into());
         // Every machine has a seed of its own, which depends on the seed of the run.
         let seed = self.seed.wrapping_sub(1).wrapping_mul(1000).wrapping_add(42 + machine as u64);
