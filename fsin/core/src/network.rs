@@ -103,7 +103,8 @@ pub trait Network: Send {
 
     /// Simulates up to the beginning of cycle `until`, or to the end of the first cycle that has notices, whichever
     /// comes first. An empty network skips to `until`.
-    /// | # Errors
+    ///
+    /// # Errors
     /// A state in which the network cannot go on: a deadlock, or packets that multiply without end.
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure>;
 

@@ -193,7 +193,7 @@ impl Ends {
     fn new(topology: &dyn Topology) -> Result<Self, SpecError> {
         let (nodes, ports) = (topology.nodes(), topology.shape().ports());
         let mut ends = vec![None; nodes * ports];
-        // Of links between the same two nodes the first belong together.
+        // Where several links join the same two nodes, the n-th links of both directions belong together.
         for node in 0..nodes {
             let mut seen: Vec<usize> = Vec::new();
             for port in order(topology, node) {

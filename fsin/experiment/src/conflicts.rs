@@ -23,6 +23,7 @@ pub(super) enum Times {
 }
 
 impl Times {
+    /// How the workload of these settings generates messages; `tasks` says whether it has tasks.
     pub(super) fn of(settings: &Settings, tasks: bool) -> Self {
         // A word that cannot be parsed is rejected where the process is built.
         let process = Expr::parse(settings.word("temporal")).map_or_else(|_| String::new(), |expr| expr.name);

@@ -167,6 +167,9 @@ pub fn execute_watched(
 }
 
 /// As [`execute`], over a network of this experiment that the caller has built, for example to observe its packets.
+///
+/// # Errors
+/// As [`execute`].
 pub fn execute_over(
     mut network: Box<dyn Network>,
     experiment: &Experiment,

@@ -82,6 +82,7 @@ impl NetworkSpec for Spec {
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     message: Message,
+    /// Cycle of its injection.
     offered: Cycle,
     /// \[packets\] Packets of the message that have not arrived yet.
     left: u64,
@@ -97,6 +98,7 @@ struct Bus {
     turn: usize,
     /// The sender of the packet on the bus, and its last cycle.
     on_bus: Option<(usize, Cycle)>,
+    /// The next cycle to be simulated.
     clock: Cycle,
     /// \[packets\] Accepted packets that have not been delivered yet.
     waiting: u64,

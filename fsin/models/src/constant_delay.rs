@@ -39,8 +39,10 @@ pub struct ConstantDelay<'a> {
     underway: VecDeque<Delivery>,
     /// \[packets\] Accepted packets whose delivery has not been reported yet.
     in_flight: u64,
+    /// By node: the number of its packets that have arrived.
     sequences: Vec<u64>,
     recorder: Recorder,
+    /// Called for every message that enters; `None` for none.
     observer: Option<Observer<'a>>,
 }
 
@@ -243,6 +245,7 @@ struct Delayed {
 }
 
 impl Delayed {
+    /// Checked settings from the values of keys, with this delay in cycles.
     fn from_values(values: &dyn Values, delay: u64) -> Result<Self, SpecError> {
         let (geometry, topology) = nodes(values)?;
         Ok(Self { geometry, topology, delay, units: units(values)? })

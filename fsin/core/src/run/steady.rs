@@ -91,7 +91,7 @@ impl Steadiness {
         let saturation = demand.zip(asked).zip(missing.as_ref()).filter(|_| intervals.len() >= FEWEST);
         let saturation = saturation.map(|((demand, asked), missing)| {
             let (grows, kind) = match (demand.throttled, demand.from_empty) {
-                // Packets on their way in a network that fills have not been refused.
+                // Packets under way in a network that fills up have not been refused.
                 (true, true) => {
                     let refused: Vec<f64> = rate(&|counts| counts.whole(packet_phits).injected)
                         .iter()
@@ -105,8 +105,8 @@ impl Steadiness {
                     // The offered load is known without the randomness of generation, so its test is more sensitive.
                     // But sources that generated little by chance leave no queue behind.
                     let found = lasts(&unserved, 0.0) || (lasts(missing, 0.0) && is_up(&unserved));
-                    // Packets on their way grow in number by chance, longer ones more so; a network that cannot take
-                    // more leaves them at their sources.
+                    // The number of packets under way grows by chance, more so if packets are long. A network that
+                    // cannot take more packets leaves them at their sources.
                     (found && is_up(&waiting), Saturation::Growing)
                 }
             };

@@ -189,7 +189,7 @@ impl Shape {
     #[must_use]
     #[inline]
     pub const fn direction(self, port: Port) -> (usize, bool) {
-        // One or two directions: no division is needed.
+        // With one or two directions, a shift replaces the division.
         (port.index() >> (self.ways - 1), port.index() & (self.ways - 1) == 0)
     }
 }

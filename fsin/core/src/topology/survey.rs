@@ -115,11 +115,11 @@ fn cut_capacity(links: usize, part: usize, nodes: usize) -> f64 {
 /// The adjacency list of the outgoing links of each node, switches after endpoints.
 #[must_use]
 pub fn links_of(topology: &dyn Topology) -> Vec<Vec<usize>> {
-    let of = |node: usize| {
+    let neighbours = |node: usize| {
         let ports = (0..topology.shape().ports()).map(|port| Port(port as u8));
         ports.filter_map(|port| topology.neighbour(NodeId::at(node), port)).map(NodeId::index).collect()
     };
-    (0..topology.nodes()).map(of).collect()
+    (0..topology.nodes()).map(neighbours).collect()
 }
 
 /// A bipartition of the nodes, and the links between the parts.

@@ -67,6 +67,7 @@ impl Translation {
     }
 }
 
+/// A factor rounded to two decimals, for notes.
 fn rounded(factor: f64) -> f64 {
     (factor * 100.0).round() / 100.0
 }

@@ -76,10 +76,11 @@ pub struct Translation {
     original: bool,
 }
 
-/// Keys whose values have arguments, and their syntax here: `cburst_8` is `cburst(8)`, `shift_3` is `shift:3`.
+/// Keys whose values have arguments. With `true` the arguments are bracketed here, so that `cburst_8` is `cburst(8)`;
+/// with `false` they follow a colon, so that `shift_3` is `shift:3`.
 const COMPOSITE: &[(&str, bool)] = &[("temporal", true), ("size", true), ("placement", false), ("link-delay", false)];
 
-/// The word of this name, if it is used. Each word occurs once.
+/// The word of this name, if it is used. [`translate`] keeps only the last use of each word.
 fn last<'a>(words: &'a [Known], name: &str) -> Option<&'a Known> {
     words.iter().find(|known| known.name() == name)
 }
@@ -118,7 +119,7 @@ pub fn translate(words: &[Word]) -> Result<Translation, SpecError> {
             );
             return Err(here(refusal));
         }
-        // The last one counts.
+        // The last use of a word counts.
         all.retain(|known| known.name() != meaning.name());
         all.push(Known { word: word.clone(), meaning });
     }
@@ -138,7 +139,7 @@ pub fn translate(words: &[Word]) -> Result<Translation, SpecError> {
     for known in &all {
         new.present = Some(known.word.clone());
         new.original = is_original(known);
-        new.translated(known, &all, run)?;
+        new.translate_one(known, &all, run)?;
     }
     new.original = true;
     new.control(&all)?;
@@ -151,11 +152,12 @@ pub fn translate(words: &[Word]) -> Result<Translation, SpecError> {
     Ok(new)
 }
 
-/// `cburst_8`, where the value of the key has arguments.
+/// A value in the syntax of this program: the arguments of `cburst_8`, if the value of the key has arguments, become
+/// `cburst(8)`.
 fn composite(key: &str, value: &str) -> String {
     let Some(&(_, bracketed)) = COMPOSITE.iter().find(|(name, _)| *name == key) else { return value.to_owned() };
     match value.split_once('_') {
-        // Already in our syntax, or a path.
+        // The value is already in the syntax of this program, or is a path.
         _ if value.contains([':', '(', '/']) => value.to_owned(),
         Some((name, arguments)) if bracketed => format!("{name}({})", arguments.replace('_', ",")),
         _ => value.replace('_', ":"),
@@ -169,14 +171,14 @@ impl Translation {
     }
 
     /// Translates one word. `all` are all words of the run.
-    fn translated(&mut self, known: &Known, all: &[Known], run: Run) -> Result<(), SpecError> {
+    fn translate_one(&mut self, known: &Known, all: &[Known], run: Run) -> Result<(), SpecError> {
         let Word { name, value, .. } = &known.word;
         match known.meaning {
             Meaning::Original(entry) => match (entry.name, entry.takes) {
                 ("rmode", _) => return self.routing(all),
                 ("tpattern", _) => return self.pattern(known, run),
                 ("placement", _) => return self.placement(known, run),
-                // It has no effect, whatever its value: a file of the original holds words for all kinds of runs.
+                // The word has no effect, whatever its value: a file of the original holds words for all kinds of runs.
                 (_, Takes::Same(key) | Takes::Choice(key, _)) if !run.knows(key, true) => {
                     self.useless.push(known.word.clone());
                     return Ok(());

@@ -289,7 +289,7 @@ fn network(value: &str, one_way: bool) -> Result<String, SpecError> {
             let Some([a, k]) = numbers.as_deref() else { return Err(wrong(needs, "circpk_4_1")) };
             let nodes = 2 * a * a;
             let jump = (2 * k * a - 1) % nodes;
-            // The same links, from their other ends.
+            // The same links, described from their other ends.
             let (jump, back) = if jump > nodes / 2 { (nodes - jump, true) } else { (jump, false) };
             if back && one_way {
                 let what = format!("`topo={value}` with one-way links has a jump of more than half the ring");

@@ -11,7 +11,7 @@ use fsin_core::topology::{self, Topology};
 const USUAL: &[(&str, &str)] = &[
     ("vcs", "2"),
     ("injection-queue", "4"),
-    // It has no other policy.
+    // The original has no other policy.
     ("source", "throttled"),
     ("load", "0.05"),
     ("warmup", "5000"),

@@ -45,6 +45,7 @@ const fn entry(name: &'static str, also: &'static [&'static str], takes: Takes, 
 
 use Takes::{Choice, Missing, Printing, Same, Together};
 
+/// Values of a word of the original, with their equivalents here. The next tables are of the same form.
 const INJECTIONS: Choices = &[
     ("shortest", "shortest"),
     ("dor", "dor"),

@@ -13,11 +13,11 @@ use fsin_core::stats::mean;
 /// Sets the figures of the jobs of a mix, and means over them. Each mean is over the jobs that have the figure.
 pub(super) fn jobs(result: &mut RunResult, jobs: &[JobFacts], outcome: &Outcome) {
     let rows: Vec<JobRow> = jobs.iter().map(row).collect();
-    let of = |pick: fn(&JobRow) -> Option<f64>| mean(&rows.iter().filter_map(pick).collect::<Vec<f64>>());
+    let mean_of = |pick: fn(&JobRow) -> Option<f64>| mean(&rows.iter().filter_map(pick).collect::<Vec<f64>>());
     result.jobs_finished = Some(jobs.iter().filter(|job| job.record.finish.is_some()).count() as u64);
-    result.job_wait_mean_cycles = of(|row| row.wait_cycles.map(|cycles| cycles as f64));
-    result.job_run_mean_cycles = of(|row| row.run_cycles.map(|cycles| cycles as f64));
-    result.job_slowdown_mean = of(|row| row.slowdown);
+    result.job_wait_mean_cycles = mean_of(|row| row.wait_cycles.map(|cycles| cycles as f64));
+    result.job_run_mean_cycles = mean_of(|row| row.run_cycles.map(|cycles| cycles as f64));
+    result.job_slowdown_mean = mean_of(|row| row.slowdown);
     let end = Cycle::FIRST + outcome.cycles;
     let used: u64 = jobs.iter().map(|job| node_cycles(job, end)).sum();
     let all = outcome.nodes as f64 * outcome.cycles as f64;

@@ -87,6 +87,8 @@ fn reached(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {
     }
 }
 
+/// The part of results that `figure` refers to, from its definition in the schema; `None` if the definition has no
+/// fields.
 fn part(figure: Figure, definition: &Value) -> Option<Part> {
     let field = |(name, schema): (&String, &Value)| {
         let about = schema["description"].as_str().unwrap_or("");

@@ -43,13 +43,13 @@ pub fn changed_settings(baseline: &Collected, candidate: &Collected) -> Vec<Chan
         }
     }
     keys.sort_by_key(|key| if *key == BUILD { 2 } else { u8::from(key.starts_with(CONTENTS)) });
-    let of = |inputs: &[(String, Vec<String>)], key: &str| -> Vec<String> {
+    let values_of = |inputs: &[(String, Vec<String>)], key: &str| -> Vec<String> {
         inputs.iter().find(|(known, _)| known == key).map(|(_, values)| values.clone()).unwrap_or_default()
     };
     let both = keys.into_iter().map(|key| ChangedSetting {
         key: key.clone(),
-        baseline: of(&before, key),
-        candidate: of(&after, key),
+        baseline: values_of(&before, key),
+        candidate: values_of(&after, key),
     });
     let set = |values: &[String]| values.iter().cloned().collect::<BTreeSet<_>>();
     both.filter(|changed| set(&changed.baseline) != set(&changed.candidate)).collect()

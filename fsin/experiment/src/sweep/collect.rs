@@ -58,12 +58,13 @@ impl Collected {
             (self.failed.len(), ("point", "points"), " failed"),
             (self.missing.len(), ("point is", "points are"), " missing"),
         ];
-        let said = counts.into_iter().filter(|(count, ..)| *count > 0).map(|(count, (one, many), rest)| match count {
-            1 => format!("1 {one}{}", rest.replace("their end", "its end")),
-            _ => format!("{count} {many}{rest}"),
-        });
-        let said: Vec<String> = said.collect();
-        (!said.is_empty()).then(|| said.join(", "))
+        let reservations =
+            counts.into_iter().filter(|(count, ..)| *count > 0).map(|(count, (one, many), rest)| match count {
+                1 => format!("1 {one}{}", rest.replace("their end", "its end")),
+                _ => format!("{count} {many}{rest}"),
+            });
+        let reservations: Vec<String> = reservations.collect();
+        (!reservations.is_empty()).then(|| reservations.join(", "))
     }
 }
 

@@ -152,14 +152,14 @@ impl Restriction {
     /// # Errors
     /// A topology without a value.
     fn new(key: &'static Key, values: Vec<Setting>, topologies: &[String]) -> Result<Self, SettingsError> {
-        let of = |name: &str| -> Vec<Setting> {
+        let values_for = |name: &str| -> Vec<Setting> {
             values.iter().filter(|setting| setting.topology.as_deref() == Some(name)).cloned().collect()
         };
         let of_one = |topology: &String| {
             let family = topology.split(':').next().unwrap_or(topology);
-            let found = [of(topology), of(family)].into_iter().find(|found| !found.is_empty());
+            let found = [values_for(topology), values_for(family)].into_iter().find(|found| !found.is_empty());
             found.map(|found| (topology.clone(), found)).ok_or_else(|| {
-                let what = format!("`{}` has values of topologies, and none for {topology}", key.name);
+                let what = format!("`{}` has values values_for topologies, and none for {topology}", key.name);
                 let remedy = format!("add one for `{family}`, or give one value for all");
                 SettingsError {
                     error: SpecError::new(ErrorKind::Malformed, what, remedy).of(key.name),

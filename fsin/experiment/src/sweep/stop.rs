@@ -6,7 +6,8 @@ use super::plan::Plan;
 
 /// The rule that decides which points to leave out, given the state of each point: `None` for a point without result,
 /// else whether it is saturated.
-/// | Points that differ only in load and seed form a curve. It ends after [`Plan::stop_after`] consecutive loads at
+///
+/// Points that differ only in load and seed form a curve. It ends after [`Plan::stop_after`] consecutive loads at
 /// which every seed is saturated. The answer depends only on results, not on the order of their arrival: a point beyond
 /// the end is left out even if it has been run.
 #[derive(Clone, Debug)]

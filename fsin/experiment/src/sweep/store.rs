@@ -290,7 +290,8 @@ impl Store {
     }
 
     /// Records why a point has no result.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The folder is not writable.
     pub fn fail(&self, point: &Point, why: &str) -> Result<(), StoreError> {
         let failed = fs::create_dir_all(self.root.join("failed"))

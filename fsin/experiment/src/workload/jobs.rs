@@ -112,7 +112,7 @@ pub struct JobEntry {
     pub count: u32,
     /// \[ps\] Arrival of the first instance.
     arrival: Picoseconds,
-    /// \[ps\] Mean time between the arrivals of two instances.
+    /// \[ps\] Time between the arrivals of two instances, exact or mean as `gaps` says.
     every: Picoseconds,
     /// How the times between arrivals are distributed.
     gaps: Gaps,
@@ -173,7 +173,7 @@ impl JobFile {
 /// A table with the location of each key and value.
 type Table = BTreeMap<Spanned<String>, Spanned<toml::Value>>;
 
-/// `[[job]]`, once it is known to be an array of tables.
+/// A file as written, once `[[job]]` is known to be an array of tables.
 #[derive(Deserialize)]
 struct RawFile {
     job: Vec<Spanned<Table>>,
@@ -195,11 +195,13 @@ struct RawEntry {
 /// The keys of an entry.
 const ENTRY: &[&str] = &["name", "trace", "kernel", "count", "arrival", "every", "arrivals", "estimate"];
 
+/// A time as written: a number of cycles, or a text with a unit.
 enum RawSpan {
     Cycles(u64),
     Text(String),
 }
 
+/// How to write an entry, for errors.
 const EXAMPLE: &str =
     "write [[job]] and below it kernel = \"all-to-all:tasks=16\" or trace = \"lu.trg\", arrival = \"10us\"";
 

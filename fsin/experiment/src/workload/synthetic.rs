@@ -57,7 +57,7 @@ impl Workload for Synthetic {
 }
 
 impl Driven for Traffic {
-    /// Builds the sources for an experiment.
+    /// Builds the sources of an experiment on its geometry.
     fn source(&mut self) -> &mut dyn TrGen {
         self
     }

@@ -4,10 +4,12 @@ use fsin_core::capture::Interface;
 use fsin_core::network::{Measure, PortFigures};
 use fsin_core::stats::Distribution;
 
+/// A measure with this name, unit and meaning.
 const fn measure(name: &'static str, unit: &'static str, about: &'static str) -> Measure {
     Measure { name, unit, about }
 }
 
+/// The measures that [`Details::measures`] gives.
 static MEASURES: [Measure; 17] = [
     measure("frame_hops", "frames", "that links carried, those between hosts and switches included"),
     measure("frames_dropped", "frames", "that found a queue full"),
@@ -30,7 +32,8 @@ static MEASURES: [Measure; 17] = [
 
 /// Counts of frames and bytes since the start of the run, without PAUSE frames. A frame that is flooded becomes several
 /// copies. A frame that is sent again is another frame.
-/// | At every instant `frames_sent + copies_made` is the sum of `frames_received`, `copies_filtered`, the frames that
+///
+/// At every instant `frames_sent + copies_made` is the sum of `frames_received`, `copies_filtered`, the frames that
 /// ports have [dropped](PortDetails::dropped), the frames that links have [damaged](PortDetails::damaged), and the
 /// copies under way.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

@@ -230,6 +230,9 @@ impl Params {
 
     /// Refuses values out of range, and settings without effect. Checks that depend on the topology are made by
     /// [`check`](crate::check).
+    ///
+    /// # Errors
+    /// The first value that cannot be used.
     pub fn check(&self) -> Result<(), SpecError> {
         let most = u64::from(MAX_PAYLOAD);
         let ranges = [

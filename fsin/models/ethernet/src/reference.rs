@@ -61,6 +61,7 @@ impl EventKind {
 struct Event {
     /// \[ps\] Time of the event.
     at: u64,
+    /// What happens.
     kind: EventKind,
 }
 

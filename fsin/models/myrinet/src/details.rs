@@ -4,10 +4,12 @@ use fsin_core::network::Measure;
 use fsin_core::stats::Distribution;
 use trgen::NodeId;
 
+/// A measure with this name, unit and meaning.
 const fn measure(name: &'static str, unit: &'static str, about: &'static str) -> Measure {
     Measure { name, unit, about }
 }
 
+/// The measures that [`Details::measures`] gives.
 static MEASURES: [Measure; 14] = [
     measure("characters_moved", "characters", "of packets and their GAPs, on all links together"),
     measure("stops", "", "STOPs that inputs of switches have sent"),

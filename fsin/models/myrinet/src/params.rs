@@ -147,7 +147,8 @@ impl Params {
     }
 
     /// \[characters\] The smallest slack buffer that never overflows behind a cable with a delay of `delay` ticks.
-    /// | The input sends STOP when it holds one character more than the high-water mark. STOP waits for the character
+    ///
+    /// The input sends STOP when it holds one character more than the high-water mark. STOP waits for the character
     /// that occupies the opposite channel, takes one character time, and travels for one delay of the cable. Characters
     /// that the sender began before STOP came travel for another delay. So in two character times and two delays, less
     /// than `2 + 2 delay / character` characters follow the one that caused STOP.
@@ -157,6 +158,9 @@ impl Params {
     }
 
     /// Refuses values out of range. Checks that depend on the topology are made by [`check`](crate::check).
+    ///
+    /// # Errors
+    /// The first value that cannot be used.
     pub fn check(&self) -> Result<(), SpecError> {
         let shortest = (LEAST_TIME * self.character()).div_ceil(TICKS).max(1);
         let ranges = [

@@ -403,6 +403,9 @@ impl Params {
     }
 
     /// Refuses values out of range. Checks that depend on the topology are made by [`check`](crate::check).
+    ///
+    /// # Errors
+    /// The first value that cannot be used.
     pub fn check(&self) -> Result<(), SpecError> {
         let delays = 1..=u64::from(MAX_DELAY);
         let ranges = [

@@ -74,13 +74,13 @@ pub(super) fn words(text: &str, (x, y): (f64, f64), anchor: &str, turned: bool) 
 /// The most informative spots, each with its curve. Of a curve over loads it is the highest load that the network
 /// carried, near its limit; of other curves, all spots.
 fn most_informative(curves: &Curves) -> Vec<(&Curve, &Spot)> {
-    let of = |curve: &'_ Curve| -> Vec<usize> {
+    let chosen_spots = |curve: &'_ Curve| -> Vec<usize> {
         match curve.spots.iter().take_while(|spot| !spot.saturated).count() {
             carried if curves.axis == "load" => vec![carried.saturating_sub(1)],
             _ => (0..curve.spots.len()).collect(),
         }
     };
-    let spots = |curve| of(curve).into_iter().filter_map(move |at| Some((curve, curve.spots.get(at)?)));
+    let spots = |curve| chosen_spots(curve).into_iter().filter_map(move |at| Some((curve, curve.spots.get(at)?)));
     curves.curves.iter().flat_map(spots).collect()
 }
 

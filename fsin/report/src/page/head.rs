@@ -59,12 +59,12 @@ pub(super) fn title(collected: &Collected, name: &str) -> String {
             more => format!("{} {many}", more.len()),
         })
     };
-    let network = [values("routing", "routings"), values("topology", "topologies").map(|of| format!("on {of}"))];
+    let network = [values("routing", "routings"), values("topology", "topologies").map(|value| format!("on {value}"))];
     let traffic = values("trace", "traces")
-        .map(|of| format!("running {of}"))
-        .or_else(|| values("kernel", "kernels").map(|of| format!("running {of}")))
-        .or_else(|| values("job-mix", "mixes of jobs").map(|of| format!("running {of}")))
-        .or_else(|| values("traffic", "kinds of").map(|of| format!("under {of} traffic")));
+        .map(|value| format!("running {value}"))
+        .or_else(|| values("kernel", "kernels").map(|value| format!("running {value}")))
+        .or_else(|| values("job-mix", "mixes of jobs").map(|value| format!("running {value}")))
+        .or_else(|| values("traffic", "kinds of").map(|value| format!("under {value} traffic")));
     let parts: Vec<String> = network.into_iter().chain([traffic]).flatten().collect();
     match parts.join(" ") {
         nothing if nothing.is_empty() => name.to_owned(),
@@ -75,14 +75,14 @@ pub(super) fn title(collected: &Collected, name: &str) -> String {
 /// The line below the title: folder, number of runs and points, sources, build.
 pub(super) fn summary(name: &str, plan: &Plan, collected: &Collected) -> String {
     let runs = counted(collected.rows.len(), "run", "runs");
-    let of = match plan.points.len() {
+    let out_of = match plan.points.len() {
         all if all == collected.rows.len() => String::new(),
-        all => format!(" of {all}"),
+        all => format!(" out_of {all}"),
     };
     let seeds = plan.axis("seed").map(|at| plan.axes[at].values.len()).filter(|&seeds| seeds > 1);
     let points =
         |seeds: usize| format!(": {} with {seeds} seeds each", counted(plan.points.len() / seeds, "point", "points"));
-    let mut parts = vec![name.to_owned(), format!("{runs}{of}{}", seeds.map_or(String::new(), points))];
+    let mut parts = vec![name.to_owned(), format!("{runs}{out_of}{}", seeds.map_or(String::new(), points))];
     parts.extend(Some(sources(collected)).filter(|sources| !sources.is_empty()));
     let builds = inputs(&collected.rows).into_iter().find(|(key, _)| key == "fsin");
     parts.extend(builds.map(|(_, builds)| format!("fsin {}", builds.join(", "))));

@@ -77,7 +77,7 @@ fn gather(plan: &Plan, collected: &Collected, order: &[usize]) -> (Vec<Drawn>, V
     let mut drawn: Vec<Drawn> = Vec::new();
     // Points with the same network settings have the same links.
     let mut known: HashMap<String, Option<usize>> = HashMap::new();
-    let (mut shown, mut held): (Vec<Shown>, usize) = (Vec::new(), 0);
+    let (mut shown, mut loads_held): (Vec<Shown>, usize) = (Vec::new(), 0);
     for &at in order {
         let row = &collected.rows[at];
         let settings = &row.result.experiment;
@@ -93,8 +93,8 @@ fn gather(plan: &Plan, collected: &Collected, order: &[usize]) -> (Vec<Drawn>, V
             Some(drawn.len() - 1)
         });
         let Some((net, loads)) = net.and_then(|net| Some((net, loads(&drawn[net].net, row)?))) else { continue };
-        held += loads.len();
-        if held > MOST_LOADS && !shown.is_empty() {
+        loads_held += loads.len();
+        if loads_held > MOST_LOADS && !shown.is_empty() {
             break;
         }
         shown.push(Shown { values: plan.points[row.index].values.clone(), net, loads });
@@ -146,11 +146,11 @@ fn figure(net: &Net, map: &Map, loads: &[f64], scale: Scale) -> Markup {
 /// A table with a line for each link class: number of links, mean load, maximum load and where it is.
 fn classes(net: &Net, loads: &[f64]) -> Markup {
     let row = |(class, name): (usize, &String)| {
-        let of = || net.links.iter().zip(loads).filter(move |(link, _)| link.class == class);
+        let links_of_class = || net.links.iter().zip(loads).filter(move |(link, _)| link.class == class);
         let count = net.links.iter().filter(|link| link.class == class).count();
-        let mean = of().map(|(_, load)| load).sum::<f64>() / count.max(1) as f64;
-        // The first one, of several with the same load.
-        let most = of().reduce(|most, one| if one.1 > most.1 { one } else { most });
+        let mean = links_of_class().map(|(_, load)| load).sum::<f64>() / count.max(1) as f64;
+        // Of several links with the same load, the first one.
+        let most = links_of_class().reduce(|most, one| if one.1 > most.1 { one } else { most });
         let (most, place) = most.map_or((0.0, String::new()), |(link, &load)| (load, net.name(link)));
         html! {
             tr {

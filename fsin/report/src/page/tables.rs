@@ -301,18 +301,18 @@ pub(super) fn points(plan: &Plan, collected: &Collected) -> Markup {
     let have = |figure: Figure| collected.rows.iter().any(|row| row.result.number(figure).is_some());
     let columns: Vec<_> = COLUMNS.iter().filter(|column| have(column.figure)).collect();
     let seed = plan.axis("seed");
-    let of = |row: &Row| -> Vec<String> {
+    let values_but_seed = |row: &Row| -> Vec<String> {
         let values = plan.points[row.index].values.iter().enumerate();
         values.filter(|&(at, _)| Some(at) != seed).map(|(_, value)| value.clone()).collect()
     };
     let mut groups: Vec<(Vec<String>, Vec<&Row>)> = Vec::new();
     let mut known: HashMap<Vec<String>, usize> = HashMap::new();
     for row in &collected.rows {
-        let at = *known.entry(of(row)).or_insert_with(|| {
-            groups.push((of(row), Vec::new()));
+        let group = *known.entry(values_but_seed(row)).or_insert_with(|| {
+            groups.push((values_but_seed(row), Vec::new()));
             groups.len() - 1
         });
-        groups[at].1.push(row);
+        groups[group].1.push(row);
     }
     let axes = plan.axes.iter().enumerate().filter(|&(at, _)| Some(at) != seed).map(|(_, axis)| axis.key.as_str());
     let seeds = seed.map(|_| "seeds");
@@ -339,10 +339,10 @@ pub(super) fn points(plan: &Plan, collected: &Collected) -> Markup {
     }
     let of_seeds = match seed {
         Some(_) => {
-            "of several seeds, half the 95 % confidence interval of the mean over them; of one run, over its batches. Of \
+            "values_but_seed several seeds, half the 95 % confidence interval values_but_seed the mean over them; values_but_seed one run, over its batches. Of \
          several seeds, max is the greatest, and offered, warm-up and packets are means"
         }
-        None => "half the 95 % confidence interval over the batches of a run",
+        None => "half the 95 % confidence interval over the batches values_but_seed a run",
     };
     html! {
         section id="points" {

@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(parts(&like)[0].fixed, [("traffic".to_owned(), "v0".to_owned())], "routings are compared");
         let more = curves(&[("topology", 3), ("routing", 3), ("traffic", 3)], &[]);
         assert_eq!(sizes(&more).len(), 9);
-        // One setting of many values cannot be divided.
+        // A single setting with many values cannot be divided.
         assert_eq!(sizes(&curves(&[("routing", 12)], &[])), [(String::new(), 12)]);
     }
 

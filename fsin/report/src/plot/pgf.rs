@@ -49,7 +49,7 @@ pub(super) fn source(frames: &[Frame<'_>], figure: &Drawn<'_>) -> String {
         let _ = write!(text, "\\begin{{axis}}[\n{shared}{place}{titles}]\n");
         let series: Vec<&Series> = match frame.has_legend {
             true => frame.series.iter().collect(),
-            // One legend for all panels.
+            // The first panel has the legend of all panels.
             false if panel == 0 => legend_of(frames),
             false => Vec::new(),
         };

@@ -90,6 +90,7 @@ pub(super) struct Directed {
     switches: Vec<String>,
     /// The host or switch with each name.
     known: HashMap<String, Place>,
+    /// The edges, in their order.
     edges: Vec<Edge>,
 }
 
@@ -149,7 +150,9 @@ struct EdgeAttributes {
 
 /// An edge: one direction of a link.
 struct Edge {
+    /// The sending end.
     from: Place,
+    /// The receiving end.
     to: Place,
     attributes: EdgeAttributes,
 }
@@ -311,7 +314,7 @@ impl Directed {
             Place::Switch(number) => hosts as u32 + number,
         };
         let mut places = vec![0u32; nodes];
-        // By link: its two edges, and its index at both ends of the first.
+        // By link: its two edges, and the index of the link at both ends of the first edge.
         let mut links = Vec::new();
         let mut ends = Vec::new();
         for pair in self.links()? {

@@ -159,8 +159,8 @@ impl Reader {
             match statement {
                 Statement::Node(name, attributes) => {
                     let number = self.node(name, defaults);
-                    let of = format!("node `{name}`");
-                    if let Some(own) = attribute(attributes, "endpoints", "delay", &of)? {
+                    let item = format!("node `{name}`");
+                    if let Some(own) = attribute(attributes, "endpoints", "delay", &item)? {
                         self.endpoints[number] = own;
                     }
                 }
@@ -313,13 +313,13 @@ mod tests {
     fn rates_and_delays_of_links_are_noted() {
         let net =
             read("graph { edge [rate=\"1Gb/s\"]; a -- b [propagation=\"2us\"]; b -- c [rate=\"10Gb/s\"]; a -- c }");
-        let said = |key: &str, value: &str| {
+        let speed_of = |key: &str, value: &str| {
             let mut speed = Speed::default();
             speed.read(key, value).unwrap();
             speed
         };
-        let (slow, fast) = (said("rate", "1Gb/s"), said("rate", "10Gb/s"));
-        assert_eq!(net.speeds, [slow.or(said("propagation", "2us")), slow, fast]);
+        let (slow, fast) = (speed_of("rate", "1Gb/s"), speed_of("rate", "10Gb/s"));
+        assert_eq!(net.speeds, [slow.or(speed_of("propagation", "2us")), slow, fast]);
         assert!(read("graph { a -- b [color=red] }").speeds.is_empty());
         assert!(parse("graph { a -- b [rate=fast] }", 1).unwrap_err().to_string().contains("rate=fast"));
     }

@@ -164,7 +164,7 @@ impl Switches {
     fn parse_list(text: &str, endpoints: u32) -> Result<Self, SpecError> {
         let (mut new, mut known) = (Self::default(), HashMap::new());
         // By switch: the line that set its endpoints.
-        let mut told = HashMap::new();
+        let mut line_of_endpoints = HashMap::new();
         for (number, line) in text.lines().enumerate() {
             let bad = |what: &str| {
                 let what = format!("line {}: {what}", number + 1);
@@ -177,7 +177,7 @@ impl Switches {
                 [name, "endpoints", count] => {
                     let count: u32 = count.parse().map_err(|_| bad(&format!("`{count}` is not a number")))?;
                     let switch = new.switch(&mut known, name, endpoints);
-                    if let Some(before) = told.insert(switch, number + 1) {
+                    if let Some(before) = line_of_endpoints.insert(switch, number + 1) {
                         return Err(bad(&format!("the endpoints of `{name}` stand in line {before} already")));
                     }
                     new.endpoints[switch as usize] = count;

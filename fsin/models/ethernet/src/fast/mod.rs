@@ -39,6 +39,7 @@ pub fn build(topology: &dyn Topology, params: Params) -> Result<Box<dyn Ethernet
     Ok(Box::new(Simulated(Fast::new(Base::new(topology, params)?))))
 }
 
+/// Kind of an event, in the two highest bits of its order: a port becomes free. Then follows the number of the port.
 const FREE: u64 = 0;
 /// Kind of an event: a frame arrives. Then follows the number of the port.
 const ARRIVE: u64 = 1 << 62;

@@ -158,11 +158,12 @@ impl Tables {
 struct Builder<'a> {
     topology: &'a dyn Topology,
     wiring: &'a Wiring,
+    /// As [`Kind::Static`] has them.
     columns: Vec<u32>,
     width: usize,
     sets: Vec<u32>,
     ports: Vec<u32>,
-    /// The sets stored so far.
+    /// The sets stored so far, by their ports.
     known: HashMap<Vec<u32>, u32>,
 }
 
@@ -208,7 +209,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Sets the number of columns, and makes every set empty.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The tables would have more than [`MAX_ENTRIES`] entries.
     fn resize(&mut self, width: usize) -> Result<(), SpecError> {
         let entries = self.wiring.switches.saturating_mul(width);

@@ -80,6 +80,7 @@ impl Frame {
 /// Draws errors. The outcome depends only on the seed, the link and the frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Errors {
+    /// Random stream of the draws of errors.
     key: u64,
     /// A draw of 64 bits below this number is an error.
     below: u64,

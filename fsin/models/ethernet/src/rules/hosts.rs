@@ -28,6 +28,7 @@ enum Load {
 /// A frame that a host has sent, of which copies are under way.
 #[derive(Clone, Copy, Debug)]
 struct Unit {
+    /// What the frame carries.
     load: Load,
     /// Key of the frame's draws of errors.
     key: u64,
@@ -59,7 +60,9 @@ struct Underway {
     open: u64,
     /// \[frames\] Frames of the message that are under way or wait to be sent again.
     references: u64,
+    /// True if the source has been told that the message is sent.
     is_sent: bool,
+    /// True if its delivery has been reported.
     is_delivered: bool,
     /// With windows: the connection.
     connection: u32,
@@ -68,6 +71,7 @@ struct Underway {
 /// A frame that waits to be sent.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
+    /// What the frame carries.
     load: Load,
     /// True if the frame was sent before.
     is_again: bool,
@@ -324,7 +328,7 @@ impl Hosts {
         let underway = &mut self.messages[slot];
         underway.is_sent = true;
         notices.sent.push(underway.message);
-        // As long as its source has not been told, a lost frame counts as in flight.
+        // A lost frame counts as in flight until its source has been told.
         if underway.lost > 0 {
             notices.dropped.push(underway.message);
             self.recorder.dropped_inside(underway.lost);
@@ -539,8 +543,12 @@ impl Hosts {
                 Content::Data { message: whole, offset, bytes, segment }
             }
             Load::Acknowledgement { connection, number } => {
-                let of = &self.connections[connection as usize];
-                Content::Acknowledgement { from: NodeId(of.destination), to: NodeId(of.source), number }
+                let sender_side = &self.connections[connection as usize];
+                Content::Acknowledgement {
+                    from: NodeId(sender_side.destination),
+                    to: NodeId(sender_side.source),
+                    number,
+                }
             }
         }
     }

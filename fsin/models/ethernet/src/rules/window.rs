@@ -25,6 +25,7 @@ struct Segment {
     bytes: u64,
     /// \[ps\] Time at which it was last handed to the port.
     sent: u64,
+    /// True if it has been sent again, so that it gives no sample of the round trip.
     is_retransmitted: bool,
 }
 
@@ -44,6 +45,7 @@ pub(crate) struct Sent {
 /// A message that has been accepted and not been cut into segments completely.
 #[derive(Clone, Copy, Debug)]
 struct Unsent {
+    /// The message.
     message: u32,
     /// Number of the next segment in the message.
     next: u64,
@@ -56,8 +58,11 @@ struct Unsent {
 /// Counters of all connections.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Counters {
+    /// Number of segments sent again.
     pub(crate) retransmissions: u64,
+    /// Number of fast retransmits.
     pub(crate) fast_retransmits: u64,
+    /// Number of time-outs.
     pub(crate) timeouts: u64,
 }
 
@@ -86,6 +91,7 @@ pub(crate) struct Connection {
     duplicates: u32,
     /// Sender: fast recovery ends when all segments below this number are acknowledged.
     recover: u64,
+    /// Sender: true during fast recovery.
     is_recovering: bool,
     /// Sender: \[ps\] smoothed round trip time and its variation; `None` until one has been measured.
     round_trip: Option<(u64, u64)>,
@@ -149,8 +155,8 @@ impl Connection {
             self.window = self.window.min(most * u64::from(params.initial_window));
         }
         loop {
-            let at = (self.next - self.oldest) as usize;
-            if at == self.segments.len() {
+            let position = (self.next - self.oldest) as usize;
+            if position == self.segments.len() {
                 let Some(unsent) = self.unsent.front_mut() else { return };
                 let bytes = (unsent.bytes - unsent.next * most).min(most).max(1);
                 if self.flight > 0 && self.flight + bytes > self.window.min(params.window) {
@@ -163,7 +169,7 @@ impl Connection {
                     self.unsent.pop_front();
                 }
             }
-            let segment = &mut self.segments[at];
+            let segment = &mut self.segments[position];
             if self.flight > 0 && self.flight + segment.bytes > self.window.min(params.window) {
                 return;
             }

@@ -58,6 +58,7 @@ impl Link {
 pub(crate) struct Wiring {
     /// The ports of each device.
     ports: wiring::Wiring,
+    /// By port: the link that leaves through it.
     pub(crate) links: Vec<Link>,
     /// \[frames\] By port: room of its queue. Kept apart from the links, each of which fills a cache line.
     pub(crate) rooms: Vec<u32>,

@@ -32,6 +32,7 @@ pub(super) struct Event {
     /// \[ticks\] When it happens.
     pub(super) at: u64,
     pub(super) kind: Kind,
+    /// Number of the port whose channel or input is concerned.
     pub(super) port: u32,
     /// The packet concerned; [`u32::MAX`] if there is none.
     pub(super) packet: u32,

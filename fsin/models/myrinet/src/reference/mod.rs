@@ -107,6 +107,7 @@ pub struct Reference {
     ready: u64,
     /// \[ticks\] Time of the next BEATs.
     next_beat: u64,
+    /// Future events, each with its time in ticks.
     events: BinaryHeap<Reverse<(u64, Occurrence)>>,
     ports: Vec<Port>,
     /// \[packets\] By port: packets on its link, if that is a link of the topology, since observation began.
@@ -123,7 +124,8 @@ impl Reference {
     }
 
     /// [`new`](Self::new) without the check that slack buffers never overflow: for tests of that check.
-    /// | # Errors
+    ///
+    /// # Errors
     /// As [`new`](Self::new).
     pub fn unchecked(topology: &Arc<dyn Topology>, params: Params) -> Result<Self, SpecError> {
         Self::build(topology, params, false)
@@ -148,6 +150,7 @@ impl Reference {
         })
     }
 
+    /// Schedules an event for time `at` \[ticks\].
     fn add(&mut self, at: u64, occurrence: Occurrence) {
         self.events.push(Reverse((at, occurrence)));
     }

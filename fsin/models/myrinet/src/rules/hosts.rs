@@ -252,7 +252,7 @@ impl Hosts {
         }
         underway.is_sent = true;
         notices.sent.push(underway.message);
-        // As long as its source has not been told, a lost packet counts as in flight.
+        // A lost packet counts as in flight until its source has been told.
         if underway.lost > 0 {
             notices.dropped.push(underway.message);
             self.recorder.dropped_inside(underway.lost);

@@ -44,6 +44,7 @@ enum Scheme {
 /// The routes of all pairs of hosts, found when they are first used.
 #[derive(Debug)]
 pub(crate) struct Routes {
+    /// How routes are found.
     scheme: Scheme,
     /// Seed of the run.
     seed: u64,
@@ -194,14 +195,14 @@ impl Routes {
 
 /// By switch: its links to other switches, without dead ones if `sees_dead`.
 fn links(wires: &Wires, sees_dead: bool) -> Links {
-    let of = |switch: usize| {
+    let links_of = |switch: usize| {
         let ports = wires.ports(wires.hosts + switch).filter(|&port| {
             let is_gone = sees_dead && wires.dead[port];
             wires.links()[port].is_to_switch && !is_gone
         });
         ports.map(|port| (port as u32, wires.switch(wires.links()[port].device) as u32)).collect()
     };
-    (0..wires.switches).map(of).collect()
+    (0..wires.switches).map(links_of).collect()
 }
 
 /// A cycle of a graph, if it has one. `next` has the successors by node.

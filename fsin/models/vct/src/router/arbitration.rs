@@ -32,6 +32,7 @@ enum Rule {
 }
 
 impl Arbitration {
+    /// The rule of this policy.
     const fn rule(self) -> Rule {
         match self {
             Self::RoundRobin => Rule::InTurn,

@@ -42,8 +42,8 @@ impl GlobalControl {
         let period = now / self.period;
         if period > self.counted {
             // Nothing changed in periods that were skipped.
-            let seen = if period == self.counted + 1 { self.packets } else { packets };
-            self.tripped = seen > self.limit;
+            let previous = if period == self.counted + 1 { self.packets } else { packets };
+            self.tripped = previous > self.limit;
             (self.counted, self.packets) = (period, packets);
         }
         self.tripped

@@ -73,14 +73,14 @@ impl Reachability {
     /// True if the deterministic route with these hops to go is alive.
     #[must_use]
     pub fn is_alive(&self, node: NodeId, offsets: &[i16]) -> bool {
-        let mut at = node;
+        let mut here = node;
         let mut rest = [0i16; fsin_core::topology::MAX_DIMENSIONS];
         let rest = &mut rest[..self.shape.dimensions];
         rest.copy_from_slice(offsets);
         while let Some(port) = self.order.next(self.shape, rest) {
-            let Some(there) = self.next(at, port) else { return false };
+            let Some(there) = self.next(here, port) else { return false };
             self.hop(rest, port);
-            at = there;
+            here = there;
         }
         true
     }

@@ -161,9 +161,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
     /// The output port and the available VCs that a head requests, for a routing that depends on credits.
     #[inline(never)]
     fn request_by_credits(&mut self, router: usize, local: usize) -> (u8, u32) {
-        let at = self.routers.base(router) + local;
-        let input = *self.routers.input(at);
-        let number = self.routers.front(at).packet;
+        let input_vc = self.routers.base(router) + local;
+        let input = *self.routers.input(input_vc);
+        let number = self.routers.front(input_vc).packet;
         let packet = &self.ends.packets[number];
         let view = HeadView { params: &self.params, routers: &self.routers, router, flits: packet.flits };
         if !self.is_adaptive {
@@ -179,7 +179,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         self.routes.candidates(place, &head, &mut ByKey(key), &mut self.scratch.candidates);
         let (port, mask) = select(&self.scratch.candidates, trgen::rng::mix2(key, place as u64), &view);
         self.ends.packets[number].phase = head.phase;
-        self.routers.input_mut(at).port = port;
+        self.routers.input_mut(input_vc).port = port;
         (port, mask)
     }
 

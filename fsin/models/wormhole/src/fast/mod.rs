@@ -83,6 +83,9 @@ pub fn build(topology: &dyn Topology, params: Params, threads: usize) -> Result<
 
 /// [`build`] with another break-even: `worth` is the number of flit hops in a cycle from which on threads are woken.
 /// For tests: the results do not depend on it.
+///
+/// # Errors
+/// As [`build`].
 pub fn build_for(
     topology: &dyn Topology,
     params: Params,
@@ -111,6 +114,7 @@ pub fn build_for(
 /// The engine that visits what can move, for routers of at most `P` ports of `V` VCs.
 #[derive(Debug)]
 struct Fast<const P: usize, const V: usize> {
+    /// \[cycles\] Time without any movement of a flit after which the network counts as being in deadlock.
     watchdog_cycles: u64,
     /// Number of VCs of each port.
     vcs: usize,

@@ -85,6 +85,7 @@ pub(super) struct Part<const P: usize, const V: usize> {
     is_direct: bool,
     /// True if credits decide which VCs are available.
     pub(super) heeds_credits: bool,
+    /// Scratch memory of a step.
     pub(super) scratch: Scratch,
 }
 
@@ -295,7 +296,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let own = this.input_mut(input);
         let Input { first, len, state, output, .. } = *own;
         if self.is_direct && len == 0 && state == State::Active && this.output(output.into()).credits > 0 {
-            // It leaves in this cycle, unless another flit contends.
+            // The flit leaves in this cycle, unless another flit contends.
             this.in_ports[input / V % P].fresh = flit;
             routers.request(input);
             return;
@@ -335,7 +336,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             if flit == NO_FLIT {
                 continue;
             }
-            // Of the VCs that request the switch, one has an empty buffer.
+            // One of the VCs that request the switch has an empty buffer.
             let requests = in_port.requests;
             let first = self.routers.first_vc(router * P + port);
             let is_empty = |vc: &usize| self.routers.input(first + vc).len == 0;
@@ -455,21 +456,21 @@ impl<const P: usize, const V: usize> Part<P, V> {
 
     /// The first input VC that holds a flit, with its router's number in the network.
     pub(super) fn first_waiting(&self) -> Option<Place> {
-        let at = self.routers.inputs().position(|(input, _)| input.len > 0)?;
-        let router = self.routers.router_of(at);
-        Some((self.first + router, self.routers.to_model_number(at - self.routers.base(router))))
+        let input_vc = self.routers.inputs().position(|(input, _)| input.len > 0)?;
+        let router = self.routers.router_of(input_vc);
+        Some((self.first + router, self.routers.to_model_number(input_vc - self.routers.base(router))))
     }
 
     /// The VC that the front of an input VC waits for. Routers have their numbers in the network.
     pub(super) fn waits_for(&self, (router, input): Place) -> Option<Place> {
         let vcs = self.params.vcs;
-        let at = self.routers.base(router - self.first) + self.routers.to_local_number(input);
-        let this = self.routers.input(at);
+        let input_vc = self.routers.base(router - self.first) + self.routers.to_local_number(input);
+        let this = self.routers.input(input_vc);
         let (port, vc) = match this.state {
             _ if this.len == 0 => return None,
             State::Active | State::Waiting => self.routers.split(this.output.into()),
             _ => {
-                let packet = &self.ends.packets[self.routers.front(at).packet];
+                let packet = &self.ends.packets[self.routers.front(input_vc).packet];
                 let head = packet.head();
                 let mut candidates = Vec::new();
                 self.routes.candidates(router, &head, &mut ByKey(packet.key), &mut candidates);

@@ -60,6 +60,7 @@ pub(super) struct Input {
     pub(super) output: u16,
     /// The output VC with which the next search of VC allocation begins, as a local number.
     pub(super) accept: u16,
+    /// State of the packet at the front.
     pub(super) state: State,
     /// If the routing is deterministic: the output port that the head needs.
     pub(super) port: u8,
@@ -357,7 +358,7 @@ impl<const P: usize, const V: usize> Routers<P, V> {
 
     /// Every input VC with its port, by their numbers.
     pub(super) fn inputs(&self) -> impl Iterator<Item = (&Input, &InPort)> {
-        // One loop: the compiler would unroll loops over ports and VCs.
+        // A single loop: the compiler would unroll nested loops over ports and VCs.
         (0..self.all.len() * P * V).map(|at| (self.input(at), &self.all[at / (P * V)].in_ports[at / V % P]))
     }
 

@@ -81,12 +81,12 @@ impl<const P: usize, const V: usize> Part<P, V> {
     #[inline(always)]
     fn pass_lean(&mut self, router: usize, (from, vc): (usize, usize), output: usize, is_speculative: bool) {
         let now = self.clock;
-        let at = (router * P + from) * V + vc;
+        let input_vc = (router * P + from) * V + vc;
         let (to, out_vc) = (output / V % P, output % V);
         let Routers { all, flits, ring_shift, place_mask, .. } = &mut self.routers;
         let Router { requests, inputs, outputs, in_ports, out_ports, .. } = &mut all[router];
-        let this = &mut inputs.as_flattened_mut()[at % (P * V)];
-        let own = &mut outputs.as_flattened_mut()[output % (P * V)];
+        let this = &mut inputs.as_flattened_mut()[input_vc % (P * V)];
+        let output_vc = &mut outputs.as_flattened_mut()[output % (P * V)];
         let (in_port, out_port) = (&mut in_ports[from], &mut out_ports[to]);
         advance_switch_pointers(in_port, out_port, (from, to, vc));
 
@@ -94,7 +94,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let (word, left) = if fresh != NO_FLIT {
             (fresh, 0)
         } else {
-            let word = flits[at << *ring_shift | usize::from(this.first & *place_mask)];
+            let word = flits[input_vc << *ring_shift | usize::from(this.first & *place_mask)];
             if !is_speculative {
                 self.stalls.lost_switch += now - this.since;
             }
@@ -104,20 +104,20 @@ impl<const P: usize, const V: usize> Part<P, V> {
             self.occupancy[vc] = self.occupancy[vc].wrapping_add(now);
             (word, this.len)
         };
-        own.credits -= 1;
+        output_vc.credits -= 1;
         self.flit_hops += 1;
 
         let flit = unpack(word);
         if flit.is_tail {
             if !is_speculative {
-                own.owner = NO_VC;
+                output_vc.owner = NO_VC;
                 out_port.free |= 1 << out_vc;
             }
             if left == 0 {
                 this.state = State::Idle;
             }
         }
-        let goes_on = !flit.is_tail && left > 0 && own.credits > 0;
+        let goes_on = !flit.is_tail && left > 0 && output_vc.credits > 0;
         if is_speculative == goes_on {
             // The input port has no other request.
             in_port.requests = u32::from(goes_on) << vc;
@@ -139,7 +139,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             self.head_leaves(router, to, flit.packet, leaves, target);
         }
         if flit.is_tail && left > 0 {
-            self.next_comes(at, true, now + 1);
+            self.next_comes(input_vc, true, now + 1);
         }
     }
 
@@ -168,7 +168,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             }
             self.stalls.no_credit += u64::from(!head.is_granted);
         }
-        self.own(router, &head, step);
+        self.assign_output_vc(router, &head, step);
         if !head.is_granted {
             return;
         }
@@ -211,7 +211,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
                     self.stalls.no_credit += 1;
                 }
             }
-            self.own(router, &head, step);
+            self.assign_output_vc(router, &head, step);
         }
         for at in 0..self.scratch.grants.len() {
             let grant = self.scratch.grants[at];
@@ -221,10 +221,10 @@ impl<const P: usize, const V: usize> Part<P, V> {
 
     /// Gives a head the output VC that it has won.
     #[inline(always)]
-    fn own(&mut self, router: usize, head: &HeadRequest, step: u64) {
+    fn assign_output_vc(&mut self, router: usize, head: &HeadRequest, step: u64) {
         let (local, output) = (usize::from(head.input), usize::from(head.won));
-        let at = self.routers.base(router) + local;
-        let front = self.routers.front(at);
+        let input_vc = self.routers.base(router) + local;
+        let front = self.routers.front(input_vc);
         let packet = &mut self.ends.packets[front.packet];
         packet.vc_cycles += packet.end_stage(self.clock);
         let this = &mut self.routers.all[router];
@@ -232,7 +232,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let input = this.input_mut(local);
         self.stalls.no_vc += step - input.since;
         if head.is_granted && front.is_tail {
-            // It is released in the same step.
+            // The output VC is released in the same step.
             return;
         }
         let delay = self.params.switch_delay();
@@ -242,9 +242,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
         this.output_mut(output).owner = head.input;
         this.out_ports[output / V % P].free &= !(1 << (output % V));
         if delay > 1 {
-            self.timers.add(step + delay, at as u32);
+            self.timers.add(step + delay, input_vc as u32);
         } else if !head.is_granted {
-            self.request_switch(at);
+            self.request_switch(input_vc);
         }
     }
 
@@ -257,10 +257,10 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let (from, vc) = (input / V % P, input % V);
         let (to, out_vc) = (output / V % P, output % V);
 
-        let at = base + input;
+        let input_vc = base + input;
         let own_router = &mut self.routers.all[router];
         let this = &mut own_router.inputs[from][vc];
-        let ring = at << self.routers.ring_shift;
+        let ring = input_vc << self.routers.ring_shift;
         let word = self.routers.flits[ring | usize::from(this.first & self.routers.place_mask)];
         this.first = this.first.wrapping_add(1);
         this.len -= 1;
@@ -269,9 +269,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
             self.stalls.lost_switch += step - this.since;
         }
         this.since = step + 1;
-        let own = &mut own_router.outputs[to][out_vc];
-        own.credits -= 1;
-        let credits = own.credits;
+        let output_vc = &mut own_router.outputs[to][out_vc];
+        output_vc.credits -= 1;
+        let credits = output_vc.credits;
         self.flit_hops += 1;
         let waiting = &mut self.occupancy[vc];
         *waiting = waiting.wrapping_add(now);
@@ -304,7 +304,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
         if flit.is_tail {
             if !grant.is_speculative {
-                own.owner = NO_VC;
+                output_vc.owner = NO_VC;
                 out_port.free |= 1 << out_vc;
                 in_port.requests &= !(1 << vc);
             }
@@ -326,7 +326,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             self.head_leaves(router, to, flit.packet, leaves, target);
         }
         if left > 0 && (flit.is_tail || !self.routers.ready.is_empty()) {
-            self.next_comes(at, flit.is_tail, step + 1);
+            self.next_comes(input_vc, flit.is_tail, step + 1);
         }
     }
 
@@ -338,8 +338,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
         packet.switch_cycles += packet.end_stage(self.clock);
         packet.traversal_cycles += packet.end_stage(leaves);
         if self.is_adaptive && !is_last {
-            let own = if target & ENDPOINT == 0 { self.first } else { 0 };
-            let there = own + self.routers.router_of((target & !ABROAD) as usize);
+            let first_here = if target & ENDPOINT == 0 { self.first } else { 0 };
+            let there = first_here + self.routers.router_of((target & !ABROAD) as usize);
             packet.phase = self.routes.hop(self.first + router, there, packet.phase, &mut ByKey(packet.key));
         }
         self.ends.head_leaves(number, is_last);
@@ -351,12 +351,12 @@ impl<const P: usize, const V: usize> Part<P, V> {
     /// Prepares the flit that comes to the front of an input VC. `is_head` says whether it is a head: it is if the flit
     /// that has left is a tail.
     #[inline(never)]
-    fn next_comes(&mut self, at: usize, is_head: bool, next: u64) {
+    fn next_comes(&mut self, input_vc: usize, is_head: bool, next: u64) {
         if is_head {
-            let packet = self.routers.front(at).packet;
-            self.begin(at, packet, next, next);
+            let packet = self.routers.front(input_vc).packet;
+            self.begin(input_vc, packet, next, next);
         } else {
-            self.start_flit(at, next);
+            self.start_flit(input_vc, next);
         }
     }
 }

@@ -55,6 +55,7 @@ enum State {
 /// An input VC.
 #[derive(Clone, Debug)]
 struct InputVc {
+    /// The flits in its buffer, the front first.
     buffer: VecDeque<Buffered>,
     state: State,
 }
@@ -407,7 +408,7 @@ impl Reference {
             }
         }
 
-        // One candidate for each pair of ports.
+        // By input port and output port: the VC that requests the output port.
         let mut candidates = vec![None; ports * ports];
         let mut requests = Vec::new();
         for (from, to) in (0..ports).flat_map(|from| (0..ports).map(move |to| (from, to))) {

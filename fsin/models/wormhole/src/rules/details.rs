@@ -17,6 +17,7 @@ pub struct Stalls {
 }
 
 impl Stalls {
+    /// Adds `other` to these counts.
     pub(crate) const fn add(&mut self, other: &Self) {
         self.no_vc += other.no_vc;
         self.no_credit += other.no_credit;
@@ -50,6 +51,7 @@ impl Stages {
         self.source + self.vc_allocation + self.switch_allocation + self.traversal + self.link + self.serialization
     }
 
+    /// Adds `other` to these times.
     pub(crate) const fn add(&mut self, other: &Self) {
         self.source += other.source;
         self.vc_allocation += other.vc_allocation;
@@ -60,6 +62,7 @@ impl Stages {
     }
 }
 
+/// A measure with this name, unit and meaning.
 const fn measure(name: &'static str, unit: &'static str, about: &'static str) -> Measure {
     Measure { name, unit, about }
 }

@@ -20,6 +20,7 @@ use fsin_core::slab::Slab;
 /// A flit of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Flit {
+    /// Handle of its packet.
     pub(crate) packet: u32,
     pub(crate) is_head: bool,
     pub(crate) is_tail: bool,
@@ -143,7 +144,9 @@ pub(crate) struct Endpoints {
     pub(crate) packets: Slab<Packet>,
     /// What the endpoints have done since the last report.
     pub(crate) report: Report,
+    /// \[flits\] Flits that these sources have sent.
     pub(crate) flits_sent: u64,
+    /// \[flits\] Flits that these sinks have received.
     pub(crate) flits_received: u64,
 }
 

@@ -41,8 +41,10 @@ struct Underway {
 #[derive(Debug)]
 pub(crate) struct Whole {
     params: Params,
+    /// Messages in flight.
     messages: Slab<Underway>,
     pub(crate) recorder: Recorder,
+    /// Times of all received packets, by stage.
     pub(crate) stages: Stages,
     /// \[packets\] Accepted packets that have not been received.
     pub(crate) in_flight: u64,

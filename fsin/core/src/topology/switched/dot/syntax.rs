@@ -29,6 +29,7 @@ pub(in crate::topology::switched) type Attributes<'a> = Vec<(&'a str, &'a str)>;
 /// A graph of the text.
 #[derive(Debug)]
 pub(super) struct Graph<'a> {
+    /// True if at most one edge may join two nodes.
     pub(super) is_strict: bool,
     pub(super) is_directed: bool,
     pub(super) statements: Vec<Statement<'a>>,

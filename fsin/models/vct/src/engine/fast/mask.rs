@@ -11,6 +11,7 @@ pub(super) trait Small: Copy + PartialEq + Debug + Send + Sync + 'static {
     /// Converts a number, which must be in range.
     fn of(number: usize) -> Self;
 
+    /// The number.
     fn get(self) -> usize;
 
     /// The number plus one.

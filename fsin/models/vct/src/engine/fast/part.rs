@@ -33,9 +33,13 @@ pub(super) use mail::{Abroad, Mail, Report};
 /// input is a transit queue, its packet came from node `behind`.
 #[derive(Clone, Copy, Debug)]
 struct Left {
+    /// The node that the tail leaves.
     node: u32,
+    /// The upstream node of the packet; undefined for an injection queue.
     behind: u32,
+    /// The output channel through which the tail leaves.
     output: u16,
+    /// The input that the tail leaves.
     input: u16,
 }
 

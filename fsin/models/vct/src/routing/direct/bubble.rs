@@ -56,7 +56,7 @@ impl<L: Layout> RouteRules<L> {
             (false, true) if self.lbr > 0 && head.input == Input::Injection => polls(other()),
             (false, true) if other() => Wait::OpeningOrFilling,
             (false, true) => Wait::Opening,
-            // One of several channels may be drawn later.
+            // A different channel may be drawn in the next cycle.
             (false, false) => polls(other()),
         }
     }

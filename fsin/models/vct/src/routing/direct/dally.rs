@@ -15,7 +15,9 @@ use crate::router::request::{Head, Input, OutputState, OutputVc, RouteRules, Wai
 use crate::routing::{Adaptive as Channels, Avoidance, Requests, Row, Serves, Vcs, Wake};
 use fsin_core::topology::Port;
 
+/// Source of the rows in dimension order.
 const DALLY: &str = "Dally and Seitz, Deadlock-free message routing in multiprocessor interconnection networks, 1987";
+/// Source of `dally:adaptive`.
 const DUATO: &str = "Duato, A new theory of deadlock-free adaptive routing in wormhole networks, TPDS 4(12), 1993";
 
 pub(in crate::routing) const TRC: Row = in_dimension_order(

@@ -55,6 +55,7 @@ pub(in crate::routing) const OBLIVIOUS: Row = Row {
 pub(in crate::routing) struct Cube {
     /// The construction plan of the cube.
     plan: Plan,
+    /// True for `cube:adaptive`, false for `cube:oblivious`.
     is_adaptive: bool,
     /// By switch: its coordinates.
     coordinates: Coordinates,

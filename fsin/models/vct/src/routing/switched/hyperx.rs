@@ -54,8 +54,11 @@ pub(in crate::routing) const DOR: Row = Row {
 /// Routing function of a HyperX.
 #[derive(Debug)]
 pub(in crate::routing) struct Hyperx {
+    /// The construction plan of the HyperX.
     plan: Plan,
+    /// True for `hyperx:adaptive`, false for `hyperx:dor`.
     is_adaptive: bool,
+    /// By switch: its coordinates.
     coordinates: Coordinates,
     /// Number of the first switch: endpoints come before switches.
     first_switch: u32,

@@ -18,6 +18,7 @@ pub(super) const FAR: u16 = u16::MAX;
 /// Links between switches, which are numbered from 0 here.
 #[derive(Debug)]
 pub(super) struct Links {
+    /// Number of endpoints, and number of the first switch in the network.
     endpoints: usize,
     /// By switch: its ports to other switches, each with the switch that it leads to.
     pub(super) to: Vec<Vec<(Port, u32)>>,
@@ -25,7 +26,8 @@ pub(super) struct Links {
 
 impl Links {
     /// The links of a network.
-    /// | # Errors
+    ///
+    /// # Errors
     /// More than [`MAX_SWITCHES`] switches.
     pub(super) fn new(fabric: &Fabric) -> Result<Self, SpecError> {
         let switches = fabric.nodes() - fabric.endpoints();

@@ -136,7 +136,9 @@ pub struct RoutingFunction {
     fabric: Arc<Fabric>,
     /// All channels, as a mask.
     all: u32,
+    /// How one of the candidate channels is chosen.
     choice: Choice,
+    /// The rules of the routing.
     function: Function,
 }
 

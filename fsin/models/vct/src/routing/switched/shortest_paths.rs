@@ -35,6 +35,7 @@ pub(in crate::routing) const ROW: Row = Row {
 /// Routing function on shortest paths, with a class of channels for each hop.
 #[derive(Debug)]
 pub(in crate::routing) struct ShortestPaths {
+    /// Links between switches.
     links: Links,
     /// \[hops\] Distance, by destination switch and present switch.
     distances: Vec<u16>,

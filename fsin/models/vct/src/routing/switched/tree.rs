@@ -55,6 +55,7 @@ pub(in crate::routing) const STATIC: Row = Row {
 /// Routing function of a tree.
 #[derive(Debug)]
 pub(in crate::routing) struct Tree {
+    /// True for `tree:adaptive`, false for `tree:static`.
     is_adaptive: bool,
     /// Number of endpoints, and number of the first switch.
     endpoints: u32,

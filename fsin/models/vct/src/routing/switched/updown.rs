@@ -34,6 +34,7 @@ pub(in crate::routing) const ROW: Row = Row {
 /// Routing function up, then down.
 #[derive(Debug)]
 pub(in crate::routing) struct UpDown {
+    /// Links between switches.
     links: Links,
     /// By switch: its position in the order.
     order: Vec<u32>,

@@ -14,6 +14,7 @@ use super::row::{Choice, Function, Networks, Row, Vcs, Visit, Wake};
 use super::{Candidate, Draw, Head, Ring, Tier, mask, planned, vc_class};
 use crate::params::{Params, Routing};
 
+/// Purpose of the VCs, for error messages.
 const CLASSES: &str = "one for each link between groups and one more";
 
 pub(super) static MINIMAL: Row = Row {

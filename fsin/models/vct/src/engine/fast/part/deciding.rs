@@ -88,8 +88,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     fn step_timer(&mut self, router: &mut Router<M, Q, P>, node: u32, headers: M) {
         let queues = self.rules.outputs();
         let blocked = headers & router.unrouted;
-        let is = |mask: M| move |queue: usize| mask.has(queue);
-        let is_cleared = self.timers[node as usize].step(self.clock, queues, is(headers), is(blocked));
+        let member_of = |mask: M| move |queue: usize| mask.has(queue);
+        let is_cleared = self.timers[node as usize].step(self.clock, queues, member_of(headers), member_of(blocked));
         // Headers whose injection was restricted may try now.
         let injecting = router.unrouted & !M::below(queues);
         if is_cleared && self.rules.lbr > 0 {

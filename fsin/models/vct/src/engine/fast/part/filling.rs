@@ -19,7 +19,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let buffer = &mut self.buffers[node as usize * self.rules.injectors + injector];
         buffer.waiting.push(&mut self.packets, handle);
         buffer.count += 1;
-        // Otherwise it waits until the injection queue has room.
+        // Otherwise the packet waits until the injection queue has room.
         if self.rules.inject == Inject::Serial {
             self.wake_buffers(node);
         }
