@@ -34,16 +34,16 @@ pub enum LinkType {
 pub struct Record<'a> {
     /// \[ps\] Time since the beginning of the run.
     pub at: u64,
-    /// True if it leaves the interface.
+    /// True if the packet leaves the interface.
     pub is_sent: bool,
-    /// Its first bytes.
+    /// The first bytes of the packet.
     pub bytes: &'a [u8],
     /// \[bytes\] Size of the whole packet.
     pub length: u32,
 }
 
-/// A capture file under construction, whose interfaces are named by values of `I`. The first error ends it, and is
-/// kept.
+/// A capture file under construction, whose interfaces are named by values of `I`. The writer
+/// keeps the first error, and writes nothing after it.
 pub struct Writer<I> {
     out: PcapNgWriter<Box<dyn Write + Send>>,
     link_type: DataLink,

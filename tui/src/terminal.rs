@@ -1,8 +1,8 @@
 //! The terminal: acquired, and restored in every case.
 //!
 //! The dashboard is drawn on stderr, so that stdout stays free for results. The terminal is restored when [`Screen`] is
-//! dropped, when any thread panics, and by [`restore`], which a signal handler may call. Whether it is acquired is the
-//! one global state of this crate: a process has one terminal.
+//! dropped, when any thread panics, and by [`restore`], which a signal handler may call. The only
+//! global state of this crate is whether the terminal is acquired, because a process has one terminal.
 
 use std::io::{self, BufWriter, IsTerminal, Stderr, Write};
 use std::sync::Once;

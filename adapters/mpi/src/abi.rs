@@ -70,6 +70,8 @@ pub(crate) const ERR_OTHER: c_int = 15;
 pub(crate) const ERR_IN_STATUS: c_int = 17;
 pub(crate) const ERR_REQUEST: c_int = 19;
 pub(crate) const ERR_INFO: c_int = 28;
+pub(crate) const ERR_INFO_NOKEY: c_int = 31;
+pub(crate) const ERR_NO_MEM: c_int = 34;
 pub(crate) const ERR_KEYVAL: c_int = 48;
 pub(crate) const ERR_LASTCODE: c_int = 0x3fff_ffff;
 

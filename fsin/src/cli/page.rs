@@ -17,7 +17,7 @@ pub(crate) fn report(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let folder = matches.get_one::<PathBuf>("folder").cloned().unwrap_or_default();
     let saturations = Saturations::load(&folder)?;
     let (plan, collected) = match open(&folder) {
-        // A folder with saturation searches only.
+        // The folder contains only saturation searches.
         Err(_) if saturations.is_some() && !Store::at(&folder).exists() && !folder.join("result.json").exists() => {
             (Plan::of_nothing(), Collected::default())
         }

@@ -179,7 +179,7 @@ mpi! {
     fn MPI_Alloc_mem(size: isize, _info: I, memory: *mut M) {
         let allocated = malloc(size.max(1) as usize);
         if allocated.is_null() {
-            return error(34, format!("there is no memory of {size} bytes"));
+            return error(ERR_NO_MEM, format!("there is no memory of {size} bytes"));
         }
         put(memory, allocated);
         Ok(())

@@ -59,7 +59,7 @@ mpi! {
         let name = text(key);
         match w().infos.get_mut(info).and_then(|table| table.remove(&name)) {
             Some(_) => Ok(()),
-            None => error(31, format!("the info object has no key `{name}`")),
+            None => error(ERR_INFO_NOKEY, format!("the info object has no key `{name}`")),
         }
     }
     fn MPI_Info_get(info: I, key: *const c_char, room: I, value: *mut c_char, flag: Ip) {

@@ -77,22 +77,23 @@ pub(crate) unsafe fn send_in(
     let synchronous = mode == Mode::Synchronous;
     let request = w().requests.add(Request::new(What::Send { to, tag, context, bytes, synchronous }, State::Pending));
     let owner = (!synchronous).then_some(Owner::Request(request));
-    // The answer may come while the message is sent, if it is to this rank.
+    // The receive of the answer is recorded before the message is sent: a message to this rank itself is answered at
+    // once.
     let number =
         synchronous.then(|| w().log.as_mut().map(|log| log.receive(Some(to), Some(tag), context ^ ANSWERS, 0)));
     let left = engine::transmit(engine::kind_of(synchronous), to, (context, tag), request as u64, &data, bytes, owner);
     let sent = w().log.as_ref().map(|log| log.last);
-    let Some(state) = w().requests.get_mut(request) else { return error(ERR_REQUEST, "no such request") };
+    let Some(pending) = w().requests.get_mut(request) else { return error(ERR_REQUEST, "no such request") };
     if left && !synchronous {
         w().requests.remove(request);
         return Ok(None);
     }
-    state.number = number.unwrap_or(sent);
+    pending.number = number.unwrap_or(sent);
     Ok(Some(request))
 }
 
-/// The request of a send; a new one, which is complete, if the send has ended already.
-pub(crate) fn add(begun: Begun) -> c_int {
+/// Returns the request of a send. If the send has ended already, the request is new and complete.
+pub(crate) fn request_of(begun: Begun) -> c_int {
     begun.unwrap_or_else(|| w().requests.add(Request::done(Status::EMPTY)))
 }
 
@@ -146,7 +147,7 @@ unsafe fn sendrecv(sent: (P, i64, I, I, I), received: (M, i64, I, I, I), comm: I
     let (to, count, ty, from, tag) = received;
     let receiving = receive(to, count, ty, from, tag, comm)?;
     let (buffer, count, ty, to, tag) = sent;
-    let sending = add(unsafe { send(buffer, count, ty, to, tag, comm, Mode::Standard) }?);
+    let sending = request_of(unsafe { send(buffer, count, ty, to, tag, comm, Mode::Standard) }?);
     Ok((sending, receiving))
 }
 
@@ -172,19 +173,19 @@ large! {
         wait(receive(buffer, count.into(), ty, from, tag, comm)?, status)
     }
     fn MPI_Isend / MPI_Isend_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, add(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?));
+        put(request, request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?));
         Ok(())
     }
     fn MPI_Issend / MPI_Issend_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, add(send(buffer, count.into(), ty, to, tag, comm, Mode::Synchronous)?));
+        put(request, request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Synchronous)?));
         Ok(())
     }
     fn MPI_Irsend / MPI_Irsend_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, add(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?));
+        put(request, request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?));
         Ok(())
     }
     fn MPI_Ibsend / MPI_Ibsend_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, add(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?));
+        put(request, request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?));
         Ok(())
     }
     fn MPI_Irecv / MPI_Irecv_c(buffer: M, count: N, ty: I, from: I, tag: I, comm: I, request: Ip) {
@@ -208,7 +209,7 @@ large! {
         buffer: M, count: N, ty: I, to: I, sent_tag: I, from: I, tag: I, comm: I, status: *mut Status,
     ) {
         // The data are copied when they are sent, before anything is received.
-        let sending = add(send(buffer, count.into(), ty, to, sent_tag, comm, Mode::Standard)?);
+        let sending = request_of(send(buffer, count.into(), ty, to, sent_tag, comm, Mode::Standard)?);
         let received = wait(receive(buffer, count.into(), ty, from, tag, comm)?, status);
         wait(sending, IGNORED)?;
         received
@@ -229,25 +230,25 @@ large! {
     fn MPI_Isendrecv_replace / MPI_Isendrecv_replace_c(
         buffer: M, count: N, ty: I, to: I, sent_tag: I, from: I, tag: I, comm: I, request: Ip,
     ) {
-        let sending = add(send(buffer, count.into(), ty, to, sent_tag, comm, Mode::Standard)?);
+        let sending = request_of(send(buffer, count.into(), ty, to, sent_tag, comm, Mode::Standard)?);
         let receiving = receive(buffer, count.into(), ty, from, tag, comm)?;
         put(request, together(vec![sending, receiving]));
         Ok(())
     }
     fn MPI_Send_init / MPI_Send_init_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, persistent(move || Ok(add(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?))));
+        put(request, persistent(move || Ok(request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?))));
         Ok(())
     }
     fn MPI_Ssend_init / MPI_Ssend_init_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, persistent(move || Ok(add(send(buffer, count.into(), ty, to, tag, comm, Mode::Synchronous)?))));
+        put(request, persistent(move || Ok(request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Synchronous)?))));
         Ok(())
     }
     fn MPI_Rsend_init / MPI_Rsend_init_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, persistent(move || Ok(add(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?))));
+        put(request, persistent(move || Ok(request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?))));
         Ok(())
     }
     fn MPI_Bsend_init / MPI_Bsend_init_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, persistent(move || Ok(add(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?))));
+        put(request, persistent(move || Ok(request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?))));
         Ok(())
     }
     fn MPI_Recv_init / MPI_Recv_init_c(buffer: M, count: N, ty: I, from: I, tag: I, comm: I, request: Ip) {

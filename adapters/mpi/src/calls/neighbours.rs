@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use crate::abi::*;
 use crate::calls::cartesian::neighbourhood;
 use crate::calls::collectives::{Buffers, collectives, irregular, irregular_typed, regular};
-use crate::calls::messages::{Mode, add, persistent, receive_in, send_in, together};
+use crate::calls::messages::{Mode, persistent, receive_in, request_of, send_in, together};
 use crate::calls::requests::wait_own;
 use crate::datatype;
 use crate::world::{Outcome, error};
@@ -32,7 +32,9 @@ fn exchange(from: &Buffers, into: &Buffers, bytes: bool, comm: c_int) -> Outcome
     for (index, &(destination, tag)) in destinations.iter().enumerate() {
         let (address, count, ty) = block(from, index, bytes)?;
         // SAFETY: the buffers of the program.
-        all.push(add(unsafe { send_in(LANE, (address as P, count, ty), destination, tag, comm, Mode::Standard) }?));
+        all.push(request_of(unsafe {
+            send_in(LANE, (address as P, count, ty), destination, tag, comm, Mode::Standard)
+        }?));
     }
     Ok(together(all))
 }

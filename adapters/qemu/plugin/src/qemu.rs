@@ -144,7 +144,7 @@ impl Qemu {
     /// Asks QEMU to call `begin` when the machine gets its processor (its networks exist by then), and `end` when QEMU
     /// ends.
     pub(super) fn register(&self, id: Id, begin: OnCpu, end: OnExit) {
-        // SAFETY: both live as long as the program.
+        // SAFETY: `begin` and `end` are functions of this library, which stays loaded until QEMU ends.
         unsafe {
             (self.qemu_plugin_register_vcpu_init_cb)(id, begin);
             (self.qemu_plugin_register_atexit_cb)(id, end, ptr::null_mut());
@@ -153,7 +153,7 @@ impl Qemu {
 
     /// Asks QEMU to call `call` when the machine begins to run, and when it is stopped.
     pub(super) fn watch(&self, call: OnState) {
-        // SAFETY: it lives as long as the program.
+        // SAFETY: `call` is a function of this library, which stays loaded until QEMU ends.
         unsafe { (self.qemu_add_vm_change_state_handler)(call, ptr::null_mut()) };
     }
 
