@@ -37,7 +37,7 @@ pub enum Failure {
         waits: Vec<Wait>,
     },
     /// Every task has ended, and some message or receive is unmatched: the recorded program cannot have ended so.
-    #[error("{} no counterpart", alone(*count))]
+    #[error("{} no counterpart", unmatched_in_words(*count))]
     Unmatched {
         /// Messages that no task received, and receives without a message.
         count: u64,
@@ -56,7 +56,7 @@ pub enum Failure {
 }
 
 /// The beginning of a sentence about `count` unmatched messages and receives.
-fn alone(count: u64) -> String {
+fn unmatched_in_words(count: u64) -> String {
     counted(count, "send or receive has", "sends or receives have")
 }
 

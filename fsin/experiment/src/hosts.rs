@@ -7,7 +7,7 @@ use trgen::units::{DECIMALS, Decimal};
 
 use super::settings::{Settings, SettingsError};
 
-/// A number of ticks in words, as a decimal.
+/// The number of units that `value` ticks are, as a decimal in words. A unit has `ticks` ticks, a power of ten.
 pub(crate) fn in_units(value: u64, ticks: u64) -> String {
     if value.is_multiple_of(ticks) {
         return (value / ticks).to_string();
@@ -71,7 +71,7 @@ fn numbers(
     Ok(())
 }
 
-/// The hosts of a graph; G is that of the network, 0 over routers.
+/// The parameters of the hosts of a graph. `gap_per_byte` is G of the network; `None` over routers, where G is 0.
 pub(super) fn hosts(settings: &Settings, gap_per_byte: Option<Decimal>) -> Result<HostParams, SettingsError> {
     let mut params = HostParams::default();
     let gap_per_byte = gap_per_byte.unwrap_or(Decimal::whole(0));
@@ -86,7 +86,7 @@ pub(super) fn hosts(settings: &Settings, gap_per_byte: Option<Decimal>) -> Resul
         ];
         numbers(settings, "hosts", settings.word("hosts"), values, "o=1500,g=1000,O=0,S=65535")?;
     }
-    // Powers of ten: the greater is a multiple of the other.
+    // Ticks per ns are powers of ten, so the greater number is a multiple of the other.
     let ticks = gap_per_byte.ticks.max(overhead_per_byte.ticks);
     let (gap_per_byte, overhead_per_byte) = (gap_per_byte.counted_in(ticks), overhead_per_byte.counted_in(ticks));
     Ok(HostParams { gap_per_byte, overhead_per_byte, ticks, ..params })

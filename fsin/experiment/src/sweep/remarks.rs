@@ -38,12 +38,12 @@ fn slower(placement: &str, optimised: &[f64], random: &[f64], place: &str) -> Op
         return None;
     }
     let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
-    let sure = match ci95 {
+    let amount = match ci95 {
         Some(ci95) => format!("{:.1} % ± {:.1} %", 100.0 * difference / other, 100.0 * ci95 / other),
         None => format!("{:.1} %, by one seed", 100.0 * difference / other),
     };
     Some(format!(
-        "{placement} is slower than random here{place}: {own:.4e} s against {other:.4e} s, {sure}; fewer bytes x hops are no less \
+        "{placement} is slower than random here{place}: {own:.4e} s against {other:.4e} s, {amount}; fewer bytes x hops are no less \
          congestion"
     ))
 }
@@ -64,13 +64,13 @@ fn places(plan: &Plan, collected: &Collected, axis: usize) -> Vec<Vec<String>> {
 /// The values of a point on the other axes, without the seed.
 fn place(plan: &Plan, values: &[String], axis: usize) -> Vec<String> {
     let others = plan.axes.iter().zip(values).enumerate();
-    others.filter(|(at, (of, _))| *at != axis && of.key != "seed").map(|(_, (_, value))| value.clone()).collect()
+    others.filter(|(at, (other, _))| *at != axis && other.key != "seed").map(|(_, (_, value))| value.clone()).collect()
 }
 
 /// The values on the other axes in words.
 fn described(plan: &Plan, axis: usize, place: &[String]) -> String {
-    let keys = plan.axes.iter().enumerate().filter(|(at, of)| *at != axis && of.key != "seed");
-    keys.zip(place).map(|((_, of), value)| format!("{} {value}", of.key)).collect::<Vec<_>>().join(", ")
+    let keys = plan.axes.iter().enumerate().filter(|(at, other)| *at != axis && other.key != "seed");
+    keys.zip(place).map(|((_, other), value)| format!("{} {value}", other.key)).collect::<Vec<_>>().join(", ")
 }
 
 /// \[s\] Completion times of the runs with a placement at these values of the other axes.

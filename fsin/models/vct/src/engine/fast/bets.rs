@@ -145,11 +145,12 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
     #[inline(never)]
     fn advance_all<L: Layout>(&mut self, rules: &Rules<L>, fitting: M, until: u64) {
         let dimensions = rules.layout.shape().dimensions;
-        // Each head cycles through its bets in at most n + 1 cycles, after a transient of at most n cycles.
-        let round = [1, 2, 6, 12, 60].get(dimensions).copied().unwrap_or(u64::MAX);
+        // In n dimensions each head repeats its bets with a period of at most n + 1 cycles, after at most n cycles. The
+        // table has the least common multiple of these periods, by n.
+        let common_period = [1, 2, 6, 12, 60].get(dimensions).copied().unwrap_or(u64::MAX);
         let cycles = until - self.from;
-        if cycles > round && !self.draws(rules, fitting) {
-            let left = dimensions as u64 + (cycles - dimensions as u64) % round;
+        if cycles > common_period && !self.draws(rules, fitting) {
+            let left = dimensions as u64 + (cycles - dimensions as u64) % common_period;
             self.from = until - left.min(cycles);
         }
         while self.from < until {
@@ -269,15 +270,15 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         grantable
     }
 
-    /// The requests of the blocked heads for `grantable` channels, in the cycle up to which the bets have been
-    /// [brought](Self::advance).
+    /// Passes the requests of the blocked heads to `add_requests`: each of the `grantable` channels, with the inputs
+    /// whose heads request it. The bets must have been [brought](Self::advance) up to the present cycle.
     #[inline(always)]
     pub(super) fn ask<L: Layout, const Q: usize>(
         &mut self,
         rules: &Rules<L>,
         router: &Router<M, Q, P>,
         grantable: M,
-        mut asks: impl FnMut(usize, M),
+        mut add_requests: impl FnMut(usize, M),
     ) {
         let layout = rules.layout;
         let (lots, asked) = self.step(rules, router.fitting());
@@ -287,12 +288,12 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
             if vc == 0 {
                 let asking = self.escaping[port] & asked.escape;
                 let all = Self::leaves_bubble(rules, router, output);
-                asks(output, if all { asking } else { asking & M::bit(output) });
+                add_requests(output, if all { asking } else { asking & M::bit(output) });
             } else {
                 let dimension = port / layout.shape().ways;
                 let asking = asked.adaptive[dimension] & self.towards[port];
                 let drawing = asking & !Self::straight(rules, port);
-                asks(output, asking & M::bit(output) | Self::drawn(rules, lots, drawing, dimension, vc));
+                add_requests(output, asking & M::bit(output) | Self::drawn(rules, lots, drawing, dimension, vc));
             }
         }
     }
