@@ -48,13 +48,13 @@ impl Board {
     pub fn begin(&self, point: usize, about: About) -> (Arc<Feed>, Receiver<Command>) {
         let feed = Feed::new();
         let (commands, orders) = channel();
-        // A request at once, so that progress is shown from the start.
+        // The first snapshot is requested at once, so that progress is shown from the start.
         feed.ask();
         self.send(Event::Began(point, Some(Run { about: Arc::new(about), feed: Arc::clone(&feed), commands })));
         (feed, orders)
     }
 
-    /// Reports that a point starts which cannot be viewed.
+    /// Reports the start of a point that cannot be viewed.
     pub fn begin_unseen(&self, point: usize) {
         self.send(Event::Began(point, None));
     }

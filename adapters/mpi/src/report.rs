@@ -18,7 +18,7 @@ pub(crate) struct Statistics {
     pub(crate) computing: u64,
     /// \[ps\] Time of waiting, by call and by the rank that was waited for; `None` for any rank.
     waiting: BTreeMap<(&'static str, Option<usize>), u64>,
-    /// Number of calls.
+    /// Number of calls of each MPI function.
     pub(crate) calls: BTreeMap<&'static str, u64>,
     /// Number of collectives, and the sum of their durations \[ps\], by operation.
     collectives: BTreeMap<&'static str, (u64, u64)>,

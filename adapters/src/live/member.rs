@@ -1,4 +1,5 @@
-//! Data connections: they send and receive, while the central of their group takes the turns.
+//! Data connections of a group of guests. They carry messages; the control connection of the group, its central, takes
+//! part in the turns.
 
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -22,10 +23,10 @@ const CHECK_INTERVAL: Duration = Duration::from_micros(100);
 pub(super) struct Member {
     pub(super) link: Link,
     pub(super) name: String,
-    /// \[bytes\] Longest payload of a frame that it accepts.
+    /// \[bytes\] Longest payload of a frame that the connection accepts.
     pub(super) longest: u32,
     pub(super) nodes: Vec<NodeId>,
-    /// \[ps\] Time of its last frame.
+    /// \[ps\] Time of the last frame from the connection.
     time: Time,
 }
 
@@ -81,7 +82,8 @@ impl Live {
         }
     }
 
-    /// The next frame of a data connection, if it has arrived. `leaves` is as above.
+    /// The next frame of a data connection, if it has arrived. `leaves` is true if the group leaves now:
+    /// then a closed connection is no loss.
     fn next_data_frame(&mut self, index: usize, member: usize, leaves: bool) -> Result<Option<Frame>, Loss> {
         let guest = &mut self.guests[index];
         match guest.members[member].link.next_if_there() {

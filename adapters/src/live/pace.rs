@@ -8,7 +8,7 @@ use crate::clock::Time;
 /// Longest sleep of [`Pace::has_come`], after which its caller checks whether to go on.
 const NAP: Duration = Duration::from_millis(100);
 
-/// Virtual time runs `thousandths / 1000` times slower than the wall clock.
+/// Ties virtual time to the wall clock: it runs `thousandths / 1000` times slower.
 #[derive(Debug)]
 pub(super) struct Pace {
     /// Wall-clock time divided by virtual time, in thousandths.
@@ -88,7 +88,7 @@ impl Pace {
         self.behind
     }
 
-    /// \[ps\] The present lag, if it is to be reported now.
+    /// \[ps\] The greatest lag so far, if it is at least twice the lag that was reported last.
     pub(super) fn worth_telling(&mut self) -> Option<Time> {
         let behind = self.behind.max;
         (behind / 2 >= self.reported).then(|| std::mem::replace(&mut self.reported, behind)).map(|_| behind)

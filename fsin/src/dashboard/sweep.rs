@@ -71,7 +71,7 @@ fn short(value: &str) -> String {
     }
 }
 
-/// The outcome of a point with this result, which took `seconds`, if that is known.
+/// The outcome of a point that has this result. `seconds` is the wall-clock time of the run, if it is known.
 #[must_use]
 pub fn of_result(result: &RunResult, seconds: Option<f64>) -> PointState {
     if let Some(why) = result.why_failed() {

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use super::{About, Snapshot, Sources, Task, TaskState};
 
-/// Largest number of points. When it is reached, every second one is dropped, and later points are twice as far apart.
+/// Largest number of points. When it is reached, every second point is dropped, and later points are twice as far
+/// apart.
 const CAPACITY: usize = 512;
 
 /// \[cycles\] Shortest time over which rates are computed: rates over a single step are meaningless.
 const LEAST: u64 = 64;
 
-/// A run between two snapshots.
+/// What happened in a run between two snapshots.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Point {
     /// The cycle at the end of the interval.

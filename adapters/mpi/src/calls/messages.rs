@@ -236,19 +236,23 @@ large! {
         Ok(())
     }
     fn MPI_Send_init / MPI_Send_init_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, persistent(move || Ok(request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?))));
+        let begin = move || Ok(request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?));
+        put(request, persistent(begin));
         Ok(())
     }
     fn MPI_Ssend_init / MPI_Ssend_init_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, persistent(move || Ok(request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Synchronous)?))));
+        let begin = move || Ok(request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Synchronous)?));
+        put(request, persistent(begin));
         Ok(())
     }
     fn MPI_Rsend_init / MPI_Rsend_init_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, persistent(move || Ok(request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?))));
+        let begin = move || Ok(request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?));
+        put(request, persistent(begin));
         Ok(())
     }
     fn MPI_Bsend_init / MPI_Bsend_init_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, persistent(move || Ok(request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?))));
+        let begin = move || Ok(request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?));
+        put(request, persistent(begin));
         Ok(())
     }
     fn MPI_Recv_init / MPI_Recv_init_c(buffer: M, count: N, ty: I, from: I, tag: I, comm: I, request: Ip) {
