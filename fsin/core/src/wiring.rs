@@ -185,7 +185,7 @@ impl Wiring {
 struct Ends {
     /// Number of ports of each node.
     ports: usize,
-    /// By node and port.
+    /// By node and port: the node at the other end, and the port there that leads back.
     ends: Vec<Option<(u32, u8)>>,
 }
 

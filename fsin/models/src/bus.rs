@@ -18,7 +18,7 @@ use trgen::{Cycle, Delivery, Geometry, Message};
 
 use crate::constant_delay::{nodes, units};
 
-/// Its row in the table of models.
+/// The row of this model in the table of models.
 pub static BUS: ModelFamily = ModelFamily {
     component: Component {
         name: "bus",

@@ -193,7 +193,7 @@ const KEYS: &[Key] = &[
     ),
 ];
 
-/// Its row in the table of models.
+/// The row of this model in the table of models.
 pub static CONSTANT_DELAY: ModelFamily = ModelFamily {
     component: Component {
         name: "constant-delay",
@@ -217,7 +217,7 @@ pub static CONSTANT_DELAY: ModelFamily = ModelFamily {
     },
 };
 
-/// Its row in the table of models.
+/// The row of this model in the table of models.
 pub static ZERO: ModelFamily = ModelFamily {
     component: Component {
         name: "zero",

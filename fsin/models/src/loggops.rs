@@ -27,7 +27,7 @@ const KEYS: &[Key] = &[
     Key::of_network("wire-gap", "NS", Kind::Word, Some("6"), "ns/byte", "G of LogGOPS: time of a byte on the wire"),
 ];
 
-/// Its row in the table of models.
+/// The row of this model in the table of models.
 pub static LOGGOPS: ModelFamily = ModelFamily {
     component: Component {
         name: "loggops",

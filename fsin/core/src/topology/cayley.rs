@@ -109,7 +109,7 @@ impl Cayley {
         Ok(new)
     }
 
-    /// The same network, whose packets take these minimal routes instead of random ones.
+    /// This network, with packets that take the routes given by `route` instead of random ones.
     pub(super) fn with_fixed(self, route: FixedRoute) -> Self {
         Self { fixed: Some(route), ..self }
     }

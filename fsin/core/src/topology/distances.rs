@@ -26,7 +26,7 @@ enum Way {
     Offsets(Arc<dyn Topology>),
     /// For a network of switches whose plan has a formula: by that formula.
     Formula(Arc<dyn Topology>),
-    /// By a table.
+    /// By a table that is computed row by row.
     Table(Table),
 }
 

@@ -50,7 +50,7 @@ pub struct Part {
     pub of: Vec<&'static str>,
     /// Description.
     pub about: String,
-    /// Its fields: name, unit (empty if it has none), meaning.
+    /// The fields: name, unit (empty if there is none), meaning.
     pub fields: Vec<(String, String, String)>,
 }
 

@@ -86,7 +86,7 @@ impl<'de> Visitor<'de> for Reader {
 }
 
 impl RunResult {
-    /// The same result, with exactly these figures written.
+    /// This result, with exactly these figures written.
     pub(super) fn writing(mut self, figures: impl IntoIterator<Item = Figure>) -> Self {
         self.written = figures.into_iter().map(|figure| Written::Figure(figure, None)).collect();
         self

@@ -13,9 +13,9 @@ use crate::{Kind, canonical, key, without_folders};
 pub struct ChangedSetting {
     /// Name of the setting; `fsin` is the build of the program, `contents of NAME` an input file.
     pub key: String,
-    /// Its values in the baseline, each once; none if no experiment of the baseline has the setting.
+    /// The values in the baseline, each once; empty if no experiment of the baseline has the setting.
     pub baseline: Vec<String>,
-    /// Its values in the candidate, in the same way.
+    /// The values in the candidate, in the same way.
     pub candidate: Vec<String>,
 }
 

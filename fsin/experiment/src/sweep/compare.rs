@@ -61,7 +61,7 @@ pub enum Verdict {
     Lower,
     /// Shown to be within the margin.
     Same,
-    /// None of these is significant: more samples may decide.
+    /// The difference is neither significant nor shown to be within the margin: more samples may decide.
     Unclear,
 }
 

@@ -21,7 +21,7 @@ const LAYOUT: u64 = 2;
 pub struct PlanAxis {
     /// Name of the key.
     pub key: String,
-    /// Its values, as words.
+    /// The values of the setting, as words.
     pub values: Vec<String>,
 }
 

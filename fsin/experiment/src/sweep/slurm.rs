@@ -74,7 +74,7 @@ impl Slurm {
              #SBATCH --output={}\n",
             tasks - 1,
             self.threads,
-            directive(&folder.join("%a.out")),
+            directive_word(&folder.join("%a.out")),
         );
         for option in &self.options {
             script.push_str(&format!("#SBATCH {option}\n"));
@@ -131,7 +131,7 @@ fn failed(what: String) -> StoreError {
 }
 
 /// A path as one word of an `#SBATCH` line, which supports quotation marks.
-fn directive(path: &Path) -> String {
+fn directive_word(path: &Path) -> String {
     let text = path.display().to_string();
     match text.contains(|letter: char| letter.is_whitespace() || "\"'\\#".contains(letter)) {
         true => format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\"")),
@@ -159,6 +159,6 @@ mod tests {
              exec '/bin/fsin' point '/r' --list '/r/slurm/run-1'/task-\"$SLURM_ARRAY_TASK_ID\"\n"
         );
         assert_eq!(quoted(Path::new("/it's")), r"'/it'\''s'");
-        assert_eq!(directive(Path::new("/a b/\"c\"/%a.out")), "\"/a b/\\\"c\\\"/%a.out\"");
+        assert_eq!(directive_word(Path::new("/a b/\"c\"/%a.out")), "\"/a b/\\\"c\\\"/%a.out\"");
     }
 }

@@ -8,7 +8,7 @@ use trgen::{Message, NodeId};
 /// The direction of a frame at a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
-    /// Its transmission begins.
+    /// The transmission of the frame begins.
     Sent,
     /// The frame has arrived: with its last bit, or at a cut-through switch with its header.
     Received,
@@ -57,7 +57,7 @@ pub struct Captured {
     pub wire_bytes: u32,
     /// True if a link has damaged the frame.
     pub is_damaged: bool,
-    /// What it carries.
+    /// What the frame carries.
     pub content: Content,
 }
 

@@ -42,7 +42,7 @@ const KEYS: &[Key] = &[
     Key::of_network("port-stats", "NAME", Kind::Word, Some("figures"), "", "of each port in results: none, figures (losses, queue, utilisation), or histogram (and how long its queue had which length)"),
 ];
 
-/// Its row in the table of models.
+/// The row of this model in the table of models.
 pub static FAMILY: ModelFamily = ModelFamily {
     component: Component {
         name: "ethernet",

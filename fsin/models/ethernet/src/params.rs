@@ -22,9 +22,10 @@ const SECOND: u64 = 1_000_000_000_000;
 /// When a switch begins to forward a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Switching {
-    /// After its last bit.
+    /// After the last bit of the frame.
     StoreAndForward,
-    /// After its header, if the next link is not faster than the one on which it arrives; else after its last bit.
+    /// After the header of the frame, if the next link is not faster than the one on which the frame arrives; else
+    /// after its last bit.
     CutThrough,
 }
 
@@ -35,9 +36,10 @@ pub const SWITCHING: [(&str, Switching); 2] =
 /// How a switch finds the port for a destination.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Forwarding {
-    /// From the sources of earlier frames; frames to unknown destinations are flooded (IEEE 802.1D, 7.7 and 7.8).
+    /// The switch learns ports from the sources of earlier frames. Frames to unknown destinations are flooded (IEEE
+    /// 802.1D, 7.7 and 7.8).
     Learning,
-    /// From a table: the routes of the description of the network, or shortest paths.
+    /// The switch has a table: the routes of the description of the network, or shortest paths.
     Static,
 }
 
@@ -64,7 +66,7 @@ pub const RECOVERY: [(&str, Recovery); 3] =
 pub enum PortStats {
     /// Nothing.
     None,
-    /// Its frames, losses, queue length and utilisation.
+    /// The port's frames, losses, queue length and utilisation.
     Figures,
     /// As [`Figures`](Self::Figures), and for how long the queue had each length.
     Histogram,

@@ -28,7 +28,7 @@ const KEYS: &[Key] = &[
     Key::of_network("packet-timeout", "TIME", Kind::Word, Some("1s"), "", "from a packet's first character: one that has not arrived by then is removed everywhere, and lost"),
 ];
 
-/// Its row in the table of models.
+/// The row of this model in the table of models.
 pub static FAMILY: ModelFamily = ModelFamily {
     component: Component {
         name: "myrinet",

@@ -47,7 +47,7 @@ const KEYS: &[Key] = &[
     Key::of_network("timeout-lower", "C", Kind::Integer, None, "cycles", "a node is no longer congested when a header has waited for less than this; 75 % of timeout-upper if absent"),
 ];
 
-/// Its row in the table of models.
+/// The row of this model in the table of models.
 pub static VCT: ModelFamily = ModelFamily {
     component: Component {
         name: "vct",

@@ -35,7 +35,7 @@ const KEYS: &[Key] = &[
     Key::of_network("unsafe-routing", "true|false", Kind::Word, None, "", "runs what is not free of deadlock as well"),
 ];
 
-/// Its row in the table of models.
+/// The row of this model in the table of models.
 pub static WORMHOLE: ModelFamily = ModelFamily {
     component: Component {
         name: "wormhole",

@@ -17,11 +17,11 @@ use crate::topology::{Port, Topology};
 const NAMED: usize = 4;
 
 impl Switched {
-    /// The same network with `count` dead links between switches, in both directions, drawn from `seed` with equal
-    /// probability.
+    /// This network with `count` dead links between switches. The links are drawn from `seed` with equal probability,
+    /// and are dead in both directions.
     ///
     /// # Errors
-    /// More faults than links, or endpoints that can no longer reach each other, with some of them.
+    /// More faults than links, or so many that some endpoints can no longer reach each other.
     pub fn with_faults(&self, count: usize, seed: u64) -> Result<Self, SpecError> {
         let mut fabric = (*self.fabric).clone();
         let switches = || (fabric.endpoints()..fabric.nodes()).map(NodeId::at);

@@ -160,7 +160,7 @@ impl Switches {
     /// line says otherwise.
     ///
     /// # Errors
-    /// A line that is neither, by its number.
+    /// A line of another form, by its number.
     fn parse_list(text: &str, endpoints: u32) -> Result<Self, SpecError> {
         let (mut new, mut known) = (Self::default(), HashMap::new());
         // By switch: the line that set its endpoints.
@@ -284,7 +284,7 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
     if length > MAX_BYTES {
         return Err(unreadable(format!("it has {length} bytes, and at most {MAX_BYTES} are read")));
     }
-    // Only a regular file has a known length.
+    // The length is known for regular files only, so what is read is limited too.
     let mut text = String::new();
     let read = fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text));
     read.map_err(|error| unreadable(error.to_string()))?;

@@ -42,9 +42,10 @@ pub enum SourceQueue {
 /// Congestion control of the whole network.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GlobalCc {
-    /// A percentage of the capacity of all transit queues, 0 to 100: no packet enters while the network holds more.
+    /// Threshold as a percentage, 0 to 100, of the capacity of all transit queues: no packet enters while the network
+    /// holds more.
     pub percent: f64,
-    /// \[cycles\] From one count of packets to the next; 0 and 1: every cycle.
+    /// \[cycles\] Time from one count of packets to the next; 0 and 1 mean every cycle.
     pub period: u64,
 }
 
@@ -78,7 +79,7 @@ pub struct RouterParams {
     pub injectors: usize,
     /// The assignment of packets to injectors.
     pub injection: Injection,
-    /// From buffer to injection queue.
+    /// How packets move from the source buffers to the injection queues.
     pub inject: Inject,
     /// Arbitration for outputs, and for the single ejection port.
     pub arbitration: Arbitration,
@@ -101,7 +102,7 @@ pub struct RouterParams {
     pub link_delays: Vec<u32>,
     /// \[cycles\] Delay of the router at which a hop ends, before a header can request an output there.
     pub router_delay: u32,
-    /// With `graph:shortest`: number of a switch's links that packets to one destination are spread over; 0 for all.
+    /// Number of a switch's links over which `graph:shortest` spreads packets to one destination; 0 for all.
     pub alternatives: u32,
     /// The queue in front of the source buffer.
     pub source_queue: SourceQueue,

@@ -61,7 +61,7 @@ pub enum Avoidance {
 /// How a head requests an output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Requests {
-    /// In a direct network, by the hops to go.
+    /// A head in a direct network requests an output by the hops to go.
     Direct {
         /// Channels that are not bound to the deterministic route.
         adaptive: Adaptive,
@@ -72,7 +72,7 @@ pub enum Requests {
         /// The wake-up condition of a blocked head.
         wake: Wake,
     },
-    /// In a network of switches, one of the candidates of the routing function.
+    /// A head in a network of switches requests one of the candidates of the routing function.
     Switched {
         /// How one of the candidate channels is chosen.
         choice: Choice,
@@ -84,11 +84,12 @@ pub enum Requests {
 /// Adaptive channels of a direct network: all those of profitable ports from a number on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Adaptive {
-    /// None: every packet keeps to the deterministic route.
+    /// No channel is adaptive: every packet keeps to the deterministic route.
     Never,
-    /// From this channel on, for all packets.
+    /// The channels from this one on are adaptive, for all packets.
     From(u8),
-    /// From this channel on, for messages of one packet; packets of longer ones keep to the deterministic route.
+    /// The channels from this one on are adaptive for messages of one packet. Packets of longer messages keep to the
+    /// deterministic route.
     ShortMessagesFrom(u8),
 }
 
@@ -123,6 +124,6 @@ pub enum Choice {
     Open,
     /// The channel with most free space ahead among those that pass, owned or not; ties are broken at random.
     MostSpace,
-    /// A channel is drawn before its state is examined.
+    /// One of the channels is drawn before its state is examined.
     Drawn,
 }

@@ -123,7 +123,7 @@ struct Fast<const P: usize, const V: usize> {
     clock: u64,
     /// The ranges of routers of the parts.
     division: Division,
-    /// In the order of their routers; while threads are at work, only the part of the caller's thread.
+    /// The parts in the order of their routers; while threads are at work, only the part of the caller's thread.
     parts: Vec<Box<Part<P, V>>>,
     /// By endpoint: its part, and its number in that part.
     places: Vec<(u32, u32)>,

@@ -151,7 +151,7 @@ pub(crate) struct Endpoints {
 }
 
 impl Endpoints {
-    /// Those with these numbers.
+    /// The endpoints with these numbers. Each is `own_links` links of the topology away from its router.
     pub(crate) fn new(params: &Params, numbers: Vec<u32>, own_links: u64) -> Self {
         let queue = Queue { unsent: VecDeque::new(), sending: None, next_vc: 0 };
         let count = numbers.len();

@@ -219,7 +219,8 @@ struct Fast<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> 
     clock: u64,
     /// The ranges of nodes of the partitions.
     division: Division,
-    /// In the order of their nodes; while threads are at work, only the partitions of the caller's thread.
+    /// The partitions in the order of their nodes; while threads are at work, only the partitions of the caller's
+    /// thread.
     parts: Vec<Box<Part<L, M, D, Q, P>>>,
     /// By partition: messages that its nodes receive in the next cycle.
     accepted: Vec<Accepted>,

@@ -75,7 +75,7 @@ pub struct Vcs {
 }
 
 impl Vcs {
-    /// The same least number in every network.
+    /// VCs with the same least number in every network.
     pub(super) const fn of(least: usize, why: &'static str) -> Self {
         Self { least, of_rings: least, why }
     }
