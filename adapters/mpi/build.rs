@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-fn sources(folder: &Path, all: &mut Vec<PathBuf>) -> io::Result<()> {
+/// Adds the paths of all files below `folder` to `all`.
+fn collect_files(folder: &Path, all: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            sources(&path, all)?;
+            collect_files(&path, all)?;
         } else {
             all.push(path);
         }
@@ -17,9 +18,9 @@ fn sources(folder: &Path, all: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// The names of the calls that a source file defines, by the notation of the macros `mpi!`, `large!` and
-/// `collectives!`.
-fn defined(text: &str, names: &mut BTreeSet<String>) {
+/// Adds to `names` the calls that a source file defines. They are recognized by the notation of the macros `mpi!`,
+/// `large!` and `collectives!`.
+fn add_defined_calls(text: &str, names: &mut BTreeSet<String>) {
     for line in text.lines() {
         let line = line.trim_start();
         if line.starts_with("MPI") && line.contains(" / MPI") {
@@ -39,10 +40,10 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=src");
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libmpich.so.12");
     let mut files = Vec::new();
-    sources(Path::new("src"), &mut files)?;
+    collect_files(Path::new("src"), &mut files)?;
     let mut names = BTreeSet::new();
     for file in files {
-        defined(&fs::read_to_string(file)?, &mut names);
+        add_defined_calls(&fs::read_to_string(file)?, &mut names);
     }
     let mut stubs = String::from("unsupported! {\n");
     for call in fs::read_to_string("calls.txt")?.lines().filter(|call| !names.contains(*call)) {

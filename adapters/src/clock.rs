@@ -1,7 +1,7 @@
 //! Conversion between cycles of the network and picoseconds of the guests, by an exact ratio.
 //!
 //! Cycle 1 begins at 0 ps. An injection enters in the first cycle that begins at or after its time; events of a cycle
-//! are visible at its end. Both round up, and no floating point is involved.
+//! are visible at its end. Both conversions round up, and use integers only.
 
 use trgen::Cycle;
 pub use trgen::units::parse_span;
@@ -15,12 +15,15 @@ pub const FOREVER: Time = u64::MAX;
 /// The length of a cycle as a fraction of picoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clock {
+    /// \[ps\] Length of `denominator` cycles.
     numerator: u64,
+    /// At least 1; without a common factor with the numerator.
     denominator: u64,
 }
 
 impl Clock {
-    /// A cycle of `numerator / denominator` picoseconds; `None` unless that is at least 1 ps and both are positive.
+    /// A clock whose cycle has `numerator / denominator` picoseconds; `None` if the denominator is 0 or the cycle is
+    /// shorter than 1 ps.
     #[must_use]
     pub fn new(numerator: u64, denominator: u64) -> Option<Self> {
         if denominator == 0 || numerator < denominator {
@@ -60,6 +63,7 @@ impl Clock {
     }
 }
 
+/// Greatest common divisor.
 const fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);

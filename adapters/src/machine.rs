@@ -4,9 +4,9 @@
 //! at which the machine sends them, and the machine is handed frames at the moment of their arrival, rounded up to its
 //! clock. At the end of a step the machine stands still until the network lets it go on.
 //!
-//! The address of an interface is that of its node ([`address_of`]), so that nothing has to be learnt: a frame goes to the
-//! node in its destination address, and a copy of a frame to a group goes to every other machine, in the order of nodes.
-//! A frame of the type [`MARKS`] is a mark: it goes nowhere.
+//! The address of an interface is that of its node ([`address_of`]), so that nothing has to be learnt: a frame goes to
+//! the node in its destination address, and a copy of a frame to a group goes to every other machine, in the order of
+//! nodes. A frame of the type [`MARKS`] is a mark: it is not sent.
 //!
 //! # How it departs from reality, and who could notice
 //! - A message has the size of the frame, without preamble, padding and check sequence.
@@ -24,11 +24,11 @@ use crate::protocol::Inject;
 pub const TICK: Time = 1000;
 /// The first three bytes of the address of a machine; the others are its node.
 const PREFIX: [u8; 3] = [0x52, 0x54, 0x00];
-/// Most nodes that an address can name.
+/// Number of nodes that an address can name.
 pub const NODES: u32 = 1 << 24;
 /// Type of the frames that are marks ("local experimental"); their content is `fsin`, a length, and the label.
 pub const MARKS: u16 = 0x88b5;
-/// \[bytes\] Two addresses and a type.
+/// \[bytes\] Length of the header of a frame: two addresses and a type.
 const HEADER: usize = 14;
 
 /// The address of the machine at a node.
@@ -38,13 +38,13 @@ pub const fn address_of(node: u32) -> [u8; 6] {
     [PREFIX[0], PREFIX[1], PREFIX[2], a, b, c]
 }
 
-/// The node of an address, unless it is none of a machine.
+/// The node of an address; `None` if it is not the address of a machine.
 fn node_of(address: &[u8]) -> Option<u32> {
     let rest = address.strip_prefix(&PREFIX)?;
     Some(u32::from_be_bytes([0, *rest.first()?, *rest.get(1)?, *rest.get(2)?]))
 }
 
-/// The label of a frame that is a mark.
+/// The label of a mark; `None` if the frame is not a mark.
 fn mark_of(frame: &[u8]) -> Option<String> {
     let (header, content) = frame.split_at_checked(HEADER)?;
     let (length, label) = content.strip_prefix(b"fsin")?.split_first()?;
@@ -52,10 +52,10 @@ fn mark_of(frame: &[u8]) -> Option<String> {
     (header[12..] == MARKS.to_be_bytes()).then(|| String::from_utf8_lossy(label).into_owned())
 }
 
-/// Whether frames of a machine went into the network.
+/// The treatment of a frame that a machine sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Taken {
-    /// It was sent into the network, or dropped since no node has its address.
+    /// The frame was sent into the network, or dropped because no node has its destination address.
     Frame,
     /// The frame is a mark: the machine's turn may be over, and [`Machine::turn`] must be called at this moment.
     Mark,
@@ -66,8 +66,9 @@ pub enum Taken {
 pub struct Machine {
     guest: Guest,
     node: u32,
-    /// The other machines, ascending.
+    /// The nodes of the other machines, in ascending order.
     peers: Vec<u32>,
+    /// Labels of the marks that have been sent since the last turn.
     marks: Vec<String>,
 }
 
@@ -86,7 +87,7 @@ impl Machine {
         Ok(Self { guest, node, peers, marks: Vec::new() })
     }
 
-    /// Sends a frame now.
+    /// Sends a frame at `now` \[ns\].
     ///
     /// # Errors
     /// The run has ended.
@@ -111,8 +112,9 @@ impl Machine {
         Ok(Taken::Frame)
     }
 
-    /// Sets the marks that the machine has sent, lets the network come to this moment, and takes the frames that arrive
-    /// now. If the machine is idle and nothing but a frame can wake it before `idle`, the network need not stop before.
+    /// Sets the marks that the machine has sent, lets the network simulate up to `now` \[ns\], and returns the frames
+    /// that have arrived. `idle` is given if the machine is idle: nothing but a frame can wake it before this time
+    /// \[ns\], and the network need not stop for it before.
     ///
     /// # Errors
     /// The run has ended.
@@ -134,7 +136,7 @@ impl Machine {
         Ok(frames)
     }
 
-    /// When [`turn`](Self::turn) must be called next; `None` if not until the machine sets a mark.
+    /// \[ns\] The time at which [`turn`](Self::turn) must be called next; `None` if only after the machine sets a mark.
     ///
     /// # Errors
     /// The run has ended.
@@ -158,7 +160,7 @@ impl Machine {
         self.guest.finish("the machine has ended")
     }
 
-    /// Ends turns until the machine may be at this moment.
+    /// Ends turns until the machine's clock may be at `now` \[ns\]. `idle` is as for [`turn`](Self::turn).
     fn reach(&mut self, now: u64, idle: Option<u64>) -> Result<(), GuestError> {
         let now = now.saturating_mul(TICK);
         loop {

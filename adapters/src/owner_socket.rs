@@ -10,10 +10,10 @@ use std::path::Path;
 /// including the terminating zero.
 const LONGEST: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
-/// Rejects a path that is too long for a socket; the error states the limit.
+/// Rejects a path of more than `longest` bytes.
 ///
 /// # Errors
-/// It is too long.
+/// The path is too long; the text states the limit.
 fn check_length(path: &Path, longest: usize) -> io::Result<()> {
     let length = path.as_os_str().len();
     if length <= longest {
@@ -48,8 +48,10 @@ pub fn bind_private(path: &Path) -> io::Result<UnixListener> {
         }
     }
     let name = path.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "the path has no file name"))?;
+    // The private folder, and the path of the socket in it before it is moved.
     let private = path.with_file_name(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
     let inside = private.join("s");
+    // Both paths must fit a socket.
     let longer = inside.as_os_str().len().saturating_sub(path.as_os_str().len());
     check_length(path, LONGEST - longer.min(LONGEST))?;
     fs::DirBuilder::new().mode(0o700).create(&private)?;

@@ -21,9 +21,9 @@ use crate::protocol::{Body, Frame};
 /// How long a read or write blocks before checking whether to go on.
 const PATIENCE: Duration = Duration::from_millis(200);
 /// How long a side spins for an answer before it sleeps.
-const WATCH: Duration = Duration::from_micros(50);
-/// A side that spins in vain sleeps through up to 2^DROWSY waits before it spins again.
-const DROWSY: u32 = 8;
+const SPIN: Duration = Duration::from_micros(50);
+/// A side that spins in vain does not spin during up to 2^MAX_DOUBLINGS waits.
+const MAX_DOUBLINGS: u32 = 8;
 /// \[bytes\] Size of one read on a connection with little traffic; a full read raises it to [`FULL`].
 const CHUNK: usize = 4 << 10;
 /// \[bytes\] Threshold for writing before the end of the turn, and size of one read where traffic is heavy.
@@ -37,6 +37,7 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
+    /// Connects to an address, within 5 s.
     pub(crate) fn connect(address: &Address) -> io::Result<Self> {
         Ok(match address {
             Address::Tcp(address) => Self::Tcp(TcpStream::connect_timeout(address, Duration::from_secs(5))?),
@@ -44,6 +45,7 @@ impl Stream {
         })
     }
 
+    /// Sets the options of a new connection: calls block for at most [`PATIENCE`].
     fn prepare(&self) -> io::Result<()> {
         match self {
             Self::Tcp(stream) => {
@@ -60,15 +62,16 @@ impl Stream {
         }
     }
 
-    /// Reads nothing more: a peer that goes on writing to a Unix socket fails instead of waiting.
-    fn deafen(&self) {
-        // A connection that is gone needs no end.
+    /// Ends reading. A peer that goes on writing to a Unix socket gets an error and does not wait.
+    fn stop_reading(&self) {
+        // An error means that the connection has ended already.
         let _ = match self {
             Self::Tcp(stream) => stream.shutdown(Shutdown::Read),
             Self::Unix(stream) => stream.shutdown(Shutdown::Read),
         };
     }
 
+    /// The file descriptor, for `poll`.
     fn descriptor(&self) -> BorrowedFd<'_> {
         match self {
             Self::Tcp(stream) => stream.as_fd(),
@@ -76,7 +79,7 @@ impl Stream {
         }
     }
 
-    /// Available bytes, or an error of kind [`ErrorKind::WouldBlock`].
+    /// Reads available bytes, and returns their number. If there are none, the error is [`ErrorKind::WouldBlock`].
     fn read_now(&self, into: &mut [u8]) -> io::Result<usize> {
         let (count, _) = match self {
             Self::Tcp(stream) => recv(stream, into, RecvFlags::DONTWAIT),
@@ -103,21 +106,21 @@ impl Stream {
 /// The waiting strategy of a side: it spins for a moment before it sleeps, since waking up takes longer than most
 /// answers.
 ///
-/// Where answers take longer than that moment it soon sleeps at once, and spins again only rarely, so that a run with
-/// many guests, or with slow ones, spends no processor time on spinning.
+/// If answers take longer than that moment, the side spins more and more rarely and otherwise sleeps at once, so that a
+/// run with many guests, or with slow ones, spends no processor time on spinning.
 #[derive(Debug, Default)]
 struct Watchfulness {
-    /// Consecutive waits that spinning did not end.
+    /// Number of consecutive waits in which spinning was in vain.
     vain: u32,
-    /// Waits to be slept through before it spins again.
-    asleep: u32,
+    /// Number of waits without spinning before it spins again.
+    without_spin: u32,
 }
 
 impl Watchfulness {
     /// Reads available bytes; blocks for at most [`PATIENCE`].
     fn read(&mut self, stream: &mut Stream, into: &mut [u8]) -> io::Result<usize> {
-        if self.asleep > 0 {
-            self.asleep -= 1;
+        if self.without_spin > 0 {
+            self.without_spin -= 1;
             return stream.read(into);
         }
         let begin = Instant::now();
@@ -129,14 +132,14 @@ impl Watchfulness {
                     return read;
                 }
             }
-            if begin.elapsed() >= WATCH {
+            if begin.elapsed() >= SPIN {
                 break;
             }
-            // The peer may be waiting for this very core.
+            // The peer may need this core in order to answer.
             thread::yield_now();
         }
-        self.vain = (self.vain + 1).min(DROWSY);
-        self.asleep = (1 << self.vain) - 1;
+        self.vain = (self.vain + 1).min(MAX_DOUBLINGS);
+        self.without_spin = (1 << self.vain) - 1;
         stream.read(into)
     }
 }
@@ -168,23 +171,23 @@ const CLOSED: PollFlags = PollFlags::RDHUP.union(PollFlags::HUP).union(PollFlags
 #[cfg(not(target_os = "linux"))]
 const CLOSED: PollFlags = PollFlags::HUP.union(PollFlags::ERR);
 
-/// Which of these connections the other side has closed; does not block and reads nothing.
+/// Tells for each of these connections whether the other side has closed it. Does not block and reads nothing.
 pub(crate) fn closed<'a>(links: impl Iterator<Item = &'a Link>) -> Vec<bool> {
     let mut all: Vec<PollFd<'_>> =
         links.map(|link| PollFd::from_borrowed_fd(link.stream.descriptor(), CLOSED)).collect();
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     // If polling fails, the next call tries again.
-    let told = poll(&mut all, Some(&now)).is_ok();
-    all.iter().map(|one| told && one.revents().intersects(CLOSED)).collect()
+    let is_known = poll(&mut all, Some(&now)).is_ok();
+    all.iter().map(|one| is_known && one.revents().intersects(CLOSED)).collect()
 }
 
-/// Waits until one of these connections has input or is closed, or until the limit; true if one has.
+/// Waits until one of these connections has input or is closed, at most for `limit`. Returns true if one has or is.
 pub(crate) fn await_any<'a>(links: impl Iterator<Item = &'a Link>, limit: Duration) -> bool {
     let flags = CLOSED.union(PollFlags::IN);
     let mut all: Vec<PollFd<'_>> =
         links.map(|link| PollFd::from_borrowed_fd(link.stream.descriptor(), flags)).collect();
     let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
-    // If polling fails, the caller looks once more.
+    // If polling fails, the caller tries again.
     poll(&mut all, Some(&limit)).is_ok_and(|ready| ready > 0)
 }
 
@@ -193,8 +196,11 @@ pub(crate) fn await_any<'a>(links: impl Iterator<Item = &'a Link>, limit: Durati
 pub(crate) struct Link {
     stream: Stream,
     codec: Codec,
+    /// Bytes that have been received and not decoded yet.
     incoming: BytesMut,
+    /// The send buffer.
     outgoing: BytesMut,
+    /// The buffer of one read.
     chunk: Vec<u8>,
     watchfulness: Watchfulness,
 }
@@ -213,11 +219,12 @@ impl Link {
         })
     }
 
-    /// Reads nothing more.
-    pub(crate) fn deafen(&self) {
-        self.stream.deafen();
+    /// Ends reading: the peer cannot send any more.
+    pub(crate) fn stop_reading(&self) {
+        self.stream.stop_reading();
     }
 
+    /// Sets the longest payload that is accepted \[bytes\].
     pub(crate) fn set_max_payload(&mut self, max_payload: u32) {
         self.codec.set_max_payload(max_payload);
     }
@@ -232,7 +239,7 @@ impl Link {
         self.outgoing.len() >= FULL
     }
 
-    /// Sends the buffer; gives up when the other side accepts nothing for `limit`.
+    /// Sends the buffer. Fails if the other side accepts nothing for `limit`.
     pub(crate) fn flush(&mut self, limit: Duration, on_idle: OnIdle<'_>) -> Result<(), Broken> {
         let mut since = None;
         while !self.outgoing.is_empty() {
@@ -243,11 +250,11 @@ impl Link {
                     since = None;
                 }
                 Err(error) => {
-                    let idle = idle(error, &mut since)?;
-                    if !on_idle(idle) {
+                    let silence = silence(error, &mut since)?;
+                    if !on_idle(silence) {
                         return Err(Broken::Interrupted);
                     }
-                    if idle >= limit {
+                    if silence >= limit {
                         return Err(Broken::SlowReader(limit));
                     }
                 }
@@ -256,7 +263,7 @@ impl Link {
         Ok(())
     }
 
-    /// The next frame; gives up when none is complete within `limit`, however many bytes come.
+    /// Waits for the next frame. Fails if none is complete within `limit`, even if some bytes come.
     pub(crate) fn next(&mut self, limit: Duration, on_idle: OnIdle<'_>) -> Result<Frame, Broken> {
         match self.codec.decode(&mut self.incoming).map_err(Broken::Codec)? {
             Some(frame) => Ok(frame),
@@ -275,7 +282,7 @@ impl Link {
                 self.incoming.extend_from_slice(&self.chunk[..count]);
                 self.codec.decode(&mut self.incoming).map_err(Broken::Codec)
             }
-            Err(error) => idle(error, &mut None).map(|_| None),
+            Err(error) => silence(error, &mut None).map(|_| None),
         }
     }
 
@@ -286,7 +293,7 @@ impl Link {
             if let Some(frame) = self.codec.decode(&mut self.incoming).map_err(Broken::Codec)? {
                 return Ok(frame);
             }
-            // The clock is read only if there is nothing to read.
+            // The clock is not read while complete frames are present, because reading it takes time.
             match self.watchfulness.read(&mut self.stream, &mut self.chunk) {
                 Ok(0) => {
                     return Err(match self.codec.decode_eof(&mut self.incoming) {
@@ -304,11 +311,11 @@ impl Link {
                     }
                 }
                 Err(error) => {
-                    let idle = idle(error, &mut since)?;
-                    if !on_idle(idle) {
+                    let silence = silence(error, &mut since)?;
+                    if !on_idle(silence) {
                         return Err(Broken::Interrupted);
                     }
-                    if idle >= limit {
+                    if silence >= limit {
                         return Err(Broken::Stalled(limit));
                     }
                 }
@@ -317,11 +324,11 @@ impl Link {
     }
 }
 
-/// Duration of the silence, if the error only means that nothing arrived.
-fn idle(error: io::Error, since: &mut Option<Instant>) -> Result<Duration, Broken> {
+/// Duration of the silence, if the error only means that nothing arrived. `since` is its beginning, once there is one.
+fn silence(error: io::Error, since: &mut Option<Instant>) -> Result<Duration, Broken> {
     match error.kind() {
         ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {
-            // The first time, a whole patience has passed already.
+            // The first call comes at the end of a read or write that took [`PATIENCE`].
             let before = Instant::now().checked_sub(PATIENCE).unwrap_or_else(Instant::now);
             Ok(since.get_or_insert(before).elapsed())
         }

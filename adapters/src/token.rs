@@ -12,7 +12,7 @@ use sha2::Sha256;
 /// \[bytes\] Longest accepted token.
 const LONGEST: u64 = 4096;
 
-/// Mode bits that let others than the owner read a file.
+/// Mode bits that let the group and other users read a file.
 const OTHERS_READ: u32 = 0o044;
 
 /// A number used once: in each handshake both sides draw one, so that a proof from another handshake is useless.
@@ -28,9 +28,9 @@ pub fn nonce() -> Option<Nonce> {
 /// The nonces of both sides of a handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Nonces {
-    /// By the endpoint.
+    /// The nonce of the endpoint.
     pub endpoint: Nonce,
-    /// By the guest.
+    /// The nonce of the guest.
     pub guest: Nonce,
 }
 
@@ -44,7 +44,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// Precedes the nonces in a proof: no side can replay the other's proof as its own.
+    /// The text that precedes the nonces in a proof, so that no side can use the other's proof as its own.
     const fn domain(self) -> &'static [u8] {
         match self {
             Self::Endpoint => b"TGP/1 endpoint",
@@ -111,7 +111,7 @@ impl Token {
     /// A file that cannot be read, that others can read too, or that holds no valid token.
     pub fn read(path: &Path) -> Result<Self, TokenError> {
         let file = File::open(path)?;
-        // The mode of the open file, whatever its name refers to by now.
+        // This is the mode of the file that was opened, even if the path refers to another file by now.
         let mode = file.metadata()?.mode() & 0o7777;
         if mode & OTHERS_READ != 0 {
             return Err(TokenError::Exposed { mode });
@@ -133,6 +133,7 @@ impl Token {
         self.mac(side, nonces).verify_slice(proof).is_ok()
     }
 
+    /// The authentication code of a side's proof.
     fn mac(&self, side: Side, nonces: &Nonces) -> Hmac<Sha256> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes keys of any length");
         mac.update(side.domain());

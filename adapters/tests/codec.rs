@@ -108,7 +108,8 @@ fn unknown_types_are_skipped_only_if_they_say_so() {
     assert!(matches!(error, CodecError::Malformed(Malformed::UnknownType { kind: 200 })));
 }
 
-/// Reads a valid stream with some bytes changed and noise at its end, in pieces of `cut` bytes: frames, or an error.
+/// Reads a valid stream with some bytes changed and noise at its end, in pieces of `cut` bytes. The codec may return
+/// frames or an error, and must not panic.
 fn read_hostile(changes: &[(prop::sample::Index, u8)], cut: usize, noise: &[u8]) {
     let mut stream = BytesMut::new();
     let mut writer = Codec::default();
@@ -134,6 +135,7 @@ fn read_hostile(changes: &[(prop::sample::Index, u8)], cut: usize, noise: &[u8])
     let _ = reader.decode_eof(&mut arrived);
 }
 
+/// Arguments of [`read_hostile`].
 fn hostile() -> impl Strategy<Value = (Vec<(prop::sample::Index, u8)>, usize, Vec<u8>)> {
     let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6);
     (changes, 1usize..64, prop::collection::vec(any::<u8>(), 0..64))

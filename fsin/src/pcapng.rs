@@ -14,8 +14,9 @@ use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPa
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 use pcap_file::{DataLink, PcapError};
 
-/// Resolution in nanoseconds, as a negative exponent of ten.
+/// Resolution of times, as the negative exponent of a power of ten: nanoseconds.
 const NANOSECONDS: u8 = 9;
+/// Values of the flags of a packet for its direction.
 const INBOUND: u32 = 1;
 const OUTBOUND: u32 = 2;
 
@@ -33,20 +34,22 @@ pub enum LinkType {
 pub struct Record<'a> {
     /// \[ps\] Time since the beginning of the run.
     pub at: u64,
-    /// True if it leaves the interface.
+    /// True if the packet leaves the interface.
     pub is_sent: bool,
-    /// Its first bytes.
+    /// The first bytes of the packet.
     pub bytes: &'a [u8],
     /// \[bytes\] Size of the whole packet.
     pub length: u32,
 }
 
-/// A capture file under construction, whose interfaces are named by values of `I`. The first error ends it, and is
-/// kept.
+/// A capture file under construction, whose interfaces are named by values of `I`. The writer
+/// keeps the first error, and writes nothing after it.
 pub struct Writer<I> {
     out: PcapNgWriter<Box<dyn Write + Send>>,
     link_type: DataLink,
+    /// The number of each interface in the file.
     interfaces: HashMap<I, u32>,
+    /// The first error.
     failed: Option<String>,
 }
 
@@ -56,7 +59,7 @@ impl<I: Display + Eq + Hash> Writer<I> {
     /// # Errors
     /// Writing to `out` fails.
     pub fn new(out: Box<dyn Write + Send>, link_type: LinkType) -> Result<Self, String> {
-        let out = PcapNgWriter::new(out).map_err(|error| says(&error))?;
+        let out = PcapNgWriter::new(out).map_err(|error| describe_error(&error))?;
         let link_type = match link_type {
             LinkType::Ethernet => DataLink::ETHERNET,
             LinkType::User => DataLink::USER0,
@@ -69,7 +72,7 @@ impl<I: Display + Eq + Hash> Writer<I> {
         if self.failed.is_none()
             && let Err(error) = self.try_write(interface, packet)
         {
-            self.failed = Some(says(&error));
+            self.failed = Some(describe_error(&error));
         }
     }
 
@@ -86,10 +89,11 @@ impl<I: Display + Eq + Hash> Writer<I> {
     pub fn flush(&mut self) -> Result<(), String> {
         match &self.failed {
             Some(what) => Err(what.clone()),
-            None => self.out.get_mut().flush().map_err(|error| says(&error)),
+            None => self.out.get_mut().flush().map_err(|error| describe_error(&error)),
         }
     }
 
+    /// Writes a packet, after the description of its interface if that is new.
     fn try_write(&mut self, interface: I, packet: &Record<'_>) -> Result<(), PcapError> {
         let next = self.interfaces.len() as u32;
         let interface_id = match self.interfaces.get(&interface) {
@@ -116,7 +120,8 @@ impl<I: Display + Eq + Hash> Writer<I> {
     }
 }
 
-fn says(error: &dyn Display) -> String {
+/// The text of an error of writing, with its remedy.
+fn describe_error(error: &dyn Display) -> String {
     format!("cannot write the captured packets: {error}; make room for them, or leave them out")
 }
 

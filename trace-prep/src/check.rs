@@ -20,11 +20,11 @@ use ends::Ends;
 /// Findings of a check.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Verdict {
-    /// Tasks.
+    /// Number of tasks.
     pub tasks: usize,
     /// Messages sent.
     pub messages: u64,
-    /// \[bytes\] Sent.
+    /// \[bytes\] Total size of the messages sent.
     pub bytes: u64,
     /// Messages received.
     pub received: u64,
@@ -33,14 +33,14 @@ pub struct Verdict {
     /// Messages without a receive and receives without a message. After a deadlock only those count that have no
     /// counterpart anywhere in the trace, since parts of it were not reached.
     pub unmatched: u64,
-    /// The first of these.
+    /// Descriptions of the first unmatched messages and receives, at most 16.
     pub unmatched_shown: Vec<String>,
     /// Receives whose buffer did not fit the size of the message.
     pub misfits: Misfits,
-    /// Receives from any source.
+    /// Number of receives from any source.
     pub wildcards: u64,
-    /// End of the last task if messages take no time: computing along the dependencies. A lower bound of any replay.
-    /// `None` after a deadlock.
+    /// End of the last task if messages take no time: the longest chain of dependent computing. A lower bound of any
+    /// replay. `None` after a deadlock.
     pub critical_path: Option<Picoseconds>,
     /// Tasks whose wildcard receives could match messages of several senders: the result depends on their order.
     pub races: Vec<TaskId>,
@@ -63,7 +63,8 @@ impl Verdict {
 /// Items of each kind that a verdict lists.
 const SHOWN: usize = 16;
 
-/// A message takes a picosecond, which is negligible against computing.
+/// The pace of the replay of a check. A cycle is a picosecond, so that a message takes a time that is negligible
+/// against computing.
 const PACE: Pace = Pace { cycle: Picoseconds(1), compute_scale: 1.0 };
 
 /// Checks programs. With `synchronous`, every send of at least a byte waits for its receive.
@@ -75,7 +76,7 @@ pub fn program(program: &Program, synchronous: bool) -> Result<Verdict, SourceEr
     let placement: Vec<NodeId> = (0..nodes).map(NodeId::at).collect();
     let mut wildcards = Wildcards::default();
     for (task, events) in program.tasks.iter().enumerate() {
-        events.iter().for_each(|event| wildcards.see(TaskId::at(task), event));
+        events.iter().for_each(|event| wildcards.add(TaskId::at(task), event));
     }
     let replay = Replay::new(program.clone(), &placement, nodes, PACE)?;
     let mut verdict = examine(replay, nodes, synchronous, &wildcards)?;
@@ -84,7 +85,7 @@ pub fn program(program: &Program, synchronous: bool) -> Result<Verdict, SourceEr
         for (task, events) in program.tasks.iter().enumerate() {
             events.iter().for_each(|event| ends.add(TaskId::at(task), event));
         }
-        (verdict.unmatched, verdict.unmatched_shown) = ends.alone(SHOWN);
+        (verdict.unmatched, verdict.unmatched_shown) = ends.unmatched(SHOWN);
     }
     Ok(verdict)
 }
@@ -97,19 +98,19 @@ pub fn container(container: &Reader, synchronous: bool) -> Result<Verdict, Sourc
     let nodes = container.summaries().len();
     let placement: Vec<NodeId> = (0..nodes).map(NodeId::at).collect();
     let mut wildcards = Wildcards::default();
-    each_event(container, |task, event| wildcards.see(task, event))?;
+    each_event(container, |task, event| wildcards.add(task, event))?;
     let replay = Replay::stored(container, &placement, nodes, PACE)?;
     let mut verdict = examine(replay, nodes, synchronous, &wildcards)?;
     if verdict.deadlock() {
         let mut ends = Ends::default();
         each_event(container, |task, event| ends.add(task, event))?;
-        (verdict.unmatched, verdict.unmatched_shown) = ends.alone(SHOWN);
+        (verdict.unmatched, verdict.unmatched_shown) = ends.unmatched(SHOWN);
     }
     Ok(verdict)
 }
 
-/// Reads all events of a container, task by task.
-fn each_event(container: &Reader, mut see: impl FnMut(TaskId, &Event)) -> Result<(), SourceError> {
+/// Calls `visit` with every event of a container, task by task.
+fn each_event(container: &Reader, mut visit: impl FnMut(TaskId, &Event)) -> Result<(), SourceError> {
     let name = container.name().unwrap_or("the container");
     for task in 0..container.summaries().len() {
         let mut cursor = container.cursor(task);
@@ -118,12 +119,13 @@ fn each_event(container: &Reader, mut see: impl FnMut(TaskId, &Event)) -> Result
             SourceError { what: format!("{name}{place}: task {task}: {error}; {}", error.remedy) }
         };
         while let Some(event) = cursor.next_event().map_err(failed)? {
-            see(TaskId::at(task), &event);
+            visit(TaskId::at(task), &event);
         }
     }
     Ok(())
 }
 
+/// Replays a program over a network that delivers every message in the cycle in which it is offered.
 fn examine(replay: Replay, nodes: usize, synchronous: bool, wildcards: &Wildcards) -> Result<Verdict, SourceError> {
     let mut replay = replay.with_protocol(Protocol { eager_limit: synchronous.then_some(0) });
     let mut outbox = Outbox::new(nodes);
@@ -164,15 +166,17 @@ fn examine(replay: Replay, nodes: usize, synchronous: bool, wildcards: &Wildcard
 /// Receives from any source, and their possible senders.
 #[derive(Default)]
 struct Wildcards {
+    /// Number of receives from any source.
     count: u64,
-    /// Contexts in which a task receives from any source.
-    open: HashSet<(TaskId, u32)>,
-    /// One sender to a task in a context; `None` if there are several.
+    /// Each task that receives from any source, with the context in which it does.
+    receivers: HashSet<(TaskId, u32)>,
+    /// The sender of the messages to each task in each context; `None` if there are several.
     senders: HashMap<(TaskId, u32), Option<TaskId>>,
 }
 
 impl Wildcards {
-    fn see(&mut self, task: TaskId, event: &Event) {
+    /// Records the sender of a send, or the context of a receive from any source.
+    fn add(&mut self, task: TaskId, event: &Event) {
         match event {
             Event::Send(send) | Event::Isend(send, _) => {
                 let sender = self.senders.entry((send.to, send.tag.context)).or_insert(Some(task));
@@ -182,14 +186,15 @@ impl Wildcards {
             }
             Event::Recv(receive) | Event::Irecv(receive, _) if receive.from.is_none() => {
                 self.count += 1;
-                self.open.insert((task, receive.tag.context()));
+                self.receivers.insert((task, receive.tag.context()));
             }
             _ => {}
         }
     }
 
+    /// Tasks with a receive from any source in a context in which several tasks send to them.
     fn races(&self) -> Vec<TaskId> {
-        let racing = self.open.iter().filter(|place| self.senders.get(place) == Some(&None));
+        let racing = self.receivers.iter().filter(|place| self.senders.get(place) == Some(&None));
         let mut tasks: Vec<TaskId> = racing.map(|(task, _)| *task).collect();
         tasks.sort_unstable();
         tasks.dedup();
@@ -215,7 +220,7 @@ pub fn graph(graph: &Graph) -> Verdict {
                 }
                 trgen::trace::goal::Kind::Recv if node.peer == trgen::trace::goal::ANY => {
                     wildcards.count += 1;
-                    wildcards.open.insert((TaskId::at(rank), 0));
+                    wildcards.receivers.insert((TaskId::at(rank), 0));
                 }
                 _ => {}
             }
@@ -231,7 +236,7 @@ pub fn graph(graph: &Graph) -> Verdict {
         for (rank, operations) in graph.ranks().iter().enumerate() {
             operations.nodes().iter().for_each(|node| ends.add_operation(TaskId::at(rank), node));
         }
-        ends.alone(SHOWN)
+        ends.unmatched(SHOWN)
     } else {
         (remains.unserved + remains.unreceived, remains.waits.iter().take(SHOWN).cloned().collect())
     };

@@ -10,9 +10,9 @@ use crate::tool::{self, Failure};
 
 pub use crate::tool::{Misread, Printed};
 
-/// The tool of the DUMPI library.
+/// The tool of the DUMPI library that prints a trace.
 const TOOL: &str = "dumpi2ascii";
-/// The command line of the tool for the user.
+/// The command with which the user can print a trace.
 const COMMAND: &str = "dumpi2ascii NAME-0000.bin";
 
 /// A trace cannot be printed.
@@ -46,14 +46,14 @@ pub enum PrintError {
     Scratch(io::Error),
 }
 
-/// Prints the DUMPI trace that `path` means (see [`dumpi_binaries`]); `None` if there is none in binary form.
+/// Prints the DUMPI trace to which `path` refers (see [`dumpi_binaries`]); `None` if there is none in binary form.
 ///
 /// # Errors
 /// When the trace is incomplete, `dumpi2ascii` is not on the path, the text cannot be stored, or a file is damaged.
 pub fn print(path: &Path) -> Result<Option<Printed>, PrintError> {
     let Some(binaries) = dumpi_binaries(path)? else { return Ok(None) };
     let mut printed = Printed::new(TOOL, COMMAND, path).map_err(PrintError::Scratch)?;
-    fs::create_dir(printed.path()).map_err(|cause| PrintError::Scratch(tool::at(printed.path(), cause)))?;
+    fs::create_dir(printed.path()).map_err(|cause| PrintError::Scratch(tool::with_path(printed.path(), cause)))?;
     let copy = printed.beside("rank.bin");
     binaries.visit(|rank, place, bytes| {
         let text = printed.file(&format!("rank-{rank:04}.txt"), place);
@@ -62,7 +62,7 @@ pub fn print(path: &Path) -> Result<Option<Printed>, PrintError> {
     Ok(Some(printed))
 }
 
-/// Prints one rank: its file, or a copy if it is in an archive.
+/// Prints one rank into the file `text`: from its own file, or from `copy` if the rank is in an archive.
 fn print_rank(
     binaries: &DumpiBinaries,
     rank: usize,
@@ -89,9 +89,9 @@ fn print_rank(
     })
 }
 
-/// Copies the bytes at `place`; errors of reading and of writing are kept apart.
+/// Copies `bytes`, which come from `place`, to the file `copy`; errors of reading and of writing are kept apart.
 fn unpack(place: &Place, bytes: &mut dyn BufRead, copy: &Path) -> Result<(), PrintError> {
-    let scratch = |cause| PrintError::Scratch(tool::at(copy, cause));
+    let scratch = |cause| PrintError::Scratch(tool::with_path(copy, cause));
     let mut out = File::create(copy).map_err(scratch)?;
     loop {
         let read = match bytes.fill_buf() {

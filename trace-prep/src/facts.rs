@@ -6,12 +6,12 @@ use trgen::Picoseconds;
 use trgen::trace::goal::{Graph, Kind};
 use trgen::trace::program::{Event, Program};
 
-/// Counts of a trace.
+/// Statistics of a trace.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Facts {
-    /// Tasks.
+    /// Number of tasks.
     pub tasks: u64,
-    /// Events or operations by name.
+    /// Number of events or operations by name.
     pub events: BTreeMap<&'static str, u64>,
     /// Messages that the program sent itself.
     pub point_to_point_messages: u64,
@@ -21,9 +21,9 @@ pub struct Facts {
     pub collective_messages: u64,
     /// \[bytes\] Size of these messages.
     pub collective_bytes: u64,
-    /// Messages by size: the key is the power of two at or above the size, 0 for empty ones.
+    /// Number of messages by size \[bytes\]: the key is the power of two at or above the size, 0 for empty ones.
     pub sizes: BTreeMap<u64, u64>,
-    /// Ordered pairs of tasks that exchange messages.
+    /// Number of ordered pairs of tasks that exchange messages.
     pub pairs: u64,
     /// Computing time of all tasks; the unit of a graph is taken as ns.
     pub compute: Picoseconds,
@@ -36,7 +36,8 @@ impl Facts {
         self.point_to_point_messages + self.collective_messages
     }
 
-    fn message(&mut self, bytes: u64, collective: bool) {
+    /// Counts one message.
+    fn count_message(&mut self, bytes: u64, collective: bool) {
         let (messages, sum) = if collective {
             (&mut self.collective_messages, &mut self.collective_bytes)
         } else {
@@ -48,15 +49,15 @@ impl Facts {
         *self.sizes.entry(size).or_default() += 1;
     }
 
-    /// Counts one event.
-    fn event(&mut self, task: u32, event: &Event, pairs: &mut HashSet<(u32, u32)>) {
+    /// Counts one event of a task; a send adds its pair of tasks to `pairs`.
+    fn count_event(&mut self, task: u32, event: &Event, pairs: &mut HashSet<(u32, u32)>) {
         let name = match event {
             Event::Compute(time) => {
                 self.compute.0 = self.compute.0.saturating_add(time.0);
                 "compute"
             }
             Event::Send(send) | Event::Isend(send, _) => {
-                self.message(send.bytes, send.tag.is_collective());
+                self.count_message(send.bytes, send.tag.is_collective());
                 pairs.insert((task, send.to.0));
                 if matches!(event, Event::Send(_)) { "send" } else { "isend" }
             }
@@ -76,7 +77,7 @@ pub fn program(program: &Program) -> Facts {
     let mut facts = Facts { tasks: program.tasks.len() as u64, ..Facts::default() };
     let mut pairs = HashSet::new();
     for (task, events) in (0..).zip(&program.tasks) {
-        events.iter().for_each(|event| facts.event(task, event, &mut pairs));
+        events.iter().for_each(|event| facts.count_event(task, event, &mut pairs));
     }
     facts.pairs = pairs.len() as u64;
     facts
@@ -91,7 +92,7 @@ pub fn graph(graph: &Graph) -> Facts {
         for node in operations.nodes() {
             let name = match node.kind {
                 Kind::Send => {
-                    facts.message(node.size, false);
+                    facts.count_message(node.size, false);
                     pairs.insert((rank, node.peer));
                     "send"
                 }

@@ -17,7 +17,7 @@ pub fn csv(matrix: &Matrix, out: impl Write) -> io::Result<()> {
     writer.flush()
 }
 
-/// \[px\] Side of the matrix, and length of its scale.
+/// \[px\] Side of the matrix, and length of the scale below it.
 const SIDE: f64 = 640.0;
 
 /// Number of colours drawn in the scale.
@@ -29,11 +29,12 @@ const STEPS: usize = 64;
 /// # Errors
 /// When writing fails.
 pub fn svg(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
+    /// Largest number of cells per row.
     const CELLS: usize = 256;
     let per_cell = matrix.tasks().div_ceil(CELLS).max(1);
     let cells = matrix.tasks().div_ceil(per_cell).max(1);
     let grouped = matrix.grouped(per_cell);
-    let scale = Scale::of(grouped.pairs().iter().map(|pair| pair.bytes));
+    let scale = Scale::covering(grouped.pairs().iter().map(|pair| pair.bytes));
     let size = SIDE / cells as f64;
     let (width, height) = (SIDE + 100.0, SIDE + 180.0);
     writeln!(
@@ -84,11 +85,12 @@ struct Scale {
 }
 
 impl Scale {
-    /// The scale of these cells; `None` if all are empty.
-    fn of(bytes: impl Iterator<Item = u64> + Clone) -> Option<Self> {
+    /// The scale that covers the traffic of these cells; `None` without cells.
+    fn covering(bytes: impl Iterator<Item = u64> + Clone) -> Option<Self> {
         Some(Self { least: bytes.clone().min()?, most: bytes.max()? })
     }
 
+    /// Position of a value on the scale: 0 for the least, 1 for the most traffic.
     fn share(self, bytes: u64) -> f64 {
         let log = |bytes: u64| (bytes.max(1) as f64).ln();
         let span = log(self.most) - log(self.least);
@@ -104,7 +106,7 @@ impl Scale {
     /// Draws the scale with its values below the matrix.
     fn draw(self, per_cell: usize, out: &mut dyn Write) -> io::Result<()> {
         let top = SIDE + 50.0;
-        // A single value has one shade.
+        // A scale of a single value is drawn as one shade at the right end.
         let (from, steps) = if self.share(self.least) < 1.0 { (0.0, STEPS) } else { (SIDE * 0.9, 1) };
         let step = (SIDE - from) / steps as f64;
         for number in 0..steps {
@@ -137,10 +139,10 @@ mod tests {
 
     #[test]
     fn shades_go_by_factors() {
-        let scale = Scale::of([400u64, 4, 40].into_iter()).unwrap();
+        let scale = Scale::covering([400u64, 4, 40].into_iter()).unwrap();
         assert_eq!((scale.share(4), scale.share(400), scale.middle()), (0.0, 1.0, 40));
         assert!((scale.share(40) - 0.5).abs() < 1e-9);
-        assert_eq!(Scale::of([].into_iter()), None);
+        assert_eq!(Scale::covering([].into_iter()), None);
         // One size, including messages of zero bytes.
         assert_eq!(Scale { least: 8, most: 8 }.share(8), 1.0);
         assert_eq!((Scale { least: 0, most: 9 }.share(0), Scale { least: 0, most: 9 }.middle()), (0.0, 3));

@@ -12,10 +12,10 @@ use crate::{dumpi, otf2, tool};
 /// A trace cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Its reader rejects it.
+    /// The reader of its format rejects the trace.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// Its own tool did not print it, or the text cannot be read.
+    /// The tool of its format did not print the trace, or the text cannot be read.
     #[error("{what}")]
     Printed {
         /// The fault.
@@ -55,7 +55,7 @@ impl From<otf2::PrintError> for OpenError {
         let what = error.to_string();
         match error {
             PrintError::NotRun { cause, .. } => {
-                let first = startable(&cause, "install the tools of OTF2 (Debian: otf2-tools)");
+                let first = start_remedy(&cause, "install the tools of OTF2 (Debian: otf2-tools)");
                 let remedy = format!("{first}, or print it elsewhere: otf2-print -A FILE > TRACE.txt");
                 Self::Printed { what, remedy: remedy.into(), no_room: false }
             }
@@ -72,7 +72,7 @@ impl From<dumpi::PrintError> for OpenError {
         match error {
             PrintError::Read(error) => error.into(),
             PrintError::NotRun { cause, .. } => {
-                let first = startable(&cause, "install the tools of DUMPI (sst-dumpi)");
+                let first = start_remedy(&cause, "install the tools of DUMPI (sst-dumpi)");
                 let elsewhere = "or print each rank elsewhere: dumpi2ascii NAME-0000.bin > NAME-0000.txt and so on; the \
                                  folder of the texts can be imported";
                 Self::Printed { what, remedy: phrase!["{first}, {elsewhere}"], no_room: false }
@@ -83,11 +83,13 @@ impl From<dumpi::PrintError> for OpenError {
     }
 }
 
+/// Remedy for a trace that its tool rejects.
 const REFUSED: &str = "the file may be damaged or cut short, or the tool older than it: print it by hand to see more";
+/// Remedy for a text that cannot be stored.
 const NO_ROOM: &str = "make room there, or set TMPDIR to a folder where you may write, with room";
 
 /// The remedy for a tool that cannot be run: `install` if it is missing.
-fn startable(cause: &io::Error, install: &'static str) -> &'static str {
+fn start_remedy(cause: &io::Error, install: &'static str) -> &'static str {
     match cause.kind() {
         ErrorKind::NotFound => install,
         _ => "see to it that the tool on your PATH can be run",

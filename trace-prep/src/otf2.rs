@@ -10,9 +10,9 @@ pub use crate::tool::{Misread, Printed};
 
 /// First bytes of an archive's anchor file.
 const MAGIC: &[u8] = b"\x03BOTF2";
-/// The tool of the OTF2 library.
+/// The tool of the OTF2 library that prints an archive.
 const TOOL: &str = "otf2-print";
-/// The command line of the tool for the user.
+/// The command with which the user can print an archive.
 const COMMAND: &str = "otf2-print -A ARCHIVE.otf2";
 
 /// An archive cannot be printed.

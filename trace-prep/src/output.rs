@@ -57,7 +57,8 @@ impl OutputError {
     }
 }
 
-fn of(path: &Path) -> impl Fn(WriteError) -> OutputError {
+/// Converts an error of writing to one that names the output path.
+fn at_path(path: &Path) -> impl Fn(WriteError) -> OutputError {
     move |error| {
         let path = path.to_owned();
         match error {
@@ -96,6 +97,7 @@ pub fn check(path: &Path) -> Result<(), OutputError> {
     File::create_new(&probe).and_then(|_| fs::remove_file(&probe)).map_err(refused)
 }
 
+/// The temporary name under which a file or folder is written: hidden, in the same folder.
 fn temporary(path: &Path) -> PathBuf {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     path.with_file_name(format!(".{name}.{}.partial", std::process::id()))
@@ -120,7 +122,7 @@ pub fn file(
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
-    written.map_err(of(path))
+    written.map_err(at_path(path))
 }
 
 /// Fills a new folder with `write`; on an error no folder is left.
@@ -138,5 +140,5 @@ pub fn folder(path: &Path, write: impl FnOnce(&Path) -> Result<(), WriteError>) 
     if written.is_err() {
         let _ = fs::remove_dir_all(&temporary);
     }
-    written.map_err(of(path))
+    written.map_err(at_path(path))
 }

@@ -14,7 +14,7 @@ const SOURCES: [(&str, &str); 3] = [
     ("unfollowed.h", include_str!("../recorder/unfollowed.h")),
 ];
 
-/// The profiling library.
+/// File name of the profiling library.
 const LIBRARY: &str = "librecorder.so";
 
 /// An empty file that a rank creates in the folder of the logs when it meets an unsupported call.
@@ -71,7 +71,7 @@ impl RecordError {
 }
 
 /// Adds the path to an error.
-fn file<T>(path: &Path, result: io::Result<T>) -> Result<T, RecordError> {
+fn with_path<T>(path: &Path, result: io::Result<T>) -> Result<T, RecordError> {
     result.map_err(|error| RecordError::File { path: path.to_owned(), error })
 }
 
@@ -84,10 +84,10 @@ pub fn record(folder: &Path, compiler: &str, command: &[OsString]) -> Result<Exi
     let library = folder.join(LIBRARY);
     for (name, text) in SOURCES {
         let path = folder.join(name);
-        file(&path, std::fs::write(&path, text))?;
+        with_path(&path, std::fs::write(&path, text))?;
     }
     let start = |program: OsString| move |error| RecordError::Start { program, error };
-    // If dlsym is not in the C library itself, it is in libdl.
+    // The recorder calls dlsym, which older C libraries have in libdl.
     let built = Command::new(compiler)
         .args(["-shared", "-fPIC", "-pthread", "-O1", "-o"])
         .args([&library, &folder.join(SOURCES[0].0)])
@@ -98,7 +98,7 @@ pub fn record(folder: &Path, compiler: &str, command: &[OsString]) -> Result<Exi
         let output = String::from_utf8_lossy(&built.stderr).trim_end().to_owned();
         return Err(RecordError::Compile { compiler: compiler.to_owned(), output });
     }
-    let folder = file(folder, std::path::absolute(folder))?;
+    let folder = with_path(folder, std::path::absolute(folder))?;
     let mut preload = OsString::from(folder.join(LIBRARY));
     // Other preloaded libraries are kept.
     if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
@@ -112,9 +112,9 @@ pub fn record(folder: &Path, compiler: &str, command: &[OsString]) -> Result<Exi
         .env("TRACE_PREP_RECORD", &folder)
         .status()
         .map_err(start(program))?;
-    let ours = SOURCES.iter().map(|(name, _)| *name).chain([LIBRARY]).map(|name| folder.join(name));
-    for path in ours {
-        file(&path, std::fs::remove_file(&path))?;
+    let our_files = SOURCES.iter().map(|(name, _)| *name).chain([LIBRARY]).map(|name| folder.join(name));
+    for path in our_files {
+        with_path(&path, std::fs::remove_file(&path))?;
     }
     let _ = std::fs::remove_file(folder.join(REFUSED));
     if !folder.join("rank-0.txt").exists() {

@@ -15,20 +15,20 @@ use trgen::trace::formats::{Fault, Place, ReadError};
 /// Why a tool did not print.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// It cannot be run, most often because it is missing.
+    /// The tool cannot be run, most often because it is missing.
     NotRun(io::Error),
-    /// It rejected its input; its last message.
+    /// The tool rejected its input; the last line that it printed on stderr.
     Refused(String),
-    /// Its text cannot be stored; the error names the file.
+    /// The output of the tool cannot be stored; the error names the file.
     Scratch(io::Error),
 }
 
 /// Runs `tool` with `arguments`, with its output in the file `out`.
 pub(crate) fn print(tool: &str, arguments: &[&OsStr], out: &Path) -> Result<(), Failure> {
-    let scratch = |cause| Failure::Scratch(at(out, cause));
+    let scratch = |cause| Failure::Scratch(with_path(out, cause));
     let mut text = File::create(out).map_err(scratch)?;
-    let mut said = tempfile::tempfile().map_err(Failure::Scratch)?;
-    let stderr = said.try_clone().map_err(Failure::Scratch)?;
+    let mut errors = tempfile::tempfile().map_err(Failure::Scratch)?;
+    let stderr = errors.try_clone().map_err(Failure::Scratch)?;
     let mut child = Command::new(tool)
         .args(arguments)
         .stdin(Stdio::null())
@@ -36,45 +36,48 @@ pub(crate) fn print(tool: &str, arguments: &[&OsStr], out: &Path) -> Result<(), 
         .stderr(stderr)
         .spawn()
         .map_err(Failure::NotRun)?;
-    // Written here and not by the tool, which may not check for a full disk.
-    let kept = child.stdout.take().map_or(Ok(0), |mut printed| io::copy(&mut printed, &mut text));
-    if kept.is_err() {
-        // Its output is not read any more; if it has ended by itself, there is nothing to end.
+    // The output is written here and not by the tool, which may not notice a full disk.
+    let copied = child.stdout.take().map_or(Ok(0), |mut printed| io::copy(&mut printed, &mut text));
+    if copied.is_err() {
+        // Nothing reads the output of the tool any more. An error means that the tool has already ended.
         let _ = child.kill();
     }
     let status = child.wait().map_err(Failure::NotRun)?;
-    kept.map_err(scratch)?;
+    copied.map_err(scratch)?;
     if status.success() {
         return Ok(());
     }
     let mut bytes = Vec::new();
-    said.rewind().and_then(|()| said.read_to_end(&mut bytes)).map_err(Failure::Scratch)?;
-    let said = String::from_utf8_lossy(&bytes);
-    let last = said.lines().rev().find(|line| !line.trim().is_empty());
+    errors.rewind().and_then(|()| errors.read_to_end(&mut bytes)).map_err(Failure::Scratch)?;
+    let errors = String::from_utf8_lossy(&bytes);
+    let last = errors.lines().rev().find(|line| !line.trim().is_empty());
     Err(Failure::Refused(last.map_or_else(|| format!("no reason given ({status})"), str::to_owned)))
 }
 
-/// An error with the name of its file.
-pub(crate) fn at(path: &Path, cause: io::Error) -> io::Error {
+/// Adds the path of the file to an error.
+pub(crate) fn with_path(path: &Path, cause: io::Error) -> io::Error {
     io::Error::new(cause.kind(), format!("{cause} at path {path:?}"))
 }
 
 /// A trace as text, in a folder that is removed with this value.
 #[derive(Debug)]
 pub struct Printed {
+    /// The folder that contains the text.
     scratch: TempDir,
+    /// Name of the tool.
     tool: &'static str,
     /// The command line of the tool for the user.
     command: &'static str,
     /// The path given by the user.
     given: PathBuf,
+    /// The file or folder of the text.
     text: PathBuf,
     /// The origin of each file of the text, if it is not the path given by the user.
     origins: HashMap<PathBuf, Place>,
 }
 
 impl Printed {
-    /// A folder for the text of `given`.
+    /// An empty folder for the text printed from the path `given`.
     pub(crate) fn new(tool: &'static str, command: &'static str, given: &Path) -> io::Result<Self> {
         let scratch = tempfile::tempdir()?;
         let text = scratch.path().join("text");
@@ -87,24 +90,24 @@ impl Printed {
         &self.text
     }
 
-    /// A file beside the text.
+    /// The path of a file beside the text.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.scratch.path().join(name)
     }
 
-    /// A file of the text, printed from `origin`.
+    /// The path of a file of the text, to be printed from `origin`.
     pub(crate) fn file(&mut self, name: &str, origin: &Place) -> PathBuf {
         let path = self.text.join(name);
         self.origins.insert(path.clone(), origin.clone());
         path
     }
 
-    /// The fault of the text, in terms of its origin: the text is gone when the user looks for it.
+    /// Restates an error in the text as one in its origin, since the user never sees the text.
     #[must_use]
     pub fn misread(&self, error: ReadError) -> Misread {
         let own = phrase!["to see the text, run `", self.command, "`"];
         let remedy = match *error.fault {
-            // Their remedies refer to files that the user gave.
+            // The remedies of these faults refer to files of the user, not to printed text.
             Fault::SeveralTraces { .. }
             | Fault::UnknownFormat { .. }
             | Fault::NoTrace { .. }
@@ -114,12 +117,13 @@ impl Printed {
         };
         let place = match *error.fault {
             Fault::Option(_) => self.given.display().to_string(),
-            _ => self.whose(&error.place),
+            _ => self.describe_origin(&error.place),
         };
         Misread { place, fault: error.fault, remedy }
     }
 
-    fn whose(&self, place: &Place) -> String {
+    /// The origin of a place in the text, for the user.
+    fn describe_origin(&self, place: &Place) -> String {
         let given = || self.given.display().to_string();
         let origin = self.origins.get(&place.path).map_or_else(given, Place::to_string);
         let line = place.line.map_or_else(String::new, |line| format!(", line {line}"));

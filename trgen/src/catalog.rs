@@ -22,8 +22,8 @@ pub struct Component {
     pub source: &'static str,
 }
 
-/// Defines a family of components without parameters: an enum, its table of [`Component`]s, `ALL` with the names, and the
-/// parser, from one row for each. The definition of a row is also the documentation of its variant.
+/// Defines a family of components without parameters: an enum, its table of [`Component`]s, `ALL` with the names, and
+/// the parser, from one row for each. The definition of a row is also the documentation of its variant.
 #[macro_export]
 macro_rules! choices {
     (
@@ -73,7 +73,7 @@ macro_rules! choices {
 pub struct Parameter {
     /// The name that the user writes.
     pub name: &'static str,
-    /// What it is, with its unit; settings stand in braces ([`Phrase::of_template`]).
+    /// What the parameter is, with its unit; settings stand in braces ([`Phrase::of_template`]).
     pub about: &'static str,
     /// Permitted values, in readable form: `1..`, `0..=1`, `power of two`.
     pub range: &'static str,
@@ -95,9 +95,9 @@ pub enum ErrorKind {
     Meaningless,
     /// Two settings, or a setting and the network, exclude each other.
     Conflict,
-    /// It is meaningful, but not implemented for this case.
+    /// The value is meaningful, but not implemented for this case.
     Unsupported,
-    /// More than can be stored or counted.
+    /// The value asks for more than can be stored or counted.
     TooLarge,
     /// A file that cannot be read, or has other contents than expected.
     Unreadable,
@@ -136,16 +136,24 @@ pub enum Allowed {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct SpecError {
+    /// What is wrong.
     what: Phrase,
+    /// What the user can do.
     remedy: Phrase,
+    /// The same facts as data, for programs.
     about: Box<About>,
 }
 
+/// The facts of an error. Boxed, to keep results small.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct About {
+    /// What the error is about.
     subject: Subject,
+    /// The kind of the error.
     kind: ErrorKind,
+    /// The value that the user gave, if a single value is wrong.
     given: Option<String>,
+    /// What would have been accepted.
     allowed: Option<Allowed>,
 }
 
@@ -283,8 +291,8 @@ impl SpecError {
     }
 }
 
-/// What may have been meant by an unknown name. [Displayed](fmt::Display), it asks whether it was one of the nearest names,
-/// or lists all of them.
+/// What may have been meant by an unknown name. [Displayed](fmt::Display), it asks whether it was one of the nearest
+/// names, or lists all of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Suggestion {
     /// The nearest names, the very nearest first; at most three, and empty if none is near.
@@ -309,6 +317,7 @@ impl fmt::Display for Suggestion {
 /// The known names that are nearest to an unknown one.
 #[must_use]
 pub fn suggestion(name: &str, known: &[&str]) -> Suggestion {
+    /// Largest number of nearest names.
     const MOST: usize = 3;
     let mut near: Vec<(usize, &str)> = known
         .iter()

@@ -81,7 +81,7 @@ impl std::fmt::Display for Place {
 /// The first message in which two runs differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Difference {
-    /// Its position among all messages.
+    /// Position of the message among all messages generated.
     pub index: usize,
     /// The message of the instance driven by `next`, and its cycle.
     pub expected: Option<(Cycle, Message)>,
@@ -149,7 +149,7 @@ pub enum Violation {
     Repeated {
         /// Situation of the violation.
         at: Box<Place>,
-        /// The later one.
+        /// The later of the two messages.
         message: Message,
     },
     /// The source panicked; the outbox panics when the address of a message is not a node.

@@ -8,6 +8,7 @@ use crate::units::NodeId;
 /// leaf switches of trees. Traffic knows nothing else of a topology (wrap-around, directions, links).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Geometry {
+    /// Sizes, dimension 0 first.
     sizes: Vec<u32>,
     /// Number of consecutive nodes that share a leaf switch; 1 if there are no leaf switches.
     leaf: u32,
@@ -22,8 +23,8 @@ impl Geometry {
         (nodes > 0 && !sizes.is_empty()).then(|| Self { sizes: sizes.to_vec(), leaf: 1 })
     }
 
-    /// The same nodes as endpoints of a tree, `leaf` consecutive ones per switch. `None` if `leaf` does not divide the
-    /// number of nodes.
+    /// The same nodes as endpoints of a tree, with `leaf` consecutive nodes per leaf switch. `None` if `leaf` does not
+    /// divide the number of nodes.
     #[must_use]
     pub fn with_leaf(self, leaf: u32) -> Option<Self> {
         let fits = leaf > 0 && self.nodes().is_multiple_of(leaf as usize);

@@ -1,8 +1,8 @@
 //! Texts in which settings are data.
 //!
-//! Errors, warnings and notes name settings (`vcs`, `load`) that a user writes in one way on a command line, in another one
-//! in a file, and that a program sets as fields. A [`Phrase`] keeps them as pieces of their own, and a [`Notation`] writes
-//! them where it is shown.
+//! Errors, warnings and notes name settings (`vcs`, `load`) that a user writes in one way on a command line and in
+//! another in a file, and that a program sets as fields. A [`Phrase`] keeps settings apart from words. A [`Notation`]
+//! writes the settings when the phrase is shown.
 //!
 //! Decision: docs/decisions/0126-errors-are-data.md.
 //!
@@ -36,7 +36,7 @@ pub trait Notation {
     fn setting(&self, key: &str, value: Option<&str>) -> String;
 }
 
-/// `vcs 3`: for a reader of whom nothing is known.
+/// Writes a setting as `vcs 3`, without the syntax of a command line or a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain;
 
@@ -54,8 +54,8 @@ pub struct Phrase {
 }
 
 impl Phrase {
-    /// A text that names settings in braces, as tables of components do: `its share of {load}`. Braces around anything but
-    /// lower-case letters and dashes are plain words.
+    /// A text that names settings in braces, as tables of components do: `its share of {load}`. Braces around anything
+    /// but lower-case letters and dashes are plain words.
     #[must_use]
     pub fn of_template(text: &'static str) -> Self {
         let mut phrase = Self::default();
@@ -104,13 +104,13 @@ impl Phrase {
         }
     }
 
-    /// Its pieces.
+    /// The pieces of the phrase.
     #[must_use]
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
-    /// The keys of the settings that it names, in their order.
+    /// The keys of the settings in the phrase, in their order.
     pub fn settings(&self) -> impl Iterator<Item = &'static str> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Words(_) => None,
@@ -118,7 +118,7 @@ impl Phrase {
         })
     }
 
-    /// True if there is nothing in it.
+    /// True for a phrase without pieces.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
@@ -178,8 +178,9 @@ impl From<&Suggestion> for Phrase {
     }
 }
 
-/// A [`Phrase`] of pieces that are separated by commas: words as [`format!`](std::format) takes them, in
-/// parentheses if arguments stand behind them; a setting as `["vcs"]`, or with a value as `["vcs" => 3]`; anything else that can become a phrase.
+/// A [`Phrase`] of pieces separated by commas. A piece is a format string of [`format!`](std::format), in parentheses
+/// together with its arguments if it has any; a setting as `["vcs"]`, or with a value as `["vcs" => 3]`; or anything
+/// else that can become a phrase.
 #[macro_export]
 macro_rules! phrase {
     (@add $phrase:ident;) => {};

@@ -51,6 +51,7 @@ pub const fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// 2^64 divided by the golden ratio, as in SplitMix64.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// An order-sensitive hash of two words.

@@ -8,7 +8,7 @@
 //! 2. offers every message of the [`Outbox`] to the network: first those refused before, then the new ones, each node's
 //!    messages in the order in which they were generated;
 //! 3. lets the network simulate the cycle;
-//! 4. passes this cycle's notices to the source: [`TrGen::sent`] for every message that has left the source's hands,
+//! 4. passes this cycle's notices to the source: [`TrGen::sent`] for every message that the node has sent completely,
 //!    [`TrGen::delivered`] for every message that has arrived in full, and [`TrGen::dropped`] for every message that
 //!    is lost.
 //!
@@ -16,8 +16,8 @@
 //! skipped; `next` therefore distinguishes three cases:
 //!
 //! - [`Next::At`]: call `generate` in this cycle, and not before (an earlier call must do no harm);
-//! - [`Next::Waiting`]: nothing to generate until a message is sent, delivered or lost. If the network is empty too, nothing
-//!   will ever happen again: the run ends as a **deadlock of the traffic**, and [`TrGen::waits`] explains it;
+//! - [`Next::Waiting`]: nothing to generate until a message is sent, delivered or lost. If the network is empty too,
+//!   nothing will ever happen again: the run ends as a **deadlock of the traffic**, and [`TrGen::waits`] explains it;
 //! - [`Next::Done`]: nothing more will be generated, whatever is delivered.
 //!
 //! # Back-pressure
@@ -47,7 +47,7 @@ use std::collections::VecDeque;
 use crate::message::{Delivery, Message};
 use crate::units::{Cycle, NodeId, Picoseconds};
 
-/// When to call a source next.
+/// When to call [`TrGen::generate`] next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
     /// In this cycle. Never a cycle for which [`TrGen::generate`] has already been called.
@@ -58,24 +58,24 @@ pub enum Next {
     Done,
 }
 
-/// What holds a party back.
+/// Why a party waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum WaitCause {
-    /// A message has to come.
+    /// It waits for a message to arrive.
     Message,
-    /// A message of its own has to be received first (rendezvous).
+    /// It waits until its own message is received (rendezvous).
     Receiver,
-    /// The network has to take a message.
+    /// It waits until the network accepts its message.
     Network,
-    /// A message that the network has lost.
+    /// It waits for a message that the network has lost.
     Loss,
 }
 
 /// A party that waits. [Displayed](std::fmt::Display) by its text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wait {
-    /// What holds it back.
+    /// Why it waits.
     pub cause: WaitCause,
     /// Who waits for what, in a line.
     pub text: String,
@@ -119,12 +119,12 @@ pub trait TrGen: Send {
     /// When the source cannot go on; the run then ends with partial results.
     fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError>;
 
-    /// The last packet of `message` has entered the source buffer in cycle `now`: the sender may go on.
+    /// Called when the last packet of `message` has entered the source buffer in cycle `now`: the sender may go on.
     fn sent(&mut self, now: Cycle, message: &Message);
 
-    /// Congestion control forbids generation in cycle `now`: takes back a message that has just been generated, as if
-    /// it had not been drawn, and returns true. A source whose messages must be sent in any case returns false; they
-    /// wait at the interface of their node.
+    /// Called when congestion control forbids generation in cycle `now`. Takes back a message that has just been
+    /// generated, as if it had not been drawn, and returns true. A source whose messages must be sent in any case
+    /// returns false; they wait at the interface of their node.
     fn take_back(&mut self, _now: Cycle, _message: &Message) -> bool {
         false
     }
@@ -138,11 +138,11 @@ pub trait TrGen: Send {
         Ok(())
     }
 
-    /// A message has arrived in full in cycle `now`.
+    /// Called when a message has arrived in full in cycle `now`.
     fn delivered(&mut self, now: Cycle, delivery: &Delivery);
 
-    /// The network has lost a message in cycle `now`, at its injection or later: it will never be delivered. It has
-    /// been reported as [sent](Self::sent) before.
+    /// Called when the network has lost a message in cycle `now`, at its injection or later: it will never be
+    /// delivered. The network has reported it as [sent](Self::sent) before.
     fn dropped(&mut self, now: Cycle, message: &Message);
 
     /// When to call [`generate`](Self::generate) next.
@@ -208,24 +208,24 @@ pub struct TaskActivity {
     pub node: NodeId,
     /// Its state.
     pub state: TaskState,
-    /// Events begun.
+    /// Number of events begun.
     pub done: u64,
-    /// Events in its program.
+    /// Number of events in its program.
     pub events: u64,
-    /// \[bytes\] Sent so far.
+    /// \[bytes\] Total size of the messages sent so far.
     pub sent_bytes: u64,
 }
 
 /// Progress of several applications. Every job is counted once: as future, waiting, running, or ended.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct JobsActivity {
-    /// Jobs that have not arrived yet.
+    /// Number of jobs that have not arrived yet.
     pub coming: usize,
-    /// Jobs that wait for nodes.
+    /// Number of jobs that wait for nodes.
     pub waiting: usize,
-    /// Jobs that run.
+    /// Number of jobs that run.
     pub running: usize,
-    /// Jobs that have ended.
+    /// Number of jobs that have ended.
     pub ended: usize,
     /// The running jobs, in order of their start; if none is running, those that ended last.
     pub listed: Vec<JobActivity>,
@@ -255,11 +255,11 @@ pub struct GuestActivity {
     pub connected: bool,
     /// \[ps\] The last known value of its clock.
     pub clock: Picoseconds,
-    /// Messages injected.
+    /// Number of messages injected.
     pub injected: u64,
-    /// Notices (deliveries and completed sends) passed to it.
+    /// Number of notices (deliveries and completed sends) passed to it.
     pub notices: u64,
-    /// Messages handed over late.
+    /// Number of messages that it handed over after their injection time.
     pub late: u64,
 }
 
@@ -302,7 +302,7 @@ impl Outbox {
         self.fresh.is_empty() && self.waiting.is_empty()
     }
 
-    /// Messages waiting, over all nodes.
+    /// Number of messages waiting, over all nodes.
     #[must_use]
     pub fn len(&self) -> usize {
         let refused = self.waiting.iter().map(|&node| self.refused[node as usize].len()).sum::<usize>();
@@ -366,7 +366,7 @@ mod tests {
             let mut refused = [false; NODES];
             out.offer(|message| {
                 let node = message.source.index();
-                assert!(!refused[node], "who was refused waits for the next time");
+                assert!(!refused[node], "a node whose message was refused waits for the next call");
                 assert_eq!(queues[node].front(), Some(&message));
                 if draw(2) == 0 {
                     refused[node] = true;

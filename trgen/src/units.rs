@@ -130,6 +130,7 @@ impl Picoseconds {
         self.0 as f64 * 1e-12
     }
 }
+
 /// An exact decimal number: `digits` divided by `ticks`, which is a power of ten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decimal {
@@ -139,11 +140,12 @@ pub struct Decimal {
     pub ticks: u64,
 }
 
-/// Maximum number of decimals of a [`Decimal`]: 2^64 ticks are hours then.
+/// Maximum number of decimals of a [`Decimal`]. If the number is a time in ns, a clock of 64 bits that counts ticks of
+/// 10^-6 ns then lasts for hours.
 pub const DECIMALS: usize = 6;
 
 impl Decimal {
-    /// The maximum: sums over a run still fit 64 bits.
+    /// The largest number. Sums of such numbers over a run still fit 64 bits.
     pub const MOST: u64 = 1 << 40;
 
     /// A whole number.
@@ -171,7 +173,7 @@ impl Decimal {
         Some(Self { digits: whole * ticks + rest, ticks })
     }
 
-    /// The number in units of a multiple of its ticks.
+    /// The number in units of 1/`ticks`, where `ticks` is a multiple of the denominator of this number.
     #[must_use]
     pub const fn counted_in(self, ticks: u64) -> u64 {
         self.digits * (ticks / self.ticks)

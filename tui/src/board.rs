@@ -42,35 +42,36 @@ impl Board {
         (Self(sender), events)
     }
 
-    /// A point starts. Returns the feed for its snapshots, and the commands that it must obey. The sender of commands
-    /// is dropped when the viewers have gone.
+    /// Reports that a point starts. Returns the feed for its snapshots, and the commands that it must obey. The sender
+    /// of commands is dropped when the viewers have gone.
     #[must_use]
     pub fn begin(&self, point: usize, about: About) -> (Arc<Feed>, Receiver<Command>) {
         let feed = Feed::new();
         let (commands, orders) = channel();
-        // Request a snapshot, so that progress is shown from the start.
+        // The first snapshot is requested at once, so that progress is shown from the start.
         feed.ask();
-        self.tell(Event::Began(point, Some(Run { about: Arc::new(about), feed: Arc::clone(&feed), commands })));
+        self.send(Event::Began(point, Some(Run { about: Arc::new(about), feed: Arc::clone(&feed), commands })));
         (feed, orders)
     }
 
-    /// A point starts that cannot be viewed.
+    /// Reports the start of a point that cannot be viewed.
     pub fn begin_unseen(&self, point: usize) {
-        self.tell(Event::Began(point, None));
+        self.send(Event::Began(point, None));
     }
 
-    /// A point has ended in this state.
+    /// Reports that a point has ended in this state.
     pub fn became(&self, point: usize, state: PointState) {
-        self.tell(Event::Became(point, state));
+        self.send(Event::Became(point, state));
     }
 
     /// Adds a log line.
     pub fn say(&self, line: impl Into<String>) {
-        self.tell(Event::Said(line.into()));
+        self.send(Event::Said(line.into()));
     }
 
-    fn tell(&self, event: Event) {
-        // Receiver gone: ignore.
+    /// Sends an event to the viewers, if there are any.
+    fn send(&self, event: Event) {
+        // An error means that the viewers have gone.
         let _ = self.0.send(event);
     }
 }

@@ -65,8 +65,8 @@ pub enum Ending {
     Lost(String),
 }
 
-/// Shows a run until the user leaves, the source is over, or `stop` becomes true. If the run is one of this process,
-/// its end is then awaited, which the source reports.
+/// Shows a run until the user leaves, the source is over, or `stop` becomes true. A run of this process is shown until
+/// its source reports the end, also after `stop` has become true.
 ///
 /// # Errors
 /// When the terminal fails.
@@ -117,7 +117,7 @@ pub fn show(app: &mut App, source: &mut dyn Source, stop: &AtomicBool) -> io::Re
         }
         let mut patience = TICK;
         while event::poll(patience)? {
-            // Not zero: the terminal would not be polled.
+            // With a timeout of zero the terminal would not be polled.
             patience = Duration::from_millis(1);
             match event::read()? {
                 Event::Key(key) => {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::view::Snapshot;
 
-/// Log lines in a snapshot.
+/// Largest number of log lines in a snapshot.
 const LOG_LINES: usize = 200;
 
 /// The latest snapshot, and a flag that requests a newer one. Shared by the simulator and all viewers.
@@ -16,17 +16,22 @@ const LOG_LINES: usize = 200;
 /// replaces the latest snapshot whether or not it has been read.
 #[derive(Debug, Default)]
 pub struct Feed {
+    /// True if a snapshot has been requested since the last one.
     wanted: AtomicBool,
     latest: Mutex<Latest>,
+    /// Notified of every snapshot and of the end.
     changed: Condvar,
 }
 
+/// The latest snapshot, the log and the state of the feed.
 #[derive(Debug, Default)]
 struct Latest {
     /// Number of snapshots so far, which identifies the latest one.
     number: u64,
     snapshot: Option<Arc<Snapshot>>,
+    /// The last lines of the log.
     log: VecDeque<String>,
+    /// True if no snapshot will follow.
     closed: bool,
 }
 
@@ -37,8 +42,9 @@ impl Feed {
         Arc::default()
     }
 
+    /// Locks the latest snapshot.
     fn latest(&self) -> MutexGuard<'_, Latest> {
-        // The contents are consistent at any moment: a thread that panicked has left nothing half done.
+        // A thread that has panicked leaves the contents consistent: they are consistent after each statement.
         self.latest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -42,6 +42,7 @@ pub enum StreamError {
     },
 }
 
+/// The first line of a stream.
 #[derive(Serialize, Deserialize)]
 struct Opening<A> {
     format: String,
@@ -65,6 +66,7 @@ pub fn write_snapshot(out: &mut dyn Write, snapshot: &Snapshot) -> io::Result<()
     write_line(out, snapshot)
 }
 
+/// Writes a value as a line of JSON.
 fn write_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
@@ -75,7 +77,9 @@ fn write_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
 pub struct Reader<R> {
     input: R,
     about: About,
+    /// Number of lines read.
     line: u64,
+    /// The latest line; kept for its memory.
     text: Vec<u8>,
 }
 
@@ -143,7 +147,8 @@ impl<R: BufRead> Reader<R> {
     }
 }
 
-/// Reads a full line; false at the end. A last line without its line end has been truncated, and is ignored.
+/// Reads a complete line. Returns false at the end of the stream. A last line without a line end has been truncated,
+/// and is ignored.
 fn next_line(input: &mut impl BufRead, text: &mut Vec<u8>, line: u64) -> Result<bool, StreamError> {
     text.clear();
     input.by_ref().take(LONGEST).read_until(b'\n', text)?;

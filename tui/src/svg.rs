@@ -13,6 +13,7 @@ use crate::screens;
 const CELL: (usize, usize) = (9, 18);
 /// \[pixels\] Margin on all sides.
 const MARGIN: usize = 8;
+/// Default colours of the background and of text.
 const BACKGROUND: &str = "#16161c";
 const FOREGROUND: &str = "#d8d8de";
 
@@ -38,13 +39,14 @@ pub fn svg(buffer: &Buffer) -> String {
          <rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"{BACKGROUND}\"/>"
     );
     for y in 0..rows {
-        row(buffer, y, columns, &mut out);
+        write_row(buffer, y, columns, &mut out);
     }
     out.push_str("</svg>\n");
     out
 }
 
-fn row(buffer: &Buffer, y: usize, columns: usize, out: &mut String) {
+/// Writes row `y` of the buffer: first the backgrounds, then the text.
+fn write_row(buffer: &Buffer, y: usize, columns: usize, out: &mut String) {
     let top = MARGIN + y * CELL.1;
     let cell = |x: usize| &buffer[(buffer.area.x + x as u16, buffer.area.y + y as u16)];
     // Adjacent cells of the same style are written together.
@@ -65,14 +67,14 @@ fn row(buffer: &Buffer, y: usize, columns: usize, out: &mut String) {
     }
     let mut x = 0;
     while x < columns {
-        let look = |at: usize| (colours(cell(at)).0, cell(at).modifier.contains(Modifier::BOLD));
-        let (colour, bold) = look(x);
+        let text_style = |at: usize| (colours(cell(at)).0, cell(at).modifier.contains(Modifier::BOLD));
+        let (colour, bold) = text_style(x);
         let blank = |at: usize| cell(at).symbol().trim().is_empty();
         if blank(x) {
             x += 1;
             continue;
         }
-        let end = (x..columns).find(|&at| look(at) != (colour.clone(), bold) || blank(at)).unwrap_or(columns);
+        let end = (x..columns).find(|&at| text_style(at) != (colour.clone(), bold) || blank(at)).unwrap_or(columns);
         let text: String = (x..end).map(|at| cell(at).symbol()).collect();
         let weight = if bold { " font-weight=\"bold\"" } else { "" };
         let _ = writeln!(
@@ -102,6 +104,7 @@ fn colours(cell: &Cell) -> (Option<String>, Option<String>) {
     (foreground, background)
 }
 
+/// A colour in the notation of SVG; `None` for the default.
 fn hex(colour: Color) -> Option<String> {
     let (r, g, b) = match colour {
         Color::Reset => return None,
@@ -127,7 +130,8 @@ fn hex(colour: Color) -> Option<String> {
     Some(format!("#{r:02x}{g:02x}{b:02x}"))
 }
 
-/// A colour of the 256-colour palette: a cube of 6 x 6 x 6 after the first 16, then 24 greys.
+/// A colour of the 256-colour palette as red, green and blue. After the first 16, which are not used, the palette has a
+/// cube of 6 x 6 x 6 colours and 24 greys.
 fn indexed(number: u8) -> (u8, u8, u8) {
     match number {
         0..16 => (128, 128, 128),
@@ -140,6 +144,7 @@ fn indexed(number: u8) -> (u8, u8, u8) {
     }
 }
 
+/// A text with the special characters of XML replaced.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,8 +1,8 @@
 //! The terminal: acquired, and restored in every case.
 //!
 //! The dashboard is drawn on stderr, so that stdout stays free for results. The terminal is restored when [`Screen`] is
-//! dropped, when any thread panics, and by [`restore`], which a signal handler may call. Whether it is acquired is the
-//! one global state of this crate: a process has one terminal.
+//! dropped, when any thread panics, and by [`restore`], which a signal handler may call. The only
+//! global state of this crate is whether the terminal is acquired, because a process has one terminal.
 
 use std::io::{self, BufWriter, IsTerminal, Stderr, Write};
 use std::sync::Once;
@@ -42,7 +42,7 @@ pub fn has_gone() -> bool {
 /// Restores the terminal, if the dashboard has it.
 pub fn restore() {
     if TAKEN.swap(false, Ordering::AcqRel) {
-        // A terminal that has disappeared needs no restoring.
+        // Errors are ignored: a terminal that has disappeared need not be restored.
         let _ = disable_raw_mode();
         let mut out = io::stderr();
         let _ = execute!(out, style::ResetColor, LeaveAlternateScreen, Show);

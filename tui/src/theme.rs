@@ -36,13 +36,14 @@ impl Depth {
     }
 }
 
-/// Levels of a scale.
+/// Number of levels of a scale.
 pub const LEVELS: usize = 11;
 
-/// (red, green, blue), number among 256, one of 16, and whether the text on it is dark.
+/// A colour for each depth: red, green and blue; the number among 256 colours; one of 16 colours. The last field tells
+/// whether the text on it is dark.
 type Shade = ((u8, u8, u8), u8, Color, bool);
 
-/// From empty to full. The luminance increases, in 16 colours too.
+/// The colours of the levels, from empty to full. The luminance increases with the level, also in 16 colours.
 const SCALE: [Shade; LEVELS] = [
     ((0x1c, 0x1c, 0x24), 234, Color::Black, false),
     ((0x44, 0x01, 0x54), 53, Color::Blue, false),
@@ -57,7 +58,7 @@ const SCALE: [Shade; LEVELS] = [
     ((0xfd, 0xe7, 0x25), 220, Color::White, true),
 ];
 
-/// Colours of curves: those of Okabe and Ito that are visible on dark and on bright backgrounds.
+/// Colours of curves, for each depth: those of Okabe and Ito that are visible on dark and on bright backgrounds.
 const CURVES: [((u8, u8, u8), u8, Color); 7] = [
     ((0x56, 0xb4, 0xe9), 74, Color::LightBlue),
     ((0xe6, 0x9f, 0x00), 214, Color::Yellow),
@@ -89,6 +90,7 @@ pub struct Theme {
 }
 
 impl Theme {
+    /// The colour for the depth of the terminal; `None` without colours.
     fn pick(self, true_color: (u8, u8, u8), indexed: u8, sixteen: Color) -> Option<Color> {
         match self.depth {
             Depth::Mono => None,
@@ -147,6 +149,7 @@ impl Theme {
         }
     }
 
+    /// A style with this colour of text.
     fn coloured(self, colour: Option<Color>) -> Style {
         colour.map_or(Style::new(), |colour| Style::new().fg(colour))
     }

@@ -2,16 +2,17 @@
 
 use std::ffi::{c_int, c_void};
 
-/// A buffer of the program.
+/// Address of a buffer of the program that is only read.
 pub(crate) type P = *const c_void;
-/// A buffer of the program that is written to.
+/// Address of a buffer of the program that is written to.
 pub(crate) type M = *mut c_void;
 /// A handle, or any other integer.
 pub(crate) type I = c_int;
 /// A pointer to integers.
 pub(crate) type Ip = *mut c_int;
 
-/// `MPI_Status`.
+/// `MPI_Status`, field by field. The number of received bytes is split over two fields: the low 32 bits in `count_lo`,
+/// the others in bits 1 to 31 of the next field, whose bit 0 says whether the operation was cancelled.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Status {
@@ -29,17 +30,18 @@ impl Status {
     /// The status of a receive from `MPI_PROC_NULL`.
     pub(crate) const NOBODY: Self = Self { source: PROC_NULL, ..Self::EMPTY };
 
-    /// \[bytes\]
+    /// Sets the size of the received data \[bytes\].
     pub(crate) fn set_bytes(&mut self, bytes: u64) {
         self.count_lo = bytes as u32 as c_int;
         self.count_hi_and_cancelled = (((bytes >> 32) << 1) as c_int) | (self.count_hi_and_cancelled & 1);
     }
 
-    /// \[bytes\]
+    /// Size of the received data \[bytes\].
     pub(crate) fn bytes(&self) -> u64 {
         (u64::from((self.count_hi_and_cancelled as u32) >> 1) << 32) | u64::from(self.count_lo as u32)
     }
 
+    /// Records whether the operation was cancelled.
     pub(crate) fn cancel(&mut self, cancelled: bool) {
         self.count_hi_and_cancelled = (self.count_hi_and_cancelled & !1) | c_int::from(cancelled);
     }
@@ -49,6 +51,7 @@ impl Status {
     }
 }
 
+// Error classes.
 pub(crate) const SUCCESS: c_int = 0;
 pub(crate) const ERR_BUFFER: c_int = 1;
 pub(crate) const ERR_COUNT: c_int = 2;
@@ -67,17 +70,21 @@ pub(crate) const ERR_OTHER: c_int = 15;
 pub(crate) const ERR_IN_STATUS: c_int = 17;
 pub(crate) const ERR_REQUEST: c_int = 19;
 pub(crate) const ERR_INFO: c_int = 28;
+pub(crate) const ERR_INFO_NOKEY: c_int = 31;
+pub(crate) const ERR_NO_MEM: c_int = 34;
 pub(crate) const ERR_KEYVAL: c_int = 48;
 pub(crate) const ERR_LASTCODE: c_int = 0x3fff_ffff;
 
+// Special ranks, tags and other integers.
 pub(crate) const PROC_NULL: c_int = -1;
 pub(crate) const ANY_SOURCE: c_int = -2;
 pub(crate) const ANY_TAG: c_int = -1;
 pub(crate) const UNDEFINED: c_int = -32766;
-/// Largest tag.
+/// Largest tag that a program may use.
 pub(crate) const TAG_UB: c_int = 0x7fff_ffff;
 pub(crate) const KEYVAL_INVALID: c_int = 0x2400_0000;
 
+// Predefined handles.
 pub(crate) const COMM_NULL: c_int = 0x0400_0000;
 pub(crate) const COMM_WORLD: c_int = 0x4400_0000;
 pub(crate) const COMM_SELF: c_int = 0x4400_0001;
@@ -95,15 +102,16 @@ pub(crate) const ERRORS_ABORT: c_int = 0x5400_0003;
 pub(crate) const INFO_NULL: c_int = 0x1c00_0000;
 pub(crate) const INFO_ENV: c_int = 0x5c00_0001;
 
+// Predefined operations that other modules name.
 pub(crate) const OP_REPLACE: c_int = 0x5800_000d;
 pub(crate) const OP_NO_OP: c_int = 0x5800_000e;
 
-/// `MPI_IN_PLACE`.
+/// True for the address `MPI_IN_PLACE`.
 pub(crate) fn is_in_place(buffer: P) -> bool {
     buffer as isize == -1
 }
 
-/// Where a status is written, unless it is `MPI_STATUS_IGNORE`.
+/// Writes a status, unless the pointer is null or `MPI_STATUS_IGNORE`, which is 1.
 pub(crate) unsafe fn put_status(to: *mut Status, status: &Status) {
     if to as usize > 1 {
         // Calls that report one status leave its error field alone.
@@ -118,12 +126,12 @@ pub(crate) unsafe fn put<T>(to: *mut T, value: T) {
     }
 }
 
-/// A slice of the program; empty if the pointer is null.
+/// An array of the program as a slice, empty if the pointer is null.
 pub(crate) unsafe fn slice<'a, T>(from: *const T, count: usize) -> &'a [T] {
     if from.is_null() || count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(from, count) } }
 }
 
-/// Integers of the program, of either size.
+/// A copy of an array of integers of the program, which have 32 or 64 bits.
 pub(crate) unsafe fn whole<T: Copy + Into<i64>>(from: *const T, count: usize) -> Vec<i64> {
     unsafe { slice(from, count) }.iter().map(|&value| value.into()).collect()
 }

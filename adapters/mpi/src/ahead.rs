@@ -1,8 +1,10 @@
-//! Says while the program computes how long it will send nothing, so that other ranks compute at the same time.
+//! Announces, while the program computes, until when it will send nothing, so that other ranks compute at the same
+//! time.
 //!
-//! A rank that has the turn holds up the network at its time. A thread of its own notices that the program has not made
-//! a call for a while, and announces the earliest time of its next one: with a fixed time of computing the whole of it,
-//! with measured computing what has been used so far. This changes no result, only which ranks run at once.
+//! While a rank computes, the network cannot advance beyond the rank's time. A separate thread notices that the program
+//! has not made a call for a while, and announces the earliest time of its next call. With a fixed time of computing
+//! this is the end of the computing; with measured computing it is the time that has been used so far. This changes no
+//! result, only which ranks run at once.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,11 +19,13 @@ static TURN: Mutex<()> = Mutex::new(());
 /// Number of calls so far.
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
-/// Intervals between two looks at the program: short while it computes, longer while it makes calls.
+/// Shortest and longest interval between two checks of the program: short while it computes, longer while it makes
+/// calls.
 const SHORTEST: Duration = Duration::from_micros(250);
+/// See [`SHORTEST`].
 const LONGEST: Duration = Duration::from_millis(4);
 
-/// Excludes announcements until the result is dropped: a call begins.
+/// Called at the beginning of a call. No announcement is made until the result is dropped, at the end of the call.
 pub(crate) fn hold() -> MutexGuard<'static, ()> {
     CALLS.fetch_add(1, Ordering::Relaxed);
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -33,12 +37,14 @@ pub(crate) fn begin(compute: Compute) {
     if compute == Compute::None || clock.is_none() {
         return;
     }
-    // Without the thread ranks compute one after another.
+    // If the thread cannot be started, ranks compute one after another.
     let _ =
         thread::Builder::new().name("fsin-mpi".to_owned()).spawn(move || inside(|| watch(compute, clock.unwrap_or(0))));
 }
 
+/// The loop of the thread. `clock` is the clock of the processor time of the program's thread.
 fn watch(compute: Compute, clock: std::ffi::c_int) {
+    // Number of calls at the last check and at the last announcement, and the time until the next check.
     let (mut seen, mut announced, mut pause) = (0, u64::MAX, SHORTEST);
     loop {
         thread::sleep(pause);
@@ -47,7 +53,7 @@ fn watch(compute: Compute, clock: std::ffi::c_int) {
             (seen, pause) = (calls, (pause * 2).min(LONGEST));
             continue;
         }
-        // The program waits in a call.
+        // If the lock is held, the program waits in a call.
         let Ok(_turn) = TURN.try_lock() else {
             pause = (pause * 2).min(LONGEST);
             continue;
@@ -63,7 +69,7 @@ fn watch(compute: Compute, clock: std::ffi::c_int) {
                 let used = world.used + clock::processor_of(clock).saturating_sub(world.left);
                 (used as f64 * factor) as u64
             }
-            // Everything has been said until the next call.
+            // The fixed time has been announced already: nothing more is known until the next call.
             _ => {
                 pause = LONGEST;
                 continue;
@@ -72,7 +78,7 @@ fn watch(compute: Compute, clock: std::ffi::c_int) {
         announced = calls;
         let until = world.now().saturating_add(more);
         let Some(guest) = &mut world.guest else { return };
-        // The next call of the program finds the run ended.
+        // If this fails, the run has ended. The next call of the program finds that out.
         if guest.busy(until).is_err() {
             return;
         }

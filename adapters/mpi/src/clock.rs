@@ -1,7 +1,8 @@
-//! Clocks of the program: those of the host read virtual time once the program runs on a simulated network.
+//! Clocks of the program: the clock functions of the C library return virtual time once the program has called
+//! `MPI_Init`.
 //!
-//! `gettimeofday`, `time` and `clock_gettime` are defined here, and found before those of the C library by programs
-//! that are linked with MPI. Each reading takes a nanosecond, so that a loop which waits for a time ends.
+//! `gettimeofday`, `time` and `clock_gettime` are defined here. A program that is linked with MPI finds them before
+//! those of the C library. Each reading takes a nanosecond of virtual time, so that a loop which waits for a time ends.
 
 use std::ffi::{c_char, c_int, c_long, c_void};
 use std::sync::OnceLock;
@@ -13,16 +14,19 @@ use crate::world::{self, exists, is_inside, measure, w};
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub(crate) struct Timespec {
+    /// \[s\]
     seconds: c_long,
+    /// \[ns\]; in a `struct timeval` \[µs\].
     rest: c_long,
 }
 
+/// Numbers of clocks, as in `time.h` of Linux: `CLOCK_REALTIME` and the processor times of the process and the thread.
 const REALTIME: c_int = 0;
 const PROCESS: c_int = 2;
 const THREAD: c_int = 3;
-/// \[s\] The virtual time 0 of clocks that count from 1970: 1 January 2000.
+/// \[s\] What clocks that count from 1970 show at virtual time 0: 1 January 2000.
 const EPOCH: c_long = 946_684_800;
-/// \[ps\] Cost of a reading.
+/// \[ps\] Virtual time that a reading of a clock takes.
 const READING: u64 = 1000;
 
 unsafe extern "C" {
@@ -30,15 +34,16 @@ unsafe extern "C" {
 }
 
 /// The next definition of a function, which is that of the C library.
-fn next(name: &std::ffi::CStr) -> *mut c_void {
+fn next_definition(name: &std::ffi::CStr) -> *mut c_void {
     // SAFETY: a lookup; -1 is RTLD_NEXT.
     unsafe { dlsym(-1_isize as *mut c_void, name.as_ptr()) }
 }
 
-fn real(clock: c_int, to: *mut Timespec) -> c_int {
+/// Calls `clock_gettime` of the C library.
+fn read_host(clock: c_int, to: *mut Timespec) -> c_int {
     type Function = unsafe extern "C" fn(c_int, *mut Timespec) -> c_int;
     static REAL: OnceLock<usize> = OnceLock::new();
-    let function = *REAL.get_or_init(|| next(c"clock_gettime") as usize);
+    let function = *REAL.get_or_init(|| next_definition(c"clock_gettime") as usize);
     if function == 0 {
         return -1;
     }
@@ -51,7 +56,7 @@ pub(crate) fn processor() -> u64 {
     processor_of(THREAD)
 }
 
-/// The clock of this thread's processor time, for other threads.
+/// The number of the clock of this thread's processor time, which other threads can read.
 pub(crate) fn of_this_thread() -> Option<c_int> {
     unsafe extern "C" {
         fn pthread_self() -> usize;
@@ -62,10 +67,10 @@ pub(crate) fn of_this_thread() -> Option<c_int> {
     (unsafe { pthread_getcpuclockid(pthread_self(), &raw mut clock) } == 0).then_some(clock)
 }
 
-/// \[ps\] Processor time of a thread.
+/// \[ps\] Processor time of a thread, by the number of its clock.
 pub(crate) fn processor_of(clock: c_int) -> u64 {
     let mut time = Timespec::default();
-    real(clock, &raw mut time);
+    read_host(clock, &raw mut time);
     (time.seconds as u64 * 1_000_000_000 + time.rest as u64) * 1000
 }
 
@@ -84,12 +89,14 @@ pub(crate) fn read() -> u64 {
     })
 }
 
+/// Replaces the function of the C library. The clocks of processor time are those of the host.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_gettime(clock: c_int, to: *mut Timespec) -> c_int {
     if !is_virtual() || clock == PROCESS || clock == THREAD || clock < 0 {
-        return real(clock, to);
+        return read_host(clock, to);
     }
     let time = read();
+    // 5 and 11 are CLOCK_REALTIME_COARSE and CLOCK_TAI.
     let epoch = if clock == REALTIME || clock == 5 || clock == 11 { EPOCH } else { 0 };
     let seconds = epoch + (time / 1_000_000_000_000) as c_long;
     // SAFETY: the pointer of the program, by the contract of the function.
@@ -97,6 +104,7 @@ unsafe extern "C" fn clock_gettime(clock: c_int, to: *mut Timespec) -> c_int {
     0
 }
 
+/// Replaces the function of the C library.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn gettimeofday(to: *mut Timespec, _zone: *mut c_void) -> c_int {
     let mut time = Timespec::default();
@@ -109,6 +117,7 @@ unsafe extern "C" fn gettimeofday(to: *mut Timespec, _zone: *mut c_void) -> c_in
     result
 }
 
+/// Replaces the function of the C library.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn time(to: *mut c_long) -> c_long {
     let mut time = Timespec::default();

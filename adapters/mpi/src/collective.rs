@@ -28,12 +28,13 @@ const CONTEXT: u64 = 1 << 62;
 /// A collective in progress.
 pub(crate) struct Running {
     operation: Collective,
-    /// \[ps\] When it began.
+    /// \[ps\] Virtual time at its beginning.
     begin: u64,
     /// The rank in the world of each rank.
     members: Rc<Vec<usize>>,
     /// This rank in the communicator.
     rank: usize,
+    /// The context of its messages.
     context: u64,
     /// Number among the collectives of the communicator, from 0.
     number: u64,
@@ -41,14 +42,16 @@ pub(crate) struct Running {
     events: Vec<Event>,
     /// Index of the next event.
     position: usize,
-    /// By slot: the sends and receives in progress, with their numbers in the log, if there is one.
+    /// The sends and receives in progress, by slot, with their numbers in the log, if there is one.
     open: HashMap<u32, Option<u32>>,
-    /// By slot: the receives among them, and the rank of the communicator for which each waits.
+    /// The receives in progress, by slot, with the rank of the communicator from which each expects its message.
     from: HashMap<u32, usize>,
+    /// What this rank has sent, received and combined so far.
     data: Data,
-    /// By slot: data that have arrived and are not part of `data` yet. They are added in the order of the events, so that
-    /// what is sent does not depend on when messages arrive.
+    /// Payloads that have arrived and are not part of `data` yet, by slot. They are added in the order of the events,
+    /// so that what is sent does not depend on when messages arrive.
     held: HashMap<u32, Bytes>,
+    /// Taken when the collective ends.
     finish: Option<Finish>,
 }
 
@@ -60,8 +63,8 @@ fn note(operation: &Collective) -> u64 {
     name << 32 | operation.root().map_or(0xffff_ffff, |root| root as u64)
 }
 
-/// The description in words.
-fn words(note: u64) -> String {
+/// The name and root that a [`note`] stands for, as text.
+fn describe_note(note: u64) -> String {
     let name = trgen::trace::collectives::NAMES.get((note >> 32) as usize).copied().unwrap_or("an unknown collective");
     match note as u32 {
         u32::MAX => name.to_owned(),
@@ -69,7 +72,7 @@ fn words(note: u64) -> String {
     }
 }
 
-/// Begins a collective and returns the handle of its request. `data` makes the data for the algorithm that is chosen.
+/// Begins a collective and returns the handle of its request. `data` makes the initial data for the chosen algorithm.
 pub(crate) fn begin(
     handle: c_int,
     operation: Collective,
@@ -78,7 +81,7 @@ pub(crate) fn begin(
 ) -> Outcome<c_int> {
     let comm = communicator::intra(handle)?;
     w().charge();
-    // A collective in progress acts when its messages are processed, not when its call waits.
+    // A non-blocking collective goes on whenever its messages are processed: earlier messages must be processed first.
     if w().calling.starts_with("MPI_I") || w().calling.starts_with("MPI_Start") {
         engine::catch_up();
     }
@@ -136,7 +139,7 @@ fn progress(handle: c_int, mut running: Box<Running>) {
 }
 
 /// Takes a collective out of its request; [`progress`] puts it back.
-fn taken(handle: c_int) -> Option<Box<Running>> {
+fn take_running(handle: c_int) -> Option<Box<Running>> {
     match &mut w().requests.get_mut(handle)?.what {
         What::Collective(running) => running.take(),
         _ => None,
@@ -145,25 +148,25 @@ fn taken(handle: c_int) -> Option<Box<Running>> {
 
 /// Called when a message of a collective has arrived for the receive in `slot`.
 pub(crate) fn arrived(handle: c_int, slot: u32, message: &Message) {
-    let Some(mut running) = taken(handle) else { return };
-    running.take(slot, message);
+    let Some(mut running) = take_running(handle) else { return };
+    running.end_receive(slot, message);
     progress(handle, running);
 }
 
 /// Called when the message of the send in `slot` has left.
 pub(crate) fn departed(handle: c_int, slot: u32) {
-    let Some(mut running) = taken(handle) else { return };
-    running.close(slot);
+    let Some(mut running) = take_running(handle) else { return };
+    running.end_operation(slot);
     progress(handle, running);
 }
 
 impl Running {
-    /// The ranks in the world for whose messages it waits.
+    /// The ranks of the world whose messages this collective waits for.
     pub(crate) fn sources(&self) -> Vec<usize> {
         self.from.values().map(|&rank| self.members[rank]).collect()
     }
 
-    /// What it waits for, as text for messages.
+    /// What this collective waits for, as text for error messages.
     pub(crate) fn wanted(&self) -> String {
         let mut from: Vec<usize> = self.from.values().map(|&rank| self.members[rank]).collect();
         from.sort_unstable();
@@ -175,10 +178,10 @@ impl Running {
         } else {
             format!("{ranks} {}", from.join(", "))
         };
-        format!("{whom} in {}, collective {} of {comm}", words(note(&self.operation)), self.number + 1)
+        format!("{whom} in {}, collective {} of {comm}", describe_note(note(&self.operation)), self.number + 1)
     }
 
-    /// Executes events until one blocks; true at the end of the collective.
+    /// Executes events until one blocks. Returns true at the end of the collective.
     fn run(&mut self, handle: c_int) -> bool {
         loop {
             if self.open.contains_key(&BLOCKING) {
@@ -206,6 +209,7 @@ impl Running {
         }
     }
 
+    /// Sends the data that this collective has for rank `to`. A blocking send has no slot.
     fn send(&mut self, handle: c_int, to: usize, bytes: u64, slot: Option<Slot>) {
         let payload = self.data.outgoing(self.rank, to, self.members.len(), slot.is_none());
         let owner = Owner::Part(handle, slot.map_or(BLOCKING, |slot| slot.0));
@@ -218,6 +222,7 @@ impl Running {
         }
     }
 
+    /// Posts the receive in `slot`, and takes its message if that has arrived.
     fn receive(&mut self, handle: c_int, from: Option<TaskId>, bytes: u64, slot: u32) {
         let Some(from) = from.map(TaskId::index) else { return };
         let source = Some(self.members[from]);
@@ -227,12 +232,12 @@ impl Running {
         self.from.insert(slot, from);
         if let Some(message) = message {
             w().statistics.received += 1;
-            self.take(slot, &message);
+            self.end_receive(slot, &message);
         }
     }
 
     /// Ends the send or receive in `slot`.
-    fn close(&mut self, slot: u32) {
+    fn end_operation(&mut self, slot: u32) {
         self.from.remove(&slot);
         if let (Some(Some(number)), Some(log)) = (self.open.remove(&slot), &mut w().log) {
             log.wait(number);
@@ -240,7 +245,7 @@ impl Running {
     }
 
     /// Ends the receive in `slot` with its message.
-    fn take(&mut self, slot: u32, message: &Message) {
+    fn end_receive(&mut self, slot: u32, message: &Message) {
         let own = note(&self.operation);
         if message.note != own {
             world::end(
@@ -248,24 +253,24 @@ impl Running {
                     "collective {} of {} is {} here and {} on rank {}",
                     self.number + 1,
                     communicator::title_of(self.context ^ CONTEXT),
-                    words(own),
-                    words(message.note),
+                    describe_note(own),
+                    describe_note(message.note),
                     message.source
                 ),
                 1,
             );
         }
         self.held.insert(slot, message.data.clone());
-        self.close(slot);
+        self.end_operation(slot);
     }
 
-    /// Adds the data of the message in `slot`, if there is one, to those of this rank.
+    /// Adds the held payload of the message in `slot`, if there is one, to the data of this rank.
     fn use_held(&mut self, slot: u32) {
         if self.held.remove(&slot).is_some_and(|payload| !self.data.incoming(&payload)) {
             world::end(
                 &format!(
                     "{} of {}: data of another rank do not fit those of this rank: counts or datatypes differ",
-                    words(note(&self.operation)),
+                    describe_note(note(&self.operation)),
                     communicator::title_of(self.context ^ CONTEXT)
                 ),
                 1,

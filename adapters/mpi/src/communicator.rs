@@ -23,17 +23,23 @@ pub(crate) struct Errhandler {
 pub(crate) struct Keyval {
     /// The address of the copy function: 0 for none.
     pub(crate) copy: usize,
+    /// The address of the delete function: 0 for none.
     pub(crate) delete: usize,
+    /// The extra state that the program has given, which is passed to both functions.
     pub(crate) extra: isize,
-    /// The addresses of Fortran's proxies of the two; 0 for functions of C.
+    /// The addresses of the functions of Fortran's library that call the copy and the delete function; 0 for functions
+    /// of C.
     pub(crate) proxies: (usize, usize),
 }
 
-/// A Cartesian topology, or a graph.
+/// The topology of a communicator.
 #[derive(Clone, Debug)]
 pub(crate) enum Topology {
+    /// A grid: the size of each dimension, and whether it is periodic.
     Cartesian { sizes: Vec<i64>, periods: Vec<bool> },
+    /// A graph that all ranks know, in the form of `MPI_Graph_create`.
     Graph { index: Vec<c_int>, edges: Vec<c_int> },
+    /// A distributed graph: the neighbours of this rank, and the weights of the edges from and to them.
     Neighbours { sources: Vec<c_int>, destinations: Vec<c_int>, weights: Option<(Vec<c_int>, Vec<c_int>)> },
 }
 
@@ -42,20 +48,24 @@ pub(crate) enum Topology {
 pub(crate) struct Comm {
     /// Distinguishes its messages from those of others; the same on all of its ranks.
     pub(crate) context: u64,
-    /// The rank in the world of each of its ranks.
+    /// Its members by rank, as ranks of the world.
     pub(crate) group: Rc<Vec<usize>>,
-    /// The same of the other group, if this is an intercommunicator.
+    /// The members of the other group, if this is an intercommunicator.
     pub(crate) remote: Option<Rc<Vec<usize>>>,
-    /// This rank.
+    /// The rank of this process in the communicator.
     pub(crate) rank: usize,
-    /// Communicators made of it so far.
+    /// Number of communicators made from it so far.
     pub(crate) made: u64,
-    /// Collectives called on it so far.
+    /// Number of collectives called on it so far.
     pub(crate) collectives: u64,
+    /// Handle of its error handler.
     pub(crate) errhandler: c_int,
+    /// Values of attributes, by key.
     pub(crate) attributes: BTreeMap<c_int, isize>,
     pub(crate) topology: Option<Rc<Topology>>,
+    /// The name that the program has given; empty for none.
     pub(crate) name: String,
+    /// The keys and values of its info object.
     pub(crate) info: BTreeMap<String, String>,
 }
 
@@ -76,6 +86,7 @@ impl Comm {
         }
     }
 
+    /// Number of ranks of this rank's group.
     pub(crate) fn size(&self) -> usize {
         self.group.len()
     }
@@ -94,7 +105,7 @@ impl Comm {
         }
     }
 
-    /// The rank of a rank of the world: of an intercommunicator, in the other group.
+    /// The rank in this communicator of a rank of the world. In an intercommunicator it is a rank of the other group.
     pub(crate) fn rank_of(&self, world: usize) -> Option<usize> {
         let partners = self.partners();
         if partners.get(world) == Some(&world) {
@@ -103,7 +114,7 @@ impl Comm {
         partners.iter().position(|&member| member == world)
     }
 
-    /// The rank in the world of a rank: of an intercommunicator, of one in the other group.
+    /// The rank of the world of a rank in this communicator. In an intercommunicator it is a rank of the other group.
     pub(crate) fn world_of(&self, rank: c_int) -> Outcome<usize> {
         let partners = self.partners();
         let found = usize::try_from(rank).ok().and_then(|rank| partners.get(rank));
@@ -115,11 +126,12 @@ impl Comm {
         }
     }
 
-    /// The context of the next communicator made of this one, with this first member: the same on all members, because
-    /// communicators are made in the same order everywhere.
+    /// The context of the next communicator that is made from this one. `first` is its first member, as a rank of the
+    /// world. All members compute the same context, because they make communicators in the same order.
     pub(crate) fn next_context(&mut self, first: usize) -> u64 {
         self.made += 1;
-        // The first three bits distinguish kinds of messages.
+        // The upper three bits are left to kinds of messages. Bit 32 is set, so that no result is the context of a
+        // predefined communicator.
         mix2(mix2(self.context, self.made), first as u64) >> 3 | 1 << 32
     }
 }
@@ -136,7 +148,7 @@ pub(crate) fn get(handle: c_int) -> Outcome<&'static mut Comm> {
     }
 }
 
-/// The communicator of a handle, which is no intercommunicator.
+/// The communicator of a handle; an error for an intercommunicator.
 pub(crate) fn intra(handle: c_int) -> Outcome<&'static mut Comm> {
     let found = get(handle)?;
     match found.remote {
@@ -148,7 +160,7 @@ pub(crate) fn intra(handle: c_int) -> Outcome<&'static mut Comm> {
     }
 }
 
-/// The communicator of a context, for messages to the user.
+/// The title of the communicator with this context, for messages to the user.
 pub(crate) fn title_of(context: u64) -> String {
     let world = w();
     let handles = [COMM_WORLD, COMM_SELF].into_iter().chain(world.comms.handles());
@@ -156,7 +168,7 @@ pub(crate) fn title_of(context: u64) -> String {
     found.next().map_or_else(|| "a communicator".to_owned(), |comm| comm.title())
 }
 
-/// The group of a handle.
+/// The members of the group of a handle, as ranks of the world.
 pub(crate) fn group(handle: c_int) -> Outcome<Vec<usize>> {
     match handle {
         GROUP_EMPTY => Ok(Vec::new()),

@@ -1,4 +1,4 @@
-//! What the messages of a collective carry.
+//! The data that the messages of a collective carry.
 //!
 //! The messages, their order and their modelled sizes are those of [`trgen::trace::collectives`]. What each carries is
 //! decided here: blocks with their origin and destination, or contributions to a reduction. A contribution is combined
@@ -16,43 +16,49 @@ use crate::operation;
 /// Which blocks a message carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Route {
-    /// All that this rank has.
+    /// All blocks that this rank has.
     All,
-    /// Those that came last, at first its own.
+    /// The blocks that arrived with the last message; before the first message, the rank's own block.
     Newest,
-    /// Those for the receiver.
+    /// The blocks for the receiver.
     Direct,
-    /// Those for the receiver's part of a binomial tree with this root.
+    /// The blocks for the receiver's part of a binomial tree with this root.
     Subtree(usize),
-    /// Those whose distance from origin to destination has the bit of this hop.
+    /// The blocks whose distance from origin to destination has the bit of the distance to the receiver, as in the
+    /// algorithm of Bruck.
     Hops,
 }
 
-/// A contribution of ranks `[first, last)`, or a block from `first` to `last`.
+/// Names a contribution by its ranks `[first, last)`, or a block by its origin and destination.
 type Key = (u32, u32);
 
-/// Contributions by their first rank: the rank after their last one, and the data.
+/// Contributions of consecutive ranks, by their first rank. The value is the rank after the last one, and the data.
 type Parts = BTreeMap<u32, (u32, Vec<u8>)>;
 
-/// The contribution of a rank, and the piece of it for each rank: its beginning and its length.
+/// The contribution of a rank, and offset and length \[bytes\] of the piece of it for each rank.
 type Pieces = (Vec<u8>, Vec<(usize, usize)>);
 
 /// A reduction in progress.
 #[derive(Debug)]
 pub(crate) struct Reduction {
+    /// Handle of the operation.
     pub(crate) op: c_int,
+    /// Handle of the datatype.
     pub(crate) handle: c_int,
     pub(crate) ty: Type,
-    /// Values in each part.
+    /// Number of values in each contribution.
     pub(crate) count: i64,
+    /// Number of ranks of the communicator.
     pub(crate) ranks: u32,
     /// Contributions present, by their first rank.
     pub(crate) parts: Parts,
-    /// For a scan: the end of the ranks whose contributions enter this rank's result, and these contributions.
+    /// Only for a scan. This rank's result covers the ranks below the number; the second field has their contributions.
     pub(crate) prefix: Option<(u32, Parts)>,
-    /// For direct exchanges of blocks: the contribution of this rank, and the piece of it for each rank.
+    /// Only for direct exchanges of blocks: the contribution of this rank, and the piece of it for each rank.
     pub(crate) pieces: Option<Pieces>,
+    /// Which contributions a message carries.
     pub(crate) route: Route,
+    /// The contributions of the last message that arrived.
     pub(crate) newest: Vec<(Key, Vec<u8>)>,
 }
 
@@ -61,7 +67,8 @@ pub(crate) struct Reduction {
 pub(crate) enum Data {
     /// A barrier.
     Nothing,
-    /// A broadcast; of scatter and allgather the first carries all data.
+    /// A broadcast. `by_sends`: it is a scatter and an allgather; only the blocking sends, which are the scatter, carry
+    /// the data.
     Whole { bytes: Option<Vec<u8>>, by_sends: bool },
     /// Blocks, by origin and destination; a block for all ranks has the destination [`Data::ALL`].
     Blocks { all: BTreeMap<Key, Vec<u8>>, route: Route, newest: Vec<Key> },
@@ -69,6 +76,7 @@ pub(crate) enum Data {
     Reduction(Box<Reduction>),
 }
 
+/// Appends an entry to a message: two numbers of 4 bytes, the length in 8 bytes, and the data.
 fn write(out: &mut Vec<u8>, (a, b): Key, bytes: &[u8]) {
     out.extend_from_slice(&a.to_le_bytes());
     out.extend_from_slice(&b.to_le_bytes());
@@ -95,8 +103,8 @@ impl Data {
     /// The destination of a block for all ranks.
     pub(crate) const ALL: u32 = u32::MAX;
 
-    /// The payload of a message from `rank` to `to`, ranks of a communicator of `size`; `is_send` for a blocking send
-    /// of the algorithm.
+    /// The payload of a message from `rank` to `to`, which are ranks of a communicator of `size`. `is_send` tells
+    /// whether the algorithm sends it by a blocking send.
     pub(crate) fn outgoing(&mut self, rank: usize, to: usize, size: usize, is_send: bool) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
@@ -104,7 +112,9 @@ impl Data {
             Self::Whole { bytes: Some(bytes), by_sends } if is_send || !*by_sends => write(&mut out, (0, 0), bytes),
             Self::Whole { .. } => {}
             Self::Blocks { all, route, newest } => {
+                // Distance from this rank to the receiver.
                 let hop = (to + size - rank) % size;
+                // True if the blocks for this destination go through the receiver.
                 let within = |destination: u32| match *route {
                     Route::All | Route::Newest => true,
                     Route::Direct => destination as usize == to,
@@ -148,7 +158,7 @@ impl Data {
         out
     }
 
-    /// Takes the payload of a message; false if it is malformed.
+    /// Adds the payload of a message that has arrived. Returns false if it is malformed.
     pub(crate) fn incoming(&mut self, payload: &[u8]) -> bool {
         let Some(entries) = read(payload) else { return false };
         match self {
@@ -196,6 +206,8 @@ impl Reduction {
         self.parts = parts;
     }
 
+    /// Adds a contribution to `parts`, unless these contain it, and combines it with its neighbours along the tree as
+    /// far as possible.
     fn join(&self, parts: &mut Parts, first: u32, last: u32, bytes: Vec<u8>) {
         if parts.range(..=first).next_back().is_some_and(|(_, &(end, _))| end >= last) {
             return;

@@ -1,4 +1,4 @@
-//! Datatypes. A datatype is a list of runs of basic elements; by this list values are packed and unpacked.
+//! Datatypes. A datatype is a list of runs of basic elements; values are packed and unpacked run after run.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -12,7 +12,7 @@ use crate::world::{Outcome, error, w};
 pub(crate) struct Run {
     /// \[bytes\] Distance from the beginning of the value.
     offset: i64,
-    /// \[bytes\]
+    /// \[bytes\] Length of the run.
     length: i64,
     /// The handle of the basic type.
     pub(crate) basic: c_int,
@@ -21,10 +21,13 @@ pub(crate) struct Run {
 /// How a type was made: the arguments of its constructor.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Made {
-    /// `MPI_COMBINER_...`
+    /// The constructor, as a constant `MPI_COMBINER_...` of `mpi.h`.
     pub(crate) combiner: c_int,
+    /// Arguments that are integers, in the order of `MPI_Type_get_contents`.
     pub(crate) integers: Vec<i64>,
+    /// \[bytes\] Arguments that are addresses or distances.
     pub(crate) addresses: Vec<i64>,
+    /// Handles of the types of which it was made.
     pub(crate) types: Vec<c_int>,
 }
 
@@ -33,8 +36,9 @@ pub(crate) struct Made {
 pub(crate) struct Type {
     /// \[bytes\] Size of the data of one value, without gaps.
     pub(crate) size: i64,
-    /// \[bytes\] Lower and upper bound: a value extends from the one to the other.
+    /// \[bytes\] Offset of the lower bound of a value from its address.
     pub(crate) lower: i64,
+    /// \[bytes\] Offset of the upper bound; the next value of an array follows at the distance of both bounds.
     pub(crate) upper: i64,
     /// The data of one value, in the order in which they are packed.
     pub(crate) runs: Rc<Vec<Run>>,
@@ -52,6 +56,7 @@ pub(crate) enum Basic {
     Float,
     Complex,
     Logical,
+    /// No arithmetic is defined: characters, and numbers of 16 bytes or more.
     Bytes,
     /// A value and an index of 4 bytes: the kind of the value and its size.
     Pair(&'static Basic, i64),
@@ -61,7 +66,8 @@ pub(crate) enum Basic {
 
 use Basic::{Bytes, Complex, Float, Logical, Pair, Signed, Twins, Unsigned};
 
-/// The predefined types: handle, name, kind.
+/// The predefined types: handle, name, kind. The second byte of a handle is the size of the type \[bytes\], except for
+/// pairs.
 const BUILTIN: &[(u32, &str, Basic)] = &[
     (0x4c00_0101, "MPI_CHAR", Signed),
     (0x4c00_0118, "MPI_SIGNED_CHAR", Signed),
@@ -130,7 +136,7 @@ const BUILTIN: &[(u32, &str, Basic)] = &[
     (0x4c00_2036, "MPI_CXX_LONG_DOUBLE_COMPLEX", Bytes),
 ];
 
-/// The predefined type of a handle.
+/// The description of a predefined type; `None` for another handle.
 fn builtin(handle: c_int) -> Option<Type> {
     let &(_, name, kind) = BUILTIN.iter().find(|&&(known, ..)| known as c_int == handle)?;
     let (size, extent, runs) = match kind {
@@ -161,7 +167,7 @@ pub(crate) fn is_builtin(handle: c_int) -> bool {
     kind(handle).is_some()
 }
 
-/// The type of a handle.
+/// A copy of the type of a handle.
 pub(crate) fn get(handle: c_int) -> Outcome<Type> {
     let world = w();
     if let Some(found) = world.types.get(handle).or_else(|| world.builtin.get(&handle)) {
@@ -176,7 +182,7 @@ pub(crate) fn get(handle: c_int) -> Outcome<Type> {
     }
 }
 
-/// The type of a handle, to change it.
+/// The type of a handle, whose name or attributes the caller changes.
 pub(crate) fn get_mut(handle: c_int) -> Outcome<&'static mut Type> {
     get(handle)?;
     let world = w();

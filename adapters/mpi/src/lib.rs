@@ -8,7 +8,7 @@
 //!   ends the program with its name;
 //! - `world`: the state of this rank; `engine`: messages, matching and requests; `collective`: collectives as
 //!   messages, by the algorithms of traces; `data`: what these messages carry;
-//! - `ahead`: says while the program computes how long it will send nothing;
+//! - `ahead`: announces, while the program computes, until when it will send nothing;
 //! - `datatype`, `operation`, `communicator`: MPI's objects; `clock`: clocks of the program; `report`: what
 //!   the launcher reads at the end.
 //!

@@ -1,4 +1,4 @@
-//! How calls are exported.
+//! Macros that define and export calls.
 
 /// Defines calls that return an error code, each under its name and under that of the profiling interface.
 macro_rules! mpi {
@@ -18,7 +18,7 @@ macro_rules! mpi {
 }
 
 /// Defines calls that exist for counts of type `int` and, with the suffix `_c`, for counts of type `MPI_Count`. In the
-/// parameters `N` is the type of counts, and `A` that of displacements and extents.
+/// parameters `N` is the type of counts, and `D` that of displacements.
 macro_rules! large {
     ($( fn $name:ident / $large:ident ( $($a:ident : $t:ty),* $(,)? ) $body:block )*) => { $(
         #[allow(clippy::useless_conversion, clippy::unnecessary_cast, reason = "other sizes of counts")]

@@ -12,12 +12,14 @@ pub(crate) type Function = unsafe extern "C" fn(M, M, *mut c_int, *mut c_int);
 /// An operation of the program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Op {
-    /// The address of the function; counts are of type `MPI_Count` if `is_large`.
+    /// The address of the function.
     pub(crate) function: usize,
+    /// True if the function takes counts of type `MPI_Count`.
     pub(crate) is_large: bool,
     pub(crate) commutes: bool,
 }
 
+/// Names of the predefined operations. The last byte of a handle is the index, which is called `number` below.
 const NAMES: [&str; 15] = [
     "MPI_OP_NULL",
     "MPI_MAX",
@@ -36,7 +38,7 @@ const NAMES: [&str; 15] = [
     "MPI_NO_OP",
 ];
 
-/// The number of a predefined operation.
+/// Index of a predefined operation in [`NAMES`]; `None` for an operation of the program.
 fn number(op: c_int) -> Option<usize> {
     (0x5800_0001..=OP_NO_OP).contains(&op).then_some((op & 0xff) as usize)
 }
@@ -72,8 +74,9 @@ pub(crate) fn check(op: c_int, handle: c_int, ty: &Type) -> Outcome {
     error(ERR_OP, format!("{} is not supported for values of type {name}", NAMES[number]))
 }
 
+/// Replaces each number in `right` by the result of `apply` on the numbers at its place in `left` and `right`.
 macro_rules! numbers {
-    ($size:expr, $left:expr, $right:expr, $int:ty, $apply:expr) => {{
+    ($left:expr, $right:expr, $int:ty, $apply:expr) => {{
         const SIZE: usize = std::mem::size_of::<$int>();
         for (left, right) in $left.chunks_exact(SIZE).zip($right.chunks_exact_mut(SIZE)) {
             let a = <$int>::from_ne_bytes(left.try_into().unwrap_or_default());
@@ -84,41 +87,44 @@ macro_rules! numbers {
     }};
 }
 
+/// Applies a predefined operation to integers of type `int`.
 macro_rules! integer {
     ($number:expr, $left:expr, $right:expr, $int:ty) => {{
         let logical = |value: bool| if value { 1 } else { 0 };
         match $number {
-            1 => numbers!(0, $left, $right, $int, |a: $int, b| a.max(b)),
-            2 => numbers!(0, $left, $right, $int, |a: $int, b| a.min(b)),
-            3 => numbers!(0, $left, $right, $int, |a: $int, b| a.wrapping_add(b)),
-            4 => numbers!(0, $left, $right, $int, |a: $int, b| a.wrapping_mul(b)),
-            5 => numbers!(0, $left, $right, $int, |a: $int, b| logical(a != 0 && b != 0)),
-            6 => numbers!(0, $left, $right, $int, |a: $int, b| a & b),
-            7 => numbers!(0, $left, $right, $int, |a: $int, b| logical(a != 0 || b != 0)),
-            8 => numbers!(0, $left, $right, $int, |a: $int, b| a | b),
-            9 => numbers!(0, $left, $right, $int, |a: $int, b| logical((a != 0) != (b != 0))),
-            10 => numbers!(0, $left, $right, $int, |a: $int, b| a ^ b),
+            1 => numbers!($left, $right, $int, |a: $int, b| a.max(b)),
+            2 => numbers!($left, $right, $int, |a: $int, b| a.min(b)),
+            3 => numbers!($left, $right, $int, |a: $int, b| a.wrapping_add(b)),
+            4 => numbers!($left, $right, $int, |a: $int, b| a.wrapping_mul(b)),
+            5 => numbers!($left, $right, $int, |a: $int, b| logical(a != 0 && b != 0)),
+            6 => numbers!($left, $right, $int, |a: $int, b| a & b),
+            7 => numbers!($left, $right, $int, |a: $int, b| logical(a != 0 || b != 0)),
+            8 => numbers!($left, $right, $int, |a: $int, b| a | b),
+            9 => numbers!($left, $right, $int, |a: $int, b| logical((a != 0) != (b != 0))),
+            10 => numbers!($left, $right, $int, |a: $int, b| a ^ b),
             _ => {}
         }
     }};
 }
 
+/// Applies a predefined operation to floating-point numbers of type `float`.
 macro_rules! real {
     ($number:expr, $left:expr, $right:expr, $float:ty) => {{
         let logical = |value: bool| if value { 1.0 } else { 0.0 };
         match $number {
-            1 => numbers!(0, $left, $right, $float, |a: $float, b: $float| if a > b { a } else { b }),
-            2 => numbers!(0, $left, $right, $float, |a: $float, b: $float| if a < b { a } else { b }),
-            3 => numbers!(0, $left, $right, $float, |a: $float, b: $float| a + b),
-            4 => numbers!(0, $left, $right, $float, |a: $float, b: $float| a * b),
-            5 => numbers!(0, $left, $right, $float, |a: $float, b: $float| logical(a != 0.0 && b != 0.0)),
-            7 => numbers!(0, $left, $right, $float, |a: $float, b: $float| logical(a != 0.0 || b != 0.0)),
-            9 => numbers!(0, $left, $right, $float, |a: $float, b: $float| logical((a != 0.0) != (b != 0.0))),
+            1 => numbers!($left, $right, $float, |a: $float, b: $float| if a > b { a } else { b }),
+            2 => numbers!($left, $right, $float, |a: $float, b: $float| if a < b { a } else { b }),
+            3 => numbers!($left, $right, $float, |a: $float, b: $float| a + b),
+            4 => numbers!($left, $right, $float, |a: $float, b: $float| a * b),
+            5 => numbers!($left, $right, $float, |a: $float, b: $float| logical(a != 0.0 && b != 0.0)),
+            7 => numbers!($left, $right, $float, |a: $float, b: $float| logical(a != 0.0 || b != 0.0)),
+            9 => numbers!($left, $right, $float, |a: $float, b: $float| logical((a != 0.0) != (b != 0.0))),
             _ => {}
         }
     }};
 }
 
+/// Multiplies complex numbers, whose parts are of type `float`.
 macro_rules! complex {
     ($left:expr, $right:expr, $float:ty) => {{
         const SIZE: usize = std::mem::size_of::<$float>();
@@ -133,7 +139,7 @@ macro_rules! complex {
     }};
 }
 
-/// `right` becomes `left op right`, for numbers of this kind and size.
+/// `right` becomes `left op right`, for numbers of this kind and of `size` bytes.
 fn arithmetic(number: usize, kind: Basic, size: i64, left: &[u8], right: &mut [u8]) {
     match (kind, size) {
         (Basic::Float, 4) => real!(number, left, right, f32),
@@ -153,7 +159,7 @@ fn arithmetic(number: usize, kind: Basic, size: i64, left: &[u8], right: &mut [u
     }
 }
 
-/// The value of a number of a pair, for comparison.
+/// A number of a pair as a floating-point value, which is only compared.
 fn value(kind: Basic, bytes: &[u8]) -> f64 {
     match (kind, bytes.len()) {
         (Basic::Float, 4) => f64::from(f32::from_ne_bytes(bytes.try_into().unwrap_or_default())),
@@ -164,7 +170,8 @@ fn value(kind: Basic, bytes: &[u8]) -> f64 {
     }
 }
 
-/// Least or greatest value with its location; the lower location of equal values.
+/// `MPI_MINLOC` and `MPI_MAXLOC`: the least or greatest value with its index; the lower index if values are equal.
+/// `size` and `index` are the sizes of the value and the index in bytes.
 fn location(number: usize, kind: Basic, size: usize, index: usize, left: &[u8], right: &mut [u8]) {
     for (left, right) in left.chunks_exact(size + index).zip(right.chunks_exact_mut(size + index)) {
         let (a, b) = (value(kind, &left[..size]), value(kind, &right[..size]));
@@ -195,7 +202,8 @@ pub(crate) fn apply(op: c_int, handle: c_int, ty: &Type, count: i64, left: &[u8]
     }
     let Some(&Op { function, is_large, .. }) = w().ops.get(op) else { return };
     let mut handle = handle;
-    // The function expects values as they lie in memory.
+    // The function expects unpacked values, at the offsets that the datatype gives. It may read a little beyond the
+    // last value, if that ends with a gap.
     let spread = |data: &[u8]| {
         let (lower, upper) = ty.true_bounds();
         let length = (upper - lower + (count - 1).max(0) * ty.extent().abs()).max(0) as usize;

@@ -1,4 +1,4 @@
-//! What the launcher reads at the end: statistics of this rank, and its recording.
+//! The files that the launcher reads at the end: the statistics of this rank, and its recording.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -14,44 +14,47 @@ use crate::world::w;
 /// Statistics of this rank.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Statistics {
-    /// \[ps\]
+    /// \[ps\] Time that the program has spent on computing.
     pub(crate) computing: u64,
-    /// \[ps\] By call and by the rank that was waited for; `None` for any rank.
+    /// \[ps\] Time of waiting, by call and by the rank that was waited for; `None` for any rank.
     waiting: BTreeMap<(&'static str, Option<usize>), u64>,
-    /// Number of calls.
+    /// Number of calls of each MPI function.
     pub(crate) calls: BTreeMap<&'static str, u64>,
-    /// Number of collectives, and \[ps\] from their beginning to their end, by operation.
+    /// Number of collectives, and the sum of their durations \[ps\], by operation.
     collectives: BTreeMap<&'static str, (u64, u64)>,
-    /// Messages and bytes to each rank.
+    /// Number of messages and bytes sent to each rank.
     sent: BTreeMap<usize, (u64, u64)>,
+    /// Number of messages received.
     pub(crate) received: u64,
-    /// Messages that arrived before their receive was posted.
+    /// Number of messages that arrived before their receive was posted.
     pub(crate) unexpected: u64,
     /// The error that ended this rank.
     pub(crate) failure: Option<String>,
-    /// True if the run ended first.
+    /// True if the simulation ended before this rank.
     pub(crate) ended_by_run: bool,
 }
 
 impl Statistics {
+    /// Adds a wait of `time` picoseconds for the rank `peer`.
     pub(crate) fn waited(&mut self, call: &'static str, peer: Option<usize>, time: u64) {
         if time > 0 {
             *self.waiting.entry((call, peer)).or_default() += time;
         }
     }
 
+    /// Counts a message to a rank.
     pub(crate) fn sent(&mut self, to: usize, bytes: u64) {
         let (messages, sum) = self.sent.entry(to).or_default();
         *messages += 1;
         *sum += bytes;
     }
 
-    /// A collective has begun.
+    /// Counts a collective that has begun.
     pub(crate) fn collective(&mut self, name: &'static str) {
         self.collectives.entry(name).or_default().0 += 1;
     }
 
-    /// A collective has ended after this time.
+    /// Adds the duration of a collective that has ended \[ps\].
     pub(crate) fn collective_took(&mut self, name: &'static str, time: u64) {
         self.collectives.entry(name).or_default().1 += time;
     }
@@ -95,23 +98,23 @@ pub(crate) fn write() {
         let _ = writeln!(text, "failure the recording is incomplete: {failure}");
     }
     let (draft, path) = (folder.join(format!(".rank.{}", world.rank)), folder.join(format!("rank.{}", world.rank)));
-    // Without a report the launcher says so.
+    // If this fails, the launcher reports that the file is missing.
     let _ = fs::write(&draft, text).and_then(|()| fs::rename(&draft, &path));
 }
 
-/// A message that is waited for, in words.
-fn message(source: Option<usize>, tag: Option<i64>, context: u64) -> String {
+/// Describes a message that is waited for.
+fn describe_message(source: Option<usize>, tag: Option<i64>, context: u64) -> String {
     let source = source.map_or_else(|| "any rank".to_owned(), |source| format!("rank {source}"));
     let tag = tag.map_or_else(|| "any tag".to_owned(), |tag| format!("tag {tag}"));
     format!("a message from {source}, {tag}, on {}", communicator::title_of(context))
 }
 
-/// What a request waits for, in words.
-fn described(handle: c_int) -> Option<String> {
+/// Describes what a request waits for.
+fn describe_request(handle: c_int) -> Option<String> {
     match &w().requests.get(handle)?.what {
         What::Receive { from, tag, comm, .. } => {
             let context = communicator::get(*comm).map_or(0, |comm| comm.context);
-            Some(message(*from, *tag, context))
+            Some(describe_message(*from, *tag, context))
         }
         What::Send { to, tag, context, synchronous: true, .. } => {
             let comm = communicator::title_of(*context);
@@ -121,21 +124,23 @@ fn described(handle: c_int) -> Option<String> {
             Some(format!("its message of {bytes} bytes, tag {tag}, to rank {to} to leave"))
         }
         What::Collective(running) => running.as_ref().map(|running| running.wanted()),
-        What::Several(all) => all.iter().find(|&&one| !crate::engine::is_over(one)).and_then(|&one| described(one)),
+        What::Several(all) => {
+            all.iter().find(|&&one| !crate::engine::is_over(one)).and_then(|&one| describe_request(one))
+        }
         _ => Some("a generalized request".to_owned()),
     }
 }
 
-/// What this rank waits for, in words.
+/// Describes what this rank waits for.
 fn awaited() -> Option<String> {
     const SHOWN: usize = 4;
     let world = w();
     let what = match &world.mail.awaited {
         Awaited::Nothing => return None,
-        Awaited::Probe { source, tag, context } => message(*source, *tag, *context),
+        Awaited::Probe { source, tag, context } => describe_message(*source, *tag, *context),
         Awaited::Requests(handles) => {
             let pending = handles.iter().filter(|&&handle| !crate::engine::is_over(handle));
-            let all: Vec<String> = pending.filter_map(|&handle| described(handle)).collect();
+            let all: Vec<String> = pending.filter_map(|&handle| describe_request(handle)).collect();
             let more = all.len().saturating_sub(SHOWN);
             let tail = if more > 0 { format!("; and {more} more") } else { String::new() };
             format!("{}{tail}", all[..all.len().min(SHOWN)].join("; "))
@@ -147,68 +152,80 @@ fn awaited() -> Option<String> {
 /// A recording in progress: a line for each event.
 pub(crate) struct Log {
     out: BufWriter<File>,
-    /// \[ps\] Computing that has not been written.
+    /// \[ps\] Time of computing that has not been written.
     computing: u64,
+    /// The number of the next operation.
     next: u32,
     /// The number of the last operation.
     pub(crate) last: u32,
+    /// The first error of writing.
     failure: Option<io::Error>,
 }
 
 impl Log {
+    /// Creates the file of the recording.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         Ok(Self { out: BufWriter::new(File::create(path)?), computing: 0, next: 0, last: 0, failure: None })
     }
 
-    fn line(&mut self, line: std::fmt::Arguments<'_>) {
+    /// Writes the line of an event, after a line for the computing before it.
+    fn write_event(&mut self, line: std::fmt::Arguments<'_>) {
         if self.computing > 0 {
             let time = std::mem::take(&mut self.computing);
-            self.keep(format_args!("c {time}"));
+            self.write_line(format_args!("c {time}"));
         }
-        self.keep(line);
+        self.write_line(line);
     }
 
-    fn keep(&mut self, line: std::fmt::Arguments<'_>) {
+    /// Writes a line and keeps the first error.
+    fn write_line(&mut self, line: std::fmt::Arguments<'_>) {
         if let Err(failure) = writeln!(self.out, "{line}") {
             self.failure.get_or_insert(failure);
         }
     }
 
+    /// Takes the number of a new operation.
     fn number(&mut self) -> u32 {
         self.last = self.next;
         self.next += 1;
         self.last
     }
 
+    /// Adds computing of `time` picoseconds.
     pub(crate) fn compute(&mut self, time: u64) {
         self.computing += time;
     }
 
+    /// Records a send to a rank of the world.
     pub(crate) fn send(&mut self, to: usize, tag: i64, context: u64, bytes: u64) {
         let number = self.number();
-        self.line(format_args!("s {to} {tag} {context} {bytes} {number}"));
+        self.write_event(format_args!("s {to} {tag} {context} {bytes} {number}"));
     }
 
+    /// Records a receive and returns its number; `None` is a wildcard.
     pub(crate) fn receive(&mut self, from: Option<usize>, tag: Option<i64>, context: u64, bytes: u64) -> u32 {
         let number = self.number();
         let any = || "any".to_owned();
         let (from, tag) = (from.map_or_else(any, |from| from.to_string()), tag.map_or_else(any, |tag| tag.to_string()));
-        self.line(format_args!("r {from} {tag} {context} {bytes} {number}"));
+        self.write_event(format_args!("r {from} {tag} {context} {bytes} {number}"));
         number
     }
 
+    /// Records the end of the wait for an operation.
     pub(crate) fn wait(&mut self, number: u32) {
-        self.line(format_args!("w {number}"));
+        self.write_event(format_args!("w {number}"));
     }
 
+    /// Records that a receive has been cancelled.
     pub(crate) fn cancelled(&mut self, number: u32) {
-        self.line(format_args!("x {number}"));
+        self.write_event(format_args!("x {number}"));
     }
 
+    /// Writes what is left, and returns the first error.
     fn flush(&mut self) -> io::Result<()> {
         if self.computing > 0 {
             let time = std::mem::take(&mut self.computing);
-            self.keep(format_args!("c {time}"));
+            self.write_line(format_args!("c {time}"));
         }
         self.out.flush()?;
         self.failure.take().map_or(Ok(()), Err)

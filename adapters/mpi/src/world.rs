@@ -20,23 +20,28 @@ use crate::engine::{Mail, Request};
 use crate::operation::Op;
 use crate::report::{Log, Statistics};
 
-/// \[ps\] Cost of an unsuccessful test or probe: a program that polls reaches the time of the event.
+/// \[ps\] Virtual time that an unsuccessful test or probe takes, so that a program that polls reaches the time of the
+/// event.
 pub(crate) const POLL: u64 = 100_000;
 
-/// Objects under handles: those of the dynamic kind, numbered from 0 on.
+/// The objects of one kind that the program has created, by handle.
 #[derive(Debug)]
 pub(crate) struct Table<T> {
+    /// The upper bits of all handles of the table; the lower bits are the index.
     kind: c_int,
+    /// The objects by index; `None` for an index that is not in use.
     all: Vec<Option<T>>,
+    /// Indices that can be used again.
     free: Vec<usize>,
 }
 
 impl<T> Table<T> {
-    /// A table of handles of this kind, the first `reserved` of which are never given.
+    /// An empty table of handles of this kind. The first `reserved` indices are never used.
     pub(crate) fn new(kind: u32, reserved: usize) -> Self {
         Self { kind: kind as c_int, all: (0..reserved).map(|_| None).collect(), free: Vec::new() }
     }
 
+    /// Adds an object and returns its handle.
     pub(crate) fn add(&mut self, object: T) -> c_int {
         let index = self.free.pop().unwrap_or_else(|| {
             self.all.push(None);
@@ -46,6 +51,7 @@ impl<T> Table<T> {
         self.kind | index as c_int
     }
 
+    /// The index of a handle; `None` if it is of another kind or predefined.
     fn index(&self, handle: c_int) -> Option<usize> {
         (handle & 0x7c00_0000 == self.kind & 0x7c00_0000 && handle < 0).then_some((handle & 0x03ff_ffff) as usize)
     }
@@ -80,32 +86,39 @@ pub(crate) enum Compute {
     None,
     /// \[ps\] This much before each call that communicates.
     Fixed(u64),
-    /// The processor time of the thread, times this factor.
+    /// The processor time that the thread has used, multiplied by this factor.
     Measured(f64),
 }
 
 /// The state of this rank.
 pub(crate) struct World {
+    /// The connection to the network, between `MPI_Init` and `MPI_Finalize`.
     pub(crate) guest: Option<Guest>,
+    /// This rank and the number of ranks in `MPI_COMM_WORLD`.
     pub(crate) rank: usize,
     pub(crate) size: usize,
+    /// How long computing takes.
     pub(crate) compute: Compute,
     /// \[bytes\] Longest message whose send ends at once.
     pub(crate) buffered: u64,
     /// True if this rank's clock is the wall clock.
     pub(crate) realtime: bool,
-    /// True if a wait for named sources needs no order among others.
+    /// True if a wait for named sources may process their messages before earlier ones of other sources.
     pub(crate) deterministic: bool,
+    /// The algorithms of the collectives.
     pub(crate) choice: Choice,
+    /// True once `MPI_Init` has been called; below, the same of `MPI_Finalize`.
     pub(crate) initialized: bool,
     pub(crate) finalized: bool,
     pub(crate) mail: Mail,
+    // The objects of the program, by handle.
     pub(crate) requests: Table<Request>,
     pub(crate) comms: Table<Comm>,
     pub(crate) comm_world: Comm,
     pub(crate) comm_self: Comm,
     pub(crate) groups: Table<Vec<usize>>,
     pub(crate) types: Table<Type>,
+    /// The predefined datatypes that have been used.
     pub(crate) builtin: HashMap<c_int, Type>,
     pub(crate) ops: Table<Op>,
     pub(crate) errhandlers: Table<Errhandler>,
@@ -114,30 +127,34 @@ pub(crate) struct World {
     pub(crate) errors: Vec<(c_int, String)>,
     pub(crate) infos: Table<BTreeMap<String, String>>,
     pub(crate) statistics: Statistics,
+    /// The recording, if there is one.
     pub(crate) log: Option<Log>,
-    /// The file that the launcher reads at the end.
+    /// The folder of the files that the launcher reads at the end.
     pub(crate) folder: Option<PathBuf>,
-    /// The call that the program has made.
+    /// Name of the call that the program is making or made last.
     pub(crate) calling: &'static str,
-    /// True once the computing before this call has been charged.
+    /// True if the computing before the current call has been added to the clock.
     charged: bool,
     /// \[ps\] Processor time when the last call ended.
     pub(crate) left: u64,
     /// \[ps\] Processor time used by the program and not charged yet.
     pub(crate) used: u64,
+    /// Address and size \[bytes\] of the buffer of `MPI_Buffer_attach`, which is not used.
     pub(crate) buffer: (usize, i64),
     /// Values of predefined attributes, to which the program has pointers.
     pub(crate) predefined: BTreeMap<c_int, Box<c_int>>,
 }
 
+/// The type of [`WORLD`], which can be shared between threads.
 struct Global(UnsafeCell<Option<Box<World>>>);
 // SAFETY: MPI_THREAD_FUNNELED: only the thread that initialized MPI makes calls; `ahead` excludes them while its own
 // thread uses the state.
 unsafe impl Sync for Global {}
+/// The state of this rank, once the first call has been made.
 static WORLD: Global = Global(UnsafeCell::new(None));
 
 thread_local! {
-    /// Depth of calls into the library: callbacks of the program call it again.
+    /// Number of nested calls into the library: a callback of the program can call the library again.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -146,7 +163,7 @@ pub(crate) fn is_inside() -> bool {
     DEPTH.with(|depth| depth.get() > 0)
 }
 
-/// Runs `work` as part of the library: clocks are those of the host.
+/// Runs `work` as part of the library, to which clocks show the time of the host.
 pub(crate) fn inside<T>(work: impl FnOnce() -> T) -> T {
     DEPTH.with(|depth| depth.set(depth.get() + 1));
     let result = work();
@@ -174,6 +191,7 @@ pub(crate) struct Error {
     pub(crate) comm: c_int,
 }
 
+/// The result of a call.
 pub(crate) type Outcome<T = ()> = Result<T, Error>;
 
 /// An error without a communicator.
@@ -182,6 +200,7 @@ pub(crate) fn error<T>(class: c_int, text: impl Into<String>) -> Outcome<T> {
 }
 
 impl World {
+    /// The initial state, by the environment variables that the launcher sets.
     fn new() -> Self {
         let size = number("FSIN_MPI_SIZE").unwrap_or(1).max(1) as usize;
         let rank = number("FSIN_MPI_RANK").unwrap_or(0) as usize;
@@ -227,7 +246,7 @@ impl World {
         }
     }
 
-    /// Connects to the endpoint and waits for the beginning of time.
+    /// Connects to the endpoint and waits until virtual time begins.
     pub(crate) fn connect(&mut self) {
         let Ok(address) = env::var("FSIN_MPI_ADDRESS") else {
             end("this program runs on a simulated network: start it with `fsin mpirun`", 1);
@@ -243,7 +262,7 @@ impl World {
         let config = if self.realtime { config.realtime() } else { config };
         match Guest::connect(&address, &config) {
             Ok(mut guest) => {
-                // Until all ranks are there, none may fail.
+                // Waits until all ranks have connected.
                 if let Err(failure) = guest.until() {
                     lost(&failure);
                 }
@@ -270,14 +289,15 @@ impl World {
         self.guest.as_ref().map_or(0, |guest| guest.now())
     }
 
-    /// Lets the small time pass that a test, a probe or the reading of a clock takes. In real time it passes by itself.
+    /// Advances the clock by the short time \[ps\] of a test, a probe or the reading of a clock. In real time the clock
+    /// advances by itself.
     pub(crate) fn pay(&mut self, time: u64) {
         if !self.realtime {
             self.spend(time);
         }
     }
 
-    /// Lets time pass that the program spends on something other than waiting.
+    /// Advances the clock by time \[ps\] that the program spends on something other than waiting.
     pub(crate) fn spend(&mut self, time: u64) {
         let Some(guest) = &mut self.guest else { return };
         if time == 0 {
@@ -296,7 +316,7 @@ impl World {
         }
     }
 
-    /// Charges the computing before a call that communicates, once.
+    /// Advances the clock by the computing before the current call. Every call that communicates begins with it.
     pub(crate) fn charge(&mut self) {
         if std::mem::replace(&mut self.charged, true) {
             return;
@@ -308,7 +328,7 @@ impl World {
         }
     }
 
-    /// Charges measured computing so far.
+    /// Advances the clock by the measured computing that has not been charged yet.
     pub(crate) fn charge_used(&mut self) {
         if let Compute::Measured(factor) = self.compute {
             let time = (std::mem::take(&mut self.used) as f64 * factor) as u64;
@@ -316,7 +336,8 @@ impl World {
         }
     }
 
-    fn enter(&mut self, name: &'static str) {
+    /// Called when a call of the program begins.
+    fn begin_call(&mut self, name: &'static str) {
         self.calling = name;
         self.charged = false;
         if matches!(self.compute, Compute::Measured(_)) {
@@ -325,18 +346,20 @@ impl World {
         *self.statistics.calls.entry(name).or_default() += 1;
     }
 
-    fn leave(&mut self) {
+    /// Called when a call of the program ends.
+    fn end_call(&mut self) {
         if matches!(self.compute, Compute::Measured(_)) {
             self.left = clock::processor();
         }
     }
 }
 
+/// The value of an environment variable as a number.
 fn number(name: &str) -> Option<u64> {
     env::var(name).ok()?.parse().ok()
 }
 
-/// Measures what the program has computed before it reads a clock.
+/// Advances the clock by what the program has computed, before the program reads a clock.
 pub(crate) fn measure() {
     let world = w();
     if matches!(world.compute, Compute::Measured(_)) {
@@ -353,9 +376,9 @@ pub(crate) fn call(name: &'static str, body: impl FnOnce() -> Outcome) -> c_int 
     let _turn = outermost.then(ahead::hold);
     inside(|| {
         if outermost {
-            w().enter(name);
+            w().begin_call(name);
         }
-        let outcome = match check(name) {
+        let outcome = match check_phase(name) {
             Ok(()) => body(),
             refused => refused,
         };
@@ -364,14 +387,14 @@ pub(crate) fn call(name: &'static str, body: impl FnOnce() -> Outcome) -> c_int 
             Err(failure) => handle(name, &failure),
         };
         if outermost {
-            w().leave();
+            w().end_call();
         }
         code
     })
 }
 
-/// Calls are made between initialization and finalization, except those that the standard permits outside.
-fn check(name: &'static str) -> Outcome {
+/// Ends the program if a call is made before initialization or after finalization, unless the standard permits that.
+fn check_phase(name: &'static str) -> Outcome {
     const ANYWHERE: [&str; 14] = [
         "MPI_Init",
         "MPI_Init_thread",
@@ -413,7 +436,7 @@ fn handle(name: &str, failure: &Error) -> c_int {
     }
 }
 
-/// A call that the library lacks.
+/// Ends the program because the library lacks a call.
 pub(crate) fn unsupported(name: &'static str) -> ! {
     inside(|| end(&format!("{name} is not supported on a simulated network (docs/book, `fsin mpirun`)"), 1))
 }
@@ -424,22 +447,23 @@ pub(crate) fn end(text: &str, code: c_int) -> ! {
     let line = format!("rank {}: {text}", w().rank);
     let _ = writeln!(std::io::stderr(), "fsin-mpi: {line}");
     w().statistics.failure = Some(line);
-    leave(text, code)
+    exit(text, code)
 }
 
-/// Ends the program because its network has gone.
+/// Ends the program because the connection to the network is lost.
 pub(crate) fn lost(failure: &GuestError) -> ! {
     let text = failure.to_string();
     if !matches!(failure, GuestError::Refused { .. }) {
         end(&text, 1);
     }
-    // The launcher knows why; what this rank waits for may explain it.
+    // The launcher reports why the simulation ended. The report says what this rank waits for, which may explain it.
     w().statistics.ended_by_run = true;
     w().guest = None;
-    leave(&text, 1)
+    exit(&text, 1)
 }
 
-fn leave(text: &str, code: c_int) -> ! {
+/// Writes the report, leaves the network and ends the process.
+fn exit(text: &str, code: c_int) -> ! {
     crate::report::write();
     if let Some(guest) = w().guest.take() {
         guest.give_up(text);

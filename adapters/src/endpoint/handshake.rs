@@ -16,19 +16,19 @@ use crate::token::{self, Nonces, Side, Token};
 use super::listen::Peer;
 use super::{Connection, Reservation, Taken, Terms};
 
-/// \[bytes\] Longest frame before a guest is known.
+/// \[bytes\] Longest frame that is accepted before the handshake is over.
 const LONGEST_FIRST: u32 = 32 << 10;
 
-/// Why a connection is refused.
+/// Why a connection is refused: the code for the guest's program, and the text for its user.
 struct Refusal {
     code: Code,
     text: String,
 }
 
-/// Performs the handshake within the time limit.
+/// Performs the handshake within the time limit. `wanted` is the number of nodes that need a guest.
 ///
 /// # Errors
-/// Why the connection was refused, with what is known of the guest.
+/// The reason why the connection was refused, as text that names the guest if its name is known.
 pub(super) async fn handshake(
     mut peer: Peer,
     terms: &Terms,
@@ -38,25 +38,25 @@ pub(super) async fn handshake(
     let mut talk = Talk { codec: Codec::default(), incoming: BytesMut::new() };
     talk.codec.set_max_payload(LONGEST_FIRST);
     let mut name = None;
-    let met = {
-        let meeting = async {
+    let outcome = {
+        let exchange = async {
             match &mut peer {
-                Peer::Tcp(stream, _) => meet(&mut talk, stream, terms, taken, wanted, &mut name).await,
-                Peer::Unix(stream) => meet(&mut talk, stream, terms, taken, wanted, &mut name).await,
+                Peer::Tcp(stream, _) => exchange_frames(&mut talk, stream, terms, taken, wanted, &mut name).await,
+                Peer::Unix(stream) => exchange_frames(&mut talk, stream, terms, taken, wanted, &mut name).await,
             }
         };
         let timed_out = || Refusal {
             code: Code::Stalled,
             text: format!("no handshake within {} s", terms.handshake.as_secs_f64()),
         };
-        tokio::time::timeout(terms.handshake, meeting).await.unwrap_or_else(|_| Err(timed_out()))
+        tokio::time::timeout(terms.handshake, exchange).await.unwrap_or_else(|_| Err(timed_out()))
     };
     let from = peer.name().to_owned();
     let refused = |why: &str| match &name {
         Some(name) => format!("refused guest `{name}` from {from}: {why}"),
         None => format!("refused a connection from {from} before it said who it is: {why}"),
     };
-    match met {
+    match outcome {
         Ok((mut hello, step, reservation)) => {
             hello.max_payload = hello.max_payload.min(terms.max_payload);
             let mut codec = talk.codec;
@@ -69,32 +69,36 @@ pub(super) async fn handshake(
         }
         Err(refusal) => {
             let error = Body::Error { code: refusal.code, text: refusal.text.clone() };
-            // A peer that does not listen may miss the message.
-            let said = async {
+            // The peer may have closed the connection: an error of sending does not matter.
+            let sent = async {
                 match &mut peer {
-                    Peer::Tcp(stream, _) => talk.say(stream, &error).await,
-                    Peer::Unix(stream) => talk.say(stream, &error).await,
+                    Peer::Tcp(stream, _) => talk.send(stream, &error).await,
+                    Peer::Unix(stream) => talk.send(stream, &error).await,
                 }
             };
-            let _ = tokio::time::timeout(Duration::from_secs(1), said).await;
+            let _ = tokio::time::timeout(Duration::from_secs(1), sent).await;
             Err(refused(&refusal.text))
         }
     }
 }
 
+/// The frames of a connection during the handshake.
 struct Talk {
     codec: Codec,
+    /// Bytes that have been read and not decoded yet.
     incoming: BytesMut,
 }
 
 impl Talk {
-    async fn say(&mut self, stream: &mut (impl AsyncWrite + Unpin), body: &Body) -> io::Result<()> {
+    /// Sends a frame.
+    async fn send(&mut self, stream: &mut (impl AsyncWrite + Unpin), body: &Body) -> io::Result<()> {
         let mut out = BytesMut::new();
         self.codec.put(0, 0, body, &mut out);
         stream.write_all(&out).await
     }
 
-    async fn hear(&mut self, stream: &mut (impl AsyncRead + Unpin)) -> Result<Body, Refusal> {
+    /// Waits for the next frame and returns its body.
+    async fn receive(&mut self, stream: &mut (impl AsyncRead + Unpin)) -> Result<Body, Refusal> {
         let malformed = |text: String| Refusal { code: Code::Malformed, text };
         loop {
             match self.codec.decode(&mut self.incoming) {
@@ -111,7 +115,9 @@ impl Talk {
     }
 }
 
-async fn meet(
+/// Exchanges the frames of the handshake. Returns the guest's Hello, its step and its reserved nodes. Stores the
+/// guest's name in `name` as soon as it is known.
+async fn exchange_frames(
     talk: &mut Talk,
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     terms: &Terms,
@@ -120,7 +126,7 @@ async fn meet(
     name: &mut Option<String>,
 ) -> Result<(Hello, Time, Reservation), Refusal> {
     let gone = |error: io::Error| Refusal { code: Code::Malformed, text: error.to_string() };
-    let hello = match talk.hear(stream).await? {
+    let hello = match talk.receive(stream).await? {
         Body::Hello(hello) => *hello,
         other => {
             let text = format!("the first frame is {} and not Hello", other.name());
@@ -131,7 +137,7 @@ async fn meet(
     if let Some(token) = &terms.token {
         check_token(talk, stream, token).await?;
     }
-    let step = check(&hello, terms)?;
+    let step = check_hello(&hello, terms)?;
     let reservation = Reservation::new(taken, &hello, wanted).map_err(|text| Refusal { code: Code::Node, text })?;
     let welcome = Welcome {
         minor: hello.minor.min(MINOR),
@@ -148,7 +154,7 @@ async fn meet(
         seed: terms.seed,
         pace: terms.pace,
     };
-    talk.say(stream, &Body::Welcome(Box::new(welcome))).await.map_err(gone)?;
+    talk.send(stream, &Body::Welcome(Box::new(welcome))).await.map_err(gone)?;
     Ok((hello, step, reservation))
 }
 
@@ -161,25 +167,25 @@ async fn check_token(
 ) -> Result<(), Refusal> {
     let refused = |text: &str| Refusal { code: Code::Token, text: text.to_owned() };
     let nonce = token::nonce().ok_or_else(|| refused("the system has no random bytes for a challenge"))?;
-    talk.say(stream, &Body::Challenge(nonce)).await.map_err(|_| refused("it left at the challenge"))?;
-    let nonces = match talk.hear(stream).await? {
+    talk.send(stream, &Body::Challenge(nonce)).await.map_err(|_| refused("it left at the challenge"))?;
+    let nonces = match talk.receive(stream).await? {
         Body::Challenge(guest) => Nonces { endpoint: nonce, guest },
         Body::Proof(_) => {
             return Err(refused("it asks for no proof of the token in return; use a guest of this version"));
         }
         _ => return Err(refused("it does not answer the challenge; give it the token of this run")),
     };
-    match talk.hear(stream).await? {
+    match talk.receive(stream).await? {
         Body::Proof(proof) if token.proves(Side::Guest, &nonces, &proof) => {}
         Body::Proof(_) => return Err(refused("its token is not the one of this run")),
         _ => return Err(refused("it does not answer the challenge; give it the token of this run")),
     }
     let proof = Body::Proof(token.proof(Side::Endpoint, &nonces));
-    talk.say(stream, &proof).await.map_err(|_| refused("it left at the challenge"))
+    talk.send(stream, &proof).await.map_err(|_| refused("it left at the challenge"))
 }
 
-/// The step granted to a guest.
-fn check(hello: &Hello, terms: &Terms) -> Result<Time, Refusal> {
+/// Checks a Hello against the terms of the run. Returns the longest grant of the guest \[ps\].
+fn check_hello(hello: &Hello, terms: &Terms) -> Result<Time, Refusal> {
     let refused = |code: Code, text: String| Err(Refusal { code, text });
     if hello.major != MAJOR {
         let text = format!("it speaks TGP/{} and this endpoint TGP/{MAJOR}; use a guest of this version", hello.major);

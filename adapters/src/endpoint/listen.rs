@@ -15,12 +15,18 @@ use crate::stream::Stream;
 #[derive(Debug)]
 pub(super) enum Listener {
     Tcp(TcpListener),
-    Unix { listener: UnixListener, path: PathBuf, owner: u32 },
+    /// `owner` is the number of the user to whom the socket belongs.
+    Unix {
+        listener: UnixListener,
+        path: PathBuf,
+        owner: u32,
+    },
 }
 
 /// An accepted peer.
 #[derive(Debug)]
 pub(super) enum Peer {
+    /// The connection and the address of the peer.
     Tcp(TcpStream, String),
     Unix(UnixStream),
 }
@@ -34,6 +40,7 @@ impl Peer {
         }
     }
 
+    /// Converts the connection into one whose calls block.
     pub(super) fn into_stream(self) -> io::Result<Stream> {
         Ok(match self {
             Self::Tcp(stream, _) => Stream::Tcp(stream.into_std()?),
@@ -65,7 +72,7 @@ impl Listener {
         })
     }
 
-    /// Accepts the next peer. Of a Unix socket, peers of other users than its owner and root are refused.
+    /// Accepts the next peer. A Unix socket accepts only peers of its owner and of root.
     pub(super) async fn accept(&self) -> io::Result<Peer> {
         match self {
             Self::Tcp(listener) => {

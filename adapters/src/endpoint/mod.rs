@@ -24,9 +24,9 @@ use crate::token::Token;
 
 use listen::Listener;
 
-/// Most concurrent handshakes.
+/// Largest number of concurrent handshakes.
 const HANDSHAKES: usize = 256;
-/// Refused connections that are reported one by one.
+/// Number of refused connections that are reported one by one; further ones are only counted.
 const REPORTED: u64 = 16;
 /// Longest interval between calls of `go_on`, and between checks for closed connections.
 const CHECK_INTERVAL: Duration = Duration::from_millis(200);
@@ -160,8 +160,10 @@ impl EndpointError {
 /// A listening endpoint.
 #[derive(Debug)]
 pub struct Endpoint {
+    /// Executes the asynchronous functions of the endpoint.
     runtime: Runtime,
     listener: Listener,
+    /// The token that guests must prove to know.
     token: Option<Token>,
 }
 
@@ -212,18 +214,19 @@ impl Endpoint {
     }
 }
 
-/// The nodes taken so far, and by which guests.
+/// The nodes taken so far, shared by all handshakes.
 pub(crate) type Taken = Arc<Mutex<TakenNodes>>;
 
 /// Nodes and groups taken, with the names of their guests.
 #[derive(Debug, Default)]
 pub(crate) struct TakenNodes {
-    /// By node.
+    /// The name of the guest at each taken node.
     nodes: BTreeMap<u32, String>,
-    /// By group: its central.
+    /// The name of the central of each group.
     centrals: BTreeMap<u32, String>,
 }
 
+/// Accepts connections and performs their handshakes until the wanted nodes have guests: see [`Endpoint::gather`].
 async fn gather(
     listener: &Listener,
     terms: &Arc<Terms>,
@@ -232,31 +235,32 @@ async fn gather(
     tell: &mut dyn FnMut(String),
 ) -> Result<Vec<Connection>, EndpointError> {
     let taken: Taken = Arc::default();
-    let room = Arc::new(Semaphore::new(HANDSHAKES));
+    let permits = Arc::new(Semaphore::new(HANDSHAKES));
     let mut handshakes = JoinSet::new();
     let mut connections: Vec<Connection> = Vec::new();
     let mut refused = 0;
-    let mut full = false;
+    // True once the user has been told that the system accepts no more connections.
+    let mut is_full_reported = false;
     let mut last_check = Instant::now();
     loop {
         let nodes = |all: &[Connection]| all.iter().map(|one| one.hello.nodes.len()).sum::<usize>();
-        let all_there = |all: &[Connection]| nodes(all) >= wanted && !lacks_centrals(all);
-        if all_there(&connections) || last_check.elapsed() >= CHECK_INTERVAL {
+        let is_complete = |all: &[Connection]| nodes(all) >= wanted && !lacks_centrals(all);
+        if is_complete(&connections) || last_check.elapsed() >= CHECK_INTERVAL {
             last_check = Instant::now();
-            dismiss(&mut connections, tell);
-            if all_there(&connections) {
+            drop_closed(&mut connections, tell);
+            if is_complete(&connections) {
                 break;
             }
         }
         tokio::select! {
             // The next connection is accepted only when its handshake may begin.
             accepted = async {
-                let permit = Arc::clone(&room).acquire_owned().await;
+                let permit = Arc::clone(&permits).acquire_owned().await;
                 (permit, listener.accept().await)
             } => match accepted {
                 (Ok(permit), Ok(peer)) => {
-                    // It may replace one that has left.
-                    dismiss(&mut connections, tell);
+                    // The new guest may replace one that has left, whose nodes must be free by then.
+                    drop_closed(&mut connections, tell);
                     let (terms, taken) = (Arc::clone(terms), Arc::clone(&taken));
                     handshakes.spawn(async move {
                         let outcome = handshake::handshake(peer, &terms, &taken, wanted).await;
@@ -264,9 +268,9 @@ async fn gather(
                         outcome
                     });
                 }
-                // Too many open files: handshakes that end release theirs.
+                // The usual cause is too many open files. Handshakes that end close theirs.
                 (_, accepted) => {
-                    if let (Err(error), false) = (&accepted, std::mem::replace(&mut full, true)) {
+                    if let (Err(error), false) = (&accepted, std::mem::replace(&mut is_full_reported, true)) {
                         tell(format!(
                             "cannot let anybody else connect, and goes on trying: {error}; raise the limit of open \
                              files (ulimit -n), or end connections that are of no use"
@@ -299,7 +303,7 @@ async fn gather(
 }
 
 /// Drops closed connections, which releases their nodes.
-fn dismiss(connections: &mut Vec<Connection>, tell: &mut dyn FnMut(String)) {
+fn drop_closed(connections: &mut Vec<Connection>, tell: &mut dyn FnMut(String)) {
     let mut gone = closed(connections.iter().map(|connection| &connection.link)).into_iter();
     connections.retain(|Connection { hello, .. }| {
         let is_gone = gone.next() == Some(true);
@@ -321,11 +325,13 @@ fn dismiss(connections: &mut Vec<Connection>, tell: &mut dyn FnMut(String)) {
 pub(crate) struct Reservation {
     taken: Taken,
     nodes: Vec<u32>,
+    /// The group of which the guest is the central.
     central: Option<u32>,
 }
 
 impl Reservation {
-    /// Reserves all of `nodes`, or none. The error names the node and its owner, or states that no more are needed.
+    /// Reserves all nodes of a guest, or none. `wanted` is the number of nodes that need a guest. The error names the
+    /// node and its owner, or states that no more are needed.
     pub(crate) fn new(taken: &Taken, hello: &Hello, wanted: usize) -> Result<Self, String> {
         let Hello { nodes, name, .. } = hello;
         let mut places = taken.lock().unwrap_or_else(PoisonError::into_inner);

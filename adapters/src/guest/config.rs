@@ -17,8 +17,8 @@ pub struct Config {
     pub nodes: Vec<u32>,
     /// Its class of time.
     pub class: Class,
-    /// The role of the connection: that of a guest by itself ([`Role::Node`]), or the one that takes the turns of a group
-    /// of connections ([`Role::Central`]). [`Data`](super::Data) connects the other members of a group.
+    /// The role of the connection: that of a guest by itself ([`Role::Node`]), or the one that takes the turns of a
+    /// group of connections ([`Role::Central`]). [`Data`](super::Data) connects the other members of a group.
     pub role: Role,
     /// Number of the group, from 1 on; 0 for a guest by itself.
     pub group: u32,
@@ -42,11 +42,13 @@ pub struct Config {
 pub struct Company(Arc<AtomicBool>);
 
 impl Company {
-    pub(super) fn has_met_the_endpoint(&self) -> bool {
+    /// True if one of the guests has connected.
+    pub(super) fn has_connected(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    pub(super) fn meets_the_endpoint(&self) {
+    /// Records that one of the guests has connected.
+    pub(super) fn record_connection(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }

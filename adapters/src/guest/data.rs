@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Arrival, Config, Event, GuestError, flush, meet, next, unexpected};
+use super::{Arrival, Config, Event, GuestError, connect, flush, next_frame, unexpected};
 use crate::address::Address;
 use crate::clock::Time;
 use crate::protocol::{Body, DELIVER_FIELDS, Frame, Inject, Role, Welcome};
@@ -10,13 +10,15 @@ use crate::stream::Link;
 
 /// A data connection of a group.
 ///
-/// It may send while its central has the turn, at times within that turn, and the central must count its messages
-/// ([`Guest::count_injects`](super::Guest::count_injects)) before the turn ends. Messages for it arrive before the next
-/// turn of its central.
+/// A data connection may send while its central has the turn, at times within that turn. The central must count its
+/// messages ([`Guest::count_injects`](super::Guest::count_injects)) before the turn ends. Messages for it arrive before
+/// the next turn of its central.
 #[derive(Debug)]
 pub struct Data {
     link: Link,
+    /// The endpoint's description of the run.
     welcome: Welcome,
+    /// How long a call waits before it gives up.
     patience: Duration,
 }
 
@@ -27,7 +29,7 @@ impl Data {
     /// No endpoint listens, or it refuses the connection with a reason.
     pub fn connect(address: &Address, config: &Config, group: u32) -> Result<Self, GuestError> {
         let config = Config { role: Role::Data, group, ..config.clone() };
-        let (link, welcome) = meet(address, &config)?;
+        let (link, welcome) = connect(address, &config)?;
         Ok(Self { link, welcome, patience: config.patience })
     }
 
@@ -57,7 +59,7 @@ impl Data {
     /// The run has ended otherwise.
     pub fn receive(&mut self) -> Result<Option<Event>, GuestError> {
         let doing = "waiting for a message";
-        let Frame { endpoint, time, body, .. } = next(&mut self.link, self.patience, doing)?;
+        let Frame { endpoint, time, body, .. } = next_frame(&mut self.link, self.patience, doing)?;
         match body {
             Body::Deliver(deliver) => Ok(Some(Event::Message(Arrival::new(endpoint, time, deliver)))),
             Body::Done { cookie } => Ok(Some(Event::Sent { time, cookie })),

@@ -29,6 +29,7 @@ pub struct Arrival {
 }
 
 impl Arrival {
+    /// The message of a Deliver frame for `endpoint` with the time `time`.
     pub(super) fn new(endpoint: u16, time: Time, deliver: Deliver) -> Self {
         let Deliver { source, source_sequence, cookie, injected, late, size, payload } = deliver;
         Self { time, endpoint, source, source_sequence, cookie, sent: injected, late, size, payload }
@@ -50,6 +51,7 @@ pub enum Event {
 }
 
 impl Event {
+    /// \[ps\] Time of the event.
     pub(super) const fn time(&self) -> Time {
         match self {
             Self::Message(arrival) => arrival.time,

@@ -49,21 +49,28 @@ pub use event::{Arrival, Event};
 #[derive(Debug)]
 pub struct Guest {
     link: Link,
+    /// The endpoint's description of the run.
     welcome: Welcome,
     class: Class,
+    /// True if it takes the turns of a group of connections.
     central: bool,
+    /// How long it waits for its turn before it gives up.
     patience: Duration,
-    /// \[ps\] Its clock; of a realtime guest, at its last action.
+    /// \[ps\] Its clock. The clock of a realtime guest stands at its last action.
     time: Time,
-    /// Of a realtime guest: a moment of the wall clock, and its virtual time.
+    /// A moment of the wall clock and the virtual time at this moment; only for a realtime guest.
     anchor: Option<(Instant, Time)>,
-    /// \[ps\] End of the grant; `None` while the engine has the turn.
+    /// \[ps\] End of the grant; `None` while the guest does not have the turn.
     until: Option<Time>,
+    /// Number of messages injected.
     injects: u64,
+    /// Number of events that the endpoint has reported: Delivers and Dones.
     notices: u64,
+    /// Number of turns.
     turns: u64,
+    /// Events that the program has not fetched yet.
     events: VecDeque<Event>,
-    /// The parts of a payload so far.
+    /// The parts that have come of a payload that is longer than a frame.
     begun: BytesMut,
 }
 
@@ -73,7 +80,7 @@ impl Guest {
     /// # Errors
     /// No endpoint listens, or it refuses the guest with a reason.
     pub fn connect(address: &Address, config: &Config) -> Result<Self, GuestError> {
-        let (link, welcome) = meet(address, config)?;
+        let (link, welcome) = connect(address, config)?;
         Ok(Self {
             link,
             welcome,
@@ -106,13 +113,13 @@ impl Guest {
         }
     }
 
-    /// \[ps\] The guest's clock at its last action: before [`now`](Self::now) for a realtime guest only.
+    /// \[ps\] The guest's clock at its last action. Only for a realtime guest it is earlier than [`now`](Self::now).
     #[must_use]
     pub const fn last(&self) -> Time {
         self.time
     }
 
-    /// Reads the clock, before an action.
+    /// Sets the time of the guest to that of its clock, before an action.
     fn tick(&mut self) {
         self.time = self.now();
     }
@@ -122,7 +129,7 @@ impl Guest {
     /// # Errors
     /// The run has ended.
     pub fn until(&mut self) -> Result<Time, GuestError> {
-        self.begin()?;
+        self.await_turn()?;
         Ok(self.until.unwrap_or(self.time))
     }
 
@@ -163,7 +170,7 @@ impl Guest {
         if length > limit {
             return Err(GuestError::Payload { length, limit });
         }
-        self.begin()?;
+        self.await_turn()?;
         self.tick();
         let mut inject = inject;
         while inject.payload.len() as u64 > room {
@@ -188,7 +195,7 @@ impl Guest {
     /// # Errors
     /// The run has ended.
     pub fn notices(&mut self) -> Result<u64, GuestError> {
-        self.begin()?;
+        self.await_turn()?;
         Ok(self.notices)
     }
 
@@ -197,7 +204,7 @@ impl Guest {
     /// # Errors
     /// The run has ended.
     pub fn wait(&mut self) -> Result<(), GuestError> {
-        self.begin()?;
+        self.await_turn()?;
         match (self.class, self.until) {
             (Class::Stepped, Some(until)) if until != FOREVER => {
                 self.time = self.time.max(until);
@@ -208,29 +215,29 @@ impl Guest {
         }
     }
 
-    /// Ends the turn of a stepped guest whose grant is over, and promises to send nothing before `next` unless an event
-    /// comes first: its clock may then be ahead of the time that the guest has reached.
+    /// Ends the turn of a stepped guest whose grant is over, and promises to send nothing before `next` \[ps\] unless
+    /// an event comes first. After the call [`now`](Self::now) may be later than the time that the program has reached.
     ///
     /// # Errors
     /// The run has ended.
     pub fn idle(&mut self, next: Time) -> Result<(), GuestError> {
-        self.begin()?;
+        self.await_turn()?;
         self.time = self.time.max(self.until.filter(|&until| until != FOREVER).unwrap_or(0));
         self.end_turn(next.max(self.time))
     }
 
-    /// Counts messages that the data connections of this central's group have injected since the last count: they enter
-    /// the network before its turn ends.
+    /// Adds `more` to the count of messages that the data connections of this central's group have injected. The
+    /// messages enter the network before the turn of the central ends.
     pub fn count_injects(&mut self, more: u64) {
         self.injects = self.injects.saturating_add(more);
     }
 
-    /// Lets time pass: after the last action, for a realtime guest, which sleeps.
+    /// Advances the clock by `span` \[ps\]. A realtime guest sleeps until this time has passed since its last action.
     ///
     /// # Errors
     /// The run has ended.
     pub fn advance(&mut self, span: Time) -> Result<(), GuestError> {
-        self.begin()?;
+        self.await_turn()?;
         let target = self.time.saturating_add(span);
         if self.class == Class::Realtime {
             while let Some(left) = target.checked_sub(self.now()).filter(|&left| left > 0) {
@@ -253,7 +260,7 @@ impl Guest {
     /// # Errors
     /// The run has ended.
     pub fn receive(&mut self) -> Result<Event, GuestError> {
-        self.begin()?;
+        self.await_turn()?;
         loop {
             let until = self.until.unwrap_or(0);
             if let Some(event) = self.events.pop_front_if(|event| event.time() < until || until == FOREVER) {
@@ -273,13 +280,13 @@ impl Guest {
         }
     }
 
-    /// The next event of a causal guest that waits for messages of these nodes alone, or for what it has sent to have
-    /// left. Events of other nodes may follow that have an earlier time.
+    /// Waits for the next event of a causal guest that expects only messages of these nodes, and departures of its own
+    /// messages. Later events of other nodes may have an earlier time.
     ///
     /// # Errors
     /// The run has ended.
     pub fn receive_from(&mut self, sources: &[u32]) -> Result<Event, GuestError> {
-        self.begin()?;
+        self.await_turn()?;
         if self.events.is_empty() && self.welcome.minor >= MINOR_OF_AWAITS {
             self.link.put(0, self.time, &Body::Awaits { sources: sources.to_vec() });
         }
@@ -303,7 +310,7 @@ impl Guest {
     /// # Errors
     /// The run has ended.
     pub fn poll(&mut self) -> Result<Option<Event>, GuestError> {
-        self.begin()?;
+        self.await_turn()?;
         self.tick();
         // A causal guest runs ahead of the network, and must wait for the network to reach its time.
         if self.class != Class::Stepped && self.events.front().is_none_or(|event| event.time() > self.time) {
@@ -313,8 +320,9 @@ impl Guest {
         Ok(self.events.pop_front_if(|event| event.time() <= now))
     }
 
-    /// Computes until `until`, and sends nothing before, whatever arrives: other guests go on meanwhile. Does nothing
-    /// where the endpoint is older than version 1.1, or has the turn.
+    /// Announces that the guest computes until `until` \[ps\] and sends nothing before, whatever arrives, so that other
+    /// guests go on meanwhile. Does nothing if the endpoint is older than version 1.1, or the guest does not have the
+    /// turn.
     ///
     /// # Errors
     /// The run has ended.
@@ -331,7 +339,7 @@ impl Guest {
     /// # Errors
     /// The run has ended.
     pub fn mark(&mut self, label: &str) -> Result<(), GuestError> {
-        self.begin()?;
+        self.await_turn()?;
         self.tick();
         self.link.put(0, self.time, &Body::Mark { label: label.to_owned() });
         if self.class == Class::Stepped && self.until == Some(FOREVER) { self.end_turn(self.time) } else { Ok(()) }
@@ -340,7 +348,7 @@ impl Guest {
     /// Gives up: tells the endpoint the reason, which ends the run or this guest's part in it.
     pub fn give_up(mut self, reason: &str) {
         self.link.put(0, self.time, &Body::Error { code: Code::Run, text: reason.to_owned() });
-        // The reason of the guest's end is not that the endpoint does not listen.
+        // An error here is ignored: the reason of the guest's end is another one.
         let _ = self.link.flush(Duration::from_secs(1), &mut |_| true);
     }
 
@@ -349,22 +357,23 @@ impl Guest {
     /// # Errors
     /// The run has ended otherwise.
     pub fn finish(mut self, reason: &str) -> Result<(), GuestError> {
-        self.begin()?;
+        self.await_turn()?;
         self.tick();
         let (injects, notices) = (self.injects, self.notices);
         self.link.put(0, self.time, &Body::Bye { reason: reason.to_owned(), injects, notices });
         flush(&mut self.link, self.patience, "saying goodbye")?;
-        match next(&mut self.link, self.patience, "saying goodbye")?.body {
+        match next_frame(&mut self.link, self.patience, "saying goodbye")?.body {
             Body::Bye { .. } => Ok(()),
             other => Err(unexpected(&other, "saying goodbye")),
         }
     }
 
     /// Waits for the first turn, if it has not begun yet.
-    fn begin(&mut self) -> Result<(), GuestError> {
+    fn await_turn(&mut self) -> Result<(), GuestError> {
         if self.until.is_none() { self.take_turn() } else { Ok(()) }
     }
 
+    /// Ends the turn with the promise to send nothing before `next`, and waits for the next turn.
     fn end_turn(&mut self, next: Time) -> Result<(), GuestError> {
         self.tick();
         self.link.put(0, self.time, &Body::Timestamp { next, injects: self.injects });
@@ -373,10 +382,11 @@ impl Guest {
         self.take_turn()
     }
 
+    /// Receives events until the endpoint gives the turn.
     fn take_turn(&mut self) -> Result<(), GuestError> {
         let doing = "waiting for its turn";
         loop {
-            let Frame { endpoint, time, body, .. } = next(&mut self.link, self.patience, doing)?;
+            let Frame { endpoint, time, body, .. } = next_frame(&mut self.link, self.patience, doing)?;
             match body {
                 Body::Part(part) => self.begun.extend_from_slice(&part),
                 Body::Deliver(mut deliver) => {
@@ -415,11 +425,12 @@ impl Guest {
 }
 
 /// Connects, with retries while no endpoint listens, and performs the handshake.
-fn meet(address: &Address, config: &Config) -> Result<(Link, Welcome), GuestError> {
+fn connect(address: &Address, config: &Config) -> Result<(Link, Welcome), GuestError> {
     let start = Instant::now();
     let stream = loop {
-        // Read before the attempt: a failure from before the endpoint listened proves nothing.
-        let met = config.company.has_met_the_endpoint();
+        // This must be read before the attempt: a failure before the endpoint listened does not mean that it is too
+        // late.
+        let met = config.company.has_connected();
         match Stream::connect(address) {
             Ok(stream) => break stream,
             Err(error) if met && matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotFound) => {
@@ -432,7 +443,7 @@ fn meet(address: &Address, config: &Config) -> Result<(Link, Welcome), GuestErro
             Err(_) => std::thread::sleep(Duration::from_millis(20)),
         }
     };
-    config.company.meets_the_endpoint();
+    config.company.record_connection();
     let failed = |error| GuestError::Connect { address: address.clone(), error };
     let mut link = Link::new(stream, Codec::default(), BytesMut::new()).map_err(failed)?;
     let hello = Hello {
@@ -452,12 +463,12 @@ fn meet(address: &Address, config: &Config) -> Result<(Link, Welcome), GuestErro
     link.put(0, 0, &Body::Hello(Box::new(hello)));
     let doing = "shaking hands";
     flush(&mut link, config.patience, doing)?;
-    let mut answer = next(&mut link, config.patience, doing)?.body;
+    let mut answer = next_frame(&mut link, config.patience, doing)?.body;
     match (&config.token, &answer) {
         (None, Body::Challenge(_)) => return Err(GuestError::TokenWanted),
         (Some(token), Body::Challenge(endpoint)) => {
             prove(&mut link, token, *endpoint, config.patience, doing)?;
-            answer = next(&mut link, config.patience, doing)?.body;
+            answer = next_frame(&mut link, config.patience, doing)?.body;
         }
         (Some(_), Body::Welcome(_)) => return Err(GuestError::Unproved),
         _ => {}
@@ -471,7 +482,7 @@ fn meet(address: &Address, config: &Config) -> Result<(Link, Welcome), GuestErro
     }
 }
 
-/// Proves to the endpoint that it knows the token, and has the endpoint prove the same.
+/// Proves to the endpoint that the guest knows the token, and checks the endpoint's proof of the same.
 fn prove(
     link: &mut Link,
     token: &Token,
@@ -484,13 +495,14 @@ fn prove(
     link.put(0, 0, &Body::Challenge(nonces.guest));
     link.put(0, 0, &Body::Proof(token.proof(Side::Guest, &nonces)));
     flush(link, patience, doing)?;
-    match next(link, patience, doing)?.body {
+    match next_frame(link, patience, doing)?.body {
         Body::Proof(proof) if token.proves(Side::Endpoint, &nonces, &proof) => Ok(()),
         Body::Proof(_) | Body::Welcome(_) => Err(GuestError::Unproved),
         other => Err(unexpected(&other, doing)),
     }
 }
 
+/// Sends what is buffered. `doing` describes the activity of the guest, for errors.
 fn flush(link: &mut Link, patience: Duration, doing: &'static str) -> Result<(), GuestError> {
     match link.flush(patience, &mut |_| true) {
         Ok(()) => Ok(()),
@@ -506,7 +518,8 @@ fn flush(link: &mut Link, patience: Duration, doing: &'static str) -> Result<(),
     }
 }
 
-fn next(link: &mut Link, patience: Duration, doing: &'static str) -> Result<Frame, GuestError> {
+/// Waits for the next frame. An Error frame becomes an error. `doing` describes the activity of the guest.
+fn next_frame(link: &mut Link, patience: Duration, doing: &'static str) -> Result<Frame, GuestError> {
     match link.next(patience, &mut |_| true) {
         Ok(Frame { body: Body::Error { code, text }, .. }) => Err(GuestError::Refused { code, text, doing }),
         Ok(frame) => Ok(frame),
@@ -515,6 +528,7 @@ fn next(link: &mut Link, patience: Duration, doing: &'static str) -> Result<Fram
     }
 }
 
+/// The error for a frame that the endpoint may not send now.
 fn unexpected(body: &Body, doing: &'static str) -> GuestError {
     GuestError::Lost { doing, why: format!("it sent a {} out of turn", body.name()) }
 }

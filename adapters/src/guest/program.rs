@@ -1,8 +1,8 @@
 //! A task of an application as a guest: does over TGP/1 what [`Replay`](trgen::trace::replay::Replay) does in one
 //! process, cycle for cycle.
 //!
-//! A message's cookie is the position of its send in the sender's program, from which the receiver derives its tag.
-//! Messages between a pair of tasks are received in the order in which they were sent.
+//! The cookie of a message is the position of its send in the sender's program. From this position the receiver derives
+//! the tag of the message. Messages between a pair of tasks are received in the order in which they were sent.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,11 +16,11 @@ use super::{Event, Guest, GuestError};
 use crate::clock::Clock;
 use crate::protocol::Inject;
 
-/// The messages of a program, as far as receivers must know them.
+/// A program, with the numbers of its messages, which receivers need.
 #[derive(Debug)]
 pub struct Script {
     program: Program,
-    /// Per task and per send, by position: its sequence number among the sends to the same destination.
+    /// For each task: the sequence number of each send among those to the same destination, by position in the program.
     numbers: Vec<HashMap<u64, u64>>,
 }
 
@@ -67,6 +67,7 @@ impl Script {
     }
 }
 
+/// The send of a step, and its request if it is non-blocking.
 fn send_of(step: &Step) -> Option<(&Send, Option<Request>)> {
     match step {
         Step::Send(send) => Some((send, None)),
@@ -78,24 +79,33 @@ fn send_of(step: &Step) -> Option<(&Send, Option<Request>)> {
 /// Messages from one task that arrived before an earlier one.
 #[derive(Debug, Default)]
 struct Early {
+    /// Sequence number of the next message to be received.
     seen: u64,
+    /// Later messages, by sequence number.
     waiting: HashMap<u64, Envelope>,
 }
 
+/// A task in progress.
 struct Player<'a> {
     script: &'a Script,
+    /// Number of the task.
     task: u32,
     clock: Clock,
+    /// Matches messages with posted receives.
     mailbox: Mailbox,
+    /// Requests in progress.
     outstanding: HashSet<Request>,
-    /// Completed, but not waited for yet.
+    /// Requests that have completed and have not been waited for yet.
     completed: HashSet<Request>,
+    /// Messages that arrived too early, by source task.
     early: HashMap<u32, Early>,
     /// True once the message that completes a blocking step has arrived.
     served: bool,
-    /// Time of the last activity, blocking sends excluded, as in a replay.
+    /// \[ps\] Time of the last activity, blocking sends excluded, as in a replay.
     busy: Option<u64>,
+    /// Number of messages that entered the network.
     injected: u64,
+    /// Number of messages that came from the network.
     arrived: u64,
 }
 
@@ -116,7 +126,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Returns the numbers of messages sent and received.
+    /// Executes the whole task. Returns the numbers of messages sent and received.
     fn play(mut self, guest: &mut Guest) -> Result<(u64, u64), GuestError> {
         let script = self.script;
         let steps = script.program.tasks.get(self.task as usize).map(Vec::as_slice).unwrap_or_default();
@@ -156,8 +166,8 @@ impl<'a> Player<'a> {
         Ok((self.injected, self.arrived))
     }
 
-    /// Computes for whole cycles, from the next one on if the task has been active in this one; the clock ends in the
-    /// last.
+    /// Computes for `time` picoseconds, rounded down to whole cycles. The first of them is the current cycle, unless
+    /// the task has been active in it. Afterwards the clock is within the last one.
     fn compute(&mut self, time: u64, guest: &mut Guest) -> Result<(), GuestError> {
         let (numerator, denominator) = self.clock.ratio();
         let cycles = u128::from(time) * u128::from(denominator) / u128::from(numerator);
@@ -170,7 +180,8 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// True if the message enters the network; a message to the task itself does not.
+    /// Sends the message of the step at position `at`. Returns true if it enters the network; a message to the task
+    /// itself does not.
     fn send(&mut self, at: u64, send: &Send, guest: &mut Guest) -> Result<bool, GuestError> {
         if send.to.0 == self.task {
             self.arrive(self.task, at)?;
@@ -201,22 +212,24 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// A request has completed.
+    /// Records that a request has completed.
     fn complete(&mut self, request: Request) {
         if self.outstanding.remove(&request) {
             self.completed.insert(request);
         }
     }
 
+    /// Processes events until `done` is true, and resets `served`.
     fn wait(&mut self, guest: &mut Guest, done: impl Fn(&Self) -> bool) -> Result<(), GuestError> {
         while !done(self) {
             let event = guest.receive()?;
-            self.take(event)?;
+            self.process(event)?;
         }
         self.served = false;
         Ok(())
     }
 
+    /// Waits until all of these requests have completed.
     fn wait_all(&mut self, all: &[Request], guest: &mut Guest) -> Result<(), GuestError> {
         self.wait(guest, |player| all.iter().all(|request| !player.outstanding.contains(request)))?;
         for request in all {
@@ -225,11 +238,11 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Accounts for the first of these requests that has completed; if none has, waits for the first that does.
+    /// Waits until one of these requests has completed, and marks the first one that has as waited for.
     fn wait_any(&mut self, any: &[Request], guest: &mut Guest) -> Result<(), GuestError> {
-        // All events up to now count, including those not yet taken.
+        // All events up to the current time are processed first: they may complete requests.
         while let Some(event) = guest.poll()? {
-            self.take(event)?;
+            self.process(event)?;
         }
         if any.iter().any(|request| self.completed.remove(request)) {
             return Ok(());
@@ -241,7 +254,8 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    fn take(&mut self, event: Event) -> Result<(), GuestError> {
+    /// Processes an event.
+    fn process(&mut self, event: Event) -> Result<(), GuestError> {
         match event {
             Event::Sent { cookie, .. } => self.sent(cookie),
             Event::Message(arrival) => {
@@ -252,6 +266,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
+    /// Completes the send of the step at position `at`, whose message has left.
     fn sent(&mut self, at: u64) {
         let steps = &self.script.program.tasks[self.task as usize];
         match steps.get(at as usize).and_then(send_of) {
@@ -260,6 +275,7 @@ impl<'a> Player<'a> {
         }
     }
 
+    /// Processes the message that task `from` sends in the step at position `at` of its program.
     fn arrive(&mut self, from: u32, at: u64) -> Result<(), GuestError> {
         let unknown = || GuestError::Program(format!("task {from} sends a message that is not in its program"));
         let tasks = &self.script.program.tasks;

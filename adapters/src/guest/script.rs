@@ -45,7 +45,9 @@ enum Action {
     Send(Whom, u64),
     /// Number of messages.
     Receive(u64),
+    /// Time to advance the clock by \[ps\].
     Advance(Time),
+    /// The label.
     Mark(String),
     /// Number of repetitions, and the lines to repeat.
     Repeat(u64, Vec<Line>),
@@ -59,15 +61,17 @@ enum Who {
     AllBut(u32),
 }
 
+/// A line of a script that does something.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Line {
+    /// The nodes that execute it.
     who: Who,
     action: Action,
 }
 
 impl Line {
-    /// True if `node` does anything in this line. Lines without effect are skipped: a long loop over nothing would use time
-    /// without advancing the run.
+    /// True if `node` does anything in this line. Lines without effect are skipped, because a long loop that does
+    /// nothing would keep the host busy and not advance the run.
     fn is_for(&self, node: u32) -> bool {
         let is_mine = match self.who {
             Who::All => true,
@@ -95,7 +99,7 @@ pub struct Script {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct ScriptError {
-    /// From 1.
+    /// Number of the line, from 1.
     pub line: usize,
     /// The fault and the remedy.
     pub what: String,
@@ -110,7 +114,7 @@ pub struct Played {
     pub sent: u64,
     /// Messages received.
     pub received: u64,
-    /// Turns.
+    /// Number of turns.
     pub turns: u64,
 }
 
@@ -123,7 +127,8 @@ impl Script {
         if text.len() > LONGEST {
             return Err(ScriptError { line: 1, what: format!("a script has at most {LONGEST} bytes") });
         }
-        // The open loops, the outermost first: number of the line, its nodes, repetitions, and the lines before the loop.
+        // The open loops, the outermost first: number of the line, its nodes, repetitions, and the lines before the
+        // loop.
         let mut open: Vec<(usize, Who, u64, Vec<Line>)> = Vec::new();
         let (mut lines, mut single) = (Vec::new(), Vec::new());
         for (index, line) in text.lines().enumerate() {
@@ -133,7 +138,7 @@ impl Script {
             if line.is_empty() {
                 continue;
             }
-            let (who, words) = who(line).map_err(|what| ScriptError { line: number, what })?;
+            let (who, words) = split_who(line).map_err(|what| ScriptError { line: number, what })?;
             if let Who::Only(node) = who {
                 single.push((number, node));
             }
@@ -207,7 +212,7 @@ impl Script {
 }
 
 /// Splits a line into the nodes that execute it and the action.
-fn who(line: &str) -> Result<(Who, &str), String> {
+fn split_who(line: &str) -> Result<(Who, &str), String> {
     let Some((head, rest)) = line.split_once(':') else { return Ok((Who::All, line)) };
     let node = |words: &str| words.trim().parse().map_err(|_| format!("`{head}:` names no node"));
     match head.split_once(' ') {
@@ -219,14 +224,18 @@ fn who(line: &str) -> Result<(Who, &str), String> {
 
 /// A guest that plays a script, with its counts of messages.
 struct Player {
-    /// Its node, and the number of all nodes.
+    /// The node of the guest.
     node: u32,
+    /// Number of nodes of the network.
     nodes: u32,
+    /// Number of messages sent.
     sent: u64,
+    /// Number of messages received.
     received: u64,
 }
 
 impl Player {
+    /// Executes those of the lines that are for this node.
     fn play(&mut self, lines: &[Line], guest: &mut Guest) -> Result<(), GuestError> {
         let node = self.node;
         for Line { action, .. } in lines.iter().filter(|line| line.is_for(node)) {

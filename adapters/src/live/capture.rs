@@ -17,7 +17,7 @@ pub struct Payload<'a> {
     pub is_outbound: bool,
     /// \[bytes\] Size of the message in the model.
     pub size: u64,
-    /// What it carries.
+    /// The bytes of the payload.
     pub data: &'a [u8],
 }
 

@@ -15,7 +15,7 @@ use super::member::Member;
 use super::report::Mark;
 use super::watch::WireLog;
 
-/// Most marks kept per guest.
+/// Largest number of marks per guest.
 const MARKS: usize = 1024;
 
 /// State of a guest.
@@ -23,7 +23,7 @@ const MARKS: usize = 1024;
 pub(super) enum State {
     /// Its turn has ended; it injects nothing before `next`, unless a message arrives.
     Stopped {
-        /// \[ps\]
+        /// \[ps\] The earliest time of its next injection.
         next: Time,
     },
     /// It has the turn.
@@ -40,7 +40,7 @@ pub(super) enum State {
     },
 }
 
-/// Lateness of handed-over messages.
+/// Lateness of handed-over messages: the number of late ones, and the sum and maximum of their lateness \[ps\].
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Lateness {
     pub(super) count: u64,
@@ -60,15 +60,16 @@ pub(super) struct Guest {
     longest: u32,
     /// True if its own connection accepts payloads in parts.
     parts: bool,
-    /// The parts of a payload so far.
+    /// The parts that have come of a payload that is longer than a frame.
     pub(super) begun: BytesMut,
     /// The sources of the messages for which it waits, if it has named them.
     pub(super) awaits: Option<Vec<u32>>,
-    /// \[ps\] It has the turn, and injects nothing before this time, whatever arrives.
+    /// \[ps\] While it has the turn, it injects nothing before this time, whatever arrives.
     pub(super) busy: Time,
     /// Nodes of its own connection.
     pub(super) nodes: Vec<NodeId>,
     pub(super) class: Class,
+    /// The digest of the guest that its Hello gives.
     pub(super) manifest: [u8; 32],
     /// \[ps\] Its longest grant, if it is stepped.
     pub(super) step: Time,
@@ -79,9 +80,11 @@ pub(super) struct Guest {
     pub(super) time: Time,
     /// \[ps\] Beginning of its turn.
     pub(super) from: Time,
-    /// Numbers of messages injected, of notices handed over, and of turns.
+    /// Number of messages injected.
     pub(super) injects: u64,
+    /// Number of notices handed over: arrivals and departures of messages.
     pub(super) notices: u64,
+    /// Number of turns.
     pub(super) turns: u64,
     pub(super) late: Lateness,
     pub(super) marks: Vec<Mark>,
@@ -121,7 +124,7 @@ impl Guest {
         }
     }
 
-    /// Its Hello, as a line of the wire log.
+    /// Writes the Hellos of its connections to the wire log.
     pub(super) fn log_hello(&self, log: &mut WireLog) -> Result<(), String> {
         log.hello(&self.name, self.class, self.step, &self.nodes)?;
         self.members.iter().try_for_each(|member| log.hello(&member.name, self.class, self.step, &member.nodes))
@@ -187,16 +190,17 @@ impl Guest {
         matches!(self.state, State::Stopped { .. })
     }
 
-    /// Its connections.
+    /// All its connections, its own first.
     pub(super) fn all_links(&self) -> impl Iterator<Item = &Link> {
         std::iter::once(&self.link).chain(self.members.iter().map(|member| &member.link))
     }
 
+    /// Its own connection.
     pub(super) fn link(&mut self) -> &mut Link {
         &mut self.link
     }
 
-    /// One of its connections: 0 its own, others data connections.
+    /// The connection of this index: 0 is its own, the others are data connections.
     pub(super) fn connection(&mut self, link: usize) -> &mut Link {
         match link.checked_sub(1) {
             Some(member) => &mut self.members[member].link,
@@ -221,9 +225,9 @@ impl Guest {
         }
     }
 
-    /// Adds the connection to a loss, whose text names it unless it is the guest's own.
-    pub(super) fn on(&self, link: usize, loss: Loss) -> Loss {
-        let loss = loss.on(link);
+    /// Adds to a loss the connection on which it happened. The text names a data connection.
+    pub(super) fn with_connection(&self, link: usize, loss: Loss) -> Loss {
+        let loss = loss.on_connection(link);
         match link {
             0 => loss,
             _ => Loss { what: format!("its data connection `{}`: {}", self.name_of(link), loss.what), ..loss },
@@ -240,11 +244,11 @@ impl Guest {
         }
     }
 
-    /// Checks its connections while it must be silent.
+    /// Checks that it has sent nothing while it does not have the turn.
     pub(super) fn check(&mut self) -> Result<(), Loss> {
         for link in 0..=self.members.len() {
-            let heard = self.connection(link).next_if_there().map_err(Loss::from);
-            if let Some(frame) = heard.map_err(|loss| self.on(link, loss))? {
+            let received = self.connection(link).next_if_there().map_err(Loss::from);
+            if let Some(frame) = received.map_err(|loss| self.with_connection(link, loss))? {
                 let loss = match &frame.body {
                     Body::Error { text, .. } => Loss::new(Code::Run, format!("it has given up: {text}")),
                     body => {
@@ -252,8 +256,8 @@ impl Guest {
                         Loss::new(Code::Order, what)
                     }
                 };
-                let loss = loss.heard(link, Input::Frame(Box::new(frame)));
-                return Err(self.on(link, loss));
+                let loss = loss.with_last_input(link, Input::Frame(Box::new(frame)));
+                return Err(self.with_connection(link, loss));
             }
         }
         Ok(())

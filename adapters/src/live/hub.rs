@@ -19,17 +19,20 @@ use super::trail::Trail;
 /// \[ps\] Latest time at which a message may enter the network: later ones could overflow the times of its notices.
 pub(super) const LATEST: Time = 1 << 63;
 
-/// An injection before it enters the network.
+/// An injection before it enters the network. Injections are ordered by time, node and sequence number.
 #[derive(Debug)]
 struct Waiting {
     /// \[ps\] Time of the injection.
     at: Time,
+    /// The node that injects it.
     node: NodeId,
+    /// Number among the injections of its node, from 0.
     sequence: u64,
     inject: Inject,
 }
 
 impl Waiting {
+    /// The sort key.
     fn key(&self) -> (Time, NodeId, u64) {
         (self.at, self.node, self.sequence)
     }
@@ -60,9 +63,13 @@ struct Underway {
     destination: NodeId,
     /// \[ps\] Time of the injection.
     at: Time,
+    /// Number among the injections of its source, from 0.
     sequence: u64,
+    /// The sender's identifier of the message.
     cookie: u64,
+    /// True if the sender wants to know when it has left.
     notify: bool,
+    /// \[bytes\] Size in the model.
     size: u64,
     payload: Bytes,
     /// True if it was injected during measurement.
@@ -72,17 +79,19 @@ struct Underway {
 /// The connection of a guest that serves a node.
 #[derive(Clone, Copy, Debug)]
 struct Seat {
+    /// Index of the guest.
     guest: usize,
     /// Index of the guest's connection: 0 its own, others data connections.
     link: usize,
+    /// Index of the node among those of the connection.
     endpoint: u16,
     /// \[bytes\] Longest payload of a frame that it accepts.
     longest: u32,
-    /// \[cycles\] From the departure of a message until the guest is told of it.
+    /// \[cycles\] Time from the departure of a message until the guest is notified of it.
     done_after: u64,
     /// True if it accepts payloads in parts.
     parts: bool,
-    /// Messages injected so far.
+    /// Number of messages injected so far.
     injected: u64,
     /// Number of messages that have not departed from the node yet.
     outstanding: u32,
@@ -92,28 +101,29 @@ struct Seat {
 pub(super) struct Hub {
     clock: Clock,
     overheads: Overheads,
+    /// \[bytes\] Limit of `payload`.
     payload_limit: u64,
-    /// By node of the guests; `None` for a node without a guest.
+    /// The connection that serves each node of the guests; `None` for a node without a guest.
     seats: Vec<Option<Seat>>,
     /// The node of the network for each node of the guests; empty if they are the same.
     places: Vec<NodeId>,
     /// Injections that have not entered the network, the earliest first.
     waiting: BinaryHeap<Reverse<Waiting>>,
-    /// Messages in the network, by their number in it.
+    /// Messages in the network, by their number there, which is reused.
     underway: Vec<Option<Underway>>,
-    /// Unused numbers.
+    /// Unused indices of `underway`.
     vacant: Vec<usize>,
-    /// Per guest; `None` if the guest no longer listens.
+    /// Notices that wait for each guest; `None` if the guest is lost.
     inboxes: Vec<Option<BTreeMap<NoticeKey, Notice>>>,
-    /// \[bytes\] Payloads of all messages that have not been handed over.
+    /// \[bytes\] Total size of the payloads of all messages that have not been handed over.
     payload: u64,
-    /// Messages that arrived without a receiving guest.
+    /// Number of messages that arrived without a receiving guest.
     pub(super) undelivered: u64,
-    /// Messages that entered the network.
+    /// Number of messages that entered the network.
     pub(super) injects: u64,
-    /// Messages handed over to guests.
+    /// Number of messages handed over to guests.
     pub(super) deliveries: u64,
-    /// Messages without a payload to capture.
+    /// Number of messages without a payload to capture.
     pub(super) bare: u64,
     /// An order-independent sum of hashes over every injection and delivery.
     pub(super) digest: u64,
@@ -123,9 +133,9 @@ pub(super) struct Hub {
     pub(super) capture: Option<Box<dyn Capture>>,
     /// True while injections are measured.
     pub(super) measuring: bool,
-    /// \[ps\] From injection to hand-over, of measured messages.
+    /// \[ps\] Latencies of measured messages, from injection to hand-over.
     pub(super) latency: Latencies,
-    /// \[cycles\] The delay of every message, if guests are told of arrivals at once.
+    /// \[cycles\] The delay of every message, if arrivals are announced to guests at once.
     pub(super) announced_delay: Option<u64>,
     /// \[ps\] Messages are handed over no earlier than the next multiple of this time; 0 for at once.
     pub(super) quantum: Time,
@@ -167,9 +177,10 @@ impl Hub {
         }
     }
 
-    /// Assigns nodes to a guest; guests come in order.
+    /// Assigns to the next guest its nodes. `links` gives for each of its connections the nodes, the longest payload,
+    /// and whether it accepts payloads in parts.
     ///
-    /// A stepped guest may be granted time up to the network's response; a Done for it comes no earlier than that.
+    /// A stepped guest may be granted time up to the network's response, and gets a Done no earlier than that.
     pub(super) fn seat<'a>(
         &mut self,
         guest: usize,
@@ -187,7 +198,7 @@ impl Hub {
         self.inboxes.push(Some(BTreeMap::new()));
     }
 
-    /// The guest of a node.
+    /// The index of the guest of a node.
     pub(super) fn guest_at(&self, node: NodeId) -> Option<usize> {
         self.seats[node.index()].map(|seat| seat.guest)
     }
@@ -221,8 +232,8 @@ impl Hub {
         }
     }
 
-    /// A guest no longer listens.
-    pub(super) fn forget(&mut self, guest: usize) {
+    /// Drops the notices to a guest that is lost. Messages to it are counted as undelivered from now on.
+    pub(super) fn drop_inbox(&mut self, guest: usize) {
         let inbox = self.inboxes[guest].take();
         for arrived in inbox.into_iter().flatten().filter_map(|(_, notice)| notice.arrived) {
             self.payload -= arrived.payload.len() as u64;
@@ -230,7 +241,8 @@ impl Hub {
         }
     }
 
-    /// Accepts an injection of `node` at `at`, or returns the reason for its rejection.
+    /// Accepts an injection of `node` at time `at` \[ps\], or returns the reason for its rejection. `window` is the
+    /// largest number of messages of a node that have not left it.
     pub(super) fn inject(&mut self, node: NodeId, at: Time, inject: Inject, window: u32) -> Result<(), String> {
         let nodes = self.seats.len();
         if inject.destination as usize >= nodes {
@@ -281,7 +293,8 @@ impl Hub {
         }
     }
 
-    /// Tells sender and receiver at once when a message will have left and arrived.
+    /// Notifies sender and receiver, at the injection of a message, of the times at which it will have left and
+    /// arrived.
     fn announce(&mut self, node: NodeId, at: Time, sequence: u64, inject: &Inject, delay: u64) {
         let source = node.0;
         if let (true, Some(seat)) = (inject.notify, self.seats[node.index()]) {
@@ -292,6 +305,7 @@ impl Hub {
             }
         }
         let arrival = self.arrival(at, delay);
+        // End of the quantum in which the message is injected.
         let next = at.checked_div(self.quantum).map_or(0, |quanta| (quanta + 1).saturating_mul(self.quantum));
         let (time, deferred) = (arrival.max(next), next.saturating_sub(arrival));
         let key = NoticeKey { time, delivery: true, source, sequence };
@@ -315,14 +329,14 @@ impl Hub {
         inbox.filter(|key| key.delivery).any(|key| key.source == source)
     }
 
-    /// The first notice to a guest that is a Done, or a message of one of these sources.
+    /// The sort key of the first notice to a guest that is a Done or a message of one of these sources.
     pub(super) fn first_from(&self, guest: usize, sources: &[u32]) -> Option<NoticeKey> {
         let mut inbox = self.inboxes[guest].iter().flat_map(BTreeMap::keys);
         inbox.find(|key| !key.delivery || sources.contains(&key.source)).copied()
     }
 
-    /// The first notice to a guest.
-    pub(super) fn first_place(&self, guest: usize) -> Option<NoticeKey> {
+    /// The sort key of the first notice to a guest.
+    pub(super) fn first_key(&self, guest: usize) -> Option<NoticeKey> {
         self.inboxes[guest].as_ref()?.first_key_value().map(|(key, _)| *key)
     }
 
@@ -343,7 +357,7 @@ impl Hub {
 
     /// Injects the messages that are due.
     pub(super) fn enter(&mut self, now: Cycle, out: &mut Outbox) {
-        self.pass(now);
+        self.extend_trail(now);
         let mut within = Vec::new();
         while self.first_entry() <= now {
             let Some(Reverse(Waiting { at, node, sequence, inject })) = self.waiting.pop() else { return };
@@ -378,7 +392,7 @@ impl Hub {
                 out.push(message);
             }
         }
-        // They do not enter the network, and take this cycle.
+        // Messages within a node of the network do not enter it: they leave and arrive in this cycle.
         for message in within {
             self.sent(now, &message);
             self.delivered(now, &Delivery { message, offered: now, delivered: now });
@@ -396,7 +410,7 @@ impl Hub {
         Some((underway.source, underway.destination))
     }
 
-    /// A message has been sent by its node.
+    /// Called when a message has left its node.
     pub(super) fn sent(&mut self, now: Cycle, message: &Message) {
         let Some(Some(underway)) = self.underway.get(message.id as usize) else { return };
         let source = underway.source;
@@ -413,9 +427,9 @@ impl Hub {
         }
     }
 
-    /// A message has arrived.
+    /// Called when a message has arrived.
     pub(super) fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
-        self.pass(now);
+        self.extend_trail(now);
         let Delivery { message, delivered, .. } = delivery;
         let id = message.id as usize;
         let Some(Underway { source, destination, at, sequence, cookie, size, payload, measured, .. }) =
@@ -455,9 +469,9 @@ impl Hub {
         }
     }
 
-    /// A message is lost: its receiver learns nothing of it.
+    /// Called when the network drops a message. Its receiver is not notified.
     pub(super) fn dropped(&mut self, now: Cycle, message: &Message) {
-        self.pass(now);
+        self.extend_trail(now);
         let Some(Underway { source, destination, sequence, size, cookie, payload, .. }) =
             self.underway.get_mut(message.id as usize).and_then(Option::take)
         else {
@@ -470,14 +484,14 @@ impl Hub {
         self.undelivered += 1;
     }
 
-    /// Records the digest before the events of cycle `now`.
-    fn pass(&mut self, now: Cycle) {
+    /// Adds the digest before the events of cycle `now` to the trail, if there is one.
+    fn extend_trail(&mut self, now: Cycle) {
         if let Some(trail) = &mut self.trail {
-            trail.pass(now, self.digest);
+            trail.record(now, self.digest);
         }
     }
 
-    /// Adds an event to the digest.
+    /// Adds the hash of an event to the digest.
     fn record(&mut self, fields: &[u64], payload: &[u8]) {
         let mut hash = fields.iter().fold(0, |hash, &field| mix2(hash, field));
         for chunk in payload.chunks(8) {

@@ -8,11 +8,13 @@ use crate::protocol::{Body, Deliver};
 /// Sort key of the notices to a guest: time, kind, source node, sequence number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct NoticeKey {
-    /// \[ps\] Time of the notice: of a message, when it is handed over.
+    /// \[ps\] Time of the notice. A message is handed over at this time.
     pub(super) time: Time,
-    /// A Done precedes the deliveries of its time.
+    /// True for a message, false for a Done, which precedes the messages of the same time.
     pub(super) delivery: bool,
+    /// Source node of the message.
     pub(super) source: u32,
+    /// Number of the message among those of its source.
     pub(super) sequence: u64,
 }
 
@@ -21,7 +23,9 @@ pub(super) struct NoticeKey {
 pub(super) struct Notice {
     /// Index of the guest's connection that receives it.
     pub(super) link: usize,
+    /// Index of the guest's node among those of the connection.
     pub(super) endpoint: u16,
+    /// The sender's identifier of the message.
     pub(super) cookie: u64,
     /// The message; `None` for a Done.
     pub(super) arrived: Option<Arrived>,
@@ -30,9 +34,11 @@ pub(super) struct Notice {
 /// A message that has arrived.
 #[derive(Clone, Debug)]
 pub(super) struct Arrived {
+    /// \[ps\] Time of its injection.
     pub(super) injected: Time,
-    /// \[ps\] How long after its arrival it may be handed over: to the end of a quantum.
+    /// \[ps\] Time from its arrival to the end of the quantum, before which it is not handed over.
     pub(super) deferred: Time,
+    /// \[bytes\] Size in the model.
     pub(super) size: u64,
     pub(super) payload: Bytes,
     /// True if it was injected during measurement.
@@ -40,7 +46,7 @@ pub(super) struct Arrived {
 }
 
 impl Notice {
-    /// The frame of the notice, which is handed over `late` after its arrival.
+    /// The frame of the notice, which is handed over `late` picoseconds after its arrival.
     pub(super) fn body(self, key: &NoticeKey, late: Time) -> Body {
         match self.arrived {
             None => Body::Done { cookie: self.cookie },

@@ -12,20 +12,22 @@ const DIGITS: u8 = 3;
 pub struct Latency {
     /// Number of messages.
     pub count: u64,
-    /// \[ps\]
+    /// \[ps\] Arithmetic mean.
     pub mean: f64,
-    /// \[ps\]
+    /// \[ps\] Median.
     pub p50: Time,
-    /// \[ps\]
+    /// \[ps\] 99 % of all latencies are at most this long.
     pub p99: Time,
-    /// \[ps\]
+    /// \[ps\] Maximum.
     pub max: Time,
 }
 
 /// Collects latencies of messages.
 pub(super) struct Latencies {
     histogram: Histogram<u64>,
+    /// \[ps\] Sum of all latencies.
     sum: u128,
+    /// \[ps\] Greatest latency.
     max: Time,
 }
 
@@ -37,14 +39,15 @@ impl Default for Latencies {
 }
 
 impl Latencies {
+    /// Adds a latency \[ps\].
     pub(super) fn record(&mut self, latency: Time) {
-        // The histogram resizes itself.
+        // This cannot fail: the histogram resizes itself.
         let _ = self.histogram.record(latency);
         self.sum += u128::from(latency);
         self.max = self.max.max(latency);
     }
 
-    /// `None` if there are none.
+    /// The statistics of all recorded latencies; `None` if there are none.
     pub(super) fn figures(&self) -> Option<Latency> {
         let count = self.histogram.len();
         let quantile = |share| self.histogram.value_at_quantile(share).min(self.max);

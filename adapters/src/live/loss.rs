@@ -21,12 +21,12 @@ const FROZEN: Duration = Duration::from_millis(200);
 /// Why a guest is lost.
 #[derive(Debug)]
 pub(super) struct Loss {
-    /// The code that the guest is told.
+    /// The code that is sent to the guest.
     pub(super) code: Code,
     /// What happened, and what the user can do about it.
     pub(super) what: String,
     /// The index of the connection that failed, and its last input, which is not in the wire log yet.
-    pub(super) heard: Option<(usize, Input)>,
+    pub(super) last_input: Option<(usize, Input)>,
 }
 
 /// Input from a guest.
@@ -40,17 +40,17 @@ pub(super) enum Input {
 
 impl Loss {
     pub(super) fn new(code: Code, what: impl Into<String>) -> Self {
-        Self { code, what: what.into(), heard: None }
+        Self { code, what: what.into(), last_input: None }
     }
 
     /// Adds the last input of the guest.
-    pub(super) fn heard(self, link: usize, heard: Input) -> Self {
-        Self { heard: Some((link, heard)), ..self }
+    pub(super) fn with_last_input(self, link: usize, input: Input) -> Self {
+        Self { last_input: Some((link, input)), ..self }
     }
 
-    /// Corrects the index of the connection on which the input was received.
-    pub(super) fn on(self, link: usize) -> Self {
-        Self { heard: self.heard.map(|(_, heard)| (link, heard)), ..self }
+    /// Corrects the index of the connection on which the last input was received.
+    pub(super) fn on_connection(self, link: usize) -> Self {
+        Self { last_input: self.last_input.map(|(_, input)| (link, input)), ..self }
     }
 }
 
@@ -62,7 +62,7 @@ impl From<Broken> for Loss {
                     CodecError::Malformed(Malformed::Carries { .. }) => format!("{error}; correct the guest"),
                     _ => format!("{broken}; correct the guest, or use one of the same protocol version"),
                 };
-                return Self::new(Code::Malformed, what).heard(0, Input::Malformed(error.to_string()));
+                return Self::new(Code::Malformed, what).with_last_input(0, Input::Malformed(error.to_string()));
             }
             Broken::Closed | Broken::Io(_) => (Code::Run, "see what the guest itself says of its end"),
             Broken::Stalled(_) => (Code::Stalled, "see what it is doing, or give it more time with --stall"),
@@ -92,7 +92,7 @@ impl Live {
             .zip(stream::closed(links.into_iter()))
             .filter_map(|(index, closed)| closed.then_some(index))
             .collect();
-        // The connections of a guest follow each other.
+        // The connections of a guest are adjacent: its index occurs once for each of them that is closed.
         dead.dedup();
         for &index in &dead {
             // Its last input may explain the loss.
@@ -132,12 +132,12 @@ impl Live {
         let what = format!("{}: {}", self.guests[index].describe(), loss.what);
         let interrupted = self.rules.stop.load(Ordering::Relaxed);
         let text = if interrupted { "the run was interrupted" } else { &loss.what };
-        if let Some((link, heard)) = &loss.heard {
-            self.log_last_input(index, *link, heard);
+        if let Some((link, input)) = &loss.last_input {
+            self.log_last_input(index, *link, input);
         }
         self.end_connections(index, loss.code, text);
         self.guests[index].state = State::Lost { why: loss.what.clone() };
-        self.hub.forget(index);
+        self.hub.drop_inbox(index);
         match self.rules.lost {
             _ if interrupted => {}
             LostGuest::Abort => {}
@@ -157,8 +157,8 @@ impl Live {
     }
 
     /// Writes the last input from a lost guest to the wire log.
-    fn log_last_input(&mut self, index: usize, link: usize, heard: &Input) {
-        match heard {
+    fn log_last_input(&mut self, index: usize, link: usize, input: &Input) {
+        match input {
             Input::Frame(frame) => self.log('<', index, link, frame.endpoint, frame.time, &frame.body),
             Input::Malformed(why) => {
                 if let Some(log) = &mut self.wire_log

@@ -1,4 +1,5 @@
-//! Data connections: they send and receive, while the central of their group takes the turns.
+//! Data connections of a group of guests. They carry messages; the control connection of the group, its central, takes
+//! part in the turns.
 
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -14,7 +15,7 @@ use crate::endpoint::Connection;
 use crate::protocol::{Body, Code, Frame};
 use crate::stream::{Broken, Link};
 
-/// Polling interval of silent connections.
+/// How long the endpoint sleeps between two checks of connections without input.
 const CHECK_INTERVAL: Duration = Duration::from_micros(100);
 
 /// A data connection.
@@ -22,10 +23,10 @@ const CHECK_INTERVAL: Duration = Duration::from_micros(100);
 pub(super) struct Member {
     pub(super) link: Link,
     pub(super) name: String,
-    /// \[bytes\] Longest payload of a frame that it accepts.
+    /// \[bytes\] Longest payload of a frame that the connection accepts.
     pub(super) longest: u32,
     pub(super) nodes: Vec<NodeId>,
-    /// \[ps\] Time of its last frame.
+    /// \[ps\] Time of the last frame from the connection.
     time: Time,
 }
 
@@ -44,8 +45,8 @@ impl Member {
 
 impl Live {
     /// Reads the data connections of guest `index`, at least until the group has injected `injects` messages: its
-    /// central has counted them, but they may still be in transit. A closed connection is lost, unless its group
-    /// `leaves` now.
+    /// central has counted them, but they may still be in transit. `latest` is the latest time \[ps\] that a frame may
+    /// have. A closed connection is a loss, unless the group `leaves` now.
     pub(super) fn read_data_connections(
         &mut self,
         index: usize,
@@ -56,17 +57,17 @@ impl Live {
         let begin = Instant::now();
         let (stall, stop) = (self.rules.terms.stall, self.rules.stop);
         loop {
-            let mut heard = false;
+            let mut received = false;
             for member in 0..self.guests[index].members.len() {
                 while let Some(frame) = self.next_data_frame(index, member, leaves)? {
-                    heard = true;
+                    received = true;
                     self.process_data_frame(index, member, frame, latest)?;
                 }
             }
             if self.guests[index].injects >= injects || self.guests[index].members.is_empty() {
                 return Ok(());
             }
-            if heard {
+            if received {
                 continue;
             }
             if stop.load(Ordering::Relaxed) {
@@ -81,14 +82,17 @@ impl Live {
         }
     }
 
+    /// The next frame of a data connection, if it has arrived. `leaves` is true if the group leaves now:
+    /// then a closed connection is no loss.
     fn next_data_frame(&mut self, index: usize, member: usize, leaves: bool) -> Result<Option<Frame>, Loss> {
         let guest = &mut self.guests[index];
         match guest.members[member].link.next_if_there() {
             Err(Broken::Closed) if leaves => Ok(None),
-            heard => heard.map_err(|broken| guest.on(member + 1, broken.into())),
+            received => received.map_err(|broken| guest.with_connection(member + 1, broken.into())),
         }
     }
 
+    /// Processes a frame of a data connection, whose time must be at most `latest`.
     fn process_data_frame(&mut self, index: usize, member: usize, frame: Frame, latest: Time) -> Result<(), Loss> {
         self.log('<', index, member + 1, frame.endpoint, frame.time, &frame.body);
         let entry = self.entry(frame.time);

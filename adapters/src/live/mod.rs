@@ -3,17 +3,17 @@
 //! # How
 //! Each guest has made a **promise**: the earliest time of any future injection. A cycle of the network is simulated
 //! once every promise lies beyond it, so that all its injections are known. A guest whose promise holds up the network
-//! is given its **turn**: it is sent its messages and a GoAhead, and the end of its turn is awaited. The GoAhead is a
-//! **grant**: it names the time up to which the guest's clock may run before its turn ends. A **step** is the longest
-//! grant of a stepped guest, whose clock runs by itself; the grant of a causal guest, whose clock advances only with its
-//! actions, has no limit.
+//! gets its **turn**: the endpoint sends it its messages and a GoAhead, and waits for the end of the turn. The GoAhead
+//! is a **grant**: it names the time up to which the guest's clock may run before its turn ends. A **step** is the
+//! longest grant of a stepped guest, whose clock runs by itself; the grant of a causal guest, whose clock advances only
+//! with its actions, has no limit.
 //!
-//! A grant reaches no further than deliveries are certain: an injection that is not known yet, at the earliest
-//! promise t or later, affects nothing before t + H, where H is the interference horizon ([`Overheads::horizon`]). So
-//! in exact mode a message is always handed over before the guest's clock reaches its arrival, and results do not
-//! depend on the step. In quantised mode a grant is one step whatever the horizon; messages that arrive within it are
-//! handed over at its end, late. In real-time mode a grant also waits for the wall clock, of which a second of virtual
-//! time takes `factor` seconds.
+//! A grant reaches no further than deliveries are certain: an injection that is not known yet, at the earliest promise
+//! t or later, affects nothing before t + H, where H is the interference horizon ([`Overheads::horizon`]). So in exact
+//! mode a message is always handed over before the guest's clock reaches its arrival, and results do not depend on the
+//! step. In quantised mode a grant is one step whatever the horizon; messages that arrive within it are handed over at
+//! its end, late. In real-time mode a grant also waits for the wall clock: a second of virtual time takes `factor`
+//! seconds of wall-clock time.
 //!
 //! A guest without the turn must be silent. If its connection is closed then, the guest is lost. Closed connections are
 //! detected while the network simulates ([`TrGen::attend`]), while another guest has the turn, and during waits for the
@@ -78,8 +78,9 @@ pub use watch::{Watch, WireLog};
 pub struct Live {
     rules: Rules,
     guests: Vec<Guest>,
+    /// The messages of the run.
     hub: Hub,
-    /// When the network is to call `generate` next.
+    /// When the simulation calls `generate` next.
     due: Next,
     /// The cycle of the last call of `generate`.
     now: Cycle,
@@ -93,10 +94,11 @@ pub struct Live {
     pace: Option<Pace>,
     /// State of the synchronisation without a central order; `None` with turns.
     sync: Option<Synchronised>,
+    /// The log of all frames, if one is written.
     wire_log: Option<WireLog>,
     /// The first failure to write the wire log.
     unwritten: Option<String>,
-    /// When connections were last checked.
+    /// When connections were last checked for losses.
     last_check: Instant,
     /// When the run began.
     began: Instant,
@@ -106,7 +108,7 @@ pub struct Live {
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Live {
-    /// A source of traffic from the guests of these connections; `tell` receives messages for the user during the run.
+    /// A source of traffic from the guests of these connections. `tell` receives messages for the user during the run.
     #[must_use]
     pub fn new(connections: Vec<Connection>, rules: Rules, tell: Box<dyn FnMut(String) + Send>) -> Self {
         let mut hub = Hub::new(
@@ -193,7 +195,7 @@ impl Live {
         let error = Body::Error { code, text: text.to_owned() };
         self.guests[index].send_everywhere(&error);
         self.log_everywhere(index, &error);
-        self.guests[index].all_links().for_each(stream::Link::deafen);
+        self.guests[index].all_links().for_each(stream::Link::stop_reading);
     }
 
     /// Flushes the buffers of the wire log and of the capture.
@@ -453,7 +455,7 @@ impl Drop for Live {
     }
 }
 
-/// The endpoint's goodbye.
+/// The endpoint's answer to a guest's goodbye, with the counts of the guest's messages and notices.
 fn farewell(injects: u64, notices: u64) -> Body {
     Body::Bye { reason: String::new(), injects, notices }
 }

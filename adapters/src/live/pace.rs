@@ -5,18 +5,20 @@ use std::time::{Duration, Instant};
 
 use crate::clock::Time;
 
-/// Longest sleep before checking whether to go on.
+/// Longest sleep of [`Pace::has_come`], after which its caller checks whether to go on.
 const NAP: Duration = Duration::from_millis(100);
 
-/// Virtual time runs `thousandths / 1000` times slower than the wall clock.
+/// Ties virtual time to the wall clock: it runs `thousandths / 1000` times slower.
 #[derive(Debug)]
 pub(super) struct Pace {
+    /// Wall-clock time divided by virtual time, in thousandths.
     thousandths: u32,
     /// Wall-clock time at which virtual time began.
     epoch: Option<Instant>,
+    /// The lag of all grants.
     behind: Behind,
-    /// \[ps\] The lag last reported.
-    told: Time,
+    /// \[ps\] The lag that was reported last.
+    reported: Time,
 }
 
 /// Lag of virtual time behind the wall clock, over all grants.
@@ -40,7 +42,7 @@ impl Behind {
     }
 
     /// Records a grant at `time` with lag `behind`.
-    fn note(&mut self, time: Time, behind: Time) {
+    fn record(&mut self, time: Time, behind: Time) {
         if behind > self.max {
             (self.max, self.at) = (behind, time);
         }
@@ -49,12 +51,12 @@ impl Behind {
     }
 }
 
-/// \[ps\] Lag that is reported during the run, and again whenever it has doubled.
-const TOLD: Time = 1_000_000_000_000;
+/// \[ps\] Shortest lag that is reported during the run. It is reported again whenever it has doubled.
+const FIRST_REPORTED: Time = 1_000_000_000_000;
 
 impl Pace {
     pub(super) fn new(thousandths: u32) -> Self {
-        Self { thousandths, epoch: None, behind: Behind::default(), told: TOLD / 2 }
+        Self { thousandths, epoch: None, behind: Behind::default(), reported: FIRST_REPORTED / 2 }
     }
 
     /// Sleeps for a moment if the wall clock has not reached virtual time `time`; returns true and records the lag once
@@ -66,7 +68,7 @@ impl Pace {
             thread::sleep(left.min(NAP));
             return epoch.elapsed() >= due && self.has_come(time);
         }
-        self.behind.note(time, virtual_time(elapsed.saturating_sub(due), self.thousandths));
+        self.behind.record(time, virtual_time(elapsed.saturating_sub(due), self.thousandths));
         true
     }
 
@@ -75,7 +77,7 @@ impl Pace {
         virtual_time(self.epoch.get_or_insert_with(Instant::now).elapsed(), self.thousandths)
     }
 
-    /// Until the wall clock reaches virtual time `time`; zero if it has.
+    /// Wall-clock time that is left until virtual time `time`; zero if it has come.
     pub(super) fn until(&mut self, time: Time) -> Duration {
         let epoch = *self.epoch.get_or_insert_with(Instant::now);
         on_the_wall(time, self.thousandths).saturating_sub(epoch.elapsed())
@@ -86,10 +88,10 @@ impl Pace {
         self.behind
     }
 
-    /// \[ps\] The present lag, if it is to be reported now.
+    /// \[ps\] The greatest lag so far, if it is at least twice the lag that was reported last.
     pub(super) fn worth_telling(&mut self) -> Option<Time> {
         let behind = self.behind.max;
-        (behind / 2 >= self.told).then(|| std::mem::replace(&mut self.told, behind)).map(|_| behind)
+        (behind / 2 >= self.reported).then(|| std::mem::replace(&mut self.reported, behind)).map(|_| behind)
     }
 }
 
@@ -134,7 +136,7 @@ mod tests {
         let mut pace = Pace::new(1000);
         let mut told = Vec::new();
         for behind in [1, 999, 1000, 1500, 1999, 2000, 3600, 8000, 8000] {
-            pace.behind.note(0, behind * 1_000_000_000);
+            pace.behind.record(0, behind * 1_000_000_000);
             told.extend(pace.worth_telling().map(|behind| behind / 1_000_000_000));
         }
         assert_eq!(told, [1000, 2000, 8000]);

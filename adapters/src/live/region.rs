@@ -11,10 +11,12 @@ pub struct Region {
     pub to: String,
 }
 
-/// Marks of one guest.
+/// When the two marks of one guest take effect; `None` for a mark that it has not set yet.
 #[derive(Clone, Copy, Default, Debug)]
 struct Marked {
+    /// The mark that opens the measurement.
     from: Option<Cycle>,
+    /// The mark that closes it.
     to: Option<Cycle>,
 }
 
@@ -22,7 +24,9 @@ struct Marked {
 #[derive(Debug)]
 pub(super) struct Gate {
     region: Region,
+    /// By guest.
     marked: Vec<Marked>,
+    /// 0 before, 1 during, 2 after measurement.
     phase: u64,
 }
 
@@ -51,6 +55,7 @@ impl Gate {
         }
     }
 
+    /// The cycle in which measurement begins, if it is known.
     fn opens(&self, is_connected: impl Fn(usize) -> bool) -> Option<Cycle> {
         let missing =
             self.marked.iter().enumerate().any(|(guest, marked)| marked.from.is_none() && is_connected(guest));

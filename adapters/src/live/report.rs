@@ -40,11 +40,11 @@ pub struct GuestReport {
     pub lost: Option<String>,
     /// Number of turns.
     pub turns: u64,
-    /// Messages injected.
+    /// Number of messages injected.
     pub injects: u64,
-    /// Delivers and Dones passed to it.
+    /// Number of Delivers and Dones handed over to it.
     pub notices: u64,
-    /// Messages handed over late.
+    /// Number of messages handed over late.
     pub late: u64,
     /// \[ps\] Mean lateness of the late messages.
     pub late_mean: Option<f64>,
@@ -59,31 +59,32 @@ pub struct GuestReport {
 /// Statistics of all guests.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LiveReport {
-    /// In the order of their nodes.
+    /// The guests, in the order of their nodes.
     pub guests: Vec<GuestReport>,
-    /// Messages that entered the network.
+    /// Number of messages that entered the network.
     pub injects: u64,
-    /// Messages handed over to guests.
+    /// Number of messages handed over to guests.
     pub deliveries: u64,
-    /// Messages that arrived but were not handed over: at a node without a guest, or with a guest that had left or been
-    /// lost. With [`deliveries`](Self::deliveries) they are all of [`injects`](Self::injects), except messages in
+    /// Number of messages that arrived but were not handed over, because their node had no guest, or its guest had left
+    /// or was lost. The sum with [`deliveries`](Self::deliveries) is [`injects`](Self::injects), unless messages are in
     /// flight when a run ends early.
     pub undelivered: u64,
-    /// Messages without a payload, which are missing from captures.
+    /// Number of messages without a payload, which are missing from captures.
     pub bare: u64,
     /// A hash over every injection and delivery: time, source, sequence number, destination, size, cookie and payload.
     pub digest: u64,
-    /// The same at regular moments, if requested.
+    /// The digest at regular moments, if requested.
     pub waymarks: Vec<Waymark>,
-    /// \[ps\] From injection to hand-over, of messages that were measured and handed over. A wait for the end of a
-    /// guest's warm-up is excluded.
+    /// \[ps\] Time from injection to hand-over of the messages that were measured and handed over. A wait for the end
+    /// of a guest's warm-up is excluded.
     pub latency: Option<Latency>,
-    /// In real-time mode: lag of virtual time behind the wall clock.
+    /// Lag of virtual time behind the wall clock; only in real-time mode.
     pub behind: Option<Behind>,
-    /// How long the warm-up of all guests took by the clock on the wall; `None` without one, or before its end.
+    /// How long the warm-up of all guests took by the wall clock; `None` without a warm-up, or before its end.
     pub warm: Option<Duration>,
 }
 
+/// The report of a run that began at `began`.
 pub(super) fn report(
     guests: &[Guest],
     hub: &Hub,

@@ -10,9 +10,9 @@ use crate::endpoint::Terms;
 /// Overheads between a guest and the network interface of its node, and the response of the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Overheads {
-    /// \[ps\] From a guest's injection to the network.
+    /// \[ps\] Time from a guest's injection until the message enters the network.
     pub send: Time,
-    /// \[ps\] From the network's delivery to the guest.
+    /// \[ps\] Time from the network's delivery until the message reaches the guest.
     pub receive: Time,
     /// \[cycles\] Shortest response of the network: from an injection to the end of the first cycle in which it can
     /// affect a delivery. 1 for routers, the delay for a network of constant delay.
@@ -39,38 +39,38 @@ pub enum LostGuest {
     Freeze,
 }
 
-/// How stepped guests begin: their first grant can cover the time in which they boot or set up.
+/// The first grant of stepped guests, which can cover the time in which they boot or set up.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum WarmUp {
-    /// With steps from the start.
+    /// It is a step, as later ones.
     #[default]
     None,
-    /// With one grant up to this time \[ps\].
+    /// It lasts until this time \[ps\].
     Until(Time),
-    /// With one endless grant, which each guest ends by setting a mark or waiting for a message.
+    /// It has no end: each guest ends it by setting a mark or waiting for a message.
     Mark,
 }
 
 /// Rules for guests.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// The terms that guests have been told.
+    /// The terms of the run, which guests know from the handshake.
     pub terms: Terms,
     /// Overheads between them and the network.
     pub overheads: Overheads,
     /// Policy for lost guests.
     pub lost: LostGuest,
-    /// How long the network waits for a guest before it reports so.
+    /// How long the network waits for a guest before it warns the user.
     pub warn: Duration,
     /// \[bytes\] Limit of the payloads of messages in flight, over all guests.
     pub payload_limit: u64,
     /// Ends the run when it becomes true.
     pub stop: &'static AtomicBool,
-    /// How stepped guests begin.
+    /// The first grant of stepped guests.
     pub warm_up: WarmUp,
     /// The measured part of the run; `None` for all of it.
     pub region: Option<Region>,
-    /// Nodes of the network.
+    /// Number of nodes of the network.
     pub network_nodes: usize,
     /// The node of the network for each node of the guests, if several of them share one. The response of the network
     /// ([`Overheads::response`]) is 1 then, as messages within a node take one cycle.

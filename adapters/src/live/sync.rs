@@ -1,9 +1,10 @@
 //! Turns of causal guests where the arrival of a message is known when it is sent.
 //!
-//! The endpoint passes a message on, with the time of its arrival, as soon as it is sent; a guest may process it once
-//! no earlier one can come: before its *earliest input time*. The endpoint keeps that time for each guest, and counts
-//! the messages of protocol that the guests would exchange. The network follows behind the guests, in the order of
-//! time, and computes each arrival again.
+//! The endpoint announces a message, with the time of its arrival, as soon as it is sent. A guest may process messages
+//! that arrive before its *earliest input time*, the time before which no unknown message can arrive. The endpoint
+//! keeps that time for each guest, and counts the protocol messages that the guests would exchange in a real
+//! distributed simulation. The network is simulated behind the guests, in the order of time, and computes each arrival
+//! again.
 //!
 //! Decision: docs/decisions/0129-synchronisation.md.
 
@@ -20,26 +21,26 @@ use super::hub::Hub;
 use super::loss::Loss;
 use super::{CHECK_INTERVAL, Live};
 
-/// How guests learn how far they may go.
+/// How guests learn up to which time they may go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protocol {
-    /// \[ps\] All stop at each multiple of this time. If it is longer than the delay, messages that arrive before the
-    /// next multiple are handed over there, late.
+    /// All guests stop at each multiple of this time \[ps\]. If it is longer than the delay, messages that arrive
+    /// before the next multiple are handed over there, late.
     Quantum(Time),
     /// Each blocked guest promises the others the earliest arrival of anything that it may yet send.
     NullMessage,
-    /// Once all are blocked, those go on whose events precede every arrival that the earliest event can cause.
+    /// Once all guests are blocked, those whose events precede every arrival that the earliest event can cause go on.
     ConditionalEvent,
     /// One promise for each time that a guest is blocked, and conditional events once all are.
     Combined,
-    /// As combined, and a guest that names the sources for which it waits needs to hear of no others.
+    /// As `Combined`; in addition, a guest that names the sources for which it waits needs no promises of other guests.
     Deterministic,
 }
 
 /// Synchronisation without a central order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Synchronisation {
-    /// How guests learn how far they may go.
+    /// How guests learn up to which time they may go on.
     pub protocol: Protocol,
     /// \[cycles\] Delay of every message, at least 1.
     pub delay: u64,
@@ -57,13 +58,15 @@ pub struct SyncCounts {
 /// State of the synchronisation.
 #[derive(Debug)]
 pub(super) struct Synchronised {
+    /// The protocol and the delay.
     by: Synchronisation,
-    /// \[ps\] Per guest: nothing that is not known yet reaches it before this time.
+    /// \[ps\] Earliest input time of each guest: no message that is not known yet reaches it before this time.
     inputs: Vec<Time>,
-    /// \[ps\] Per guest: nothing that it has yet to send arrives before this time, as it has promised.
+    /// \[ps\] Promise of each guest: no message that it has not sent yet arrives before this time.
     outputs: Vec<Time>,
-    /// Per guest: has promised since it was last blocked.
+    /// True for each guest that has made a promise since it was last blocked.
     has_promised: Vec<bool>,
+    /// The costs so far of each guest.
     pub(super) counts: Vec<SyncCounts>,
 }
 
@@ -78,7 +81,8 @@ impl Synchronised {
         }
     }
 
-    /// Each guest that is blocked, or computes for a while, promises what it may; false if nothing is new.
+    /// Updates the promises of all guests that are blocked or have announced how long they compute, and the input
+    /// times. Returns false if no promise has changed.
     fn promise(&mut self, guests: &[Guest], hub: &Hub) -> bool {
         let mut news = false;
         for (index, guest) in guests.iter().enumerate() {
@@ -94,7 +98,7 @@ impl Synchronised {
                 self.counts[index].rounds += 1;
             }
         }
-        // The least of all, and the least of all but its owner.
+        // The least promise and its guest, and the least promise of the other guests.
         let (mut least, mut owner, mut second) = (FOREVER, usize::MAX, FOREVER);
         for (index, &output) in self.outputs.iter().enumerate() {
             if output < least {
@@ -109,7 +113,8 @@ impl Synchronised {
         news
     }
 
-    /// All guests stop, and learn of the earliest event of all.
+    /// Raises the input times when all guests are blocked. `earliest` is the time \[ps\] of the earliest event of all
+    /// guests.
     fn stop_all(&mut self, earliest: Time, guests: &[Guest], hub: &Hub) {
         let (until, rounds) = match self.by.protocol {
             Protocol::Quantum(quantum) => {
@@ -125,7 +130,8 @@ impl Synchronised {
         }
     }
 
-    /// The sources that a guest awaits cannot send anything that arrives before `time`.
+    /// True if none of the sources that a guest awaits can send a message that arrives before `time` \[ps\] and is not
+    /// known.
     fn cannot_send_before(&self, sources: &[u32], time: Time, hub: &Hub, guest: usize) -> bool {
         sources.iter().all(|&source| {
             let owner = hub.guest_at(trgen::NodeId(source));
@@ -157,7 +163,7 @@ impl Live {
         }
     }
 
-    /// Grants all turns that may begin; false if there are none.
+    /// Grants all turns that may begin. Returns false if there are none.
     fn grant_safe_turns(&mut self) -> Result<bool, SourceError> {
         let mut granted = false;
         loop {
@@ -198,7 +204,8 @@ impl Live {
         }
     }
 
-    /// Waits until one of the guests that have the turn says something, and processes that.
+    /// Waits until one of the guests that have the turn sends a frame, and processes it. `due` are the guests that
+    /// warnings name.
     fn await_any_turn(&mut self, due: &[usize]) -> Result<(), SourceError> {
         let (begin, mut warnings) = (Instant::now(), 0);
         loop {

@@ -38,7 +38,8 @@ impl Live {
         let mut from = self.guests[index].promise(self.hub.first_notice(index));
         let until = self.grant_limit(index, from, now);
         let guest = &self.guests[index];
-        // Later arrivals may still be preceded by messages that are not known yet.
+        // `taken` is the time up to which notices are handed over. A later notice must wait, because a message that is
+        // not known yet may come before it.
         let mut taken =
             if guest.is_stepped() { until.saturating_add(guest.slack) } else { self.deliveries_known_until(now) };
         if let Some(pace) = self.pace.as_mut().filter(|_| guest.is_realtime()) {
@@ -55,7 +56,7 @@ impl Live {
         let from = self.guests[index].promise(self.hub.first_notice(index));
         self.hand_over(index, taken, from)?;
         while let Some(named) = named
-            && self.hub.first_place(index).is_some_and(|first| first <= named)
+            && self.hub.first_key(index).is_some_and(|first| first <= named)
         {
             self.hand_over_first(index, named.time, from)?;
         }
@@ -69,32 +70,34 @@ impl Live {
         Ok(())
     }
 
-    /// Hands over the first notice, if its time is at most `taken`; false if there is none. The turn begins at `from`.
+    /// Hands over the first notice, if its time is at most `taken`. Returns false if there is none. The turn begins at
+    /// `from`.
     fn hand_over_first(&mut self, index: usize, taken: Time, from: Time) -> Result<bool, Loss> {
         let exact = self.rules.terms.mode == Mode::Exact;
         let Some((key, notice)) = self.hub.take_notice(index, taken) else { return Ok(false) };
         let guest = &mut self.guests[index];
         let late = match guest.class {
             Class::Stepped => guest.time.saturating_sub(key.time),
-            // Its clock does not run while it waits: no event of that time is late.
+            // Its clock stands while it waits: an event during the wait is not late.
             Class::Causal => 0,
-            // It has waited since the end of its last turn.
+            // Its clock runs while it waits, which it has done since the end of its last turn.
             Class::Realtime => from.saturating_sub(key.time.max(guest.time)),
         };
+        // Total lateness, and whether it counts: during a warm-up it does not.
         let all = late + notice.arrived.as_ref().map_or(0, |arrived| arrived.deferred);
-        let in_earnest = all > 0 && key.time >= guest.warm;
-        if in_earnest && exact {
+        let is_counted_late = all > 0 && key.time >= guest.warm;
+        if is_counted_late && exact {
             let what = format!("an arrival at {} ps was decided too late, which is a fault of fsin", key.time);
             return Err(Loss::new(Code::Run, what));
         }
-        if in_earnest && key.delivery {
+        if is_counted_late && key.delivery {
             guest.late.count += 1;
             guest.late.sum += u128::from(all);
             guest.late.max = guest.late.max.max(all);
         }
         guest.notices += 1;
         if let Some(arrived) = &notice.arrived {
-            self.hub.handed_over(&key, arrived, if in_earnest { late } else { 0 });
+            self.hub.handed_over(&key, arrived, if is_counted_late { late } else { 0 });
         }
         let (link, endpoint) = (notice.link, notice.endpoint);
         let body = notice.body(&key, all);
@@ -106,7 +109,7 @@ impl Live {
         Ok(true)
     }
 
-    /// Gives a guest the turn, with all that has been put into its buffers.
+    /// Gives a guest the turn from `from` to `until`, and sends all that has been put into its buffers.
     fn begin_turn(&mut self, index: usize, from: Time, until: Time) -> Result<(), Loss> {
         let guest = &mut self.guests[index];
         guest.time = from;
@@ -128,7 +131,7 @@ impl Live {
         let (stall, stop) = (self.rules.terms.stall, self.rules.stop);
         let guest = &mut self.guests[index];
         let flushed = guest.connection(link).flush(stall, &mut |_| !stop.load(Ordering::Relaxed));
-        flushed.map_err(|broken| guest.on(link, broken.into()))
+        flushed.map_err(|broken| guest.with_connection(link, broken.into()))
     }
 
     /// Waits until the turn of guest `index` has ended. `others` are the guests that are awaited, this one first:
@@ -140,11 +143,12 @@ impl Live {
         loop {
             let waited = since.as_ref().map_or(Duration::ZERO, Instant::elapsed);
             let mut silence = Duration::ZERO;
-            let heard = self.guests[index].link().next(stall.saturating_sub(waited), &mut |idle| {
+            // The wait is interrupted whenever the connection is idle, to check the limits and the other guests below.
+            let received = self.guests[index].link().next(stall.saturating_sub(waited), &mut |idle| {
                 silence = idle;
                 false
             });
-            match heard {
+            match received {
                 Err(Broken::Interrupted) if !stop.load(Ordering::Relaxed) => {
                     let now = Instant::now();
                     let waited = now - *since.get_or_insert_with(|| now.checked_sub(silence).unwrap_or(now));
@@ -170,23 +174,23 @@ impl Live {
         }
     }
 
-    /// Processes all frames that guests with the turn have sent; true if there was one, or a guest is lost.
+    /// Processes all frames that guests with the turn have sent. Returns true if there was one, or a guest is lost.
     pub(super) fn process_pending_frames(&mut self) -> Result<bool, SourceError> {
-        let mut heard = false;
+        let mut received = false;
         for index in 0..self.guests.len() {
             while matches!(self.guests[index].state, State::Running { .. }) {
                 let next = self.guests[index].link().next_if_there().map_err(Loss::from);
                 match next.and_then(|frame| frame.map(|frame| self.process_frame(index, frame)).transpose()) {
                     Ok(None) => break,
-                    Ok(Some(_)) => heard = true,
+                    Ok(Some(_)) => received = true,
                     Err(loss) => {
                         self.lose(index, &loss)?;
-                        heard = true;
+                        received = true;
                     }
                 }
             }
         }
-        Ok(heard)
+        Ok(received)
     }
 
     /// Processes the frames of real-time guests until no injection can enter in cycle `now` any more. If the network is
@@ -213,7 +217,7 @@ impl Live {
         Ok(false)
     }
 
-    /// Processes the remaining input of those guests among these that have closed their connections.
+    /// Processes the remaining input of those of these guests that have the turn and have closed their connections.
     fn finish_turns_of_closed(&mut self, others: &[usize]) -> Result<(), Ended> {
         for &index in others {
             let guest = &self.guests[index];
@@ -227,7 +231,7 @@ impl Live {
         Ok(())
     }
 
-    /// The first cycle in which an injection of this time can enter the network.
+    /// The first cycle in which an injection at `time` \[ps\] can enter the network.
     pub(super) fn entry(&self, time: Time) -> Cycle {
         self.rules.terms.clock.cycle(time.saturating_add(self.rules.overheads.send))
     }
@@ -243,8 +247,8 @@ impl Live {
         (self.tell)(format!("waiting for {} s for {}{more}", waited.as_secs_f64(), names.join("; ")));
     }
 
-    /// Processes one frame of a guest that has the turn; returns true at the end of the turn, and when the guest need
-    /// not be awaited in it now.
+    /// Processes one frame of a guest that has the turn. Returns true if the caller need not wait for further frames:
+    /// at the end of the turn, or when the guest has announced that it computes.
     pub(super) fn process_frame(&mut self, index: usize, frame: Frame) -> Result<bool, Loss> {
         self.log('<', index, 0, frame.endpoint, frame.time, &frame.body);
         let entry = self.entry(frame.time);
@@ -258,7 +262,7 @@ impl Live {
         let State::Running { until } = guest.state else { return Ok(true) };
         let latest = until.saturating_add(guest.slack);
         let Frame { endpoint, time, body, .. } = frame;
-        // A guest may give up, or announce more, before the time that it has announced.
+        // A guest that has announced until when it computes may still give up or announce a later time before then.
         let begin = if matches!(body, Body::Error { .. } | Body::Busy { .. }) {
             guest.time
         } else {
@@ -349,11 +353,11 @@ impl Live {
                 guest.time = time;
                 guest.state = State::Left;
                 let (injects, notices) = (guest.injects, guest.notices);
-                // The guest may not wait for the answer.
+                // An error of sending does not matter: the guest need not wait for the answer.
                 let bye = farewell(injects, notices);
                 guest.send_everywhere(&bye);
                 self.log_everywhere(index, &bye);
-                self.hub.forget(index);
+                self.hub.drop_inbox(index);
                 Ok(true)
             }
             Body::Error { text, .. } => Err(Loss::new(Code::Run, format!("it has given up: {text}"))),

@@ -13,9 +13,9 @@ use super::capture::Capture;
 /// The recorders of a run, if any.
 #[derive(Default)]
 pub struct Watch {
-    /// One line per frame.
+    /// The log of frames.
     pub wire_log: Option<WireLog>,
-    /// A packet per message with a payload.
+    /// The recorder of payloads.
     pub capture: Option<Box<dyn Capture>>,
 }
 
@@ -23,7 +23,7 @@ impl Watch {
     /// Flushes the buffers.
     ///
     /// # Errors
-    /// Which of them failed, and how.
+    /// The text of the error, with its remedy.
     pub(super) fn flush(&mut self) -> Result<(), String> {
         if let Some(log) = &mut self.wire_log {
             log.out.flush().map_err(|error| wire_error(&error))?;
@@ -32,6 +32,7 @@ impl Watch {
     }
 }
 
+/// The text of an error of writing the wire log.
 fn wire_error(error: &io::Error) -> String {
     format!("cannot write the wire log: {error}; make room for it, or leave it out")
 }
@@ -42,6 +43,7 @@ fn wire_error(error: &io::Error) -> String {
 /// guest, are a line of type `malformed` with the reason.
 pub struct WireLog {
     out: Box<dyn Write + Send>,
+    /// The line that is being written; kept for its memory.
     line: String,
 }
 
@@ -52,6 +54,7 @@ impl WireLog {
         Self { out, line: String::new() }
     }
 
+    /// Logs the Hello of a connection.
     pub(super) fn hello(&mut self, name: &str, class: Class, step: Time, nodes: &[NodeId]) -> Result<(), String> {
         let class = match class {
             Class::Stepped => "stepped",
@@ -66,6 +69,7 @@ impl WireLog {
         self.end()
     }
 
+    /// Logs a frame; `guest` is the name of the connection.
     pub(super) fn frame(
         &mut self,
         direction: char,
@@ -113,6 +117,7 @@ impl WireLog {
         self.end()
     }
 
+    /// Ends the line and writes it.
     fn end(&mut self) -> Result<(), String> {
         self.line.push('\n');
         self.out.write_all(self.line.as_bytes()).map_err(|error| wire_error(&error))

@@ -229,6 +229,7 @@ impl Body {
     }
 }
 
+/// Reads the payload of a Hello.
 fn hello(from: &mut Reader) -> Result<Hello, Malformed> {
     if from.array()? != MAGIC {
         return Err(Malformed::Magic);
@@ -253,7 +254,7 @@ fn hello(from: &mut Reader) -> Result<Hello, Malformed> {
     if count > MAX_ENDPOINTS {
         return Err(from.value("endpoints"));
     }
-    // Grows with the data received, not with the announced count.
+    // The list grows with the data that are present: a false count allocates no memory.
     let mut nodes = Vec::new();
     for _ in 0..count {
         nodes.push(from.u32()?);
@@ -261,6 +262,7 @@ fn hello(from: &mut Reader) -> Result<Hello, Malformed> {
     Ok(Hello { major, minor, capabilities, class, role, group, step, slack, max_payload, manifest, name, nodes })
 }
 
+/// Reads the payload of a Welcome.
 fn welcome(from: &mut Reader) -> Result<Welcome, Malformed> {
     Ok(Welcome {
         minor: from.u16()?,
@@ -284,6 +286,7 @@ fn welcome(from: &mut Reader) -> Result<Welcome, Malformed> {
     })
 }
 
+/// Reads the payload of an Inject.
 fn inject(from: &mut Reader) -> Result<Inject, Malformed> {
     let destination = from.u32()?;
     let flags = from.u8()?;
@@ -298,6 +301,7 @@ fn inject(from: &mut Reader) -> Result<Inject, Malformed> {
     Ok(Inject { destination, notify, size, cookie, unmodelled, payload })
 }
 
+/// Reads the code of an Error.
 fn code(from: &mut Reader) -> Result<Code, Malformed> {
     const ALL: [Code; 10] = [
         Code::Malformed,

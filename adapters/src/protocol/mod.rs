@@ -1,4 +1,4 @@
-//! The frames of TGP/1. `docs/protocol.md` is the specification, and its names are used here.
+//! The frames of TGP/1. `docs/protocol.md` is the specification; the names here are those of the specification.
 //!
 //! A frame is a header of 24 bytes, little-endian, and a payload. Reading is total: every sequence of bytes is a frame
 //! or a [`Malformed`], and no allocation exceeds the data received.
@@ -35,7 +35,7 @@ pub const DELIVER_FIELDS: u32 = 44;
 pub const MAX_TEXT: usize = 256;
 /// \[bytes\] Largest size of a message in the model, as in traces: a larger one could never be simulated to its end.
 pub const MAX_MESSAGE: u64 = 1 << 40;
-/// Most endpoints of one connection.
+/// Largest number of endpoints of one connection.
 pub const MAX_ENDPOINTS: usize = 4096;
 
 /// Header flag: a receiver that does not know the type skips the frame.
@@ -46,16 +46,16 @@ pub const REPLY: u8 = 2;
 /// A guest's class of time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
-    /// Its clock runs on by itself; it stops at the end of each grant.
+    /// The clock of the guest runs by itself; the guest stops at the end of each grant.
     Stepped,
-    /// Its clock advances only with its actions; it stops only to wait.
+    /// The clock of the guest advances only with its actions; the guest stops only to wait.
     Causal,
-    /// Its clock is the wall clock, slowed down by [`Welcome::pace`]; it stops only to wait, and the network goes on
-    /// meanwhile. In real-time mode, from minor version 3 on.
+    /// The clock of the guest is the wall clock, slowed down by [`Welcome::pace`]. The guest stops only to wait, and
+    /// the network goes on meanwhile. Only in real-time mode, and from minor version 3 on.
     Realtime,
 }
 
-/// Relation of deliveries to steps.
+/// When messages are handed over, in relation to the steps of guests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     /// No delivery is late; steps are at most the horizon.
@@ -95,7 +95,7 @@ pub struct Hello {
     pub group: u32,
     /// \[ps\] Longest grant that it requests; 0 for the endpoint's default.
     pub step: Time,
-    /// \[ps\] How far it may run past a grant.
+    /// \[ps\] How far its clock may run beyond the end of a grant.
     pub slack: Time,
     /// \[bytes\] Longest payload that it accepts.
     pub max_payload: u32,
@@ -112,7 +112,7 @@ pub struct Hello {
 pub struct Welcome {
     /// Minor version in use.
     pub minor: u16,
-    /// Relation of deliveries to steps.
+    /// When messages are handed over, in relation to the steps of guests.
     pub mode: Mode,
     /// Capabilities that both sides have.
     pub capabilities: u64,
@@ -128,14 +128,14 @@ pub struct Welcome {
     pub cycle: (u64, u64),
     /// \[bytes\] Longest payload.
     pub max_payload: u32,
-    /// \[messages\] Most messages of one node in flight at once.
+    /// \[messages\] Largest number of messages of one node that have not left it.
     pub window: u32,
     /// \[ms\] How long a guest may be silent when its turn is awaited.
     pub stall_ms: u32,
     /// Seed of the run.
     pub seed: u64,
-    /// \[thousandths\] Wall-clock time over virtual time, in real-time mode: 1000 is as fast as the wall clock, 10 000
-    /// ten times slower. 0 in the other modes.
+    /// \[thousandths\] Wall-clock time divided by virtual time in real-time mode: with 1000 virtual time is as fast as
+    /// the wall clock, with 10 000 it is ten times slower. 0 in the other modes.
     pub pace: u32,
 }
 
@@ -219,11 +219,11 @@ pub enum Body {
     /// Guest: it keeps the turn and injects nothing before a time, whatever arrives: it computes. From minor version 1
     /// on.
     Busy {
-        /// \[ps\] Its next frame is no earlier.
+        /// \[ps\] The guest injects nothing before this time.
         until: Time,
     },
-    /// Guest: until its next turn it waits for Dones, and for messages of these nodes alone; the order of others does not
-    /// matter to it. From minor version 2 on.
+    /// Guest: until its next turn it waits for Dones, and for messages of these nodes alone; the order of others does
+    /// not matter to it. From minor version 2 on.
     Awaits {
         /// The nodes.
         sources: Vec<u32>,
@@ -241,14 +241,14 @@ pub enum Body {
     Timestamp {
         /// \[ps\] The guest injects nothing earlier, unless a message arrives first.
         next: Time,
-        /// Injects of this connection, or of the whole group, so far.
+        /// Number of Injects of this connection, or of the whole group, so far.
         injects: u64,
     },
     /// Endpoint: the guest's turn begins.
     GoAhead {
-        /// \[ps\] End of the grant; [`FOREVER`](crate::clock::FOREVER): until it waits.
+        /// \[ps\] End of the grant; [`FOREVER`](crate::clock::FOREVER) if the turn lasts until the guest waits.
         until: Time,
-        /// Delivers and Dones to this connection, or to the whole group, so far.
+        /// Number of Delivers and Dones to this connection, or to the whole group, so far.
         notices: u64,
     },
     /// Guest: labels the moment.
@@ -260,9 +260,9 @@ pub enum Body {
     Bye {
         /// The reason, as text.
         reason: String,
-        /// Injects of this connection.
+        /// Number of Injects of this connection.
         injects: u64,
-        /// Delivers and Dones to it.
+        /// Number of Delivers and Dones to this connection.
         notices: u64,
     },
     /// Either: refuses the other side; the connection ends.

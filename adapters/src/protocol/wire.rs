@@ -26,7 +26,7 @@ pub enum Malformed {
     Long {
         /// Type of the frame.
         what: &'static str,
-        /// \[bytes\]
+        /// \[bytes\] Length of the rest.
         extra: usize,
     },
     /// An unknown type that may not be skipped.
@@ -61,7 +61,7 @@ pub enum Malformed {
         what: &'static str,
         /// Name of the field.
         field: &'static str,
-        /// \[bytes\]
+        /// \[bytes\] Length of the text.
         length: usize,
     },
     /// A message whose payload exceeds its size.
@@ -84,7 +84,9 @@ pub(crate) fn article(name: &str) -> &'static str {
 
 /// Reads fields from a received payload.
 pub(crate) struct Reader {
+    /// Type of the frame, for errors.
     what: &'static str,
+    /// Bytes that have not been read yet.
     rest: Bytes,
 }
 
@@ -93,11 +95,12 @@ impl Reader {
         Self { what, rest }
     }
 
+    /// The next bytes.
     pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
         let Some(&head) = self.rest.first_chunk::<N>() else {
             return Err(Malformed::Short { what: self.what });
         };
-        // Not a slice, which would count references for each field.
+        // `split_to` would change a reference count for each field.
         self.rest.advance(N);
         Ok(head)
     }
@@ -138,6 +141,7 @@ impl Reader {
         std::mem::take(&mut self.rest)
     }
 
+    /// The error for an undefined value of a field.
     pub(crate) fn value(&self, field: &'static str) -> Malformed {
         Malformed::Value { what: self.what, field }
     }
@@ -155,6 +159,7 @@ impl Reader {
 pub(crate) struct Writer<'a>(pub(crate) &'a mut BytesMut);
 
 impl Writer<'_> {
+    /// Writes a text, cut to [`MAX_TEXT`] bytes at the end of a character.
     pub(crate) fn text(&mut self, text: &str) {
         let mut length = text.len().min(MAX_TEXT);
         while !text.is_char_boundary(length) {

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use bytes::{Buf, Bytes, BytesMut};
 
-/// \[bytes\] Two addresses and a type: the minimum of every frame.
+/// \[bytes\] Shortest frame: two addresses and a type.
 pub(super) const SHORTEST: usize = 14;
 /// \[bytes\] Longest frame that QEMU sends (its buffer of 64 KiB plus 4 KiB).
 pub(super) const LONGEST: usize = 69_632;
-/// Most addresses remembered; frames to others are flooded.
+/// Largest number of addresses that are remembered; frames to others are flooded.
 const ADDRESSES: usize = 1 << 16;
 
 /// An address of a network interface.
@@ -29,7 +29,7 @@ pub(super) fn addresses(frame: &[u8]) -> Option<(Mac, Mac)> {
     (frame.len() >= SHORTEST).then_some((Mac(*to), Mac(*from)))
 }
 
-/// A stream that announces a frame beyond the longest.
+/// The error of a stream that announces a frame of this many bytes, more than [`LONGEST`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Oversize(pub(super) u32);
 

@@ -30,14 +30,15 @@ use crate::live::pace::{on_the_wall, virtual_time};
 use crate::protocol::Inject;
 
 use ethernet::Table;
-use nic::{Nic, Said, Socket};
+use nic::{Input, Nic, Socket};
 
-/// Frames of all machines queued for the relay.
+/// Largest number of frames of all machines that wait for the relay.
 const WAITING: usize = 4096;
-/// Frames of one machine that have not left its node; further ones are lost, as in a network interface.
+/// Largest number of frames of one machine that have not left its node. Further ones are lost, as in a network
+/// interface.
 const OUTSTANDING: u64 = 1024;
 /// Longest wait of the relay before it checks whether to go on.
-const LOOK: Duration = Duration::from_millis(100);
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
 /// Why a relay cannot work.
 #[derive(Debug, thiserror::Error)]
@@ -101,7 +102,7 @@ pub struct Traffic {
 /// Statistics of a relay.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct RelayReport {
-    /// Per node, in the order of the configuration.
+    /// The nodes and their counts, in the order of the configuration.
     pub traffic: Vec<(u32, Traffic)>,
     /// \[ps\] Virtual time at the end.
     pub time: Time,
@@ -112,6 +113,7 @@ pub struct RelayReport {
 /// A relay that waits for its machines.
 #[derive(Debug)]
 pub struct Relay {
+    /// One socket for each machine.
     sockets: Vec<Socket>,
 }
 
@@ -146,9 +148,9 @@ impl Relay {
         stop: &AtomicBool,
         tell: &mut dyn FnMut(String),
     ) -> Result<RelayReport, RelayError> {
-        let (speak, inbox) = sync_channel(WAITING);
-        let Some(nics) = self.plug(&speak, stop)? else { return Ok(RelayReport::default()) };
-        drop(speak);
+        let (sender, inbox) = sync_channel(WAITING);
+        let Some(nics) = self.accept_machines(&sender, stop)? else { return Ok(RelayReport::default()) };
+        drop(sender);
         let guest = Guest::connect(endpoint, &config.clone().stepped(config.step))?;
         let pace = guest.welcome().pace;
         if pace == 0 {
@@ -166,15 +168,15 @@ impl Relay {
             bridge.hand_over()?;
             let due = until.min(bridge.guest.next_event().unwrap_or(FOREVER));
             let wait = (epoch + on_the_wall(due, pace)).saturating_duration_since(Instant::now());
-            match inbox.recv_timeout(wait.min(LOOK)) {
-                Ok(Said::Frame(port, at, frame)) => {
+            match inbox.recv_timeout(wait.min(LONGEST_WAIT)) {
+                Ok(Input::Frame(port, at, frame)) => {
                     let at = virtual_time(at.saturating_duration_since(epoch), pace);
-                    // Within the grant, even if the wall clock is beyond it.
+                    // The frame is sent within the grant, even if the wall clock is beyond the grant's end.
                     let at = at.min(until.saturating_sub(1)).max(bridge.guest.now());
                     bridge.guest.advance(at - bridge.guest.now())?;
                     bridge.relay(port, frame)?;
                 }
-                Ok(Said::Gone(port, how)) => {
+                Ok(Input::Gone(port, how)) => {
                     let port = &mut bridge.ports[port];
                     port.nic = None;
                     tell(format!("the machine of node {} has gone: {how}", port.node));
@@ -182,7 +184,7 @@ impl Relay {
                         break;
                     }
                 }
-                Err(RecvTimeoutError::Timeout) if wait > LOOK => {}
+                Err(RecvTimeoutError::Timeout) if wait > LONGEST_WAIT => {}
                 Err(RecvTimeoutError::Timeout) => bridge.guest.advance(due.saturating_sub(bridge.guest.now()))?,
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -190,12 +192,12 @@ impl Relay {
         bridge.finish()
     }
 
-    /// Waits for a machine at each socket; `None` if interrupted.
-    fn plug(&self, said: &SyncSender<Said>, stop: &AtomicBool) -> Result<Option<Vec<Nic>>, RelayError> {
+    /// Waits for a machine at each socket; `None` if interrupted. The inputs of the machines go to `inputs`.
+    fn accept_machines(&self, inputs: &SyncSender<Input>, stop: &AtomicBool) -> Result<Option<Vec<Nic>>, RelayError> {
         let mut nics = Vec::new();
         for (number, socket) in self.sockets.iter().enumerate() {
             match socket.accept(&mut || !stop.load(Ordering::Relaxed))? {
-                Some(cable) => nics.push(Nic::start(number, cable, said.clone())?),
+                Some(cable) => nics.push(Nic::start(number, cable, inputs.clone())?),
                 None => return Ok(None),
             }
         }
@@ -208,7 +210,9 @@ struct Port {
     /// `None` once the machine has gone.
     nic: Option<Nic>,
     node: u32,
+    /// Number of frames that have not left the node.
     outstanding: u64,
+    /// Counts of frames.
     traffic: Traffic,
 }
 
@@ -218,15 +222,18 @@ impl Port {
     }
 }
 
+/// A relay in progress: a guest between machines and the network.
 struct Bridge {
     guest: Guest,
     ports: Vec<Port>,
+    /// The nodes to which frames are flooded.
     peers: Vec<u32>,
+    /// The learned addresses.
     table: Table,
 }
 
 impl Bridge {
-    /// Sends machines the frames that have arrived by now.
+    /// Gives machines the frames that have arrived up to the current time.
     fn hand_over(&mut self) -> Result<(), RelayError> {
         while let Some(event) = self.guest.poll()? {
             match event {
@@ -235,7 +242,7 @@ impl Bridge {
                     if let Some((_, from)) = ethernet::addresses(&arrival.payload) {
                         self.table.learn(from, arrival.source);
                     }
-                    if port.nic.as_ref().is_some_and(|nic| nic.give(arrival.payload)) {
+                    if port.nic.as_ref().is_some_and(|nic| nic.queue(arrival.payload)) {
                         port.traffic.to_machine += 1;
                     } else {
                         port.traffic.lost_receiving += 1;
@@ -251,7 +258,7 @@ impl Bridge {
         Ok(())
     }
 
-    /// Sends a frame of a machine to its destination.
+    /// Sends a frame of machine `number` to its destination.
     fn relay(&mut self, number: usize, frame: Bytes) -> Result<(), RelayError> {
         let port = &mut self.ports[number];
         port.traffic.from_machine += 1;
@@ -289,6 +296,7 @@ impl Bridge {
         Ok(())
     }
 
+    /// Says goodbye and returns the statistics.
     fn finish(self) -> Result<RelayReport, RelayError> {
         let report = RelayReport {
             traffic: self.ports.iter().map(|port| (port.node, port.traffic)).collect(),

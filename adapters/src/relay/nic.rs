@@ -15,14 +15,14 @@ use super::ethernet::{Oversize, take_frame};
 use crate::address::Address;
 use crate::owner_socket::bind_private;
 
-/// Frames queued for one machine; further ones are lost, as in a switch.
+/// Largest number of frames queued for one machine. Further ones are lost, as in a switch.
 const QUEUE: usize = 1024;
 /// Polling interval while waiting for a machine.
-const LOOK: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Input from a machine's socket.
+/// Input from a machine's socket. The first field is the number of the interface.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum Input {
     /// A frame, and its time of arrival.
     Frame(usize, Instant, Bytes),
     /// The end of the connection, with its reason.
@@ -37,8 +37,9 @@ pub(super) enum Socket {
 }
 
 impl Socket {
+    /// Begins to listen at an address of this host.
     pub(super) fn bind(address: &Address) -> Result<Self, RelayError> {
-        // There is no authentication.
+        // Machines are not authenticated: other hosts must not reach the socket.
         if !address.is_local() {
             return Err(RelayError::Open { address: address.clone() });
         }
@@ -57,6 +58,7 @@ impl Socket {
         Ok(socket)
     }
 
+    /// The address at which the socket listens.
     pub(super) fn address(&self) -> io::Result<Address> {
         Ok(match self {
             Self::Tcp(listener) => Address::Tcp(listener.local_addr()?),
@@ -77,7 +79,7 @@ impl Socket {
                     if !go_on() {
                         return Ok(None);
                     }
-                    thread::sleep(LOOK);
+                    thread::sleep(CHECK_INTERVAL);
                 }
                 Err(error) => return Err(error),
             }
@@ -101,6 +103,7 @@ pub(super) enum Cable {
 }
 
 impl Cable {
+    /// Sets the options of a new connection.
     fn prepare(&self) -> io::Result<()> {
         match self {
             Self::Tcp(stream) => {
@@ -144,12 +147,13 @@ impl Cable {
 #[derive(Debug)]
 pub(super) struct Nic {
     cable: Cable,
+    /// The queue of the writer thread.
     frames: SyncSender<Bytes>,
 }
 
 impl Nic {
-    /// Starts a reader and a writer thread; input goes to `said`, with the number of the interface.
-    pub(super) fn start(number: usize, cable: Cable, said: SyncSender<Said>) -> io::Result<Self> {
+    /// Starts a reader and a writer thread. Input goes to `inputs`, with the number of the interface.
+    pub(super) fn start(number: usize, cable: Cable, inputs: SyncSender<Input>) -> io::Result<Self> {
         let (frames, waiting) = sync_channel::<Bytes>(QUEUE);
         let mut writing = cable.try_clone()?;
         thread::spawn(move || {
@@ -165,14 +169,14 @@ impl Nic {
         });
         let reading = cable.try_clone()?;
         thread::spawn(move || {
-            let how = read(number, reading, &said);
-            let _ = said.send(Said::Gone(number, how));
+            let how = read(number, reading, &inputs);
+            let _ = inputs.send(Input::Gone(number, how));
         });
         Ok(Self { cable, frames })
     }
 
     /// Queues a frame for the machine; false if it is lost because the machine does not read.
-    pub(super) fn give(&self, frame: Bytes) -> bool {
+    pub(super) fn queue(&self, frame: Bytes) -> bool {
         !matches!(self.frames.try_send(frame), Err(TrySendError::Full(_) | TrySendError::Disconnected(_)))
     }
 }
@@ -184,13 +188,13 @@ impl Drop for Nic {
 }
 
 /// Reads frames until the end, and returns its reason. A busy relay does not read, which slows the machine down.
-fn read(number: usize, mut cable: Cable, said: &SyncSender<Said>) -> String {
+fn read(number: usize, mut cable: Cable, inputs: &SyncSender<Input>) -> String {
     let (mut stream, mut chunk) = (BytesMut::new(), vec![0; 64 << 10]);
     loop {
         loop {
             match take_frame(&mut stream) {
                 Ok(Some(frame)) => {
-                    if said.send(Said::Frame(number, Instant::now(), frame)).is_err() {
+                    if inputs.send(Input::Frame(number, Instant::now(), frame)).is_err() {
                         return String::new();
                     }
                 }

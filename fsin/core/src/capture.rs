@@ -18,14 +18,14 @@ pub enum Place {
 /// A port at which packets are observed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Interface {
-    /// Where.
+    /// The host or switch.
     pub place: Place,
-    /// Number of the port there.
+    /// Number of the port at the host or switch.
     pub port: usize,
 }
 
 impl fmt::Display for Interface {
-    /// `host 3`, `switch 1 port 2`.
+    /// Writes, for example, `host 3` or `switch 1 port 2`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.place {
             Place::Host(node) => write!(f, "host {node}"),
@@ -37,19 +37,19 @@ impl fmt::Display for Interface {
 /// A packet at a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet<'a> {
-    /// \[ps\] Since the beginning of the run.
+    /// \[ps\] Time since the beginning of the run.
     pub at: u64,
-    /// Where.
+    /// The port at which it is observed.
     pub interface: Interface,
     /// True if its transmission begins, false if it has arrived.
     pub is_sent: bool,
-    /// Its first bytes, as captures of real networks hold them.
+    /// The first bytes of the packet, as captures of real networks hold them.
     pub bytes: &'a [u8],
-    /// \[bytes\] Of all that such a capture would hold of it.
+    /// \[bytes\] Length of everything that such a capture would hold of the packet.
     pub length: u32,
 }
 
-/// An observer of packets, in the order of their times.
+/// An observer of packets. It gets them in the order of their times.
 pub trait Capture: Send {
     /// A packet is sent or received.
     fn packet(&mut self, packet: &Packet<'_>);

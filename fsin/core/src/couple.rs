@@ -37,7 +37,7 @@ pub enum Failure {
         waits: Vec<Wait>,
     },
     /// Every task has ended, and some message or receive is unmatched: the recorded program cannot have ended so.
-    #[error("{} no counterpart", alone(*count))]
+    #[error("{} no counterpart", unmatched_in_words(*count))]
     Unmatched {
         /// Messages that no task received, and receives without a message.
         count: u64,
@@ -55,7 +55,8 @@ pub enum Failure {
     Source(#[from] SourceError),
 }
 
-fn alone(count: u64) -> String {
+/// The beginning of a sentence about `count` unmatched messages and receives.
+fn unmatched_in_words(count: u64) -> String {
     counted(count, "send or receive has", "sends or receives have")
 }
 
@@ -63,12 +64,17 @@ fn alone(count: u64) -> String {
 pub struct Coupled<'a> {
     source: &'a mut dyn TrGen,
     network: &'a mut dyn Network,
+    /// Messages that the source sends in this cycle.
     outbox: Outbox,
+    /// What the network reports to the source.
     notices: Notices,
-    /// Messages that the network has just dropped.
+    /// Messages that the network dropped at injection, and that the source does not know of yet.
     dropped: Vec<Message>,
+    /// True once the user has stopped the run.
     stop: &'a AtomicBool,
+    /// The observer of the run, if there is one.
     watch: Option<&'a mut dyn Watch>,
+    /// The phase of the source when it was last called.
     phase: u64,
     /// True if the source has been called for the cycle at which the clock stands.
     generated: bool,

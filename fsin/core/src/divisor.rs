@@ -7,7 +7,9 @@
 /// more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Divisor {
+    /// The divisor.
     number: u32,
+    /// The number m, floor((2^64 - 1) / d).
     reciprocal: u64,
 }
 

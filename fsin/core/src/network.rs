@@ -15,8 +15,8 @@ pub enum Injected {
     Accepted,
     /// The node's interface is full: offer the message again after a message of this node has been sent.
     Refused,
-    /// No route leads to its destination: it is counted as dropped, without a later notice. Its source is told that it
-    /// is sent and lost.
+    /// No route leads to the destination. The message counts as dropped, and no notice follows. Its source is told that
+    /// the message is sent and lost.
     Dropped,
 }
 
@@ -52,11 +52,11 @@ impl Notices {
 /// A figure that a model measures beside those of every model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Measure {
-    /// Its name.
+    /// Name of the figure.
     pub name: &'static str,
-    /// Its unit; empty if it has none.
+    /// Unit of the figure; empty if it has none.
     pub unit: &'static str,
-    /// What it means, in one line.
+    /// Meaning of the figure, in one line.
     pub about: &'static str,
 }
 
@@ -67,15 +67,15 @@ pub struct PortFigures {
     pub at: Interface,
     /// The port at the other end of the link.
     pub to: Interface,
-    /// Number of packets that have come through the link.
+    /// \[packets\] Packets that have come through the link.
     pub packets: u64,
-    /// \[packets\] Dropped because its queue was full.
+    /// \[packets\] Packets dropped because the queue was full.
     pub dropped: u64,
-    /// \[packets\] Damaged by the link.
+    /// \[packets\] Packets damaged by the link.
     pub damaged: u64,
     /// \[packets\] Mean length of the queue over time.
     pub queue_mean: f64,
-    /// \[packets\] Its greatest length.
+    /// \[packets\] Greatest length of the queue.
     pub queue_max: u64,
     /// Share of the time in which the link was occupied.
     pub utilisation: f64,
@@ -105,14 +105,14 @@ pub trait Network: Send {
     /// comes first. An empty network skips to `until`.
     ///
     /// # Errors
-    /// When nothing more can come of it: a deadlock, or packets that multiply without end.
+    /// A state in which the network cannot go on: a deadlock, or packets that multiply without end.
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure>;
 
     /// Completes deferred work of the last cycle of [`advance`](Self::advance). Call before reading the recorder or the
     /// view. No notice depends on that work, so it can overlap with the generation of the next cycle's messages.
     fn settle(&mut self) {}
 
-    /// \[packets\] Accepted and neither received nor dropped yet.
+    /// \[packets\] Accepted packets that have been neither received nor dropped.
     fn in_flight(&self) -> u64;
 
     /// The record of all measurements.
@@ -180,9 +180,9 @@ pub enum Channel {
     },
     /// An injection queue.
     Injection {
-        /// Its node.
+        /// The node of the queue.
         node: NodeId,
-        /// Its number at the node.
+        /// Number of the queue at the node.
         injector: usize,
     },
 }
@@ -220,13 +220,13 @@ pub enum NetworkFailure {
     "packets circulate without end: by cycle {at} a packet of node {source_node} has been forwarded {forwarded} times"
 )]
 pub struct Storm {
-    /// \[cycle\] When it was noticed.
+    /// \[cycle\] Cycle in which the storm was noticed.
     pub at: Cycle,
     /// Sender of the packet with most copies.
     pub source_node: NodeId,
     /// Times that switches have forwarded it.
     pub forwarded: u64,
-    /// A cycle of channels through which it goes. Empty if none was found.
+    /// A cycle of channels through which the packet goes; empty if none was found.
     pub cycle: Vec<Channel>,
 }
 
@@ -234,9 +234,9 @@ pub struct Storm {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the network is in deadlock: {in_flight} packets undelivered, no phit has moved since cycle {since}")]
 pub struct Deadlock {
-    /// \[cycle\] The last one in which a phit moved.
+    /// \[cycle\] The last cycle in which a phit moved.
     pub since: Cycle,
-    /// \[packets\] Generated and not delivered: in the network, and before it in their sources.
+    /// \[packets\] Packets that have been generated and not delivered, in the network and in their sources.
     pub in_flight: u64,
     /// A cyclic wait: the head of each channel waits for room in the next one, and the last for the first. Empty if
     /// none was found.

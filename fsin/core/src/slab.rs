@@ -5,7 +5,9 @@ use std::ops::{Index, IndexMut};
 /// Items by handle. Handles of removed items are reused.
 #[derive(Debug)]
 pub struct Slab<T> {
+    /// By handle: the item, or the last item if the handle is vacant.
     places: Vec<T>,
+    /// Handles of removed items.
     vacant: Vec<u32>,
 }
 

@@ -6,20 +6,22 @@
 
 use std::collections::VecDeque;
 
-/// No way leads there.
+/// A distance greater than any other: no path leads there.
 pub const FAR: u16 = u16::MAX;
 
-/// By switch: its ports, with the switches that they lead to.
+/// By switch: its ports to other switches, each with the switch that it leads to.
 pub type Links = Vec<Vec<(u32, u32)>>;
 
-/// Up, then down, on shortest such paths.
+/// Shortest routes that go up and then down.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UpDown {
+    /// By switch: its ports to other switches.
     links: Links,
     /// By switch: its position in the order.
     order: Vec<u32>,
-    /// By destination's switch and switch: \[hops\] up and down, and down only.
+    /// \[hops\] Distance over links up and then down, by destination switch and present switch.
     any: Vec<u16>,
+    /// \[hops\] Distance over links down only, by destination switch and present switch.
     down: Vec<u16>,
 }
 
@@ -59,8 +61,8 @@ impl UpDown {
         self.order[from] < self.order[to]
     }
 
-    /// The ports of a switch, and the switches behind them, that lead nearer to the switch `to`; only downwards after a
-    /// hop down.
+    /// The ports of a switch that lead nearer to the switch `to`, each with the switch behind it. After a hop down,
+    /// only ports that lead down.
     pub fn next(&self, switch: usize, to: usize, has_gone_down: bool) -> impl Iterator<Item = (u32, u32)> {
         let row = move |table: &[u16], switch: usize| u32::from(table[to * self.links.len() + switch]);
         let left = row(if has_gone_down { &self.down } else { &self.any }, switch);
@@ -76,15 +78,16 @@ impl UpDown {
     }
 }
 
-/// \[hops\] From each switch to `to`, by links that `may` be taken from one switch to the next; [`FAR`] if cut off.
+/// \[hops\] By switch: its distance to switch `to`, over links for which `is_allowed(from, to)`; [`FAR`] if no such
+/// path leads there.
 #[must_use]
-pub fn distances(links: &Links, to: usize, may: impl Fn(u32, u32) -> bool) -> Vec<u16> {
+pub fn distances(links: &Links, to: usize, is_allowed: impl Fn(u32, u32) -> bool) -> Vec<u16> {
     let mut distances = vec![FAR; links.len()];
     distances[to] = 0;
     let mut reached = VecDeque::from([to as u32]);
     while let Some(here) = reached.pop_front() {
         for &(_, before) in &links[here as usize] {
-            if distances[before as usize] == FAR && may(before, here) {
+            if distances[before as usize] == FAR && is_allowed(before, here) {
                 distances[before as usize] = distances[here as usize] + 1;
                 reached.push_back(before);
             }

@@ -12,7 +12,7 @@ use crate::run::Progress;
 /// A run between two cycles.
 #[derive(Clone, Copy)]
 pub struct Glimpse<'a> {
-    /// Its progress.
+    /// Progress of the run.
     pub progress: Progress,
     /// The network.
     pub network: &'a dyn Network,

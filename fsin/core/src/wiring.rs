@@ -14,7 +14,7 @@ use trgen::catalog::{ErrorKind, SpecError};
 use crate::topology::{Port, Topology};
 use crate::view::Occupancy;
 
-/// Most hosts: pairs of them are keys.
+/// Maximum number of hosts: pairs of hosts are keys of tables.
 const MAX_HOSTS: usize = 1 << 24;
 
 /// A port, and the link that leaves through it.
@@ -28,26 +28,28 @@ pub struct Link {
     pub device: u32,
     /// Number of the port at its device, as users know it.
     pub number: u16,
-    /// The other end is a switch.
+    /// True if the other end is a switch.
     pub is_to_switch: bool,
-    /// The link is one of the topology's.
+    /// True if the link is one of the topology's.
     pub is_visible: bool,
 }
 
-/// Who is linked with whom.
+/// Hosts, switches, and the links between their ports.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wiring {
     /// Number of hosts.
     pub hosts: usize,
     /// Number of switches.
     pub switches: usize,
-    /// Ports of a node of the topology.
+    /// Number of ports of each node of the topology.
     pub node_ports: usize,
+    /// Number of nodes of the topology.
     node_count: usize,
-    /// True of a network of switches.
+    /// True for a network of switches.
     is_switched: bool,
-    /// By device: its first port; then the number of all.
+    /// By device: the number of its first port; then the number of all ports.
     starts: Vec<u32>,
+    /// By port: the link that leaves through it.
     links: Vec<Link>,
 }
 
@@ -71,7 +73,7 @@ impl Wiring {
         for device in 0..hosts + switches {
             let is_host = device < hosts;
             if is_switched || !is_host {
-                for (port, _) in ends.of(new.node(device).index()) {
+                for (port, _) in ends.of_node(new.node(device).index()) {
                     new.add(device, port, true);
                 }
             }
@@ -84,18 +86,20 @@ impl Wiring {
         Ok(new)
     }
 
+    /// Adds a port of device `owner`. `number` is its number there.
     fn add(&mut self, owner: usize, number: usize, is_visible: bool) {
         let (peer, device, is_to_switch) = (u32::MAX, u32::MAX, false);
         self.links.push(Link { peer, owner: owner as u32, device, number: number as u16, is_to_switch, is_visible });
     }
 
+    /// Sets the other end of every port.
     fn connect(&mut self, ends: &Ends) {
         for port in 0..self.links.len() {
             let Link { owner, number, is_visible, .. } = self.links[port];
             let device = owner as usize;
             let (there, at) = match is_visible {
                 true => {
-                    let (there, back) = ends.at(self.node(device).index(), number.into());
+                    let (there, back) = ends.other_end(self.node(device).index(), number.into());
                     (if self.is_switched { there } else { self.hosts + there }, back)
                 }
                 // A host of a direct network and its switch.
@@ -123,7 +127,7 @@ impl Wiring {
         self.starts[device] as usize..self.starts[device + 1] as usize
     }
 
-    /// True of a device that is a host.
+    /// True if a device is a host.
     #[must_use]
     #[inline(always)]
     pub const fn is_host(&self, device: u32) -> bool {
@@ -144,19 +148,19 @@ impl Wiring {
         (link.device as usize - self.hosts, link.peer as usize)
     }
 
-    /// Number of links on the way between two hosts that are not links of the topology.
+    /// \[links\] Links on the way between two hosts that are not links of the topology.
     #[must_use]
     pub const fn hidden_hops(&self) -> u64 {
         if self.is_switched { 0 } else { 2 }
     }
 
-    /// The node of a device.
+    /// The node of the topology to which a device belongs.
     #[must_use]
     pub fn node(&self, device: usize) -> NodeId {
         NodeId::at(if self.is_switched || device < self.hosts { device } else { device - self.hosts })
     }
 
-    /// Writes down the lengths of queues, by port, and the packets that links have carried.
+    /// Writes the lengths of queues, by port, and the packets that links have carried.
     pub fn show(&self, waiting: impl Fn(usize) -> u32, crossed: &[u64], into: &mut Occupancy) {
         into.reset(self.node_count, self.node_ports);
         if !crossed.is_empty() {
@@ -177,10 +181,11 @@ impl Wiring {
     }
 }
 
-/// The other end of each port of the topology, and the port there that leads back.
+/// By port of the topology: the node at the other end, and the port there that leads back.
 struct Ends {
+    /// Number of ports of each node.
     ports: usize,
-    /// By node and port.
+    /// By node and port: the node at the other end, and the port there that leads back.
     ends: Vec<Option<(u32, u8)>>,
 }
 
@@ -188,7 +193,7 @@ impl Ends {
     fn new(topology: &dyn Topology) -> Result<Self, SpecError> {
         let (nodes, ports) = (topology.nodes(), topology.shape().ports());
         let mut ends = vec![None; nodes * ports];
-        // Of links between the same two nodes the first belong together.
+        // Where several links join the same two nodes, the n-th links of both directions belong together.
         for node in 0..nodes {
             let mut seen: Vec<usize> = Vec::new();
             for port in order(topology, node) {
@@ -210,13 +215,14 @@ impl Ends {
         Ok(Self { ports, ends })
     }
 
-    /// The linked ports of a node.
-    fn of(&self, node: usize) -> impl Iterator<Item = (usize, (u32, u8))> + '_ {
+    /// The linked ports of a node, each with its other end.
+    fn of_node(&self, node: usize) -> impl Iterator<Item = (usize, (u32, u8))> + '_ {
         let ends = self.ends[node * self.ports..][..self.ports].iter().enumerate();
         ends.filter_map(|(port, end)| Some((port, (*end)?)))
     }
 
-    fn at(&self, node: usize, port: usize) -> (usize, usize) {
+    /// The other end of a linked port: node, and the port there that leads back.
+    fn other_end(&self, node: usize, port: usize) -> (usize, usize) {
         self.ends[node * self.ports + port].map_or((node, port), |(there, back)| (there as usize, back.into()))
     }
 }

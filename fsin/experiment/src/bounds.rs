@@ -14,23 +14,23 @@ use super::workload::{Driven, Driver};
 use fsin_core::topology::{Distances, Topology, cuts, links_of};
 use fsin_models::ConstantDelay;
 
-/// Maximum number of messages for which the critical path is computed: it takes as long as reading and replaying the
-/// program again.
+/// Maximum number of messages for which the critical path is computed: computing it takes as long as reading and
+/// replaying the program again.
 const MOST_MESSAGES: u64 = 1 << 20;
 
 /// \[cycles\] Lower bounds of a program's completion; `None` where unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Bounds {
-    /// The node that sends most puts its phits on its outgoing links.
+    /// Time in which the node that sends most puts its phits on its outgoing links.
     pub injection: Option<u64>,
-    /// The node that receives most takes its phits from its incoming links.
+    /// Time in which the node that receives most takes its phits from its incoming links.
     pub ejection: Option<u64>,
-    /// Phits that cross a middle of the network, in one direction, are spread over the links that cross it: the middle
-    /// of the node numbers and, in a direct network, of each dimension.
+    /// Time in which the phits that cross a middle of the network in one direction cross it, spread over the links
+    /// there. Middles are that of the node numbers and, in a direct network, that of each dimension.
     pub bisection: Option<u64>,
-    /// All phits times the hops of their minimal routes are spread over all links.
+    /// Time in which all links carry all phits over their minimal routes, evenly spread.
     pub links: Option<u64>,
-    /// The completion over a zero-latency network: computation and dependencies.
+    /// Completion time over a zero-latency network: computation and dependencies.
     pub critical_path: Option<u64>,
 }
 

@@ -18,11 +18,12 @@ pub(super) enum Times {
     Shots,
     /// An application alone.
     Application,
-    /// An application, with background traffic.
+    /// An application with background traffic beside it.
     Beside,
 }
 
 impl Times {
+    /// How the workload of these settings generates messages; `tasks` says whether it has tasks.
     pub(super) fn of(settings: &Settings, tasks: bool) -> Self {
         // A word that cannot be parsed is rejected where the process is built.
         let process = Expr::parse(settings.word("temporal")).map_or_else(|_| String::new(), |expr| expr.name);
@@ -36,13 +37,16 @@ impl Times {
     }
 }
 
-/// Keys that apply to some workloads or run controls only.
+/// Keys of synthetic traffic. These keys and the following ones apply to some workloads or run controls only.
 pub(super) const SYNTHETIC: &[&str] = &["traffic", "temporal", "size", "load"];
+/// Keys of batch runs.
 pub(super) const BATCH: &[&str] =
     &["warmup", "conv-period", "conv-threshold", "max-conv-time", "samples", "sample-size", "min-batch-packets"];
+/// Keys of workloads with tasks.
 pub(super) const TASKS: &[&str] = &["eager", "tasks-per-node", "placement", "bandwidth"];
 /// Keys of finite runs.
 pub(super) const ENDING: &[&str] = &["max-cycles", "strict"];
+/// Keys of traces.
 pub(super) const TRACE: &[&str] = &["compute", "flop-rate", "trace-unit", "recv-order", "collectives", "hosts"];
 /// Keys that apply where several applications run.
 pub(super) const JOBS: &[&str] = &["scheduler", "allocation"];

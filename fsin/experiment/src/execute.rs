@@ -75,28 +75,28 @@ impl From<OpenError> for Trouble {
 /// Measurements of a trace or kernel beside those of the network.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TraceFacts {
-    /// Tasks of the application.
+    /// Number of tasks of the application.
     pub tasks: usize,
     /// Calls of collective operations, summed over tasks, by name.
     pub collectives: BTreeMap<&'static str, u64>,
-    /// The report of each task.
+    /// The reports of all tasks.
     pub report: ReplayReport,
     /// True if the blocking times of tasks are known: hosts of graphs wait for many things at once.
     pub blocking: bool,
-    /// \[bytes x hops\] Sum over all messages sent, by minimal routes; `None` for several applications, and where
-    /// distances would take too long.
+    /// \[bytes x hops\] Sum over all messages sent, of bytes times hops of minimal routes; `None` for several
+    /// applications, and where distances would take too long.
     pub hop_bytes: Option<u128>,
 }
 
 /// A job of a mix.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobFacts {
-    /// Its outcome.
+    /// Outcome of the job.
     pub record: JobRecord,
-    /// \[cycles\] Its run time alone on the same nodes of an empty network; `None` if either run did not finish.
+    /// \[cycles\] Run time of the job alone on the same nodes of an empty network; `None` if either run did not finish.
     pub alone_cycles: Option<u64>,
-    /// \[bytes x hops\] Sum over its messages, by minimal routes; `None` if it did not finish, or distances would take
-    /// too long.
+    /// \[bytes x hops\] Sum over its messages, of bytes times hops of minimal routes; `None` if the job did not finish,
+    /// or distances would take too long.
     pub hop_bytes: Option<u128>,
 }
 
@@ -107,13 +107,13 @@ pub struct Finished {
     pub outcome: Outcome,
     /// The report of the tasks, for traces and kernels.
     pub trace: Option<TraceFacts>,
-    /// \[phits/cycle\] Offered by all nodes together; `None` without an offered load.
+    /// \[phits/cycle\] Load offered by all nodes together; `None` without an offered load.
     pub offered: Option<f64>,
     /// Whether the network is saturated, and whether the measured state is steady.
     pub steadiness: Steadiness,
     /// Duration of each shot, for traffic of shots.
     pub shots: Option<Vec<Shot>>,
-    /// \[packets\] Carried by each link during the measurement, by router and port, `None` where there is no link; for
+    /// \[packets\] By router and port: packets carried during the measurement, `None` where there is no link. For
     /// experiments with `link_loads`.
     pub links: Option<Vec<Vec<Option<u64>>>>,
     /// Notes for readers of the results that are not warnings.
@@ -166,7 +166,7 @@ pub fn execute_watched(
     execute_over(network(experiment)?, experiment, stop, progress, Some(watch))
 }
 
-/// As [`execute`], over a network of the experiment that something else observes.
+/// As [`execute`], over a network of this experiment that the caller has built, for example to observe its packets.
 ///
 /// # Errors
 /// As [`execute`].
@@ -198,7 +198,7 @@ pub fn execute_over(
         outcome.completion = ends.max().flatten().map(Cycle::next);
     }
     if let Some((report, _)) = &report {
-        leave_alone(&mut outcome, report);
+        fail_if_unmatched(&mut outcome, report);
     }
     let shots = driver.driven.shots().map(<[Shot]>::to_vec);
     outcome.warnings.splice(0..0, std::mem::take(&mut driver.warnings).into_iter().map(Warning::from));
@@ -207,10 +207,10 @@ pub fn execute_over(
         collectives: driver.collectives.clone(),
         report,
         blocking,
-        hop_bytes: sent_far(experiment, &*driver.driven),
+        hop_bytes: hop_bytes_of_application(experiment, &*driver.driven),
     });
     let jobs = match driver.driven.jobs() {
-        Some(mix) => Some(beside_alone(experiment, mix, stop, progress)?),
+        Some(mix) => Some(compare_jobs_with_alone(experiment, mix, stop, progress)?),
         None => None,
     };
     let sent = trace.iter().flat_map(|trace| &trace.report.tasks);
@@ -236,7 +236,7 @@ pub fn execute_over(
 
 /// Marks a run as failed if every task ended and some message or receive is unmatched. The recorded program would not
 /// have ended like that; with sends that wait for their receiver, the run would not end here either.
-fn leave_alone(outcome: &mut Outcome, report: &ReplayReport) {
+fn fail_if_unmatched(outcome: &mut Outcome, report: &ReplayReport) {
     let count = report.unreceived + report.unserved;
     if !outcome.complete || outcome.failure.is_some() || count == 0 {
         return;
@@ -249,7 +249,7 @@ fn leave_alone(outcome: &mut Outcome, report: &ReplayReport) {
     }
 }
 
-/// What was carried, by router and port, where there are links.
+/// \[packets\] By router and port: packets carried; `None` where there is no link.
 fn links(topology: &dyn Topology, crossings: &[u64]) -> Vec<Vec<Option<u64>>> {
     let ports = topology.shape().ports();
     // A run that ended before the measurement has no counts.
@@ -259,15 +259,15 @@ fn links(topology: &dyn Topology, crossings: &[u64]) -> Vec<Vec<Option<u64>>> {
     (0..topology.nodes()).map(|node| (0..ports).map(|port| link(node, port)).collect()).collect()
 }
 
-/// \[bytes x hops\] Sent by an application.
-fn sent_far(experiment: &Experiment, driven: &dyn Driven) -> Option<u128> {
+/// \[bytes x hops\] Sum over the messages that an application sends.
+fn hop_bytes_of_application(experiment: &Experiment, driven: &dyn Driven) -> Option<u128> {
     let flows = driven.flows()?;
     let distances = Distances::few(Arc::clone(experiment.topology()?))?;
     Some(hop_bytes(flows, &distances))
 }
 
 /// \[bytes x hops\] Sum over the messages of a job that has finished.
-fn job_far(job: &Job, record: &JobRecord, distances: &Distances) -> Option<u128> {
+fn hop_bytes_of_job(job: &Job, record: &JobRecord, distances: &Distances) -> Option<u128> {
     record.finish?;
     let node = |task: u32| record.placement[task as usize];
     let matrix = Matrix::of_program(&job.program);
@@ -276,7 +276,7 @@ fn job_far(job: &Job, record: &JobRecord, distances: &Distances) -> Option<u128>
 }
 
 /// The outcome of each job of a mix, with its run time alone.
-fn beside_alone(
+fn compare_jobs_with_alone(
     experiment: &Experiment,
     mix: &JobMix,
     stop: &AtomicBool,
@@ -294,19 +294,19 @@ fn beside_alone(
             (None, _) => None,
             (Some(_), Some(&(_, _, alone))) => alone,
             (Some(_), None) => {
-                let alone = alone(experiment, &job.program, &record.placement, stop, progress)?;
+                let alone = run_job_alone(experiment, &job.program, &record.placement, stop, progress)?;
                 known.push((&job.program, record.placement.clone(), alone));
                 alone
             }
         };
-        let hop_bytes = distances.as_ref().and_then(|distances| job_far(job, &record, distances));
+        let hop_bytes = distances.as_ref().and_then(|distances| hop_bytes_of_job(job, &record, distances));
         facts.push(JobFacts { record, alone_cycles, hop_bytes });
     }
     Ok(facts)
 }
 
 /// \[cycles\] Run time of a program alone, with its tasks on these nodes; `None` if it does not finish.
-fn alone(
+fn run_job_alone(
     experiment: &Experiment,
     program: &Program,
     placement: &[NodeId],
@@ -332,6 +332,7 @@ pub(super) fn network(experiment: &Experiment) -> Result<Box<dyn Network>, Setti
     })
 }
 
+/// Runs a coupled source and network by the plan of the experiment.
 pub(super) fn run(experiment: &Experiment, mut coupled: Coupled<'_>, progress: &mut dyn FnMut(Progress)) -> Outcome {
     match &experiment.plan {
         RunPlan::Batch(plan) => batch(&mut coupled, plan, progress),
@@ -371,10 +372,10 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
         None => {}
     }
     if outcome.failure.is_none() {
-        warnings.extend(unsteady(experiment, finished));
-        warnings.extend(little(experiment, finished).into_iter().map(Warning::from));
+        warnings.extend(unsteady_warning(experiment, finished));
+        warnings.extend(short_measurement_warnings(experiment, finished).into_iter().map(Warning::from));
     }
-    finished.notes.extend(correlation(outcome));
+    finished.notes.extend(correlation_note(outcome));
     if let RunPlan::ToEnd(limit) = experiment.plan
         && !outcome.complete
         && outcome.failure.is_none()
@@ -396,8 +397,8 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
     finished.outcome.warnings = warnings;
 }
 
-/// Warnings of a run that measured too little.
-fn little(experiment: &Experiment, finished: &Finished) -> Vec<Phrase> {
+/// Warnings about a run that measured too little.
+fn short_measurement_warnings(experiment: &Experiment, finished: &Finished) -> Vec<Phrase> {
     let (outcome, cycles) = (&finished.outcome, finished.outcome.measured_cycles());
     let Counts { generated, received, .. } = outcome.measured.counts;
     let mut warnings = Vec::new();
@@ -428,8 +429,8 @@ fn little(experiment: &Experiment, finished: &Finished) -> Vec<Phrase> {
     warnings
 }
 
-/// A warning of a saturated network, or of latency that changes with the length of the run.
-fn unsteady(experiment: &Experiment, finished: &Finished) -> Option<Warning> {
+/// A warning about a saturated network, or about latency that changes with the length of the run.
+fn unsteady_warning(experiment: &Experiment, finished: &Finished) -> Option<Warning> {
     let (outcome, steadiness) = (&finished.outcome, &finished.steadiness);
     let share = experiment.load_of_a_packet() / outcome.nodes as f64;
     let load = |estimate: Estimate| {
@@ -481,7 +482,7 @@ fn unsteady(experiment: &Experiment, finished: &Finished) -> Option<Warning> {
 
 /// A note if batches are less independent than their confidence interval assumes: a correlation of neighbours above two
 /// standard errors (Law and Kelton, Simulation Modeling and Analysis, on batch means).
-fn correlation(outcome: &Outcome) -> Option<Phrase> {
+fn correlation_note(outcome: &Outcome) -> Option<Phrase> {
     const FEWEST: usize = 8;
     let loads: Vec<f64> =
         outcome.samples.iter().map(|sample| sample.summary.counts.received as f64 / sample.cycles as f64).collect();

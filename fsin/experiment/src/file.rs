@@ -35,6 +35,7 @@ pub fn read_lists(path: &Path) -> Result<Lists, SettingsError> {
     lists_of(path, &file_text(path)?)
 }
 
+/// The text of an experiment file.
 fn file_text(path: &Path) -> Result<String, SettingsError> {
     std::fs::read_to_string(path).map_err(|error| {
         let what = format!("cannot read the experiment {}: {error}", path.display());
@@ -73,9 +74,10 @@ pub fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(),
     Ok(())
 }
 
+/// The values by key in the text of an experiment file.
 fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
     let text: Arc<str> = text.into();
-    let at = |span| Origin::File { path: path.to_owned(), text: text.clone(), span };
+    let origin_at = |span| Origin::File { path: path.to_owned(), text: text.clone(), span };
     let table: BTreeMap<Spanned<String>, Spanned<toml::Value>> =
         toml::from_str(&text).map_err(|error: toml::de::Error| {
             let span = error.span().unwrap_or(0..0);
@@ -88,7 +90,7 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
                 }
                 _ => "write one `key = value` a line, words in quotes".into(),
             };
-            SettingsError { error: SpecError::new(ErrorKind::Malformed, what, remedy), origin: at(span) }
+            SettingsError { error: SpecError::new(ErrorKind::Malformed, what, remedy), origin: origin_at(span) }
         })?;
     let mut lists = Lists::new();
     for (name, value) in table {
@@ -99,17 +101,17 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
             let what = format!("an experiment has no sections, such as `{}`", name.get_ref());
             let remedy = "write the keys without it: they are the names of the flags";
             let error = SpecError::new(ErrorKind::Malformed, what, remedy);
-            return Err(SettingsError { error, origin: at(name.span()) });
+            return Err(SettingsError { error, origin: origin_at(name.span()) });
         }
         let Some(key) = key(name.get_ref()) else {
-            Settings::default().set(name.get_ref(), "", at(name.span()))?;
+            Settings::default().set(name.get_ref(), "", origin_at(name.span()))?;
             continue;
         };
         let wrong = |expected: &str| {
             let what = format!("`{}` takes {expected}", key.name);
             let remedy = format!("write {} = {}", key.name, example(key));
             let error = SpecError::new(ErrorKind::Malformed, what, remedy).of(key.name);
-            SettingsError { error, origin: at(value.span()) }
+            SettingsError { error, origin: origin_at(value.span()) }
         };
         let mut values = Vec::new();
         let mut add = |value_or_list: &toml::Value, topology: Option<&String>| {
@@ -121,7 +123,7 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
             for item in items {
                 let word = word_of(path, key.kind, item).map_err(wrong)?;
                 let topology = topology.cloned();
-                values.push(Setting { value: word, origin: at(value.span()), listed, topology });
+                values.push(Setting { value: word, origin: origin_at(value.span()), listed, topology });
             }
             Ok(())
         };
@@ -132,9 +134,9 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
                     return Err(wrong("a value for each topology"));
                 }
                 for (topology, value_or_list) in of_topologies {
-                    is_family(topology).map_err(|refusal| SettingsError {
+                    check_family(topology).map_err(|refusal| SettingsError {
                         error: refusal.within(format!("`{}`: ", key.name)),
-                        origin: at(value.span()),
+                        origin: origin_at(value.span()),
                     })?;
                     add(value_or_list, Some(topology))?;
                 }
@@ -154,11 +156,11 @@ fn is_whole(word: &str) -> bool {
 
 /// True if a key of an experiment is in a table, and cannot be the name of a topology.
 fn holds_keys(table: &toml::Table) -> bool {
-    table.keys().any(|name| key(name).is_some() && is_family(name).is_err())
+    table.keys().any(|name| key(name).is_some() && check_family(name).is_err())
 }
 
 /// Rejects words that are neither a topology nor a family of topologies.
-fn is_family(topology: &str) -> Result<(), SpecError> {
+fn check_family(topology: &str) -> Result<(), SpecError> {
     let known: Vec<&str> = TOPOLOGIES.iter().map(|component| component.name).collect();
     let family = topology.split(':').next().unwrap_or(topology);
     if known.contains(&family) { Ok(()) } else { Err(SpecError::unknown("topology", family, &known)) }

@@ -7,7 +7,7 @@ use trgen::units::{DECIMALS, Decimal};
 
 use super::settings::{Settings, SettingsError};
 
-/// A number of ticks in words, as a decimal.
+/// The number of units that `value` ticks are, as a decimal in words. A unit has `ticks` ticks, a power of ten.
 pub(crate) fn in_units(value: u64, ticks: u64) -> String {
     if value.is_multiple_of(ticks) {
         return (value / ticks).to_string();
@@ -17,13 +17,15 @@ pub(crate) fn in_units(value: u64, ticks: u64) -> String {
     format!("{}.{}", value / ticks, rest.trim_end_matches('0'))
 }
 
-/// Destination of a parsed number.
+/// Where a parsed number is stored.
 enum Slot<'a> {
+    /// A whole number.
     Whole(&'a mut u64),
+    /// A number with decimals.
     Decimal(&'a mut Decimal),
 }
 
-/// Parses `key=number,...` with these keys; where a key is absent its number stays.
+/// Parses `key=number,...` with these keys into `values`. If a key is absent, its number does not change.
 fn numbers(
     settings: &Settings,
     name: &'static str,
@@ -69,7 +71,7 @@ fn numbers(
     Ok(())
 }
 
-/// The hosts of a graph; G is that of the network, 0 over routers.
+/// The parameters of the hosts of a graph. `gap_per_byte` is G of the network; `None` over routers, where G is 0.
 pub(super) fn hosts(settings: &Settings, gap_per_byte: Option<Decimal>) -> Result<HostParams, SettingsError> {
     let mut params = HostParams::default();
     let gap_per_byte = gap_per_byte.unwrap_or(Decimal::whole(0));
@@ -84,18 +86,18 @@ pub(super) fn hosts(settings: &Settings, gap_per_byte: Option<Decimal>) -> Resul
         ];
         numbers(settings, "hosts", settings.word("hosts"), values, "o=1500,g=1000,O=0,S=65535")?;
     }
-    // Powers of ten: the greater is a multiple of the other.
+    // Ticks per ns are powers of ten, so the greater number is a multiple of the other.
     let ticks = gap_per_byte.ticks.max(overhead_per_byte.ticks);
     let (gap_per_byte, overhead_per_byte) = (gap_per_byte.counted_in(ticks), overhead_per_byte.counted_in(ticks));
     Ok(HostParams { gap_per_byte, overhead_per_byte, ticks, ..params })
 }
 
-/// \[bytes\] Maximum size of a message that is sent eagerly; `None` if all are.
+/// \[bytes\] Maximum size of a message that is sent eagerly; `None` if all messages are.
 pub(super) fn eager(settings: &Settings) -> Result<Option<u64>, SettingsError> {
     if settings.is_set("eager") { settings.integer("eager").map(Some) } else { Ok(None) }
 }
 
-/// Tasks that share a node.
+/// Number of tasks that share a node.
 pub(super) fn tasks_per_node(settings: &Settings) -> Result<usize, SettingsError> {
     if !settings.is_set("tasks-per-node") {
         return Ok(1);

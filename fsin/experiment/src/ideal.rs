@@ -14,7 +14,7 @@ use trgen::{Wait, WaitCause};
 
 use super::execute::Trouble;
 use super::resolve::Experiment;
-use super::workload::{expanded, fits_ticks, looked_at, phrases};
+use super::workload::{check_expanded, check_ticks, phrases, reject_inapplicable};
 use fsin_core::couple::Failure;
 
 /// Outcome of an execution over an ideal network.
@@ -22,7 +22,7 @@ use fsin_core::couple::Failure;
 pub struct IdealRun {
     /// Times and unfinished work.
     pub execution: Execution,
-    /// Messages of the graph.
+    /// Number of messages of the graph.
     pub messages: u64,
     /// \[bytes\] Size of these messages.
     pub message_bytes: u64,
@@ -61,7 +61,7 @@ pub fn execute_ideal(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64),
 ) -> Result<IdealRun, Trouble> {
-    let Ready { graph, latency, notes, mut warnings } = ready(experiment)?;
+    let Ready { graph, latency, notes, mut warnings } = prepare(experiment)?;
     let counts = graph.counts();
     let mut complete = true;
     let execution = ideal::execute(graph, experiment.hosts, latency, &mut |events| {
@@ -73,12 +73,15 @@ pub fn execute_ideal(
     Ok(IdealRun { execution, messages: counts.sends, message_bytes: counts.bytes, complete, notes, warnings })
 }
 
-/// A prepared execution, and the notes of its reader.
+/// An execution that can begin.
 struct Ready {
+    /// The graph to execute.
     graph: Graph,
-    /// \[ns\] L.
+    /// \[ns\] L of the network.
     latency: u64,
+    /// Notes on the reader's interpretation of the trace.
     notes: Vec<Phrase>,
+    /// Warnings for readers of the results.
     warnings: Vec<Phrase>,
 }
 
@@ -87,10 +90,11 @@ struct Ready {
 /// # Errors
 /// As [`execute_ideal`].
 pub(super) fn check(experiment: &Experiment) -> Result<(), Trouble> {
-    ready(experiment).map(|_| ())
+    prepare(experiment).map(|_| ())
 }
 
-fn ready(experiment: &Experiment) -> Result<Ready, Trouble> {
+/// Reads the trace, and prepares its execution.
+fn prepare(experiment: &Experiment) -> Result<Ready, Trouble> {
     let settings = experiment.settings();
     let (Some((path, options)), Some(wire)) = (experiment.workload.trace(), experiment.wire()) else {
         return Err(settings
@@ -104,15 +108,15 @@ fn ready(experiment: &Experiment) -> Result<Ready, Trouble> {
     };
     let (mut graph, notes, warnings) = match trace_prep::open(path, options)? {
         Application::Graphs(trace) => {
-            expanded(experiment, "a graph holds them expanded")?;
-            looked_at(experiment, &[trace.format], &[])?;
+            check_expanded(experiment, "a graph holds them expanded")?;
+            reject_inapplicable(experiment, &[trace.format], &[])?;
             (trace.graph, phrases(trace.notes), Vec::new())
         }
         Application::Programs(trace) => {
             if trace.algorithms.is_empty() {
-                expanded(experiment, "this trace has none to expand")?;
+                check_expanded(experiment, "this trace has none to expand")?;
             }
-            looked_at(experiment, &[trace.format], &[])?;
+            reject_inapplicable(experiment, &[trace.format], &[])?;
             let graph = chain::graph(&trace.program).map_err(|error| {
                 let what = phrase![["network" => experiment.model.component.name], ": {error}"];
                 settings.error("network", ErrorKind::Malformed, what, "replay this trace over the router")
@@ -121,6 +125,6 @@ fn ready(experiment: &Experiment) -> Result<Ready, Trouble> {
         }
     };
     graph.scale_work(experiment.pace.compute_scale);
-    fits_ticks(experiment, &graph)?;
+    check_ticks(experiment, &graph)?;
     Ok(Ready { graph, latency: wire.latency, notes, warnings })
 }

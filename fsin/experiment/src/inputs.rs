@@ -17,11 +17,11 @@ use fsin_core::topology;
 /// A file that was read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Input {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Its name relative to the trace or pattern that it belongs to.
+    /// Name relative to the trace or pattern to which the file belongs.
     pub name: PathBuf,
-    /// \[bytes\] Its length.
+    /// \[bytes\] Length of the file.
     pub bytes: u64,
     /// SHA-256 of its content, as hexadecimal digits.
     pub sha256: String,
@@ -30,6 +30,7 @@ pub struct Input {
 /// Digests of files, each read once.
 #[derive(Default, Debug)]
 pub struct Inputs {
+    /// By path given in an experiment: the files there.
     known: HashMap<PathBuf, Vec<Input>>,
 }
 
@@ -68,7 +69,7 @@ impl Inputs {
         hex(&hasher.finalize())
     }
 
-    /// The file of this path, or every file of the folder and its subfolders, in order of their names.
+    /// The file of this path; for a folder, every file in it and in its subfolders, in the order of names.
     pub fn below(&mut self, path: &Path) -> Vec<Input> {
         if let Some(inputs) = self.known.get(path) {
             return inputs.clone();
@@ -113,7 +114,7 @@ pub fn without_folders(key: &str, value: String) -> String {
     .unwrap_or(value)
 }
 
-/// Every file below a path. Links to folders are not followed, as they may be cyclic.
+/// Adds every file at or below a path to `files`. Links to folders are not followed, as they may be cyclic.
 fn gather(path: &Path, files: &mut Vec<PathBuf>) {
     // Reading a pipe would leave nothing for the reader of the trace, and a device may have no end.
     match path.metadata() {

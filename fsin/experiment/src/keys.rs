@@ -8,6 +8,7 @@ use fsin_core::family::PHITS_PER_NODE_CYCLE;
 pub use fsin_core::family::{Heading, Key, Kind};
 use fsin_models::MODELS;
 
+/// A key with these properties.
 const fn key_of(
     heading: Heading,
     name: &'static str,

@@ -10,7 +10,7 @@ use super::resolve::Experiment;
 use super::settings::SettingsError;
 use fsin_core::family::ForGuests;
 
-/// Keys that apply to live guests beside those of the network.
+/// Keys that apply to live guests, in addition to those of the network.
 const GUESTS: &[&str] = &["source", "seed"];
 
 /// The keys that apply to a run of live guests.

@@ -17,7 +17,7 @@ pub fn named(word: &str) -> Option<&'static ModelFamily> {
     MODELS.iter().copied().find(|model| model.is_called(name))
 }
 
-/// The unit of load of a value of `network`; that of the default model where it names none.
+/// The unit of load of the model that a value of `network` names; of the default model if the value names none.
 #[must_use]
 pub fn load_unit(word: &str) -> &'static str {
     named(word).unwrap_or(MODELS[0]).load_unit
@@ -105,6 +105,7 @@ pub(super) fn expand(settings: &mut Settings, model: &ModelFamily) -> Result<(),
     Ok(())
 }
 
+/// Precedence of an origin: a higher one overrides a lower one.
 const fn rank(origin: &Origin) -> usize {
     match origin {
         Origin::Default => 0,

@@ -10,14 +10,14 @@ use fsin_core::run::{BatchPlan, MAX_SAMPLES};
 /// Maximum cycle count: sums of several still fit 64 bits.
 const MAX_CYCLES: u64 = 1 << 60;
 
-/// Run control.
+/// How long a run is, and which part of it is measured.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum RunPlan {
     /// Warm up, wait for a steady state, measure in batches.
     Batch(BatchPlan),
-    /// \[cycles\] Measure this many cycles, all of them.
+    /// \[cycles\] Run for this many cycles, and measure all of them.
     Fixed(u64),
-    /// To the end of the traffic, at most up to this cycle.
+    /// Run to the end of the traffic, at most up to this cycle.
     ToEnd(Cycle),
 }
 

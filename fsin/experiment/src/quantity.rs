@@ -1,6 +1,6 @@
 //! Rates with units, such as `10Gb/s` and `5Gflop/s`.
 
-/// SI prefixes of rates.
+/// SI prefixes of rates, with their factors.
 const PREFIXES: &[(&str, f64)] = &[("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("K", 1e3), ("", 1.0)];
 
 /// A rate in `unit` per second: `10Gb/s` with unit `b` is 1e10. `None` if malformed, not positive, or not finite.

@@ -38,21 +38,21 @@ pub struct Experiment {
     pub units: Units,
     /// Seed of every random draw.
     pub seed: u64,
-    /// True if a full interface keeps its node from generating.
+    /// True if a node generates nothing while its interface is full.
     pub throttled: bool,
-    /// What drives it.
+    /// The workload that drives the network.
     pub workload: Arc<dyn Workload>,
     /// Placement of tasks, for traces and kernels.
     pub placement: String,
     /// Computation speed, for traces and kernels.
     pub pace: Pace,
-    /// \[s\] Cycle time.
+    /// \[s\] Length of a cycle.
     pub cycle_seconds: f64,
-    /// Hosts of graphs.
+    /// Parameters of the hosts of graphs.
     pub hosts: HostParams,
     /// How messages of programs are sent.
     pub protocol: Protocol,
-    /// Tasks per node.
+    /// Number of tasks on each node.
     pub tasks_per_node: usize,
     /// Run control.
     pub plan: RunPlan,
@@ -60,9 +60,11 @@ pub struct Experiment {
     pub strict: bool,
     /// True if results include the load of each link.
     pub link_loads: bool,
+    /// How the workload generates messages.
     times: Times,
     /// Warnings known before the run.
     pub foreseen: Vec<Phrase>,
+    /// The settings from which the experiment was built.
     settings: Settings,
 }
 
@@ -204,13 +206,13 @@ impl Experiment {
         self.network.geometry()
     }
 
-    /// The wire that hosts compute with, where there is no network between them.
+    /// The wire with which hosts compute; `None` if there is a network between them.
     #[must_use]
     pub fn wire(&self) -> Option<Wire> {
         self.network.wire()
     }
 
-    /// \[phits/node/cycle\] The share of a node's capacity that a packet in each cycle would be.
+    /// \[phits/node/cycle\] The load of a node that sends a packet in each cycle.
     #[must_use]
     pub fn load_of_a_packet(&self) -> f64 {
         f64::from(self.units.packet_phits) / self.units.capacity
@@ -253,7 +255,7 @@ fn foreseen(settings: &Settings, network: &dyn NetworkSpec, waits: Option<&str>)
     }
 }
 
-/// True if a full interface keeps its node from generating.
+/// True if a node generates nothing while its interface is full.
 fn throttled(settings: &Settings) -> Result<bool, SettingsError> {
     settings.choice("source", &[("open", false), ("throttled", true)])
 }

@@ -15,10 +15,10 @@ use super::keys::{Key, Kind, key, keys};
 use super::models;
 use fsin_core::family::Values;
 
-/// Origin of a value.
+/// Where a value was set.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Origin {
-    /// Not set: the default.
+    /// The value is not set: the default applies.
     Default,
     /// An experiment file.
     File {
@@ -61,6 +61,7 @@ pub struct SettingsError {
 /// All settings of an experiment.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Settings {
+    /// By key: the value and its origin, where it is set.
     set: BTreeMap<&'static str, Setting>,
 }
 
@@ -97,7 +98,7 @@ impl Settings {
         self.origin(name) != Origin::Default
     }
 
-    /// Replaces the value of a key, or its absence, by its meaning. The origin stays.
+    /// Replaces the value of a key, or its absence, by what it means. The origin stays.
     pub(super) fn settle(&mut self, name: &'static str, value: &str) {
         let setting = Setting { value: String::new(), origin: Origin::Default, listed: false, topology: None };
         value.clone_into(&mut self.set.entry(name).or_insert(setting).value);
@@ -264,6 +265,7 @@ pub(super) fn toml_value(key: &Key, value: &str) -> String {
     if plain { value.to_owned() } else { quoted(value) }
 }
 
+/// A text as TOML quotes it.
 fn quoted(value: impl Display) -> String {
     toml::Value::String(value.to_string()).to_string()
 }

@@ -12,12 +12,13 @@ pub fn seconds(at: SystemTime) -> Option<String> {
     stamp(at, Span::SECOND)
 }
 
-/// The same to the millisecond.
+/// A time in UTC, rounded down to the millisecond: `2020-02-29T12:00:00.000Z`. `None` as for [`seconds`].
 #[must_use]
 pub fn milliseconds(at: SystemTime) -> Option<String> {
     stamp(at, Span::MILLISECOND)
 }
 
+/// A time in UTC, rounded down to a multiple of `resolution`.
 fn stamp(at: SystemTime, resolution: Span) -> Option<String> {
     let span = |span: Duration| Span::try_from(span).ok();
     let since = match at.duration_since(SystemTime::UNIX_EPOCH) {

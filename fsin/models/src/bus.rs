@@ -18,7 +18,7 @@ use trgen::{Cycle, Delivery, Geometry, Message};
 
 use crate::constant_delay::{nodes, units};
 
-/// Its row in the table of models.
+/// The row of this model in the table of models.
 pub static BUS: ModelFamily = ModelFamily {
     component: Component {
         name: "bus",
@@ -45,10 +45,12 @@ pub static BUS: ModelFamily = ModelFamily {
     },
 };
 
+/// Checked settings.
 #[derive(Clone, Debug)]
 struct Spec {
     geometry: Geometry,
     units: Units,
+    /// \[cycles\] Arbitration time before each packet on the bus.
     arbitration: u32,
 }
 
@@ -76,33 +78,38 @@ impl NetworkSpec for Spec {
     }
 }
 
-/// A message that waits, or is on the bus.
+/// A message that waits for the bus or is on it.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     message: Message,
+    /// Cycle of its injection.
     offered: Cycle,
-    /// \[packets\] Not sent.
+    /// \[packets\] Packets of the message that have not arrived yet.
     left: u64,
 }
 
+/// The bus and the messages that wait for it.
 #[derive(Debug)]
 struct Bus {
     spec: Spec,
-    /// Messages of each node, in their order.
+    /// By node: its messages, in the order of injection.
     queues: Vec<VecDeque<Waiting>>,
-    /// The node that is asked first.
+    /// The node that may send first at the next grant.
     turn: usize,
     /// The sender of the packet on the bus, and its last cycle.
     on_bus: Option<(usize, Cycle)>,
+    /// The next cycle to be simulated.
     clock: Cycle,
-    /// \[packets\] Not delivered.
+    /// \[packets\] Accepted packets that have not been delivered yet.
     waiting: u64,
+    /// By node: the number of its packets that have arrived.
     sequences: Vec<u64>,
     recorder: Recorder,
 }
 
 impl Bus {
-    /// Gives the bus to the next node that has a packet, if there is one.
+    /// Gives the bus to the next node that has a packet. Returns that node and the last cycle of its packet, or `None`
+    /// if no packet waits.
     fn grant(&mut self) -> Option<(usize, Cycle)> {
         let nodes = self.queues.len();
         let asked = (self.turn..nodes).chain(0..self.turn);
@@ -112,7 +119,7 @@ impl Bus {
         Some((node, self.clock + (cycles - 1)))
     }
 
-    /// The packet on the bus has arrived at the end of cycle `now`.
+    /// Records that the packet of `node` on the bus has arrived at the end of cycle `now`.
     fn arrive(&mut self, node: usize, now: Cycle, notices: &mut Notices) {
         let Some(first) = self.queues[node].front_mut() else { return };
         let Waiting { message, offered, .. } = *first;

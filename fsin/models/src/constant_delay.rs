@@ -30,16 +30,19 @@ pub struct ConstantDelay<'a> {
     delay: u64,
     /// \[bytes\] Payload of a packet, by which messages are counted in packets.
     packet_bytes: u64,
-    /// Deliveries are reported at the injection.
+    /// True if deliveries are reported at injection.
     announces: bool,
     clock: Cycle,
+    /// Messages injected in the present cycle.
     taken: Vec<Message>,
     /// Messages under way, in the order of their arrivals.
     underway: VecDeque<Delivery>,
-    /// \[packets\] Accepted, and delivery not yet reported.
+    /// \[packets\] Accepted packets whose delivery has not been reported yet.
     in_flight: u64,
+    /// By node: the number of its packets that have arrived.
     sequences: Vec<u64>,
     recorder: Recorder,
+    /// Called for every message that enters; `None` for none.
     observer: Option<Observer<'a>>,
 }
 
@@ -97,7 +100,7 @@ impl<'a> ConstantDelay<'a> {
         }
     }
 
-    /// Reports messages that arrive in this cycle, or all that are known.
+    /// Reports the messages that arrive in this cycle; all messages under way if deliveries are announced.
     fn arrive(&mut self, notices: &mut Notices) {
         let (now, announces) = (self.clock, self.announces);
         while let Some(delivery) = self.underway.pop_front_if(|delivery| announces || delivery.delivered <= now) {
@@ -168,8 +171,8 @@ impl Network for ConstantDelay<'_> {
     }
 }
 
-/// \[ps\] A cycle.
-const CYCLE: u64 = 1000;
+/// \[ps\] Length of a cycle.
+const CYCLE_PS: u64 = 1000;
 
 const KEYS: &[Key] = &[
     Key::of_network(
@@ -190,7 +193,7 @@ const KEYS: &[Key] = &[
     ),
 ];
 
-/// Its row in the table of models.
+/// The row of this model in the table of models.
 pub static CONSTANT_DELAY: ModelFamily = ModelFamily {
     component: Component {
         name: "constant-delay",
@@ -206,15 +209,15 @@ pub static CONSTANT_DELAY: ModelFamily = ModelFamily {
     load_unit: PHITS_PER_NODE_CYCLE,
     parse: |values| {
         let delay = values.span("delay")?;
-        if delay == 0 || !delay.is_multiple_of(CYCLE) {
+        if delay == 0 || !delay.is_multiple_of(CYCLE_PS) {
             let what = phrase![["delay" => values.word("delay")], " is not a whole number of ns above 0"];
             return Err(SpecError::new(ErrorKind::OutOfRange, what, values.write("delay", "100ns")).of("delay"));
         }
-        Ok(Arc::new(Delayed::of(values, delay / CYCLE)?))
+        Ok(Arc::new(Delayed::from_values(values, delay / CYCLE_PS)?))
     },
 };
 
-/// Its row in the table of models.
+/// The row of this model in the table of models.
 pub static ZERO: ModelFamily = ModelFamily {
     component: Component {
         name: "zero",
@@ -228,10 +231,10 @@ pub static ZERO: ModelFamily = ModelFamily {
     defaults: &[],
     short: &[],
     load_unit: PHITS_PER_NODE_CYCLE,
-    parse: |values| Ok(Arc::new(Delayed::of(values, 0)?)),
+    parse: |values| Ok(Arc::new(Delayed::from_values(values, 0)?)),
 };
 
-/// Checked settings.
+/// Checked settings of a network of constant delay.
 #[derive(Debug)]
 struct Delayed {
     geometry: Geometry,
@@ -242,7 +245,8 @@ struct Delayed {
 }
 
 impl Delayed {
-    fn of(values: &dyn Values, delay: u64) -> Result<Self, SpecError> {
+    /// Checked settings from the values of keys, with this delay in cycles.
+    fn from_values(values: &dyn Values, delay: u64) -> Result<Self, SpecError> {
         let (geometry, topology) = nodes(values)?;
         Ok(Self { geometry, topology, delay, units: units(values)? })
     }
@@ -268,7 +272,7 @@ pub fn nodes(values: &dyn Values) -> Result<(Geometry, Option<Arc<dyn Topology>>
     row.map(|row| (row, None)).ok_or_else(|| SpecError::out_of_range("nodes", count, 2..=MOST))
 }
 
-/// Packets and phits of a model without links: a phit in each cycle.
+/// Lengths of packets and phits of a model without links, in which a node sends a phit in each cycle.
 ///
 /// # Errors
 /// Lengths of 0.
@@ -308,6 +312,6 @@ impl NetworkSpec for Delayed {
     }
 
     fn cycle(&self) -> Option<(u64, u64)> {
-        Some((CYCLE, 1))
+        Some((CYCLE_PS, 1))
     }
 }

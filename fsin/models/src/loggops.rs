@@ -1,7 +1,7 @@
 //! The wire of the LogGOPS model: latency and gap per byte, and neither routers nor cycles.
 //!
 //! Only the numbers of this network are used: hosts compute arrivals from them ([`trgen::trace::goal::ideal`]). No
-//! message is simulated, so that the network cannot be built.
+//! message is simulated, so [`NetworkSpec::build`] returns an error.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ const KEYS: &[Key] = &[
     Key::of_network("wire-gap", "NS", Kind::Word, Some("6"), "ns/byte", "G of LogGOPS: time of a byte on the wire"),
 ];
 
-/// Its row in the table of models.
+/// The row of this model in the table of models.
 pub static LOGGOPS: ModelFamily = ModelFamily {
     component: Component {
         name: "loggops",
@@ -57,7 +57,7 @@ pub static LOGGOPS: ModelFamily = ModelFamily {
     },
 };
 
-/// Checked settings. Its topology only numbers nodes.
+/// Checked settings of the model. The topology only numbers the nodes.
 #[derive(Debug)]
 struct Ideal {
     wire: Wire,

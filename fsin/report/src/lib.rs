@@ -43,7 +43,7 @@ pub enum Format {
 pub const FORMATS: &[(&str, Format)] =
     &[("table", Format::Table), ("csv", Format::Csv), ("json", Format::Json), ("jsonl", Format::Jsonl)];
 
-/// The source policy of results in words, empty if they differ in it or have none.
+/// The source policy of the results in words; empty if they differ in it or have none.
 fn sources(collected: &Collected) -> String {
     let policies: BTreeSet<_> = collected.rows.iter().filter_map(|row| row.result.source_policy()).collect();
     match (policies.len(), policies.first()) {

@@ -40,6 +40,7 @@ fn parted(setting: &str, most: usize) -> Vec<String> {
     lines.into_iter().map(|line| line.trim_end().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
+/// Number of letters of a text.
 fn length(text: &str) -> usize {
     text.chars().count()
 }

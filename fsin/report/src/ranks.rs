@@ -1,10 +1,10 @@
-//! Who sends to whom: the traffic matrix of an MPI program, as a heat map.
+//! The traffic matrix of an MPI program, as a heat map.
 
 use fsin_experiment::result::RunResult;
 
 use super::links::{LETTERS, STEPS, WIDTH, ramp, words};
 
-/// Most ranks of a picture: with more, cells are too small to be seen.
+/// Maximum number of ranks of a picture: with more, cells are too small to be seen.
 const MOST_RANKS: usize = 512;
 
 /// A number of bytes with its unit, rounded.
@@ -14,9 +14,9 @@ fn amount(bytes: f64) -> String {
     format!("{:.3} {}", bytes / 1000_f64.powf(unit), units[unit as usize]).replace(".000 ", " ")
 }
 
-/// The bytes that each rank sent to each other one, as a picture (SVG): a line for each sender, a column for each
-/// receiver, darker for more, on a logarithmic scale if they differ by a factor of ten or more. `None` if the result is
-/// of no MPI program, if it has too many ranks, or if nothing was sent.
+/// A picture (SVG) of the bytes that each rank sent to each other rank: a line for each sender, a column for each
+/// receiver, darker for more bytes. The scale is logarithmic if the numbers differ by a factor of ten or more. `None`
+/// if the result is not of an MPI program, if it has too many ranks, or if nothing was sent.
 #[must_use]
 pub fn traffic_picture(result: &RunResult) -> Option<String> {
     let ranks = result.ranks.as_ref().filter(|ranks| ranks.len() <= MOST_RANKS)?;

@@ -12,10 +12,10 @@ pub fn rounded(value: f64, ci95: Option<f64>) -> (String, Option<String>) {
     (to_place(value, place), ci95.map(|ci95| to_place(ci95, place)))
 }
 
-/// Intervals that are smaller than this share of their figure are rounding errors.
+/// Share of a figure. Smaller intervals are rounding errors.
 const EXACT: f64 = 1e-12;
 
-/// A share as a change in percent, `+8.2 %`.
+/// A share as a change in percent, such as `+8.2 %`.
 #[must_use]
 pub fn percent(share: f64) -> String {
     match format!("{:+.1}", 100.0 * share) {
@@ -24,7 +24,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A figure with its interval, `30.2 ± 1.3`.
+/// A figure with its interval, such as `30.2 ± 1.3`.
 #[must_use]
 pub fn with_interval(value: f64, ci95: Option<f64>) -> String {
     match rounded(value, ci95) {
@@ -33,7 +33,7 @@ pub fn with_interval(value: f64, ci95: Option<f64>) -> String {
     }
 }
 
-/// The power of ten of the second digit of an interval; `None` for zero width.
+/// The power of ten of the second digit of an interval; `None` for an interval of width 0.
 fn place(ci95: f64) -> Option<i32> {
     let first = |value: f64| value.log10().floor() as i32;
     // Rounding may add a digit: 0.0996 is 0.10.

@@ -7,7 +7,7 @@ use std::fmt::{self, Display, Write as _};
 pub struct Colour(pub u8, pub u8, pub u8);
 
 impl Display for Colour {
-    /// As in style sheets: `#0072B2`.
+    /// The colour as in style sheets, such as `#0072B2`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "#{:02X}{:02X}{:02X}", self.0, self.1, self.2)
     }
@@ -45,14 +45,15 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// \[units\] A position: to the right, and down.
+/// \[units\] A position: distances from the left edge and from the upper edge.
 pub(crate) type Place = (i32, i32);
 
 /// How a shape is painted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ink {
+    /// The shape is filled.
     Filled(Colour),
-    /// Its edge alone, of this width.
+    /// Only the edge is painted, with this width in units.
     Edge(Colour, i32),
 }
 
@@ -65,7 +66,7 @@ impl Display for Ink {
     }
 }
 
-/// Where the position of a text lies in it.
+/// Which point of a text lies at its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Anchor {
     /// The middle of its left end.
@@ -76,7 +77,7 @@ pub(crate) enum Anchor {
     Top,
     /// The middle of its lower edge.
     Bottom,
-    /// As [`Anchor::Top`], and the text reads upwards.
+    /// The middle of its upper edge, and the text reads upwards.
     Upright,
     /// As [`Anchor::Right`], and the text reads upwards.
     UprightEnd,
@@ -98,12 +99,14 @@ impl Svg {
         svg
     }
 
+    /// Adds an element.
     fn element(&mut self, element: fmt::Arguments<'_>) {
         // Writing to a string cannot fail.
         let _ = self.0.write_fmt(element);
         self.0.push('\n');
     }
 
+    /// Adds an element whose attribute `points` has these places.
     fn path(&mut self, element: &str, style: &str, places: &[Place]) {
         let mut points = String::new();
         for (x, y) in places {
@@ -112,29 +115,29 @@ impl Svg {
         self.element(format_args!("<{element} {style} points=\"{points}\"/>"));
     }
 
-    /// A line through points.
+    /// Draws a line through points.
     pub(crate) fn line(&mut self, places: &[Place], colour: Colour, width: i32) {
         let style = format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"");
         self.path("polyline", &style, places);
     }
 
-    /// A filled polygon.
+    /// Draws a filled polygon.
     pub(crate) fn polygon(&mut self, corners: &[Place], colour: Colour) {
         self.path("polygon", &format!("fill=\"{colour}\""), corners);
     }
 
-    /// A circle about a point.
+    /// Draws a circle about a point.
     pub(crate) fn circle(&mut self, (x, y): Place, radius: i32, ink: Ink) {
         self.element(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" {ink}/>"));
     }
 
-    /// A rectangle between two corners, the upper left one first.
+    /// Draws a rectangle between two corners, the upper left one first.
     pub(crate) fn rectangle(&mut self, (x, y): Place, (right, bottom): Place, ink: Ink) {
         let (width, height) = (right - x, bottom - y);
         self.element(format_args!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" {ink}/>"));
     }
 
-    /// A text at a position, its letters of a size.
+    /// Writes a text at a position, in letters of this size.
     pub(crate) fn text(&mut self, text: &str, (x, y): Place, size: f64, anchor: Anchor) {
         let (aligned, shift) = match anchor {
             Anchor::Left => ("start", "0.5ex"),

@@ -11,6 +11,7 @@ use super::Flags;
 use super::help::{self, quiet};
 use super::notation::of_table;
 
+/// The text after the help of `fsin run`.
 const EXAMPLES: &str = "Examples:
   fsin run                                               an 8x8 torus at load 0.3
   fsin run --topology torus:16x16 --load 0.1 --format json
@@ -52,7 +53,7 @@ fn commands() -> Command {
         )
         .subcommand(run())
         .subcommands(super::many::commands())
-        .subcommands(of_features())
+        .subcommands(feature_commands())
         .subcommand(
             experiment(Command::new("traffic"))
                 .about(
@@ -178,8 +179,8 @@ fn commands() -> Command {
         )
 }
 
-/// The commands that a build may lack.
-fn of_features() -> Vec<Command> {
+/// The commands that depend on features of the build.
+fn feature_commands() -> Vec<Command> {
     Vec::from([
         #[cfg(feature = "live")]
         super::serve::command(),
@@ -237,7 +238,7 @@ pub(super) fn verbose(help: &'static str) -> Arg {
         .help_heading("Output")
 }
 
-/// Adds the experiment file and one flag for each key, which may be given several times with several values.
+/// Adds the experiment file and one flag for each key. The flags may be given several times, as in `fsin sweep`.
 pub(super) fn experiments(command: Command) -> Command {
     with_flags(command, |key| match key.kind {
         Kind::Switch => flag(key),
@@ -250,7 +251,7 @@ pub(super) fn experiment(command: Command) -> Command {
     with_flags(command, flag)
 }
 
-/// Adds the experiment file, and one argument for each key, which `flag` makes.
+/// Adds the experiment file, and for each key the argument that `flag` returns.
 fn with_flags(command: Command, flag: impl Fn(&Key) -> Arg) -> Command {
     let command = command.arg(
         Arg::new("experiment")

@@ -7,18 +7,18 @@ use super::{Complaint, Exit};
 
 /// A library that cargo builds beside the command.
 pub(super) struct Library {
-    /// Its file.
+    /// The name of its file.
     pub(super) file: &'static str,
-    /// The variable that names another one.
+    /// The environment variable that names another file.
     pub(super) variable: &'static str,
-    /// Its package.
+    /// The cargo package that builds it.
     pub(super) package: &'static str,
-    /// Who loads it, for the error that it is missing.
+    /// What loads it, as part of a sentence in the error that it is missing.
     pub(super) role: &'static str,
 }
 
 impl Library {
-    /// Finds it: where its variable says, beside the command, or in `../lib/fsin` from there.
+    /// Finds its file: at the path in the environment variable, beside the command, or in `../lib/fsin` from there.
     pub(super) fn find(&self) -> Result<PathBuf, Complaint> {
         let Self { file, variable, package, role } = self;
         if let Some(path) = env::var_os(variable).map(PathBuf::from) {

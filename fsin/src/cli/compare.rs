@@ -45,7 +45,7 @@ pub(crate) fn compare(matches: &ArgMatches) -> Result<Exit, Complaint> {
             let what = format!("{} and {} have no curves over the same axis", names[0], names[1]);
             return Err(Complaint::new(Exit::Usage, what, "compare sweeps over the same axes, or leave out --plots"));
         };
-        draw(target, &pictures(&curves, &collected, &Style::default()), quiet)?;
+        write_pictures(target, &pictures(&curves, &collected, &Style::default()), quiet)?;
     }
     let changed = changed_settings(&a.1, &b.1);
     let figures: Vec<Map<String, Value>> = rows.iter().map(|row| figures(&after.axis, row)).collect();
@@ -75,7 +75,7 @@ pub(crate) fn compare(matches: &ArgMatches) -> Result<Exit, Complaint> {
                 let results = counted(results, "result", "results");
                 text.push_str(&format!("{side}: {} ({results})\n", folder.display()));
             }
-            text.push_str(&head(&changed));
+            text.push_str(&settings_lines(&changed));
             text.push_str(&table(&after.axis, &rows));
             text.push_str(&summary(&rows, margin));
             document.print(&text)?;
@@ -85,7 +85,7 @@ pub(crate) fn compare(matches: &ArgMatches) -> Result<Exit, Complaint> {
 }
 
 /// Writes pictures into a folder.
-fn draw(target: &Path, pictures: &[Picture], quiet: bool) -> Result<(), Complaint> {
+fn write_pictures(target: &Path, pictures: &[Picture], quiet: bool) -> Result<(), Complaint> {
     fs::create_dir_all(target).map_err(|error| cannot_write(target, &error))?;
     for picture in pictures {
         let file = target.join(format!("{}.svg", picture.name));
@@ -102,6 +102,7 @@ pub(crate) fn margin(matches: &ArgMatches) -> f64 {
     matches.get_one::<f64>("margin").map_or(fsin::sweep::MARGIN, |percent| percent / 100.0)
 }
 
+/// A difference by the names of its figures, for CSV and JSON.
 fn figures(axis: &str, row: &Difference) -> Map<String, Value> {
     let mut figures = Map::new();
     let mut put = |name: &str, value: Value| figures.insert(name.to_owned(), value);
@@ -120,8 +121,8 @@ fn figures(axis: &str, row: &Difference) -> Map<String, Value> {
     figures
 }
 
-/// The differing settings of the two sides, a line for each.
-fn head(changed: &[ChangedSetting]) -> String {
+/// The settings that differ between the two sides, a line for each.
+fn settings_lines(changed: &[ChangedSetting]) -> String {
     if changed.is_empty() {
         return "both have the same settings\n\n".to_owned();
     }
@@ -133,9 +134,10 @@ fn head(changed: &[ChangedSetting]) -> String {
     format!("{}\n", changed.iter().map(line).collect::<String>())
 }
 
+/// The differences as a table of text, with columns of equal width.
 fn table(axis: &str, rows: &[Difference]) -> String {
     let head = ["curve", axis, "figure", "A", "B", "difference", "± 95 %", "change", "spread from", "verdict"];
-    /// Text columns; numbers are aligned right.
+    /// Indices of the columns with text, which is aligned left; numbers are aligned right.
     const LEFT: [usize; 5] = [0, 1, 2, 8, 9];
     let mut lines = vec![head.map(str::to_owned)];
     lines.extend(rows.iter().map(cells));
@@ -154,6 +156,7 @@ fn table(axis: &str, rows: &[Difference]) -> String {
     lines.iter().map(line).collect()
 }
 
+/// The cells of a row of the table.
 fn cells(row: &Difference) -> [String; 10] {
     // Thin spaces are for pages: terminal columns need characters of full width.
     let plain = |text: String| text.replace('\u{2009}', "");

@@ -23,6 +23,7 @@ use super::{Complaint, Exit, Flags};
 /// A family: its name in `fsin list`, and its components.
 type Family = (&'static str, Vec<&'static Component>);
 
+/// All families.
 fn catalogue() -> Vec<Family> {
     vec![
         ("networks", MODELS.iter().map(|model| &model.component).collect()),
@@ -49,6 +50,7 @@ pub(crate) fn families() -> Vec<&'static str> {
     catalogue().iter().map(|&(name, _)| name).collect()
 }
 
+/// `fsin list`: prints the components of a family, or the families.
 pub(crate) fn list(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut text = String::new();
     let Some(wanted) = matches.get_one::<String>("family") else {
@@ -70,12 +72,12 @@ pub(crate) fn list(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
-/// A network model by its name.
+/// The network model that a component describes; `None` for components of other families.
 fn model(family: &str, component: &Component) -> Option<&'static ModelFamily> {
     MODELS.iter().copied().find(|model| family == "networks" && model.component.name == component.name)
 }
 
-/// The settings of a network model that are its own.
+/// The settings that only this network model has: key, name with its short form, and default.
 fn settings(family: &str, component: &Component) -> impl Iterator<Item = (&'static Key, String, &'static str)> {
     let model = model(family, component).into_iter();
     model.flat_map(|model| {
@@ -87,12 +89,12 @@ fn settings(family: &str, component: &Component) -> impl Iterator<Item = (&'stat
     })
 }
 
-/// Settings that a network model shares with others, in a line; empty for other components.
+/// The settings that a network model shares with others, separated by commas; empty for other components.
 fn shared(family: &str, component: &Component) -> String {
     model(family, component).map_or_else(String::new, |model| model.shared.join(", "))
 }
 
-/// Aliases of a network model, pattern, kernel or routing.
+/// The other names of a network model, pattern, kernel or routing.
 fn aliases(name: &str) -> Vec<&'static str> {
     if let Some(model) = MODELS.iter().find(|model| model.component.name == name) {
         return model.aliases.to_vec();
@@ -104,7 +106,7 @@ fn aliases(name: &str) -> Vec<&'static str> {
     }
 }
 
-/// Routings of a family of topologies, the default first; empty for other components.
+/// The routings of a family of topologies, the default first, separated by commas; empty for other components.
 fn routings(family: &str, component: &Component) -> String {
     let serving = if family == "topologies" { Routing::serving(component.name) } else { Vec::new() };
     let names = serving.iter().enumerate();
@@ -113,17 +115,19 @@ fn routings(family: &str, component: &Component) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
+/// `fsin explain`: prints the definition, parameters and source of all components of a name.
 pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let wanted = matches.get_one::<String>("name").map_or("", String::as_str);
     let mut catalogue = catalogue();
     // A name that occurs in several families may be qualified by one.
-    let (of, wanted) = match wanted.split_once('/') {
+    let (wanted_family, wanted) = match wanted.split_once('/') {
         Some((family, name)) if catalogue.iter().any(|(known, _)| *known == family) => (Some(family), name),
         _ => (None, wanted),
     };
-    catalogue.retain(|(family, _)| of.is_none_or(|of| of == *family));
+    catalogue.retain(|(family, _)| wanted_family.is_none_or(|wanted_family| wanted_family == *family));
     let all = || catalogue.iter().flat_map(|(family, components)| components.iter().map(move |&one| (*family, one)));
-    // A pattern may have arguments: `zipf(2)`, `map(block:4, uniform)`.
+    // A pattern may have arguments: `zipf(2)`, `map(block:4, uniform)`. They are parsed only if no component has this
+    // name. True if this is the name or an alias of the component.
     let called = |component: &Component, name: &str| component.name == name || aliases(component.name).contains(&name);
     let known = |name: &str| all().any(|(_, component)| called(component, name));
     let expr = Expr::parse(wanted).ok().filter(|expr| !known(wanted) && !expr.arguments.is_empty());
@@ -181,7 +185,7 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
-/// A table of node 0's destinations in a small grid: 4x4, or 16x16 for patterns that need more nodes.
+/// Appends a table of node 0's destinations in a small grid: 4x4, or 16x16 for patterns that need more nodes.
 fn destinations(pattern: &str, text: &mut String) {
     const DRAWS: u32 = 1_000_000;
     let tried = [[4, 4], [16, 16]].into_iter().find_map(|sizes| {
@@ -190,7 +194,7 @@ fn destinations(pattern: &str, text: &mut String) {
         Some((grid, pattern))
     });
     let Some((grid, mut built)) = tried else {
-        // With the reason: a required file, a required number of nodes.
+        // The reason is, for example, a file or a number of nodes that the pattern requires.
         if let Some(Err(refusal)) = Geometry::new(&[4, 4]).map(|grid| spatial::parse(pattern, &grid, 1)) {
             let reason = refusal.what().written(&Flags);
             let _ = writeln!(text, "\n  no table of destinations: {}", reason.lines().next().unwrap_or_default());

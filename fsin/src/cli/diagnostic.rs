@@ -17,16 +17,20 @@ use super::{Exit, Flags};
 /// An error on its way to the user.
 #[derive(Debug)]
 pub(crate) struct Complaint {
+    /// What is wrong.
     what: String,
+    /// What the user can do about it.
     remedy: Option<String>,
     /// Keys of the settings named by `what`, in order.
     settings: Vec<&'static str>,
     /// The text of the experiment file, and the part of it that is wrong.
     place: Option<Box<(NamedSource<String>, LabeledSpan)>>,
+    /// The exit status of the command.
     pub(crate) exit: Exit,
 }
 
 impl Complaint {
+    /// An error with this exit status.
     pub(crate) fn new(exit: Exit, what: impl Into<Phrase>, remedy: impl Into<Phrase>) -> Self {
         let (what, remedy) = (what.into(), remedy.into().written(&Flags));
         let settings = what.settings().collect();
@@ -40,12 +44,12 @@ impl Complaint {
 
     /// The same error with another remedy.
     #[cfg(feature = "live")]
-    pub(crate) fn remedied(self, remedy: impl Into<Phrase>) -> Self {
+    pub(crate) fn with_remedy(self, remedy: impl Into<Phrase>) -> Self {
         Self { remedy: Some(remedy.into().written(&Flags)), ..self }
     }
 
     /// The same error with its subject in front.
-    pub(crate) fn introduced(self, about: &str) -> Self {
+    pub(crate) fn with_subject(self, about: &str) -> Self {
         Self { what: format!("{about}: {}", self.what), ..self }
     }
 
@@ -59,7 +63,7 @@ impl Complaint {
             Trouble::Trace(error) => {
                 let remedy = error.remedy().unwrap_or_else(|| remedy_of_trace(&error).into());
                 match *error.fault {
-                    // For a missing trace, the setting that names it is at fault.
+                    // If the trace is missing, the error is that of the setting that names it.
                     Fault::NotFound => {
                         let what = phrase![["trace"], " {error}"];
                         settings.error("trace", ErrorKind::Unreadable, what, remedy).into()
@@ -95,7 +99,7 @@ impl Complaint {
                 (Exit::Watchdog, lines, "use a spanning tree, or a network without a circle of switches")
             }
             Failure::TrafficDeadlock { waits, .. } | Failure::Stuck { waits } => {
-                (Exit::Watchdog, waits.iter().map(ToString::to_string).collect(), awaited(waits))
+                (Exit::Watchdog, waits.iter().map(ToString::to_string).collect(), remedy_of_waits(waits))
             }
             Failure::Unmatched { shown, .. } => (
                 Exit::Watchdog,
@@ -117,8 +121,8 @@ impl Complaint {
     }
 }
 
-/// The remedy for tasks that wait for ever.
-fn awaited(waits: &[Wait]) -> &'static str {
+/// The remedy for tasks that wait forever.
+fn remedy_of_waits(waits: &[Wait]) -> &'static str {
     if waits.iter().any(|wait| wait.cause == WaitCause::Receiver) {
         "sends above --eager wait for their receiver: raise --eager or leave it out; if the receive lines of a .trc were \
          read in the wrong order, give the other --recv-order"

@@ -52,7 +52,7 @@ fn man() -> Result<String, Complaint> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Pages by the names of their files.
+/// The reference pages: file name and text.
 fn pages() -> Vec<(String, String)> {
     vec![
         ("commands.md".to_owned(), commands()),
@@ -62,12 +62,13 @@ fn pages() -> Vec<(String, String)> {
     ]
 }
 
-/// The notice at the top of every page: the pages must not be edited by hand.
-const MADE: &str = "<!-- Made by `fsin generate reference`; do not edit. -->\n\n";
+/// The notice at the top of every page.
+const NOTICE: &str = "<!-- Made by `fsin generate reference`; do not edit. -->\n\n";
 
+/// The page with the help of every command.
 fn commands() -> String {
     let mut text = format!(
-        "{MADE}# Commands\n\nThe output of `--help` of every command of `fsin`. Those of `trace-prep` have [a page of their \
+        "{NOTICE}# Commands\n\nThe output of `--help` of every command of `fsin`. Those of `trace-prep` have [a page of their \
          own](trace-prep.md).\n"
     );
     let mut command = args::command().term_width(100).color(clap::ColorChoice::Never);
@@ -76,7 +77,7 @@ fn commands() -> String {
     text
 }
 
-/// The help of every command below one, and of the commands below `machines`.
+/// Appends the help of every subcommand of a command, and of the subcommands of `machines`.
 fn describe_below(command: &mut Command, path: &str, text: &mut String) {
     for sub in command.get_subcommands_mut().filter(|sub| sub.get_name() != "help") {
         let path = format!("{path} {}", sub.get_name());
@@ -89,9 +90,10 @@ fn describe_below(command: &mut Command, path: &str, text: &mut String) {
     }
 }
 
+/// The page with all keys.
 fn keys() -> String {
     let mut text = format!(
-        "{MADE}# Keys\n\nEvery key is a flag (`--key`), a line of an experiment file (`key = value`) and a variable \
+        "{NOTICE}# Keys\n\nEvery key is a flag (`--key`), a line of an experiment file (`key = value`) and a variable \
          (`FSIN_KEY`). Flags override variables, variables override the file, the file overrides the defaults.\n"
     );
     let mut heading = String::new();
@@ -117,9 +119,10 @@ fn keys() -> String {
     text
 }
 
+/// The page with all figures.
 fn figures() -> String {
     let mut text = format!(
-        "{MADE}# Figures\n\nEvery figure of a result, as JSON and CSV name it. A figure that a kind of run does not have is absent; \
+        "{NOTICE}# Figures\n\nEvery figure of a result, as JSON and CSV name it. A figure that a kind of run does not have is absent; \
          one that cannot be computed is null in JSON and empty in CSV. [What the figures mean](../figures.md) says how they \
          are measured; `fsin schema` prints the same as a JSON Schema.\n\n| figure | type | unit | meaning |\n| --- | --- | --- | \
          --- |\n"

@@ -21,11 +21,12 @@ use trgen::trace::kernels;
 
 use super::{Complaint, Exit, output};
 
-/// Time without output after which the user is told that no guest has been admitted yet.
+/// Time after which the user is warned that no guest has been admitted yet.
 const SILENCE: Duration = Duration::from_secs(2);
-/// The variable with the token, if no file provides it.
+/// The environment variable with the token, if no file provides it.
 const TOKEN: &str = "FSIN_TOKEN";
 
+/// The command `fsin guest`.
 pub(super) fn command() -> Command {
     Command::new("guest")
         .about("Connects guests that follow a script, or a kernel, to `fsin serve`; prints what each did")
@@ -90,6 +91,7 @@ pub(super) fn command() -> Command {
         .arg(token_file())
 }
 
+/// The flag `--token-file`.
 pub(super) fn token_file() -> Arg {
     Arg::new("token-file")
         .long("token-file")
@@ -126,12 +128,13 @@ pub(super) fn span(matches: &ArgMatches, flag: &str) -> Result<Option<u64>, Comp
 
 /// The behaviour of guests.
 #[derive(Clone)]
-enum Part {
+enum Behaviour {
     Script(Script),
     Kernel(Arc<program::Script>),
 }
 
-impl Part {
+impl Behaviour {
+    /// Executes the behaviour at a node, to its end.
     fn play(&self, node: u32, guest: Guest) -> Result<Played, GuestError> {
         match self {
             Self::Script(script) => script.play(node, guest),
@@ -141,7 +144,7 @@ impl Part {
 }
 
 /// The behaviour, name and nodes of a command's guests.
-fn part(matches: &ArgMatches) -> Result<(Part, String, RangeInclusive<u32>), Complaint> {
+fn behaviour(matches: &ArgMatches) -> Result<(Behaviour, String, RangeInclusive<u32>), Complaint> {
     let nodes = nodes_of(matches, "node")?;
     let given = matches.value_source("node") == Some(ValueSource::CommandLine);
     let Some(kernel) = matches.get_one::<String>("kernel") else {
@@ -166,9 +169,9 @@ fn part(matches: &ArgMatches) -> Result<(Part, String, RangeInclusive<u32>), Com
             ));
         }
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        return Ok((Part::Script(script), name, nodes));
+        return Ok((Behaviour::Script(script), name, nodes));
     };
-    // `fsin run` reports errors that can be marked with a caret.
+    // Unlike `fsin run`, this command has no experiment in which an error could be marked.
     let program = kernels::parse(kernel, nodes.clone().count(), None).map_err(|refusal| {
         Complaint::new(
             Exit::Usage,
@@ -183,11 +186,12 @@ fn part(matches: &ArgMatches) -> Result<(Part, String, RangeInclusive<u32>), Com
         return Err(Complaint::new(Exit::Usage, what, format!("write --node 0..{last}, or leave it out")));
     }
     let name = kernel.split(':').next().unwrap_or_default().to_owned();
-    Ok((Part::Kernel(Arc::new(script)), name, 0..=last))
+    Ok((Behaviour::Kernel(Arc::new(script)), name, 0..=last))
 }
 
+/// `fsin guest`: runs the guests, each in a thread, and prints a row for each.
 pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let (part, name, nodes) = part(matches)?;
+    let (behaviour, name, nodes) = behaviour(matches)?;
     let document = output::Document::open(matches)?;
     let address = address(matches, "connect")?;
     let token = token(matches)?;
@@ -210,12 +214,12 @@ pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
             company: company.clone(),
             ..Config::new(format!("{name} {node}"), node)
         };
-        let (part, address, met) = (part.clone(), address.clone(), met.clone());
+        let (behaviour, address, met) = (behaviour.clone(), address.clone(), met.clone());
         let play = move || {
             let guest = Guest::connect(&address, &config);
-            // After the first one the receiver is gone.
+            // Only the first connection is waited for: later messages have no receiver.
             let _ = met.send(());
-            part.play(node, guest.map_err(Ended::Outside)?).map_err(Ended::Inside)
+            behaviour.play(node, guest.map_err(Ended::Outside)?).map_err(Ended::Inside)
         };
         threads.push((node, thread::spawn(play)));
     }
@@ -244,19 +248,25 @@ pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
 
 /// How a guest failed: before or after its admission.
 enum Ended {
+    /// Before its admission.
     Outside(GuestError),
+    /// After its admission.
     Inside(GuestError),
 }
 
 /// Guests that failed, and the number of the others.
 #[derive(Default)]
 struct Failures {
+    /// Nodes and errors of guests that failed after their admission.
     inside: Vec<(u32, GuestError)>,
+    /// Nodes and errors of guests that were not admitted.
     outside: Vec<(u32, GuestError)>,
+    /// Number of guests that reached their end.
     played: usize,
 }
 
 impl Failures {
+    /// Adds the failure of the guest at a node.
     fn add(&mut self, node: u32, ended: Ended) {
         match ended {
             Ended::Outside(error) => self.outside.push((node, error)),
@@ -264,14 +274,15 @@ impl Failures {
         }
     }
 
-    /// The first failure of an admitted guest, which is the most informative one, and the number of guests that were
-    /// not admitted.
+    /// The error of the command: the first failure of an admitted guest, which is the most informative one, and the
+    /// number of guests that were not admitted. `None` if all reached their end.
     fn complaint(self) -> Option<Complaint> {
         let guests = self.played + self.inside.len() + self.outside.len();
         let outside = self.outside.len();
         // The endpoint's answer to a rejected guest is more informative than a refused connection.
-        let spoken = self.outside.iter().position(|(_, error)| !matches!(error, GuestError::Late { .. })).unwrap_or(0);
-        let (node, error) = self.inside.first().or_else(|| self.outside.get(spoken))?;
+        let answered =
+            self.outside.iter().position(|(_, error)| !matches!(error, GuestError::Late { .. })).unwrap_or(0);
+        let (node, error) = self.inside.first().or_else(|| self.outside.get(answered))?;
         let mut what = format!("the guest of node {node}: {error}");
         let mut remedy = error.remedy().to_owned();
         if outside > 0 && guests > 1 {
@@ -291,7 +302,7 @@ impl Failures {
 
 /// The nodes of a flag: one, or a range.
 pub(super) fn nodes_of(matches: &ArgMatches, flag: &str) -> Result<RangeInclusive<u32>, Complaint> {
-    /// Guests are threads.
+    /// Largest number of guests, each of which is a thread.
     const MOST: u32 = 4096;
     let word = matches.get_one::<String>(flag).map_or("0", String::as_str);
     let (first, last) = word.split_once("..").unwrap_or((word, word));

@@ -8,7 +8,7 @@ use fsin::experiment::key;
 
 use super::notation::of_table;
 
-/// Keys that most runs set, with a line for the short help; the other keys are in the long help.
+/// Keys that most runs set, with their lines of the short help. The long help shows all keys.
 const COMMON: &[(&str, &str)] = &[
     ("topology", "torus:16x16, mesh:8x8, ...: fsin list topologies [torus:8x8]"),
     ("routing", "such as dally:trc: fsin list routings [that of the topology]"),
@@ -48,7 +48,7 @@ const RARE: &[&str] = &[
     "wire-log",
 ];
 
-/// Commands that print more than results and errors, and have no `--quiet` of their own.
+/// Commands to which this module adds `--quiet`: they print more than results and errors.
 const QUIET: &[&str] = &[
     "compare",
     "console",
@@ -64,7 +64,7 @@ const QUIET: &[&str] = &[
     "up",
 ];
 
-/// Commands that print a document, and have no `--output` of their own.
+/// Commands to which this module adds `--output`: they print a document.
 const PRINT: &[&str] = &[
     "compare",
     "completions",
@@ -93,8 +93,8 @@ const CONNECTS: &str = "Exit status: 0 done, 1 a connection or a run failed, 2 t
 const WORKS: &str =
     "Exit status: 0 done, 1 it failed while working, 2 the command line or a folder cannot be used, 130 interrupted.";
 
-/// Examples and exit status of a command whose own help has none.
-fn lesson(name: &str) -> (&'static [&'static str], &'static str) {
+/// Examples and the text on the exit status for a command; empty for a command whose own help has them.
+fn examples_and_status(name: &str) -> (&'static [&'static str], &'static str) {
     match name {
         "init" => (&["fsin init > e.toml", "fsin init -o e.toml"], DESCRIBES),
         "point" => (
@@ -188,11 +188,12 @@ fn lesson(name: &str) -> (&'static [&'static str], &'static str) {
 pub(super) fn complete(command: Command) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     names.into_iter().fold(command, |command, name| {
-        command.mut_subcommand(&name, |sub| with_lesson(in_common(complete(sub), &name), &name))
+        command.mut_subcommand(&name, |sub| with_examples(with_common_flags(complete(sub), &name), &name))
     })
 }
 
-fn in_common(mut command: Command, name: &str) -> Command {
+/// Adds the common flags to a command, and hides the flags that the short help leaves out.
+fn with_common_flags(mut command: Command, name: &str) -> Command {
     if QUIET.contains(&name) {
         command = command.arg(quiet());
     }
@@ -217,7 +218,7 @@ fn in_common(mut command: Command, name: &str) -> Command {
             return arg.hide_short_help(true);
         }
         match (COMMON.iter().find(|(common, _)| *common == id), key(&id)) {
-            // A command may have its own text for a key.
+            // A command that has its own text for a key keeps it.
             (Some((_, brief)), Some(key))
                 if arg.get_help().is_some_and(|help| help.to_string().starts_with(&of_table(key.about))) =>
             {
@@ -230,7 +231,8 @@ fn in_common(mut command: Command, name: &str) -> Command {
     })
 }
 
-/// Adds the values of a flag to its sentence, where that does not name them: a separate list takes a line.
+/// Adds the possible values of a flag to its help text, unless the text names them: clap would list them in a line of
+/// its own.
 fn with_values(arg: Arg) -> Arg {
     let values: Vec<String> = arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
     let Some(help) = arg.get_help().map(ToString::to_string) else { return arg };
@@ -241,16 +243,17 @@ fn with_values(arg: Arg) -> Arg {
     if values.iter().all(|value| help.contains(value.as_str())) {
         return arg;
     }
-    let said = match help.rsplit_once(" [") {
+    let help = match help.rsplit_once(" [") {
         Some((about, default)) => format!("{about}: {} [{default}", values.join(", ")),
         None => format!("{help}: {}", values.join(", ")),
     };
-    arg.help(said)
+    arg.help(help)
 }
 
-fn with_lesson(command: Command, name: &str) -> Command {
+/// Appends the examples and the exit status to the long help of a command.
+fn with_examples(command: Command, name: &str) -> Command {
     let own = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
-    let (examples, exit) = lesson(name);
+    let (examples, exit) = examples_and_status(name);
     let examples = match examples {
         [] => String::new(),
         lines => format!("Examples:\n  {}", lines.join("\n  ")),
@@ -260,7 +263,7 @@ fn with_lesson(command: Command, name: &str) -> Command {
     command.after_help("With --help: every flag, examples, exit status.").after_long_help(parts.join("\n\n"))
 }
 
-/// `-q`.
+/// The flag `--quiet`.
 pub(super) fn quiet() -> Arg {
     Arg::new("quiet")
         .short('q')

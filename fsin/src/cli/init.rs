@@ -5,10 +5,10 @@ use clap::ArgMatches;
 use super::output::Document;
 use super::{Complaint, Exit};
 
-/// It runs in seconds and gives a meaningful page, which tests check.
+/// The example. Tests check that it runs within seconds and gives a meaningful page.
 const EXPERIMENT: &str = include_str!("init.toml");
 
-/// Prints the experiment.
+/// Prints the example.
 pub(crate) fn init(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Document::open(matches)?.print(EXPERIMENT)?;
     Ok(Exit::Done)

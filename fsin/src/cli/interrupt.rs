@@ -10,21 +10,21 @@ static STOP: AtomicBool = AtomicBool::new(false);
 /// True while there are no results to keep: a trace is being read, a network is being built.
 static LOADING: AtomicBool = AtomicBool::new(false);
 
-/// Until [`loaded`], the first Ctrl-C ends the process at once.
+/// Call this before results exist: until [`loaded`] is called, the first Ctrl-C ends the process at once.
 pub(crate) fn loading() {
     LOADING.store(true, Ordering::Relaxed);
 }
 
-/// From now on there are results, which the first Ctrl-C must preserve.
+/// Call this when results exist: from now on the first Ctrl-C preserves them.
 pub(crate) fn loaded() {
     if LOADING.load(Ordering::Relaxed) {
         LOADING.store(false, Ordering::Relaxed);
     }
 }
 
-/// The answer to the first Ctrl-C, of commands that simulate one network.
+/// Message at the first Ctrl-C, for commands that simulate one network.
 pub(crate) const OF_A_RUN: &str = "stopping at the end of this cycle; again to stop at once, without results";
-/// The same for commands without results of their own.
+/// Message at the first Ctrl-C, for commands without results of their own.
 #[cfg(feature = "tui")]
 pub(crate) const OF_NOTHING: &str = "stopping; again to stop at once";
 
@@ -38,7 +38,7 @@ pub(crate) fn listen(first: impl Into<String>) -> Result<&'static AtomicBool, Co
             std::process::exit(Exit::Interrupted as i32);
         }
         if super::looking::terminal::is_taken() {
-            // The dashboard shows it.
+            // The dashboard shows that the run is stopping.
             return;
         }
         super::output::tell(&first);

@@ -21,12 +21,12 @@ pub(crate) fn legacy(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut words = Vec::new();
     if given.iter().all(|word| word.contains('=')) && Path::new(DEFAULT_FILE).exists() {
         output::tell(&format!("note: {DEFAULT_FILE} is read first, as by the original"));
-        words.extend(of_file(DEFAULT_FILE)?);
+        words.extend(words_in_file(DEFAULT_FILE)?);
     }
     for word in given {
         match word.split_once('=') {
             Some((name, value)) => words.push(Word::new(name, value)),
-            None => words.extend(of_file(word)?),
+            None => words.extend(words_in_file(word)?),
         }
     }
     let translation =
@@ -37,7 +37,7 @@ pub(crate) fn legacy(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
     }
     let mut line = command_line(&translation.settings);
-    output::tell(&line.iter().map(|word| shell(word)).collect::<Vec<_>>().join(" "));
+    output::tell(&line.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "));
     for (flag, value) in [("--format", matches.get_one::<String>("format")), ("--output", matches.get_one("output"))] {
         line.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value.clone()]));
     }
@@ -51,9 +51,9 @@ pub(crate) fn legacy(matches: &ArgMatches) -> Result<Exit, Complaint> {
         Some(("run", matches)) => run::run(matches),
         _ => Ok(Exit::Usage),
     };
-    // The error names the flag, but the user wrote a word.
+    // The error names a flag, but the user wrote a word: the word is put in front.
     done.map_err(|complaint| match translation.origin(complaint.settings()) {
-        Some(origin) if complaint.exit == Exit::Usage => complaint.introduced(&origin),
+        Some(origin) if complaint.exit == Exit::Usage => complaint.with_subject(&origin),
         _ => complaint,
     })
 }
@@ -70,7 +70,7 @@ fn command_line(settings: &[(&'static str, String)]) -> Vec<String> {
 }
 
 /// A word quoted for the shell.
-fn shell(word: &str) -> String {
+fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=:,./^+".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()
@@ -80,7 +80,7 @@ fn shell(word: &str) -> String {
 }
 
 /// The words in a file.
-fn of_file(path: &str) -> Result<Vec<Word>, Complaint> {
+fn words_in_file(path: &str) -> Result<Vec<Word>, Complaint> {
     let unreadable = |why: String| {
         let remedy = "name a file of `key=value` lines, or write words such as topo=torus_8_8";
         Complaint::new(Exit::Usage, format!("{path} cannot be read: {why}"), remedy)
@@ -90,7 +90,7 @@ fn of_file(path: &str) -> Result<Vec<Word>, Complaint> {
         return Err(unreadable(format!("it has {length} bytes, and at most {MAX_BYTES} are read")));
     }
     let bytes = fs::read(path).map_err(|error| unreadable(error.to_string()))?;
-    // Comments may predate UTF-8.
+    // Comments may be in an encoding older than UTF-8.
     let text = String::from_utf8_lossy(&bytes);
     read(path, &text).map_err(|refusal| Complaint::new(Exit::Usage, refusal.what(), refusal.remedy()))
 }

@@ -22,7 +22,7 @@ use tui::view::{About, RunState, Snapshot};
 use super::monitor::Monitor;
 use super::{Complaint, Exit, args, output};
 
-/// Adds the flags.
+/// Adds the flags of this module to a command.
 pub(super) fn flags(command: Command) -> Command {
     command
         .next_help_heading("Output")
@@ -55,7 +55,7 @@ pub(super) fn flags(command: Command) -> Command {
         )
 }
 
-/// The first flag of these on the command line.
+/// The first of the flags of this module that the command line has.
 pub(super) fn asked(matches: &ArgMatches) -> Option<&'static str> {
     ["tui", "monitor", "record-view"].into_iter().find(|flag| match *flag {
         "tui" => matches.get_flag(flag),
@@ -74,13 +74,13 @@ pub(super) fn theme() -> Theme {
     Theme { depth: Depth::of(word("TERM").as_deref(), word("COLORTERM").as_deref(), plain) }
 }
 
-/// Poll interval for the user's exit.
+/// Interval at which the end of the dashboard is checked.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Remedy where there is no terminal for a run.
+/// The remedy for `--tui` without a terminal.
 pub(super) const ELSEWHERE: &str = "leave it out; or use --monitor ADDRESS, and `fsin top ADDRESS` elsewhere";
 
-/// Rejects a dashboard without a terminal.
+/// Returns an error if there is no terminal. `what` names the flag or argument that needs one.
 pub(super) fn need_terminal(what: &str, remedy: &str) -> Result<(), Complaint> {
     if terminal::is_there() {
         return Ok(());
@@ -88,7 +88,7 @@ pub(super) fn need_terminal(what: &str, remedy: &str) -> Result<(), Complaint> {
     Err(Complaint::new(Exit::Usage, format!("{what} needs a terminal on stdin and stderr"), remedy))
 }
 
-/// An address on this machine, of this flag or argument.
+/// Parses an address, which must be on this machine. `what` names the flag or argument that gives it.
 pub(super) fn local_address(what: &str, word: &str) -> Result<Address, Complaint> {
     let address: Address = word
         .parse()
@@ -102,17 +102,22 @@ pub(super) fn local_address(what: &str, word: &str) -> Result<Address, Complaint
 
 /// All observers of a run in this process.
 pub(crate) struct Looking {
+    /// Passes snapshots and messages to the observers.
     feed: Arc<Feed>,
+    /// Takes the snapshots.
     watcher: Watcher<'static>,
+    /// The thread of the dashboard, with `--tui`.
     dashboard: Option<JoinHandle<std::io::Result<Ending>>>,
+    /// The server of viewers, with `--monitor`.
     monitor: Option<Monitor>,
+    /// The file of `--record-view`.
     recording: Option<PathBuf>,
     /// Keeps the command channel open if there is no dashboard to send commands.
     _commands: Option<Sender<tui::app::Command>>,
 }
 
 impl Looking {
-    /// The observers of an experiment, as [`Looking::begin`].
+    /// Starts the observers of an experiment; otherwise as [`Looking::begin`].
     pub(crate) fn of_experiment(
         matches: &ArgMatches,
         experiment: &Experiment,
@@ -121,7 +126,8 @@ impl Looking {
         Self::begin(matches, || of_experiment(experiment), stop)
     }
 
-    /// Starts the observers of the flags; `None` without such flags. `stop` ends the run.
+    /// Starts the observers that the flags request; `None` without such flags. `stop` ends the run when it becomes
+    /// true.
     pub(crate) fn begin(
         matches: &ArgMatches,
         about: impl FnOnce() -> About,
@@ -181,14 +187,14 @@ impl Looking {
         Arc::clone(&self.feed)
     }
 
-    /// Removes the recording of a run that never began: it would block the next one.
-    fn forget_recording(&mut self) {
+    /// Removes the recording of a run that never began: a recording with the same name would be refused.
+    fn remove_recording(&mut self) {
         if let Some(path) = self.recording.take().filter(|path| !output::is_stream(path)) {
             let _ = std::fs::remove_file(path);
         }
     }
 
-    /// Shows the final lines of a run, and waits for the user to leave the dashboard.
+    /// Shows the last messages of a run, and waits until the user leaves the dashboard.
     pub(crate) fn end(mut self, lines: &[String]) -> Result<(), Complaint> {
         lines.iter().for_each(|line| self.feed.log(line));
         match self.feed.newer(0, Duration::ZERO) {
@@ -196,7 +202,7 @@ impl Looking {
             Some((_, last)) => self.feed.publish(Snapshot::clone(&last)),
             // The run failed before it began.
             None => {
-                self.forget_recording();
+                self.remove_recording();
                 self.feed.publish(Snapshot { state: RunState::Ended, ..Snapshot::default() });
             }
         }
@@ -220,14 +226,14 @@ impl Drop for Looking {
     /// Restores the terminal if a run fails before its end.
     fn drop(&mut self) {
         if self.feed.newer(0, Duration::ZERO).is_none() {
-            self.forget_recording();
+            self.remove_recording();
         }
         self.feed.close();
         terminal::restore();
     }
 }
 
-/// Starts the dashboard of a run, on a thread of its own.
+/// Starts the dashboard of a run in a separate thread.
 fn dashboard(
     about: &Arc<About>,
     feed: &Arc<Feed>,
@@ -238,7 +244,7 @@ fn dashboard(
     spawn(app, Live::new(Arc::clone(feed), commands, stop), stop)
 }
 
-/// Displays `source`, on a thread of its own.
+/// Displays `source` in a separate thread.
 pub(super) fn spawn(
     mut app: App,
     mut source: impl Source + Send + 'static,
@@ -280,7 +286,7 @@ pub(super) fn join(dashboard: JoinHandle<std::io::Result<Ending>>) -> Result<End
         Ok(Ok(Ending::Aborted)) => std::process::exit(Exit::Interrupted as i32),
         Ok(Ok(ending)) => Ok(ending),
         Ok(Err(error)) => Err(format!("the dashboard has failed: {error}")),
-        // Its message has been shown.
+        // The thread has panicked, and has printed why.
         Err(_) => Err("the dashboard has failed; the results have not".to_owned()),
     }
 }

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 /// Manifest data known before a run.
 pub(crate) struct Opening {
+    /// When the run began.
     start: SystemTime,
     inputs: Vec<InputFile>,
 }
@@ -41,6 +42,7 @@ impl Opening {
         self.end(None, seed, costs)
     }
 
+    /// The complete manifest; `experiment_sha256` is the hash of the experiment file.
     fn end(self, experiment_sha256: Option<String>, seed: u64, costs: Costs) -> Manifest {
         Manifest {
             version: Some(env!("CARGO_PKG_VERSION").to_owned()),
@@ -62,8 +64,8 @@ impl Opening {
 }
 
 /// Resets the peak of [`peak_memory_bytes`], where the system supports it (Linux).
-pub(crate) fn forget_peak_memory() {
-    // Elsewhere, the peak is that of the whole process.
+pub(crate) fn reset_peak_memory() {
+    // On other systems the peak is that of the whole life of the process.
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
@@ -78,6 +80,7 @@ pub(crate) fn input(path: &Path) -> Vec<InputFile> {
     Inputs::default().below(path).into_iter().map(row).collect()
 }
 
+/// An input file as a row of the manifest.
 fn row(Input { path, bytes, sha256, .. }: Input) -> InputFile {
     InputFile { path: path.to_string_lossy().into_owned(), bytes, sha256 }
 }

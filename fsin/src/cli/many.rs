@@ -8,6 +8,7 @@ use clap::{Arg, ArgAction, Command, value_parser};
 use super::args::{experiments, verbose};
 use super::help::quiet;
 
+/// The text after the help of `fsin sweep`.
 const SWEEP_EXAMPLES: &str = "Examples:
   fsin init > e.toml && fsin sweep e.toml -o r && fsin plot r && fsin report r
   fsin sweep --load 0.05..1.0/20 --routing bubble:smart,bubble:random --seeds 3 -o r
@@ -22,6 +23,7 @@ A value may be a list (a,b,c; keys whose values have commas of their own are giv
 Exit status: 0 every point has a result, 1 failed while running, 2 the command line, the experiment or the folder cannot be
 used, 4 some points failed (the others have results), 130 interrupted; continue with --resume.";
 
+/// The text after the help of `fsin saturation`.
 const SATURATION_EXAMPLES: &str = "Examples:
   fsin saturation --topology torus:16x16
   fsin saturation --traffic tornado --routing bubble:smart --tolerance 0.002 --format json
@@ -33,6 +35,7 @@ end. With -o, fsin report DIR shows what was found; DIR may be the folder of a s
 Exit status: 0 done, 1 failed while running, 2 the command line, the experiment or the folder cannot be used, 3 a deadlock (of one
 search), 4 some searches failed (of several), 130 interrupted.";
 
+/// The text after the help of `fsin plot`.
 const PLOT_EXAMPLES: &str = "Examples:
   fsin plot r                                      more than 8 curves: as few pictures as can be read
   fsin plot r --each traffic                       pictures for every traffic
@@ -43,7 +46,8 @@ const PLOT_EXAMPLES: &str = "Examples:
 
 Exit status: 0 done, 1 a picture cannot be written, 2 the command line or the folder cannot be used.";
 
-const COMPARE: &str = "Examples:
+/// The text after the help of `fsin compare`.
+const COMPARE_EXAMPLES: &str = "Examples:
   fsin compare before after
   fsin compare before after --margin 5 --format csv -o differences.csv
 
@@ -55,15 +59,17 @@ times, need at least three seeds on both sides.
 
 Exit status: 0 compared, whatever the verdicts; 1 the table cannot be written; 2 the command line or a folder cannot be used.";
 
-/// The commands.
+/// The commands that run or show many experiments.
 pub(crate) fn commands() -> Vec<Command> {
     vec![init(), sweep(), point(), collect(), saturation(), plot(), report(), compare(), rerun(), schema(), generate()]
 }
 
+/// A required argument that is a folder.
 fn folder(help: &'static str) -> Arg {
     Arg::new("folder").value_name("DIR").required(true).value_parser(value_parser!(PathBuf)).help(help)
 }
 
+/// A flag with a choice of values.
 fn choice(
     name: &'static str,
     metavar: &'static str,
@@ -81,6 +87,7 @@ fn choice(
         .help_heading("Output")
 }
 
+/// The flag `--jobs`.
 fn jobs(help: &'static str) -> Arg {
     Arg::new("jobs")
         .long("jobs")
@@ -274,6 +281,7 @@ fn saturation() -> Command {
         .arg(quiet())
 }
 
+/// The flag `--scale`.
 fn scale() -> Arg {
     choice("scale", "SCALE", "auto", &["auto", "linear", "log"], "Axis of latencies: auto, linear, log [auto]")
 }
@@ -311,7 +319,7 @@ fn plot() -> Command {
                 .help("Only results with this value of a setting; may be given for several values, and settings [all]")
                 .help_heading("Curves"),
         )
-        .args(look())
+        .args(picture_flags())
         .arg(
             Arg::new("output")
                 .short('o')
@@ -324,8 +332,8 @@ fn plot() -> Command {
         .arg(quiet())
 }
 
-/// Style and formats of pictures.
-fn look() -> Vec<Arg> {
+/// The flags for the style and formats of pictures.
+fn picture_flags() -> Vec<Arg> {
     let end = |name: &'static str, help: &'static str| {
         Arg::new(name)
             .long(name)
@@ -386,7 +394,7 @@ fn look() -> Vec<Arg> {
     ]
 }
 
-/// The margin of verdicts.
+/// The flag `--margin`.
 fn margin() -> Arg {
     Arg::new("margin")
         .long("margin")
@@ -435,7 +443,7 @@ fn report() -> Command {
 fn compare() -> Command {
     Command::new("compare")
         .about("Compares two sweeps point by point: higher, lower, shown to be the same, or unclear")
-        .after_help(COMPARE)
+        .after_help(COMPARE_EXAMPLES)
         .arg(
             Arg::new("baseline")
                 .value_name("A")

@@ -15,6 +15,7 @@ use trgen::phrase;
 
 use super::{Complaint, Exit, diagnostic};
 
+/// \[bytes\] A gibibyte.
 const GIB: f64 = (1 << 30) as f64;
 
 /// Rejects a network that needs more memory than is available.
@@ -40,39 +41,39 @@ pub(crate) fn check(experiment: &Experiment) -> Result<(), Complaint> {
     Err(settings.error("topology", ErrorKind::TooLarge, what, format!("use at most {} nodes", installed / node)).into())
 }
 
-/// \[ms\] Interval between two checks of the memory left.
+/// Interval between two checks of the memory left.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// \[bytes\] A smaller process does not cause a shortage, and is not checked.
+/// \[bytes\] A process with less memory does not cause a shortage, and is not checked.
 const SMALL: u64 = 64 << 20;
 
 /// A limit on the memory of this process.
 #[derive(Debug)]
 struct Limit {
-    /// \[bytes\]
+    /// \[bytes\] The limit.
     bytes: u64,
     /// \[bytes\] Unused by all processes under this limit.
     left: u64,
-    /// The owner of the limit: the beginning of "... 4 GiB".
+    /// What has the limit, as the beginning of a sentence that goes on with an amount: "this machine has".
     whose: &'static str,
 }
 
 /// Monitors the memory of this process from now on, and ends it with an error when memory is nearly exhausted, where
 /// the system reports the amount (Linux).
 pub(crate) fn watch() {
-    let look = || {
+    let monitor = || {
         let groups = control_groups();
-        while let Some(own) = number("/proc/self/status", "VmRSS:") {
+        while let Some(own) = bytes_in_file("/proc/self/status", "VmRSS:") {
             if own >= SMALL
                 && let Some(limit) = limits(&groups).iter().find(|limit| is_exhausted(limit, own))
             {
-                end(limit, own);
+                end_process(limit, own);
             }
             thread::sleep(PERIOD);
         }
     };
     // Without a thread there is no monitoring, as on other systems.
-    let _ = thread::Builder::new().name("memory".to_owned()).spawn(look);
+    let _ = thread::Builder::new().name("memory".to_owned()).spawn(monitor);
 }
 
 /// True if little memory is left and this process, which holds `own` bytes, is a cause. If others exhaust the memory,
@@ -82,7 +83,8 @@ fn is_exhausted(limit: &Limit, own: u64) -> bool {
     limit.left < reserve && own > limit.bytes / 4
 }
 
-fn end(limit: &Limit, own: u64) -> ! {
+/// Ends the process, which holds `own` bytes, with an error.
+fn end_process(limit: &Limit, own: u64) -> ! {
     super::looking::terminal::restore();
     let gib = |bytes: u64| bytes as f64 / GIB;
     let what = format!(
@@ -98,21 +100,23 @@ fn end(limit: &Limit, own: u64) -> ! {
     std::process::exit(Exit::Failed as i32);
 }
 
-/// The limits on the memory of this process, which is in these control groups, where the system reports them.
+/// The limits on the memory of this process, as far as the system reports them. `groups` are the folders of its control
+/// groups.
 fn limits(groups: &[PathBuf]) -> Vec<Limit> {
     let machine = || {
-        let (bytes, left) = (number("/proc/meminfo", "MemTotal:")?, number("/proc/meminfo", "MemAvailable:")?);
-        let swap = number("/proc/meminfo", "SwapFree:").unwrap_or(0);
+        let (bytes, left) =
+            (bytes_in_file("/proc/meminfo", "MemTotal:")?, bytes_in_file("/proc/meminfo", "MemAvailable:")?);
+        let swap = bytes_in_file("/proc/meminfo", "SwapFree:").unwrap_or(0);
         Some(Limit { bytes, left: left + swap, whose: "this machine has" })
     };
     let addresses = || {
         let limits = fs::read_to_string("/proc/self/limits").ok()?;
         let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
         let bytes = line.split_whitespace().next()?.parse().ok()?;
-        let used = number("/proc/self/status", "VmSize:")?;
+        let used = bytes_in_file("/proc/self/status", "VmSize:")?;
         Some(Limit { bytes, left: bytes.saturating_sub(used), whose: "a process may have (ulimit -v)" })
     };
-    machine().into_iter().chain(addresses()).chain(groups.iter().filter_map(|folder| of_group(folder))).collect()
+    machine().into_iter().chain(addresses()).chain(groups.iter().filter_map(|folder| limit_of_group(folder))).collect()
 }
 
 /// Folders of the control groups of this process, in both versions.
@@ -125,7 +129,7 @@ fn control_groups() -> Vec<PathBuf> {
 }
 
 /// The limit of a control group, if it has one. Memory of cached files is released on demand and counts as free.
-fn of_group(folder: &Path) -> Option<Limit> {
+fn limit_of_group(folder: &Path) -> Option<Limit> {
     let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
     let bytes = read("memory.max").or_else(|| read("memory.limit_in_bytes"))?.trim().parse().ok()?;
     let used: u64 = read("memory.current").or_else(|| read("memory.usage_in_bytes"))?.trim().parse().ok()?;
@@ -137,7 +141,7 @@ fn of_group(folder: &Path) -> Option<Limit> {
 }
 
 /// \[bytes\] A value of a system file, which is given in kB.
-fn number(path: &str, name: &str) -> Option<u64> {
+fn bytes_in_file(path: &str, name: &str) -> Option<u64> {
     let text = fs::read_to_string(path).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -1,4 +1,4 @@
-//! The command line: words in, exit codes out. Everything else is the library's.
+//! The command line: parses arguments, calls the library, prints results, and returns an exit status.
 
 use std::process::ExitCode;
 
@@ -79,6 +79,7 @@ pub(crate) enum Exit {
     Interrupted = 130,
 }
 
+/// Executes the command that the arguments of the process give.
 pub(crate) fn main() -> ExitCode {
     let matches = args::command().get_matches();
     memory::watch();

@@ -1,8 +1,8 @@
 //! `--monitor`: access to a run for viewers in other processes.
 //!
-//! Every viewer has a thread of its own, which requests snapshots and writes them. The simulation never waits for it: a
-//! slow viewer misses snapshots, and is dropped when its connection has been full for [`PATIENCE`]. Data sent by
-//! viewers is discarded.
+//! Every viewer has a separate thread, which requests snapshots and writes them. The simulation never waits for a
+//! viewer: a slow one misses snapshots, and is disconnected when its connection has been full for [`PATIENCE`]. Data
+//! sent by viewers is discarded.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
@@ -24,24 +24,27 @@ use tui::view::{About, RunState};
 const MOST: usize = 16;
 /// Minimum interval between two snapshots for a viewer.
 const PERIOD: Duration = Duration::from_millis(100);
-/// Maximum time for which a connection may be full.
+/// Longest time for which a connection may be full.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Maximum time for which the end of a run waits for its viewers.
+/// Longest time for which the end of a run waits for its viewers.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// \[bytes\] Of a viewer's data, discarded at once.
+/// \[bytes\] Size of one read of a viewer's data, which are discarded.
 const CHUNK: usize = 1 << 16;
 
+/// A socket that listens for viewers.
 enum Listener {
     Tcp(TcpListener),
     Unix(UnixListener, PathBuf),
 }
 
+/// The connection of a viewer.
 enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
 }
 
 impl Listener {
+    /// Begins to listen; also returns the address with the port that the system chose.
     fn bind(address: &Address) -> io::Result<(Self, Address)> {
         match address {
             Address::Tcp(address) => {
@@ -58,6 +61,7 @@ impl Listener {
         }
     }
 
+    /// Accepts a viewer; does not block.
     fn accept(&self) -> io::Result<Stream> {
         match self {
             Self::Tcp(listener) => listener.accept().map(|(stream, _)| Stream::Tcp(stream)),
@@ -75,18 +79,19 @@ impl Drop for Listener {
 }
 
 impl Stream {
+    /// Sets the options of a new connection.
     fn prepare(&self) -> io::Result<()> {
         // Reading only tests whether the viewer is still connected.
-        let glance = Some(Duration::from_millis(1));
+        let read_timeout = Some(Duration::from_millis(1));
         match self {
             Self::Tcp(stream) => {
                 stream.set_nonblocking(false)?;
-                stream.set_read_timeout(glance)?;
+                stream.set_read_timeout(read_timeout)?;
                 stream.set_write_timeout(Some(PATIENCE))
             }
             Self::Unix(stream) => {
                 stream.set_nonblocking(false)?;
-                stream.set_read_timeout(glance)?;
+                stream.set_read_timeout(read_timeout)?;
                 stream.set_write_timeout(Some(PATIENCE))
             }
         }
@@ -122,7 +127,9 @@ impl Write for Stream {
 
 /// A server for viewers of a run.
 pub(crate) struct Monitor {
+    /// Ends the server when it becomes true.
     over: Arc<AtomicBool>,
+    /// Number of connected viewers.
     viewers: Arc<AtomicUsize>,
     thread: Option<JoinHandle<()>>,
     /// Address for viewers.
@@ -157,6 +164,7 @@ impl Monitor {
     }
 }
 
+/// Accepts viewers until the run is `over`.
 fn listen(listener: &Listener, about: &Arc<About>, feed: &Arc<Feed>, over: &AtomicBool, viewers: &Arc<AtomicUsize>) {
     while !over.load(Ordering::Relaxed) {
         let Ok(stream) = listener.accept() else {

@@ -12,7 +12,7 @@ impl Notation for Flags {
     }
 }
 
-/// A text of a table, which names settings in braces.
+/// A text of a table of the library, with its settings, which are in braces, written as flags.
 pub(crate) fn of_table(text: &'static str) -> String {
     Phrase::of_template(text).written(&Flags)
 }

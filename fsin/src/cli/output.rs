@@ -11,7 +11,7 @@ use fsin::sweep::Collected;
 
 use super::{Complaint, Exit, args};
 
-/// A message for the user, on stderr. A closed stderr is not an error.
+/// Prints a message for the user to stderr. A closed stderr is not an error.
 pub(crate) fn tell(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
@@ -38,6 +38,7 @@ pub(crate) fn print_text(text: &str) -> Result<(), Complaint> {
     ignore_broken_pipe(io::stdout().lock().write_all(text.as_bytes()))
 }
 
+/// The error of writing to stdout. A broken pipe is not an error.
 pub(super) fn ignore_broken_pipe(written: io::Result<()>) -> Result<(), Complaint> {
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -51,15 +52,17 @@ pub(super) fn ignore_broken_pipe(written: io::Result<()>) -> Result<(), Complain
 /// The output of a command: stdout, or the new file of its `--output`, which is removed if the command fails.
 #[derive(Debug)]
 pub(crate) struct Document {
+    /// `None` for stdout.
     file: Option<(File, PathBuf)>,
+    /// True once everything has been written.
     is_whole: bool,
 }
 
 impl Document {
-    /// Opens it, before work that may take hours.
+    /// Opens the output. Call this before work that may take hours.
     ///
     /// # Errors
-    /// A file that exists, or cannot be created.
+    /// The file exists, or cannot be created.
     pub(crate) fn open(matches: &ArgMatches) -> Result<Self, Complaint> {
         let file = match matches.get_one::<PathBuf>("output") {
             Some(path) => Some((create_file(&format!("-o {}", path.display()), path)?, path.clone())),
@@ -73,7 +76,7 @@ impl Document {
         self.write(&mut |out| out.write_all(text.as_bytes()))
     }
 
-    /// Writes through `write`.
+    /// Writes by a call of `write`.
     pub(crate) fn write(
         mut self,
         write: &mut dyn FnMut(&mut (dyn Write + Send)) -> io::Result<()>,
@@ -119,7 +122,7 @@ fn check_vacant(folder: &Path) -> Result<(), Complaint> {
     }
 }
 
-/// Reports why the results in a folder are not as planned.
+/// Warns the user if the results in a folder are incomplete or damaged.
 pub(crate) fn warn_of_parts(folder: &Path, collected: &Collected) {
     if let Some(what) = collected.reservation() {
         tell(&format!("warning: {}: {what}", folder.display()));
@@ -131,7 +134,7 @@ pub(crate) fn replace_file(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()
     if is_stream(path) {
         return fs::write(path, text);
     }
-    // A symbolic link is preserved.
+    // A symbolic link remains a link: the file to which it leads is replaced.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if fs::metadata(path).is_ok_and(|there| there.permissions().readonly()) {
         return Err(ErrorKind::PermissionDenied.into());
@@ -139,13 +142,13 @@ pub(crate) fn replace_file(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()
     fsin::sweep::replace_file(path, text)
 }
 
-/// True for a file without content to lose: a pipe, a device, a standard stream wherever it leads.
+/// True for a pipe, a device or a standard stream, which can be written to without a loss of content.
 pub(crate) fn is_stream(path: &Path) -> bool {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     path.starts_with("/dev") || path.starts_with("/proc") || fs::metadata(&path).is_ok_and(|there| !there.is_file())
 }
 
-/// A new file; `named` is its name for the user.
+/// Creates a new file. `named` is its flag and name, for errors.
 pub(crate) fn create_file(named: &str, path: &Path) -> Result<File, Complaint> {
     let file = if is_stream(path) { File::create(path) } else { File::create_new(path) };
     file.map_err(|error| {
@@ -194,6 +197,7 @@ pub(crate) fn keep(folder: &Path, result: &RunResult, experiment: &str) -> Resul
     written.map_err(failed)
 }
 
+/// A temporary name beside a folder.
 fn temporary_beside(folder: &Path) -> PathBuf {
     let name = folder.file_name().map_or_else(|| "results".into(), |name| name.to_string_lossy().into_owned());
     folder.with_file_name(format!(".{name}.{}.partial", std::process::id()))

@@ -9,7 +9,7 @@ use fsin::sweep::{Collected, Plan, Saturations, Store, open};
 
 use super::{Complaint, Exit, Flags, compare, output, plot};
 
-/// The beginning of every page.
+/// The first bytes of every page.
 const PAGE: &[u8] = b"<!DOCTYPE html>";
 
 /// Writes the page of a sweep.
@@ -17,7 +17,7 @@ pub(crate) fn report(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let folder = matches.get_one::<PathBuf>("folder").cloned().unwrap_or_default();
     let saturations = Saturations::load(&folder)?;
     let (plan, collected) = match open(&folder) {
-        // A folder with saturation searches only.
+        // The folder contains only saturation searches.
         Err(_) if saturations.is_some() && !Store::at(&folder).exists() && !folder.join("result.json").exists() => {
             (Plan::of_nothing(), Collected::default())
         }
@@ -56,7 +56,7 @@ pub(crate) fn report(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
-/// True for a file that is neither empty nor HTML.
+/// True for a file that is neither empty nor a page.
 fn holds_something_else(file: &Path) -> bool {
     let mut begin = [0; PAGE.len()];
     let Ok(length) = std::fs::File::open(file).and_then(|mut file| file.read(&mut begin)) else { return false };

@@ -1,4 +1,4 @@
-//! `--pcap`: a capture of a run, of which each port is an interface.
+//! `--pcap`: a capture of the packets of a run; each port of the chosen hosts and switches is an interface.
 
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use trgen::NodeId;
 
 use super::{Complaint, Exit, output};
 
-/// Adds the flags.
+/// Adds the flags of this module to a command.
 pub(super) fn flags(command: Command) -> Command {
     command
         .next_help_heading("Output")
@@ -36,7 +36,7 @@ pub(super) fn flags(command: Command) -> Command {
         )
 }
 
-/// `host:3` or `switch:16`.
+/// Parses a place, such as `host:3` or `switch:16`.
 fn place(word: &str) -> Result<Place, String> {
     let number = |word: &str| word.parse().map(NodeId).map_err(|_| format!("`{word}` is not the number of a node"));
     match word.split_once(':') {
@@ -46,9 +46,11 @@ fn place(word: &str) -> Result<Place, String> {
     }
 }
 
-/// The file, shared by the network, which shows packets, and the command, which ends it; `None` before the run.
+/// The writer of the file; `None` before the run. It is shared by the network, which writes packets, and the command,
+/// which closes it.
 type Shared = Arc<Mutex<Option<Writer<Interface>>>>;
 
+/// Writes the packets that the network shows.
 struct Observer(Shared);
 
 impl Capture for Observer {
@@ -64,15 +66,16 @@ impl Capture for Observer {
 
 /// A capture under way.
 pub(super) struct Recording {
+    /// The flag and the name of the file, for errors.
     named: String,
     file: Shared,
 }
 
 impl Recording {
-    /// Ends the file.
+    /// Closes the file.
     ///
     /// # Errors
-    /// It could not be written.
+    /// The file could not be written.
     pub(super) fn end(self) -> Result<(), Complaint> {
         let Some(mut file) = self.file.lock().ok().and_then(|mut file| file.take()) else { return Ok(()) };
         file.flush().map_err(|why| Complaint::new(Exit::Failed, format!("{}: {why}", self.named), "capture elsewhere"))
@@ -98,7 +101,7 @@ pub(super) fn begin(matches: &ArgMatches, experiment: &Experiment) -> Result<Opt
         .network
         .captured(&places, Box::new(Observer(Arc::clone(&file))))
         .map_err(|refusal| Complaint::new(Exit::Usage, refusal.what().clone(), refusal.remedy().clone()))?;
-    // Nothing else can be wrong: no file is left of a run that does not begin.
+    // The file is created last, so that a run that cannot begin leaves no file.
     let out: Box<dyn Write + Send> = Box::new(BufWriter::new(output::create_file(&named, path)?));
     let writer = Writer::new(out, LinkType::Ethernet)
         .map_err(|why| Complaint::new(Exit::Usage, format!("{named}: {why}"), "name a file that can be written"))?;

@@ -17,9 +17,9 @@ use super::{Complaint, Exit, Flags, manifest, memory};
 
 /// Progress of a run.
 pub(crate) enum Step {
-    /// Over a network of routers.
+    /// Progress of a run over a network of routers.
     Cycles(Progress),
-    /// \[events\] Over an ideal network.
+    /// Number of events of a run over an ideal network.
     Events(u64),
 }
 
@@ -29,13 +29,13 @@ pub(crate) struct Options<'a> {
     pub(crate) stop: &'a AtomicBool,
     /// True if nothing else runs in this process, so that its memory and processor time are those of the experiment.
     pub(crate) alone: bool,
-    /// \[cycles, events over an ideal network\] Limit after which the run ends as if it had been stopped.
+    /// The run ends as if it had been stopped after this many cycles, or events over an ideal network.
     pub(crate) limit: Option<u64>,
     /// Observer of the progress.
     pub(crate) progress: Option<&'a mut dyn FnMut(Step)>,
     /// Observer of a run over a network of routers. A run with a limit has no other observer.
     pub(crate) watch: Option<&'a mut dyn Watch>,
-    /// The network, where it is observed; else the experiment builds one.
+    /// The network, if its packets are captured; otherwise the experiment builds one.
     pub(crate) network: Option<Box<dyn Network>>,
 }
 
@@ -61,8 +61,8 @@ pub(crate) struct Performed {
 pub(crate) fn perform(experiment: &Experiment, options: Options<'_>) -> Result<Performed, Complaint> {
     // A defect in a model must not affect the other points of a sweep.
     catch_unwind(AssertUnwindSafe(|| run(experiment, options))).unwrap_or_else(|panic| {
-        let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-        let what = format!("the simulator panicked: {}", said.unwrap_or("without a message"));
+        let message = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        let what = format!("the simulator panicked: {}", message.unwrap_or("without a message"));
         Err(Complaint::new(Exit::Failed, what, "this is a defect of fsin: please report it with the experiment"))
     })
 }
@@ -79,10 +79,11 @@ pub(crate) fn perform_one(experiment: &Experiment, options: Options<'_>) -> Resu
     Ok((!stopped).then_some(result))
 }
 
+/// Runs an experiment; panics are not caught.
 fn run(experiment: &Experiment, options: Options<'_>) -> Result<Performed, Complaint> {
     let Options { stop, alone, limit, progress, watch, network } = options;
     if alone {
-        manifest::forget_peak_memory();
+        manifest::reset_peak_memory();
     }
     let opening = manifest::Opening::new(experiment);
     let stopwatch = Stopwatch::start();
@@ -93,8 +94,8 @@ fn run(experiment: &Experiment, options: Options<'_>) -> Result<Performed, Compl
         Some(until) => (&ended, Some(until as &mut dyn Watch)),
         None => (stop, watch.map(|watch| watch as &mut dyn Watch)),
     };
-    let mut unheard = |_| {};
-    let progress = progress.unwrap_or(&mut unheard);
+    let mut ignore = |_| {};
+    let progress = progress.unwrap_or(&mut ignore);
     let of_trouble = |trouble| Complaint::of_trouble(trouble, experiment.settings());
     let costs = || stopwatch.costs(alone, experiment.network.threads());
     if experiment.wire().is_some() {
@@ -121,11 +122,14 @@ fn run(experiment: &Experiment, options: Options<'_>) -> Result<Performed, Compl
     Ok(Performed { result, failure: finished.outcome.failure })
 }
 
-/// Ends a run at a limit, or on request.
+/// An observer that ends a run at a limit, or when the user stops it.
 #[derive(Clone, Copy)]
 struct Until<'a> {
+    /// \[cycles or events\] The limit.
     count: u64,
+    /// True once the user has requested a stop.
     stop: &'a AtomicBool,
+    /// Ends the run when it becomes true.
     ended: &'a AtomicBool,
 }
 
@@ -148,6 +152,7 @@ impl Watch for Until<'_> {
 
 /// Measures the costs of a run from its creation on.
 pub(crate) struct Stopwatch {
+    // Processor time of the process and of the thread, and wall-clock time.
     process: ProcessTime,
     thread: ThreadTime,
     wall: Instant,
@@ -158,7 +163,7 @@ impl Stopwatch {
         Self { process: ProcessTime::now(), thread: ThreadTime::now(), wall: Instant::now() }
     }
 
-    /// The costs of a run on this number of threads; `alone`: nothing else runs in this process.
+    /// The costs of a run on this number of threads. `alone` means that nothing else runs in this process.
     pub(crate) fn costs(&self, alone: bool, threads: usize) -> Costs {
         Costs {
             cpu_seconds: match (alone, threads) {

@@ -19,13 +19,15 @@ use super::{Complaint, Exit};
 /// Maximum number of nodes of a drawing: more are illegible.
 const MAX_NODES: usize = 2048;
 
-/// \[px\] Distance of neighbours, and margin.
+/// \[px\] Distance between neighbours, and width of the margin.
 const STEP: f64 = 40.0;
+/// \[px\] Radius of a node.
 const RADIUS: f64 = 7.0;
 
+/// \[px\] A position: x to the right, y downwards.
 type Place = (f64, f64);
 
-/// The picture.
+/// The drawing of a topology as SVG. The links in `blocked` are drawn as broken lines.
 pub(super) fn svg(topology: &dyn Topology, blocked: &[Ends]) -> Result<String, Complaint> {
     let nodes = topology.nodes();
     if nodes > MAX_NODES {
@@ -64,7 +66,7 @@ pub(super) fn svg(topology: &dyn Topology, blocked: &[Ends]) -> Result<String, C
     Ok(text)
 }
 
-/// Every link, bidirectional ones once; the extreme positions of bent links.
+/// Draws every link into `text`, a bidirectional one once. Returns the outermost points of bent links.
 fn links(topology: &dyn Topology, places: &[Place], blocked: &[Ends], text: &mut String) -> Vec<Place> {
     let mut bends = Vec::new();
     let ports = topology.shape().ports();
@@ -74,7 +76,7 @@ fn links(topology: &dyn Topology, places: &[Place], blocked: &[Ends], text: &mut
         .flat_map(|node| (0..ports).filter_map(move |port| Some((node, neighbour(node, port)?, port))))
         .collect();
     let directed: HashSet<(usize, usize)> = all.iter().map(|&(from, to, _)| (from, to)).collect();
-    // Parallel links are bent more and more.
+    // Number of links drawn so far between two nodes: each of several parallel links is bent more than the one before.
     let mut drawn: HashMap<(usize, usize), usize> = HashMap::new();
     for (from, to, port) in all {
         let is_both = directed.contains(&(to, from));
@@ -128,8 +130,8 @@ fn places(topology: &dyn Topology) -> Vec<Place> {
     }
 }
 
-/// Position in a grid: dimensions 0, 2, 4, ... to the right, the others up, as in heat maps; each plane beside or above
-/// the previous one.
+/// Position in a grid: dimensions 0, 2, 4, ... extend to the right, the others upwards, as in heat maps. Each plane is
+/// beside or above the previous one.
 fn cell(coordinates: &[u32], sizes: &[u32]) -> Place {
     let mut place = (STEP, STEP);
     let mut steps = (STEP, STEP);
@@ -142,6 +144,7 @@ fn cell(coordinates: &[u32], sizes: &[u32]) -> Place {
     place
 }
 
+/// Positions on a circle of this radius, but at least `least` \[px\].
 fn circle(nodes: usize, radius: f64, least: f64) -> Vec<Place> {
     let radius = radius.max(least);
     let at = |node: usize| {
@@ -151,7 +154,7 @@ fn circle(nodes: usize, radius: f64, least: f64) -> Vec<Place> {
     (0..nodes).map(at).collect()
 }
 
-/// \[hops\] From the nearest endpoint.
+/// \[hops\] Distance of each node from the nearest endpoint.
 fn levels(topology: &dyn Topology) -> Vec<usize> {
     let mut levels = vec![usize::MAX; topology.nodes()];
     let mut reached: Vec<usize> = (0..topology.endpoints()).collect();
@@ -171,7 +174,7 @@ fn levels(topology: &dyn Topology) -> Vec<usize> {
     levels
 }
 
-/// Level by level, each spread over the whole width.
+/// Positions in horizontal rows, one for each level; the nodes of a row are spread over the whole width.
 fn rows(levels: &[usize], highest: usize) -> Vec<Place> {
     let count = |level: usize| levels.iter().filter(|&&other| other == level).count();
     let widest = (0..=highest).map(count).max().unwrap_or(1) as f64 * STEP * 0.6;
@@ -185,7 +188,7 @@ fn rows(levels: &[usize], highest: usize) -> Vec<Place> {
     levels.iter().map(place).collect()
 }
 
-/// Switches in a circle, and their endpoints around it.
+/// Positions of switches in a circle, and of endpoints in a larger circle around it.
 fn rings(topology: &dyn Topology) -> Vec<Place> {
     let (ends, nodes) = (topology.endpoints(), topology.nodes());
     let outer = circle(ends.max(1), ends as f64 * STEP * 0.6 / TAU, 3.0 * STEP);

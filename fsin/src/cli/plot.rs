@@ -103,7 +103,7 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
-/// The complaint about a folder into which pictures cannot be written.
+/// The error of a folder into which pictures cannot be written.
 pub(super) fn cannot_write(target: &Path, error: &io::Error) -> Complaint {
     let what = format!("cannot write in {}: {error}", target.display());
     Complaint::new(Exit::Failed, what, "name a folder where you may write: -o DIR")

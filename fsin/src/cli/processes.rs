@@ -1,4 +1,4 @@
-//! Processes of a run: their ends are noticed during the run, and they are ended with it.
+//! Child processes of a run: detects which of them have ended, and ends the others with the run.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
@@ -13,10 +13,11 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Processes; those that still run are ended when this value is dropped.
 #[derive(Default)]
 pub(super) struct Processes {
+    /// The processes by number.
     children: Vec<Child>,
-    /// By process: its status; `None` while it runs.
+    /// The status of each process; `None` while it runs.
     ended: Vec<Option<ExitStatus>>,
-    /// By process: true if it has not ended by itself.
+    /// True for each process that was killed.
     killed: Vec<bool>,
 }
 
@@ -66,7 +67,7 @@ impl Processes {
     fn kill(&mut self) {
         for ((child, ended), killed) in self.children.iter_mut().zip(&mut self.ended).zip(&mut self.killed) {
             if ended.is_none() {
-                // It may have ended by itself just now.
+                // An error means that the process has just ended by itself.
                 *killed = child.kill().is_ok();
                 *ended = child.wait().ok();
             }
@@ -85,8 +86,8 @@ pub(super) fn code(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1)
 }
 
-/// The end of a process in words.
-pub(super) fn words(status: ExitStatus) -> String {
+/// Describes how a process has ended, as the end of a sentence.
+pub(super) fn describe_end(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("ended with exit status {code}"),
         (None, Some(signal)) => format!("was ended by signal {signal}"),

@@ -9,12 +9,16 @@ use trgen::Cycle;
 
 use super::perform::Step;
 
-const KNOWN: &str = "{msg} {wide_bar} {human_pos}/{human_len} cycles  {rate}  {eta} left";
-const UNKNOWN: &str = "{spinner} {msg}  {human_pos} cycles  {rate}  {elapsed}";
+/// Template of the bar if the number of cycles is known.
+const KNOWN_LENGTH: &str = "{msg} {wide_bar} {human_pos}/{human_len} cycles  {rate}  {eta} left";
+/// Template of the bar if the number of cycles is not known.
+const UNKNOWN_LENGTH: &str = "{spinner} {msg}  {human_pos} cycles  {rate}  {elapsed}";
 
 /// Progress display of a run.
 pub(crate) struct Meter {
+    /// `None` if nothing is shown.
     bar: Option<ProgressBar>,
+    /// \[cycles\] Length of the run, if it is known.
     end: Option<u64>,
 }
 
@@ -30,6 +34,7 @@ impl Meter {
         meter
     }
 
+    /// Shows the progress of the run.
     pub(crate) fn show(&mut self, step: Step) {
         match step {
             _ if self.bar.is_none() => {}
@@ -38,6 +43,7 @@ impl Meter {
         }
     }
 
+    /// Shows the progress of a run in cycles.
     fn cycles(&mut self, progress: Progress) {
         let end = progress.end.map(|end| end.since(Cycle::FIRST));
         if end != self.end {
@@ -62,13 +68,14 @@ impl Meter {
         }
     }
 
+    /// Sets the template and the length of the bar.
     fn restyle(&mut self, end: Option<u64>) {
         self.end = end;
         let Some(bar) = &self.bar else { return };
-        let template = if end.is_some() { KNOWN } else { UNKNOWN };
+        let template = if end.is_some() { KNOWN_LENGTH } else { UNKNOWN_LENGTH };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.with_key("rate", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                // The target is always a terminal.
+                // Writing to a text cannot fail.
                 let _ = write!(out, "{} cycles/s", HumanCount(state.per_sec() as u64));
             }));
         }
@@ -88,6 +95,7 @@ impl Drop for Meter {
 
 /// Progress display of the points of a sweep.
 pub(crate) struct Points {
+    /// `None` if nothing is shown.
     bar: Option<ProgressBar>,
 }
 
@@ -106,12 +114,12 @@ impl Points {
         Self { bar }
     }
 
-    /// A point has run.
+    /// Counts a point that has run.
     pub(crate) fn one_more(&self) {
         self.bar.iter().for_each(|bar| bar.inc(1));
     }
 
-    /// A point need not run.
+    /// Removes a point that need not run from the total.
     pub(crate) fn skip(&self) {
         self.bar.iter().for_each(|bar| bar.dec_length(1));
     }
@@ -121,8 +129,8 @@ impl Points {
         self.bar.iter().for_each(|bar| bar.set_position(points as u64));
     }
 
-    /// A message for the user, above the bar.
-    pub(crate) fn say(&self, line: &str) {
+    /// Prints a message for the user above the bar.
+    pub(crate) fn print_above(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| super::output::tell(line)),
             None => super::output::tell(line),

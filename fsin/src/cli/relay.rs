@@ -13,9 +13,10 @@ use clap::{Arg, ArgMatches, Command};
 use super::guest::{address, nodes_of, span, token, token_file};
 use super::{Complaint, Exit, interrupt, output};
 
-/// Maximum time for which the relay waits for the endpoint, and for its turn.
+/// Longest time for which the relay waits for the endpoint, and for its turn.
 const PATIENCE: Duration = Duration::from_secs(3600);
 
+/// The command `fsin relay`.
 pub(super) fn command() -> Command {
     let word = |name: &'static str, value: &'static str, default: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).default_value(default).hide_default_value(true).help(help)
@@ -61,6 +62,7 @@ The run begins when all machines are connected, and ends when all have gone. Fra
         .arg(token_file())
 }
 
+/// `fsin relay`: carries frames until all machines have gone, and prints their numbers.
 pub(crate) fn relay(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let failed = |error: RelayError| {
         let exit = match error {
@@ -108,7 +110,7 @@ pub(crate) fn relay(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(if stop.load(std::sync::atomic::Ordering::Relaxed) { Exit::Interrupted } else { Exit::Done })
 }
 
-/// An address for each machine.
+/// An address for each machine: the next ports, or the path with the number of the node.
 fn sockets(first: &Address, nodes: &[u32]) -> Result<Vec<Address>, Complaint> {
     let at = |(index, node): (usize, &u32)| match first {
         Address::Unix(path) => {
@@ -116,7 +118,7 @@ fn sockets(first: &Address, nodes: &[u32]) -> Result<Vec<Address>, Complaint> {
             path.push(format!(".{node}"));
             Some(Address::Unix(PathBuf::from(path)))
         }
-        // Port 0 asks the system for a free one each time.
+        // Port 0 means that the system chooses a free port for each machine.
         Address::Tcp(address) if address.port() == 0 => Some(first.clone()),
         Address::Tcp(address) => {
             let port = usize::from(address.port()) + index;

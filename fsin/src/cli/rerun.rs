@@ -93,7 +93,8 @@ pub(crate) fn rerun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(if differing.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
-/// The differences between a stored result and a new run of it; `None` if the user stopped it.
+/// Runs a point again and returns the differences between the stored and the new result; `None` if the user stopped it.
+/// `number` is the index of the stored result, and `alone` tells that no other point runs at the same time.
 fn check(plan: &Plan, collected: &Collected, number: usize, folder: &Path, alone: bool) -> Option<Vec<String>> {
     let row = &collected.rows[number];
     let point = &plan.points[row.index];
@@ -135,8 +136,8 @@ fn check(plan: &Plan, collected: &Collected, number: usize, folder: &Path, alone
     Some(differences)
 }
 
-/// The point at which a stored run was stopped before its end, and its unit; `None` if the run completed, failed, or
-/// reached its limit of cycles.
+/// The number of cycles or events after which a stored run was stopped before its end, and the unit; `None` if the run
+/// completed, failed, or reached its limit of cycles.
 fn stopped_after(row: &Row, experiment: &Experiment) -> Option<(u64, &'static str)> {
     let result = &row.result;
     if result.failure.is_some() || result.complete {
@@ -165,7 +166,8 @@ fn tell_stopped(plan: &Plan, collected: &Collected, quiet: bool) -> usize {
         .count()
 }
 
-/// Figures without the folders of files: their contents have been compared, and a name may have been relative.
+/// The figures of a result without the paths of files. The contents of files are compared by their hashes, and a path
+/// may have been relative to another folder.
 fn without_paths(result: &RunResult) -> Map<String, Value> {
     let mut result = result.clone();
     result.experiment.retain(|name, _| key(name).is_none_or(|key| key.kind != Kind::Path));
@@ -177,21 +179,22 @@ fn without_paths(result: &RunResult) -> Map<String, Value> {
     result.to_map()
 }
 
-/// Names every figure that differs.
+/// Adds a line for every figure that differs. `path` is the name of the object that contains the figures.
 fn compare(path: &str, stored: &Map<String, Value>, new: &Map<String, Value>, differences: &mut Vec<String>) {
     for (name, value) in stored {
-        differ(&format!("{path}{name}"), value, new.get(name).unwrap_or(&Value::Null), differences);
+        compare_values(&format!("{path}{name}"), value, new.get(name).unwrap_or(&Value::Null), differences);
     }
     let added = new.iter().filter(|(name, value)| !stored.contains_key(*name) && !value.is_null());
     differences.extend(added.map(|(name, _)| format!("{path}{name} is not stored")));
 }
 
-fn differ(path: &str, stored: &Value, new: &Value, differences: &mut Vec<String>) {
+/// Adds a line for every difference between two values; `path` is their name.
+fn compare_values(path: &str, stored: &Value, new: &Value, differences: &mut Vec<String>) {
     match (stored, new) {
         (Value::Object(stored), Value::Object(new)) => compare(&format!("{path}."), stored, new, differences),
         (Value::Array(stored), Value::Array(new)) if stored.len() == new.len() => {
             for (index, (stored, new)) in stored.iter().zip(new).enumerate() {
-                differ(&format!("{path}[{index}]"), stored, new, differences);
+                compare_values(&format!("{path}[{index}]"), stored, new, differences);
             }
         }
         (stored, new) if stored == new => {}

@@ -97,7 +97,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
 }
 
-/// The last lines of a dashboard.
+/// The messages at the end of a run, for the log of the dashboard.
 fn last_words(performed: &Result<Performed, Complaint>) -> Vec<String> {
     match performed {
         Ok(Performed { result, failure }) => {
@@ -110,7 +110,8 @@ fn last_words(performed: &Result<Performed, Complaint>) -> Vec<String> {
     }
 }
 
-/// Warnings of settings in a file or the environment that this experiment does not use. (Such flags are rejected.)
+/// Warnings of settings in a file or the environment that this experiment does not use. Unused flags are rejected
+/// earlier.
 fn without_effect(experiment: &Experiment) -> Vec<String> {
     let (settings, effective) = (experiment.settings(), experiment.effective());
     let unused = keys().iter().filter(|key| !effective.iter().any(|(used, _)| used.name == key.name));
@@ -150,6 +151,7 @@ pub(crate) fn config(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
+/// The format that `--format` chooses.
 fn format(matches: &ArgMatches) -> Format {
     let name = matches.get_one::<String>("format").map_or("table", String::as_str);
     FORMATS.iter().find(|&&(known, _)| known == name).map_or(Format::Table, |&(_, format)| format)

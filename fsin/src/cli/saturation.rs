@@ -32,19 +32,20 @@ const FIGURES: [Figure; 8] = [
 
 /// A tried load and its result.
 struct Tried {
-    /// In the unit of loads of the network, as all loads here.
+    /// Offered load in the unit of the network, as all loads in this file.
     load: f64,
     result: RunResult,
 }
 
 impl Tried {
+    /// The load and its figures, by their names.
     fn row(&self) -> Map<String, Value> {
         let figures = FIGURES.map(|figure| (figure.name().to_owned(), self.result.value(figure)));
         std::iter::once(("load".to_owned(), json!(self.load))).chain(figures).collect()
     }
 }
 
-/// The answer to the first Ctrl-C.
+/// Message at the first Ctrl-C.
 const STOPPING: &str = "stopping: the load that is being tried is given up, those tried before are printed; again to stop at \
                         once, without results";
 
@@ -58,7 +59,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// \[loads\] Number tried by a search.
+    /// Number of loads that a search tries.
     fn loads(self) -> usize {
         2 + (self.most / self.tolerance).log2().ceil().max(0.0) as usize
     }
@@ -105,16 +106,16 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let bounds = Bounds { most, tolerance };
     let stop = interrupt::listen(STOPPING)?;
     if let ([experiment], None) = (&*experiments, folder) {
-        return one(matches, experiment, bounds, stop);
+        return search_one(matches, experiment, bounds, stop);
     }
-    let found = all(matches, &plan, &experiments, bounds, stop)?;
+    let found = search_all(matches, &plan, &experiments, bounds, stop)?;
     if let Some(folder) = folder {
         found.store(folder).map_err(|error| {
             let what = format!("-o {}: cannot keep the results: {error}", folder.display());
             Complaint::new(Exit::Failed, what, "name a folder where you may write")
         })?;
     }
-    tell_all(matches, &found)?;
+    print_all(matches, &found)?;
     let seeds = || found.searches.iter().flat_map(|search| &search.seeds);
     Ok(match () {
         () if seeds().any(|seed| seed.failure.is_some()) => Exit::PointsFailed,
@@ -123,7 +124,7 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
     })
 }
 
-/// Keeps the highest of the given loads, 1 if there is none.
+/// Replaces the given loads by the highest one, or by 1 if there is none.
 fn keep_highest(lists: &mut Lists) -> Result<(), SettingsError> {
     let highest = match lists.remove("load") {
         None => Setting { value: "1".to_owned(), origin: Origin::Default, listed: false, topology: None },
@@ -145,14 +146,16 @@ fn keep_highest(lists: &mut Lists) -> Result<(), SettingsError> {
 
 /// Outcome of the search of one experiment.
 struct Searched {
+    /// The interval that contains the saturation load.
     bracket: Bracket,
-    /// By load.
+    /// The loads that were tried, in ascending order.
     probes: Vec<Tried>,
-    /// Why it was aborted.
+    /// The load at which a run failed, and why; `None` if none failed.
     failure: Option<(f64, String)>,
 }
 
-/// Searches between 0 and the highest load; calls `tried` after each load.
+/// Searches between 0 and the highest load, and calls `tried` after each load. `alone` tells that no other search runs
+/// in this process.
 fn search(
     experiment: &Experiment,
     bounds: Bounds,
@@ -179,8 +182,13 @@ fn search(
     Ok(Searched { bracket, probes, failure })
 }
 
-/// The saturation load of one network with one seed, with every tried load.
-fn one(matches: &ArgMatches, experiment: &Experiment, bounds: Bounds, stop: &AtomicBool) -> Result<Exit, Complaint> {
+/// Finds and prints the saturation load of one network with one seed, with every tried load.
+fn search_one(
+    matches: &ArgMatches,
+    experiment: &Experiment,
+    bounds: Bounds,
+    stop: &AtomicBool,
+) -> Result<Exit, Complaint> {
     let meter = Points::new(matches.get_flag("quiet"), bounds.loads());
     let Searched { bracket, probes, failure } = search(experiment, bounds, (stop, true), || meter.one_more())?;
     drop(meter);
@@ -188,13 +196,13 @@ fn one(matches: &ArgMatches, experiment: &Experiment, bounds: Bounds, stop: &Ato
         let what = format!("at load {load}: {why}");
         return Err(Complaint::new(Exit::Watchdog, what, "run that load alone to see more: fsin run --load"));
     }
-    tell(matches, &bracket, &probes, bounds.most, experiment)?;
+    print_one(matches, &bracket, &probes, bounds.most, experiment)?;
     // A search that was stopped has a load left to try.
     Ok(if bracket.next().is_some() { Exit::Interrupted } else { Exit::Done })
 }
 
-/// The searches of all points of a plan, on several threads, in the order of the plan.
-fn all(
+/// Executes the searches of all points of a plan on several threads. The results are in the order of the plan.
+fn search_all(
     matches: &ArgMatches,
     plan: &Plan,
     experiments: &[Experiment],
@@ -253,8 +261,8 @@ fn peak(probes: &[Tried], figure: Figure) -> Option<f64> {
     probes.iter().filter_map(|probe| probe.result.number(figure)).max_by(f64::total_cmp)
 }
 
-/// Writes the searches of several networks or seeds.
-fn tell_all(matches: &ArgMatches, found: &Saturations) -> Result<(), Complaint> {
+/// Prints the searches of several networks or seeds.
+fn print_all(matches: &ArgMatches, found: &Saturations) -> Result<(), Complaint> {
     let text = match matches.get_one::<String>("format").map_or("table", String::as_str) {
         "csv" => {
             let mut text = Vec::new();
@@ -279,7 +287,7 @@ fn tell_all(matches: &ArgMatches, found: &Saturations) -> Result<(), Complaint> 
     Ok(())
 }
 
-/// A line for each network.
+/// The searches as a table of text, with a line for each network.
 fn table(found: &Saturations) -> String {
     let labels: Vec<String> = found.searches.iter().map(Search::label).collect();
     let wide = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
@@ -306,25 +314,32 @@ fn table(found: &Saturations) -> String {
     text + &format!("{}, each to an interval of {}{confidence}\n", found.load_unit(), found.tolerance)
 }
 
-/// The saturation load of one network with one seed, as JSON.
+/// The saturation load of one network with one seed, as JSON. The names in the output are those of `rename`.
 #[derive(Serialize)]
 struct Found {
+    /// Version of the names and meanings.
     schema: u64,
+    /// True if the search was not interrupted.
     complete: bool,
     #[serde(rename = "saturation_load_phits_per_node_cycle")]
+    /// The saturation load; `None` if it was not found.
     load: Option<f64>,
     #[serde(rename = "carried_load_phits_per_node_cycle")]
+    /// The highest load that was carried.
     carried: f64,
     #[serde(rename = "saturated_load_phits_per_node_cycle")]
+    /// The lowest load that was not carried.
     saturated: Option<f64>,
     #[serde(rename = "peak_accepted_load_phits_per_node_cycle")]
     peak: Option<f64>,
     #[serde(rename = "peak_accepted_load_of_senders_phits_per_node_cycle")]
     peak_of_senders: Option<f64>,
+    /// The figures of each tried load.
     probes: Vec<Map<String, Value>>,
 }
 
-fn tell(
+/// Prints the search of one network with one seed.
+fn print_one(
     matches: &ArgMatches,
     bracket: &Bracket,
     probes: &[Tried],

@@ -1,4 +1,4 @@
-//! The settings of a command line: from the experiment file, the environment and the flags.
+//! The settings of a command, from the experiment file, the environment and the flags.
 
 use clap::ArgMatches;
 use std::path::PathBuf;
@@ -10,11 +10,11 @@ use trgen::catalog::{Allowed, suggestion};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
-/// The settings of a command line: file, then environment, then flags.
+/// Reads the settings of a command. Flags override the environment, and the environment overrides the experiment file.
 pub(crate) fn read(matches: &ArgMatches) -> Result<Settings, SettingsError> {
     let mut settings = Settings::default();
     if let Some(path) = matches.get_one::<PathBuf>("experiment") {
-        // The anchor of an OTF2 archive is unmistakable.
+        // The anchor file of an OTF2 archive can be given instead of an experiment: it names a trace.
         if is_anchor(path) {
             settings.set("trace", path.to_string_lossy(), Origin::Flag)?;
         } else {
@@ -35,7 +35,7 @@ pub(crate) fn given(matches: &ArgMatches, key: &Key) -> Option<(String, Origin)>
         Kind::Switch => matches.get_flag(key.name).then(|| true.to_string()),
         _ => matches.get_one::<String>(key.name).cloned(),
     };
-    // The environment is read here and not by clap, whose errors would name flags that the user did not give.
+    // Clap could read the environment, but its errors would name flags that the user did not give.
     let environment = || std::env::var_os(variable(key.name)).map(|value| value.to_string_lossy().into_owned());
     let flag = flag.map(|value| (value, Origin::Flag));
     flag.or_else(|| environment().map(|value| (value, Origin::Environment)))
@@ -50,7 +50,8 @@ pub(crate) fn one_experiment(settings: Settings) -> Result<Experiment, SettingsE
     })
 }
 
-/// An error of a flag whose word looks like several values, with the syntax for them.
+/// Adds to an error of a flag the syntax for several values, if the word looks like several values. `several` returns
+/// the flags to write, and `say` makes the remedy of them.
 pub(crate) fn with_several(
     SettingsError { error, origin }: SettingsError,
     several: impl Fn(&Key) -> Option<Phrase>,
@@ -59,7 +60,7 @@ pub(crate) fn with_several(
     let Some(flags) = error.setting().and_then(key).and_then(several) else {
         return SettingsError { error, origin };
     };
-    // A list of all names does not help against a list of values.
+    // If the remedy lists all accepted names, it is replaced: it does not help a user who gave a list of values.
     let lists_all = matches!(error.accepted(), Some(Allowed::Names(names)) if names.near.is_empty());
     let remedy = match lists_all {
         true => say(flags),

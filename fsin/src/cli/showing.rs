@@ -17,7 +17,7 @@ use tui::view::PointState;
 use super::looking::{self, spawn};
 use super::{Complaint, Exit};
 
-/// Adds the flag.
+/// Adds the flag of this module to a command.
 pub(super) fn flags(command: Command) -> Command {
     command.arg(
         Arg::new("tui")
@@ -29,7 +29,7 @@ pub(super) fn flags(command: Command) -> Command {
     )
 }
 
-/// A sweep can be shown, and is to be.
+/// The request to show a sweep, which has been checked.
 pub(crate) struct Request(());
 
 /// The request of the command line.
@@ -49,7 +49,7 @@ pub(super) fn request(matches: &ArgMatches, backend: &str) -> Result<Option<Requ
     Ok(Some(Request(())))
 }
 
-/// Where a sweep reports the states of its points.
+/// The dashboard of a sweep, to which the states of its points are reported.
 pub(crate) struct Board(tui::board::Board);
 
 impl Board {
@@ -58,27 +58,27 @@ impl Board {
         self.0.say(line);
     }
 
-    /// The stop rule has left a point out.
+    /// Reports that the stop rule has left a point out.
     pub(crate) fn left_out(&self, index: usize) {
         self.0.became(index, PointState::LeftOut);
     }
 
-    /// A point was interrupted.
+    /// Reports that a point was interrupted, and has to run again.
     pub(crate) fn waits(&self, index: usize) {
         self.0.became(index, PointState::Waiting);
     }
 
-    /// A point has failed.
+    /// Reports that a point has failed.
     pub(crate) fn failed(&self, index: usize, why: &str) {
         self.0.became(index, PointState::Failed(why.to_owned()));
     }
 
-    /// \[s\] A point has its result, after this time.
+    /// Reports the result of a point, which has run for `seconds`.
     pub(crate) fn done(&self, index: usize, result: &RunResult, seconds: f64) {
         self.0.became(index, of_result(result, Some(seconds)));
     }
 
-    /// The watcher of a point that begins; `None` for a point without cycles.
+    /// Reports that a point begins, and returns its watcher; `None` for a point without cycles.
     pub(crate) fn watcher<'a>(
         &self,
         index: usize,
@@ -96,12 +96,15 @@ impl Board {
 
 /// The dashboard of a sweep.
 pub(crate) struct Showing {
+    /// `None` once the sweep has ended.
     board: Option<Board>,
+    /// The thread of the dashboard.
     dashboard: Option<JoinHandle<std::io::Result<Ending>>>,
 }
 
 impl Showing {
-    /// Shows the points of a plan, with the results of earlier runs. `stop` ends the sweep.
+    /// Shows the points of a plan, with the results of earlier runs. `at_once` is the number of points that run at the
+    /// same time. `stop` ends the sweep when it becomes true.
     pub(crate) fn begin(
         _: Request,
         store: &Store,
@@ -128,7 +131,7 @@ impl Showing {
     /// Shows the outcome of the sweep, and waits for the user to leave the dashboard.
     pub(crate) fn end(mut self, plan: &Plan, collected: &Collected) {
         if let Some(board) = &self.board {
-            // Points that ran before the stop rule was decided may lie beyond saturation.
+            // A point that ran before the stop rule applied is shown as left out, if it is not among the results.
             let mut counted = vec![false; plan.points.len()];
             let failed = collected.failed.iter().map(|&(index, _)| index);
             let rows = collected.rows.iter().map(|row| row.index);
@@ -160,7 +163,7 @@ fn states(store: &Store, plan: &Plan, before: &Collected) -> Result<Vec<PointSta
     for &index in &before.missing {
         states[index] = PointState::Waiting;
     }
-    // Points without result are tried again.
+    // A failed point without a result is run again.
     for (index, _) in &before.failed {
         if store.result(&plan.points[*index], plan.has_checksums())?.is_none() {
             states[*index] = PointState::Waiting;

@@ -21,11 +21,12 @@ use tui::view::RunState;
 
 use super::{Complaint, Exit, interrupt, looking, output};
 
-/// Connection timeout.
+/// Longest time to establish a connection.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// \[cells\] Bounds of a picture.
+/// \[cells\] Least and greatest number of columns and of rows of a picture.
 const CELLS: std::ops::RangeInclusive<u16> = 20..=500;
 
+/// The command `fsin top`.
 pub(super) fn command() -> Command {
     Command::new("top")
         .about("Shows a run of another process (its --monitor ADDRESS), or a recording (--record-view FILE)")
@@ -78,6 +79,7 @@ pub(super) fn command() -> Command {
         )
 }
 
+/// The command `fsin record-view`.
 pub(super) fn record_command() -> Command {
     Command::new("record-view")
         .about(
@@ -93,6 +95,7 @@ pub(super) fn record_command() -> Command {
         )
 }
 
+/// `fsin top`: shows a run or a recording, or draws a picture of a recording.
 pub(super) fn top(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let from = matches.get_one::<String>("from").map_or("", String::as_str);
     let kind = fs::metadata(from).ok().map(|data| data.file_type());
@@ -107,7 +110,7 @@ pub(super) fn top(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
         let about = Arc::new(reader.about().clone());
         let recording = Recording::new(reader).map_err(|error| unreadable(from, &error))?;
-        return look(App::new(about, Mode::Replay, looking::theme()), recording, from);
+        return show(App::new(about, Mode::Replay, looking::theme()), recording, from);
     }
     if picture.is_some() {
         let what = format!("--svg draws a recording, and there is no file {from}");
@@ -122,10 +125,11 @@ pub(super) fn top(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let reader = connect(&word)?;
     let about = Arc::new(reader.about().clone());
     let viewer = Viewer::new(reader).map_err(|error| unreadable(from, &error.into()))?;
-    look(App::new(about, Mode::Viewer, looking::theme()), viewer, from)
+    show(App::new(about, Mode::Viewer, looking::theme()), viewer, from)
 }
 
-fn look(app: App, source: impl Source + Send + 'static, from: &str) -> Result<Exit, Complaint> {
+/// Shows `source` on the terminal until the user leaves.
+fn show(app: App, source: impl Source + Send + 'static, from: &str) -> Result<Exit, Complaint> {
     looking::need_terminal("fsin top", looking::ELSEWHERE)?;
     let stop = interrupt::listen(interrupt::OF_NOTHING)?;
     let ending = looking::join(looking::spawn(app, source, stop)?);
@@ -139,8 +143,10 @@ fn look(app: App, source: impl Source + Send + 'static, from: &str) -> Result<Ex
     }
 }
 
+/// A connection to a run.
 type Connection = BufReader<Box<dyn Read + Send>>;
 
+/// Connects to a run at an address.
 fn connect(word: &str) -> Result<Reader<Connection>, Complaint> {
     let address: Address = looking::local_address("fsin top", word)?;
     let connected = || -> io::Result<Box<dyn Read + Send>> {
@@ -156,6 +162,7 @@ fn connect(word: &str) -> Result<Reader<Connection>, Complaint> {
     Reader::new(BufReader::new(stream)).map_err(|error| unreadable(&address.to_string(), &error))
 }
 
+/// The error of a run or a recording that cannot be read.
 fn unreadable(from: &str, error: &StreamError) -> Complaint {
     let remedy = "name a run (its --monitor ADDRESS) or a recording (fsin run --record-view FILE)";
     Complaint::new(Exit::Usage, format!("{from}: {error}"), remedy)
@@ -202,7 +209,7 @@ fn draw(matches: &ArgMatches, mut reader: Reader<impl BufRead>, picture: &Path, 
     Ok(Exit::Done)
 }
 
-/// Records the snapshots of a run.
+/// `fsin record-view`: writes the snapshots of a run into a file.
 pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let from = matches.get_one::<String>("from").map_or("", String::as_str);
     let path = matches.get_one::<PathBuf>("file").cloned().unwrap_or_default();

@@ -18,13 +18,14 @@ use super::{Complaint, Exit};
 /// Output formats.
 pub(crate) const FORMATS: [&str; 4] = ["table", "json", "dot", "svg"];
 
-/// Most nodes of a network that is not vertex-transitive: the survey of so many takes minutes.
-const MAX_NODES_APIECE: usize = 1 << 16;
+/// Largest number of nodes of a network that is not vertex-transitive. Its survey counts from each node, and takes
+/// minutes for so many.
+const MAX_NODES_COUNTED_FROM_EACH: usize = 1 << 16;
 
-/// Most nodes of any network: the survey of so many takes gigabytes of memory.
+/// Largest number of nodes of any network. The survey of so many takes gigabytes of memory.
 const MAX_NODES: usize = 1 << 24;
 
-/// Blocked links that the table names.
+/// Largest number of blocked links that the table names.
 const MAX_BLOCKED: usize = 16;
 
 /// Describes the topology of a specification.
@@ -42,7 +43,7 @@ pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let nodes = topology.nodes();
     let (most, why) = match topology.is_vertex_transitive() {
         true => (MAX_NODES, "to be counted"),
-        false => (MAX_NODES_APIECE, "to be counted from each of them"),
+        false => (MAX_NODES_COUNTED_FROM_EACH, "to be counted from each of them"),
     };
     if nodes > most {
         let what = format!("the {nodes} nodes of {} are too many {why}", topology.spec());
@@ -61,7 +62,7 @@ pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
 /// A topology, the unit of load of its network, and the links that the network blocks, if it ever blocks any.
 type OfNetwork = (Arc<dyn Topology>, &'static str, Option<Vec<Ends>>);
 
-/// The topology as a network model sees it.
+/// The topology of a specification as a network model uses it.
 fn of_network(network: &str, spec: &str, matches: &ArgMatches) -> Result<OfNetwork, Complaint> {
     let mut settings = Settings::default();
     settings.set("network", network, Origin::Flag)?;
@@ -120,7 +121,7 @@ fn table(topology: &dyn Topology, unit: &str, blocked: Option<&[Ends]>) -> Strin
         0 => ("node", "from the lower to the upper half of the numbers"),
         _ => ("switch", "must be cut to part the lower from the upper half of the endpoints"),
     };
-    // An endpoint of a network of switches has one link, which is one of the limiting links.
+    // A bound above 1 exceeds what one injector sends.
     let injectors = match survey.uniform_load_bound {
         Some(bound) if bound > 1.0 && unit == PHITS_PER_NODE_CYCLE => " (each injector sends up to 1: --injectors)",
         _ => "",
@@ -167,7 +168,7 @@ fn dot(topology: &dyn Topology, blocked: &[Ends]) -> String {
         for port in (0..shape.ports()).map(|port| Port(port as u8)) {
             let Some(there) = topology.neighbour(node, port) else { continue };
             let (dimension, positive) = shape.direction(port);
-            // The reverse direction of a link that is written from its other end.
+            // A bidirectional link is written once, from the node at its lower end.
             let back = |port: Port| topology.neighbour(there, port) == Some(node);
             if !positive && back(shape.port(dimension, true)) {
                 continue;
@@ -181,7 +182,7 @@ fn dot(topology: &dyn Topology, blocked: &[Ends]) -> String {
     text
 }
 
-/// A name as written between quotation marks; names from a DOT file are in that form already.
+/// A name as written between quotation marks in DOT. In a name from a DOT file, quotation marks are escaped already.
 fn escaped(name: &str) -> String {
     name.replace("\\\"", "\"").replace('"', "\\\"")
 }
@@ -201,7 +202,8 @@ fn dot_of_switches(network: &Switched, blocked: &[Ends]) -> String {
     }
     for switch in switches() {
         for port in (0..fabric.ports()).map(|port| Port(port as u8)) {
-            // Each link from its lower end; endpoints have lower numbers than switches.
+            // Each link is written from its end with the lower number. Links to endpoints, whose numbers are lower than
+            // those of all switches, are left out.
             if let Some(there) = fabric.neighbour(switch, port).filter(|&there| there > switch) {
                 let delay = Some(fabric.wire(switch, port)).filter(|&cycles| cycles > 0);
                 let broken = is_blocked(blocked, switch, port).then(|| "style=dashed".to_owned());

@@ -11,13 +11,13 @@ use trgen::{Cycle, Message};
 
 use super::{Complaint, Exit, Flags, interrupt, output, settings};
 
-/// \[cycles\] Default length of endless traffic without --cycles.
+/// \[cycles\] Length of endless traffic without `--cycles`.
 const CYCLES: u64 = 1000;
 
 /// Formats of the list of messages.
 pub(crate) const FORMATS: [&str; 2] = ["csv", "jsonl"];
 
-/// Lists every message.
+/// `fsin traffic`: lists every message.
 pub(crate) fn traffic(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let experiment = Experiment::resolve(settings::read(matches)?)?;
     let settings = experiment.settings();
@@ -40,7 +40,7 @@ pub(crate) fn traffic(matches: &ArgMatches) -> Result<Exit, Complaint> {
     document.write(&mut |out| {
         let mut out = BufWriter::new(out);
         let mut written = if csv { writeln!(out, "cycle,source,destination,phits") } else { Ok(()) };
-        let mut see = |cycle: Cycle, message: &Message| {
+        let mut write_message = |cycle: Cycle, message: &Message| {
             if written.is_err() {
                 return;
             }
@@ -52,11 +52,11 @@ pub(crate) fn traffic(matches: &ArgMatches) -> Result<Exit, Complaint> {
                 writeln!(out, r#"{{"cycle":{cycle},"source":{source},"destination":{destination},"phits":{phits}}}"#)
             };
             if written.is_err() {
-                // The reader has gone.
+                // The run ends, because nobody reads the list any more.
                 stop.store(true, Ordering::Relaxed);
             }
         };
-        let mut network = ConstantDelay::new(experiment.geometry().nodes(), 0).observed_by(&mut see);
+        let mut network = ConstantDelay::new(experiment.geometry().nodes(), 0).observed_by(&mut write_message);
         reached = Coupled::new(driver.source(), &mut network, stop).run(limit);
         interrupted = written.is_ok() && stop.load(Ordering::Relaxed);
         written.and_then(|()| out.flush())

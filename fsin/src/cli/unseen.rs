@@ -1,4 +1,5 @@
-//! Runs without the feature `tui`: there is nothing to observe them with. Names as in `looking` and `showing`.
+//! Replaces the modules `looking` and `showing` in a build without the feature `tui`, in which runs cannot be observed.
+//! The names are those of these modules.
 
 use std::sync::atomic::AtomicBool;
 
@@ -10,7 +11,7 @@ use fsin::watch::Watch;
 
 use super::Complaint;
 
-/// The terminal, which nothing takes.
+/// The terminal, which no dashboard takes.
 pub(super) mod terminal {
     pub(crate) const fn restore() {}
 

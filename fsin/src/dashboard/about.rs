@@ -43,7 +43,8 @@ pub fn about(network: &dyn NetworkSpec, load_unit: &str, title: String) -> About
     }
 }
 
-/// An experiment in one line, most important settings first: a narrow terminal shows only its beginning.
+/// An experiment in one line. The most important settings come first, because a narrow terminal shows only the
+/// beginning.
 fn title(experiment: &Experiment) -> String {
     let effective = experiment.effective();
     let word = |name: &str| effective.iter().find(|(key, _)| key.name == name).map_or("", |(_, value)| value.as_str());

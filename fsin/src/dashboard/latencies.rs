@@ -4,12 +4,12 @@ use tui::view::Summary;
 
 use fsin_core::stats::Distribution;
 
-/// The latencies of packets in `now` that are not in `earlier`.
+/// A summary of the latencies that are in `now` and not in `earlier`, of which `now` is a continuation.
 pub(super) fn summary(now: &Distribution, earlier: Option<&Distribution>) -> Summary {
     let values = now.since(earlier);
     let count: u64 = values.iter().map(|(_, count)| count).sum();
     let sum: f64 = values.iter().map(|&(value, count)| value as f64 * count as f64).sum();
-    // The smallest value that at least this share of the packets do not exceed.
+    // The smallest value that at least this share of the packets does not exceed.
     let quantile = |share: f64| {
         let rank = (share * count as f64).ceil().max(1.0) as u64;
         let mut passed = 0;
@@ -30,7 +30,8 @@ pub(super) fn summary(now: &Distribution, earlier: Option<&Distribution>) -> Sum
     }
 }
 
-/// Values in bins: sixteen or more for each doubling.
+/// Puts values and their counts into bins, sixteen for each doubling of the value. A bin is its largest value and its
+/// count.
 fn bins(values: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let mut bins: Vec<(u64, u64)> = Vec::new();
     for &(value, count) in values {

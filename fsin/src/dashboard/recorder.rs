@@ -14,8 +14,11 @@ const PERIOD: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Recorder {
     out: BufWriter<File>,
+    /// \[cycles\] Interval between snapshots; `None` for [`PERIOD`].
     every: Option<u64>,
+    /// When the last snapshot was written.
     kept: Option<Instant>,
+    /// The error that has ended the recording.
     failed: Option<io::Error>,
 }
 
@@ -30,7 +33,7 @@ impl Recorder {
         Ok(Self { out, every: every.map(|every| every.max(1)), kept: None, failed: None })
     }
 
-    /// \[cycles\] From `clock` to the next snapshot with a cycle of its own.
+    /// Number of cycles from `clock` to the next snapshot, if snapshots are taken at fixed cycles.
     pub(super) fn next(&self, clock: u64) -> Option<u64> {
         self.every.filter(|_| self.failed.is_none()).map(|every| every - clock % every)
     }
@@ -44,6 +47,7 @@ impl Recorder {
             }
     }
 
+    /// Writes a snapshot.
     pub(super) fn keep(&mut self, snapshot: &Snapshot) {
         if self.failed.is_none() {
             self.failed = write_snapshot(&mut self.out, snapshot).err();

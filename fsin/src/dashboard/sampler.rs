@@ -13,10 +13,13 @@ use fsin_core::watch::Glimpse;
 /// Takes snapshots; keeps the values of the latest one, to compute rates since then.
 #[derive(Debug)]
 pub struct Sampler {
+    /// When the run began.
     start: Instant,
     /// Time and clock of the latest snapshot.
     latest: Option<(Instant, u64)>,
+    /// The latencies at the latest snapshot.
     latency: Option<Distribution>,
+    /// The occupancy at the latest snapshot; kept for its memory.
     occupancy: Occupancy,
 }
 
@@ -85,6 +88,7 @@ impl Sampler {
     }
 }
 
+/// A task in the form in which viewers show it.
 fn task(task: &trgen::TaskActivity) -> Task {
     let state = match task.state {
         TaskState::Computing => tui::view::TaskState::Computing,
@@ -96,6 +100,7 @@ fn task(task: &trgen::TaskActivity) -> Task {
     Task { node: task.node.0, state, done: task.done, events: task.events, sent_bytes: task.sent_bytes }
 }
 
+/// Jobs in the form in which viewers show them.
 fn jobs(jobs: trgen::JobsActivity) -> Jobs {
     let job = |job: trgen::JobActivity| Job {
         number: u32::try_from(job.number).unwrap_or(u32::MAX),
@@ -111,6 +116,7 @@ fn jobs(jobs: trgen::JobsActivity) -> Jobs {
     }
 }
 
+/// A guest in the form in which viewers show it.
 fn guest(guest: trgen::GuestActivity) -> Guest {
     Guest {
         name: guest.name,

@@ -51,7 +51,8 @@ pub fn of_plan(plan: &Plan, name: &str, at_once: usize) -> Sweep {
     }
 }
 
-/// A point in words, the most distinctive setting first: `load 0.35, seed 1, bubble:smart`.
+/// The name of a point for display, with the most distinctive setting first: `load 0.35, seed 1, bubble:smart`. `along`
+/// is the index of the axis along which curves are drawn.
 fn name_of(plan: &Plan, along: Option<usize>, values: &[String]) -> String {
     let pair = |at: usize| (plan.axes[at].key.clone(), short(&values[at]));
     let seed = plan.axis("seed").filter(|&seed| Some(seed) != along);
@@ -62,7 +63,7 @@ fn name_of(plan: &Plan, along: Option<usize>, values: &[String]) -> String {
     if words.is_empty() { "the experiment".to_owned() } else { words.join(", ") }
 }
 
-/// A number of a range with as many digits as distinguish it from the others; words as they are.
+/// A value for display: a long number is rounded to four decimals, and words are unchanged.
 fn short(value: &str) -> String {
     match value.parse::<f64>() {
         Ok(number) if value.len() > 6 && number.abs() < 1e6 => ((number * 1e4).round() / 1e4).to_string(),
@@ -70,7 +71,7 @@ fn short(value: &str) -> String {
     }
 }
 
-/// The outcome of a point with this result, after this many \[s\] if known.
+/// The outcome of a point that has this result. `seconds` is the wall-clock time of the run, if it is known.
 #[must_use]
 pub fn of_result(result: &RunResult, seconds: Option<f64>) -> PointState {
     if let Some(why) = result.why_failed() {
@@ -78,7 +79,7 @@ pub fn of_result(result: &RunResult, seconds: Option<f64>) -> PointState {
     }
     PointState::Done(Figures {
         saturated: result.is_saturated(),
-        // Like the load on the axis, over the nodes that send.
+        // As for the load on the axis, the mean is over the nodes that send.
         accepted: result.accepted_load_of_senders_phits_per_node_cycle.or(result.accepted_load_phits_per_node_cycle),
         latency: result.latency_mean_cycles,
         completion: result.completion_cycles.map(|cycles| cycles as f64),

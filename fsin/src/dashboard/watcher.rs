@@ -14,13 +14,14 @@ use fsin_core::run::ENDED;
 use fsin_core::watch::{Glimpse, Watch};
 
 /// Approximate interval between two polls.
-const LOOK: Duration = Duration::from_millis(4);
-/// \[cycles\] To the second poll, while the speed is unknown.
+const POLL_INTERVAL: Duration = Duration::from_millis(4);
+/// \[cycles\] Interval between the first two polls, while the speed of the run is unknown.
 const FIRST: u64 = 16;
-/// \[cycles\] Maximum between two polls.
+/// \[cycles\] Longest interval between two polls.
 const LONGEST: u64 = 1 << 30;
-/// A snapshot is taken only after the run has had this many times the time of the last snapshot.
-const SPARING: u32 = 50;
+/// Wall-clock time between two snapshots divided by the time that taking a snapshot costs: the run is slowed down by at
+/// most 2 %.
+const COST_RATIO: u32 = 50;
 /// Interval at which a pause checks whether it should end.
 const PATIENCE: Duration = Duration::from_millis(50);
 
@@ -28,19 +29,22 @@ const PATIENCE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct Watcher<'a> {
     feed: Arc<Feed>,
+    /// Commands of the user.
     commands: Receiver<Command>,
+    /// Ends a pause when it becomes true.
     stop: &'a AtomicBool,
     sampler: Sampler,
     recorder: Option<Recorder>,
-    /// \[cycle\] At which the run pauses.
+    /// The cycle at which the run pauses.
     hold: Option<u64>,
-    /// \[cycles/s\] With the time and cycle at which the limit was set.
+    /// Speed limit \[cycles/s\], and the time and cycle at which it was set.
     limit: Option<(u64, Instant, u64)>,
     /// Time and clock of the last poll.
     last: Option<(Instant, u64)>,
+    /// \[cycles\] Interval to the next poll.
     slice: u64,
     /// Earliest time of the next snapshot.
-    rested: Option<Instant>,
+    next_snapshot: Option<Instant>,
 }
 
 impl<'a> Watcher<'a> {
@@ -58,7 +62,7 @@ impl<'a> Watcher<'a> {
             limit: None,
             last: None,
             slice: FIRST,
-            rested: None,
+            next_snapshot: None,
         }
     }
 
@@ -76,16 +80,17 @@ impl<'a> Watcher<'a> {
         self.recorder.take().map_or(Ok(()), Recorder::close)
     }
 
-    fn obey(&mut self, command: Command, clock: u64) {
+    /// Executes a command in cycle `clock`.
+    fn execute(&mut self, command: Command, clock: u64) {
         match command {
             Command::Pause => self.hold = Some(clock),
             Command::Resume => self.hold = None,
             Command::Step(cycles) => self.hold = Some(clock.saturating_add(cycles)),
             Command::RunTo(cycle) => self.hold = Some(cycle),
             Command::Limit(limit) => self.limit = limit.map(|limit| (limit.max(1), Instant::now(), clock)),
-            // The dashboard shows another run.
+            // This command concerns the dashboard, which shows another run.
             Command::Watch(_) => {}
-            // The stop flag takes care of it.
+            // The dashboard sets the stop flag; here only the pause ends.
             Command::Quit | Command::Leave | Command::Abort => self.hold = None,
         }
     }
@@ -93,14 +98,15 @@ impl<'a> Watcher<'a> {
     /// Waits for a command, at most for `patience`, and executes it.
     fn wait(&mut self, patience: Duration, clock: u64) {
         match self.commands.recv_timeout(patience) {
-            Ok(command) => self.obey(command, clock),
+            Ok(command) => self.execute(command, clock),
             Err(RecvTimeoutError::Timeout) => {}
             // All senders are gone: no command can end the pause.
             Err(RecvTimeoutError::Disconnected) => (self.hold, self.limit) = (None, None),
         }
     }
 
-    fn show(&mut self, glimpse: &Glimpse<'_>, state: RunState) {
+    /// Takes a snapshot, publishes it, and records it if that is due.
+    fn take_snapshot(&mut self, glimpse: &Glimpse<'_>, state: RunState) {
         let before = Instant::now();
         let limit = self.limit.map(|(limit, ..)| limit);
         let snapshot = self.sampler.sample(glimpse, state, limit);
@@ -111,31 +117,33 @@ impl<'a> Watcher<'a> {
         }
         self.feed.publish(snapshot);
         let now = Instant::now();
-        self.rested = Some(now + (now - before) * SPARING);
+        self.next_snapshot = Some(now + (now - before) * COST_RATIO);
     }
 
+    /// True if a snapshot is to be taken in cycle `clock`.
     fn is_wanted(&self, clock: u64, now: Instant) -> bool {
-        let rested = self.rested.is_none_or(|rested| now >= rested);
-        let kept = self.recorder.as_ref().is_some_and(|recorder| match recorder.next(clock) {
+        let may_cost = self.next_snapshot.is_none_or(|next| now >= next);
+        let is_recorded = self.recorder.as_ref().is_some_and(|recorder| match recorder.next(clock) {
             Some(_) => recorder.is_due(clock),
-            None => rested && recorder.is_due(clock),
+            None => may_cost && recorder.is_due(clock),
         });
-        kept || (rested && self.feed.is_wanted())
+        is_recorded || (may_cost && self.feed.is_wanted())
     }
 
+    /// True if the run is to pause in cycle `clock`.
     fn is_held(&self, clock: u64) -> bool {
         self.hold.is_some_and(|hold| clock >= hold) && !self.stop.load(Ordering::Relaxed)
     }
 
-    /// Pauses the run.
+    /// Pauses the run until a command or `stop` ends the pause.
     fn pause(&mut self, glimpse: &Glimpse<'_>) {
         let clock = glimpse.progress.clock.0;
-        self.show(glimpse, RunState::Paused);
+        self.take_snapshot(glimpse, RunState::Paused);
         while self.is_held(clock) {
             let limit = self.limit;
             self.wait(PATIENCE, clock);
             if limit != self.limit {
-                self.show(glimpse, RunState::Paused);
+                self.take_snapshot(glimpse, RunState::Paused);
             }
         }
         self.sampler.resume(clock);
@@ -143,9 +151,9 @@ impl<'a> Watcher<'a> {
             (*since, *from) = (Instant::now(), clock);
         }
         (self.last, self.slice) = (None, FIRST);
-        // The end of a pause is shown at once, a step when it ends.
+        // The end of a pause is shown at once. A step is shown at its end, by the next pause.
         if self.hold.is_none() {
-            self.show(glimpse, RunState::Running);
+            self.take_snapshot(glimpse, RunState::Running);
         }
     }
 
@@ -161,12 +169,12 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// \[cycles\] To the next poll.
+    /// Number of cycles to the next poll.
     fn next(&mut self, clock: u64, now: Instant) -> u64 {
         if let Some((then, before)) = self.last {
             let (cycles, time) = (clock.saturating_sub(before), now.duration_since(then));
-            let reached = cycles as f64 / time.as_secs_f64().max(1e-9) * LOOK.as_secs_f64();
-            // At most twice as long as before: the last interval may have been a quiet one.
+            let reached = cycles as f64 / time.as_secs_f64().max(1e-9) * POLL_INTERVAL.as_secs_f64();
+            // The interval at most doubles, because the run may have been faster than usual in the last one.
             self.slice = (reached as u64).min(self.slice.saturating_mul(2)).clamp(1, LONGEST);
         }
         self.last = Some((Instant::now(), clock));
@@ -181,12 +189,12 @@ impl Watch for Watcher<'_> {
     fn look(&mut self, glimpse: Glimpse<'_>) -> u64 {
         let clock = glimpse.progress.clock.0;
         if glimpse.progress.phase == ENDED {
-            self.show(&glimpse, RunState::Ended);
+            self.take_snapshot(&glimpse, RunState::Ended);
             return LONGEST;
         }
         loop {
             match self.commands.try_recv() {
-                Ok(command) => self.obey(command, clock),
+                Ok(command) => self.execute(command, clock),
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Disconnected) => {
                     (self.hold, self.limit) = (None, None);
@@ -199,7 +207,7 @@ impl Watch for Watcher<'_> {
         if self.is_held(clock) {
             self.pause(&glimpse);
         } else if self.is_wanted(clock, now) {
-            self.show(&glimpse, RunState::Running);
+            self.take_snapshot(&glimpse, RunState::Running);
         }
         self.next(clock, now)
     }

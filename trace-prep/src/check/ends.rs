@@ -12,9 +12,9 @@ use trgen::trace::replay::wanted;
 /// Counts of sends and receives.
 #[derive(Default)]
 pub(super) struct Ends {
-    /// By sender, receiver and tag: sends less receives without wildcards.
+    /// By sender, receiver and tag: the number of sends less the number of receives without wildcards.
     balance: HashMap<(TaskId, TaskId, Tag), i64>,
-    /// By receiver, source and tag: receives with a wildcard.
+    /// By receiver, source and tag: the number of receives with a wildcard.
     wild: HashMap<(TaskId, Option<TaskId>, TagFilter), u64>,
 }
 
@@ -42,10 +42,12 @@ impl Ends {
         }
     }
 
+    /// Counts a send.
     fn send(&mut self, from: TaskId, to: TaskId, tag: Tag) {
         *self.balance.entry((from, to, tag)).or_default() += 1;
     }
 
+    /// Counts a receive; `from` is `None` for any source.
     fn receive(&mut self, task: TaskId, from: Option<TaskId>, tag: TagFilter) {
         match (from, tag) {
             (Some(from), TagFilter::Exactly(tag)) => *self.balance.entry((from, task, tag)).or_default() -= 1,
@@ -54,18 +56,18 @@ impl Ends {
     }
 
     /// The number of sends and receives without a counterpart, and descriptions of the first `shown`.
-    pub(super) fn alone(self, shown: usize) -> (u64, Vec<String>) {
+    pub(super) fn unmatched(self, shown: usize) -> (u64, Vec<String>) {
         // By receiver: sender, tag, count.
         let mut sends: BTreeMap<TaskId, Vec<(TaskId, Tag, u64)>> = BTreeMap::new();
         // By task: description, count.
-        let mut alone: Vec<(TaskId, String, u64)> = Vec::new();
+        let mut unmatched: Vec<(TaskId, String, u64)> = Vec::new();
         for ((from, to, tag), balance) in self.balance {
             let count = balance.unsigned_abs();
             if balance > 0 {
                 sends.entry(to).or_default().push((from, tag, count));
             } else if balance < 0 {
                 let receive = Receive { from: Some(from), tag: TagFilter::Exactly(tag), bytes: 0 };
-                alone.push((to, format!("nobody sends a message {}", wanted(&receive)), count));
+                unmatched.push((to, format!("nobody sends a message {}", wanted(&receive)), count));
             }
         }
         sends.values_mut().for_each(|sends| sends.sort_unstable());
@@ -75,29 +77,29 @@ impl Ends {
             (*task, from.is_none(), matches!(tag, TagFilter::AnyIn(_)), *from, tag.context())
         });
         for ((task, from, tag), mut count) in wild {
-            let fits = |sender: TaskId, sent: Tag| from.is_none_or(|from| from == sender) && tag.accepts(sent);
+            let accepts = |sender: TaskId, sent: Tag| from.is_none_or(|from| from == sender) && tag.accepts(sent);
             for (sender, sent, left) in sends.get_mut(&task).into_iter().flatten() {
-                if fits(*sender, *sent) {
+                if accepts(*sender, *sent) {
                     let served = count.min(*left);
                     (count, *left) = (count - served, *left - served);
                 }
             }
             if count > 0 {
                 let receive = Receive { from, tag, bytes: 0 };
-                alone.push((task, format!("nobody sends a message {}", wanted(&receive)), count));
+                unmatched.push((task, format!("nobody sends a message {}", wanted(&receive)), count));
             }
         }
         for (to, sends) in sends {
             for (from, tag, count) in sends.into_iter().filter(|&(.., count)| count > 0) {
                 let message = Receive { from: Some(from), tag: TagFilter::Exactly(tag), bytes: 0 };
-                alone.push((to, format!("no receive for a message {}", wanted(&message)), count));
+                unmatched.push((to, format!("no receive for a message {}", wanted(&message)), count));
             }
         }
-        alone.sort_unstable();
-        let words = |(task, what, count): &(TaskId, String, u64)| {
+        unmatched.sort_unstable();
+        let describe = |(task, what, count): &(TaskId, String, u64)| {
             let times = if *count > 1 { format!(" ({count} times)") } else { String::new() };
             format!("task {task}: {what}{times}")
         };
-        (alone.iter().map(|(.., count)| count).sum(), alone.iter().take(shown).map(words).collect())
+        (unmatched.iter().map(|(.., count)| count).sum(), unmatched.iter().take(shown).map(describe).collect())
     }
 }

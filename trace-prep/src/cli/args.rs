@@ -9,10 +9,11 @@ use trgen::trace::formats::FORMATS;
 
 use super::{Complaint, Exit};
 
+/// The last paragraph of every help text: the exit statuses.
 const EXIT: &str = "Exit status: 0 done, 1 failed while working, 2 the command line or an input cannot be used, 3 the \
                     trace deadlocks, 130 a recording was interrupted.";
 
-/// A remark in the help of `record`.
+/// A paragraph in the help of `record`: the calls that it does not support.
 const NOT_RECORDED: &str = "Programs in C, C++ and Fortran (mpif.h, mpi, mpi_f08) are recorded. Not supported: non-blocking, \
                             persistent and neighbourhood collectives, matched probes (MPI_Mprobe), one-sided communication \
                             (windows synchronised by fence, post, start or lock), calls with MPI_Count counts (MPI_Send_c), \
@@ -64,11 +65,11 @@ fn examples(name: &str) -> &'static [&'static str] {
 
 /// Gives a command and its subcommands their common parts: a short help of one screen, and examples and exit status in
 /// the long one.
-fn complete(command: Command) -> Command {
+fn with_common_help(command: Command) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     names.into_iter().fold(command, |command, name| {
         command.mut_subcommand(&name, |sub| {
-            let sub = complete(sub).mut_args(|arg| {
+            let sub = with_common_help(sub).mut_args(|arg| {
                 let is_rare = RARE.contains(&arg.get_id().as_str());
                 arg.hide_short_help(is_rare)
             });
@@ -82,9 +83,10 @@ fn complete(command: Command) -> Command {
 
 /// The whole command line.
 pub(super) fn command() -> Command {
-    complete(commands())
+    with_common_help(commands())
 }
 
+/// All commands with their arguments, without the common parts of their help.
 fn commands() -> Command {
     Command::new("trace-prep")
         .version(crate_version!())
@@ -109,7 +111,7 @@ fn commands() -> Command {
                     .long("to")
                     .value_name("FORMAT")
                     .required(true)
-                    .value_parser(target)
+                    .value_parser(parse_target)
                     .help("Format to write: trg, fsin-trc, simgrid-ti, goal, goal-bin; simgrid-ti makes a folder of an index and a file per rank"),
             ),
         )
@@ -267,10 +269,12 @@ fn printed() -> Arg {
     path("output", "FILE").short('o').long("output").help("Write to this new file [stdout]")
 }
 
+/// An argument that is a path; `value` is its placeholder in the help.
 fn path(name: &'static str, value: &'static str) -> Arg {
     Arg::new(name).value_name(value).value_parser(value_parser!(PathBuf))
 }
 
+/// The required flag `-o` of a command that writes a trace.
 fn output(value: &'static str) -> Arg {
     path("output", value)
         .short('o')
@@ -279,26 +283,28 @@ fn output(value: &'static str) -> Arg {
         .help("Output path, which must not exist yet; nothing is left if the command fails")
 }
 
+/// The flag `-q`.
 fn quiet() -> Arg {
     Arg::new("quiet").short('q').long("quiet").action(ArgAction::SetTrue).help("No progress, notes or warnings")
 }
 
+/// A flag whose value is a factor.
 fn factor(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).value_name("X").allow_negative_numbers(true).value_parser(number).help(help)
+    Arg::new(name).long(name).value_name("X").allow_negative_numbers(true).value_parser(parse_factor).help(help)
 }
 
-/// A factor; a percentage is rejected with the equivalent factor.
-fn number(word: &str) -> Result<f64, String> {
-    let meant = word.strip_suffix('%').and_then(|share| share.trim().parse::<f64>().ok());
-    match (word.parse::<f64>(), meant) {
+/// Parses a factor; the error for a percentage names the equivalent factor.
+fn parse_factor(word: &str) -> Result<f64, String> {
+    let percent = word.strip_suffix('%').and_then(|share| share.trim().parse::<f64>().ok());
+    match (word.parse::<f64>(), percent) {
         (Ok(factor), _) => Ok(factor),
         (_, Some(percent)) => Err(format!("it is a factor: write {}", percent / 100.0)),
         _ => Err("it is a factor: write 0.5 for half, 2 for twice as much".to_owned()),
     }
 }
 
-/// The name of an output format.
-fn target(word: &str) -> Result<String, String> {
+/// Parses the name of an output format.
+fn parse_target(word: &str) -> Result<String, String> {
     if TARGETS.contains(&word) {
         return Ok(word.to_owned());
     }
@@ -307,6 +313,7 @@ fn target(word: &str) -> Result<String, String> {
     Err(part.map_or_else(|| suggestion(word, &TARGETS).to_string(), |target| format!("did you mean `{target}`?")))
 }
 
+/// Adds the argument and the options of a command that reads one trace.
 fn reading(command: Command) -> Command {
     options(command).arg(
         path("input", "IN")
@@ -315,7 +322,7 @@ fn reading(command: Command) -> Command {
     )
 }
 
-/// Options of every command that reads a trace.
+/// Adds the options of every command that reads a trace.
 fn options(command: Command) -> Command {
     let formats: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     command
@@ -365,16 +372,17 @@ fn options(command: Command) -> Command {
         .arg(quiet())
 }
 
+/// The command `generate completions`.
 pub(super) fn completions(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if let Some(shell) = matches.get_one::<clap_complete::Shell>("shell") {
         let mut text = Vec::new();
         clap_complete::generate(*shell, &mut command(), "trace-prep", &mut text);
-        super::deliver(matches, &String::from_utf8_lossy(&text))?;
+        super::write_document(matches, &String::from_utf8_lossy(&text))?;
     }
     Ok(Exit::Done)
 }
 
-/// The man page: the command, then each of its commands.
+/// The command `generate man`: one page with a section for every top-level command.
 pub(super) fn man(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut text = Vec::new();
     let mut command = command();
@@ -386,11 +394,11 @@ pub(super) fn man(matches: &ArgMatches) -> Result<Exit, Complaint> {
         man.render_description_section(&mut text)?;
         man.render_options_section(&mut text)?;
     }
-    super::deliver(matches, &String::from_utf8_lossy(&text))?;
+    super::write_document(matches, &String::from_utf8_lossy(&text))?;
     Ok(Exit::Done)
 }
 
-/// The page of the book: the help of every top-level command.
+/// The command `generate reference`: a Markdown page with the help of every top-level command.
 pub(super) fn reference(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut text =
         "<!-- Made by `trace-prep generate reference`; do not edit. -->\n\n# Commands of trace-prep\n\nThe output of \
@@ -443,7 +451,7 @@ mod tests {
             let has = |short: char, long: &str| {
                 command.get_arguments().any(|arg| arg.get_short() == Some(short) && arg.get_long() == Some(long))
             };
-            // Without explicit options they add nothing.
+            // The three commands that print a fixed text have no -q.
             assert!(
                 has('q', "quiet") || ["completions", "man", "reference"].contains(&name.as_str()),
                 "{name} has no -q"

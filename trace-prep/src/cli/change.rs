@@ -13,10 +13,10 @@ use trgen::trace::goal::patterns;
 use trgen::trace::kernels;
 use trgen::trace::program::Program;
 
-use super::input::{self, Loaded, load_silently, tell_remarks};
+use super::input::{self, Loaded, load_silently, report_remarks};
 use super::meter::Meter;
 use super::store::{header, history, programs_header, store_graph, store_program};
-use super::{Complaint, Exit, print};
+use super::{Complaint, Exit, write_stdout};
 
 /// Reads programs, changes them and writes them. `how` is the command with its flags, which the new trace appends to
 /// its history. `change` returns remarks on the change.
@@ -27,11 +27,11 @@ fn change(
     change: impl FnOnce(&mut Trace) -> Result<Vec<String>, Complaint>,
 ) -> Result<Exit, Complaint> {
     let path = input::output(matches, "output")?;
-    let loaded = load_silently(&input::file(matches, "input")?, matches)?;
+    let loaded = load_silently(&input::path_argument(matches, "input")?, matches)?;
     change_loaded(&path, loaded, command, how, change)
 }
 
-/// The same for a trace that has been read, written to `path`.
+/// Changes a trace that has been read, as `change` does, and writes it to `path`.
 fn change_loaded(
     path: &Path,
     loaded: Loaded,
@@ -45,8 +45,8 @@ fn change_loaded(
     let history = history(trace.format, &mut trace.notes);
     let remarks = change(&mut trace)?;
     if !quiet {
-        tell_remarks(&notes, &warnings);
-        tell_remarks(&remarks, &[]);
+        report_remarks(&notes, &warnings);
+        report_remarks(&remarks, &[]);
     }
     trace.notes.extend(remarks);
     let origin = format!("{history}, then {command} {how}");
@@ -68,10 +68,10 @@ pub(super) fn scale(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return Err(Complaint::new(Exit::Usage, what, "scale computing of some tasks, or bytes of all"));
     }
     let path = input::output(matches, "output")?;
-    let loaded = load_silently(&input::file(matches, "input")?, matches)?;
+    let loaded = load_silently(&input::path_argument(matches, "input")?, matches)?;
     if let Application::Graphs(GraphTrace { mut graph, format, mut notes }) = loaded.application {
         if !loaded.quiet {
-            tell_remarks(&notes, &[]);
+            report_remarks(&notes, &[]);
         }
         transform::scale_graph(&mut graph, factor("compute"), factor("bytes"), tasks)?;
         let history = history(format, &mut notes);
@@ -156,7 +156,7 @@ pub(super) fn slice(matches: &ArgMatches) -> Result<Exit, Complaint> {
             }
             part
         };
-        // Calls are counted over all tasks.
+        // First, while the program still has all tasks: calls are counted over all of them.
         if let Some(Between { after, before }) = between {
             program = cut(transform::between(program, after, before)?, "between", "whose other end is outside");
         }
@@ -173,7 +173,7 @@ pub(super) fn slice(matches: &ArgMatches) -> Result<Exit, Complaint> {
     })
 }
 
-/// Describes the messages that a slice omits.
+/// Describes the messages that a slice omits; `outside` says why.
 fn left_out(left: &Left, outside: &str) -> String {
     let count = |messages: u64, bytes: u64, how: &str| {
         let (word, unit) = (plural(messages as usize, "message", "messages"), plural(bytes as usize, "byte", "bytes"));
@@ -201,13 +201,14 @@ pub(super) fn merge(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let origin = format!("merged from {} {}", programs.len(), plural(programs.len(), "trace", "traces"));
     let merged = transform::merge(programs)?;
     if !input::quiet(matches) {
-        remarks.iter().for_each(|(notes, warnings)| tell_remarks(notes, warnings));
+        remarks.iter().for_each(|(notes, warnings)| report_remarks(notes, warnings));
     }
     let header = programs_header(merged.tasks.len(), &origin, Vec::new(), notes);
     store_program(&path, &header, &merged, input::quiet(matches))?;
     Ok(Exit::Done)
 }
 
+/// The command `remap`.
 pub(super) fn remap(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let spec = matches.get_one::<String>("permutation").cloned().unwrap_or_default();
     change(matches, "remap", &given_flags(matches, &["permutation"]), |trace| {
@@ -217,6 +218,7 @@ pub(super) fn remap(matches: &ArgMatches) -> Result<Exit, Complaint> {
     })
 }
 
+/// The command `generate` without a subcommand: writes a kernel or a graph pattern, or lists them.
 pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if matches.get_flag("list") {
         return list();
@@ -231,7 +233,7 @@ pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let name = spec.split([':', '(']).next().unwrap_or_default().trim();
     let is_kernel = family != Some("pattern") && kernels::components().any(|component| component.name == name);
     let is_pattern = family != Some("kernel") && patterns::components().any(|component| component.name == name);
-    // If a kernel and a pattern share a name, the first parameter decides, if present.
+    // If a kernel and a pattern share a name, `tasks` chooses the kernel and `ranks` the pattern.
     if is_kernel && is_pattern && !spec.contains("ranks") && !spec.contains("tasks") {
         let what = format!("`{name}` is a kernel and a graph pattern");
         return Err(Complaint::new(Exit::Usage, what, format!("write kernel/{spec} or pattern/{spec}")));
@@ -250,8 +252,9 @@ pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return Err(Complaint::new(Exit::Usage, format!("no kernel or graph pattern is called `{name}`"), remedy));
     }
     let program = kernels::parse(spec, 16, None)?;
-    let often = if repeat == 1 { String::new() } else { format!(" --repeat {repeat}") };
-    let header = programs_header(program.tasks.len(), &format!("generated as {spec}{often}"), Vec::new(), Vec::new());
+    let repeat_flag = if repeat == 1 { String::new() } else { format!(" --repeat {repeat}") };
+    let header =
+        programs_header(program.tasks.len(), &format!("generated as {spec}{repeat_flag}"), Vec::new(), Vec::new());
     let meter = Meter::new(matches.get_flag("quiet"), &format!("writing {}", path.display()));
     output::file(&path, |out| {
         let mut writer = Writer::new(out, &header)?;
@@ -262,7 +265,7 @@ pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
                     writer.event(task, event)?;
                 }
                 events += steps.len() as u64;
-                meter.at(events);
+                meter.set_events(events);
             }
         }
         writer.finish()?;
@@ -271,6 +274,7 @@ pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
+/// Prints the names and definitions of kernels and graph patterns.
 fn list() -> Result<Exit, Complaint> {
     let mut text = String::new();
     let mut add = |title: &str, components: &mut dyn Iterator<Item = &'static Component>| {
@@ -281,6 +285,6 @@ fn list() -> Result<Exit, Complaint> {
     };
     add("kernels (programs)", &mut kernels::components());
     add("patterns (graphs)", &mut patterns::components());
-    print(&text)?;
+    write_stdout(&text)?;
     Ok(Exit::Done)
 }

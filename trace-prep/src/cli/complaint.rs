@@ -17,8 +17,11 @@ use super::Exit;
 /// An error for the user.
 #[derive(Debug)]
 pub(crate) struct Complaint {
+    /// What is wrong.
     pub(super) what: String,
+    /// What the user can do.
     remedy: String,
+    /// Exit status of the command.
     pub(super) exit: Exit,
 }
 
@@ -28,7 +31,7 @@ impl Complaint {
     }
 }
 
-/// Settings as the command line has them: `--from goal`.
+/// Writes settings as flags of the command line: `--from goal`.
 struct Flags;
 
 impl Notation for Flags {

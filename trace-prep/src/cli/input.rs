@@ -9,19 +9,23 @@ use trgen::trace::formats::{Application, ComputeUnit, ReadOptions, Trace, unused
 use trgen::trace::goal::Graph;
 
 use super::meter::Meter;
-use super::{Complaint, Exit, tell};
+use super::{Complaint, Exit, write_stderr};
 
-/// A trace with its reader's remarks.
+/// A trace that a command has read.
 #[derive(Debug)]
 pub(super) struct Loaded {
+    /// The trace, with the remarks of its reader.
     pub(super) application: Application,
+    /// True if the user wants no progress, notes or warnings.
     pub(super) quiet: bool,
 }
 
+/// True if the flag `-q` is given.
 pub(super) fn quiet(matches: &ArgMatches) -> bool {
     matches.get_flag("quiet")
 }
 
+/// The options of trace readers that the flags give.
 pub(super) fn read_options(matches: &ArgMatches) -> Result<ReadOptions, Complaint> {
     let word = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let compute_unit = match word("trace-unit") {
@@ -40,14 +44,15 @@ pub(super) fn read_options(matches: &ArgMatches) -> Result<ReadOptions, Complain
     })
 }
 
-pub(super) fn file(matches: &ArgMatches, name: &str) -> Result<PathBuf, Complaint> {
+/// The path in the required argument `name`.
+pub(super) fn path_argument(matches: &ArgMatches, name: &str) -> Result<PathBuf, Complaint> {
     let missing = || Complaint::new(Exit::Usage, format!("no {name} given"), "see --help");
     matches.get_one::<PathBuf>(name).cloned().ok_or_else(missing)
 }
 
 /// The output path in the argument `name`, checked before any work for whether it can be written.
 pub(super) fn output(matches: &ArgMatches, name: &str) -> Result<PathBuf, Complaint> {
-    let path = file(matches, name)?;
+    let path = path_argument(matches, name)?;
     let flag = if name == "output" { "-o".to_owned() } else { format!("--{name}") };
     output::check(&path).map_err(|error| Complaint::new(Exit::Usage, format!("{flag} {error}"), error.remedy()))?;
     Ok(path)
@@ -55,18 +60,18 @@ pub(super) fn output(matches: &ArgMatches, name: &str) -> Result<PathBuf, Compla
 
 /// Reads the trace given by the argument `input`, and reports the reader's remarks.
 pub(super) fn load(matches: &ArgMatches) -> Result<Loaded, Complaint> {
-    let loaded = load_silently(&file(matches, "input")?, matches)?;
+    let loaded = load_silently(&path_argument(matches, "input")?, matches)?;
     if !loaded.quiet {
         let (notes, warnings) = loaded.remarks();
-        tell_remarks(notes, warnings);
+        report_remarks(notes, warnings);
     }
     Ok(loaded)
 }
 
-/// Reports a reader's remarks.
-pub(super) fn tell_remarks(notes: &[String], warnings: &[String]) {
-    notes.iter().for_each(|note| tell(&format!("note: {note}")));
-    warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
+/// Prints the remarks of a reader on stderr.
+pub(super) fn report_remarks(notes: &[String], warnings: &[String]) {
+    notes.iter().for_each(|note| write_stderr(&format!("note: {note}")));
+    warnings.iter().for_each(|warning| write_stderr(&format!("warning: {warning}")));
 }
 
 /// Reads a trace without reporting the remarks, which the caller reports once the command is known to be possible.
@@ -86,17 +91,18 @@ pub(super) fn load_silently(path: &Path, matches: &ArgMatches) -> Result<Loaded,
         Application::Graphs(trace) => trace.format,
     };
     let is_flag = |key: &str| matches.try_contains_id(key).is_ok() && matches.value_source(key) == Some(CommandLine);
-    // Output in operations needs a speed for computing, whatever the input format.
+    // The format simgrid-ti counts operations, so that writing it needs a flop rate, whatever the input format.
     let to = matches.try_get_one::<String>("to").ok().flatten();
     let is_used = |key: &str| key == "flop-rate" && to.is_some_and(|to| to == "simgrid-ti");
-    if let Some((key, of)) = unused_options(format).find(|(key, _)| is_flag(key) && !is_used(key)) {
-        let what = format!("{}: --{key} says how {of} is read, and this is {format}", path.display());
+    if let Some((key, readable)) = unused_options(format).find(|(key, _)| is_flag(key) && !is_used(key)) {
+        let what = format!("{}: --{key} says how {readable} is read, and this is {format}", path.display());
         return Err(Complaint::new(Exit::Usage, what, "leave it out"));
     }
     Ok(Loaded { application, quiet })
 }
 
 impl Loaded {
+    /// The notes and the warnings of the reader.
     fn remarks(&self) -> (&[String], &[String]) {
         match &self.application {
             Application::Programs(trace) => (&trace.notes, &trace.warnings),

@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 pub(super) struct Meter(Option<ProgressBar>);
 
 impl Meter {
+    /// A progress line that begins with `what`; none if `quiet`, or if stderr is not a terminal.
     pub(super) fn new(quiet: bool, what: &str) -> Self {
         let bar = (!quiet && io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::new_spinner();
@@ -24,7 +25,7 @@ impl Meter {
     }
 
     /// Sets the number of events processed.
-    pub(super) fn at(&self, events: u64) {
+    pub(super) fn set_events(&self, events: u64) {
         if let Some(bar) = &self.0 {
             bar.set_position(events);
         }

@@ -10,8 +10,8 @@ use trace_prep::output;
 mod args;
 mod change;
 mod complaint;
+mod describe;
 mod input;
-mod look;
 mod meter;
 mod record;
 mod store;
@@ -31,7 +31,7 @@ pub(crate) enum Exit {
 
 /// Prints an error to stderr, in the form used by clap and `fsin`. Lines are not wrapped: the terminal does so, and
 /// scripts search them.
-fn show(complaint: &Complaint) {
+fn print_error(complaint: &Complaint) {
     let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::none() };
     theme.characters.error = "error:".to_owned();
@@ -40,16 +40,16 @@ fn show(complaint: &Complaint) {
     if handler.render_report(&mut text, complaint).is_err() {
         text = format!("error: {complaint}");
     }
-    tell(text.trim());
+    write_stderr(text.trim());
 }
 
 /// Writes a line for the user to stderr. A closed stderr is not an error.
-pub(crate) fn tell(line: &str) {
+pub(crate) fn write_stderr(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Writes results to stdout. A reader that has gone is not an error.
-pub(crate) fn print(text: &str) -> Result<(), Complaint> {
+pub(crate) fn write_stdout(text: &str) -> Result<(), Complaint> {
     match io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
@@ -57,23 +57,24 @@ pub(crate) fn print(text: &str) -> Result<(), Complaint> {
 }
 
 /// Writes a document to the new file given by `--output`, or to stdout.
-pub(crate) fn deliver(matches: &ArgMatches, text: &str) -> Result<(), Complaint> {
+pub(crate) fn write_document(matches: &ArgMatches, text: &str) -> Result<(), Complaint> {
     if !matches.contains_id("output") {
-        return print(text);
+        return write_stdout(text);
     }
     output::file(&input::output(matches, "output")?, |out| Ok(out.write_all(text.as_bytes())?))?;
     Ok(())
 }
 
+/// Runs the command of the user; returns its exit code.
 pub(crate) fn main() -> ExitCode {
     let matches = args::command().get_matches();
     let result = match matches.subcommand() {
         Some(("import", matches)) => store::import(matches),
         Some(("expand", matches)) => store::expand(matches),
         Some(("export", matches)) => store::export(matches),
-        Some(("check", matches)) => look::check(matches),
-        Some(("info", matches)) => look::info(matches),
-        Some(("matrix", matches)) => look::matrix(matches),
+        Some(("check", matches)) => describe::check(matches),
+        Some(("info", matches)) => describe::info(matches),
+        Some(("matrix", matches)) => describe::matrix(matches),
         Some(("scale", matches)) => change::scale(matches),
         Some(("slice", matches)) => change::slice(matches),
         Some(("merge", matches)) => change::merge(matches),
@@ -89,7 +90,7 @@ pub(crate) fn main() -> ExitCode {
         _ => Ok(Exit::Usage),
     };
     let exit = result.unwrap_or_else(|complaint| {
-        show(&complaint);
+        print_error(&complaint);
         complaint.exit
     });
     ExitCode::from(exit as u8)

@@ -9,9 +9,9 @@ use trace_prep::record::{RecordError, record as run};
 use trgen::trace::formats::{self, ReadOptions};
 
 use super::store::{header, store_program};
-use super::{Complaint, Exit, input, tell};
+use super::{Complaint, Exit, input, write_stderr};
 
-/// True once the user has asked to stop.
+/// True after the first interrupt (Ctrl-C).
 static STOP: AtomicBool = AtomicBool::new(false);
 
 impl From<RecordError> for Complaint {
@@ -21,25 +21,26 @@ impl From<RecordError> for Complaint {
     }
 }
 
+/// The command `record`.
 pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let output = input::output(matches, "output")?;
     let quiet = input::quiet(matches);
     let command: Vec<OsString> = matches.get_many("command").into_iter().flatten().cloned().collect();
     let compiler = matches.get_one::<String>("mpicc").map_or("mpicc", String::as_str);
-    let keep = matches.get_one::<PathBuf>("logs");
+    let kept_logs = matches.get_one::<PathBuf>("logs");
     let temporary = std::env::temp_dir().join(format!("trace-prep-record-{}", std::process::id()));
-    let folder = keep.unwrap_or(&temporary);
+    let folder = kept_logs.unwrap_or(&temporary);
     std::fs::create_dir(folder).map_err(|error| {
         let what = format!("{}: cannot create the folder for logs: {error}", folder.display());
         Complaint::new(Exit::Usage, what, "name a folder that does not exist yet, with --logs")
     })?;
-    listen(folder)?;
+    handle_interrupts(folder)?;
     let recorded = run(folder, compiler, &command);
     let recorded_something = recorded.is_ok();
     let stopped = STOP.load(Ordering::Relaxed);
     let done = match recorded {
         Err(_) if stopped => {
-            tell("interrupted before any rank recorded anything");
+            write_stderr("interrupted before any rank recorded anything");
             Ok(Exit::Interrupted)
         }
         Err(error) => Err(error.into()),
@@ -52,7 +53,9 @@ pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
             if let Some(how) = &how
                 && !quiet
             {
-                tell(&format!("warning: the program {how}; what its ranks recorded until then is kept, {LOST}"));
+                write_stderr(&format!(
+                    "warning: the program {how}; what its ranks recorded until then is kept, {LOST}"
+                ));
             }
             keep_recorded(folder, &output, how, quiet).map(|()| match status.success() {
                 _ if stopped => Exit::Interrupted,
@@ -62,12 +65,12 @@ pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
     };
     if stopped && done.is_ok() && recorded_something {
-        tell(&format!("{} is not complete: it ends where the program was interrupted", output.display()));
+        write_stderr(&format!("{} is not complete: it ends where the program was interrupted", output.display()));
     }
-    if keep.is_some() || (done.is_err() && recorded_something) {
+    if kept_logs.is_some() || (done.is_err() && recorded_something) {
         // A recording may have taken days, and must not be lost because the disk is full.
         if done.is_err() || stopped {
-            tell(&format!("the logs of the ranks are in {}{}", folder.display(), incomplete(stopped)));
+            write_stderr(&format!("the logs of the ranks are in {}{}", folder.display(), incomplete_suffix(stopped)));
         }
     } else {
         let _ = std::fs::remove_dir_all(folder);
@@ -78,19 +81,21 @@ pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
 /// The possible losses of a recording whose program did not end normally.
 const LOST: &str = "but for the last calls of a rank that was killed (SIGKILL): up to 4 KiB of its log";
 
-const fn incomplete(stopped: bool) -> &'static str {
+/// The end of a message about logs.
+const fn incomplete_suffix(stopped: bool) -> &'static str {
     if stopped { ", not complete" } else { "" }
 }
 
-/// On an interrupt, which also reaches the program, waits for the program; a second one ends at once.
-fn listen(folder: &Path) -> Result<(), Complaint> {
+/// Installs the handler of Ctrl-C. The first interrupt, which also reaches the recorded program, sets [`STOP`]; the
+/// second one ends this process at once.
+fn handle_interrupts(folder: &Path) -> Result<(), Complaint> {
     let folder = folder.to_owned();
     ctrlc::set_handler(move || {
         if STOP.swap(true, Ordering::Relaxed) {
-            tell(&format!("ended; the logs of the ranks are in {}, not complete", folder.display()));
+            write_stderr(&format!("ended; the logs of the ranks are in {}, not complete", folder.display()));
             std::process::exit(Exit::Interrupted as i32);
         }
-        tell("interrupted: waiting for the program to end; press Ctrl-C again to end at once (the logs stay, not complete)");
+        write_stderr("interrupted: waiting for the program to end; press Ctrl-C again to end at once (the logs stay, not complete)");
     })
     .map_err(|error| {
         Complaint::new(Exit::Failed, format!("cannot listen for Ctrl-C: {error}"), "run it from an ordinary shell")
@@ -102,8 +107,8 @@ fn listen(folder: &Path) -> Result<(), Complaint> {
 fn keep_recorded(folder: &Path, output: &Path, ended: Option<String>, quiet: bool) -> Result<(), Complaint> {
     let mut trace = formats::read(folder, &ReadOptions::default())?;
     if !quiet {
-        trace.notes.iter().for_each(|note| tell(&format!("note: {note}")));
-        trace.warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
+        trace.notes.iter().for_each(|note| write_stderr(&format!("note: {note}")));
+        trace.warnings.iter().for_each(|warning| write_stderr(&format!("warning: {warning}")));
     }
     trace.warnings.extend(ended.map(|how| format!("not complete: the recorded program {how}")));
     store_program(output, &header(&trace, "recorded"), &trace.program, quiet)

@@ -15,18 +15,20 @@ use trgen::trace::program::{Event, Program, Totals};
 
 use super::input::{self, Loaded, load};
 use super::meter::Meter;
-use super::{Complaint, Exit, print, tell};
+use super::{Complaint, Exit, write_stderr, write_stdout};
 
 /// The format of containers.
 const CONTAINER: &str = "trg";
 
-/// The origin for the container of an unchanged trace: the name of the format, or the origin of the container that was
-/// read, which is the first note of its reader and is removed from `notes`.
+/// Returns the origin to be written to the container of an unchanged trace. It is the name of the format that was read.
+/// If that was a container, it is the origin of that container; its reader gives it as the first note, which is removed
+/// from `notes`.
 pub(super) fn origin(format: &str, notes: &mut Vec<String>) -> String {
     if format == CONTAINER && !notes.is_empty() { notes.remove(0) } else { format.to_owned() }
 }
 
-/// The same for a changed trace.
+/// Returns the origin to be written to the container of a changed trace. As in [`origin`], the first note may be
+/// removed from `notes`.
 pub(super) fn history(format: &str, notes: &mut Vec<String>) -> String {
     match origin(format, notes) {
         name if name == format => format!("imported from {format}"),
@@ -41,6 +43,7 @@ pub(super) fn header(trace: &Trace, origin: &str) -> Header {
     programs_header(trace.program.tasks.len(), origin, collectives, notes.collect())
 }
 
+/// The header of a container of programs.
 pub(super) fn programs_header(
     tasks: usize,
     origin: &str,
@@ -57,7 +60,7 @@ pub(super) fn store_program(path: &Path, header: &Header, program: &Program, qui
     output::file(path, |out| {
         let mut writer = Writer::new(out, header)?;
         writer.program(program)?;
-        meter.at(program.tasks.iter().map(|events| events.len() as u64).sum());
+        meter.set_events(program.tasks.iter().map(|events| events.len() as u64).sum());
         writer.finish()?;
         Ok(())
     })?;
@@ -82,6 +85,7 @@ pub(super) fn store_graph(path: &Path, graph: &Graph, origin: &str) -> Result<()
     Ok(())
 }
 
+/// Writes an unchanged trace or graph as a container.
 fn store(path: &Path, loaded: Loaded) -> Result<(), Complaint> {
     match loaded.application {
         Application::Programs(trace) => store_trace(path, trace, loaded.quiet),
@@ -89,17 +93,19 @@ fn store(path: &Path, loaded: Loaded) -> Result<(), Complaint> {
     }
 }
 
-/// Writes an unchanged trace.
+/// Writes unchanged programs as a container.
 fn store_trace(path: &Path, mut trace: Trace, quiet: bool) -> Result<(), Complaint> {
     let origin = origin(trace.format, &mut trace.notes);
     store_program(path, &header(&trace, &origin), &trace.program, quiet)
 }
 
+/// The command `import`.
 pub(super) fn import(matches: &ArgMatches) -> Result<Exit, Complaint> {
     store(&input::output(matches, "output")?, load(matches)?)?;
     Ok(Exit::Done)
 }
 
+/// The command `expand`.
 pub(super) fn expand(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let output = matches.contains_id("output").then(|| input::output(matches, "output")).transpose()?;
     let loaded = load(matches)?;
@@ -118,10 +124,11 @@ pub(super) fn expand(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if let Some(path) = &output {
         store_trace(path, trace, quiet)?;
     }
-    print(&table)?;
+    write_stdout(&table)?;
     Ok(Exit::Done)
 }
 
+/// The command `export`.
 pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let path = input::output(matches, "output")?;
     let mut loaded = load(matches)?;
@@ -156,13 +163,13 @@ pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
     }
     if !quiet {
-        tell(&format!("note: wrote {}", path.display()));
+        write_stderr(&format!("note: wrote {}", path.display()));
         let to_graph = matches.get_one::<String>("to").is_some_and(|to| to.starts_with("goal"));
         let to = matches.get_one::<String>("to").map_or("", String::as_str);
         let collectives = totals.collective_messages;
         if collectives > 0 && to != "trg" {
             let messages = plural(collectives as usize, "message", "messages");
-            tell(&format!(
+            write_stderr(&format!(
                 "note: collectives are written as the messages that they were expanded to: {collectives} {messages} \
                  point to point, {} bytes; their calls cannot be told from them",
                 totals.collective_bytes
@@ -170,17 +177,17 @@ pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
         if to == "simgrid-ti" {
             let rate = options.flop_rate;
-            tell(&format!(
+            write_stderr(&format!(
                 "note: computing is written as operations of tasks with {rate:e} flop/s, whatever the trace was read with: \
                  read it with --flop-rate {rate:e}, or write it with another"
             ));
         }
         if becomes_graph && to_graph {
-            tell(&format!("note: {HOSTS}"));
+            write_stderr(&format!("note: {HOSTS}"));
         }
         if empty > 0 && to_graph {
             let messages = plural(empty as usize, "message is", "messages are");
-            tell(&format!(
+            write_stderr(&format!(
                 "note: {empty} {messages} empty and written with size 0, as the format allows; LogGOPSim itself charges them \
                  g - G and o - O, a byte less than nothing, where this simulator charges g and o"
             ));
@@ -189,7 +196,7 @@ pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
-/// Messages without payload.
+/// Number of sends without payload in programs.
 fn empty_sends(program: &Program) -> u64 {
     let sends = program.tasks.iter().flatten().filter_map(|event| match event {
         Event::Send(send) | Event::Isend(send, _) => Some(send),
@@ -198,15 +205,17 @@ fn empty_sends(program: &Program) -> u64 {
     sends.filter(|send| send.bytes == 0).count() as u64
 }
 
+/// Number of sends without payload in a graph.
 fn empty_operations(graph: &Graph) -> u64 {
     let operations = graph.ranks().iter().flat_map(|rank| rank.nodes());
     operations.filter(|node| node.kind == Kind::Send && node.size == 0).count() as u64
 }
 
-/// Information that a graph lacks and that determines its time.
+/// Remark on exported graphs: the host costs, which a graph lacks and which determine its execution time.
 const HOSTS: &str = "a graph does not say what sending costs its hosts: `fsin run --trace` of it takes o=1500,g=1000,O=0,S=65535 \
                      (ns, ns, ns/byte, bytes), where the program had none; --hosts o=0,g=0 sets them";
 
+/// Writes the format simgrid-ti into a folder: an index, and one file per task.
 fn write_ti(folder: &Path, program: &Program, flop_rate: f64) -> Result<(), WriteError> {
     let labels = write::labels(program);
     let mut index = BufWriter::new(File::create(folder.join("index.txt"))?);

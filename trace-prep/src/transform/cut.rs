@@ -21,6 +21,7 @@ pub struct Left {
 }
 
 impl Left {
+    /// Counts the send or receive that is left out.
     fn count(&mut self, event: &Event) {
         match event {
             Event::Send(send) | Event::Isend(send, _) => {
@@ -108,7 +109,7 @@ pub fn between(program: Program, after: Option<u64>, before: Option<u64>) -> Res
     })
 }
 
-/// The number of the collective on the world communicator to which an event belongs.
+/// The number of the collective on the world communicator to which an event belongs; `None` for other events.
 fn call(event: &Event) -> Option<u64> {
     let tag = match event {
         Event::Send(send) | Event::Isend(send, _) => send.tag,
@@ -148,7 +149,7 @@ fn end_of_call(events: &[Event], last: u64) -> usize {
     end
 }
 
-/// For every task the events in the range that `part` gives, without messages of which only one end is included.
+/// Keeps of every task the events in the range that `part` returns, without messages of which only one end is kept.
 fn window(
     mut program: Program,
     part: impl Fn(&[Event]) -> std::ops::Range<usize>,
@@ -157,7 +158,8 @@ fn window(
         return refuse("a receive with a wildcard: which message served it is not known", "slice by tasks");
     }
     let parts: Vec<_> = program.tasks.iter().map(|events| part(events)).collect();
-    // By pair and tag, of the sender and of the receiver: the message ends before its part, and up to the end of it.
+    // By pair and tag, for the sender and for the receiver: the number of messages before the part of its task, and the
+    // number up to the end of that part.
     let mut counts: HashMap<(TaskId, TaskId, Tag), [[u64; 2]; 2]> = HashMap::new();
     for (task, (events, part)) in program.tasks.iter().zip(&parts).enumerate() {
         for (position, event) in events.iter().enumerate().take(part.end) {
@@ -190,6 +192,7 @@ fn window(
     Ok((program, left))
 }
 
+/// True for a receive from any source, or with any tag.
 fn is_wildcard(event: &Event) -> bool {
     match event {
         Event::Recv(receive) | Event::Irecv(receive, _) => {
@@ -211,7 +214,7 @@ fn end_of_message(task: TaskId, event: &Event) -> Option<((TaskId, TaskId, Tag),
     }
 }
 
-/// Removes waits for requests that no longer exist.
+/// Removes waits for requests whose sends and receives were removed.
 fn drop_void_waits(events: &mut Vec<Event>) {
     let mut begun: HashSet<Request> = HashSet::new();
     events.retain_mut(|event| {

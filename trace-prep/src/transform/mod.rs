@@ -22,6 +22,7 @@ pub struct TransformError {
     pub remedy: String,
 }
 
+/// An error of a transformation.
 fn refuse<T>(what: impl Into<String>, remedy: impl Into<String>) -> Result<T, TransformError> {
     Err(TransformError { what: what.into(), remedy: remedy.into() })
 }
@@ -37,7 +38,7 @@ pub fn scale(program: &mut Program, compute: f64, bytes: f64) -> Result<(), Tran
         }
     }
     let size = |value: u64| {
-        // Exact without a change of size.
+        // Without scaling, the size does not pass through a float and stays exact.
         let scaled = if bytes == 1.0 { value } else { (value as f64 * bytes).round() as u64 };
         if scaled > 1 << 40 {
             refuse(format!("a message of {scaled} bytes"), "use a smaller --bytes")
@@ -46,7 +47,7 @@ pub fn scale(program: &mut Program, compute: f64, bytes: f64) -> Result<(), Tran
         }
     };
     for events in &mut program.tasks {
-        compute_longer(events, compute)?;
+        scale_computing(events, compute)?;
         for event in events.iter_mut() {
             match event {
                 Event::Send(send) | Event::Isend(send, _) => send.bytes = size(send.bytes)?,
@@ -127,11 +128,12 @@ pub fn speed(program: &mut Program, first: usize, end: usize, factor: f64) -> Re
     }
     let count = program.tasks.len();
     match program.tasks.get_mut(first..end) {
-        Some(tasks) if first < end => tasks.iter_mut().try_for_each(|events| compute_longer(events, factor)),
+        Some(tasks) if first < end => tasks.iter_mut().try_for_each(|events| scale_computing(events, factor)),
         _ => no_such_tasks(first, end, count),
     }
 }
 
+/// The error for a range of tasks that the trace does not have.
 fn no_such_tasks<T>(first: usize, end: usize, count: usize) -> Result<T, TransformError> {
     refuse(
         format!("tasks {first}..{end} are not a range of the {count} tasks of the trace"),
@@ -139,15 +141,15 @@ fn no_such_tasks<T>(first: usize, end: usize, count: usize) -> Result<T, Transfo
     )
 }
 
-/// The error for an unusable factor, written in short form: not with 300 zeros.
+/// The message for a factor out of range. Very large and small factors are written with an exponent.
 fn out_of_range(name: &str, factor: f64) -> String {
     let is_short = factor == 0.0 || !factor.is_finite() || (1e-5..1e16).contains(&factor.abs());
     let factor = if is_short { factor.to_string() } else { format!("{factor:e}") };
     format!("--{name} {factor} is out of range")
 }
 
-/// Multiplies the computing of a task, rounded to the nearest picosecond.
-fn compute_longer(events: &mut Vec<Event>, factor: f64) -> Result<(), TransformError> {
+/// Multiplies the computing times of a task, rounded to the nearest picosecond; removes those that become 0.
+fn scale_computing(events: &mut Vec<Event>, factor: f64) -> Result<(), TransformError> {
     if factor == 1.0 {
         return Ok(());
     }

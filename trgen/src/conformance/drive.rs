@@ -21,6 +21,7 @@ pub(super) enum Drive {
 }
 
 impl Drive {
+    /// The drive in words.
     pub(super) fn text(self) -> &'static str {
         match self {
             Self::AsAsked => "as `next` asks",
@@ -33,7 +34,9 @@ impl Drive {
 /// The messages generated, with their cycles, and the outcome.
 #[derive(Debug)]
 pub(super) struct Record {
+    /// Messages in the order of generation, each with its cycle.
     pub(super) log: Vec<(Cycle, Message)>,
+    /// Statistics of the run.
     pub(super) run: Run,
 }
 
@@ -65,23 +68,24 @@ pub(super) fn drive(
     let mut network = ToyNetwork::new(toy, nodes);
     let mut delivered = 0;
     let mut now = Cycle::FIRST;
-    let mut after = 0;
-    let mut said = watched.next()?;
+    // Cycles since the source was done and the network empty.
+    let mut cycles_done = 0;
+    let mut answer = watched.next()?;
     let end = loop {
         if now > horizon {
             break End::Horizon;
         }
         watched.place.cycle = now;
-        let asked = matches!(said, Next::At(cycle) if cycle <= now);
+        let asked = matches!(answer, Next::At(cycle) if cycle <= now);
         if asked || how != Drive::AsAsked {
             let fresh = watched.generate(now)?;
             if let (false, Some(&message)) = (asked, fresh.first()) {
-                return Err(watched.unasked(said, message));
+                return Err(watched.unasked(answer, message));
             }
             if how == Drive::Twice
                 && let Some(&message) = watched.generate(now)?.first()
             {
-                return Err(Violation::Twice { at: watched.at(), message });
+                return Err(Violation::Twice { at: watched.here(), message });
             }
         }
         watched.offer(now, &mut network)?;
@@ -94,23 +98,23 @@ pub(super) fn drive(
             watched.in_flight.remove(&key(&delivery.message));
             watched.source.delivered(now, delivery);
         }
-        said = watched.next()?;
+        answer = watched.next()?;
 
         let idle = watched.outbox.is_empty() && network.in_flight == 0;
-        if idle && said == Next::Waiting {
-            return Err(Violation::Deadlock { waits: watched.source.waits(), at: watched.at() });
+        if idle && answer == Next::Waiting {
+            return Err(Violation::Deadlock { waits: watched.source.waits(), at: watched.here() });
         }
-        if idle && said == Next::Done {
+        if idle && answer == Next::Done {
             // Keep calling for a while, to check that nothing follows.
-            after += 1;
-            if after > AFTERWARDS {
+            cycles_done += 1;
+            if cycles_done > AFTERWARDS {
                 break End::Done;
             }
         }
-        now = match (how, said) {
+        now = match (how, answer) {
             // Refused messages are offered in every cycle.
-            (Drive::AsAsked, _) if watched.outbox.is_empty() && after == 0 => {
-                let asked = if let Next::At(cycle) = said { cycle } else { Cycle::NEVER };
+            (Drive::AsAsked, _) if watched.outbox.is_empty() && cycles_done == 0 => {
+                let asked = if let Next::At(cycle) = answer { cycle } else { Cycle::NEVER };
                 network.next().map_or(asked, |event| asked.min(event)).max(now.next())
             }
             _ => now.next(),
@@ -121,29 +125,36 @@ pub(super) fn drive(
     Ok(Record { log: watched.log, run })
 }
 
+/// The key by which messages in flight are distinguished: source and id.
 fn key(message: &Message) -> (NodeId, u64) {
     (message.source, message.id)
 }
 
-/// A source and its history.
+/// A source under test and its history.
 struct Watched {
     source: Box<dyn TrGen>,
     nodes: usize,
+    /// Where the run is; its cycle advances.
     place: Place,
     /// Messages waiting for the network.
     outbox: Outbox,
-    /// The same messages, in the order of generation.
+    /// The messages waiting for the network, by source node, in the order of generation.
     queues: Vec<VecDeque<Message>>,
+    /// Keys of the messages that are generated and not yet delivered.
     in_flight: BTreeSet<(NodeId, u64)>,
+    /// Nodes that have sent a message.
     senders: BTreeSet<NodeId>,
     /// Last cycle for which `generate` was called.
     generated: Option<Cycle>,
+    /// True if the last answer of `next` was `Done`.
     done: bool,
+    /// Messages generated, with their cycles.
     log: Vec<(Cycle, Message)>,
 }
 
 impl Watched {
-    fn at(&self) -> Box<Place> {
+    /// The current place, for a violation.
+    fn here(&self) -> Box<Place> {
         Box::new(self.place.clone())
     }
 
@@ -156,11 +167,11 @@ impl Watched {
         let outcome = catch_unwind(AssertUnwindSafe(|| source.generate(now, &mut out)));
         match outcome {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => return Err(Violation::Failed { at: self.at(), what: error.what }),
+            Ok(Err(error)) => return Err(Violation::Failed { at: self.here(), what: error.what }),
             Err(payload) => {
                 let text = payload.downcast_ref::<String>().map(String::as_str);
                 let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no text");
-                return Err(Violation::Panicked { at: self.at(), nodes: self.nodes, text: text.to_owned() });
+                return Err(Violation::Panicked { at: self.here(), nodes: self.nodes, text: text.to_owned() });
             }
         }
         let mut fresh = Vec::new();
@@ -170,10 +181,10 @@ impl Watched {
         });
         for &message in &fresh {
             if self.done {
-                return Err(Violation::NotDone { at: self.at(), found: format!("{message:?}") });
+                return Err(Violation::NotDone { at: self.here(), found: format!("{message:?}") });
             }
             if !self.in_flight.insert(key(&message)) {
-                return Err(Violation::Repeated { at: self.at(), message });
+                return Err(Violation::Repeated { at: self.here(), message });
             }
             self.log.push((now, message));
             self.senders.insert(message.source);
@@ -183,33 +194,36 @@ impl Watched {
         Ok(fresh)
     }
 
+    /// Calls `next` and checks the answer against the history.
     fn next(&mut self) -> Result<Next, Violation> {
         let found = self.source.nodes();
         if found != self.nodes {
-            return Err(Violation::Nodes { at: self.at(), expected: self.nodes, found });
+            return Err(Violation::Nodes { at: self.here(), expected: self.nodes, found });
         }
-        let said = self.source.next();
-        if self.done && said != Next::Done {
-            return Err(Violation::NotDone { at: self.at(), found: format!("`next` = {said:?}") });
+        let answer = self.source.next();
+        if self.done && answer != Next::Done {
+            return Err(Violation::NotDone { at: self.here(), found: format!("`next` = {answer:?}") });
         }
-        self.done = said == Next::Done;
-        match (said, self.generated) {
+        self.done = answer == Next::Done;
+        match (answer, self.generated) {
             (Next::At(asked), Some(generated)) if asked <= generated => {
-                Err(Violation::NextInPast { at: self.at(), generated, asked })
+                Err(Violation::NextInPast { at: self.here(), generated, asked })
             }
-            _ => Ok(said),
+            _ => Ok(answer),
         }
     }
 
-    fn unasked(&self, said: Next, message: Message) -> Violation {
-        let said = match said {
+    /// The violation of a source that generates `message` although `next` gave `answer`.
+    fn unasked(&self, answer: Next, message: Message) -> Violation {
+        let said = match answer {
             Next::At(cycle) => format!("cycle {cycle}"),
             Next::Waiting => "that it waits".to_owned(),
             Next::Done => "that it is done".to_owned(),
         };
-        Violation::Unasked { at: self.at(), said, message }
+        Violation::Unasked { at: self.here(), said, message }
     }
 
+    /// Offers the waiting messages to the network and checks their order.
     fn offer(&mut self, now: Cycle, network: &mut ToyNetwork) -> Result<(), Violation> {
         let (queues, place) = (&mut self.queues, &self.place);
         let mut wrong = None;
@@ -226,10 +240,11 @@ impl Watched {
         wrong.map_or(Ok(()), Err)
     }
 
+    /// Checks that no more nodes sent than the number of silent nodes permits.
     fn check_silence(&self) -> Result<(), Violation> {
         let (nodes, silent, senders) = (self.nodes, self.source.silent_nodes(), self.senders.len());
         if silent + senders > nodes {
-            return Err(Violation::SilentNodeSent { at: self.at(), nodes, silent, senders });
+            return Err(Violation::SilentNodeSent { at: self.here(), nodes, silent, senders });
         }
         Ok(())
     }

@@ -12,25 +12,28 @@ pub(super) struct Toy {
     /// \[cycle\] How long a message occupies its node's interface, which accepts no other meanwhile; 0 for interfaces
     /// that accept any number at once.
     serial: u64,
-    /// Nothing is accepted in the first `closed.0` of every `closed.1` cycles.
+    /// \[cycles\] Nothing is accepted in the first `closed.0` of every `closed.1` cycles.
     closed: (u64, u64),
 }
 
 impl Toy {
+    /// All kinds.
     pub(super) const ALL: [Self; 3] = [
         Self { name: "constant delay", serial: 0, closed: (0, 1) },
         Self { name: "one message at a time", serial: 3, closed: (0, 1) },
         Self { name: "refuses for a while", serial: 1, closed: (40, 97) },
     ];
 
-    /// \[cycles\] From leaving the interface to arrival.
+    /// \[cycles\] Time from the end of the transfer through the interface to the arrival.
     const DELAY: u64 = 7;
 }
 
 /// Notices of a network at the end of a cycle.
 #[derive(Default, Debug)]
 pub(super) struct Notices {
+    /// Messages that have left the interface of their sender.
     pub(super) sent: Vec<Message>,
+    /// Messages that have arrived.
     pub(super) delivered: Vec<Delivery>,
 }
 
@@ -40,8 +43,9 @@ pub(super) struct ToyNetwork {
     toy: Toy,
     /// Per node: the first cycle in which its interface accepts a message.
     free: Vec<Cycle>,
+    /// By cycle: the notices of the accepted messages.
     notices: BTreeMap<Cycle, Notices>,
-    /// Messages accepted and not delivered.
+    /// Number of messages accepted and not delivered.
     pub(super) in_flight: u64,
 }
 

@@ -18,8 +18,8 @@ pub(super) struct Alias {
 }
 
 impl Alias {
-    /// A table for these weights. `None` if there are none, or more than 2^32-1, one is negative or not finite, or all
-    /// are 0.
+    /// A table for these weights. `None` if there are no weights or more than 2^32-1, if one is negative or not finite,
+    /// or if all are 0.
     pub(super) fn new(weights: &[f64]) -> Option<Self> {
         let count = u32::try_from(weights.len()).ok()?;
         let total: f64 = weights.iter().sum();
@@ -50,6 +50,7 @@ impl Alias {
         Some(Self { keep, other })
     }
 
+    /// Draws a choice in proportion to its weight.
     pub(super) fn draw(&self, rng: &mut Stream) -> usize {
         let column = below(self.keep.len() as u32, rng) as usize;
         // A column with probability 1 costs no second draw.

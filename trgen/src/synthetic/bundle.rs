@@ -11,6 +11,9 @@ pub(crate) trait Part: TrGen + std::fmt::Debug + Send {
 }
 
 /// Sources over the same nodes. A message with id i of part p of n has the id n i + p.
+///
+/// The methods are those of [`TrGen`]: a message goes to the part that generated it; `generate` and `next` are called
+/// for one part, whose number is given.
 #[derive(Debug)]
 pub(super) struct Bundle {
     parts: Vec<Box<dyn Part>>,
@@ -48,29 +51,29 @@ impl Bundle {
         (message.id % self.parts.len() as u64) as usize
     }
 
-    /// A message with the id that its part has given it.
-    fn own(&self, message: &Message) -> Message {
+    /// A message with the id that it has within its part.
+    fn with_own_id(&self, message: &Message) -> Message {
         Message { id: message.id / self.parts.len() as u64, ..*message }
     }
 
     pub(super) fn sent(&mut self, now: Cycle, message: &Message) {
-        let (part, own) = (self.owner(message), self.own(message));
+        let (part, own) = (self.owner(message), self.with_own_id(message));
         self.parts[part].sent(now, &own);
     }
 
     pub(super) fn take_back(&mut self, now: Cycle, message: &Message) -> bool {
-        let (part, own) = (self.owner(message), self.own(message));
+        let (part, own) = (self.owner(message), self.with_own_id(message));
         self.parts[part].take_back(now, &own)
     }
 
     pub(super) fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
         let part = self.owner(&delivery.message);
-        let own = Delivery { message: self.own(&delivery.message), ..*delivery };
+        let own = Delivery { message: self.with_own_id(&delivery.message), ..*delivery };
         self.parts[part].delivered(now, &own);
     }
 
     pub(super) fn dropped(&mut self, now: Cycle, message: &Message) {
-        let (part, own) = (self.owner(message), self.own(message));
+        let (part, own) = (self.owner(message), self.with_own_id(message));
         self.parts[part].dropped(now, &own);
     }
 

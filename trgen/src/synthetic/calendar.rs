@@ -60,7 +60,8 @@ impl Calendar {
     pub(super) fn next(&self) -> Option<Cycle> {
         let first = self.start as usize % SLOTS;
         let words = self.occupied.len();
-        // The word of the first slot is read twice: its upper part first, and its lower part last, one turn later.
+        // The word of the first slot is read twice. The first step reads the slots from `first` on; the last step reads
+        // the slots before `first`, which belong to the next turn of the ring.
         for step in 0..=words {
             let word = (first / 64 + step) % words;
             let mut bits = self.occupied[word];

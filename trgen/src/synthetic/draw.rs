@@ -6,7 +6,7 @@ use rand::Rng as _;
 
 use crate::rng::Stream;
 
-/// An unbiased draw below `bound`, which is at least 1.
+/// An unbiased draw of a whole number from 0 to `bound` - 1; `bound` is at least 1.
 ///
 /// The high word of a 32-bit draw times `bound` maps the 2^32 draws to `bound` values. To make all values equally
 /// likely, the surplus draws (fewer than `bound`) are rejected and repeated.

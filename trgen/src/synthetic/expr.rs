@@ -29,9 +29,9 @@ use crate::phrase::Phrase;
 pub struct Expr {
     /// The word: a component's name, or a number as it was written.
     pub name: String,
-    /// Its arguments, in the order written.
+    /// The arguments of the word, in the order written.
     pub arguments: Vec<Argument>,
-    /// \[byte\] Its position in the text.
+    /// \[byte\] Position of the word in the text.
     pub position: usize,
 }
 
@@ -61,7 +61,7 @@ impl Expr {
         Ok(expression)
     }
 
-    /// The value, if this is a number without arguments; `None` for anything else, infinities included.
+    /// The value, if the expression is a number without arguments; `None` for anything else, infinities included.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         if !self.arguments.is_empty() || !self.name.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) {
@@ -70,7 +70,7 @@ impl Expr {
         self.name.parse().ok().filter(|number: &f64| number.is_finite())
     }
 
-    /// The value, if this is a whole number without arguments: `64`, `-3`, and `1e6` up to 2^53.
+    /// The value, if the expression is a whole number without arguments: `64`, `-3`, and `1e6` up to 2^53.
     #[must_use]
     pub fn integer(&self) -> Option<i64> {
         if self.arguments.is_empty()
@@ -119,12 +119,13 @@ pub fn refuse(text: &str, position: usize, problem: &str, remedy: impl Into<Phra
     SpecError::new(ErrorKind::Malformed, format!("{problem}\n  {line}\n  {:column$}^", ""), remedy)
 }
 
-/// A parameter with what it is and its range.
+/// Describes a parameter: its name, its meaning and its range.
 fn described(parameter: &Parameter) -> Phrase {
     let Parameter { name, about, range, .. } = parameter;
     phrase!["{name}: ", Phrase::of_template(about), " ({range})"]
 }
 
+/// Writes a word, in quotes if it could not be parsed without them.
 fn write_word(word: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if word_length(word) == word.len() && !word.is_empty() && !word.starts_with('"') {
         f.write_str(word)
@@ -136,7 +137,8 @@ fn write_word(word: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 /// Parses expressions one after another.
 pub(super) struct Parser<'a> {
     text: &'a str,
-    at: usize,
+    /// \[byte\] Position of the next character.
+    position: usize,
 }
 
 /// \[bytes\] Length of the word at the beginning of `text`.
@@ -153,36 +155,37 @@ fn word_length(text: &str) -> usize {
 
 impl<'a> Parser<'a> {
     pub(super) const fn new(text: &'a str) -> Self {
-        Self { text, at: 0 }
+        Self { text, position: 0 }
     }
 
-    /// \[byte\] Its position.
+    /// \[byte\] Position of the next character in the text.
     pub(super) const fn position(&self) -> usize {
-        self.at
+        self.position
     }
 
     /// The next nonblank character; the position moves to it.
     pub(super) fn peek(&mut self) -> Option<char> {
-        let rest = &self.text[self.at..];
-        self.at += rest.len() - rest.trim_start().len();
-        self.text[self.at..].chars().next()
+        let rest = &self.text[self.position..];
+        self.position += rest.len() - rest.trim_start().len();
+        self.text[self.position..].chars().next()
     }
 
+    /// Consumes the next nonblank character if it is `wanted`; returns whether it was.
     pub(super) fn take(&mut self, wanted: char) -> bool {
         let found = self.peek() == Some(wanted);
         if found {
-            self.at += wanted.len_utf8();
+            self.position += wanted.len_utf8();
         }
         found
     }
 
-    /// Consumes the next word if it is `wanted`.
+    /// Consumes the next word if it is `wanted`; returns whether it was.
     pub(super) fn take_word(&mut self, wanted: &str) -> bool {
         self.peek();
-        let rest = &self.text[self.at..];
+        let rest = &self.text[self.position..];
         let found = &rest[..word_length(rest)] == wanted;
         if found {
-            self.at += wanted.len();
+            self.position += wanted.len();
         }
         found
     }
@@ -195,32 +198,40 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// The error at the current position: `what` was expected, and `found` (`None` for the end) is there.
     pub(super) fn expected(&self, found: impl Into<Option<char>>, what: &str) -> SpecError {
         let found = found.into().map_or_else(|| "the end".to_owned(), |c| format!("`{c}`"));
-        refuse(self.text, self.at, &format!("expected {what}, found {found}"), "write `name` or `name(argument, ...)`")
+        refuse(
+            self.text,
+            self.position,
+            &format!("expected {what}, found {found}"),
+            "write `name` or `name(argument, ...)`",
+        )
     }
 
+    /// Parses a word, quoted or not.
     fn word(&mut self) -> Result<String, SpecError> {
         let found = self.peek();
-        let rest = &self.text[self.at..];
+        let rest = &self.text[self.position..];
         if let Some(quoted) = rest.strip_prefix('"') {
             let Some(length) = quoted.find('"') else {
-                return Err(refuse(self.text, self.at, "the quotation never ends", "close it with `\"`"));
+                return Err(refuse(self.text, self.position, "the quotation never ends", "close it with `\"`"));
             };
-            self.at += length + 2;
+            self.position += length + 2;
             return Ok(quoted[..length].to_owned());
         }
         let name = &rest[..word_length(rest)];
         if name.is_empty() {
             return Err(self.expected(found, "a name or a number"));
         }
-        self.at += name.len();
+        self.position += name.len();
         Ok(name.to_owned())
     }
 
+    /// Parses a word with its arguments; `depth` is the number of enclosing expressions.
     pub(super) fn expression(&mut self, depth: usize) -> Result<Expr, SpecError> {
         self.peek();
-        let position = self.at;
+        let position = self.position;
         if depth > DEEPEST {
             return Err(refuse(self.text, position, "nested too deeply", format!("nest at most {DEEPEST} deep")));
         }
@@ -244,6 +255,7 @@ impl<'a> Parser<'a> {
         Ok(Expr { name, arguments, position })
     }
 
+    /// Parses arguments up to the first character that separates none.
     fn list(&mut self, depth: usize, arguments: &mut Vec<Argument>) -> Result<(), SpecError> {
         arguments.push(self.argument(depth)?);
         loop {
@@ -255,6 +267,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Parses one argument, with its key if it has one.
     fn argument(&mut self, depth: usize) -> Result<Argument, SpecError> {
         let first = self.expression(depth + 1)?;
         if first.arguments.is_empty() && self.take('=') {
@@ -272,7 +285,7 @@ pub struct Entry<F: 'static> {
     pub component: Component,
     /// Alternative names.
     pub aliases: &'static [&'static str],
-    /// Builds it from its arguments.
+    /// Builds the member from its arguments.
     pub build: F,
 }
 
@@ -302,10 +315,14 @@ pub fn find<F>(
 /// every argument without a key up to a semicolon, which leads to the next parameter.
 #[derive(Clone, Debug)]
 pub struct Call<'a> {
+    /// The text that was parsed, for error messages.
     text: &'a str,
+    /// The component's name with its arguments.
     expr: &'a Expr,
     component: &'static Component,
+    /// Per parameter: its argument, if one is given.
     bound: Vec<Option<&'a Expr>>,
+    /// The arguments bound to the list parameter.
     rest: Vec<&'a Expr>,
 }
 
@@ -452,11 +469,14 @@ impl<'a> Call<'a> {
         })
     }
 
+    /// Position of a parameter in the component's list.
     fn index(&self, parameter: &str) -> usize {
         let found = self.component.parameters.iter().position(|p| p.name == parameter);
         found.unwrap_or_else(|| panic!("`{}` declares no parameter `{parameter}`", self.component.name))
     }
 
+    /// The argument of a parameter, or its default, converted by `read`. `fits` checks the range, and `kind` names the
+    /// expected kind of value in errors.
     fn value<T>(
         &self,
         parameter: &str,

@@ -1,7 +1,7 @@
 //! Sources one after another.
 //!
-//! Each has its own clock, which runs only in its phases. Messages generated before the end of a phase may still be in
-//! flight in the next one, and a message that the network has not accepted yet stays in the queue of its node.
+//! Each source has its own clock, which runs only in its phases. Messages generated before the end of a phase may still
+//! be in flight in the next one, and a message that the network has not accepted yet stays in the queue of its node.
 
 use super::bundle::{Bundle, Part};
 use crate::message::{Delivery, Message};
@@ -18,7 +18,7 @@ pub(super) struct Phases {
     elapsed: Vec<u64>,
     /// The active part.
     current: usize,
-    /// \[cycle\] The first cycle of this phase.
+    /// \[cycle\] The first cycle of the current phase.
     begun: Cycle,
 }
 
@@ -29,7 +29,7 @@ impl Phases {
         Self { parts: Bundle::new(parts), lengths, elapsed, current: 0, begun: Cycle::FIRST }
     }
 
-    /// The first cycle after this phase.
+    /// The first cycle after the current phase; `None` if it never ends.
     fn end(&self) -> Option<Cycle> {
         self.lengths[self.current].map(|length| self.begun + length)
     }

@@ -9,7 +9,7 @@
 //! Reactions and the node's other messages wait for the network independently. Reactions are of traffic class 1.
 
 use super::bundle::{Part, earlier};
-use super::debt::Debts;
+use super::pending::PendingSends;
 use super::source::Synthetic;
 use super::temporal::Reaction;
 use crate::message::{Delivery, Message};
@@ -20,23 +20,26 @@ use crate::units::{Cycle, NodeId};
 /// A source and the reactions to it. Messages of the source have even ids, reactions odd ones.
 #[derive(Debug)]
 pub(super) struct Reactive {
+    /// The source of the messages that no reception causes.
     base: Synthetic,
-    debts: Debts,
+    /// Messages that receptions have caused.
+    pending: PendingSends,
     reaction: Reaction,
-    /// Key of (run seed, purpose).
+    /// Hash of run seed and purpose, from which the number of caused messages is derived.
     key: u64,
-    /// \[messages\] Generated and not delivered.
-    underway: u64,
+    /// Number of messages generated and not yet delivered.
+    in_flight: u64,
+    /// Messages generated in one call.
     scratch: Outbox,
 }
 
 impl Reactive {
-    pub(super) fn new(base: Synthetic, debts: Debts, reaction: Reaction, seed: u64) -> Self {
+    pub(super) fn new(base: Synthetic, pending: PendingSends, reaction: Reaction, seed: u64) -> Self {
         let scratch = Outbox::new(base.nodes());
-        Self { base, debts, reaction, key: mix2(seed, Purpose::Reaction as u64), underway: 0, scratch }
+        Self { base, pending, reaction, key: mix2(seed, Purpose::Reaction as u64), in_flight: 0, scratch }
     }
 
-    /// \[messages\] Caused by the reception of `message`.
+    /// Number of messages that the reception of `message` causes.
     fn caused(&self, message: &Message) -> u64 {
         let Reaction { probability, min, max } = self.reaction;
         let key = mix2(mix2(self.key, u64::from(message.source.0)), message.id);
@@ -58,14 +61,14 @@ impl TrGen for Reactive {
 
     fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
         self.base.generate(now, &mut self.scratch)?;
-        for lane in 0..2 {
-            if lane == 1 {
-                self.debts.generate(now, &mut self.scratch);
+        for class in 0..2 {
+            if class == 1 {
+                self.pending.generate(now, &mut self.scratch);
             }
-            let underway = &mut self.underway;
+            let in_flight = &mut self.in_flight;
             self.scratch.offer(|message| {
-                *underway += 1;
-                out.push(Message { id: 2 * message.id + u64::from(lane), class: lane, ..message });
+                *in_flight += 1;
+                out.push(Message { id: 2 * message.id + u64::from(class), class, ..message });
                 true
             });
         }
@@ -76,33 +79,33 @@ impl TrGen for Reactive {
         if message.id.is_multiple_of(2) {
             self.base.sent(now, &Message { id: message.id / 2, ..*message });
         } else {
-            self.debts.sent(now, message.source);
+            self.pending.sent(now, message.source);
         }
     }
 
     fn take_back(&mut self, now: Cycle, message: &Message) -> bool {
         let is_drawn = message.id.is_multiple_of(2);
         let taken = is_drawn && self.base.take_back(now, &Message { id: message.id / 2, ..*message });
-        self.underway -= u64::from(taken);
+        self.in_flight -= u64::from(taken);
         taken
     }
 
     fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
-        self.underway = self.underway.saturating_sub(1);
+        self.in_flight = self.in_flight.saturating_sub(1);
         let caused = self.caused(&delivery.message);
-        self.debts.owe(delivery.message.destination, caused, now);
+        self.pending.enqueue(delivery.message.destination, caused, now);
     }
 
     fn dropped(&mut self, now: Cycle, message: &Message) {
-        self.underway = self.underway.saturating_sub(1);
+        self.in_flight = self.in_flight.saturating_sub(1);
         if message.id.is_multiple_of(2) {
             self.base.dropped(now, &Message { id: message.id / 2, ..*message });
         }
     }
 
     fn next(&self) -> Next {
-        match earlier(self.base.next(), self.debts.next()) {
-            Next::Done if self.underway > 0 => Next::Waiting,
+        match earlier(self.base.next(), self.pending.next()) {
+            Next::Done if self.in_flight > 0 => Next::Waiting,
             next => next,
         }
     }
@@ -112,6 +115,6 @@ impl TrGen for Reactive {
     }
 
     fn waits(&self) -> Vec<Wait> {
-        [self.base.waits(), self.debts.waits()].concat()
+        [self.base.waits(), self.pending.waits()].concat()
     }
 }

@@ -84,11 +84,11 @@ impl Config {
 /// State of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// In the calendar.
+    /// The cycle of its next message is in the calendar.
     Due,
-    /// Throttled: waits for [`TrGen::sent`].
+    /// Throttled: it waits until its last message has been [sent](TrGen::sent).
     Blocked,
-    /// Will not send again.
+    /// It will not send again.
     Finished,
 }
 
@@ -100,6 +100,7 @@ struct Draws {
     spatial: Stream,
 }
 
+/// State of a node that changes with every message.
 #[derive(Debug)]
 struct Node {
     /// Number of the next message.
@@ -119,13 +120,14 @@ pub struct Synthetic {
     mode: Mode,
     phit_bytes: u64,
     nodes: Vec<Node>,
-    /// Per node.
+    /// Streams of gaps and destinations, per node.
     draws: Vec<Draws>,
     /// Size streams, per node.
     sizes: Vec<Stream>,
     calendar: Calendar,
     /// Number of blocked nodes.
     blocked: usize,
+    /// Number of silent nodes.
     silent: usize,
     /// Nodes due in one cycle; kept to reuse the allocation.
     due: Vec<NodeId>,
@@ -170,8 +172,9 @@ impl Synthetic {
         seed: u64,
     ) -> Self {
         let count = pattern.nodes();
-        let of = |node, purpose| stream(seed, node as u64, purpose);
-        let draws = |node| Draws { temporal: of(node, Purpose::Temporal), spatial: of(node, Purpose::Spatial) };
+        let stream_of = |node, purpose| stream(seed, node as u64, purpose);
+        let draws =
+            |node| Draws { temporal: stream_of(node, Purpose::Temporal), spatial: stream_of(node, Purpose::Spatial) };
         let mut source = Self {
             silent: pattern.silent(),
             pattern,
@@ -181,7 +184,7 @@ impl Synthetic {
             phit_bytes: u64::from(phit_bytes),
             nodes: (0..count).map(|_| Node { sequence: 0, state: State::Finished }).collect(),
             draws: (0..count).map(draws).collect(),
-            sizes: (0..count).map(|node| of(node, Purpose::Size)).collect(),
+            sizes: (0..count).map(|node| stream_of(node, Purpose::Size)).collect(),
             calendar: Calendar::new(count),
             blocked: 0,
             due: Vec::new(),
@@ -194,7 +197,7 @@ impl Synthetic {
         source
     }
 
-    /// Draws the cycle of the next message of a node that is free since `from`.
+    /// Draws the cycle of the next message of a node that became free in cycle `from`, and enters it into the calendar.
     fn schedule(&mut self, id: NodeId, from: Cycle) {
         let node = &mut self.nodes[id.index()];
         let cycle = self.process.next(id, from, &mut self.draws[id.index()].temporal);
@@ -206,6 +209,7 @@ impl Synthetic {
         }
     }
 
+    /// Generates one message of a node in the cycle in which it is due.
     fn emit(&mut self, id: NodeId, cycle: Cycle, out: &mut Outbox) {
         let node = &mut self.nodes[id.index()];
         let Some(destination) = self.pattern.destination(id, &mut self.draws[id.index()].spatial) else {

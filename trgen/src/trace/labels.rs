@@ -15,7 +15,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Assigns numbers below `limit`. A program with more different tags has some without a number.
+    /// Assigns numbers below `limit`. If the program has more than `limit` different tags, some get no number.
     #[must_use]
     pub fn below(limit: u32, program: &Program) -> Self {
         let mut all = BTreeSet::new();

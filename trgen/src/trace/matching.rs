@@ -34,6 +34,7 @@ pub struct Posted {
 }
 
 impl Posted {
+    /// True if the receive matches a message.
     fn accepts(&self, envelope: &Envelope) -> bool {
         self.receive.from.is_none_or(|from| from == envelope.from) && self.receive.tag.accepts(envelope.tag)
     }
@@ -42,7 +43,9 @@ impl Posted {
 /// Receives that wait for messages, and messages that wait for receives; either type may carry additional data.
 #[derive(Clone, Debug)]
 pub struct Mailbox<P = Posted, E = Envelope> {
+    /// Receives without a message, in the order of posting.
     posted: VecDeque<P>,
+    /// Messages without a receive, in order of arrival.
     unexpected: VecDeque<E>,
 }
 

@@ -20,7 +20,7 @@ pub struct Pair {
     pub bytes: u64,
 }
 
-/// Messages and bytes of each ordered pair of tasks with any.
+/// Messages and bytes of each ordered pair of tasks that exchange any.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Matrix {
     tasks: usize,
@@ -32,13 +32,15 @@ pub struct Matrix {
 struct Row(BTreeMap<u32, (u64, u64)>);
 
 impl Row {
+    /// Adds messages to a destination.
     fn add(&mut self, destination: u32, messages: u64, bytes: u64) {
         let (count, sum) = self.0.entry(destination).or_default();
         *count += messages;
         *sum = sum.saturating_add(bytes);
     }
 
-    fn event(&mut self, event: &Event) {
+    /// Adds the message of an event, if it is a send.
+    fn add_event(&mut self, event: &Event) {
         if let Event::Send(send) | Event::Isend(send, _) = event {
             self.add(send.to.0, 1, send.bytes);
         }
@@ -52,7 +54,7 @@ impl Matrix {
         let mut matrix = Self::default();
         for events in &program.tasks {
             let mut row = Row::default();
-            events.iter().for_each(|event| row.event(event));
+            events.iter().for_each(|event| row.add_event(event));
             matrix.push(row);
         }
         matrix
@@ -83,14 +85,14 @@ impl Matrix {
             let mut row = Row::default();
             let mut cursor = container.cursor(task);
             while let Some(event) = cursor.next_event()? {
-                row.event(&event);
+                row.add_event(&event);
             }
             matrix.push(row);
         }
         Ok(matrix)
     }
 
-    /// The row of the next task.
+    /// Appends the row of the next task.
     fn push(&mut self, row: Row) {
         let source = self.tasks as u32;
         self.tasks += 1;

@@ -61,7 +61,7 @@ pub enum TagFilter {
 }
 
 impl TagFilter {
-    /// Its context.
+    /// The context of the accepted tags.
     #[must_use]
     pub const fn context(self) -> u32 {
         match self {
@@ -140,11 +140,11 @@ pub struct Program {
 pub struct Totals {
     /// Messages sent by point-to-point operations of the program.
     pub point_to_point_messages: u64,
-    /// \[bytes\] Their payload.
+    /// \[bytes\] Payload of these messages.
     pub point_to_point_bytes: u64,
     /// Messages of expanded collectives.
     pub collective_messages: u64,
-    /// \[bytes\] Their payload.
+    /// \[bytes\] Payload of these messages.
     pub collective_bytes: u64,
     /// Computing time of all tasks.
     pub compute: Picoseconds,

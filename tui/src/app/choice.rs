@@ -5,7 +5,7 @@ use crossterm::event::KeyCode;
 use super::{App, Command, Screen};
 use crate::view::Sweep;
 
-/// Points that a page key skips.
+/// Number of points that a page key skips.
 const PAGE: usize = 10;
 
 impl App {
@@ -40,7 +40,7 @@ impl App {
         Some(Command::Watch(point))
     }
 
-    /// Moves the selection in the list of points. False for other keys.
+    /// Moves the selection in the list of points. Returns false for keys that do not move it.
     pub(super) fn choose(&mut self, key: KeyCode) -> bool {
         let last = self.sweep.as_ref().map_or(0, |sweep: &Sweep| sweep.points.len()).saturating_sub(1);
         let at = self.chosen_point();

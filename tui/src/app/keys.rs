@@ -42,8 +42,8 @@ impl App {
                     self.show(screen);
                 }
             }
-            KeyCode::Tab => self.show(self.turned(1)),
-            KeyCode::BackTab => self.show(self.turned(self.screens().len() - 1)),
+            KeyCode::Tab => self.show(self.screen_after(1)),
+            KeyCode::BackTab => self.show(self.screen_after(self.screens().len() - 1)),
             KeyCode::Char('p' | ' ') => return Some(self.pause()),
             KeyCode::Char('s') => return Some(Command::Step(1)),
             KeyCode::Char('S') => return Some(Command::Step(LONG_STEP)),
@@ -71,18 +71,20 @@ impl App {
         None
     }
 
-    fn turned(&self, by: usize) -> Screen {
+    /// The screen `by` places after the current one, cyclically.
+    fn screen_after(&self, by: usize) -> Screen {
         let screens = self.screens();
         let at = screens.iter().position(|&screen| screen == self.screen).unwrap_or(0);
         screens[(at + by) % screens.len()]
     }
 
+    /// Switches to a screen.
     pub(super) fn show(&mut self, screen: Screen) {
         self.screen = screen;
         self.scroll = 0;
     }
 
-    /// Pauses or resumes the run; a run that has not begun will begin paused.
+    /// Handles the key of a pause: pauses or resumes the run. A run that has not begun will begin paused.
     fn pause(&mut self) -> Command {
         let starting = self.mode == Mode::Live && self.state() == RunState::Starting && self.sweep.is_none();
         if starting {
@@ -97,6 +99,7 @@ impl App {
         }
     }
 
+    /// Handles the key that quits: leaves the dashboard, or asks whether to end the run.
     fn quit(&mut self) -> Option<Command> {
         if self.mode != Mode::Live || self.is_over() {
             return Some(Command::Leave);
@@ -118,6 +121,7 @@ impl App {
         }
     }
 
+    /// Handles a key while there is a question to the user.
     fn answer(&mut self, mut prompt: Prompt, key: KeyCode) -> Option<Command> {
         match (prompt.question, key) {
             (_, KeyCode::Esc) | (Question::Quit | Question::QuitSweep, KeyCode::Char('n')) => None,
@@ -166,25 +170,24 @@ impl App {
         }
     }
 
-    /// \[cycles/s\] Twice the limit; none if that exceeds the current speed anyway.
+    /// \[cycles/s\] Twice the speed limit; `None` if there is no limit or the result exceeds the greatest one.
     fn faster(&self) -> Option<u64> {
         let limit = self.latest()?.speed_limit?;
         let twice = limit.saturating_mul(2);
         (twice <= LIMITS.1).then_some(twice)
     }
 
-    /// \[cycles/s\] Half the limit, or half the current speed if there is no limit.
+    /// \[cycles/s\] Half the speed limit, or half the current speed if there is no limit; rounded down to one digit.
     fn slower(&self) -> u64 {
         let snapshot = self.latest();
         let speed = || snapshot.and_then(|snapshot| snapshot.cycles_per_second).map_or(1000, |speed| speed as u64);
         let limit = snapshot.and_then(|snapshot| snapshot.speed_limit).unwrap_or_else(speed);
-        // Round numbers are easier to read.
         let half = (limit / 2).clamp(LIMITS.0, LIMITS.1);
         let power = 10u64.pow(half.ilog10());
         half / power * power
     }
 
-    /// The next pair of dimensions.
+    /// Shows the next pair of dimensions of a grid.
     fn turn_axes(&mut self) {
         let count = self.plane.len();
         let pairs: Vec<(usize, usize)> = (0..count).flat_map(|x| (x + 1..count).map(move |y| (x, y))).collect();
@@ -193,7 +196,7 @@ impl App {
         }
     }
 
-    /// The next plane, through all dimensions that are not shown.
+    /// Shows the next or previous plane of a grid. The planes are counted over all dimensions that are not shown.
     fn move_plane(&mut self, forth: bool) {
         let about = std::sync::Arc::clone(&self.about);
         let Layout::Grid { sizes } = &about.layout else { return };
@@ -210,6 +213,7 @@ impl App {
         }
     }
 
+    /// Moves the focus in the shown plane of a grid; otherwise to the next or previous router.
     fn move_focus(&mut self, (right, down): (i64, i64)) {
         let routers = self.about.routers;
         if routers == 0 {

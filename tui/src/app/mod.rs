@@ -128,6 +128,7 @@ impl Metric {
         }
     }
 
+    /// The metric that follows at the key of metrics.
     const fn next(self) -> Self {
         match self {
             Self::Queues => Self::Links,
@@ -160,7 +161,7 @@ pub struct App {
     pub focus: Option<usize>,
     /// True if links are ordered by the queues behind them instead of their utilisation.
     pub by_queue: bool,
-    /// Lines scrolled past in a list that is longer than the screen.
+    /// Number of lines above the first one shown, in a list that is longer than the screen.
     pub scroll: usize,
     /// True while the help is shown.
     pub help: bool,
@@ -170,7 +171,7 @@ pub struct App {
     pub notice: Option<String>,
     /// True once the user has asked to end the run.
     pub quitting: bool,
-    /// True once the user has asked that a run that has not begun begin paused.
+    /// True if a run that has not begun will begin paused, because the user has asked for it.
     pub begins_paused: bool,
     /// The sweep that the run belongs to.
     pub sweep: Option<Sweep>,
@@ -234,10 +235,10 @@ impl App {
         }
     }
 
-    /// Takes a snapshot; it must have passed [`Snapshot::check`] for this run.
+    /// Adds a snapshot, which must have passed [`Snapshot::check`] for this run.
     pub fn push(&mut self, snapshot: Arc<Snapshot>) {
         if self.begins_paused && snapshot.state != RunState::Starting {
-            // The status line shows it.
+            // The notice is not needed any more: the status line shows the pause.
             (self.begins_paused, self.notice) = (false, None);
         }
         self.history.push(&self.about, snapshot);

@@ -18,8 +18,11 @@ const PERIOD: Duration = Duration::from_millis(100);
 pub struct Live<'a> {
     feed: Arc<Feed>,
     commands: Sender<Command>,
+    /// Set when the user wants the run to end.
     stop: &'a AtomicBool,
+    /// Number of the latest snapshot that has been shown.
     seen: u64,
+    /// When a snapshot was requested last.
     asked: Option<Instant>,
 }
 

@@ -9,7 +9,7 @@ use crate::app::Command;
 use crate::stream::{Reader, StreamError};
 use crate::view::{RunState, Snapshot};
 
-/// Longest time between two snapshots: longer pauses of the recorded run are shortened.
+/// Longest time between two snapshots. Longer pauses of the recorded run are shortened to it.
 const LONGEST: Duration = Duration::from_secs(2);
 
 /// The notice on a recording that ends at this cycle, before its run does.
@@ -23,17 +23,21 @@ pub struct Recording<R> {
     reader: Reader<R>,
     /// Position of the first snapshot.
     start: u64,
-    /// The displayed snapshot, and since when.
+    /// The displayed snapshot, and when it was shown.
     shown: Option<(Arc<Snapshot>, Instant)>,
     /// The next snapshot.
     next: Option<Snapshot>,
+    /// True while the recording is paused.
     held: bool,
+    /// The cycle up to which the recording is played without pauses.
     until: Option<u64>,
+    /// Number of snapshots to show before the next pause.
     steps: u64,
-    /// Speed-up over the recorded run, in powers of two.
+    /// Speed-up over the recorded run, as a power of two.
     pace: i32,
+    /// The error to report.
     broken: Option<StreamError>,
-    /// True if the displayed snapshot must be sent again, since it has been paused or resumed.
+    /// True if the displayed snapshot must be shown again, because the recording has been paused or resumed.
     again: bool,
 }
 
@@ -52,6 +56,7 @@ impl<R: BufRead + Seek> Recording<R> {
         Ok(Self { reader, start, shown, next, held: false, until: None, steps: 0, pace: 0, broken: None, again: false })
     }
 
+    /// True if the next snapshot must be shown now.
     fn is_due(&self) -> bool {
         let (Some((shown, since)), Some(next)) = (&self.shown, &self.next) else { return true };
         let gap = (next.elapsed_seconds - shown.elapsed_seconds).max(0.0) * 0.5f64.powi(self.pace);
@@ -77,6 +82,7 @@ impl<R: BufRead + Seek> Recording<R> {
         marked
     }
 
+    /// Returns to the first snapshot.
     fn rewind(&mut self) -> Result<(), StreamError> {
         self.reader.seek(self.start)?;
         self.next = self.reader.next_snapshot()?;

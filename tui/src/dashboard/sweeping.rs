@@ -13,16 +13,17 @@ use crate::view::{Change, Pace, PointState};
 /// Interval between snapshot requests to the displayed run.
 const PERIOD: Duration = Duration::from_millis(100);
 /// Interval between snapshot requests to all other runs.
-const GLANCE: Duration = Duration::from_secs(1);
-/// Events handled before the next frame.
+const PERIOD_OF_OTHERS: Duration = Duration::from_secs(1);
+/// Largest number of events that are handled before the next frame is drawn.
 const AT_ONCE: usize = 4096;
 
 /// The displayed run.
 #[derive(Clone, Copy, Debug)]
 struct Watched {
     point: usize,
-    /// The number of its latest snapshot.
+    /// The number of its latest snapshot; 0 if none has been shown.
     seen: u64,
+    /// When a snapshot was requested last.
     asked: Option<Instant>,
 }
 
@@ -31,13 +32,19 @@ struct Watched {
 #[derive(Debug)]
 pub struct Sweeping<'a> {
     events: Receiver<Event>,
+    /// Set when the user wants the sweep to end.
     stop: &'a AtomicBool,
+    /// When the sweep began.
     begun: Instant,
-    /// Running points, in order of their start.
+    /// Running points, in the order of their starts; `None` for a point that cannot be viewed.
     running: Vec<(usize, Option<Run>)>,
+    /// The displayed run, if a point has been displayed that is still running.
     watched: Option<Watched>,
+    /// News that the dashboard has not fetched yet.
     news: VecDeque<News>,
-    glanced: Option<Instant>,
+    /// When the progress of the other runs was updated last.
+    updated: Option<Instant>,
+    /// True once the sweep has ended.
     over: bool,
 }
 
@@ -52,16 +59,18 @@ impl<'a> Sweeping<'a> {
             running: Vec::new(),
             watched: None,
             news: VecDeque::new(),
-            glanced: None,
+            updated: None,
             over: false,
         }
     }
 
+    /// The run of a running point, if it can be viewed.
     fn run(&self, point: usize) -> Option<&Run> {
         self.running.iter().find(|&&(at, _)| at == point).and_then(|(_, run)| run.as_ref())
     }
 
-    fn tell(&mut self, change: Change) {
+    /// Adds a change of the sweep to the news.
+    fn report(&mut self, change: Change) {
         self.news.push_back(News::Sweep(change));
     }
 
@@ -71,23 +80,23 @@ impl<'a> Sweeping<'a> {
             match self.events.try_recv() {
                 Ok(Event::Began(point, run)) => {
                     self.running.push((point, run));
-                    self.tell(Change::Point(point, PointState::Running(Pace::default())));
+                    self.report(Change::Point(point, PointState::Running(Pace::default())));
                 }
                 Ok(Event::Became(point, state)) => {
                     if self.watched.is_some_and(|watched| watched.point == point) {
                         // The final state stays on the screen until another point is shown.
-                        self.look();
+                        self.poll_watched();
                         self.watched = None;
                     }
                     self.running.retain(|&(at, _)| at != point);
-                    self.tell(Change::Point(point, state));
+                    self.report(Change::Point(point, state));
                 }
-                Ok(Event::Said(line)) => self.tell(Change::Said(line)),
+                Ok(Event::Said(line)) => self.report(Change::Said(line)),
                 Err(TryRecvError::Empty) => return,
                 Err(TryRecvError::Disconnected) => {
                     if !std::mem::replace(&mut self.over, true) {
-                        self.tell(Change::Elapsed(self.begun.elapsed().as_secs_f64()));
-                        self.tell(Change::Over);
+                        self.report(Change::Elapsed(self.begun.elapsed().as_secs_f64()));
+                        self.report(Change::Over);
                     }
                     return;
                 }
@@ -95,8 +104,9 @@ impl<'a> Sweeping<'a> {
         }
     }
 
-    /// Polls the displayed run; its first snapshot is preceded by its description.
-    fn look(&mut self) {
+    /// Fetches the latest snapshot of the displayed run, or requests one. The first snapshot follows the description of
+    /// the run.
+    fn poll_watched(&mut self) {
         let Some(watched) = self.watched else { return };
         let Some(run) = self.run(watched.point) else { return };
         let about = std::sync::Arc::clone(&run.about);
@@ -109,19 +119,19 @@ impl<'a> Sweeping<'a> {
         };
         if watched.seen == 0 {
             self.news.push_back(News::Run(about));
-            self.tell(Change::Watched(Some(watched.point)));
+            self.report(Change::Watched(Some(watched.point)));
         }
-        self.tell(Change::Point(watched.point, PointState::Running(Pace::from(&*snapshot))));
+        self.report(Change::Point(watched.point, PointState::Running(Pace::from(&*snapshot))));
         self.news.push_back(News::Snapshot(snapshot));
         self.watched = Some(Watched { seen: number, ..watched });
     }
 
     /// Updates the progress of all other runs.
-    fn glance(&mut self) {
-        if self.over || self.glanced.is_some_and(|glanced| glanced.elapsed() < GLANCE) {
+    fn update_others(&mut self) {
+        if self.over || self.updated.is_some_and(|updated| updated.elapsed() < PERIOD_OF_OTHERS) {
             return;
         }
-        self.glanced = Some(Instant::now());
+        self.updated = Some(Instant::now());
         let mut paces = Vec::new();
         for (point, run) in &self.running {
             let Some(run) = run else { continue };
@@ -130,15 +140,15 @@ impl<'a> Sweeping<'a> {
                 run.feed.ask();
             }
         }
-        paces.into_iter().for_each(|(point, pace)| self.tell(Change::Point(point, PointState::Running(pace))));
-        self.tell(Change::Elapsed(self.begun.elapsed().as_secs_f64()));
+        paces.into_iter().for_each(|(point, pace)| self.report(Change::Point(point, PointState::Running(pace))));
+        self.report(Change::Elapsed(self.begun.elapsed().as_secs_f64()));
     }
 
-    /// Shows another point. The previous one continues without a speed limit or pause of its own.
-    fn turn(&mut self, point: usize) {
+    /// Shows another point. A pause and a speed limit of the previous one end.
+    fn watch(&mut self, point: usize) {
         if let Some(run) = self.watched.and_then(|watched| self.run(watched.point)) {
             for command in [Command::Resume, Command::Limit(None)] {
-                // A run that has just ended does not receive it.
+                // An error means that the run has just ended.
                 let _ = run.commands.send(command);
             }
         }
@@ -150,16 +160,16 @@ impl Source for Sweeping<'_> {
     fn poll(&mut self) -> News {
         if self.news.is_empty() {
             self.read();
-            self.glance();
+            self.update_others();
             if self.watched.is_none() {
                 let newest = self.running.iter().rev().find(|(_, run)| run.is_some());
                 self.watched = newest.map(|&(point, _)| Watched { point, seen: 0, asked: None });
             }
-            self.look();
+            self.poll_watched();
         }
         match self.news.pop_front() {
             Some(news) => news,
-            // After a request to end, close at once.
+            // After a request to end, the dashboard closes at once.
             None if self.over && self.stop.load(Ordering::Relaxed) => News::Over,
             None => News::Nothing,
         }
@@ -176,7 +186,7 @@ impl Source for Sweeping<'_> {
             Command::Watch(point) => {
                 let runs = self.run(point).is_some();
                 if runs {
-                    self.turn(point);
+                    self.watch(point);
                 }
                 return (!runs).then(|| "this point is not running; select a running one".to_owned());
             }

@@ -10,19 +10,24 @@ use crate::app::Command;
 use crate::stream::{Reader, StreamError};
 use crate::view::{RunState, Snapshot};
 
-/// Snapshots queued for display; if the viewer is slow, the rest waits in the connection.
+/// Largest number of snapshots queued for display. If the viewer is slow, further ones wait in the connection.
 const WAITING: usize = 4;
 
 /// A run of another process. The user's keys do not affect it; they only freeze the display.
 #[derive(Debug)]
 pub struct Viewer {
     snapshots: Receiver<Result<Snapshot, StreamError>>,
+    /// The last snapshot that has arrived.
     last: Option<Arc<Snapshot>>,
+    /// True while the display is frozen.
     held: bool,
+    /// The cycle at which the display will be frozen.
     until: Option<u64>,
+    /// Number of snapshots to show while the display is frozen.
     steps: u64,
+    /// True once the stream has ended.
     over: bool,
-    /// True if the last snapshot must be sent again, since the display has been frozen or released.
+    /// True if the last snapshot must be shown again, because the display has been frozen or released.
     again: bool,
 }
 
@@ -50,6 +55,7 @@ impl Viewer {
         Ok(Self { snapshots, last: None, held: false, until: None, steps: 0, over: false, again: false })
     }
 
+    /// A snapshot for display, marked as paused if the display is frozen.
     fn marked(&self, snapshot: &Snapshot) -> Snapshot {
         let paused = self.held && snapshot.state != RunState::Ended;
         Snapshot { state: if paused { RunState::Paused } else { snapshot.state }, ..snapshot.clone() }

@@ -79,7 +79,7 @@ fn status(app: &App, width: u16) -> Line<'static> {
         Mode::Viewer => " (viewer)",
         Mode::Replay => " (recording)",
     };
-    // Each with a shorter form, for narrow terminals.
+    // Each part has one or more shorter forms, for narrow terminals.
     let mut parts: Vec<Vec<String>> = Vec::new();
     if failed {
         parts.push(vec!["6: why".to_owned()]);
@@ -97,7 +97,7 @@ fn status(app: &App, width: u16) -> Line<'static> {
         parts.push(vec![format!("{ended} of {} points", sweep.points.len())]);
     }
     match latest {
-        Some(snapshot) if app.sweep.is_none() || !app.is_over() => run(app, snapshot, &mut parts),
+        Some(snapshot) if app.sweep.is_none() || !app.is_over() => add_progress(app, snapshot, &mut parts),
         _ => {}
     }
     let elapsed = app.sweep.as_ref().map(|sweep| sweep.elapsed_seconds);
@@ -114,12 +114,12 @@ fn status(app: &App, width: u16) -> Line<'static> {
     Line::from(vec![Span::styled(format!(" {state}{whose} "), theme.chosen()), Span::raw(text)])
 }
 
-/// Progress and speed of the run.
-fn run(app: &App, snapshot: &Snapshot, parts: &mut Vec<Vec<String>>) {
+/// Adds the progress and the speed of the run to the parts of the status line.
+fn add_progress(app: &App, snapshot: &Snapshot, parts: &mut Vec<Vec<String>>) {
     let point = app.sweep.as_ref().and_then(|sweep| sweep.watched);
     parts.extend(point.map(|point| vec![format!("point {}", point + 1)]));
     parts.push(vec![snapshot.phase.clone()]);
-    // While paused show exact numbers, so that a single step is visible.
+    // The numbers of a paused run are exact, so that a single step is visible.
     let number = if snapshot.state == RunState::Paused { exact } else { count };
     let cycle = format!("cycle {}", number(snapshot.cycle));
     match (snapshot.end, snapshot.share()) {

@@ -7,11 +7,11 @@ use ratatui::widgets::{Block, Clear, Widget};
 use crate::app::{App, Mode};
 use crate::widgets::paint;
 
-/// A key: its name and its action, each also in a short form.
+/// A line of the help: the name of a key, its action, and the short forms of both.
 type Key = (&'static str, &'static str, &'static str, &'static str);
 
 /// Keys with the same action for every kind of run.
-const SHOWN: [Key; 6] = [
+const COMMON: [Key; 6] = [
     ("1 .. 6, Tab", "screens", "1-6", "screens"),
     ("m", "heat map: queues, links, injection", "m", "map of"),
     ("a, [ and ]", "axes and plane of a grid", "a [ ]", "plane"),
@@ -49,13 +49,14 @@ const REPLAY: [Key; 6] = [
     ("Ctrl-C", "the same", "^C", "leave"),
 ];
 
+/// Keys for a sweep.
 const SWEEP: [Key; 3] = [
     ("7", "the sweep: its points and curves", "7", "the sweep"),
     ("w", "look at the next point that runs", "w", "next point"),
     ("7, then up, down, Enter", "choose a point, and look at it", "Enter", "look at it"),
 ];
 
-/// The keys that apply here.
+/// The lines of the help for the displayed run.
 fn keys(app: &App) -> Vec<Key> {
     let is_sweep = app.sweep.is_some();
     let time: &[Key] = match app.mode {
@@ -63,11 +64,12 @@ fn keys(app: &App) -> Vec<Key> {
         Mode::Viewer => &VIEWER,
         Mode::Replay => &REPLAY,
     };
+    // The keys that control time come early, and the last two of each kind, which end the run or leave it, at the end.
     let (time, end) = time.split_at(time.len() - 2);
     let mut all = if is_sweep { SWEEP.to_vec() } else { Vec::new() };
-    all.extend_from_slice(&SHOWN[..1]);
+    all.extend_from_slice(&COMMON[..1]);
     all.extend_from_slice(time);
-    all.extend_from_slice(&SHOWN[1..]);
+    all.extend_from_slice(&COMMON[1..]);
     all.extend_from_slice(end);
     if is_sweep {
         for key in &mut all {
@@ -81,13 +83,14 @@ fn keys(app: &App) -> Vec<Key> {
     all
 }
 
+/// Draws the help over the screen.
 pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
-    /// Width in columns.
+    /// \[columns\] Width.
     const WIDTH: u16 = 72;
     let keys = keys(app);
     let rows = keys.len() as u16;
     let is_small = area.width < WIDTH || area.height < rows + 4;
-    // Two keys side by side.
+    // On a small screen two keys are side by side.
     let rows = if is_small { rows.div_ceil(2) } else { rows };
     let width = if is_small { 40 } else { WIDTH }.min(area.width);
     let height = (rows + if is_small { 2 } else { 4 }).min(area.height);

@@ -10,7 +10,7 @@ use crate::theme::Role;
 use crate::view::Summary;
 use crate::widgets::{Chart, Histogram, Series, count, fixed, paint};
 
-/// p50, p90 and p99 over time.
+/// The curves of p50, p90 and p99 over time.
 pub(super) fn percentiles(app: &App) -> Vec<Series> {
     let roles = [("p50", Role::First), ("p90", Role::Second), ("p99", Role::Third)];
     let series = roles.into_iter().enumerate().map(|(at, (name, role))| {
@@ -24,6 +24,7 @@ pub(super) fn percentiles(app: &App) -> Vec<Series> {
     series.collect()
 }
 
+/// Draws the screen of latencies.
 pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let theme = app.theme;
     let inner = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
@@ -49,13 +50,15 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
         .render(below, buffer);
 }
 
-/// Columns of the name of a row.
+/// \[columns\] Width of the name of a row.
 const NAME: usize = 17;
-/// The statistics of a row: heading, width, and rank by which columns are kept where there is little room (0 longest).
+/// The statistics of a row: heading, width, and rank. Where there is little room, columns with a lower rank are kept
+/// longer.
 const COLUMNS: [(&str, usize, usize); 7] =
     [("packets", 9, 0), ("mean", 10, 1), ("p50", 8, 3), ("p90", 8, 5), ("p99", 8, 2), ("p99.9", 8, 6), ("max", 8, 4)];
 
-/// The columns that fit, in their order: a truncated number would be misread.
+/// The indices of the statistics that fit, in their order. Others are left out, because a truncated number would be
+/// misread.
 fn columns(width: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..COLUMNS.len()).collect();
     order.sort_by_key(|&column| COLUMNS[column].2);
@@ -68,11 +71,13 @@ fn columns(width: usize) -> Vec<usize> {
     order
 }
 
+/// A line with a name and a word for each column.
 fn row(name: &str, columns: &[usize], word: impl Fn(usize) -> String) -> String {
     let cells = columns.iter().map(|&column| format!("{:>width$}", word(column), width = COLUMNS[column].1));
     format!("{name:<NAME$}{}", cells.collect::<String>())
 }
 
+/// The words of the statistics.
 fn figures(of: &Summary) -> [String; COLUMNS.len()] {
     let cycles = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), count);
     let mean = fixed(of.mean, 1);

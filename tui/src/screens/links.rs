@@ -11,12 +11,15 @@ use crate::widgets::{Gauge, fixed, paint, percent};
 
 /// A link and its load.
 pub(super) struct Busy {
+    /// The router that it leaves.
     pub(super) router: usize,
+    /// The port by which it leaves this router.
     pub(super) port: usize,
+    /// The router to which it leads.
     pub(super) to: usize,
     /// \[phits/cycle\] Recent utilisation; `None` if unknown.
     pub(super) used: Option<f64>,
-    /// 0 to 1.
+    /// Occupancy, 0 to 1, of the queues behind the link.
     pub(super) queue: f64,
 }
 
@@ -38,11 +41,12 @@ pub(super) fn busiest(app: &App) -> Vec<Busy> {
         true => (link.queue, link.used.unwrap_or(0.0)),
         false => (link.used.unwrap_or(0.0), link.queue),
     };
-    // Ties keep the order of their numbers.
+    // The sort is stable: equally busy links are in the order of routers and ports.
     links.sort_by(|a, b| key(b).0.total_cmp(&key(a).0).then(key(b).1.total_cmp(&key(a).1)));
     links
 }
 
+/// Draws the screen of links.
 pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let (about, theme) = (&*app.about, app.theme);
     if about.links.is_empty() {
@@ -76,7 +80,7 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
         let y = at as u16 + 2;
         let (from, to) = (about.router_name(link.router), about.router_name(link.to));
         let name = match about.layout {
-            // Their port numbers have no meaning for the user.
+            // The port numbers of switches have no meaning for the user.
             Layout::Rows { .. } => format!("{from} to {to}"),
             _ => format!("{from} {} to {to}", about.ports[link.port]),
         };
@@ -94,12 +98,13 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
     if summary > 0 {
         let place = Rect { y: area.y + area.height - summary, height: summary, ..area };
-        by_port(app, &links, place, buffer);
+        draw_ports(app, &links, place, buffer);
     }
 }
 
-/// Mean and maximum over the links of each port, and their evenness.
-fn by_port(app: &App, links: &[Busy], area: Rect, buffer: &mut Buffer) {
+/// Draws, for each port, the mean and the maximum of the utilisation of its links, and the mean occupancy of the queues
+/// behind them.
+fn draw_ports(app: &App, links: &[Busy], area: Rect, buffer: &mut Buffer) {
     let (about, theme) = (&*app.about, app.theme);
     paint(buffer, area, 1, 0, "of all links", theme.title());
     paint(buffer, area, 16, 0, "mean / most (phits/cycle)   mean queue behind", theme.faint());

@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use crate::app::App;
 use crate::widgets::paint;
 
+/// Draws the screen of the log.
 pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let lines: Vec<&String> = match &app.sweep {
         Some(sweep) => sweep.log.iter().collect(),
@@ -41,7 +42,7 @@ fn wrap(line: &str, width: usize) -> Vec<String> {
                 break;
             }
             if is_first {
-                // A word longer than a line.
+                // The word is longer than a line, and is cut.
                 let room = width.saturating_sub(used).max(1);
                 pieces[last].extend(word.drain(..room.min(word.len())));
             }

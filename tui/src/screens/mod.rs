@@ -16,10 +16,10 @@ use ratatui::layout::Rect;
 use crate::app::{App, Screen};
 use crate::widgets::paint;
 
-/// Smallest terminal on which anything is drawn.
+/// \[columns, rows\] Smallest terminal on which the dashboard is drawn.
 const SMALLEST: (u16, u16) = (24, 6);
 
-/// Draws everything.
+/// Draws the dashboard: the frame, the current screen, and the help.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         paint(buffer, area, 0, 0, "terminal too small", app.theme.title());

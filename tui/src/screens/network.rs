@@ -8,17 +8,18 @@ use crate::app::App;
 use crate::view::Layout;
 use crate::widgets::{Arrow, Gauge, Grid, LinkCell, Rows, count, fixed, line, paint, percent, scale};
 
-/// Columns of a router's details, beside the map.
+/// \[columns\] Width of a router's details beside the map.
 const BESIDE: u16 = 40;
-/// Rows of a router's details, below the map.
+/// \[rows\] Height of a router's details below the map.
 const BELOW: u16 = 3;
 
+/// Draws the screen of the heat map.
 pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     if area.height < 3 {
         return;
     }
     let theme = app.theme;
-    let what = format!("{} (m: next){}", app.metric.name(), plane(app));
+    let what = format!("{} (m: next){}", app.metric.name(), describe_plane(app));
     paint(buffer, area, 1, 0, &what, theme.title());
     line(
         buffer,
@@ -53,7 +54,7 @@ pub(super) fn map(app: &App, area: Rect, buffer: &mut Buffer) {
     }
     let heat = |router: usize| app.heat(router);
     match &about.layout {
-        Layout::Grid { sizes } => grid(app, sizes, area, buffer),
+        Layout::Grid { sizes } => draw_grid(app, sizes, area, buffer),
         Layout::Rows { name, rows } => {
             let rows: Vec<(String, Vec<u32>)> =
                 rows.iter().enumerate().map(|(at, routers)| (format!("{name} {at}"), routers.clone())).collect();
@@ -75,12 +76,16 @@ pub(super) fn map(app: &App, area: Rect, buffer: &mut Buffer) {
 /// The routers of a plane, by their position in it.
 struct Plane<'a> {
     app: &'a App,
+    /// Routers in each dimension of the grid.
     sizes: &'a [u32],
+    /// The dimension from left to right.
     across: usize,
+    /// The dimension from top to bottom; `None` for a grid of one dimension.
     down: Option<usize>,
 }
 
 impl Plane<'_> {
+    /// The router at a position.
     fn router(&self, x: usize, y: usize) -> usize {
         let at = |dimension: usize| match dimension {
             d if d == self.across => x,
@@ -91,12 +96,13 @@ impl Plane<'_> {
         sizes.fold(0, |number, (dimension, &size)| number * size as usize + at(dimension))
     }
 
+    /// Number of routers across and down.
     fn size(&self) -> (usize, usize) {
         let down = self.down.map_or(1, |down| self.sizes[down] as usize);
         (self.sizes[self.across] as usize, down)
     }
 
-    /// The fuller direction of the links between two routers.
+    /// The links between two routers, by their fuller direction; `None` if there is none.
     fn link(&self, from: usize, to: usize) -> Option<LinkCell> {
         let heat = |from: usize, to: usize| {
             let ports = self.app.about.linked_ports(from).filter(|&(_, end)| end == to);
@@ -114,7 +120,8 @@ impl Plane<'_> {
     }
 }
 
-fn grid(app: &App, sizes: &[u32], area: Rect, buffer: &mut Buffer) {
+/// Draws the current plane of a grid.
+fn draw_grid(app: &App, sizes: &[u32], area: Rect, buffer: &mut Buffer) {
     let plane = Plane { app, sizes, across: app.axes.0, down: (app.axes.1 != app.axes.0).then_some(app.axes.1) };
     let size = plane.size();
     let focus = app.focus.and_then(|focus| {
@@ -135,15 +142,16 @@ fn grid(app: &App, sizes: &[u32], area: Rect, buffer: &mut Buffer) {
     .render(area, buffer);
 }
 
-/// Names of dimensions.
-fn axis(dimension: usize) -> String {
+/// The name of a dimension.
+fn dimension_name(dimension: usize) -> String {
     match dimension {
         0..3 => ["X", "Y", "Z"][dimension].to_owned(),
         _ => format!("dimension {dimension}"),
     }
 }
 
-fn plane(app: &App) -> String {
+/// The text that explains which routers are shown, and how they are arranged.
+fn describe_plane(app: &App) -> String {
     let sizes = match &app.about.layout {
         Layout::Grid { sizes } => sizes,
         Layout::Rows { name, .. } if name == "stage" => {
@@ -154,9 +162,9 @@ fn plane(app: &App) -> String {
     };
     let others: Vec<String> = (0..sizes.len())
         .filter(|&dimension| dimension != app.axes.0 && dimension != app.axes.1)
-        .map(|dimension| format!("{} = {} of {}", axis(dimension), app.plane[dimension], sizes[dimension]))
+        .map(|dimension| format!("{} = {} of {}", dimension_name(dimension), app.plane[dimension], sizes[dimension]))
         .collect();
-    let (across, down) = (axis(app.axes.0), axis(app.axes.1));
+    let (across, down) = (dimension_name(app.axes.0), dimension_name(app.axes.1));
     match (sizes.len(), others.is_empty()) {
         (1, _) => String::new(),
         (_, true) => format!("  {across} across, {down} down"),
@@ -164,6 +172,7 @@ fn plane(app: &App) -> String {
     }
 }
 
+/// Draws the details of a router in a few lines.
 fn router_in_short(app: &App, router: usize, area: Rect, buffer: &mut Buffer) {
     let Some(snapshot) = app.latest() else { return };
     let (about, theme) = (&*app.about, app.theme);
@@ -189,6 +198,7 @@ fn router_in_short(app: &App, router: usize, area: Rect, buffer: &mut Buffer) {
     }
 }
 
+/// Draws the details of a router, with a bar for each queue and link.
 fn router_in_full(app: &App, router: usize, area: Rect, buffer: &mut Buffer) {
     let Some(snapshot) = app.latest() else { return };
     let (about, theme) = (&*app.about, app.theme);

@@ -11,9 +11,10 @@ use crate::theme::{Role, Theme};
 use crate::view::{Point, Snapshot};
 use crate::widgets::{Chart, Gauge, Series, count, fixed, line, paint, percent, scale};
 
-/// Columns of the figures, left of the map.
+/// \[columns\] Width of the figures on the left of the map.
 const FIGURES: u16 = 44;
 
+/// Draws the overview.
 pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let Some(snapshot) = app.latest() else {
         paint(buffer, area, 1, 0, "waiting for the first snapshot", app.theme.faint());
@@ -45,7 +46,7 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// A series in one line: the latest values, scaled to their maximum.
+/// A series as a line of block characters: the latest `width` values, scaled to their maximum.
 fn sparkline(values: impl DoubleEndedIterator<Item = Option<f64>>, width: usize) -> String {
     const STEPS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let mut latest: Vec<Option<f64>> = values.rev().take(width).collect();
@@ -59,7 +60,7 @@ fn sparkline(values: impl DoubleEndedIterator<Item = Option<f64>>, width: usize)
     latest.into_iter().map(step).collect()
 }
 
-/// Loads, latencies, queues. Returns the number of rows used.
+/// Draws loads, latencies and queues. Returns the number of rows used.
 fn figures(app: &App, snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 {
     let theme = app.theme;
     let points = app.history.points();
@@ -70,7 +71,7 @@ fn figures(app: &App, snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u
     let mut series = |title: &str, value: String, role: Role, of: &dyn Fn(&Point) -> Option<f64>| {
         let end = paint(buffer, area, 0, y, title, Style::new());
         if value.is_empty() && end > 13 {
-            // A heading of the lines below.
+            // This line is only the heading of those below.
             y += 1;
             return;
         }
@@ -111,6 +112,7 @@ fn figures(app: &App, snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u
     y + 3 + extra
 }
 
+/// Draws as many of the busiest links as fit.
 fn busiest(app: &App, area: Rect, buffer: &mut Buffer) {
     if area.height < 2 || app.about.links.is_empty() {
         return;
@@ -131,6 +133,7 @@ fn busiest(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
+/// Draws the charts of loads and latencies.
 fn charts(app: &App, area: Rect, buffer: &mut Buffer) {
     let theme = app.theme;
     let points = app.history.points();

@@ -10,6 +10,7 @@ use crate::theme::Role;
 use crate::view::{Guest, Jobs, Sources, Task, TaskState};
 use crate::widgets::{Gauge, count, line, paint, percent, tasks, whole};
 
+/// Draws the screen of traffic sources.
 pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let inner = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
     match app.latest().map(|snapshot| &snapshot.sources) {
@@ -20,7 +21,8 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Jain's index, and the least share of the mean, over the nodes from which packets were received.
+/// Fairness over the nodes from which packets were received: Jain's index, and the least number of packets divided by
+/// the mean. `None` if no packet was received.
 fn fairness(received: &[u64]) -> Option<(f64, f64)> {
     let served: Vec<f64> = received.iter().filter(|&&packets| packets > 0).map(|&packets| packets as f64).collect();
     let sum: f64 = served.iter().sum();
@@ -29,9 +31,10 @@ fn fairness(received: &[u64]) -> Option<(f64, f64)> {
     Some((sum * sum / (squares * served.len() as f64), least * served.len() as f64 / sum))
 }
 
-/// Columns of a list of nodes.
+/// \[columns\] Width of a list of nodes.
 const LIST: u16 = 18;
 
+/// Draws the distribution of received packets over their source nodes, and the least and most served nodes.
 fn nodes(app: &App, received: &[u64], area: Rect, buffer: &mut Buffer) {
     let theme = app.theme;
     let Some((jain, least)) = fairness(received) else {
@@ -55,7 +58,7 @@ fn nodes(app: &App, received: &[u64], area: Rect, buffer: &mut Buffer) {
         bins[((packets as f64 / mean * 10.0) as usize).min(19)] += 1;
     }
     let most = bins.iter().copied().max().unwrap_or(1).max(1);
-    // Two lists of nodes beside it, or one, or none, since the excess would truncate numbers.
+    // Two lists of nodes beside the distribution, or fewer in a narrow area: truncated numbers would be misread.
     let (half, lists) = match area.width {
         78.. => (area.width / 2, 2),
         38.. => (area.width - LIST - 1, 1),
@@ -100,22 +103,24 @@ fn nodes(app: &App, received: &[u64], area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Longest name of a job that is shown in full, in columns.
+/// \[columns\] Longest name of a job that is shown in full.
 const NAME: usize = 16;
 
-/// A task with its own line.
+/// A task that is shown in a line.
 struct Lined<'a> {
-    /// Number and name of its job; none for a single application.
+    /// Number and name of its job; `None` for a single application.
     job: Option<(u32, &'a str)>,
+    /// Number within its job.
     number: usize,
     task: &'a Task,
 }
 
-fn lined<'a>(job: Option<(u32, &'a str)>, tasks: &'a [Task]) -> impl Iterator<Item = Lined<'a>> {
+/// The tasks of a job, or of a single application.
+fn task_lines<'a>(job: Option<(u32, &'a str)>, tasks: &'a [Task]) -> impl Iterator<Item = Lined<'a>> {
     tasks.iter().enumerate().map(move |(number, task)| Lined { job, number, task })
 }
 
-/// Number of tasks and their progress, the most important part first.
+/// The number of tasks and their progress, as two parts of a heading. `whose` follows the number of tasks.
 fn progress(tasks: &[Lined<'_>], whose: &str) -> [String; 2] {
     let finished = tasks.iter().filter(|lined| lined.task.state == TaskState::Finished).count();
     let done: u64 = tasks.iter().map(|lined| lined.task.done).sum();
@@ -128,7 +133,7 @@ fn progress(tasks: &[Lined<'_>], whose: &str) -> [String; 2] {
 }
 
 /// The heading of a mix of jobs, in parts: every job once, then the jobs whose tasks are listed.
-fn of_jobs(jobs: &Jobs, tasks: &[Lined<'_>]) -> Vec<String> {
+fn jobs_heading(jobs: &Jobs, tasks: &[Lined<'_>]) -> Vec<String> {
     let all = jobs.coming + jobs.waiting + jobs.running + jobs.ended;
     if jobs.ended == all {
         let head = format!("all {} jobs have ended", count(all));
@@ -153,13 +158,13 @@ fn of_jobs(jobs: &Jobs, tasks: &[Lined<'_>]) -> Vec<String> {
 fn applications(app: &App, sources: &Sources, area: Rect, buffer: &mut Buffer) {
     match sources {
         Sources::Tasks(tasks) => {
-            let tasks: Vec<Lined<'_>> = lined(None, tasks).collect();
+            let tasks: Vec<Lined<'_>> = task_lines(None, tasks).collect();
             timeline(app, &progress(&tasks, ""), &tasks, area, buffer);
         }
         Sources::Jobs(jobs) => {
-            let listed = jobs.listed.iter().flat_map(|job| lined(Some((job.number, &job.name)), &job.tasks));
+            let listed = jobs.listed.iter().flat_map(|job| task_lines(Some((job.number, &job.name)), &job.tasks));
             let tasks: Vec<Lined<'_>> = listed.collect();
-            timeline(app, &of_jobs(jobs, &tasks), &tasks, area, buffer);
+            timeline(app, &jobs_heading(jobs, &tasks), &tasks, area, buffer);
         }
         Sources::Nodes(_) | Sources::Guests(_) => {}
     }
@@ -176,6 +181,7 @@ fn in_columns(name: &str, columns: usize) -> String {
     begin + "…" + &name.chars().skip(length - end).collect::<String>()
 }
 
+/// Draws the states of tasks over time, a line for each task.
 fn timeline(app: &App, head: &[String], tasks: &[Lined<'_>], area: Rect, buffer: &mut Buffer) {
     let theme = app.theme;
     paint(buffer, area, 0, 0, &whole(head, "; ", usize::from(area.width)), theme.title());
@@ -186,7 +192,7 @@ fn timeline(app: &App, head: &[String], tasks: &[Lined<'_>], area: Rect, buffer:
     let rows = usize::from(area.height - 3);
     let first = app.scroll.min(tasks.len().saturating_sub(rows));
     let longest = tasks.iter().filter_map(|lined| lined.job).map(|(_, name)| name.chars().count()).max();
-    // Where there is little room, the timeline gets half of what the names leave.
+    // In a narrow area names have at most a fifth of the width.
     let most = NAME.min(usize::from(area.width) / 5);
     let name = longest.map_or(0, |longest| longest.max(3).min(most) as u16 + 1);
     let (left, right) = (name + 12, 22);
@@ -222,6 +228,7 @@ fn timeline(app: &App, head: &[String], tasks: &[Lined<'_>], area: Rect, buffer:
     }
 }
 
+/// Draws a line for each guest.
 fn guests(app: &App, guests: &[Guest], area: Rect, buffer: &mut Buffer) {
     let theme = app.theme;
     let connected = guests.iter().filter(|guest| guest.connected).count();
@@ -231,7 +238,7 @@ fn guests(app: &App, guests: &[Guest], area: Rect, buffer: &mut Buffer) {
         return;
     }
     paint(buffer, area, 0, 0, &format!("{} guests, {connected} connected", guests.len()), theme.title());
-    // Everything fits into 80 columns.
+    // In a narrow area columns are so short that a line fits into 80 columns.
     let narrow = area.width < 105;
     let (name_width, clock_width, decimals) = if narrow { (11, 14, 0) } else { (19, 18, 3) };
     let (node_width, state_width) = if narrow { (9, 9) } else { (12, 20) };

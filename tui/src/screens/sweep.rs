@@ -10,11 +10,12 @@ use crate::theme::{Role, Theme};
 use crate::view::{Figure, Figures, Pace, PointState, Sweep, SweepPoint};
 use crate::widgets::{Gauge, Plot, Trace, count, fixed, paint, percent, seconds};
 
-/// Most curves drawn at the same time: one per letter.
+/// Largest number of curves that are drawn at the same time: one for each letter.
 const LETTERS: usize = 26;
-/// Rows above the curves.
+/// \[rows\] Height of the part above the curves.
 const HEAD: u16 = 2;
 
+/// Draws the screen of a sweep.
 pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let Some(sweep) = &app.sweep else { return };
     let inner = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
@@ -33,7 +34,7 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     points(app, sweep, below, buffer);
 }
 
-/// Progress and estimated remaining time.
+/// Draws the progress and the estimated remaining time.
 fn head(app: &App, sweep: &Sweep, area: Rect, buffer: &mut Buffer) {
     let counts = sweep.counts();
     let ended = counts.done + counts.failed + counts.left_out;
@@ -66,17 +67,19 @@ fn head(app: &App, sweep: &Sweep, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// The first of the drawn curves, which surround the selected point.
+/// Index of the first curve to draw. Curves are drawn in groups of [`LETTERS`], and the group with the selected point
+/// is shown.
 fn first_curve(app: &App, sweep: &Sweep) -> usize {
     let chosen = app.chosen_point().and_then(|point| sweep.points.get(point)).map_or(0, |point| point.curve);
     chosen / LETTERS * LETTERS
 }
 
+/// The letter of a curve.
 fn letter(curve: usize) -> char {
     char::from(b'a' + (curve % LETTERS) as u8)
 }
 
-/// The figures against the axis, side by side.
+/// Draws a plot for each figure over the axis of the sweep, side by side.
 fn plots(app: &App, sweep: &Sweep, area: Rect, buffer: &mut Buffer) {
     let mut figures = sweep.figures();
     if area.width < 60 {
@@ -118,9 +121,9 @@ fn labels(sweep: &Sweep, (first, last): (f64, f64)) -> (String, String) {
     (word(first), format!("{} {}", sweep.axis, word(last)))
 }
 
-/// The letters of the curves.
+/// Draws the letters and names of the curves.
 fn legend(app: &App, sweep: &Sweep, area: Rect, buffer: &mut Buffer) {
-    // Explain only what is present.
+    // Capital letters are explained only if there are any.
     let note = if sweep.counts().saturated > 0 { "  capital: saturated" } else { "" };
     if sweep.curves.len() == 1 && sweep.curves[0].is_empty() {
         paint(buffer, area, 0, 0, note.trim_start(), app.theme.faint());
@@ -150,7 +153,7 @@ fn legend(app: &App, sweep: &Sweep, area: Rect, buffer: &mut Buffer) {
     );
 }
 
-/// The states of the points: as many as fit, around the selected one.
+/// Draws the list of points with their states: as many as fit, around the selected one.
 fn points(app: &App, sweep: &Sweep, area: Rect, buffer: &mut Buffer) {
     if area.height == 0 {
         return;
@@ -184,12 +187,14 @@ fn points(app: &App, sweep: &Sweep, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Columns of a state: `running 45 %`.
+/// \[columns\] Width of a state, such as `running 45 %`.
 const STATE: u16 = 13;
 
 /// Positions of the columns of the list.
 struct Columns {
+    /// Column at which the state begins.
     state: u16,
+    /// Column at which the figures begin.
     figures: u16,
 }
 
@@ -201,11 +206,13 @@ impl Columns {
         Self { state, figures: state + STATE }
     }
 
+    /// Column at which figure `at` begins.
     const fn figure(&self, at: usize) -> u16 {
         self.figures + 10 * at as u16
     }
 }
 
+/// Draws a line of the list: number, point, and whether the other screens show it.
 fn point(
     theme: Theme,
     columns: &Columns,
@@ -255,6 +262,7 @@ fn point(
     }
 }
 
+/// The state of a running point.
 fn running(pace: &Pace) -> String {
     let share = pace.share.map_or_else(String::new, |share| format!(" {}", percent(share)));
     match (pace.paused, pace.phase.as_str()) {
@@ -264,6 +272,7 @@ fn running(pace: &Pace) -> String {
     }
 }
 
+/// A duration in seconds with two decimals below 10 s.
 fn short_seconds(time: f64) -> String {
     if time < 10.0 { format!("{time:.2} s") } else { seconds(time) }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Most links that are shown one by one; for larger networks only routers are shown.
+/// Largest number of links that are shown one by one. For larger networks only routers are shown.
 pub const MAX_LINKS: usize = 1 << 18;
 
 /// Arrangement of the routers for display.
@@ -30,16 +30,16 @@ pub enum Layout {
 pub struct About {
     /// One-line description of the simulation.
     pub title: String,
-    /// Nodes that send and receive.
+    /// Number of nodes that send and receive.
     pub nodes: usize,
-    /// Routers.
+    /// Number of routers.
     pub routers: usize,
     /// Their arrangement.
     pub layout: Layout,
     /// The ports of every router: `X+`, `X-`, ...
     pub ports: Vec<String>,
-    /// By router and port (index router x ports + port): the router at the other end; `None` where there is no link.
-    /// Empty if links are not shown one by one.
+    /// The router at the other end of each link, by router and port (index router x ports + port); `None` where there
+    /// is no link. Empty if links are not shown one by one.
     pub links: Vec<Option<u32>>,
     /// \[phits\] Capacity of the transit queues at the input of a port.
     pub transit_phits: u32,
@@ -50,21 +50,22 @@ pub struct About {
     /// The unit of loads; empty if it is not known.
     #[serde(default)]
     pub load_unit: String,
-    /// \[phits/node/cycle\] What a load of 1 is.
+    /// \[phits/node/cycle\] The rate that corresponds to a load of 1.
     #[serde(default = "one")]
     pub capacity: f64,
-    /// Offered load in that unit, if known.
+    /// Offered load in the unit of loads, if known.
     pub offered: Option<f64>,
     /// \[s\] Length of a cycle.
     pub cycle_seconds: Option<f64>,
 }
 
+/// The default of [`About::capacity`].
 const fn one() -> f64 {
     1.0
 }
 
 impl About {
-    /// A run of which only the number of nodes is known.
+    /// The description of a run of which only the title and the number of nodes are known.
     #[must_use]
     pub fn bare(title: String, nodes: usize) -> Self {
         Self {
@@ -133,12 +134,12 @@ impl About {
         }
     }
 
-    /// Name of a link for the user: its source, and its direction in a grid, or its destination. The short form omits
-    /// rows.
+    /// Name of a link for the user. In a grid it is the source and the direction; in rows, the numbers of source and
+    /// destination.
     #[must_use]
     pub fn link_name(&self, router: usize, port: usize, to: usize) -> String {
         match self.layout {
-            // Their port numbers have no meaning for the user.
+            // The port numbers of switches have no meaning for the user.
             Layout::Rows { .. } => format!("{router} to {to}"),
             _ => format!("{} {}", self.router_name(router), self.ports[port]),
         }
@@ -165,7 +166,7 @@ impl About {
         Some(sizes.iter().map(coordinate).collect())
     }
 
-    /// The ports of a router with a link.
+    /// The ports of a router that have a link, and the router at the other end of each.
     pub fn linked_ports(&self, router: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         let ports = self.ports.len();
         let links = self.links.get(router * ports..(router + 1) * ports).unwrap_or_default();

@@ -5,28 +5,29 @@ use std::sync::Arc;
 
 use super::{About, Snapshot, Sources, Task, TaskState};
 
-/// Most points kept. When they are exceeded, every second one is dropped, and later points are twice as far apart.
+/// Largest number of points. When it is reached, every second point is dropped, and later points are twice as far
+/// apart.
 const CAPACITY: usize = 512;
 
 /// \[cycles\] Shortest time over which rates are computed: rates over a single step are meaningless.
 const LEAST: u64 = 64;
 
-/// A run between two snapshots.
+/// What happened in a run between two snapshots.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Point {
-    /// \[cycle\] End of the interval.
+    /// The cycle at the end of the interval.
     pub cycle: u64,
     /// \[cycles\] Length of the interval.
     pub cycles: u64,
-    /// In the unit of loads: Passed from sources to interfaces.
+    /// Load that sources passed to interfaces, in the unit of loads.
     pub generated: f64,
-    /// In the unit of loads: Injected into the network.
+    /// Load that was injected into the network, in the unit of loads.
     pub injected: f64,
-    /// In the unit of loads: Accepted.
+    /// Load that the network delivered, in the unit of loads.
     pub accepted: f64,
     /// \[cycles\] Latency of received packets: p50, p90, p99; absent if there were none.
     pub latency: Option<[u64; 3]>,
-    /// \[share\] Occupancy of the transit queues.
+    /// Occupancy of the transit queues, 0 to 1.
     pub fill: f64,
     /// States of the tasks of each job, with the number of the job (0 for a single application); empty without tasks.
     pub tasks: Vec<(u32, Vec<TaskState>)>,
@@ -44,14 +45,15 @@ impl Point {
 #[derive(Clone, Default, Debug)]
 pub struct History {
     points: VecDeque<Point>,
-    /// Snapshots per point.
+    /// Number of snapshots for each point.
     stride: usize,
-    /// Snapshots since the latest point.
+    /// Number of snapshots since the latest point.
     pending: usize,
     /// Snapshot at which the next point begins.
     mark: Option<Arc<Snapshot>>,
-    /// Start of the interval over which link utilisation is measured, and of the next interval.
+    /// Start of the interval over which link utilisation is measured.
     base: Option<Arc<Snapshot>>,
+    /// The snapshot that will replace `base`.
     next_base: Option<Arc<Snapshot>>,
     latest: Option<Arc<Snapshot>>,
 }
@@ -67,7 +69,7 @@ impl History {
     pub fn push(&mut self, about: &About, snapshot: Arc<Snapshot>) {
         match &self.latest {
             Some(latest) if latest.cycle > snapshot.cycle => *self = Self::new(),
-            // The same cycle again: only its state can be new.
+            // A snapshot of the same cycle differs in its state only.
             Some(latest) if latest.cycle == snapshot.cycle => {
                 self.latest = Some(snapshot);
                 return;
@@ -91,7 +93,7 @@ impl History {
         if self.pending < self.stride {
             return;
         }
-        self.points.push_back(point(about, mark, &snapshot));
+        self.points.push_back(point_between(about, mark, &snapshot));
         self.mark = Some(snapshot);
         self.pending = 0;
         if self.points.len() >= CAPACITY {
@@ -122,12 +124,14 @@ impl History {
         let (before, now) = (self.base.as_ref()?, self.latest.as_ref()?);
         let headers = now.crossed.get(link)?.checked_sub(*before.crossed.get(link)?)?;
         let cycles = now.cycle.checked_sub(before.cycle).filter(|&cycles| cycles > 0)?;
-        // Phits of a header that crosses at the end cross later.
+        // Only headers are counted: the other phits of a packet whose header crosses at the end of the interval cross
+        // later, so that the result could exceed 1.
         Some((headers as f64 * f64::from(about.packet_phits) / cycles as f64 / about.capacity).min(1.0))
     }
 }
 
-fn point(about: &About, before: &Snapshot, now: &Snapshot) -> Point {
+/// The point of the interval between two snapshots.
+fn point_between(about: &About, before: &Snapshot, now: &Snapshot) -> Point {
     let cycles = now.cycle.saturating_sub(before.cycle);
     let load = |before: u64, now: u64| {
         let phits = now.saturating_sub(before) as f64 * f64::from(about.packet_phits);
@@ -154,6 +158,7 @@ fn point(about: &About, before: &Snapshot, now: &Snapshot) -> Point {
     }
 }
 
+/// The state of each task.
 fn states(tasks: &[Task]) -> Vec<TaskState> {
     tasks.iter().map(|task| task.state).collect()
 }

@@ -22,17 +22,17 @@ pub enum RunState {
 /// Counts of packets since the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Packets {
-    /// Handed to a network interface.
+    /// Number of packets handed to a network interface.
     pub generated: u64,
-    /// Entered a source buffer.
+    /// Number of packets that entered a source buffer.
     pub injected: u64,
-    /// Consumed in full.
+    /// Number of packets that were received completely.
     pub received: u64,
-    /// Lost.
+    /// Number of packets that were lost.
     pub dropped: u64,
-    /// Links crossed.
+    /// Number of links that packets crossed.
     pub hops: u64,
-    /// Accepted, and neither received nor lost.
+    /// Number of packets that were accepted, and neither received nor lost.
     pub in_flight: u64,
 }
 
@@ -60,9 +60,9 @@ pub struct Summary {
 /// Latencies of received packets.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct Latency {
-    /// Since the previous snapshot.
+    /// Latencies since the previous snapshot.
     pub recent: Summary,
-    /// Since display began.
+    /// Latencies since display began.
     pub all: Summary,
 }
 
@@ -89,11 +89,11 @@ pub struct Task {
     pub node: u32,
     /// Its state.
     pub state: TaskState,
-    /// Events begun.
+    /// Number of events begun.
     pub done: u64,
-    /// Events in its program.
+    /// Number of events in its program.
     pub events: u64,
-    /// \[bytes\] Sent so far.
+    /// \[bytes\] Data sent so far.
     pub sent_bytes: u64,
 }
 
@@ -101,13 +101,13 @@ pub struct Task {
 /// ended.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Jobs {
-    /// Jobs that have not arrived.
+    /// Number of jobs that have not arrived.
     pub coming: u64,
-    /// Jobs waiting for nodes.
+    /// Number of jobs that wait for nodes.
     pub waiting: u64,
-    /// Running jobs.
+    /// Number of running jobs.
     pub running: u64,
-    /// Ended jobs.
+    /// Number of ended jobs.
     pub ended: u64,
     /// The running jobs; if none is running, those that ended last.
     pub listed: Vec<Job>,
@@ -137,19 +137,19 @@ pub struct Guest {
     pub connected: bool,
     /// \[ps\] Its clock.
     pub clock_ps: u64,
-    /// Messages injected.
+    /// Number of messages injected.
     pub injected: u64,
-    /// Notices (deliveries and completed sends) passed to it.
+    /// Number of notices (deliveries and completed sends) passed to it.
     pub notices: u64,
-    /// Messages handed over late.
+    /// Number of messages handed over late.
     pub late: u64,
 }
 
-/// Parties that drive the network.
+/// The sources of traffic.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sources {
-    /// Nodes: \[packets\] received from each, since measurement began.
+    /// Nodes: the number of packets received from each since measurement began.
     Nodes(Vec<u64>),
     /// Tasks of a trace or kernel.
     Tasks(Vec<Task>),
@@ -168,9 +168,9 @@ impl Default for Sources {
 /// The state of a run between two cycles. Lists are empty as long as there are no data.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// \[cycle\] The next one to be simulated.
+    /// The next cycle to be simulated.
     pub cycle: u64,
-    /// \[cycle\] End of the run, if known.
+    /// The cycle at which the run ends, if known.
     pub end: Option<u64>,
     /// Phase of the run: `warm-up`, `measuring`, ...
     pub phase: String,
@@ -182,19 +182,19 @@ pub struct Snapshot {
     pub cycles_per_second: Option<f64>,
     /// \[cycles/s\] Limit set by the user.
     pub speed_limit: Option<u64>,
-    /// Counts.
+    /// Counts of packets.
     pub packets: Packets,
     /// Latencies.
     pub latency: Latency,
-    /// \[phits\] In the transit queues at the input of a port, by router and port.
+    /// \[phits\] Contents of the transit queues at the input of a port, by router and port.
     pub transit: Vec<u32>,
-    /// \[phits\] In the injection queues, by router.
+    /// \[phits\] Contents of the injection queues, by router.
     pub injection: Vec<u32>,
-    /// \[packets\] Waiting before the injection queues, by router.
+    /// Number of packets that wait before the injection queues, by router.
     pub waiting: Vec<u64>,
-    /// \[packets\] Crossings of the link at a port since display began, by router and port.
+    /// Number of packets that crossed the link at a port since display began, by router and port.
     pub crossed: Vec<u64>,
-    /// Parties that drive the network.
+    /// The sources of traffic.
     pub sources: Sources,
     /// Log lines, latest last.
     pub log: Vec<String>,
@@ -267,6 +267,7 @@ impl Snapshot {
     }
 }
 
+/// A part divided by the whole, at most 1; 0 if the whole is 0.
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { (part as f64 / whole as f64).min(1.0) }
 }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::{RunState, Snapshot};
 
-/// Log lines kept.
+/// Largest number of log lines that are kept.
 const LOG_LINES: usize = 200;
-/// Share of a run that must be done before its remaining time is estimated.
-const TELLING: f64 = 0.02;
+/// \[share\] Part of a run that must be done before its remaining time is estimated.
+const LEAST_SHARE: f64 = 0.02;
 
 /// A figure of runs that is plotted against the axis of a sweep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,7 +94,7 @@ pub struct Pace {
     pub share: Option<f64>,
     /// \[cycles/s\] Recent speed.
     pub cycles_per_second: Option<f64>,
-    /// \[s\] Since its start.
+    /// \[s\] Wall-clock time since its start.
     pub seconds: f64,
 }
 
@@ -151,11 +151,11 @@ pub struct Sweep {
     pub words: Vec<String>,
     /// Names of the curves.
     pub curves: Vec<String>,
-    /// In the order of the plan.
+    /// The points, in the order of the plan.
     pub points: Vec<SweepPoint>,
-    /// Most points that run at the same time.
+    /// Largest number of points that run at the same time.
     pub at_once: usize,
-    /// \[s\] Since the start.
+    /// \[s\] Wall-clock time since the start.
     pub elapsed_seconds: f64,
     /// The point that the other screens show.
     pub watched: Option<usize>,
@@ -172,7 +172,7 @@ pub enum Change {
     Point(usize, PointState),
     /// Another point, or none, is shown from now on.
     Watched(Option<usize>),
-    /// \[s\] Since the start.
+    /// \[s\] Wall-clock time since the start.
     Elapsed(f64),
     /// A log line.
     Said(String),
@@ -183,26 +183,26 @@ pub enum Change {
 /// Number of points by state.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counts {
-    /// Not begun.
+    /// Points that have not begun.
     pub waiting: usize,
-    /// Running.
+    /// Running points.
     pub running: usize,
-    /// With results.
+    /// Points with results.
     pub done: usize,
-    /// Of these, saturated.
+    /// Points with results that are saturated.
     pub saturated: usize,
-    /// Failed.
+    /// Points that have failed.
     pub failed: usize,
-    /// Skipped beyond saturation.
+    /// Points that were skipped beyond saturation.
     pub left_out: usize,
 }
 
 /// A measured position on a curve: the mean over the points that differ only in their seed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Spot {
-    /// On the axis.
+    /// Position on the axis.
     pub x: f64,
-    /// The figure.
+    /// Value of the figure.
     pub value: f64,
     /// True if one of the points is saturated.
     pub saturated: bool,
@@ -254,7 +254,7 @@ impl Sweep {
         let has = |figure: &Figure| {
             self.points.iter().any(|point| matches!(&point.state, PointState::Done(of) if of.get(*figure).is_some()))
         };
-        // For a workload with an end, the load is a consequence.
+        // A workload with an end determines its load itself: only its completion time is of interest.
         if has(&Figure::Completion) {
             return vec![Figure::Completion];
         }
@@ -313,7 +313,7 @@ impl Sweep {
         for point in &self.points {
             let seconds = match &point.state {
                 PointState::Done(figures) => figures.seconds,
-                PointState::Running(pace) => whole(pace),
+                PointState::Running(pace) => estimated_duration(pace),
                 _ => None,
             };
             if let Some(seconds) = seconds {
@@ -331,7 +331,7 @@ impl Sweep {
             let left = match &point.state {
                 PointState::Waiting => *expectations.entry(point.x.to_bits()).or_insert_with(|| expected(point.x)),
                 PointState::Running(pace) => {
-                    let whole = whole(pace).or_else(|| expected(point.x));
+                    let whole = estimated_duration(pace).or_else(|| expected(point.x));
                     let left = whole.map(|whole| (whole - pace.seconds).max(0.0));
                     longest = longest.max(left.unwrap_or(0.0));
                     left
@@ -345,8 +345,8 @@ impl Sweep {
 }
 
 /// \[s\] Estimated total duration of a run at its speed so far.
-fn whole(pace: &Pace) -> Option<f64> {
-    pace.share.filter(|&share| share > TELLING).map(|share| pace.seconds / share)
+fn estimated_duration(pace: &Pace) -> Option<f64> {
+    pace.share.filter(|&share| share > LEAST_SHARE).map(|share| pace.seconds / share)
 }
 
 #[cfg(test)]

@@ -4,16 +4,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-/// Dots of braille: by column (0, 1) and row (0 to 3) of a cell.
+/// The bits of braille dots, by column (0, 1) and row (0 to 3) of a cell.
 const DOTS: [[u32; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
 
-/// Columns and rows of dots in an area.
+/// Number of columns and rows of dots in an area.
 pub(super) fn size(area: Rect) -> (usize, usize) {
     (usize::from(area.width) * 2, usize::from(area.height) * 4)
 }
 
-/// Draws a line from dot to dot, (0, 0) at the upper left. Dots of other lines in the same cells stay; letters do not.
-/// Returns the cells along the line, in order.
+/// Draws a line between two dots, where (0, 0) is the dot at the upper left. It adds to the dots of other lines in a
+/// cell, and replaces letters. Returns the cells along the line, in order.
 pub(super) fn line(
     buffer: &mut Buffer,
     area: Rect,

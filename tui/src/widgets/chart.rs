@@ -13,7 +13,7 @@ use super::{braille, count, fixed, paint};
 pub struct Series {
     /// Its name.
     pub name: String,
-    /// Its points (cycle, value), in order; values that are absent leave a gap.
+    /// Its points (cycle, value), in order of cycles. A value that is absent leaves a gap.
     pub points: Vec<(u64, Option<f64>)>,
     /// Its style.
     pub style: Style,
@@ -24,9 +24,9 @@ pub struct Series {
 pub struct Chart<'a> {
     /// Plotted quantity, with its unit.
     pub title: &'a str,
-    /// The lines; later ones over earlier ones.
+    /// The lines. Later ones are drawn over earlier ones.
     pub series: &'a [Series],
-    /// Decimals of values.
+    /// Number of decimals of values.
     pub decimals: usize,
     /// Style of the axes.
     pub axis: Style,
@@ -35,16 +35,16 @@ pub struct Chart<'a> {
 /// Marks of lines, which distinguish them without colour.
 const MARKS: [char; 6] = ['o', 'x', '+', '#', '@', '%'];
 
-/// Columns between two marks of a line.
-const APART: usize = 12;
+/// \[columns\] Distance between two marks of a line.
+const MARK_DISTANCE: usize = 12;
 
 /// The mark of a line.
 fn mark(number: usize) -> char {
     MARKS[number % MARKS.len()]
 }
 
-/// The least of 1, 2, 5, 10, 20, 50, ... (times a power of ten) that is not below `value`; 1 for values that are not
-/// positive.
+/// The least of 1, 2, 3, 5 and 7.5 times a power of ten that is not below `value`, within 0.1 %; 1 for values that are
+/// not positive.
 #[must_use]
 pub fn nice(value: f64) -> f64 {
     if !value.is_finite() || value <= 0.0 {
@@ -94,21 +94,22 @@ impl Widget for Chart<'_> {
         let end = area.width.saturating_sub(to.chars().count() as u16);
         paint(buffer, area, end, area.height - 1, &to, self.axis);
         let places: Vec<_> = self.series.iter().map(|series| draw(buffer, plot, series, (first, last), top)).collect();
-        // Above all lines, so that no line hides the mark of another.
+        // Marks are drawn after all lines, so that no line hides the mark of another.
         for (number, (places, series)) in places.iter().zip(self.series).enumerate() {
             // Marks of different lines are in different columns.
-            let shift = APART / 2 + number * APART / self.series.len().max(1);
-            for &(x, y) in marked(places, shift % APART) {
+            let shift = MARK_DISTANCE / 2 + number * MARK_DISTANCE / self.series.len().max(1);
+            for &(x, y) in marked(places, shift % MARK_DISTANCE) {
                 paint(buffer, plot, x as u16, y as u16, mark(number).encode_utf8(&mut [0; 4]), series.style);
             }
         }
     }
 }
 
-/// The cells of a line that show its mark: one per fixed number of columns, and at least one.
+/// The cells of a line that show its mark: one in every [`MARK_DISTANCE`] columns, and at least one.
 fn marked(places: &[(usize, usize)], shift: usize) -> impl Iterator<Item = &(usize, usize)> {
     let mut before = None;
-    let regular: Vec<_> = places.iter().filter(|&&(x, _)| x % APART == shift && before.replace(x) != Some(x)).collect();
+    let regular: Vec<_> =
+        places.iter().filter(|&&(x, _)| x % MARK_DISTANCE == shift && before.replace(x) != Some(x)).collect();
     let last = places.last().filter(|_| regular.is_empty());
     regular.into_iter().chain(last)
 }

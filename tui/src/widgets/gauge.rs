@@ -16,6 +16,7 @@ pub struct Gauge {
     pub style: Style,
 }
 
+/// A cell that is filled from the left by 0 to 7 eighths.
 const PARTS: [&str; 8] = [" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 impl Widget for Gauge {

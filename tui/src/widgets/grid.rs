@@ -28,9 +28,9 @@ pub struct LinkCell {
     pub arrow: Arrow,
 }
 
-/// A plane; y grows downwards.
+/// A plane of routers. y grows downwards.
 pub struct Grid<'a> {
-    /// Routers across and down.
+    /// Number of routers across and down.
     pub size: (usize, usize),
     /// The fill of the buffers of the router at (x, y), 0 to 1.
     pub router: &'a dyn Fn(usize, usize) -> f64,
@@ -59,7 +59,7 @@ pub fn best_pitch(size: (usize, usize), width: u16, height: u16) -> (u16, u16, u
     (1, 1, block)
 }
 
-/// Below this share a link has no arrow.
+/// A link with a lower share has no arrow and a thin line.
 const FAINT: f64 = 0.15;
 
 impl Widget for Grid<'_> {

@@ -11,7 +11,7 @@ use super::{count, paint};
 /// Bins as columns, with an axis below.
 #[derive(Clone, Copy, Debug)]
 pub struct Histogram<'a> {
-    /// (upper end in cycles, packets), in order.
+    /// Upper end \[cycles\] and number of packets of each bin, in ascending order.
     pub bins: &'a [(u64, u64)],
     /// Style of the columns.
     pub style: Style,
@@ -19,6 +19,7 @@ pub struct Histogram<'a> {
     pub axis: Style,
 }
 
+/// A cell that is filled from below by 0 to 7 eighths.
 const PARTS: [&str; 8] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇"];
 
 impl Widget for Histogram<'_> {
@@ -41,7 +42,7 @@ impl Widget for Histogram<'_> {
         }
         let most = packets.iter().copied().max().unwrap_or(0).max(1);
         let rows = area.height - 2;
-        // In eighths of a row; a nonempty bin is always visible.
+        // Height of a column in eighths of a row. A bin that is not empty is always visible.
         let height = |number: u64| (number as f64 / most as f64 * f64::from(rows) * 8.0).ceil() as u16;
         for (x, &number) in packets.iter().enumerate() {
             let eighths = height(number);
@@ -55,7 +56,7 @@ impl Widget for Histogram<'_> {
             }
         }
         let top = format!("tallest: {} packets", count(most));
-        // Where no column is as tall.
+        // The text is placed where no column is as tall.
         let length = top.chars().count().min(columns);
         let is_free = |from: usize| packets[from..from + length].iter().all(|&number| height(number) <= (rows - 1) * 8);
         let at = [columns - length, 0].into_iter().find(|&from| is_free(from)).unwrap_or(columns - length);

@@ -25,36 +25,40 @@ pub struct Trace {
 pub struct Plot<'a> {
     /// Plotted quantity, with its unit.
     pub title: &'a str,
-    /// The curves; later ones over earlier ones.
+    /// The curves. Later ones are drawn over earlier ones.
     pub traces: &'a [Trace],
     /// The ends of the axis.
     pub ends: (f64, f64),
-    /// Labels of these ends.
+    /// Labels at the ends of the axis.
     pub labels: (String, String),
-    /// Decimals of values.
+    /// Number of decimals of values.
     pub decimals: usize,
     /// True to draw a faint line where the figure equals the axis.
     pub diagonal: bool,
     /// True to use a logarithmic scale for values of very different size.
     pub may_be_log: bool,
-    /// False if nothing lies between points: an axis of words.
+    /// True to join the points of a curve by lines; false for an axis of words.
     pub joined: bool,
     /// Style of the axes.
     pub axis: Style,
 }
 
-/// Ratio of the values from which the scale is logarithmic.
+/// Least ratio of the greatest to the least value with a logarithmic scale.
 const WIDE: f64 = 10.0;
 
 /// A scale of values.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Scale {
+    /// Value at the lower end.
     low: f64,
+    /// Value at the upper end.
     high: f64,
+    /// True for a logarithmic scale.
     log: bool,
 }
 
 impl Scale {
+    /// The scale of all values; `None` if there are none.
     fn of(traces: &[Trace], may_be_log: bool) -> Option<Self> {
         let values = || traces.iter().flat_map(|trace| &trace.spots).map(|spot| spot.value);
         let (least, most) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
@@ -62,7 +66,7 @@ impl Scale {
         Some(Self { low: if log { round_below(least) } else { 0.0 }, high: nice(most), log })
     }
 
-    /// 0 at the lower end, 1 at the upper one.
+    /// Position of a value: 0 at the lower end, 1 at the upper one.
     fn share(self, value: f64) -> f64 {
         let share = if self.log {
             (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
@@ -91,7 +95,7 @@ impl Widget for Plot<'_> {
             paint(buffer, area, 0, 1, "nothing has been measured yet", self.axis);
             return;
         };
-        // A bound may need fewer decimals than values, but not more.
+        // Labels of the bounds have no decimals if these are whole numbers, and otherwise at most two.
         let text = |bound: f64| fixed(Some(bound), if bound == bound.round() { 0 } else { self.decimals.min(2) });
         let (high, low) = (text(scale.high), text(scale.low));
         let width = high.len().max(low.len());

@@ -1,4 +1,4 @@
-//! Words and numbers.
+//! Texts and numbers in a buffer, and numbers in words.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -43,7 +43,7 @@ pub fn exact(value: u64) -> String {
     groups.collect::<Vec<_>>().join(" ")
 }
 
-/// As many words of a text as fit into this many columns, followed by three dots if some are omitted.
+/// As many words of a text as fit into `width` columns, followed by three dots if some are omitted.
 #[must_use]
 pub fn fitting(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
@@ -60,7 +60,8 @@ pub fn fitting(text: &str, width: usize) -> String {
     format!("{}...", shown.trim_end_matches([' ', '|']).to_owned() + if shown.is_empty() { "" } else { " " })
 }
 
-/// The first parts that fit as a whole into this many columns; the first one is cut if it does not fit.
+/// As many parts as fit completely into `width` columns, with `between` between them. The first one is cut if it does
+/// not fit.
 #[must_use]
 pub fn whole(parts: &[String], between: &str, width: usize) -> String {
     let Some((first, others)) = parts.split_first() else { return String::new() };
@@ -84,7 +85,7 @@ pub fn fixed(value: Option<f64>, decimals: usize) -> String {
     }
 }
 
-/// A share as per cent.
+/// A share as a whole number of per cent.
 #[must_use]
 pub fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)

@@ -7,15 +7,20 @@ use crate::communicator::{self, Keyval};
 use crate::datatype;
 use crate::world::{Outcome, error, w};
 
-/// Address of the copy function that duplicates every attribute: `MPIR_Dup_fn`.
+/// A copy function of C: handle, key, extra state, value, new value, flag (whether the attribute is copied).
 type Copy = unsafe extern "C" fn(c_int, c_int, isize, isize, *mut isize, *mut c_int) -> c_int;
+/// A delete function of C: handle, key, value, extra state.
 type Delete = unsafe extern "C" fn(c_int, c_int, isize, isize) -> c_int;
-/// Fortran's copy proxy: function, handle, key, extra state, kind of value, value, new value, flag.
+/// A function of Fortran's library that calls a copy function of Fortran: function, handle, key, extra state, kind of
+/// value, value, new value, flag.
 type CopyProxy = unsafe extern "C" fn(usize, c_int, c_int, isize, c_int, isize, *mut isize, *mut c_int) -> c_int;
+/// A function of Fortran's library that calls a delete function of Fortran: function, handle, key, kind of value,
+/// value, extra state.
 type DeleteProxy = unsafe extern "C" fn(usize, c_int, c_int, c_int, isize, isize) -> c_int;
 /// Kind of an attribute's value that is an integer of the size of an address.
 const ADDRESS: c_int = 1;
 
+/// The predefined copy function `MPI_COMM_DUP_FN`, which duplicates every attribute.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPIR_Dup_fn(
     _handle: c_int,
@@ -33,8 +38,9 @@ unsafe extern "C" fn MPIR_Dup_fn(
     SUCCESS
 }
 
-/// The value of an attribute on a copy of its object, if it is copied.
-pub(crate) fn copied(handle: c_int, keyval: c_int, value: isize) -> Outcome<Option<isize>> {
+/// Calls the copy function of an attribute. Returns the value for the new object; `None` if the attribute is not
+/// copied.
+pub(crate) fn call_copy(handle: c_int, keyval: c_int, value: isize) -> Outcome<Option<isize>> {
     let Some(&Keyval { copy, extra, proxies, .. }) = w().keyvals.get(keyval) else { return Ok(None) };
     if copy == 0 {
         return Ok(None);
@@ -63,7 +69,7 @@ pub(crate) fn copied(handle: c_int, keyval: c_int, value: isize) -> Outcome<Opti
 }
 
 /// Calls the delete function of an attribute.
-pub(crate) fn deleted(handle: c_int, keyval: c_int, value: isize) -> Outcome {
+pub(crate) fn call_delete(handle: c_int, keyval: c_int, value: isize) -> Outcome {
     let Some(&Keyval { delete, extra, proxies, .. }) = w().keyvals.get(keyval) else { return Ok(()) };
     if delete == 0 {
         return Ok(());
@@ -78,21 +84,26 @@ pub(crate) fn deleted(handle: c_int, keyval: c_int, value: isize) -> Outcome {
     if code == SUCCESS { Ok(()) } else { error(code, "the delete function of an attribute has failed") }
 }
 
-fn known(keyval: c_int) -> Outcome {
+/// Returns an error if the key does not exist.
+fn check_key(keyval: c_int) -> Outcome {
     match w().keyvals.get(keyval) {
         Some(_) => Ok(()),
         None => error(ERR_KEYVAL, format!("{keyval:#x} is not a key of attributes")),
     }
 }
 
-/// The predefined attributes of `MPI_COMM_WORLD`: C reads a pointer to the value, Fortran the value.
+/// The value of a predefined attribute of `MPI_COMM_WORLD`; `None` for a key of the program. A call of C gets a pointer
+/// to the value, a call of Fortran the value itself.
 pub(crate) fn predefined(keyval: c_int) -> Option<c_int> {
+    // Each attribute has a key for C, which is odd, and one for Fortran.
     Some(match keyval {
+        // MPI_TAG_UB, MPI_HOST and MPI_IO.
         0x6440_0001 | 0x6440_0002 => TAG_UB,
         0x6440_0003 | 0x6440_0004 => PROC_NULL,
         0x6440_0005 | 0x6440_0006 => PROC_NULL,
-        // All ranks read one virtual time.
+        // MPI_WTIME_IS_GLOBAL: all ranks read the same virtual time.
         0x6440_0007 | 0x6440_0008 => 1,
+        // MPI_UNIVERSE_SIZE, MPI_LASTUSEDCODE and MPI_APPNUM.
         0x6440_0009 | 0x6440_000a => w().size as c_int,
         0x6440_000b | 0x6440_000c => ERR_LASTCODE + w().errors.len() as c_int,
         0x6440_000d | 0x6440_000e => 0,
@@ -100,16 +111,18 @@ pub(crate) fn predefined(keyval: c_int) -> Option<c_int> {
     })
 }
 
-/// Reads an attribute of a communicator: its value, or that of a predefined one.
+/// Reads an attribute of a communicator: `Ok` with a value that the program has set, `Err` with the value of a
+/// predefined attribute, or `None`.
 pub(crate) fn comm_attribute(comm: c_int, keyval: c_int) -> Outcome<Option<Result<isize, c_int>>> {
     let found = communicator::get(comm)?;
     if let Some(value) = predefined(keyval) {
         return Ok(Some(Err(value)));
     }
-    known(keyval)?;
+    check_key(keyval)?;
     Ok(found.attributes.get(&keyval).map(|&value| Ok(value)))
 }
 
+/// Body of `MPI_Comm_get_attr` in C.
 unsafe fn get_comm(comm: c_int, keyval: c_int, value: *mut isize, flag: Ip) -> Outcome {
     let found = comm_attribute(comm, keyval)?;
     // SAFETY: the pointers of the program; a predefined value lives as long as the program.
@@ -128,29 +141,33 @@ unsafe fn get_comm(comm: c_int, keyval: c_int, value: *mut isize, flag: Ip) -> O
     Ok(())
 }
 
+/// Sets an attribute of a communicator, after the delete function has been called with its old value.
 pub(crate) fn set_comm(comm: c_int, keyval: c_int, value: isize) -> Outcome {
-    known(keyval)?;
+    check_key(keyval)?;
     if let Some(&old) = communicator::get(comm)?.attributes.get(&keyval) {
-        deleted(comm, keyval, old)?;
+        call_delete(comm, keyval, old)?;
     }
     communicator::get(comm)?.attributes.insert(keyval, value);
     Ok(())
 }
 
+/// Removes an attribute of a communicator, if it has a value.
 fn delete_comm(comm: c_int, keyval: c_int) -> Outcome {
-    known(keyval)?;
+    check_key(keyval)?;
     if let Some(&old) = communicator::get(comm)?.attributes.get(&keyval) {
-        deleted(comm, keyval, old)?;
+        call_delete(comm, keyval, old)?;
         communicator::get(comm)?.attributes.remove(&keyval);
     }
     Ok(())
 }
 
+/// Adds a key of attributes with the addresses of its copy and delete functions.
 fn new_keyval(copy: usize, delete: usize, extra: isize) -> c_int {
     w().keyvals.add(Keyval { copy, delete, extra, proxies: (0, 0) })
 }
 
-unsafe fn forget(keyval: Ip) {
+/// Body of the calls that free a key.
+unsafe fn free_keyval(keyval: Ip) {
     // SAFETY: the pointer of the program. The key stays usable for attributes that still have it.
     unsafe { put(keyval, KEYVAL_INVALID) };
 }
@@ -168,9 +185,9 @@ mpi! {
         put(keyval, new_keyval(copy, delete, extra));
         Ok(())
     }
-    fn MPI_Comm_free_keyval(keyval: Ip) { forget(keyval); Ok(()) }
-    fn MPI_Keyval_free(keyval: Ip) { forget(keyval); Ok(()) }
-    fn MPI_Type_free_keyval(keyval: Ip) { forget(keyval); Ok(()) }
+    fn MPI_Comm_free_keyval(keyval: Ip) { free_keyval(keyval); Ok(()) }
+    fn MPI_Keyval_free(keyval: Ip) { free_keyval(keyval); Ok(()) }
+    fn MPI_Type_free_keyval(keyval: Ip) { free_keyval(keyval); Ok(()) }
     fn MPI_Comm_set_attr(comm: I, keyval: I, value: isize) { set_comm(comm, keyval, value) }
     fn MPI_Attr_put(comm: I, keyval: I, value: isize) { set_comm(comm, keyval, value) }
     fn MPI_Comm_get_attr(comm: I, keyval: I, value: *mut isize, flag: Ip) { get_comm(comm, keyval, value, flag) }
@@ -178,12 +195,12 @@ mpi! {
     fn MPI_Comm_delete_attr(comm: I, keyval: I) { delete_comm(comm, keyval) }
     fn MPI_Attr_delete(comm: I, keyval: I) { delete_comm(comm, keyval) }
     fn MPI_Type_set_attr(handle: I, keyval: I, value: isize) {
-        known(keyval)?;
+        check_key(keyval)?;
         datatype::get_mut(handle)?.attributes.insert(keyval, value);
         Ok(())
     }
     fn MPI_Type_get_attr(handle: I, keyval: I, value: *mut isize, flag: Ip) {
-        known(keyval)?;
+        check_key(keyval)?;
         let found = datatype::get(handle)?.attributes.get(&keyval).copied();
         put(flag, c_int::from(found.is_some()));
         found.iter().for_each(|&found| put(value, found));
@@ -191,7 +208,7 @@ mpi! {
     }
     fn MPI_Type_delete_attr(handle: I, keyval: I) {
         if let Some(old) = datatype::get_mut(handle)?.attributes.remove(&keyval) {
-            deleted(handle, keyval, old)?;
+            call_delete(handle, keyval, old)?;
         }
         Ok(())
     }

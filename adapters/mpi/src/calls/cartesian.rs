@@ -1,4 +1,4 @@
-//! Process topologies.
+//! Process topologies. In the calls below `room` is the number of elements that an array of the program can take.
 
 use std::ffi::c_int;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ const GRAPH: c_int = 1;
 const CART: c_int = 2;
 const DIST_GRAPH: c_int = 3;
 
-/// Sizes of the dimensions of a Cartesian communicator, and which of them are periodic.
+/// The sizes of the dimensions of a Cartesian communicator, and for each dimension whether it is periodic.
 fn cartesian(comm: c_int) -> Outcome<(Vec<i64>, Vec<bool>)> {
     match get(comm)?.topology.as_deref() {
         Some(Topology::Cartesian { sizes, periods }) => Ok((sizes.clone(), periods.clone())),
@@ -51,7 +51,8 @@ fn rank_at(sizes: &[i64], periods: &[bool], at: &[i64]) -> Option<c_int> {
     Some(rank as c_int)
 }
 
-/// Replaces the sizes that are 0, so that the product of all sizes is `nodes`: as equal as possible, the greatest first.
+/// Replaces the sizes that are 0, so that the product of all sizes is `nodes`. The new sizes are as equal as possible
+/// and in descending order.
 fn dimensions(nodes: i64, sizes: &mut [c_int]) -> Outcome {
     let fixed: i64 = sizes.iter().filter(|&&size| size > 0).map(|&size| i64::from(size)).product();
     if sizes.iter().any(|&size| size < 0) || nodes < 1 || nodes % fixed != 0 {
@@ -89,7 +90,7 @@ fn dimensions(nodes: i64, sizes: &mut [c_int]) -> Outcome {
     Ok(())
 }
 
-/// A Cartesian communicator of the first ranks of another one.
+/// Makes a Cartesian communicator of the first ranks of `comm`, as many as the grid has positions.
 fn create(comm: c_int, sizes: Vec<i64>, periods: Vec<bool>) -> Outcome<c_int> {
     let group = Rc::clone(&get(comm)?.group);
     let count = sizes.iter().product::<i64>();
@@ -106,8 +107,8 @@ fn create(comm: c_int, sizes: Vec<i64>, periods: Vec<bool>) -> Outcome<c_int> {
 /// A neighbour and the tag of the message from or to it.
 type Neighbour = (c_int, c_int);
 
-/// The neighbours from which and to which this rank communicates in neighbourhood collectives. Along a dimension of a
-/// grid a message that leaves downwards arrives from above, also where both neighbours are the same rank.
+/// The neighbours from which this rank receives in neighbourhood collectives, and those to which it sends. In a grid
+/// each dimension has two tags, one for each direction, because both neighbours may be the same rank.
 pub(crate) fn neighbourhood(comm: c_int) -> Outcome<(Vec<Neighbour>, Vec<Neighbour>)> {
     let found = get(comm)?;
     let own = found.rank as c_int;
@@ -116,6 +117,8 @@ pub(crate) fn neighbourhood(comm: c_int) -> Outcome<(Vec<Neighbour>, Vec<Neighbo
             let at = coordinates(sizes, own.into());
             let (mut sources, mut destinations) = (Vec::new(), Vec::new());
             for axis in 0..sizes.len() {
+                // A message to the lower neighbour has the tag 2 * axis, a message to the upper one the next tag. The
+                // lower neighbour sends upwards.
                 for (side, by) in [(0, -1), (1, 1)] {
                     let mut at = at.clone();
                     at[axis] += by;
@@ -220,6 +223,7 @@ mpi! {
         let kept: Vec<bool> = slice(remain, sizes.len()).iter().map(|&remain| remain != 0).collect();
         let own = coordinates(&sizes, get(comm)?.rank as i64);
         let choose = |wanted: bool| (0..sizes.len()).filter(|&axis| kept[axis] == wanted).collect::<Vec<usize>>();
+        // Row-major number of this rank within the grid of these axes.
         let number = |axes: &[usize]| axes.iter().fold(0, |sum, &axis| sum * sizes[axis] + own[axis]) as c_int;
         let (inner, outer) = (choose(true), choose(false));
         let made = split(comm, number(&outer), number(&inner))?;
@@ -313,7 +317,7 @@ mpi! {
         let starts = sources.iter().zip(degrees).flat_map(|(&source, &degree)| vec![source; degree.max(0) as usize]);
         let edges = starts.zip(destinations).zip(&weights);
         let numbers: Vec<c_int> = edges.flat_map(|((from, &to), &weight)| [from, to, weight]).collect();
-        // Every rank learns of all edges, and keeps its own.
+        // Every rank receives the edges that each rank has declared, and keeps those that begin or end at itself.
         let (ranks, own) = (group.len() as c_int, get(comm)?.rank as c_int);
         for to in 0..ranks {
             send_numbers(&numbers, lane(0), to, comm)?;

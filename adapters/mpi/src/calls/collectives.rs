@@ -1,4 +1,4 @@
-//! Collectives.
+//! The collectives of MPI: what each packs, sends and writes to the buffers of the program.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -15,9 +15,10 @@ use crate::datatype::{self, Type};
 use crate::operation;
 use crate::world::{Error, Outcome, error};
 
-/// A buffer of the program: address, count, datatype.
+/// A buffer of the program: address, number of values, datatype.
 pub(crate) type Buffer = (usize, i64, c_int);
-/// The same with a count and a displacement (in extents, or bytes) for each rank.
+/// A buffer of the program with a block for each rank: address, counts, displacements (in extents or bytes), and either
+/// one datatype for all or one for each rank.
 pub(crate) type Buffers = (usize, Vec<i64>, Vec<i64>, Vec<c_int>);
 
 /// Rank and size of a communicator.
@@ -25,6 +26,7 @@ fn shape(comm: c_int) -> Outcome<(usize, usize)> {
     communicator::get(comm).map(|comm| (comm.rank, comm.size()))
 }
 
+/// The root as an index; an error if it is not a rank of the communicator.
 fn root_of(root: c_int, size: usize, comm: c_int) -> Outcome<usize> {
     match usize::try_from(root) {
         Ok(root) if root < size => Ok(root),
@@ -32,6 +34,7 @@ fn root_of(root: c_int, size: usize, comm: c_int) -> Outcome<usize> {
     }
 }
 
+/// The datatype of a handle; an error if the count that goes with it is negative.
 fn ty(handle: c_int, count: i64) -> Outcome<Type> {
     if count < 0 {
         return error(ERR_COUNT, format!("count {count} is negative"));
@@ -39,6 +42,7 @@ fn ty(handle: c_int, count: i64) -> Outcome<Type> {
     datatype::get(handle)
 }
 
+/// The packed data of `count` values at an address.
 fn pack(ty: &Type, address: usize, count: i64) -> Vec<u8> {
     let mut data = Vec::new();
     // SAFETY: the buffer of the program.
@@ -46,19 +50,23 @@ fn pack(ty: &Type, address: usize, count: i64) -> Vec<u8> {
     data
 }
 
+/// Writes packed data to `count` values at an address.
 fn unpack(ty: &Type, data: &[u8], address: usize, count: i64) {
     // SAFETY: the buffer of the program.
     unsafe { ty.unpack(data, address as M, count) };
 }
 
+/// True if `found` bytes do not fit a buffer of `room` bytes.
 fn truncated(found: usize, room: u64) -> bool {
     found as u64 > room
 }
 
+/// Begins a barrier. As for all collectives below, the result is the handle of a request.
 pub(crate) fn barrier(comm: c_int) -> Outcome<c_int> {
     collective::begin(comm, Collective::Barrier, |_| Data::Nothing, Box::new(|_| {}))
 }
 
+/// Begins a broadcast from `root`.
 pub(crate) fn broadcast(buffer: Buffer, root: c_int, comm: c_int) -> Outcome<c_int> {
     let (address, count, handle) = buffer;
     let ((rank, size), ty) = (shape(comm)?, ty(handle, count)?);
@@ -81,19 +89,20 @@ pub(crate) fn broadcast(buffer: Buffer, root: c_int, comm: c_int) -> Outcome<c_i
     collective::begin(comm, operation, data, Box::new(finish))
 }
 
-/// What a reduction leaves on this rank.
+/// Which part of the result of a reduction this rank gets.
 #[derive(Clone, PartialEq)]
 pub(crate) enum Kept {
-    /// The whole result, on all ranks or on the root.
+    /// The whole result, on all ranks.
     All,
+    /// The whole result, on this rank only.
     Root(c_int),
-    /// A block of this many values for each rank.
+    /// One block of the result; these are the numbers of values of all ranks.
     Blocks(Vec<i64>),
-    Prefix {
-        inclusive: bool,
-    },
+    /// The result over the lower ranks, with this rank if `inclusive`: a scan.
+    Prefix { inclusive: bool },
 }
 
+/// Begins a reduction of `count` values at `from` by the operation `op`; the result is written to `to`.
 pub(crate) fn reduce(
     from: usize,
     to: usize,
@@ -118,6 +127,7 @@ pub(crate) fn reduce(
         Kept::Prefix { inclusive: false } => Collective::Exscan { bytes },
     };
     let (first, result) = (rank as u32, ty.clone());
+    // Sizes of the blocks in bytes; `place` is this rank's block: offset and size in bytes.
     let blocks = if let Kept::Blocks(counts) = &kept { each(counts) } else { Vec::new() };
     let offset = |rank: usize| blocks[..rank].iter().sum::<u64>() as usize;
     let place = if blocks.is_empty() { (0, bytes as usize) } else { (offset(rank), blocks[rank] as usize) };
@@ -168,14 +178,14 @@ pub(crate) fn reduce(
     collective::begin(comm, operation, data, Box::new(finish))
 }
 
-/// The data of blocks.
+/// The data of a collective that moves blocks. `own` are the blocks of this rank: origin, destination and bytes.
 fn blocks(own: Vec<(u32, u32, Vec<u8>)>, route: Route) -> Data {
     let newest = own.iter().map(|&(from, to, _)| (from, to)).collect();
     Data::Blocks { all: own.into_iter().map(|(from, to, bytes)| ((from, to), bytes)).collect(), route, newest }
 }
 
-/// Writes the block of each rank where it belongs; the key of a block is made by `key`.
-fn place(data: &mut Data, into: &Buffers, key: impl Fn(u32) -> (u32, u32), extents: &[i64], types: &[Type]) {
+/// Writes the block of each rank to its place in `into`. `key` gives the origin and destination of a rank's block.
+fn write_blocks(data: &mut Data, into: &Buffers, key: impl Fn(u32) -> (u32, u32), extents: &[i64], types: &[Type]) {
     let Data::Blocks { all, .. } = data else { return };
     let (address, counts, displacements, _) = into;
     for rank in 0..counts.len() {
@@ -191,7 +201,8 @@ fn place(data: &mut Data, into: &Buffers, key: impl Fn(u32) -> (u32, u32), exten
     }
 }
 
-/// The types of buffers for each rank, and what a displacement counts: `bytes` or extents.
+/// The type of each rank's block and the unit of its displacement \[bytes\]: 1 if displacements are in `bytes`,
+/// otherwise the extent of the type.
 fn types_of(buffers: &Buffers, bytes: bool) -> Outcome<(Vec<Type>, Vec<i64>)> {
     let found: Outcome<Vec<Type>> = buffers
         .1
@@ -204,12 +215,12 @@ fn types_of(buffers: &Buffers, bytes: bool) -> Outcome<(Vec<Type>, Vec<i64>)> {
     Ok((types, extents))
 }
 
-/// Regular buffers: a block of `count` values for each rank.
+/// The blocks of a regular collective: one of `count` values for each rank, one after another.
 pub(crate) fn regular((address, count, handle): Buffer, size: usize) -> Buffers {
     (address, vec![count; size], (0..size as i64).map(|rank| rank * count).collect(), vec![handle])
 }
 
-/// Gather of blocks, regular if `same`; `into` has a meaning on the root only.
+/// Begins a gather, with blocks of the same size if `same`. `into` is used on the root only.
 pub(crate) fn gather(from: Buffer, into: Buffers, same: bool, root: c_int, comm: c_int) -> Outcome<c_int> {
     let (rank, size) = shape(comm)?;
     let root = root_of(root, size, comm)?;
@@ -230,13 +241,13 @@ pub(crate) fn gather(from: Buffer, into: Buffers, same: bool, root: c_int, comm:
     let own = own.map(|own| (rank as u32, root as u32, own)).into_iter().collect();
     let finish = move |data: &mut Data| {
         if rank == root {
-            place(data, &into, |from| (from, root as u32), &extents, &types);
+            write_blocks(data, &into, |from| (from, root as u32), &extents, &types);
         }
     };
     collective::begin(comm, operation, |_| blocks(own, Route::All), Box::new(finish))
 }
 
-/// Scatter of blocks, regular if `same`; `from` has a meaning on the root only.
+/// Begins a scatter, with blocks of the same size if `same`. `from` is used on the root only.
 pub(crate) fn scatter(from: Buffers, into: Buffer, same: bool, root: c_int, comm: c_int) -> Outcome<c_int> {
     let (rank, size) = shape(comm)?;
     let root = root_of(root, size, comm)?;
@@ -263,13 +274,13 @@ pub(crate) fn scatter(from: Buffers, into: Buffer, same: bool, root: c_int, comm
     let finish = move |data: &mut Data| {
         let Some(ty) = result else { return };
         let one = (address, vec![count], vec![0], vec![handle]);
-        place(data, &one, |_| (root as u32, rank as u32), &[1], &[ty]);
+        write_blocks(data, &one, |_| (root as u32, rank as u32), &[1], &[ty]);
     };
     let route = |algorithm| if algorithm == Algorithm::Linear { Route::Direct } else { Route::Subtree(root) };
     collective::begin(comm, operation, |algorithm| blocks(own, route(algorithm)), Box::new(finish))
 }
 
-/// Allgather of blocks, regular if `same`.
+/// Begins an allgather, with blocks of the same size if `same`.
 pub(crate) fn allgather(from: Buffer, into: Buffers, same: bool, comm: c_int) -> Outcome<c_int> {
     let (rank, _) = shape(comm)?;
     let (types, extents) = types_of(&into, false)?;
@@ -284,11 +295,12 @@ pub(crate) fn allgather(from: Buffer, into: Buffers, same: bool, comm: c_int) ->
         if same { Collective::Allgather { bytes: own.len() as u64 } } else { Collective::Allgatherv { blocks: sizes } };
     let route = |algorithm| if algorithm == Algorithm::Ring { Route::Newest } else { Route::All };
     let own = vec![(rank as u32, Data::ALL, own)];
-    let finish = move |data: &mut Data| place(data, &into, |from| (from, Data::ALL), &extents, &types);
+    let finish = move |data: &mut Data| write_blocks(data, &into, |from| (from, Data::ALL), &extents, &types);
     collective::begin(comm, operation, |algorithm| blocks(own, route(algorithm)), Box::new(finish))
 }
 
-/// All-to-all of blocks, regular if `same`; displacements are in bytes if `bytes`.
+/// Begins an all-to-all, with blocks of the same size if `same`. Displacements are in bytes if `bytes`, else in
+/// extents.
 pub(crate) fn alltoall(from: Buffers, into: Buffers, same: bool, bytes: bool, comm: c_int) -> Outcome<c_int> {
     let (rank, size) = shape(comm)?;
     let from = if is_in_place(from.0 as P) { into.clone() } else { from };
@@ -306,12 +318,13 @@ pub(crate) fn alltoall(from: Buffers, into: Buffers, same: bool, bytes: bool, co
         Collective::Alltoallv { send, receive }
     };
     let route = |algorithm| if algorithm == Algorithm::Bruck { Route::Hops } else { Route::Direct };
-    let finish = move |data: &mut Data| place(data, &into, |from| (from, rank as u32), &into_extents, &into_types);
+    let finish =
+        move |data: &mut Data| write_blocks(data, &into, |from| (from, rank as u32), &into_extents, &into_types);
     collective::begin(comm, operation, |algorithm| blocks(own, route(algorithm)), Box::new(finish))
 }
 
-/// Counts and displacements of the program.
-pub(crate) unsafe fn table<N: Copy + Into<i64>, D: Copy + Into<i64>>(
+/// The blocks of a buffer of one datatype, by the arrays of counts and displacements that the program passes.
+pub(crate) unsafe fn irregular<N: Copy + Into<i64>, D: Copy + Into<i64>>(
     buffer: P,
     counts: *const N,
     displacements: *const D,
@@ -322,8 +335,8 @@ pub(crate) unsafe fn table<N: Copy + Into<i64>, D: Copy + Into<i64>>(
     unsafe { (buffer as usize, whole(counts, size), whole(displacements, size), vec![ty]) }
 }
 
-/// The same with a type for each rank.
-pub(crate) unsafe fn typed<N: Copy + Into<i64>, D: Copy + Into<i64>>(
+/// The blocks of a buffer with a datatype for each rank, by the arrays that the program passes.
+pub(crate) unsafe fn irregular_typed<N: Copy + Into<i64>, D: Copy + Into<i64>>(
     buffer: P,
     counts: *const N,
     displacements: *const D,
@@ -334,11 +347,12 @@ pub(crate) unsafe fn typed<N: Copy + Into<i64>, D: Copy + Into<i64>>(
     unsafe { (buffer as usize, whole(counts, size), whole(displacements, size), slice(types, size).to_vec()) }
 }
 
+/// Number of ranks of a communicator.
 pub(crate) fn size_of(comm: c_int) -> Outcome<usize> {
     shape(comm).map(|(_, size)| size)
 }
 
-/// Defines a collective in its blocking, non-blocking and persistent form, from the call that begins it.
+/// Defines a collective in its blocking, non-blocking and persistent form. The body begins it and returns its request.
 macro_rules! collectives {
     ($( $name:ident / $name_c:ident, $begun:ident / $begun_c:ident, $init:ident / $init_c:ident
         ( $($a:ident : $t:ty),* $(,)? ) $body:block )*) => { $(

@@ -17,7 +17,7 @@ use crate::data::{Data, Route};
 use crate::engine::Request;
 use crate::world::{Outcome, error, w};
 
-/// The numbers of all ranks, exchanged by an allgather of them.
+/// Exchanges two numbers of each rank by an allgather. Returns the numbers of all ranks, in the order of ranks.
 pub(crate) fn exchange(comm: c_int, own: [c_int; 2]) -> Outcome<Vec<[c_int; 2]>> {
     let (rank, size) = communicator::intra(comm).map(|comm| (comm.rank as u32, comm.size()))?;
     let bytes: Vec<u8> = own.iter().flat_map(|number| number.to_le_bytes()).collect();
@@ -43,7 +43,7 @@ pub(crate) fn exchange(comm: c_int, own: [c_int; 2]) -> Outcome<Vec<[c_int; 2]>>
     if all.len() == size { Ok(all) } else { error(ERR_OTHER, "not all ranks have taken part") }
 }
 
-/// A communicator of these members, made of `parent`; null where this rank is none of them.
+/// Makes a communicator of these ranks of the world from `parent`; `COMM_NULL` if this rank is not a member.
 pub(crate) fn make(parent: c_int, members: Vec<usize>) -> Outcome<c_int> {
     let own = w().rank;
     let first = members.first().copied().unwrap_or(usize::MAX);
@@ -53,7 +53,8 @@ pub(crate) fn make(parent: c_int, members: Vec<usize>) -> Outcome<c_int> {
     Ok(w().comms.add(Comm { errhandler, ..Comm::new(context, members, rank, "") }))
 }
 
-/// Communicators of the ranks of each colour, in order of keys.
+/// Makes one communicator for each colour; its ranks are in the order of their keys. Returns that of this rank's
+/// colour.
 pub(crate) fn split(comm: c_int, colour: c_int, key: c_int) -> Outcome<c_int> {
     let all = exchange(comm, [colour, key])?;
     let group = Rc::clone(&get(comm)?.group);
@@ -70,6 +71,7 @@ pub(crate) fn split(comm: c_int, colour: c_int, key: c_int) -> Outcome<c_int> {
     make(comm, chosen.into_iter().map(|(_, rank)| group[rank]).collect())
 }
 
+/// A copy of a communicator with its topology and attributes.
 fn duplicate(comm: c_int) -> Outcome<c_int> {
     let found = get(comm)?;
     let group = found.group.to_vec();
@@ -77,19 +79,20 @@ fn duplicate(comm: c_int) -> Outcome<c_int> {
     let (topology, attributes) = get(comm).map(|comm| (comm.topology.clone(), comm.attributes.clone()))?;
     get(new)?.topology = topology;
     for (keyval, value) in attributes {
-        if let Some(value) = attributes::copied(comm, keyval, value)? {
+        if let Some(value) = attributes::call_copy(comm, keyval, value)? {
             get(new)?.attributes.insert(keyval, value);
         }
     }
     Ok(new)
 }
 
+/// Deletes the attributes of a communicator and removes it.
 fn free(comm: Ip) -> Outcome {
     // SAFETY: the handle of the program.
     let handle = unsafe { *comm };
     let attributes = get(handle)?.attributes.clone();
     for (&keyval, &value) in attributes.iter().rev() {
-        attributes::deleted(handle, keyval, value)?;
+        attributes::call_delete(handle, keyval, value)?;
     }
     if w().comms.remove(handle).is_none() {
         return error(ERR_COMM, "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed");
@@ -122,6 +125,7 @@ mpi! {
         let same = first.group == second.group && first.remote == second.remote;
         let other = |comm: &Comm| comm.remote.as_ref().map(|remote| sorted(remote));
         let similar = sorted(&first.group) == sorted(&second.group) && other(first) == other(second);
+        // MPI_IDENT, MPI_CONGRUENT, MPI_SIMILAR and MPI_UNEQUAL.
         put(result, if a == b { 0 } else if same { 1 } else if similar { 2 } else { 3 });
         Ok(())
     }
@@ -153,7 +157,8 @@ mpi! {
         Ok(())
     }
     fn MPI_Comm_create_group(comm: I, group: I, tag: I, new: Ip) {
-        // Only the members call it: their count of communicators must not differ from that of the others.
+        // Only the members make this call. Their count of communicators made must remain the same as that of the other
+        // ranks, so it is restored, and the tag determines the context.
         let parent = get(comm)?;
         let made = parent.made;
         parent.made = (1 << 40) + tag as u64;
@@ -167,7 +172,7 @@ mpi! {
         Ok(())
     }
     fn MPI_Comm_split_type(comm: I, kind: I, key: I, _info: I, new: Ip) {
-        // Every rank is on a node of its own, as far as memory is concerned.
+        // No two ranks share memory: each gets a communicator of its own.
         let colour = if kind == UNDEFINED { UNDEFINED } else { get(comm)?.rank as c_int };
         put(new, split(comm, colour, key)?);
         Ok(())

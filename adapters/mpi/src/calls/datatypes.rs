@@ -8,18 +8,19 @@ use crate::calls::information::{put_text, text};
 use crate::datatype::{self, Made, Type};
 use crate::world::{Outcome, error, w};
 
-fn made(combiner: c_int, integers: Vec<i64>, addresses: Vec<i64>, types: Vec<c_int>) -> Made {
+/// The description of a constructor: its number `MPI_COMBINER_...` in `mpi.h`, and its arguments.
+fn constructor(combiner: c_int, integers: Vec<i64>, addresses: Vec<i64>, types: Vec<c_int>) -> Made {
     Made { combiner, integers, addresses, types }
 }
 
-/// Adds a type.
+/// Adds a type to those of the program and writes its handle.
 unsafe fn new(to: Ip, ty: Type) -> Outcome {
     // SAFETY: the pointer of the program.
     unsafe { put(to, w().types.add(ty)) };
     Ok(())
 }
 
-/// Blocks of one type: lengths in values, displacements in bytes.
+/// A type of blocks of one type. The lengths are in values, the displacements `bytes` in bytes.
 fn blocks(lengths: &[i64], bytes: &[i64], handle: c_int, how: Made) -> Outcome<Type> {
     if lengths.iter().any(|&length| length < 0) {
         return error(ERR_COUNT, "a block has a negative length");
@@ -29,11 +30,12 @@ fn blocks(lengths: &[i64], bytes: &[i64], handle: c_int, how: Made) -> Outcome<T
     Ok(Type::compose(&all, how))
 }
 
+/// \[bytes\] Extent of the type of a handle.
 fn extent(handle: c_int) -> Outcome<i64> {
     Ok(datatype::get(handle)?.extent())
 }
 
-/// Blocks at regular distances, in bytes.
+/// A type of `count` blocks of `length` values, `stride` bytes apart.
 fn vector(count: i64, length: i64, stride: i64, handle: c_int, how: Made) -> Outcome<Type> {
     if count < 0 || length < 0 {
         return error(ERR_COUNT, "a vector has a negative count");
@@ -42,12 +44,15 @@ fn vector(count: i64, length: i64, stride: i64, handle: c_int, how: Made) -> Out
     blocks(&vec![length; count as usize], &places, handle, how)
 }
 
+/// Converts displacements in values to bytes.
 fn scaled(places: &[i64], extent: i64) -> Vec<i64> {
     places.iter().map(|place| place * extent).collect()
 }
 
-/// Blocks of different types. `MPI_LB` and `MPI_UB` set bounds.
+/// A type of blocks of different types, with lengths in values and places in bytes. The pseudo-types `MPI_LB` and
+/// `MPI_UB` occupy no data and set the bounds.
 fn structure(lengths: &[i64], places: &[i64], handles: &[c_int], how: Made) -> Outcome<Type> {
+    /// Handles of `MPI_LB` and `MPI_UB`.
     const LOWER: c_int = 0x4c00_0010;
     const UPPER: c_int = 0x4c00_0011;
     let found: Outcome<Vec<Type>> = handles.iter().map(|&handle| datatype::get(handle)).collect();
@@ -59,9 +64,9 @@ fn structure(lengths: &[i64], places: &[i64], handles: &[c_int], how: Made) -> O
         .collect();
     let mut ty = Type::compose(&all, how);
     let bound = |wanted: c_int| handles.iter().position(|&handle| handle == wanted).map(|index| places[index]);
-    // A structure ends where an array of it keeps its members aligned.
+    // As in C: padding at the end keeps the members aligned in an array of the structure.
     if bound(UPPER).is_none() {
-        let alignment = |ty: &Type| ty.runs.iter().filter_map(|run| aligned(run.basic)).max().unwrap_or(1);
+        let alignment = |ty: &Type| ty.runs.iter().filter_map(|run| alignment_of(run.basic)).max().unwrap_or(1);
         let alignment = all.iter().map(|(_, _, ty)| alignment(ty)).max().unwrap_or(1);
         let rest = (ty.upper - ty.lower) % alignment;
         if rest != 0 {
@@ -74,20 +79,20 @@ fn structure(lengths: &[i64], places: &[i64], handles: &[c_int], how: Made) -> O
 }
 
 /// \[bytes\] Alignment of a basic type in C.
-fn aligned(basic: c_int) -> Option<i64> {
+fn alignment_of(basic: c_int) -> Option<i64> {
     let size = datatype::get(basic).ok()?.extent();
     let complex = matches!(datatype::kind(basic), Some(datatype::Basic::Complex | datatype::Basic::Twins(..)));
     Some(if complex { size / 2 } else { size }.clamp(1, 16))
 }
 
-/// A part of an array: sizes, sizes of the part, beginnings.
+/// A type that is a part of an array: sizes of the array, sizes of the part, and where the part begins, by dimension.
 fn subarray(sizes: &[i64], parts: &[i64], starts: &[i64], order: c_int, handle: c_int, how: Made) -> Outcome<Type> {
     let inner = datatype::get(handle)?;
     let fits = |axis: usize| parts[axis] >= 1 && starts[axis] >= 0 && starts[axis] + parts[axis] <= sizes[axis];
     if sizes.is_empty() || !(0..sizes.len()).all(fits) {
         return error(ERR_ARG, "the part of an array does not lie within it");
     }
-    // Axes from the one whose elements lie side by side to the outermost.
+    // The axes, beginning with the one whose elements are adjacent. 57 is MPI_ORDER_FORTRAN.
     let axes: Vec<usize> = if order == 57 { (0..sizes.len()).collect() } else { (0..sizes.len()).rev().collect() };
     let (mut stride, mut places, mut length) = (inner.extent(), vec![0], 1);
     for (level, &axis) in axes.iter().enumerate() {
@@ -105,34 +110,36 @@ fn subarray(sizes: &[i64], parts: &[i64], starts: &[i64], order: c_int, handle: 
     Ok(ty)
 }
 
-/// A predefined type of Fortran by the decimal digits and exponents that it must hold.
+/// A copy of a predefined type of Fortran that was chosen by precision and range, as a constructor returns it.
 fn chosen(handle: Option<c_int>, combiner: c_int, integers: Vec<i64>) -> Outcome<Type> {
     let Some(handle) = handle else { return error(ERR_ARG, "no type of Fortran has this precision and range") };
-    let how = made(combiner, integers, Vec::new(), Vec::new());
+    let how = constructor(combiner, integers, Vec::new(), Vec::new());
     Ok(Type { made: how, ..datatype::get(handle)? })
 }
 
-/// Which of the kinds of 4, 8 and 16 bytes holds so many digits and this exponent.
+/// Index of the smallest kind of real numbers (4, 8, 16 bytes) with this many decimal digits and this decimal exponent.
 fn real_kind(digits: c_int, range: c_int) -> Option<usize> {
     const HOLD: [(c_int, c_int); 3] = [(6, 37), (15, 307), (33, 4931)];
     HOLD.iter().position(|&(most, largest)| digits <= most && range <= largest)
 }
 
+/// A copy of a type with other bounds, in bytes.
 fn resized(handle: c_int, lower: i64, extent: i64) -> Outcome<Type> {
     let inner = datatype::get(handle)?;
-    let how = made(18, Vec::new(), vec![lower, extent], vec![handle]);
+    let how = constructor(18, Vec::new(), vec![lower, extent], vec![handle]);
     Ok(Type { lower, upper: lower + extent, made: how, name: String::new(), ..inner })
 }
 
+/// A type of `count` consecutive values.
 fn contiguous(count: i64, handle: c_int) -> Outcome<Type> {
     if count < 0 {
         return error(ERR_COUNT, format!("count {count} is negative"));
     }
     let inner = datatype::get(handle)?;
-    Ok(Type::compose(&[(0, count, &inner)], made(3, vec![count], Vec::new(), vec![handle])))
+    Ok(Type::compose(&[(0, count, &inner)], constructor(3, vec![count], Vec::new(), vec![handle])))
 }
 
-/// Writes the arguments of a type's constructor, at most so many of each kind.
+/// Writes the arguments of a type's constructor to the arrays of the program, which have these lengths.
 unsafe fn contents(
     handle: c_int,
     [most_integers, most_addresses, most_types]: [usize; 3],
@@ -160,7 +167,7 @@ unsafe fn contents(
     Ok(())
 }
 
-/// Count first, then lengths.
+/// The integer arguments of a constructor: the count, then the elements of each slice.
 fn counted(count: i64, more: &[&[i64]]) -> Vec<i64> {
     std::iter::once(count).chain(more.iter().flat_map(|part| part.iter().copied())).collect()
 }
@@ -171,18 +178,18 @@ large! {
     }
     fn MPI_Type_vector / MPI_Type_vector_c(count: N, length: N, stride: N, handle: I, to: Ip) {
         let (count, length, stride): (i64, i64, i64) = (count.into(), length.into(), stride.into());
-        let how = made(4, vec![count, length, stride], Vec::new(), vec![handle]);
+        let how = constructor(4, vec![count, length, stride], Vec::new(), vec![handle]);
         new(to, vector(count, length, stride * extent(handle)?, handle, how)?)
     }
     fn MPI_Type_create_hvector / MPI_Type_create_hvector_c(count: N, length: N, stride: i64, handle: I, to: Ip) {
         let (count, length): (i64, i64) = (count.into(), length.into());
-        let how = made(6, vec![count, length], vec![stride], vec![handle]);
+        let how = constructor(6, vec![count, length], vec![stride], vec![handle]);
         new(to, vector(count, length, stride, handle, how)?)
     }
     fn MPI_Type_indexed / MPI_Type_indexed_c(count: N, lengths: *const N, places: *const N, handle: I, to: Ip) {
         let count: i64 = count.into();
         let (lengths, places) = (whole(lengths, count.max(0) as usize), whole(places, count.max(0) as usize));
-        let how = made(7, counted(count, &[&lengths, &places]), Vec::new(), vec![handle]);
+        let how = constructor(7, counted(count, &[&lengths, &places]), Vec::new(), vec![handle]);
         new(to, blocks(&lengths, &scaled(&places, extent(handle)?), handle, how)?)
     }
     fn MPI_Type_create_hindexed / MPI_Type_create_hindexed_c(
@@ -190,7 +197,7 @@ large! {
     ) {
         let count: i64 = count.into();
         let (lengths, places) = (whole(lengths, count.max(0) as usize), whole(places, count.max(0) as usize));
-        let how = made(9, counted(count, &[&lengths]), places.clone(), vec![handle]);
+        let how = constructor(9, counted(count, &[&lengths]), places.clone(), vec![handle]);
         new(to, blocks(&lengths, &places, handle, how)?)
     }
     fn MPI_Type_create_indexed_block / MPI_Type_create_indexed_block_c(
@@ -198,7 +205,7 @@ large! {
     ) {
         let (count, length): (i64, i64) = (count.into(), length.into());
         let places = whole(places, count.max(0) as usize);
-        let how = made(10, counted(count, &[&[length], &places]), Vec::new(), vec![handle]);
+        let how = constructor(10, counted(count, &[&[length], &places]), Vec::new(), vec![handle]);
         new(to, blocks(&vec![length; places.len()], &scaled(&places, extent(handle)?), handle, how)?)
     }
     fn MPI_Type_create_hindexed_block / MPI_Type_create_hindexed_block_c(
@@ -206,7 +213,7 @@ large! {
     ) {
         let (count, length): (i64, i64) = (count.into(), length.into());
         let places = whole(places, count.max(0) as usize);
-        let how = made(19, vec![count, length], places.clone(), vec![handle]);
+        let how = constructor(19, vec![count, length], places.clone(), vec![handle]);
         new(to, blocks(&vec![length; places.len()], &places, handle, how)?)
     }
     fn MPI_Type_create_struct / MPI_Type_create_struct_c(
@@ -215,7 +222,7 @@ large! {
         let count: i64 = count.into();
         let size = count.max(0) as usize;
         let (lengths, places, types) = (whole(lengths, size), whole(places, size), slice(types, size).to_vec());
-        let how = made(12, counted(count, &[&lengths]), places.clone(), types.clone());
+        let how = constructor(12, counted(count, &[&lengths]), places.clone(), types.clone());
         new(to, structure(&lengths, &places, &types, how)?)
     }
     fn MPI_Type_create_subarray / MPI_Type_create_subarray_c(
@@ -223,7 +230,7 @@ large! {
     ) {
         let size = count.max(0) as usize;
         let (sizes, parts, starts) = (whole(sizes, size), whole(parts, size), whole(starts, size));
-        let how = made(
+        let how = constructor(
             13,
             counted(count.into(), &[&sizes, &parts, &starts, &[i64::from(order)]]),
             Vec::new(),
@@ -275,7 +282,7 @@ mpi! {
     fn MPI_Type_free(handle: Ip) {
         let attributes = datatype::get(*handle)?.attributes;
         for (&keyval, &value) in attributes.iter().rev() {
-            attributes::deleted(*handle, keyval, value)?;
+            attributes::call_delete(*handle, keyval, value)?;
         }
         if w().types.remove(*handle).is_none() {
             return error(ERR_TYPE, "predefined datatypes cannot be freed");
@@ -285,28 +292,28 @@ mpi! {
     }
     fn MPI_Type_dup(handle: I, to: Ip) {
         let old = datatype::get(handle)?;
-        let mut copy = Type { made: made(2, Vec::new(), Vec::new(), vec![handle]), ..old.clone() };
+        let mut copy = Type { made: constructor(2, Vec::new(), Vec::new(), vec![handle]), ..old.clone() };
         copy.attributes.clear();
         for (&keyval, &value) in &old.attributes {
-            if let Some(value) = attributes::copied(handle, keyval, value)? {
+            if let Some(value) = attributes::call_copy(handle, keyval, value)? {
                 copy.attributes.insert(keyval, value);
             }
         }
         new(to, copy)
     }
     fn MPI_Type_hvector(count: I, length: I, stride: i64, handle: I, to: Ip) {
-        let how = made(6, vec![count.into(), length.into()], vec![stride], vec![handle]);
+        let how = constructor(6, vec![count.into(), length.into()], vec![stride], vec![handle]);
         new(to, vector(count.into(), length.into(), stride, handle, how)?)
     }
     fn MPI_Type_hindexed(count: I, lengths: *const c_int, places: *const i64, handle: I, to: Ip) {
         let (lengths, places) = (whole(lengths, count.max(0) as usize), whole(places, count.max(0) as usize));
-        let how = made(9, counted(count.into(), &[&lengths]), places.clone(), vec![handle]);
+        let how = constructor(9, counted(count.into(), &[&lengths]), places.clone(), vec![handle]);
         new(to, blocks(&lengths, &places, handle, how)?)
     }
     fn MPI_Type_struct(count: I, lengths: *const c_int, places: *const i64, types: *const c_int, to: Ip) {
         let size = count.max(0) as usize;
         let (lengths, places, types) = (whole(lengths, size), whole(places, size), slice(types, size).to_vec());
-        let how = made(12, counted(count.into(), &[&lengths]), places.clone(), types.clone());
+        let how = constructor(12, counted(count.into(), &[&lengths]), places.clone(), types.clone());
         new(to, structure(&lengths, &places, &types, how)?)
     }
     fn MPI_Type_extent(handle: I, extent: *mut i64) { put(extent, datatype::get(handle)?.extent()); Ok(()) }

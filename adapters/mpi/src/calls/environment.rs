@@ -27,7 +27,7 @@ fn finalize() -> Outcome {
     wait_own(barrier(COMM_WORLD)?)?;
     let keys: Vec<(c_int, isize)> = w().comm_self.attributes.iter().map(|(&key, &value)| (key, value)).collect();
     for (key, value) in keys.into_iter().rev() {
-        crate::calls::attributes::deleted(COMM_SELF, key, value)?;
+        crate::calls::attributes::call_delete(COMM_SELF, key, value)?;
     }
     w().finalized = true;
     crate::report::write();
@@ -40,14 +40,14 @@ fn finalize() -> Outcome {
 }
 
 /// The first error class or code that the program can add.
-const ADDED: c_int = ERR_LASTCODE + 1;
+const FIRST_ADDED: c_int = ERR_LASTCODE + 1;
 
-/// An error class or code that the program has added.
+/// The class and description of an error class or code that the program has added; `None` for a predefined class.
 fn added(code: c_int) -> Option<&'static mut (c_int, String)> {
-    w().errors.get_mut(usize::try_from(code - ADDED).ok()?)
+    w().errors.get_mut(usize::try_from(code - FIRST_ADDED).ok()?)
 }
 
-/// Descriptions of error classes.
+/// Description of a predefined error class.
 fn describe(class: c_int) -> &'static str {
     match class {
         SUCCESS => "No MPI error",
@@ -92,6 +92,7 @@ fn new_op(function: usize, is_large: bool, commutes: bool) -> Outcome<c_int> {
 
 mpi! {
     fn MPI_Init(_count: Ip, _words: *mut *mut *mut c_char) { initialize() }
+    // 1 is MPI_THREAD_FUNNELED.
     fn MPI_Init_thread(_count: Ip, _words: *mut *mut *mut c_char, wanted: I, provided: Ip) {
         initialize()?;
         put(provided, wanted.min(1));
@@ -128,13 +129,13 @@ mpi! {
         Ok(())
     }
     fn MPI_Add_error_class(class: Ip) {
-        let new = ADDED + w().errors.len() as c_int;
+        let new = FIRST_ADDED + w().errors.len() as c_int;
         w().errors.push((new, String::new()));
         put(class, new);
         Ok(())
     }
     fn MPI_Add_error_code(class: I, code: Ip) {
-        put(code, ADDED + w().errors.len() as c_int);
+        put(code, FIRST_ADDED + w().errors.len() as c_int);
         w().errors.push((class, String::new()));
         Ok(())
     }
@@ -178,7 +179,7 @@ mpi! {
     fn MPI_Alloc_mem(size: isize, _info: I, memory: *mut M) {
         let allocated = malloc(size.max(1) as usize);
         if allocated.is_null() {
-            return error(34, format!("there is no memory of {size} bytes"));
+            return error(ERR_NO_MEM, format!("there is no memory of {size} bytes"));
         }
         put(memory, allocated);
         Ok(())

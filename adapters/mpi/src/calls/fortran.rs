@@ -15,7 +15,7 @@ macro_rules! variables {
     )* };
 }
 
-/// `MPI_F08_status`.
+/// `MPI_F08_status`: the five integers of a status.
 type F08Status = [c_int; 5];
 
 variables! {
@@ -39,6 +39,7 @@ fn call(name: &'static str, body: impl FnOnce() -> Result<(), Error>) -> c_int {
     crate::world::call(name, body)
 }
 
+/// `MPI_Comm_get_attr` as Fortran's library calls it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPII_Comm_get_attr(
     comm: c_int,
@@ -62,11 +63,13 @@ unsafe extern "C" fn MPII_Comm_get_attr(
     })
 }
 
+/// `MPI_Comm_set_attr` as Fortran's library calls it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPII_Comm_set_attr(comm: c_int, keyval: c_int, value: isize, _kind: c_int) -> c_int {
     call("MPI_Comm_set_attr", || attributes::set_comm(comm, keyval, value))
 }
 
+/// `MPI_Type_get_attr` as Fortran's library calls it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPII_Type_get_attr(
     handle: c_int,
@@ -86,6 +89,7 @@ unsafe extern "C" fn MPII_Type_get_attr(
     })
 }
 
+/// `MPI_Type_set_attr` as Fortran's library calls it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPII_Type_set_attr(handle: c_int, keyval: c_int, value: isize, _kind: c_int) -> c_int {
     call("MPI_Type_set_attr", || {
@@ -94,6 +98,7 @@ unsafe extern "C" fn MPII_Type_set_attr(handle: c_int, keyval: c_int, value: isi
     })
 }
 
+/// Sets the functions of Fortran's library that call the copy and the delete function of a key.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPII_Keyval_set_proxy(keyval: c_int, copy: usize, delete: usize) {
     inside(|| {
@@ -103,7 +108,7 @@ unsafe extern "C" fn MPII_Keyval_set_proxy(keyval: c_int, copy: usize, delete: u
     });
 }
 
-/// Generalized requests of Fortran have functions with other parameters.
+/// Not supported: the functions of a generalized request have other parameters in Fortran than in C.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPII_Grequest_set_lang_f77(_request: c_int) {
     crate::world::unsupported("MPI_GREQUEST_START of Fortran")

@@ -6,7 +6,7 @@ use crate::abi::*;
 use crate::communicator::{group, new_group};
 use crate::world::{Outcome, error, w};
 
-/// Members chosen by triplets of first, last and stride.
+/// Ranks of a group of `size` that are given by triplets: first, last and stride.
 unsafe fn ranges(count: c_int, triplets: *const [c_int; 3], size: usize) -> Outcome<Vec<usize>> {
     let mut all = Vec::new();
     // SAFETY: the array of the program.
@@ -23,6 +23,7 @@ unsafe fn ranges(count: c_int, triplets: *const [c_int; 3], size: usize) -> Outc
     Ok(all)
 }
 
+/// A rank as an index into a group of `size`; an error if it is out of range.
 fn member(rank: c_int, size: usize) -> Outcome<usize> {
     match usize::try_from(rank) {
         Ok(rank) if rank < size => Ok(rank),
@@ -30,11 +31,13 @@ fn member(rank: c_int, size: usize) -> Outcome<usize> {
     }
 }
 
+/// The ranks of an array of the program as indices into a group of `size`.
 unsafe fn chosen(count: c_int, ranks: *const c_int, size: usize) -> Outcome<Vec<usize>> {
     // SAFETY: the array of the program.
     unsafe { slice(ranks, count.max(0) as usize) }.iter().map(|&rank| member(rank, size)).collect()
 }
 
+/// The members of a group except those at these indices.
 fn without(all: &[usize], places: &[usize]) -> Vec<usize> {
     all.iter().enumerate().filter(|(place, _)| !places.contains(place)).map(|(_, &member)| member).collect()
 }
@@ -68,6 +71,7 @@ mpi! {
         let same = a == b;
         a.sort_unstable();
         b.sort_unstable();
+        // MPI_IDENT, MPI_SIMILAR and MPI_UNEQUAL.
         put(result, if same { 0 } else if a == b { 2 } else { 3 });
         Ok(())
     }

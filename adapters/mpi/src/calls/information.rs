@@ -1,4 +1,4 @@
-//! Info objects, and texts of the program.
+//! Info objects, and strings of the program.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int};
@@ -6,13 +6,13 @@ use std::ffi::{CStr, c_char, c_int};
 use crate::abi::*;
 use crate::world::{Outcome, error, w};
 
-/// A text of the program.
+/// A copy of a string of the program; empty if the pointer is null.
 pub(crate) unsafe fn text(from: *const c_char) -> String {
     // SAFETY: a string of C.
     if from.is_null() { String::new() } else { unsafe { CStr::from_ptr(from) }.to_string_lossy().into_owned() }
 }
 
-/// Writes a text of at most `room` bytes and its end; returns its length.
+/// Writes a string, cut to `room` bytes, and its terminating zero. Returns its length without the zero \[bytes\].
 pub(crate) unsafe fn put_text(to: *mut c_char, text: &str, room: usize) -> c_int {
     let bytes = &text.as_bytes()[..text.len().min(room)];
     if !to.is_null() {
@@ -25,7 +25,7 @@ pub(crate) unsafe fn put_text(to: *mut c_char, text: &str, room: usize) -> c_int
     bytes.len() as c_int
 }
 
-/// The contents of an info object.
+/// A copy of the keys and values of an info object.
 pub(crate) fn table(info: c_int) -> Outcome<BTreeMap<String, String>> {
     if info == INFO_NULL || info == INFO_ENV {
         return Ok(BTreeMap::new());
@@ -59,7 +59,7 @@ mpi! {
         let name = text(key);
         match w().infos.get_mut(info).and_then(|table| table.remove(&name)) {
             Some(_) => Ok(()),
-            None => error(31, format!("the info object has no key `{name}`")),
+            None => error(ERR_INFO_NOKEY, format!("the info object has no key `{name}`")),
         }
     }
     fn MPI_Info_get(info: I, key: *const c_char, room: I, value: *mut c_char, flag: Ip) {

@@ -17,13 +17,13 @@ const INT: c_int = 0x4c00_0405;
 /// Tag of all messages in a [lane].
 const TAG: c_int = 0;
 
-/// Contexts for messages of this library between ranks, apart from those of the program: one lane for each tag of
-/// `MPI_Intercomm_create`.
+/// A lane separates messages of this library from those of the program: its bits are combined with the context of the
+/// communicator. There is one lane for each tag of `MPI_Intercomm_create`.
 pub(crate) const fn lane(tag: c_int) -> u64 {
     1 << 61 | (tag as u64 + 1) << 40
 }
 
-/// Sends numbers to a rank.
+/// Sends numbers to a rank: first their count, then the numbers.
 pub(crate) fn send_numbers(numbers: &[c_int], lane: u64, to: c_int, comm: c_int) -> Outcome {
     let length = numbers.len() as c_int;
     for (buffer, count) in [((&raw const length).cast(), 1), (numbers.as_ptr().cast(), i64::from(length))] {
@@ -44,7 +44,7 @@ pub(crate) fn receive_numbers(lane: u64, from: c_int, comm: c_int) -> Outcome<Ve
     Ok(numbers)
 }
 
-/// The other group of an intercommunicator.
+/// The other group of an intercommunicator, as ranks of the world.
 fn remote(comm: c_int) -> Outcome<Rc<Vec<usize>>> {
     match &get(comm)?.remote {
         Some(remote) => Ok(Rc::clone(remote)),
@@ -85,8 +85,8 @@ fn create(local: c_int, leader: c_int, peer: c_int, remote_leader: c_int, tag: c
     Ok(w().comms.add(Comm { remote: Some(Rc::new(remote)), errhandler, ..made }))
 }
 
-/// Merges both groups into one communicator. The ranks of the group that gives `high` as true come last; if both give the
-/// same, the group with the lower first rank in the world comes first.
+/// Merges both groups into one communicator. The ranks of the group that gives `high` as true come last; if both give
+/// the same, the group with the lower first rank in the world comes first.
 fn merge(comm: c_int, high: bool) -> Outcome<c_int> {
     let other = remote(comm)?;
     let found = get(comm)?;

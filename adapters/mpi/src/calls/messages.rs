@@ -14,10 +14,12 @@ use crate::world::{Error, Outcome, POLL, error, w};
 pub(crate) enum Mode {
     /// Standard, buffered and ready: a receive is not waited for.
     Standard,
+    /// The send ends when its receive has begun.
     Synchronous,
 }
 
-fn on(comm: c_int) -> impl Fn(Error) -> Error {
+/// For `map_err`: assigns an error to a communicator, whose error handler will be called.
+fn with_comm(comm: c_int) -> impl Fn(Error) -> Error {
     move |failure| Error { comm, ..failure }
 }
 
@@ -26,21 +28,22 @@ fn tag_of(tag: c_int) -> Outcome<i64> {
     if tag < 0 { error(ERR_TAG, format!("tag {tag} is not 0 to {TAG_UB}")) } else { Ok(tag.into()) }
 }
 
-/// The source and tag of a receive, which may be wildcards.
+/// The source, as a rank of the world, and the tag of a receive; `None` for a wildcard.
 fn filter(comm: &communicator::Comm, source: c_int, tag: c_int) -> Outcome<(Option<usize>, Option<i64>)> {
     let source = if source == ANY_SOURCE { None } else { Some(comm.world_of(source)?) };
     let tag = if tag == ANY_TAG { None } else { Some(tag_of(tag)?) };
     Ok((source, tag))
 }
 
+/// A count of the program; an error if it is negative.
 fn count_of(count: i64) -> Outcome<i64> {
     if count < 0 { error(ERR_COUNT, format!("count {count} is negative")) } else { Ok(count) }
 }
 
-/// An operation that has begun: the request, unless it has ended already.
+/// A send that has begun: its request, or `None` if it has ended already.
 pub(crate) type Begun = Option<c_int>;
 
-/// Begins a send.
+/// Begins a send of the program's own messages, which are in lane 0.
 pub(crate) unsafe fn send(buffer: P, count: i64, handle: I, to: I, tag: I, comm: I, mode: Mode) -> Outcome<Begun> {
     // SAFETY: as the caller's.
     unsafe { send_in(0, (buffer, count, handle), to, tag, comm, mode) }
@@ -60,8 +63,8 @@ pub(crate) unsafe fn send_in(
     if to == PROC_NULL {
         return Ok(None);
     }
-    let (to, tag) = (found.world_of(to).map_err(on(comm))?, tag_of(tag).map_err(on(comm))?);
-    let (ty, count) = (datatype::get(handle).map_err(on(comm))?, count_of(count).map_err(on(comm))?);
+    let (to, tag) = (found.world_of(to).map_err(with_comm(comm))?, tag_of(tag).map_err(with_comm(comm))?);
+    let (ty, count) = (datatype::get(handle).map_err(with_comm(comm))?, count_of(count).map_err(with_comm(comm))?);
     let (bytes, context) = (ty.bytes(count), found.context ^ lane);
     let mut data = Vec::new();
     if ty.is_contiguous() {
@@ -74,26 +77,27 @@ pub(crate) unsafe fn send_in(
     let synchronous = mode == Mode::Synchronous;
     let request = w().requests.add(Request::new(What::Send { to, tag, context, bytes, synchronous }, State::Pending));
     let owner = (!synchronous).then_some(Owner::Request(request));
-    // The answer may come while the message is sent, if it is to this rank.
+    // The receive of the answer is recorded before the message is sent: a message to this rank itself is answered at
+    // once.
     let number =
         synchronous.then(|| w().log.as_mut().map(|log| log.receive(Some(to), Some(tag), context ^ ANSWERS, 0)));
     let left = engine::transmit(engine::kind_of(synchronous), to, (context, tag), request as u64, &data, bytes, owner);
     let sent = w().log.as_ref().map(|log| log.last);
-    let Some(state) = w().requests.get_mut(request) else { return error(ERR_REQUEST, "no such request") };
+    let Some(pending) = w().requests.get_mut(request) else { return error(ERR_REQUEST, "no such request") };
     if left && !synchronous {
         w().requests.remove(request);
         return Ok(None);
     }
-    state.number = number.unwrap_or(sent);
+    pending.number = number.unwrap_or(sent);
     Ok(Some(request))
 }
 
-/// The request of an operation; a new one if it has ended already.
-pub(crate) fn add(begun: Begun) -> c_int {
+/// Returns the request of a send. If the send has ended already, the request is new and complete.
+pub(crate) fn request_of(begun: Begun) -> c_int {
     begun.unwrap_or_else(|| w().requests.add(Request::done(Status::EMPTY)))
 }
 
-/// Begins a receive.
+/// Begins a receive of the program's own messages, which are in lane 0.
 pub(crate) fn receive(buffer: M, count: i64, handle: I, from: I, tag: I, comm: I) -> Outcome<c_int> {
     receive_in(0, (buffer, count, handle), from, tag, comm)
 }
@@ -105,8 +109,8 @@ pub(crate) fn receive_in(lane: u64, (buffer, count, handle): (M, i64, I), from: 
     if from == PROC_NULL {
         return Ok(w().requests.add(Request::done(Status::NOBODY)));
     }
-    let (from, tag) = filter(found, from, tag).map_err(on(comm))?;
-    let (ty, count) = (datatype::get(handle).map_err(on(comm))?, count_of(count).map_err(on(comm))?);
+    let (from, tag) = filter(found, from, tag).map_err(with_comm(comm))?;
+    let (ty, count) = (datatype::get(handle).map_err(with_comm(comm))?, count_of(count).map_err(with_comm(comm))?);
     let bytes = ty.bytes(count);
     let what = What::Receive { buffer: buffer as usize, count, ty: Rc::new(ty), from, tag, comm };
     let request = w().requests.add(Request::new(what, State::Pending));
@@ -116,7 +120,7 @@ pub(crate) fn receive_in(lane: u64, (buffer, count, handle): (M, i64, I), from: 
     Ok(request)
 }
 
-/// Waits for a request and ends it.
+/// Waits for a request, frees it and writes its status.
 pub(crate) fn wait(mut request: c_int, status: *mut Status) -> Outcome {
     engine::wait_for(request);
     let mut ended = Status::EMPTY;
@@ -126,9 +130,10 @@ pub(crate) fn wait(mut request: c_int, status: *mut Status) -> Outcome {
     outcome
 }
 
-/// `MPI_STATUS_IGNORE`.
+/// `MPI_STATUS_IGNORE`, for waits whose status nobody reads.
 pub(crate) const IGNORED: *mut Status = std::ptr::without_provenance_mut(1);
 
+/// Sends and waits until the program may reuse its buffer.
 unsafe fn blocking_send(buffer: P, count: i64, ty: I, to: I, tag: I, comm: I, mode: Mode) -> Outcome {
     match unsafe { send(buffer, count, ty, to, tag, comm, mode) }? {
         Some(request) => wait(request, IGNORED),
@@ -136,11 +141,13 @@ unsafe fn blocking_send(buffer: P, count: i64, ty: I, to: I, tag: I, comm: I, mo
     }
 }
 
+/// Begins a receive and a send; returns the requests of the send and of the receive. The tuples are: buffer, count,
+/// datatype, the other rank, tag.
 unsafe fn sendrecv(sent: (P, i64, I, I, I), received: (M, i64, I, I, I), comm: I) -> Outcome<(c_int, c_int)> {
     let (to, count, ty, from, tag) = received;
     let receiving = receive(to, count, ty, from, tag, comm)?;
     let (buffer, count, ty, to, tag) = sent;
-    let sending = add(unsafe { send(buffer, count, ty, to, tag, comm, Mode::Standard) }?);
+    let sending = request_of(unsafe { send(buffer, count, ty, to, tag, comm, Mode::Standard) }?);
     Ok((sending, receiving))
 }
 
@@ -155,7 +162,7 @@ large! {
         blocking_send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)
     }
     fn MPI_Bsend / MPI_Bsend_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I) {
-        // The library keeps the copy: the operation is local.
+        // The message has been copied: the program does not wait, and the request frees itself at its end.
         let begun = send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?;
         if let Some(request) = begun.and_then(|begun| w().requests.get_mut(begun)) {
             request.freed = true;
@@ -166,19 +173,19 @@ large! {
         wait(receive(buffer, count.into(), ty, from, tag, comm)?, status)
     }
     fn MPI_Isend / MPI_Isend_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, add(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?));
+        put(request, request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?));
         Ok(())
     }
     fn MPI_Issend / MPI_Issend_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, add(send(buffer, count.into(), ty, to, tag, comm, Mode::Synchronous)?));
+        put(request, request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Synchronous)?));
         Ok(())
     }
     fn MPI_Irsend / MPI_Irsend_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, add(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?));
+        put(request, request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?));
         Ok(())
     }
     fn MPI_Ibsend / MPI_Ibsend_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, add(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?));
+        put(request, request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?));
         Ok(())
     }
     fn MPI_Irecv / MPI_Irecv_c(buffer: M, count: N, ty: I, from: I, tag: I, comm: I, request: Ip) {
@@ -202,7 +209,7 @@ large! {
         buffer: M, count: N, ty: I, to: I, sent_tag: I, from: I, tag: I, comm: I, status: *mut Status,
     ) {
         // The data are copied when they are sent, before anything is received.
-        let sending = add(send(buffer, count.into(), ty, to, sent_tag, comm, Mode::Standard)?);
+        let sending = request_of(send(buffer, count.into(), ty, to, sent_tag, comm, Mode::Standard)?);
         let received = wait(receive(buffer, count.into(), ty, from, tag, comm)?, status);
         wait(sending, IGNORED)?;
         received
@@ -223,25 +230,29 @@ large! {
     fn MPI_Isendrecv_replace / MPI_Isendrecv_replace_c(
         buffer: M, count: N, ty: I, to: I, sent_tag: I, from: I, tag: I, comm: I, request: Ip,
     ) {
-        let sending = add(send(buffer, count.into(), ty, to, sent_tag, comm, Mode::Standard)?);
+        let sending = request_of(send(buffer, count.into(), ty, to, sent_tag, comm, Mode::Standard)?);
         let receiving = receive(buffer, count.into(), ty, from, tag, comm)?;
         put(request, together(vec![sending, receiving]));
         Ok(())
     }
     fn MPI_Send_init / MPI_Send_init_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, persistent(move || Ok(add(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?))));
+        let begin = move || Ok(request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?));
+        put(request, persistent(begin));
         Ok(())
     }
     fn MPI_Ssend_init / MPI_Ssend_init_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, persistent(move || Ok(add(send(buffer, count.into(), ty, to, tag, comm, Mode::Synchronous)?))));
+        let begin = move || Ok(request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Synchronous)?));
+        put(request, persistent(begin));
         Ok(())
     }
     fn MPI_Rsend_init / MPI_Rsend_init_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, persistent(move || Ok(add(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?))));
+        let begin = move || Ok(request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?));
+        put(request, persistent(begin));
         Ok(())
     }
     fn MPI_Bsend_init / MPI_Bsend_init_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        put(request, persistent(move || Ok(add(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?))));
+        let begin = move || Ok(request_of(send(buffer, count.into(), ty, to, tag, comm, Mode::Standard)?));
+        put(request, persistent(begin));
         Ok(())
     }
     fn MPI_Recv_init / MPI_Recv_init_c(buffer: M, count: N, ty: I, from: I, tag: I, comm: I, request: Ip) {
@@ -249,12 +260,12 @@ large! {
         Ok(())
     }
     fn MPI_Mrecv / MPI_Mrecv_c(buffer: M, count: N, ty: I, message: Ip, status: *mut Status) {
-        let (ended, failure) = matched(buffer, count.into(), ty, message)?;
+        let (ended, failure) = receive_matched(buffer, count.into(), ty, message)?;
         put_status(status, &ended);
         failure.map_or(Ok(()), |text| error(ERR_TRUNCATE, text))
     }
     fn MPI_Imrecv / MPI_Imrecv_c(buffer: M, count: N, ty: I, message: Ip, request: Ip) {
-        let (ended, failure) = matched(buffer, count.into(), ty, message)?;
+        let (ended, failure) = receive_matched(buffer, count.into(), ty, message)?;
         put(request, w().requests.add(Request { failure, ..Request::done(ended) }));
         Ok(())
     }
@@ -281,8 +292,9 @@ pub(crate) fn persistent(begin: impl Fn() -> Outcome<c_int> + 'static) -> c_int 
     w().requests.add(Request::new(what, State::Done))
 }
 
-/// Receives a message that a matching probe has taken out.
-fn matched(buffer: M, count: i64, ty: I, message: Ip) -> Outcome<(Status, Option<String>)> {
+/// Receives a message that a matching probe has taken out of the queue. Returns its status, and a description if it has
+/// been truncated.
+fn receive_matched(buffer: M, count: i64, ty: I, message: Ip) -> Outcome<(Status, Option<String>)> {
     w().charge();
     // SAFETY: the handle of the program.
     let handle = unsafe { *message };
@@ -302,6 +314,7 @@ fn matched(buffer: M, count: i64, ty: I, message: Ip) -> Outcome<(Status, Option
     Ok(engine::receive(&taken, buffer as usize, count, &ty, comm))
 }
 
+/// The status that a probe reports for a message.
 fn status_of(message: &Message, comm: c_int) -> Status {
     let rank = communicator::get(comm).ok().and_then(|comm| comm.rank_of(message.source));
     let mut status = Status { tag: message.tag as c_int, ..Status::EMPTY };
@@ -310,10 +323,11 @@ fn status_of(message: &Message, comm: c_int) -> Status {
     status
 }
 
-/// Looks for a message; waits for it if `blocks`. With its position, if it is there.
+/// Searches for a message, and waits for it if `blocks`. Returns its position in the queue of unexpected messages and
+/// its status.
 fn probe(from: I, tag: I, comm: I, blocks: bool) -> Outcome<Option<(usize, Status)>> {
     let found = communicator::get(comm)?;
-    let ((source, tag), context) = (filter(found, from, tag).map_err(on(comm))?, found.context);
+    let ((source, tag), context) = (filter(found, from, tag).map_err(with_comm(comm))?, found.context);
     if blocks {
         let awaited = Awaited::Probe { source, tag, context };
         let until = source.map_or(Until::Any, Until::From);
@@ -328,7 +342,7 @@ fn probe(from: I, tag: I, comm: I, blocks: bool) -> Outcome<Option<(usize, Statu
     Ok(position.map(|position| (position, status_of(engine::found(position), comm))))
 }
 
-/// A handle for a message, which is taken out.
+/// Takes a message out of the queue of unexpected messages and returns a handle for it.
 fn handle_of(position: usize, comm: c_int) -> c_int {
     let Some(mut message) = engine::take_out(position) else { return MESSAGE_NULL };
     if let Some(log) = &mut w().log {

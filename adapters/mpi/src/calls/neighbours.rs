@@ -4,13 +4,13 @@ use std::ffi::c_int;
 
 use crate::abi::*;
 use crate::calls::cartesian::neighbourhood;
-use crate::calls::collectives::{Buffers, collectives, regular, table, typed};
-use crate::calls::messages::{Mode, add, persistent, receive_in, send_in, together};
+use crate::calls::collectives::{Buffers, collectives, irregular, irregular_typed, regular};
+use crate::calls::messages::{Mode, persistent, receive_in, request_of, send_in, together};
 use crate::calls::requests::wait_own;
 use crate::datatype;
 use crate::world::{Outcome, error};
 
-/// Separates these messages from others of the communicator.
+/// The lane of these messages: it separates them from others of the communicator.
 const LANE: u64 = 1 << 61;
 
 /// The block of a buffer for a neighbour: its address, count and type. Displacements are in bytes if `bytes`.
@@ -21,7 +21,7 @@ fn block(buffers: &Buffers, index: usize, bytes: bool) -> Outcome<(usize, i64, c
     Ok((address.wrapping_add_signed((places[index] * step) as isize), counts[index], handle))
 }
 
-/// Sends a block to each destination and receives one from each source.
+/// Begins to send a block to each destination and to receive one from each source; one request stands for all.
 fn exchange(from: &Buffers, into: &Buffers, bytes: bool, comm: c_int) -> Outcome<c_int> {
     let (sources, destinations) = neighbourhood(comm)?;
     let mut all = Vec::new();
@@ -32,13 +32,15 @@ fn exchange(from: &Buffers, into: &Buffers, bytes: bool, comm: c_int) -> Outcome
     for (index, &(destination, tag)) in destinations.iter().enumerate() {
         let (address, count, ty) = block(from, index, bytes)?;
         // SAFETY: the buffers of the program.
-        all.push(add(unsafe { send_in(LANE, (address as P, count, ty), destination, tag, comm, Mode::Standard) }?));
+        all.push(request_of(unsafe {
+            send_in(LANE, (address as P, count, ty), destination, tag, comm, Mode::Standard)
+        }?));
     }
     Ok(together(all))
 }
 
-/// Numbers of sources and destinations.
-fn sizes(comm: c_int) -> Outcome<(usize, usize)> {
+/// The number of sources and the number of destinations of this rank; an error if both are 0.
+fn neighbour_counts(comm: c_int) -> Outcome<(usize, usize)> {
     let (sources, destinations) = neighbourhood(comm)?;
     if sources.is_empty() && destinations.is_empty() {
         return error(ERR_TOPOLOGY, "this rank has no neighbours");
@@ -46,8 +48,8 @@ fn sizes(comm: c_int) -> Outcome<(usize, usize)> {
     Ok((sources.len(), destinations.len()))
 }
 
-/// The same block for every destination.
-fn same((address, count, handle): (usize, i64, c_int), destinations: usize) -> Buffers {
+/// A list of blocks for `destinations` ranks, all of which are the same block.
+fn repeated((address, count, handle): (usize, i64, c_int), destinations: usize) -> Buffers {
     (address, vec![count; destinations], vec![0; destinations], vec![handle])
 }
 
@@ -57,8 +59,8 @@ collectives! {
     MPI_Neighbor_allgather_init / MPI_Neighbor_allgather_init_c(
         from: P, sent: N, sent_type: I, to: M, count: N, ty: I, comm: I,
     ) {
-        sizes(comm).and_then(|(sources, destinations)| {
-            let all = same((from as usize, sent.into(), sent_type), destinations);
+        neighbour_counts(comm).and_then(|(sources, destinations)| {
+            let all = repeated((from as usize, sent.into(), sent_type), destinations);
             exchange(&all, &regular((to as usize, count.into(), ty), sources), false, comm)
         })
     }
@@ -68,9 +70,9 @@ collectives! {
     MPI_Neighbor_allgatherv_init / MPI_Neighbor_allgatherv_init_c(
         from: P, sent: N, sent_type: I, to: M, counts: *const N, places: *const D, ty: I, comm: I,
     ) {
-        sizes(comm).and_then(|(sources, destinations)| {
-            let all = same((from as usize, sent.into(), sent_type), destinations);
-            exchange(&all, &table(to, counts, places, ty, sources), false, comm)
+        neighbour_counts(comm).and_then(|(sources, destinations)| {
+            let all = repeated((from as usize, sent.into(), sent_type), destinations);
+            exchange(&all, &irregular(to, counts, places, ty, sources), false, comm)
         })
     }
 
@@ -79,7 +81,7 @@ collectives! {
     MPI_Neighbor_alltoall_init / MPI_Neighbor_alltoall_init_c(
         from: P, sent: N, sent_type: I, to: M, count: N, ty: I, comm: I,
     ) {
-        sizes(comm).and_then(|(sources, destinations)| {
+        neighbour_counts(comm).and_then(|(sources, destinations)| {
             let all = regular((from as usize, sent.into(), sent_type), destinations);
             exchange(&all, &regular((to as usize, count.into(), ty), sources), false, comm)
         })
@@ -91,9 +93,9 @@ collectives! {
         from: P, sent: *const N, sent_places: *const D, sent_type: I,
         to: M, counts: *const N, places: *const D, ty: I, comm: I,
     ) {
-        sizes(comm).and_then(|(sources, destinations)| {
-            let all = table(from, sent, sent_places, sent_type, destinations);
-            exchange(&all, &table(to, counts, places, ty, sources), false, comm)
+        neighbour_counts(comm).and_then(|(sources, destinations)| {
+            let all = irregular(from, sent, sent_places, sent_type, destinations);
+            exchange(&all, &irregular(to, counts, places, ty, sources), false, comm)
         })
     }
 
@@ -103,9 +105,9 @@ collectives! {
         from: P, sent: *const N, sent_places: *const i64, sent_types: *const c_int,
         to: M, counts: *const N, places: *const i64, types: *const c_int, comm: I,
     ) {
-        sizes(comm).and_then(|(sources, destinations)| {
-            let all = typed(from, sent, sent_places, sent_types, destinations);
-            exchange(&all, &typed(to, counts, places, types, sources), true, comm)
+        neighbour_counts(comm).and_then(|(sources, destinations)| {
+            let all = irregular_typed(from, sent, sent_places, sent_types, destinations);
+            exchange(&all, &irregular_typed(to, counts, places, types, sources), true, comm)
         })
     }
 }

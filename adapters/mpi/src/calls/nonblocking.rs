@@ -56,7 +56,7 @@ collectives! {
         from: P, sent: N, sent_type: I, to: M, counts: *const N, places: *const D, ty: I, root: I, comm: I,
     ) {
         size_of(comm).and_then(|size| {
-            let into = table(to, counts, places, ty, size);
+            let into = irregular(to, counts, places, ty, size);
             gather((from as usize, sent.into(), sent_type), into, false, root, comm)
         })
     }
@@ -74,7 +74,7 @@ collectives! {
         from: P, counts: *const N, places: *const D, sent_type: I, to: M, count: N, ty: I, root: I, comm: I,
     ) {
         size_of(comm).and_then(|size| {
-            let all = table(from, counts, places, sent_type, size);
+            let all = irregular(from, counts, places, sent_type, size);
             scatter(all, (to as usize, count.into(), ty), false, root, comm)
         })
     }
@@ -93,7 +93,7 @@ collectives! {
         from: P, sent: N, sent_type: I, to: M, counts: *const N, places: *const D, ty: I, comm: I,
     ) {
         size_of(comm).and_then(|size| {
-            let into = table(to, counts, places, ty, size);
+            let into = irregular(to, counts, places, ty, size);
             allgather((from as usize, sent.into(), sent_type), into, false, comm)
         })
     }
@@ -112,8 +112,8 @@ collectives! {
         to: M, counts: *const N, places: *const D, ty: I, comm: I,
     ) {
         size_of(comm).and_then(|size| {
-            let into = table(to, counts, places, ty, size);
-            let all = if is_in_place(from) { in_place() } else { table(from, sent, sent_places, sent_type, size) };
+            let into = irregular(to, counts, places, ty, size);
+            let all = if is_in_place(from) { in_place() } else { irregular(from, sent, sent_places, sent_type, size) };
             alltoall(all, into, false, false, comm)
         })
     }
@@ -123,8 +123,8 @@ collectives! {
         to: M, counts: *const N, places: *const D, types: *const c_int, comm: I,
     ) {
         size_of(comm).and_then(|size| {
-            let into = typed(to, counts, places, types, size);
-            let all = if is_in_place(from) { in_place() } else { typed(from, sent, sent_places, sent_types, size) };
+            let into = irregular_typed(to, counts, places, types, size);
+            let all = if is_in_place(from) { in_place() } else { irregular_typed(from, sent, sent_places, sent_types, size) };
             alltoall(all, into, false, true, comm)
         })
     }
@@ -135,7 +135,7 @@ fn in_place() -> Buffers {
     (usize::MAX, Vec::new(), Vec::new(), Vec::new())
 }
 
-/// A reduction of which each rank keeps a block of `counts` elements.
+/// Begins a reduction of which each rank gets one block; `counts` are the numbers of values by rank.
 fn scattered(from: usize, to: usize, counts: Outcome<Vec<i64>>, ty: c_int, op: c_int, comm: c_int) -> Outcome<c_int> {
     let counts = counts?;
     reduce(from, to, counts.iter().sum(), ty, op, Kept::Blocks(counts), comm)

@@ -6,7 +6,7 @@ use crate::abi::*;
 use crate::datatype;
 use crate::world::{Outcome, error};
 
-/// A status that has received this many values.
+/// Makes a status report `count` basic elements of the type.
 unsafe fn set_elements(status: *mut Status, ty: c_int, count: i64) -> Outcome {
     let ty = datatype::get(ty)?;
     // A number of basic elements, which is a number of whole values in practice.
@@ -16,6 +16,7 @@ unsafe fn set_elements(status: *mut Status, ty: c_int, count: i64) -> Outcome {
     Ok(())
 }
 
+/// Number of whole values in the received data; `MPI_UNDEFINED` if a part of a value remains.
 fn count_in(status: &Status, ty: c_int) -> Outcome<i64> {
     let ty = datatype::get(ty)?;
     let bytes = status.bytes() as i64;
@@ -26,6 +27,7 @@ fn count_in(status: &Status, ty: c_int) -> Outcome<i64> {
     })
 }
 
+/// Packs values into `out`, which has `room` bytes, at `position` \[bytes\]. Returns the position after them.
 unsafe fn pack(from: P, count: i64, ty: c_int, out: M, room: i64, position: i64) -> Outcome<i64> {
     let mut data = Vec::new();
     // SAFETY: the buffer of the program.
@@ -42,6 +44,7 @@ unsafe fn pack(from: P, count: i64, ty: c_int, out: M, room: i64, position: i64)
     Ok(end)
 }
 
+/// Unpacks values from `from`, which has `length` bytes, at `position` \[bytes\]. Returns the position after them.
 unsafe fn unpack(from: P, length: i64, position: i64, to: M, count: i64, ty: c_int) -> Outcome<i64> {
     let ty = datatype::get(ty)?;
     let end = position + ty.bytes(count) as i64;
@@ -59,6 +62,7 @@ unsafe fn unpack(from: P, length: i64, position: i64, to: M, count: i64, ty: c_i
     Ok(end)
 }
 
+/// \[bytes\] Size of `count` packed values.
 fn packed_size(count: i64, ty: c_int) -> Outcome<i64> {
     Ok(datatype::get(ty)?.bytes(count) as i64)
 }

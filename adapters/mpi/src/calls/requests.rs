@@ -8,7 +8,8 @@ use crate::calls::messages::{IGNORED, wait};
 use crate::engine::{self, Awaited, Request, State, Until, What};
 use crate::world::{Error, Outcome, POLL, error, w};
 
-fn known(handle: c_int) -> Outcome {
+/// Returns an error if the handle is neither null nor that of a request.
+fn check_handle(handle: c_int) -> Outcome {
     if handle == REQUEST_NULL || w().requests.get(handle).is_some() {
         return Ok(());
     }
@@ -23,6 +24,7 @@ fn is_active(handle: c_int) -> bool {
     }
 }
 
+/// An array of requests of the program, each of which is checked.
 unsafe fn handles<'a>(from: Ip, count: c_int) -> Outcome<&'a mut [c_int]> {
     if count < 0 {
         return error(ERR_COUNT, format!("count {count} is negative"));
@@ -30,11 +32,11 @@ unsafe fn handles<'a>(from: Ip, count: c_int) -> Outcome<&'a mut [c_int]> {
     // SAFETY: the array of the program.
     let all: &mut [c_int] =
         if count == 0 { &mut [] } else { unsafe { std::slice::from_raw_parts_mut(from, count as usize) } };
-    all.iter().try_for_each(|&handle| known(handle))?;
+    all.iter().try_for_each(|&handle| check_handle(handle))?;
     Ok(all)
 }
 
-/// Status `index` of an array of the program, unless it is `MPI_STATUSES_IGNORE`.
+/// Writes status `index` of an array of the program, unless the array is null or `MPI_STATUSES_IGNORE`, which is 1.
 unsafe fn put_nth(to: *mut Status, index: usize, status: &Status) {
     if to as usize > 1 {
         // SAFETY: the array of the program.
@@ -42,7 +44,7 @@ unsafe fn put_nth(to: *mut Status, index: usize, status: &Status) {
     }
 }
 
-/// Ends all of these requests.
+/// Finishes all of these requests, which have ended, and writes their statuses.
 unsafe fn finish_all(all: &mut [c_int], statuses: *mut Status) -> Outcome {
     let mut first: Option<Error> = None;
     for (index, request) in all.iter_mut().enumerate() {
@@ -53,18 +55,18 @@ unsafe fn finish_all(all: &mut [c_int], statuses: *mut Status) -> Outcome {
         }
         unsafe { put_nth(statuses, index, &status) };
     }
-    // The error of one request stands in its status.
+    // With statuses, the error of each request is in its status, and the call reports only that there is one.
     first.map_or(Ok(()), |first| {
         Err(if statuses as usize > 1 { Error { class: ERR_IN_STATUS, ..first } } else { first })
     })
 }
 
-/// The first of these requests that has ended.
+/// Index of the first of these requests that is active and has ended.
 fn first_over(all: &[c_int]) -> Option<usize> {
     all.iter().position(|&handle| is_active(handle) && engine::is_over(handle))
 }
 
-/// Waits until one of these has ended; `None` if none is active.
+/// Waits until one of these requests has ended, and returns its index; `None` if none is active.
 fn wait_any(all: &[c_int]) -> Option<usize> {
     if !all.iter().any(|&handle| is_active(handle)) {
         w().charge();
@@ -76,8 +78,9 @@ fn wait_any(all: &[c_int]) -> Option<usize> {
     first_over(all)
 }
 
-/// The requests that have ended, ended for the program: for `MPI_Waitsome` and `MPI_Testsome`.
-unsafe fn some(all: &mut [c_int], count: Ip, indices: Ip, statuses: *mut Status) -> Outcome {
+/// Finishes those of these requests that have ended: writes their number, their indices and their statuses. Called by
+/// `MPI_Waitsome` and `MPI_Testsome`.
+unsafe fn finish_some(all: &mut [c_int], count: Ip, indices: Ip, statuses: *mut Status) -> Outcome {
     let (mut found, mut first) = (0, None);
     for (index, request) in all.iter_mut().enumerate() {
         if !is_active(*request) || !engine::is_over(*request) {
@@ -99,7 +102,8 @@ unsafe fn some(all: &mut [c_int], count: Ip, indices: Ip, statuses: *mut Status)
     first.map_or(Ok(()), Err)
 }
 
-/// Processes events, so that a test sees what has ended by now; a test in vain takes time.
+/// Processes the events up to now and returns whether `is_over` is true. An unsuccessful test takes [`POLL`] of virtual
+/// time.
 fn test(is_over: impl Fn() -> bool) -> bool {
     w().charge();
     engine::catch_up();
@@ -114,6 +118,7 @@ fn test(is_over: impl Fn() -> bool) -> bool {
     false
 }
 
+/// Starts the operation of a persistent request.
 fn start(handle: c_int) -> Outcome {
     let begin = match w().requests.get(handle) {
         Some(Request { what: What::Persistent { begin, active: None }, .. }) => Rc::clone(begin),
@@ -131,7 +136,7 @@ fn start(handle: c_int) -> Outcome {
 
 mpi! {
     fn MPI_Wait(request: Ip, status: *mut Status) {
-        known(*request)?;
+        check_handle(*request)?;
         let mut ended = Status::EMPTY;
         engine::wait_for(*request);
         let outcome = engine::finish(&mut *request, &mut ended);
@@ -168,10 +173,10 @@ mpi! {
             put(found, UNDEFINED);
             return Ok(());
         }
-        some(all, found, indices, statuses)
+        finish_some(all, found, indices, statuses)
     }
     fn MPI_Test(request: Ip, flag: Ip, status: *mut Status) {
-        known(*request)?;
+        check_handle(*request)?;
         let handle = *request;
         let is_over = test(|| engine::is_over(handle));
         put(flag, c_int::from(is_over));
@@ -214,10 +219,10 @@ mpi! {
             return Ok(());
         }
         test(|| first_over(all).is_some());
-        some(all, found, indices, statuses)
+        finish_some(all, found, indices, statuses)
     }
     fn MPI_Request_get_status(request: c_int, flag: Ip, status: *mut Status) {
-        known(request)?;
+        check_handle(request)?;
         let is_over = test(|| engine::is_over(request));
         put(flag, c_int::from(is_over));
         if is_over {
@@ -227,7 +232,7 @@ mpi! {
         Ok(())
     }
     fn MPI_Request_free(request: Ip) {
-        known(*request)?;
+        check_handle(*request)?;
         if let Some(Request { what: What::Persistent { active, .. }, .. }) = w().requests.get(*request) {
             let active = *active;
             w().requests.remove(*request);
@@ -243,7 +248,7 @@ mpi! {
         Ok(())
     }
     fn MPI_Cancel(request: Ip) {
-        known(*request)?;
+        check_handle(*request)?;
         engine::cancel(*request)
     }
     fn MPI_Test_cancelled(status: *const Status, flag: Ip) {

@@ -16,14 +16,16 @@ use crate::communicator;
 use crate::datatype::Type;
 use crate::world::{self, w};
 
-/// A message of the program.
+/// Kind of a message of the program.
 const PLAIN: u8 = 0;
-/// A synchronous message: its sender waits until it is received. The note is the handle of the sender's request.
+/// Kind of a synchronous message: its sender waits until it is received. The note is the handle of the sender's
+/// request.
 const SYNCHRONOUS: u8 = 1;
-/// Tells the sender of a synchronous message that it is received. The note is the note of that message.
+/// Kind of the answer to a synchronous message, after its receive has begun. The note is that of the synchronous
+/// message.
 const MATCHED: u8 = 2;
-/// A message of a collective. The note is a code of the operation and its root, which the receiver compares with its
-/// own.
+/// Kind of a message of a collective. The note is a code of the operation and its root, which the receiver compares
+/// with its own.
 pub(crate) const COLLECTIVE: u8 = 3;
 /// \[bytes\] Size of the envelope that precedes the data: kind, tag, context, number, note.
 const ENVELOPE: usize = 36;
@@ -31,34 +33,37 @@ const ENVELOPE: usize = 36;
 /// A message that has arrived.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
+    /// One of the kinds above.
     pub(crate) kind: u8,
     /// The sender, as a rank of the world.
     pub(crate) source: usize,
     pub(crate) tag: i64,
+    /// The context of its communicator, with the bits of its lane and kind.
     pub(crate) context: u64,
+    /// Its meaning depends on the kind.
     pub(crate) note: u64,
     pub(crate) data: Bytes,
     /// \[ps\] Time of its arrival.
     time: u64,
     /// Number among the messages of its sender to this rank.
     sequence: u64,
-    /// Place in the order of arrivals: of a message to oneself, after all that had been processed.
+    /// Place in the order of arrivals. A message of this rank to itself comes after all messages processed before it.
     pub(super) order: Order,
 }
 
-/// Time, source and number of a message.
+/// Place of a message in the order of arrivals: its time \[ps\], its source, and its number among those of the source.
 pub(super) type Order = (u64, usize, u64);
 
 /// A request that waits for a message to arrive or to leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Owner {
     Request(c_int),
-    /// An operation of a collective.
+    /// A send or receive of a collective: the request of the collective, and the slot of the operation.
     Part(c_int, u32),
 }
 
 impl Owner {
-    /// The request.
+    /// The request of the program to which the operation belongs.
     pub(super) const fn request(self) -> c_int {
         match self {
             Self::Request(handle) | Self::Part(handle, _) => handle,
@@ -69,17 +74,21 @@ impl Owner {
 /// A posted receive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Posted {
+    /// The operation that gets the message.
     pub(crate) owner: Owner,
+    /// The expected sender, as a rank of the world; `None` for any.
     pub(crate) source: Option<usize>,
+    /// The expected tag; `None` for any.
     pub(crate) tag: Option<i64>,
     pub(crate) context: u64,
     /// \[ps\] Time of its posting.
     time: u64,
-    /// The last message that had been processed then.
+    /// The place of the last message that had been processed when the receive was posted.
     frontier: Order,
 }
 
 impl Posted {
+    /// True if the message matches the receive.
     fn accepts(&self, message: &Message) -> bool {
         self.context == message.context
             && self.source.is_none_or(|source| source == message.source)
@@ -90,28 +99,33 @@ impl Posted {
 /// Messages and receives that wait for each other.
 #[derive(Debug)]
 pub(crate) struct Mail {
+    /// Receives without a message, in the order of their posting.
     pub(super) posted: VecDeque<Posted>,
+    /// Messages without a receive, in the order of arrivals.
     unexpected: VecDeque<Message>,
-    /// Messages sent to each rank, and taken from it.
+    /// Number of messages sent to each rank.
     sent: Vec<u64>,
+    /// Number of messages processed from each rank: the sequence number of the next one.
     seen: Vec<u64>,
-    /// Messages that have overtaken an earlier one of the same sender.
+    /// Messages that have overtaken an earlier one of the same sender, by sender and sequence number.
     early: HashMap<usize, BTreeMap<u64, Message>>,
-    /// Messages whose departure is awaited, by cookie: whose they are, and to which rank they go.
+    /// Messages whose departure is awaited, by cookie: the request that waits, and the rank to which the message goes.
     pub(super) leaving: HashMap<u64, (Owner, usize)>,
     /// Requests of which an operation has ended since this list was cleared.
     pub(super) ended: Vec<c_int>,
+    /// Number of the last message given to the network.
     cookie: u64,
-    /// Messages taken out by matching probes.
+    /// Messages taken out by matching probes, by handle, with their communicators.
     pub(crate) probed: HashMap<c_int, (Message, c_int)>,
+    /// Number of the next handle of such a message.
     pub(crate) next_probed: c_int,
     /// What this rank waits for.
     pub(crate) awaited: Awaited,
-    /// The last message that has been processed, in the order of arrivals.
+    /// The greatest place in the order of arrivals among the processed messages.
     pub(super) frontier: Order,
-    /// True if earlier messages may still come: the last waits were for named sources.
+    /// True if messages before the frontier may still be unprocessed, because a wait was for named sources only.
     pub(super) is_behind: bool,
-    /// Events whose turn has not come.
+    /// Events that were fetched from the network and come after the frontier.
     pub(super) held: VecDeque<Event>,
 }
 
@@ -135,14 +149,14 @@ impl Mail {
         }
     }
 
-    /// Messages that have arrived and match no receive yet.
+    /// Number of messages that have arrived and match no receive yet.
     pub(crate) fn unreceived(&self) -> usize {
         self.unexpected.len()
     }
 }
 
-/// Sends data with the modelled size of `bytes`. Returns true if the message has left, as far as the program is
-/// concerned; otherwise `owner` is told.
+/// Sends data with the modelled size of `bytes`. Returns true if the send is complete for the program. Otherwise the
+/// send of `owner` is completed when the message has left.
 pub(crate) fn transmit(
     kind: u8,
     to: usize,
@@ -189,7 +203,7 @@ pub(crate) fn transmit(
     !notify
 }
 
-/// Posts a receive of at most `bytes`; returns the message that it takes, if that is present.
+/// Posts a receive of at most `bytes`. If its message is present already, takes it out of the queue and returns it.
 pub(crate) fn post(owner: Owner, source: Option<usize>, tag: Option<i64>, context: u64, bytes: u64) -> Option<Message> {
     if let Some(log) = &mut w().log {
         let number = log.receive(source, tag, context, bytes);
@@ -213,30 +227,31 @@ pub(crate) fn post(owner: Owner, source: Option<usize>, tag: Option<i64>, contex
     }
 }
 
-/// Takes back a receive that has not got a message; false if it has.
+/// Removes a posted receive. Returns false if it has a message already.
 pub(super) fn unpost(owner: Owner) -> bool {
     let mail = &mut w().mail;
     let position = mail.posted.iter().position(|posted| posted.owner == owner);
     position.and_then(|position| mail.posted.remove(position)).is_some()
 }
 
-/// The first message that a probe finds.
+/// Position of the first message that a probe accepts.
 pub(crate) fn find(source: Option<usize>, tag: Option<i64>, context: u64) -> Option<usize> {
     let probe = Posted { owner: Owner::Request(0), source, tag, context, time: 0, frontier: (0, 0, 0) };
     w().mail.unexpected.iter().position(|message| probe.accepts(message))
 }
 
-/// The message at a place that [`find`] has returned.
+/// The message at a position that [`find`] has returned.
 pub(crate) fn found(position: usize) -> &'static Message {
     &w().mail.unexpected[position]
 }
 
-/// Removes that message.
+/// Removes the message at a position that [`find`] has returned.
 pub(crate) fn take_out(position: usize) -> Option<Message> {
     w().mail.unexpected.remove(position)
 }
 
-/// A message goes to the first receive that accepts it, in the order in which its sender sent them.
+/// Processes a message that has arrived. The messages of one sender are processed in the order in which they were sent:
+/// one that has overtaken another waits for it.
 pub(super) fn arrive(message: Message) {
     let mail = &mut w().mail;
     let Some(seen) = mail.seen.get_mut(message.source) else { return };
@@ -246,20 +261,21 @@ pub(super) fn arrive(message: Message) {
     }
     *seen += 1;
     let (source, mut time) = (message.source, message.order.0);
-    pass(message);
+    dispatch(message);
     loop {
         let mail = &mut w().mail;
         let due = mail.seen[source];
         let Some(mut next) = mail.early.get_mut(&source).and_then(|early| early.remove(&due)) else { return };
         mail.seen[source] += 1;
-        // It has waited for the one that it had overtaken, and comes after it.
+        // In the order of arrivals it comes after the message that it had overtaken.
         next.order.0 = next.order.0.max(time);
         time = next.order.0;
-        pass(next);
+        dispatch(next);
     }
 }
 
-fn pass(message: Message) {
+/// Gives a message to the first receive that accepts it, or keeps it as an unexpected message.
+fn dispatch(message: Message) {
     if message.kind == MATCHED {
         requests::complete(Owner::Request(message.note as c_int));
         return;
@@ -268,8 +284,8 @@ fn pass(message: Message) {
     match mail.posted.iter().position(|posted| posted.accepts(&message)) {
         Some(position) => {
             if let Some(posted) = mail.posted.remove(position) {
-                // Events are processed when the rank waits: a receive may have been posted after the arrival. Waits for
-                // named sources process some events too early for the order of all.
+                // Events are processed when the rank waits: a receive may have been posted after the arrival. A wait
+                // for named sources processes some events before others that precede them in the order of arrivals.
                 let is_behind = |frontier: Order| w().deterministic && message.order < frontier;
                 let before = message.time < posted.time || is_behind(posted.frontier);
                 w().statistics.unexpected += u64::from(before);
@@ -307,16 +323,16 @@ pub(crate) fn deliver(owner: Owner, message: Message) {
     }
 }
 
-/// Answers a synchronous send.
+/// Tells the sender of a synchronous message that its receive has begun.
 pub(crate) fn answer(message: &Message) {
     let key = (message.context ^ ANSWERS, message.tag);
     transmit(MATCHED, message.source, key, message.note, &[], 0, None);
 }
 
-/// Context of the answers to synchronous sends.
+/// Bit that distinguishes the context of answers to synchronous sends from that of the messages.
 pub(crate) const ANSWERS: u64 = 1 << 63;
 
-/// Writes the data of a message into a buffer: the status, and the description of an error.
+/// Writes the data of a message into a buffer. Returns the status, and a description if the message is truncated.
 pub(crate) fn receive(
     message: &Message,
     buffer: usize,
@@ -346,6 +362,7 @@ pub(crate) fn receive(
     (status, failure)
 }
 
+/// Reads the envelope of an arrived message; `None` if it is too short.
 pub(super) fn parse(arrival: &Arrival) -> Option<Message> {
     let payload = &arrival.payload;
     let head = payload.first_chunk::<ENVELOPE>()?;
@@ -354,7 +371,7 @@ pub(super) fn parse(arrival: &Arrival) -> Option<Message> {
         head[at..at + 8].try_into().map(u64::from_le_bytes).ok()
     };
     let (source, sequence) = (arrival.source as usize, field(2)?);
-    // In real time a message is handed over later than it has arrived, and the order is that of hand-over.
+    // In real time a message is handed over after its arrival, and messages are ordered by their hand-over.
     let (late, first) = if w().realtime { (arrival.late, w().mail.frontier.0) } else { (0, 0) };
     Some(Message {
         kind: head[0],

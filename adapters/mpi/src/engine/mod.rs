@@ -1,5 +1,5 @@
-//! Messages, matching and requests: `mail` holds messages and posted receives, `requests` the operations of the program,
-//! `waiting` the waits for them.
+//! Messages, matching and requests: `mail` holds messages and posted receives, `requests` the operations of the
+//! program, `waiting` the waits for them.
 
 mod mail;
 mod requests;

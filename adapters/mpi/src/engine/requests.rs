@@ -19,48 +19,33 @@ pub(crate) enum State {
 
 /// The operation of a request.
 pub(crate) enum What {
-    Send {
-        to: usize,
-        tag: i64,
-        context: u64,
-        bytes: u64,
-        synchronous: bool,
-    },
-    Receive {
-        buffer: usize,
-        count: i64,
-        ty: Rc<Type>,
-        from: Option<usize>,
-        tag: Option<i64>,
-        comm: c_int,
-    },
+    /// A send of `bytes` bytes to a rank of the world.
+    Send { to: usize, tag: i64, context: u64, bytes: u64, synchronous: bool },
+    /// A receive of `count` values at address `buffer`; `from` and `tag` are `None` for wildcards.
+    Receive { buffer: usize, count: i64, ty: Rc<Type>, from: Option<usize>, tag: Option<i64>, comm: c_int },
+    /// A collective; `None` while it executes.
     Collective(Option<Box<Running>>),
     /// A generalized request: query, free and cancel functions, and their argument.
-    General {
-        query: usize,
-        free: usize,
-        cancel: usize,
-        extra: usize,
-    },
-    /// A persistent request: how its operation begins, and the request of the operation in progress.
-    Persistent {
-        begin: Rc<dyn Fn() -> Outcome<c_int>>,
-        active: Option<c_int>,
-    },
-    /// Several operations, whose requests these are.
+    General { query: usize, free: usize, cancel: usize, extra: usize },
+    /// A persistent request: a function that begins its operation, and the request of the operation in progress.
+    Persistent { begin: Rc<dyn Fn() -> Outcome<c_int>>, active: Option<c_int> },
+    /// Several operations, by their requests.
     Several(Vec<c_int>),
+    /// No operation: it ended before the request was made.
     Nothing,
 }
 
 /// An operation in progress.
 pub(crate) struct Request {
+    /// Its operation.
     pub(crate) what: What,
     pub(crate) state: State,
     pub(crate) status: Status,
     /// Released by the program before its end.
     pub(crate) freed: bool,
-    /// For the log: its number, unless its wait has been recorded.
+    /// The number of its operation in the log, until the wait for it has been recorded.
     pub(crate) number: Option<u32>,
+    /// Description of the error with which it has ended.
     pub(crate) failure: Option<String>,
 }
 
@@ -69,13 +54,13 @@ impl Request {
         Self { what, state, status: Status::EMPTY, freed: false, number: None, failure: None }
     }
 
-    /// One that has ended already.
+    /// A request whose operation has ended already.
     pub(crate) fn done(status: Status) -> Self {
         Self { status, ..Self::new(What::Nothing, State::Done) }
     }
 }
 
-/// Ends the send of `owner`: its message has left, or the receiver of a synchronous one has answered.
+/// Ends the send of `owner`, because its message has left or its receiver has answered a synchronous message.
 pub(super) fn complete(owner: Owner) {
     w().mail.ended.push(owner.request());
     match owner {
@@ -96,7 +81,7 @@ pub(super) fn release(handle: c_int) {
     }
 }
 
-/// The request of the operation in progress, for a persistent request.
+/// For a persistent request the request of its operation in progress; for another request the request itself.
 pub(super) fn actual(handle: c_int) -> c_int {
     match w().requests.get(handle) {
         Some(Request { what: What::Persistent { active: Some(active), .. }, .. }) => *active,
@@ -122,7 +107,7 @@ pub(super) fn peer(handle: c_int) -> Option<usize> {
     }
 }
 
-/// The requests of whose operations a request consists, if these are several: of a collective, or of a send and a receive.
+/// The requests that a wait for this request consists of, if it is a collective or stands for several operations.
 pub(super) fn parts(handle: c_int) -> Option<Vec<c_int>> {
     match &w().requests.get(actual(handle))?.what {
         What::Collective(_) => Some(vec![actual(handle)]),
@@ -131,7 +116,7 @@ pub(super) fn parts(handle: c_int) -> Option<Vec<c_int>> {
     }
 }
 
-/// Ends a request that has ended for the program: writes its status, and frees it or makes it inactive.
+/// Returns an ended request to the program: writes its status, and frees it or makes it inactive.
 pub(crate) fn finish(handle: &mut c_int, status: &mut Status) -> Outcome {
     let Some(request) = w().requests.get_mut(*handle) else {
         *status = Status::EMPTY;

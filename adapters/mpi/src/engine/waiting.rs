@@ -1,4 +1,4 @@
-//! Waits of the program: which event is next, and to which rank the time is booked.
+//! Waits of the program: which event is next, and to which rank the waiting time is attributed.
 
 use std::ffi::c_int;
 
@@ -12,11 +12,11 @@ use crate::world::{self, w};
 /// When a wait ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Until {
-    /// With this request.
+    /// When this request ends.
     Over(c_int),
-    /// With a message of this rank of the world.
+    /// When a certain message of this rank of the world arrives.
     From(usize),
-    /// With any of several messages.
+    /// When any of several messages arrives.
     Any,
 }
 
@@ -28,8 +28,9 @@ pub(crate) enum Awaited {
     Probe { source: Option<usize>, tag: Option<i64>, context: u64 },
 }
 
-/// Processes an event. Returns the rank from which the message comes, or to which the message goes that has left.
-fn take(event: Event) -> Option<usize> {
+/// Processes an event. Returns the other rank of its message: the sender of an arrived message, or the destination of a
+/// message that has left.
+fn process(event: Event) -> Option<usize> {
     match event {
         Event::Sent { cookie, .. } => {
             let (owner, to) = w().mail.leaving.remove(&cookie)?;
@@ -48,13 +49,13 @@ fn take(event: Event) -> Option<usize> {
     }
 }
 
-/// The sources of the messages for which a request waits; `None` if the order of other messages matters too.
+/// The sources of the messages that can end a wait; `None` if messages of other sources must be processed in order too.
 fn sources(until: Until) -> Option<Vec<u32>> {
     let own = match until {
         Until::Over(handle) => actual(handle),
         _ => REQUEST_NULL,
     };
-    // Messages of other sources may match a wildcard, or carry another collective on.
+    // A message of another source may match a wildcard, or let another collective continue.
     let is_open = |posted: &Posted| match posted.owner {
         Owner::Part(handle, _) => handle != own,
         Owner::Request(_) => posted.source.is_none(),
@@ -100,16 +101,16 @@ pub(crate) fn catch_up() {
             Err(failure) => world::lost(&failure),
         };
         if is_before(&event, frontier) {
-            take(event);
+            process(event);
         } else {
             w().mail.held.push_back(event);
         }
     }
 }
 
-/// The next event. Waits for it; in deterministic mode, if the sources that can end the wait are known, for their
-/// messages alone.
-fn next(until: Until) -> Event {
+/// Waits for the next event and returns it. In deterministic mode only messages of the sources that can end the wait
+/// are considered, if these sources are known.
+fn next_event(until: Until) -> Event {
     let world = w();
     if let Some(event) = world.mail.held.pop_front() {
         return event;
@@ -126,8 +127,9 @@ fn next(until: Until) -> Event {
 
 /// Waits until `is_over` becomes true by a message.
 ///
-/// The time is booked to the rank that is waited for. Where these are several, as in a collective, each part of the wait
-/// is booked to the rank whose message ended it: the order in which events are processed does not matter.
+/// The time is attributed to the rank that is waited for. If there are several, as in a collective, each part of the
+/// wait is attributed to the rank whose message ended it, so that the order in which events are processed does not
+/// matter.
 pub(crate) fn wait(awaited: Awaited, until: Until, is_over: impl Fn() -> bool) {
     w().charge();
     if matches!(until, Until::Any) {
@@ -149,9 +151,9 @@ pub(crate) fn wait(awaited: Awaited, until: Until, is_over: impl Fn() -> bool) {
         since = now;
     };
     while !is_over() {
-        let event = next(until);
+        let event = next_event(until);
         w().mail.ended.clear();
-        let other = take(event);
+        let other = process(event);
         if let Some(parts) = &parts
             && w().mail.ended.iter().any(|ended| parts.contains(ended))
         {
@@ -168,13 +170,13 @@ pub(crate) fn wait(awaited: Awaited, until: Until, is_over: impl Fn() -> bool) {
 pub(crate) fn poll() {
     w().charge();
     while let Some(event) = w().mail.held.pop_front() {
-        take(event);
+        process(event);
     }
     loop {
         let Some(guest) = &mut w().guest else { return };
         match guest.poll() {
             Ok(Some(event)) => {
-                take(event);
+                process(event);
             }
             Ok(None) => return,
             Err(failure) => world::lost(&failure),

@@ -1,9 +1,9 @@
 //! A plugin of QEMU that makes its machine a stepped guest of a simulated network.
 //!
-//! `qemu-system-x86_64 -plugin libfsin_qemu_plugin.so,address=unix:/run/network,node=0,peers=0+1 ...` joins QEMU's hub 0,
-//! to which the machine's network interface is connected (`-netdev hubport,hubid=0`). One timer of the machine's clock
-//! ends its steps: its callback waits, under QEMU's global lock, until the network lets the machine go on, so that the
-//! machine's clock stands still. `fsin machines up` writes the whole command line.
+//! `qemu-system-x86_64 -plugin libfsin_qemu_plugin.so,address=unix:/run/network,node=0,peers=0+1 ...` joins QEMU's hub
+//! 0, to which the machine's network interface is connected (`-netdev hubport,hubid=0`). One timer of the machine's
+//! clock ends its steps: its callback waits, under QEMU's global lock, until the network lets the machine go on, so
+//! that the machine's clock stands still. `fsin machines up` writes the whole command line.
 //!
 //! Two rules keep a machine deterministic. Its clock must count instructions (`-icount`). And the timer is armed once
 //! in a callback, as its last act: with `-icount sleep=off`, arming a timer while the processor idles moves the clock
@@ -34,11 +34,12 @@ use settings::Settings;
 #[allow(non_upper_case_globals, reason = "QEMU's name")]
 pub static qemu_plugin_version: AtomicI32 = AtomicI32::new(1);
 
-/// What the system calls when it has loaded the plugin.
+/// The dynamic linker calls this function when it has loaded the plugin.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static AT_LOAD: extern "C" fn() = choose_version;
 
+/// Sets the version of the plugin interface that the running QEMU accepts.
 extern "C" fn choose_version() {
     if qemu::is_of_second_version() {
         qemu_plugin_version.store(2, Ordering::Relaxed);
@@ -56,10 +57,13 @@ struct Shared {
 /// The network interface of the machine.
 struct Card {
     machine: Machine,
+    /// The client of QEMU's hub that sends frames to the machine.
     client: Client,
+    /// The timer that ends the steps of the machine.
     timer: Timer,
 }
 
+/// The state, from the call of `qemu_plugin_install` to the end of QEMU.
 static SHARED: Mutex<Option<Shared>> = Mutex::new(None);
 
 /// Locks the shared state.
@@ -68,14 +72,14 @@ fn shared() -> MutexGuard<'static, Option<Shared>> {
 }
 
 /// Writes a message to stderr.
-fn say(text: &str) {
+fn print(text: &str) {
     // The message is lost if stderr is closed.
     let _ = writeln!(io::stderr(), "fsin plugin: {text}");
 }
 
-/// Ends QEMU, as its machine has no network any more.
+/// Ends QEMU, because its machine has lost the network.
 fn give_up(error: &GuestError) -> ! {
-    say(&format!("{error}; {}", error.remedy()));
+    print(&format!("{error}; {}", error.remedy()));
     qemu::exit(1)
 }
 
@@ -95,7 +99,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
     let settings = match Settings::parse(&words) {
         Ok(settings) => settings,
         Err(what) => {
-            say(&what);
+            print(&what);
             return 1;
         }
     };
@@ -106,7 +110,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
             0
         }
         Err(missing) => {
-            say(&format!(
+            print(&format!(
                 "this QEMU lacks {}; use QEMU 7.2 or 10.0, with which the plugin was tried",
                 missing.join(", ")
             ));
@@ -120,7 +124,7 @@ extern "C" fn on_cpu(_: Id, cpu: u32) {
     let mut shared = shared();
     let Some(Shared { qemu, settings, card }) = &mut *shared else { return };
     if cpu > 0 || card.is_some() {
-        say("a machine has one processor (-smp 1): several do not run in a fixed order");
+        print("a machine has one processor (-smp 1): several do not run in a fixed order");
         qemu::exit(1);
     }
     let mut machine = Machine::connect(&settings.address, &settings.config, settings.peers.clone())
@@ -133,15 +137,15 @@ extern "C" fn on_cpu(_: Id, cpu: u32) {
     }
 }
 
-/// The machine begins to run. A processor that has not begun idles: only a timer that ends at once leaves the clock as
-/// it is.
+/// Called when the machine starts or stops running. At the start the timer is armed for the current time: the processor
+/// still idles, and a later timer would move the clock on.
 extern "C" fn on_state(_: *mut c_void, runs: bool, _: c_int) {
     if let (true, Some(Shared { qemu, card: Some(card), .. })) = (runs, &*shared()) {
         qemu.arm(card.timer, qemu.now());
     }
 }
 
-/// The machine sends a frame.
+/// Called when the machine sends a frame.
 extern "C" fn on_frame(_: *mut c_void, bytes: *const u8, size: usize) -> isize {
     // SAFETY: QEMU hands a frame of this size.
     let frame = unsafe { qemu::frame(bytes, size) };
@@ -157,7 +161,7 @@ extern "C" fn on_frame(_: *mut c_void, bytes: *const u8, size: usize) -> isize {
     isize::try_from(size).unwrap_or(0)
 }
 
-/// A step is over, a frame arrives, or the machine has set a mark.
+/// Called when a step is over, a frame arrives, or the machine has set a mark.
 extern "C" fn on_timer(_: *mut c_void) {
     let (qemu, client, timer, frames) = {
         let mut shared = shared();
@@ -165,7 +169,7 @@ extern "C" fn on_timer(_: *mut c_void) {
         let frames = card.machine.turn(qemu.now(), qemu.idle_until()).unwrap_or_else(|error| give_up(&error));
         (*qemu, card.client, card.timer, frames)
     };
-    // The machine may answer a frame at once.
+    // The lock is free here: the machine may answer a frame at once, which calls `on_frame`.
     for frame in &frames {
         qemu.send(client, frame);
     }
@@ -178,10 +182,10 @@ extern "C" fn on_timer(_: *mut c_void) {
     }
 }
 
-/// QEMU ends.
+/// Called when QEMU ends.
 extern "C" fn on_exit(_: Id, _: *mut c_void) {
     let Some(Shared { qemu, card: Some(card), .. }) = shared().take() else { return };
     if let Err(error) = card.machine.finish(qemu.now()) {
-        say(&format!("{error}; {}", error.remedy()));
+        print(&format!("{error}; {}", error.remedy()));
     }
 }

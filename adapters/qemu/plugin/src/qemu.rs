@@ -11,7 +11,7 @@ use std::ptr;
 const VIRTUAL: c_int = 1;
 /// QEMU's `NET_CLIENT_DRIVER_SOCKET`: a network client that reaches another process.
 const SOCKET: c_int = 5;
-/// All attributes of timers.
+/// A mask of timer attributes that selects all timers.
 const ALL: c_int = !0;
 /// \[bytes\] Room for QEMU's `NetClientState` (376 bytes in 7.2).
 const CLIENT: usize = 4096;
@@ -29,18 +29,23 @@ unsafe impl Send for Client {}
 // SAFETY: as above.
 unsafe impl Send for Timer {}
 
-/// QEMU's `NetClientInfo` as far as it is used; what follows is null.
+/// QEMU's `NetClientInfo`: the fields that the plugin sets, followed by zeros for all other fields.
 #[repr(C)]
 struct ClientInfo {
+    /// Kind of client: [`SOCKET`].
     kind: c_int,
+    /// \[bytes\] Memory that QEMU allocates for the client: [`CLIENT`].
     size: usize,
+    /// Called with each frame from the machine.
     receive: extern "C" fn(*mut c_void, *const u8, usize) -> isize,
+    /// All other fields, which are null.
     rest: [usize; 61],
 }
 
 /// Identifier of a plugin.
 pub(super) type Id = u64;
 
+// Types of the callbacks.
 type OnCpu = extern "C" fn(Id, u32);
 type OnExit = extern "C" fn(Id, *mut c_void);
 type OnTimer = extern "C" fn(*mut c_void);
@@ -49,7 +54,7 @@ type OnState = extern "C" fn(*mut c_void, bool, c_int);
 /// Defines a table of functions of QEMU, which are looked up by name.
 macro_rules! functions {
     ($($name:ident: fn($($parameter:ty),*) $(-> $result:ty)?;)*) => {
-        /// The functions.
+        /// The addresses of QEMU's functions.
         #[derive(Clone, Copy)]
         pub(super) struct Qemu {
             $($name: unsafe extern "C" fn($($parameter),*) $(-> $result)?,)*
@@ -96,14 +101,14 @@ unsafe extern "C" {
     fn _exit(status: c_int) -> !;
 }
 
-/// True if this QEMU has what came with the second version of its plugin interface.
+/// True if this QEMU has the second version of its plugin interface.
 pub(super) fn is_of_second_version() -> bool {
     !find("qemu_plugin_scoreboard_new\0").is_null()
 }
 
-/// The address of a function of this program; null if there is none.
+/// The address of a function of this process, whose name ends with a zero; null if there is none.
 fn find(name: &str) -> *mut c_void {
-    // SAFETY: every name ends with a zero; null stands for the symbols of the whole program.
+    // SAFETY: every name ends with a zero; null stands for the symbols of the whole process.
     unsafe { dlsym(ptr::null_mut(), name.as_ptr().cast()) }
 }
 
@@ -113,7 +118,7 @@ pub(super) fn exit(status: c_int) -> ! {
     unsafe { _exit(status) }
 }
 
-/// The words that QEMU hands to a plugin.
+/// Copies of the arguments that QEMU passes to a plugin.
 ///
 /// # Safety
 /// `words` must point to `count` strings.
@@ -136,10 +141,10 @@ pub(super) unsafe fn frame<'a>(bytes: *const u8, size: usize) -> &'a [u8] {
 }
 
 impl Qemu {
-    /// Asks QEMU to call `begin` when the machine gets its processor (networks exist by then), and `end` when QEMU
+    /// Asks QEMU to call `begin` when the machine gets its processor (its networks exist by then), and `end` when QEMU
     /// ends.
     pub(super) fn register(&self, id: Id, begin: OnCpu, end: OnExit) {
-        // SAFETY: both live as long as the program.
+        // SAFETY: `begin` and `end` are functions of this library, which stays loaded until QEMU ends.
         unsafe {
             (self.qemu_plugin_register_vcpu_init_cb)(id, begin);
             (self.qemu_plugin_register_atexit_cb)(id, end, ptr::null_mut());
@@ -148,7 +153,7 @@ impl Qemu {
 
     /// Asks QEMU to call `call` when the machine begins to run, and when it is stopped.
     pub(super) fn watch(&self, call: OnState) {
-        // SAFETY: it lives as long as the program.
+        // SAFETY: `call` is a function of this library, which stays loaded until QEMU ends.
         unsafe { (self.qemu_add_vm_change_state_handler)(call, ptr::null_mut()) };
     }
 

@@ -13,10 +13,10 @@ const PATIENCE: Duration = Duration::from_secs(3600);
 /// The settings of the plugin.
 #[derive(Debug)]
 pub(super) struct Settings {
-    /// Where the endpoint listens.
+    /// The address at which the endpoint listens.
     pub(super) address: Address,
     pub(super) config: Config,
-    /// Nodes of all machines.
+    /// The nodes of all machines of the network.
     pub(super) peers: Vec<u32>,
 }
 

@@ -54,7 +54,7 @@ pub struct Key {
     /// Description in one line; other settings are in braces
     /// ([`Phrase::of_template`](trgen::phrase::Phrase::of_template)).
     pub about: &'static str,
-    /// Its heading in help.
+    /// The heading of the key in help texts.
     pub heading: Heading,
 }
 

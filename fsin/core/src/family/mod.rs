@@ -24,7 +24,7 @@ use crate::topology::{Port, Topology};
 pub use keys::{Heading, Key, Kind};
 pub use values::Values;
 
-/// From the values of settings to a checked specification.
+/// A function from the values of settings to a checked specification.
 pub type Parse = fn(&dyn Values) -> Result<Arc<dyn NetworkSpec>, SpecError>;
 
 /// The unit of load of most models: phits that a node sends in a cycle.
@@ -33,17 +33,17 @@ pub const PHITS_PER_NODE_CYCLE: &str = "phits/node/cycle";
 /// A row in the table of network models.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelFamily {
-    /// Its name, a definition in one line, and its origin.
+    /// The model's name, a definition in one line, and its origin.
     pub component: Component,
-    /// Other names for it.
+    /// Other names of the model.
     pub aliases: &'static [&'static str],
-    /// Its own settings. Each is a flag, a key of experiment files and a parameter of the model's name.
+    /// The model's own settings. Each is a flag, a key of experiment files and a parameter of the model's name.
     pub keys: &'static [Key],
-    /// Settings declared elsewhere that it understands as well.
+    /// Settings declared elsewhere that the model understands as well.
     pub shared: &'static [&'static str],
-    /// Other defaults than those of the keys: key and value.
+    /// Defaults of this model that differ from those of the keys: key and value.
     pub defaults: &'static [(&'static str, &'static str)],
-    /// Other names of settings in a parameter list: name and key.
+    /// Short names of settings in a parameter list: name and key.
     pub short: &'static [(&'static str, &'static str)],
     /// The unit of offered load and of loads in results, as texts and axes show it: a run knows it from here only.
     pub load_unit: &'static str,
@@ -67,12 +67,12 @@ impl ModelFamily {
         self.names().any(|name| name == key)
     }
 
-    /// All settings that it understands, its own first.
+    /// The names of all settings that the model understands, its own first.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.keys.iter().map(|key| key.name).chain(self.shared.iter().copied())
     }
 
-    /// Its default of a setting, where it has one of its own.
+    /// The model's own default of a setting; `None` if it has none.
     #[must_use]
     pub fn default_of(&self, key: &str) -> Option<&'static str> {
         self.defaults.iter().find(|(name, _)| *name == key).map(|&(_, value)| value)
@@ -84,11 +84,11 @@ impl ModelFamily {
 pub struct Units {
     /// \[bytes\] Payload of a phit, the unit of load and length.
     pub phit_bytes: u32,
-    /// \[phits\] The longest packet.
+    /// \[phits\] Length of the longest packet.
     pub packet_phits: u32,
     /// True if every packet has that length; else the last one of a message has what is left.
     pub is_padded: bool,
-    /// \[phits/cycle\] What a node can send: load 1.
+    /// \[phits/cycle\] Rate at which a node can send: load 1.
     pub capacity: f64,
 }
 
@@ -109,12 +109,12 @@ pub struct Room {
     pub injection_phits: u32,
 }
 
-/// A wire of the LogGOPS model, which is no network: hosts that execute a graph compute with its numbers.
+/// A wire of the LogGOPS model, which is no network. Hosts that execute a graph compute arrivals from its numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wire {
-    /// \[ns\] L.
+    /// \[ns\] L: time from the end of a send to the arrival.
     pub latency: u64,
-    /// \[ns/byte\] G.
+    /// \[ns/byte\] G: time of a byte on the wire.
     pub gap_per_byte: Decimal,
 }
 
@@ -177,8 +177,8 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
     /// Units in which it counts.
     fn units(&self) -> Units;
 
-    /// \[ps\] Length of a cycle as a fraction; `None` where it is the time of a phit on a link, whose rate is a setting
-    /// of the run.
+    /// \[ps\] Length of a cycle as numerator and denominator; `None` if a cycle is the time of a phit on a link, whose
+    /// rate is a setting of the run.
     fn cycle(&self) -> Option<(u64, u64)> {
         None
     }

@@ -21,7 +21,7 @@ pub trait Values {
     /// True if this key is set.
     fn is_set(&self, name: &str) -> bool;
 
-    /// True if it is set for this run in particular: what has no effect is then an error.
+    /// True if the key is set for this run in particular. It is then an error if the setting has no effect.
     fn is_insisted(&self, name: &str) -> bool;
 
     /// The folder to which a relative path in this key's value refers.
@@ -32,7 +32,7 @@ pub trait Values {
         self.key(name).map_or("", |key| key.unit)
     }
 
-    /// How to write another value in its place.
+    /// How to write another value of the key where the present one is written.
     fn write(&self, name: &'static str, value: &str) -> Phrase {
         phrase!["write ", [name => value]]
     }
@@ -48,7 +48,7 @@ impl dyn Values + '_ {
     /// The value of a key as an integer below 2^63, the range of integers in an experiment file.
     ///
     /// # Errors
-    /// Another value.
+    /// A value of another form.
     pub fn integer<T: FromStr>(&self, name: &'static str) -> Result<T, SpecError> {
         if self.word(name).parse().is_ok_and(|value: u64| i64::try_from(value).is_err()) {
             return Err(self.too_large(name));
@@ -67,7 +67,7 @@ impl dyn Values + '_ {
     /// The value of a key as a finite number.
     ///
     /// # Errors
-    /// Another value.
+    /// A value of another form.
     pub fn number(&self, name: &'static str) -> Result<f64, SpecError> {
         let number: f64 = self.parse(name, "a number").map_err(|error| {
             let point = self.word(name).replacen(',', ".", 1);
@@ -76,13 +76,13 @@ impl dyn Values + '_ {
                 Err(_) => error,
             }
         })?;
-        if number.is_finite() { Ok(number) } else { Err(self.not(name, "a finite number")) }
+        if number.is_finite() { Ok(number) } else { Err(self.refused(name, "a finite number")) }
     }
 
     /// The value of a key as one of a few words.
     ///
     /// # Errors
-    /// Another word.
+    /// A word that is not one of these.
     pub fn choice<T: Copy>(&self, name: &'static str, choices: &[(&str, T)]) -> Result<T, SpecError> {
         let value = self.word(name);
         choices.iter().find(|(word, _)| *word == value).map(|&(_, choice)| choice).ok_or_else(|| {
@@ -93,10 +93,7 @@ impl dyn Values + '_ {
         })
     }
 
-    /// The value of a key as a type that reads itself.
-    ///
-    /// # Errors
-    /// A word that it does not know.
+    /// The value of a key as a type that parses itself.
     pub fn parsed<T: FromStr<Err = SpecError>>(&self, name: &'static str) -> Result<T, SpecError> {
         self.word(name).parse().map_err(|refusal: SpecError| match refusal.setting() {
             Some(_) => refusal,
@@ -107,7 +104,7 @@ impl dyn Values + '_ {
     /// The value of a key that is true or false.
     ///
     /// # Errors
-    /// Another word.
+    /// A word that is not one of these.
     pub fn switch(&self, name: &'static str) -> Result<bool, SpecError> {
         if self.value(name).is_none() {
             return Ok(false);
@@ -118,7 +115,7 @@ impl dyn Values + '_ {
     /// \[ps\] The value of a key as a time span: a whole number and `ps`, `ns`, `us`, `ms` or `s`.
     ///
     /// # Errors
-    /// Another value, or none.
+    /// A value of another form, or no value.
     pub fn span(&self, name: &'static str) -> Result<u64, SpecError> {
         let word = self.word(name);
         trgen::units::parse_span(word).ok_or_else(|| {
@@ -159,22 +156,25 @@ impl dyn Values + '_ {
         Ok(topology)
     }
 
+    /// The value of a key as a `T`; `what` names the type in an error.
     fn parse<T: FromStr>(&self, name: &'static str, what: &str) -> Result<T, SpecError> {
         let word = self.word(name);
         word.parse().map_err(|_| {
             if word.bytes().all(|byte| byte.is_ascii_digit()) && !word.is_empty() {
                 return self.too_large(name);
             }
-            self.not(name, what)
+            self.refused(name, what)
         })
     }
 
+    /// The error of a number that is too large for the key's type.
     fn too_large(&self, name: &'static str) -> SpecError {
         let what = phrase![[name => self.word(name)], " is too large"];
         SpecError::new(ErrorKind::TooLarge, what, self.example(name)).of(name)
     }
 
-    fn not(&self, name: &'static str, what: &str) -> SpecError {
+    /// The error of a value that is not `what`.
+    fn refused(&self, name: &'static str, what: &str) -> SpecError {
         let unit = self.unit(name);
         let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
         let value = self.word(name);

@@ -14,8 +14,8 @@ pub struct Division {
 impl Division {
     /// Divides `nodes` nodes (at least 1) into `threads` partitions, but at most one per node. The first partition is
     /// smaller if its thread has something `else_to_do` meanwhile: source, messages and record. That work takes about
-    /// an eighth of the time of one thread. A sixteenth was measured to be best, since nodes of larger partitions are
-    /// dearer.
+    /// an eighth of the time of one thread. A sixteenth was measured to be best, since nodes of larger partitions take
+    /// more time.
     #[must_use]
     pub fn new(nodes: usize, threads: usize, else_to_do: bool) -> Self {
         let parts = threads.clamp(1, nodes);

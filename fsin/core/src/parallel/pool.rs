@@ -6,17 +6,23 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
 
-/// Number of polls before a thread yields the processor, and again before it sleeps. A cycle of a large network takes
-/// some ten microseconds; a poll takes some nanoseconds.
+/// Number of polls before a thread yields the processor for the first time. A cycle of a large network takes some ten
+/// microseconds; a poll takes some nanoseconds.
 const POLLS: u32 = 4_000;
+/// Number of yields before a thread sleeps.
 const YIELDS: u32 = 200;
 
-/// States of a desk, in order: free, job given, beginning done, whole job done, and the end states.
+/// State of a desk: no job. The states are in their order.
 const FREE: u8 = 0;
+/// State of a desk: a job has been given.
 const WORK: u8 = 1;
+/// State of a desk: the first stage of the job is done.
 const BEGUN: u8 = 2;
+/// State of a desk: the whole job is done.
 const DONE: u8 = 3;
+/// State of a desk: the worker shall end.
 const QUIT: u8 = 4;
+/// State of a desk: the worker has ended.
 const FAILED: u8 = 5;
 /// Flag added to another state: the worker sleeps and must be woken when the state changes.
 const ASLEEP: u8 = 1 << 7;
@@ -28,15 +34,17 @@ struct Padded<T>(T);
 
 /// The two stages of a job.
 pub struct Work<T, R> {
-    /// The stage whose result the caller awaits while the rest is being done.
+    /// The first stage. The caller awaits its result while the second stage is being done.
     pub begin: fn(&mut T) -> R,
-    /// The rest.
+    /// The second stage.
     pub end: fn(&mut T),
 }
 
 /// The slot in which a worker finds its job and leaves it when done.
 struct Desk<T, R> {
+    /// One of the states above, perhaps with the flag [`ASLEEP`].
     state: Padded<AtomicU8>,
+    /// The job, while the worker does not work on it.
     job: Padded<Mutex<Option<Box<T>>>>,
     /// Result of the first stage.
     result: Padded<Mutex<Option<R>>>,
@@ -52,22 +60,23 @@ impl<T, R> Desk<T, R> {
         Self { state: Padded(AtomicU8::new(FREE)), job: Padded(Mutex::new(None)), result: Padded(Mutex::new(None)) }
     }
 
+    /// The state without the flag [`ASLEEP`].
     fn state(&self) -> u8 {
         self.state.0.load(Ordering::Acquire)
     }
 
-    /// Sets the state and returns the previous one.
+    /// Sets the state, and returns the previous one with its flag.
     fn swap_state(&self, state: u8) -> u8 {
         self.state.0.swap(state, Ordering::AcqRel)
     }
 
     /// Marks the worker as asleep if the state is still `state`. Returns whether it may sleep.
-    fn falls_asleep(&self, state: u8) -> bool {
+    fn try_fall_asleep(&self, state: u8) -> bool {
         self.state.0.compare_exchange(state, state | ASLEEP, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Advances the worker's state. A request to quit that came meanwhile stands.
-    fn goes_on(&self, from: u8, to: u8) {
+    /// Changes the worker's state from `from` to `to`. A request to quit that came meanwhile stands.
+    fn advance_state(&self, from: u8, to: u8) {
         let _ = self.state.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
     }
 
@@ -91,10 +100,10 @@ impl<T, R> Desk<T, R> {
     }
 }
 
-/// Sets the state [`FAILED`] when its worker ends, whatever the reason.
-struct Watch<T, R>(Arc<Desk<T, R>>);
+/// Sets the state [`FAILED`] when it is dropped: the worker ends, whatever the reason.
+struct FailureMark<T, R>(Arc<Desk<T, R>>);
 
-impl<T, R> Drop for Watch<T, R> {
+impl<T, R> Drop for FailureMark<T, R> {
     fn drop(&mut self) {
         self.0.swap_state(FAILED);
     }
@@ -102,8 +111,11 @@ impl<T, R> Drop for Watch<T, R> {
 
 /// A thread and the slot in which it finds its jobs.
 struct Worker<T, R> {
+    /// The slot in which the thread finds its jobs.
     desk: Arc<Desk<T, R>>,
+    /// The thread, to be woken.
     thread: Thread,
+    /// The thread, to be joined; `None` after that.
     handle: Option<JoinHandle<()>>,
 }
 
@@ -125,7 +137,7 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
         let Work { begin, end } = work;
         let workers = (0..count).map_while(|index| {
             let desk = Arc::new(Desk::new());
-            let watched = Watch(Arc::clone(&desk));
+            let watched = FailureMark(Arc::clone(&desk));
             let thread = thread::Builder::new().name(format!("part {}", index + 1));
             let handle = thread.spawn(move || serve(&watched, &Work { begin, end })).ok()?;
             Some(Worker { desk, thread: handle.thread().clone(), handle: Some(handle) })
@@ -172,6 +184,7 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
         lock(&desk.job).take().expect("a worker leaves its job on its desk")
     }
 
+    /// Sets the state of a worker's desk, and wakes the worker if it sleeps.
     fn call(&self, worker: &Worker<T, R>, state: u8) {
         if worker.desk.swap_state(state) & ASLEEP != 0 {
             worker.thread.unpark();
@@ -194,7 +207,7 @@ impl<T: Send + 'static, R: Send + 'static> Drop for Pool<T, R> {
 }
 
 /// The main loop of a worker.
-fn serve<T, R>(watched: &Watch<T, R>, work: &Work<T, R>) {
+fn serve<T, R>(watched: &FailureMark<T, R>, work: &Work<T, R>) {
     let desk = &watched.0;
     let mut polls = 0u32;
     loop {
@@ -204,10 +217,10 @@ fn serve<T, R>(watched: &Watch<T, R>, work: &Work<T, R>) {
                 polls = 0;
                 let Some(mut job) = lock(&desk.job).take() else { return };
                 *lock(&desk.result) = Some((work.begin)(&mut job));
-                desk.goes_on(WORK, BEGUN);
+                desk.advance_state(WORK, BEGUN);
                 (work.end)(&mut job);
                 *lock(&desk.job) = Some(job);
-                desk.goes_on(BEGUN, DONE);
+                desk.advance_state(BEGUN, DONE);
             }
             state => {
                 polls += 1;
@@ -215,7 +228,7 @@ fn serve<T, R>(watched: &Watch<T, R>, work: &Work<T, R>) {
                     std::hint::spin_loop();
                 } else if polls < POLLS + YIELDS {
                     thread::yield_now();
-                } else if state & ASLEEP != 0 || desk.falls_asleep(state) {
+                } else if state & ASLEEP != 0 || desk.try_fall_asleep(state) {
                     thread::park();
                 }
             }

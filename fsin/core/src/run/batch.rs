@@ -22,11 +22,12 @@ pub struct BatchPlan {
     /// \[cycles\] Maximum wait for convergence after the warm-up; then measuring begins in any case. 0: no convergence
     /// check.
     pub max_conv_time: u64,
-    /// \[batches\] To measure.
+    /// \[batches\] Number of batches to measure.
     pub samples: u64,
     /// \[cycles\] Minimum length of each batch.
     pub sample_size: u64,
-    /// \[packets\] Minimum that a batch must receive; it is extended to at most 10 times its length for that.
+    /// \[packets\] Minimum number that a batch must receive. A batch is extended to at most 10 times its length to
+    /// reach it.
     pub min_batch_packets: u64,
 }
 
@@ -44,7 +45,7 @@ impl Default for BatchPlan {
     }
 }
 
-/// Number of consecutive small changes that make a state steady.
+/// Number of consecutive small changes after which a state is steady.
 const STEADY: u32 = 3;
 /// Maximum factor by which a batch is extended to receive its packets.
 const STRETCH: u64 = 10;
@@ -85,6 +86,8 @@ pub fn batch(coupled: &mut Coupled<'_>, plan: &BatchPlan, progress: &mut dyn FnM
     conductor.finish(end, converged)
 }
 
+/// Warms up, waits for a steady state, and measures all batches. Sets `converged` once it is known whether a steady
+/// state was found.
 fn measure(
     conductor: &mut Conductor<'_, '_>,
     plan: &BatchPlan,
@@ -140,7 +143,8 @@ fn measure(
     Ok(Reached::Target)
 }
 
-/// Runs to `target`. Traffic that has ended (load 0) leaves an empty network, whose clock advances to `target`.
+/// Runs to `target`, also if the traffic ends before (load 0): the clock of the empty network then advances to
+/// `target`.
 fn run_through(
     conductor: &mut Conductor<'_, '_>,
     phase: &'static str,

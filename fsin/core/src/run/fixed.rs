@@ -4,7 +4,7 @@ use super::steady::INTERVALS;
 use super::{Conductor, Outcome, Progress};
 use crate::couple::{Coupled, Failure, Reached};
 
-/// Number of parts of a fixed run, for a confidence interval.
+/// Number of parts of a fixed run, from which a confidence interval follows.
 const PARTS: u64 = 10;
 
 /// Runs for `cycles` cycles and measures every one of them.
@@ -14,6 +14,7 @@ pub fn fixed(coupled: &mut Coupled<'_>, cycles: u64, progress: &mut dyn FnMut(Pr
     conductor.finish(end, None)
 }
 
+/// Runs for `cycles` cycles, in parts that are measured one by one.
 fn measure(conductor: &mut Conductor<'_, '_>, cycles: u64) -> Result<Reached, Failure> {
     let first = conductor.clock();
     let parts = PARTS.min(cycles);

@@ -28,9 +28,9 @@ pub const MAX_SAMPLES: u64 = 100_000;
 pub struct Sample {
     /// \[cycle\] First cycle of the batch.
     pub start: Cycle,
-    /// \[cycles\] Length.
+    /// \[cycles\] Length of the batch.
     pub cycles: u64,
-    /// Its measurements.
+    /// Measurements of the batch.
     pub summary: Summary,
 }
 
@@ -42,7 +42,7 @@ pub struct Outcome {
     /// Whether a steady state was found before measuring; `None` where the run does not wait for one. [`Steadiness`]
     /// says whether the state remained steady during the measurement.
     pub converged: Option<bool>,
-    /// \[cycles\] Simulated in all.
+    /// \[cycles\] Simulated cycles in all.
     pub cycles: u64,
     /// \[cycle\] Clock at the end of the last task, for finite traffic.
     pub completion: Option<Cycle>,
@@ -54,9 +54,9 @@ pub struct Outcome {
     pub measured: Window,
     /// \[packets\] Counts of the whole run, warm-up included.
     pub totals: Counts,
-    /// \[packets\] Still in the network at the end.
+    /// \[packets\] Packets still in the network at the end.
     pub in_flight: u64,
-    /// \[nodes\] Endpoints of the network.
+    /// \[nodes\] Number of endpoints of the network.
     pub nodes: usize,
     /// \[nodes\] Nodes that never send.
     pub silent_nodes: usize,
@@ -76,9 +76,9 @@ pub struct Outcome {
 /// A warning for readers of the results.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Warning {
-    /// Its subject.
+    /// Subject of the warning.
     pub kind: WarningKind,
-    /// The warning.
+    /// Text of the warning.
     pub text: Phrase,
 }
 
@@ -96,7 +96,7 @@ pub enum WarningKind {
 }
 
 impl WarningKind {
-    /// Its name in results.
+    /// Name of the subject in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -131,37 +131,43 @@ impl Outcome {
 /// Progress of a run: reported about every [`SLICE`] cycles, less often while nothing moves.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
-    /// `warm-up`, `waiting for the steady state`, `measuring`, `running`.
+    /// `warm-up`, `waiting for the steady state`, `measuring` or `running`; [`ENDED`] after the end.
     pub phase: &'static str,
-    /// \[cycle\] Clock.
+    /// \[cycle\] The network's clock.
     pub clock: Cycle,
     /// \[cycle\] End of the run, if known.
     pub end: Option<Cycle>,
-    /// \[packets\] In the network.
+    /// \[packets\] Packets in the network.
     pub in_flight: u64,
 }
 
-/// The phase of a run that is over: shown once, to a [`Watch`](crate::watch::Watch).
+/// The phase after the end of a run. A [`Watch`](crate::watch::Watch) sees it once.
 pub const ENDED: &str = "ended";
 
 /// \[cycles\] Interval between two progress reports, while anything moves.
 pub const SLICE: u64 = 10_000;
 
-/// \[cycles\] Maximum interval after a long time without movement: slices of idle time cost as much as others.
+/// \[cycles\] Maximum interval after a long time without movement: slices without movement cost as much time as others.
 const LONGEST_SLICE: u64 = 1 << 30;
 
 /// A run under way: the coupled pair, the observer of progress, and the measurements so far.
 struct Conductor<'a, 'b> {
+    /// The source and the network.
     coupled: &'a mut Coupled<'b>,
+    /// The observer of progress.
     progress: &'a mut dyn FnMut(Progress),
+    /// Batches measured so far.
     samples: Vec<Sample>,
+    /// Intervals of the measured time so far.
     intervals: Vec<Interval>,
-    /// At the beginning of the present interval: clock, packets of the run, and latency summed over the open window.
+    /// State at the beginning of the present interval: clock, counts of the run, and latency summed over the open
+    /// window.
     interval_start: (Cycle, Counts, u128),
     /// All batches together.
     measured: Window,
     /// \[packets\] Link counts at the beginning of the measurement, and at the end of the latest batch.
     crossings: [Vec<u64>; 2],
+    /// Warnings so far.
     warnings: Vec<Warning>,
 }
 
@@ -226,6 +232,7 @@ impl<'a, 'b> Conductor<'a, 'b> {
         Ok(Reached::Target)
     }
 
+    /// \[cycle\] The network's clock.
     fn clock(&mut self) -> Cycle {
         self.coupled.network().clock()
     }
@@ -271,7 +278,7 @@ impl<'a, 'b> Conductor<'a, 'b> {
         self.crossings[0] = self.crossed();
     }
 
-    /// \[packets\] Link counts, where link statistics are enabled.
+    /// \[packets\] By router and port: the link counts. Empty unless link statistics are enabled.
     fn crossed(&mut self) -> Vec<u64> {
         let mut occupancy = Occupancy::default();
         let network = self.coupled.network();
@@ -281,6 +288,7 @@ impl<'a, 'b> Conductor<'a, 'b> {
         occupancy.crossed
     }
 
+    /// The outcome of a run that has ended as `end` says.
     fn finish(self, end: Result<Reached, Failure>, converged: Option<bool>) -> Outcome {
         let (clock, in_flight) = (self.coupled.network().clock(), self.coupled.network().in_flight());
         self.coupled.show(Progress { phase: ENDED, clock, end: None, in_flight });

@@ -14,27 +14,27 @@ use crate::stats::{Counts, Estimate, Whole, estimate, trend};
 pub(super) const INTERVALS: u64 = 20;
 /// Minimum number of intervals for a judgement: each half needs two for a confidence interval.
 const FEWEST: usize = 4;
-/// A share of the offered load. If the accepted load is lower by more than this share, throttled sources are held back
-/// by the network, and not by chance encounters with a full buffer.
+/// Share of the offered load. If the accepted load is lower by more than this share, the network holds throttled
+/// sources back; a smaller difference can come from chance encounters with a full buffer.
 pub const SHORTFALL: f64 = 0.03;
-/// A share of the mean latency. A greater change over the measured time counts as a trend.
+/// Share of the mean latency. A greater change over the measured time counts as a trend.
 pub const DRIFT: f64 = 0.05;
 
 /// Counts over an interval of the measured time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Interval {
-    /// \[cycles\] Length.
+    /// \[cycles\] Length of the interval.
     pub cycles: u64,
-    /// \[packets\] Counts within it.
+    /// \[packets\] Counts within the interval.
     pub counts: Counts,
-    /// \[cycles\] Sum of the latencies of the packets received.
+    /// \[cycles\] Sum of the latencies of the packets received within the interval.
     pub latency_sum: u128,
 }
 
 /// The offered load.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Demand {
-    /// \[packets/cycle\] Offered by all nodes together.
+    /// \[packets/cycle\] Load offered by all nodes together.
     pub packets_per_cycle: f64,
     /// True if sources stop generating while the network refuses their packets, so that their queues are bounded.
     pub throttled: bool,
@@ -47,16 +47,17 @@ pub struct Demand {
 pub enum Saturation {
     /// The queues of open sources grow as long as the run lasts, and latency with them.
     Growing,
-    /// Throttled sources are held back: accepted load is below offered load.
+    /// Throttled sources are held back: the accepted load is below the offered load.
     HeldBack,
 }
 
 /// The combined result of the intervals of the measured time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Steadiness {
-    /// \[packets/cycle\] Growth of all queues together, of sources and of the network: generated and not received.
+    /// \[packets/cycle\] Growth of all queues together, those of sources and those of the network: packets generated
+    /// and not received.
     pub queue_growth: Option<Estimate>,
-    /// \[packets/cycle\] Offered and not accepted; `None` without an offered load.
+    /// \[packets/cycle\] Packets offered and not accepted; `None` without an offered load.
     pub shortfall: Option<Estimate>,
     /// \[share of the mean\] Change of mean latency from the beginning of the measured time to its end; `None` for
     /// fewer than four parts with packets.
@@ -90,7 +91,7 @@ impl Steadiness {
         let saturation = demand.zip(asked).zip(missing.as_ref()).filter(|_| intervals.len() >= FEWEST);
         let saturation = saturation.map(|((demand, asked), missing)| {
             let (grows, kind) = match (demand.throttled, demand.from_empty) {
-                // Packets on their way in a network that fills have not been refused.
+                // Packets under way in a network that fills up have not been refused.
                 (true, true) => {
                     let refused: Vec<f64> = rate(&|counts| counts.whole(packet_phits).injected)
                         .iter()
@@ -104,8 +105,8 @@ impl Steadiness {
                     // The offered load is known without the randomness of generation, so its test is more sensitive.
                     // But sources that generated little by chance leave no queue behind.
                     let found = lasts(&unserved, 0.0) || (lasts(missing, 0.0) && is_up(&unserved));
-                    // Packets on their way grow in number by chance, longer ones more so; a network that cannot take
-                    // more leaves them at their sources.
+                    // The number of packets under way grows by chance, more so if packets are long. A network that
+                    // cannot take more packets leaves them at their sources.
                     (found && is_up(&waiting), Saturation::Growing)
                 }
             };
@@ -133,7 +134,7 @@ impl Steadiness {
     }
 }
 
-/// True if the mean of the values exceeds `least` with confidence, over all of them and over their later half.
+/// True if the mean of the values exceeds `least` with confidence, both over all values and over their later half.
 fn lasts(values: &[f64], least: f64) -> bool {
     let exceeds = |values: &[f64]| {
         let clear = |found: Estimate| found.ci95.is_some_and(|ci95| found.mean - ci95 > least);
@@ -148,7 +149,7 @@ fn is_up(values: &[f64]) -> bool {
     sum(values) > 0.0 && sum(&values[values.len() / 2..]) > 0.0
 }
 
-/// Change of mean latency over the measured time, as a share of its mean, by least squares.
+/// \[share of the mean\] Change of mean latency over the measured time, by least squares.
 fn drift(intervals: &[Interval]) -> Option<Estimate> {
     let served = intervals.iter().filter(|interval| interval.counts.received > 0);
     let latencies: Vec<f64> =

@@ -5,9 +5,13 @@ use hdrhistogram::Histogram;
 /// Count, sum and sum of squares: exact integers, so that the result does not depend on the order of recording.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Moments {
+    /// Number of values.
     count: u64,
+    /// Sum of the values.
     sum: u128,
+    /// Sum of the squares of the values.
     sum_of_squares: u128,
+    /// Greatest value; 0 without values.
     max: u64,
 }
 
@@ -52,8 +56,8 @@ impl Moments {
     #[must_use]
     pub fn std(&self) -> Option<f64> {
         (self.count > 0).then(|| {
-            // n * sum(x^2) - sum(x)^2 is exact in integers; only the last steps round. It is that of the distances from
-            // the mean's integer part, whose squares are small enough for latencies in picoseconds.
+            // n * sum(x^2) - sum(x)^2 is exact in integers; only the last steps round. It is computed for the distances
+            // from the integer part of the mean, whose squares are small enough for latencies in picoseconds.
             let n = u128::from(self.count);
             let (mean, rest) = (self.sum / n, self.sum % n);
             let squares = self.sum_of_squares - mean * self.sum - mean * rest;
@@ -71,16 +75,17 @@ impl Moments {
     }
 }
 
-/// Values below this one have bins of their own: as in a histogram of 3 digits.
+/// Each value below this one has its own bin, as in a histogram of 3 digits.
 const SMALL: usize = 2048;
 
 /// Moments and a histogram, precise to 3 digits.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Distribution {
+    /// Exact count, mean, spread and maximum.
     moments: Moments,
     /// Frequency of each value below [`SMALL`]. Most values are, and counting one is a single addition here.
     small: Box<[u64]>,
-    /// All other values.
+    /// Frequencies of all other values.
     large: Histogram<u64>,
 }
 
@@ -98,7 +103,8 @@ impl Distribution {
         self.moments.record(value);
         match self.small.get_mut(value as usize) {
             Some(count) => *count += 1,
-            // Not `saturating_record`: that one clamps to the present range, which here is that of an empty histogram.
+            // Not `saturating_record`: that function clamps to the present range, which here is the range of an empty
+            // histogram.
             None => self.large.record(value).expect("an auto-resizing histogram takes every value"),
         }
     }
@@ -119,7 +125,7 @@ impl Distribution {
         &self.moments
     }
 
-    /// The recorded values as (value, frequency), in ascending order; values to 3 digits.
+    /// The recorded values as (value, frequency), in ascending order. Values have a precision of 3 digits.
     fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
         let small = (0..).zip(self.small.iter().copied());
         small.chain(self.large.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())))

@@ -19,6 +19,7 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
+/// The variance of a population from which these values are a sample with this mean.
 fn variance(values: &[f64], mean: f64) -> f64 {
     values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (values.len() as f64 - 1.0)
 }
@@ -198,7 +199,7 @@ mod tests {
         assert!((lag1(&runs[0]).unwrap() - 0.5).abs() < 1e-12);
         let together = Spread::of_batches(&runs).unwrap();
         assert!((together.variance - 0.3 / 2.0).abs() < 1e-12 && together.freedom == 1.0, "{together:?}");
-        // Those of several runs are samples together.
+        // The batches of all runs together are samples.
         assert_eq!(Spread::of_batches(&[vec![1.0, 2.0, 1.0], vec![2.0, 1.0, 2.0]]).unwrap().freedom, 5.0);
     }
 }

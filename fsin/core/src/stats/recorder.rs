@@ -7,54 +7,54 @@ use trgen::{Cycle, NodeId};
 
 use super::{Distribution, Moments};
 
-/// \[phits\] By how much packets were shorter than the longest length, summed. Always 0 in models whose packets all
-/// have the same length.
+/// \[phits\] Total by which packets were shorter than the longest packet. Always 0 in models whose packets all have the
+/// same length.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Short {
-    /// Of packets handed to a network interface.
+    /// Phits that packets handed to a network interface lacked.
     pub generated: u64,
-    /// Of packets that entered a source buffer.
+    /// Phits that packets which entered a source buffer lacked.
     pub injected: u64,
-    /// Of packets ejected completely.
+    /// Phits that packets which were ejected completely lacked.
     pub received: u64,
-    /// Of packets lost.
+    /// Phits that lost packets lacked.
     pub dropped: u64,
 }
 
 /// Packets counted by their length: a packet of half the longest length is half a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Whole {
-    /// Handed to a network interface.
+    /// Packets handed to a network interface.
     pub generated: f64,
-    /// Entered a source buffer.
+    /// Packets that entered a source buffer.
     pub injected: f64,
-    /// Ejected completely.
+    /// Packets ejected completely.
     pub received: f64,
-    /// Lost.
+    /// Packets lost.
     pub dropped: f64,
 }
 
 /// Counts of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counts {
-    /// Handed to a network interface.
+    /// Packets handed to a network interface.
     pub generated: u64,
-    /// Entered a source buffer.
+    /// Packets that entered a source buffer.
     pub injected: u64,
-    /// Ejected completely.
+    /// Packets ejected completely.
     pub received: u64,
-    /// Lost, before or after they entered a source buffer.
+    /// Packets lost, before or after they entered a source buffer.
     pub dropped: u64,
-    /// Of [`dropped`](Self::dropped), those that had entered a source buffer.
+    /// Packets lost after they entered a source buffer; they are also in [`dropped`](Self::dropped).
     pub dropped_inside: u64,
     /// Links crossed, counted when the header leaves.
     pub hops: u64,
-    /// What shorter packets lacked.
+    /// Total length that packets lacked to the longest packet.
     pub short: Short,
 }
 
 impl Counts {
-    /// Packets by their length, of which `packet_phits` is the longest.
+    /// The packets counted by their length. `packet_phits` is the length of the longest packet.
     #[must_use]
     pub fn whole(&self, packet_phits: u32) -> Whole {
         let whole = |packets: u64, short: u64| packets as f64 - short as f64 / f64::from(packet_phits);
@@ -66,8 +66,8 @@ impl Counts {
         }
     }
 
-    /// \[packets\] Generated, not dropped at the interface, and not in a source buffer yet: the growth of the queues at
-    /// sources. Negative where more left than came.
+    /// \[packets\] Packets generated, not dropped at the interface, and not in a source buffer yet: the growth of the
+    /// queues at sources. Negative if more packets left than came.
     #[must_use]
     pub fn waiting(&self) -> f64 {
         // A packet lost behind its source buffer has left the queue once, by injection.
@@ -75,7 +75,7 @@ impl Counts {
         self.generated as f64 - refused as f64 - self.injected as f64
     }
 
-    /// The sum of both.
+    /// The sum of these counts and `other`.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         let mut sum = *self;
@@ -102,6 +102,7 @@ impl Counts {
         }
     }
 
+    /// Adds `other` to these counts.
     fn add(&mut self, other: &Self) {
         self.generated += other.generated;
         self.injected += other.injected;
@@ -121,12 +122,13 @@ impl Counts {
 pub struct Window {
     /// Events within the window.
     pub counts: Counts,
-    /// \[cycles\] From entering the source buffer (open source: from generation) to ejection of the tail, of packets
-    /// received in the window.
+    /// \[cycles\] Latencies of the packets received in the window: from entering the source buffer (open source: from
+    /// generation) to the ejection of the tail.
     pub latency: Distribution,
-    /// \[cycles\] From the same start until the header leaves the injection queue, of headers that left in the window.
+    /// \[cycles\] Times of headers that left an injection queue in the window, from the same start to leaving that
+    /// queue.
     pub injection_latency: Moments,
-    /// \[links\] Path lengths of packets received in the window.
+    /// \[links\] Path lengths of the packets received in the window.
     pub hops: Moments,
 }
 
@@ -144,13 +146,13 @@ impl Window {
 /// histogram, which is a hundred times as large.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Summary {
-    /// As in the [`Window`].
+    /// Events within the window.
     pub counts: Counts,
-    /// \[cycles\] As in the [`Window`], without percentiles.
+    /// \[cycles\] As [`Window::latency`], without percentiles.
     pub latency: Moments,
-    /// \[cycles\] As in the [`Window`].
+    /// \[cycles\] As [`Window::injection_latency`].
     pub injection_latency: Moments,
-    /// \[links\] As in the [`Window`].
+    /// \[links\] As [`Window::hops`].
     pub hops: Moments,
 }
 
@@ -168,9 +170,9 @@ pub struct Receipt {
     pub source: NodeId,
     /// Receiving node.
     pub destination: NodeId,
-    /// Number of the packet among those of its source, from 0.
+    /// Number of the packet among the packets of its source, from 0.
     pub sequence: u64,
-    /// \[cycles\] Delay.
+    /// \[cycles\] Latency of the packet.
     pub latency: u64,
     /// \[links\] Path length.
     pub hops: u64,
@@ -179,11 +181,15 @@ pub struct Receipt {
 /// The record of a run: the open window, and totals of the whole run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Recorder {
+    /// The open window.
     window: Window,
+    /// Counts of all closed windows.
     closed: Counts,
+    /// \[packets\] By source: packets received since [`begin`](Self::begin).
     received_by_source: Vec<u64>,
+    /// Hash over every delivery of the run.
     digest: u64,
-    /// \[cycles\] Latency over the windows closed since [`observe`](Self::observe); `None` before it.
+    /// \[cycles\] Latencies in the windows closed since [`observe`](Self::observe); `None` before it.
     observed: Option<Box<Distribution>>,
 }
 
@@ -200,56 +206,57 @@ impl Recorder {
         }
     }
 
-    /// `packets` were handed to an interface.
+    /// Records that `packets` packets were handed to an interface.
     #[inline]
     pub fn generated(&mut self, packets: u64) {
         self.window.counts.generated += packets;
     }
 
-    /// `packets` were lost before they entered a source buffer.
+    /// Records that `packets` packets were lost before they entered a source buffer.
     #[inline]
     pub fn dropped(&mut self, packets: u64) {
         self.window.counts.dropped += packets;
     }
 
-    /// `packets` were lost after they had entered source buffers.
+    /// Records that `packets` packets were lost after they had entered source buffers.
     #[inline]
     pub fn dropped_inside(&mut self, packets: u64) {
         self.window.counts.dropped += packets;
         self.window.counts.dropped_inside += packets;
     }
 
-    /// `packets` entered source buffers.
+    /// Records that `packets` packets entered source buffers.
     #[inline]
     pub fn injected(&mut self, packets: u64) {
         self.window.counts.injected += packets;
     }
 
-    /// Of the packets just counted, what they lacked to the longest length, in \[phits\].
+    /// \[phits\] The total by which the packets counted in the open window were shorter than the longest packet, for
+    /// the caller to increase.
     #[inline]
     pub const fn short(&mut self) -> &mut Short {
         &mut self.window.counts.short
     }
 
-    /// A header left its injection queue, `latency` cycles after the packet's start.
+    /// Records that a header left its injection queue, `latency` cycles after the packet's start.
     #[inline]
     pub fn departed(&mut self, latency: u64) {
         self.window.injection_latency.record(latency);
     }
 
-    /// Headers left their injection queues, with these times since the packets' starts.
+    /// Records that headers left their injection queues, with these times in cycles since the packets' starts.
     #[inline]
     pub fn departed_after(&mut self, latencies: &Moments) {
         self.window.injection_latency.merge(latencies);
     }
 
-    /// This number of headers crossed a link.
+    /// Records that this number of headers crossed a link.
     #[inline]
     pub fn hops(&mut self, headers: u64) {
         self.window.counts.hops += headers;
     }
 
-    /// A packet was ejected completely in cycle `now`.
+    /// Records that a packet was ejected completely in cycle `now`.
     #[inline(always)]
     pub fn received(&mut self, now: Cycle, receipt: &Receipt) {
         self.window.counts.received += 1;

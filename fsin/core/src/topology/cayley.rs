@@ -15,21 +15,22 @@ use super::{MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
 /// Maximum number of nodes: the table of routes has an entry for each.
 pub(super) const MAX_NODES: usize = 1 << 24;
 
-/// Maximum number of minimal routes kept for a pair of nodes. (All of them are minimal; packets draw one, where none is
-/// fixed.)
+/// Maximum number of minimal routes that the table keeps for a pair of nodes. Packets draw one of these unless the
+/// route is [fixed](FixedRoute).
 const MAX_ROUTES: usize = 32;
 
 /// \[hops\] Maximum route length: offsets have 16 bits.
 const MAX_HOPS: u32 = 32_767;
 
+/// In [`Cayley::neighbours`]: no node.
 const NOWHERE: u32 = u32::MAX;
 
 /// The step of a dimension.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Step {
-    /// Increment of each coordinate.
+    /// By coordinate: the increment.
     pub(super) by: Vec<i64>,
-    /// Two such steps return to the start, and one link serves both directions: there is no - direction.
+    /// True if two such steps return to the start and one link serves both directions: there is no - direction.
     pub(super) is_across: bool,
 }
 
@@ -39,24 +40,29 @@ pub(super) type Shifts = Vec<Vec<i64>>;
 /// A network whose nodes are the cells of a box and all look the same.
 #[derive(Clone, Debug)]
 pub struct Cayley {
+    /// The specification.
     spec: String,
+    /// Dimensions and sizes of the box.
     geometry: Geometry,
-    /// By coordinate; a shifted coordinate comes after those that shift it in `order`.
+    /// By coordinate: the shifts of the other coordinates where it wraps.
     shifts: Shifts,
+    /// The coordinates in an order in which each one comes before those that it shifts.
     order: Vec<usize>,
+    /// Number of dimensions: of steps, not of the box.
     dimensions: usize,
+    /// Number of directions of each dimension: 1 or 2.
     ways: usize,
-    /// By node and port.
+    /// By node and port: the node at the other end; [`NOWHERE`] if there is no link.
     neighbours: Vec<u32>,
-    /// By difference of nodes: the index of its first route; then the end of all.
+    /// By difference of nodes: the index of its first route; then the number of all routes.
     starts: Vec<u32>,
-    /// By route and dimension.
+    /// \[hops\] By route and dimension: the hops to go.
     routes: Vec<i16>,
-    /// The choice among several minimal routes, where none is drawn.
+    /// The function that gives the route where several are minimal; `None` if packets draw one.
     fixed: Option<FixedRoute>,
 }
 
-/// The route between two nodes, of these coordinates, in a network with these directions.
+/// Gives the route between two nodes of a box, for links in this number of directions.
 pub(super) type FixedRoute = fn(&Geometry, usize, NodeId, NodeId) -> Offsets;
 
 impl Cayley {
@@ -103,12 +109,12 @@ impl Cayley {
         Ok(new)
     }
 
-    /// The same network, whose packets take these minimal routes instead of random ones.
+    /// This network, with packets that take the routes given by `route` instead of random ones.
     pub(super) fn with_fixed(self, route: FixedRoute) -> Self {
         Self { fixed: Some(route), ..self }
     }
 
-    /// The node of these coordinates, which may be outside the box.
+    /// The node with these coordinates, which may lie outside the box and are then wrapped.
     fn node(&self, mut at: Vec<i64>) -> NodeId {
         for &wrapping in &self.order {
             let size = i64::from(self.geometry.sizes()[wrapping]);
@@ -122,7 +128,7 @@ impl Cayley {
         self.geometry.node(&inside)
     }
 
-    /// The range of a pair's routes.
+    /// The indices of the first route of a pair of nodes and of the one after its last.
     fn routes_between(&self, from: NodeId, to: NodeId) -> (usize, usize) {
         let (from, to) = (self.geometry.coordinates(from), self.geometry.coordinates(to));
         let ahead = to.iter().zip(&from).map(|(&to, &from)| i64::from(to) - i64::from(from)).collect();
@@ -130,6 +136,7 @@ impl Cayley {
         (self.starts[difference] as usize, self.starts[difference + 1] as usize)
     }
 
+    /// The route with this index.
     fn route(&self, number: usize) -> Offsets {
         let mut offsets = [0i16; MAX_DIMENSIONS];
         let route = number * self.dimensions;
@@ -137,8 +144,8 @@ impl Cayley {
         offsets
     }
 
-    /// Breadth first from node 0: the routes of a node are those of its predecessors, plus a hop. Returns the length of
-    /// the longest route, or a length beyond the limit.
+    /// Fills the table of routes, breadth first from node 0: the routes of a node are those of its predecessors, plus a
+    /// hop. Returns the length of the longest route, or a length beyond the limit.
     fn find_routes(&mut self) -> u32 {
         let nodes = self.geometry.nodes();
         let shape = self.shape();

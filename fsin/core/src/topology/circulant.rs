@@ -6,6 +6,7 @@ use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 use super::cayley::{Cayley, MAX_NODES, Step};
 use super::{Kind, MAX_DIMENSIONS, Row, number};
 
+/// The parameter of the number of nodes.
 const NODES: Parameter = Parameter { name: "nodes", about: "N", range: "2 to 2^24", default: "" };
 
 /// Row of `circulant`.
@@ -125,6 +126,7 @@ fn spidergon(words: &str, ways: usize) -> Result<Cayley, SpecError> {
     build(spec, nodes, &[1, nodes / 2], ways)
 }
 
+/// Builds the circulant graph of `nodes` nodes whose chords have the lengths `jumps`.
 fn build(spec: String, nodes: u32, jumps: &[u32], ways: usize) -> Result<Cayley, SpecError> {
     let bad = |what: String, remedy: String| Err(SpecError::new(ErrorKind::OutOfRange, what, remedy));
     if !(2..=MAX_NODES as u32).contains(&nodes) {

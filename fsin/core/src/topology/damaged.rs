@@ -15,8 +15,11 @@ const MAX_NODES: usize = 4096;
 /// A direct network without some of its links.
 #[derive(Debug)]
 pub(super) struct Damaged {
+    /// The network without dead links.
     whole: Box<dyn Topology>,
+    /// Dead links, by the node and port that they leave.
     dead: HashSet<(NodeId, Port)>,
+    /// Number of dead links that were drawn.
     faults: usize,
 }
 
@@ -62,7 +65,7 @@ impl Damaged {
     }
 }
 
-/// Every link in one direction, by the node and port that it leaves.
+/// Every link, in one direction, by the node and port that it leaves.
 fn links(topology: &dyn Topology) -> impl Iterator<Item = (NodeId, Port)> {
     let ports = topology.shape().ports();
     (0..topology.nodes())
@@ -75,7 +78,7 @@ fn way_back(topology: &dyn Topology, node: NodeId, port: Port) -> Option<(NodeId
     let shape = topology.shape();
     let there = topology.neighbour(node, port)?;
     let (dimension, positive) = shape.direction(port);
-    // In the opposite direction, or in the same one if the link leads across.
+    // The reverse port has the opposite direction, or the same direction if the link leads across.
     let opposite = (shape.ways == 2).then(|| shape.port(dimension, !positive));
     let back = opposite.into_iter().chain([port]).find(|&back| topology.neighbour(there, back) == Some(node))?;
     Some((there, back))

@@ -8,22 +8,25 @@ use trgen::trace::placement::Distance;
 
 use super::{MAX_DIMENSIONS, Port, Topology};
 
-/// Maximum number of nodes of a direct network, without dead links, whose distances are kept in a table.
+/// Maximum number of nodes of a direct network without dead links whose distances are kept in a table.
 const TABLE: usize = 8192;
 
-/// \[routers x links\] Maximum cost of filling a table: a second for a figure, half a minute for a placement.
+/// \[routers x links\] Maximum cost of filling a table, for few queries and for many: it takes a second for a figure of
+/// one query, and half a minute for a placement.
 const MOST: [usize; 2] = [1 << 28, 1 << 32];
 
 /// Distances of a network.
 #[derive(Debug)]
 pub struct Distances(Way);
 
+/// How distances are found.
 #[derive(Debug)]
 enum Way {
-    /// Of a direct network: hops in each dimension.
+    /// For a direct network: by the hops in each dimension.
     Offsets(Arc<dyn Topology>),
-    /// Of a network of switches whose plan has a formula for all pairs.
+    /// For a network of switches whose plan has a formula: by that formula.
     Formula(Arc<dyn Topology>),
+    /// By a table that is computed row by row.
     Table(Table),
 }
 
@@ -32,13 +35,13 @@ enum Way {
 struct Table {
     /// By endpoint: its row.
     homes: Vec<u32>,
-    /// \[hops\] To the rows' routers and from them: 2 where those are switches.
+    /// \[hops\] Hops to and from the routers of the rows: 2 if these routers are switches, else 0.
     extra: u32,
     /// By row: its router.
     routers: Vec<u32>,
-    /// By router, endpoints left out: the adjacent routers.
+    /// By router: the adjacent routers, without endpoints.
     neighbours: Vec<Vec<u32>>,
-    /// \[hops\] By row and row, each computed at its first use.
+    /// \[hops\] By row and row: the distance. Each row is computed at its first use.
     rows: Vec<OnceLock<Box<[u16]>>>,
 }
 
@@ -55,7 +58,8 @@ impl Distances {
         Self::new(topology.into(), TABLE, MOST[1])
     }
 
-    /// A table of at most cost `most`; for direct networks without dead links, if they have at most `tabled` nodes.
+    /// Distances that are computed with a table if that costs at most `most`. A direct network without dead links gets
+    /// a table if it has at most `tabled` nodes.
     fn new(topology: Arc<dyn Topology>, tabled: usize, most: usize) -> Option<Self> {
         let whole = topology.faults() == 0;
         match topology.switched() {
@@ -125,7 +129,7 @@ impl Table {
         self.extra + u32::from(self.rows[from].get_or_init(|| self.row(from))[to])
     }
 
-    /// \[hops\] From the router of a row to those of all rows; the maximum value for unreachable ones.
+    /// \[hops\] Distances from the router of a row to those of all rows; the maximum value for unreachable ones.
     fn row(&self, from: usize) -> Box<[u16]> {
         let mut hops = vec![u16::MAX; self.neighbours.len()];
         let mut reached = vec![self.routers[from]];

@@ -4,15 +4,18 @@
 
 use std::collections::VecDeque;
 
+/// Level of a node that the source does not reach.
 const UNREACHED: u32 = u32::MAX;
 
 /// A graph whose arcs have capacity 1. Arc 2i is an arc of the graph, and arc 2i + 1 its reverse, which is free while
 /// arc 2i carries flow.
 #[derive(Default)]
 pub(super) struct Flow {
+    /// By arc: the node that it leads to.
     heads: Vec<u32>,
+    /// By arc: whether more flow can be sent along it.
     free: Vec<bool>,
-    /// Arcs that leave a node, by node.
+    /// By node: the arcs that leave it.
     leaving: Vec<Vec<u32>>,
 }
 
@@ -21,6 +24,7 @@ impl Flow {
         Self { leaving: vec![Vec::new(); nodes], ..Self::default() }
     }
 
+    /// Adds an arc.
     pub(super) fn add(&mut self, from: usize, to: usize) {
         let arc = self.heads.len() as u32;
         self.heads.extend([to as u32, from as u32]);
@@ -29,8 +33,8 @@ impl Flow {
         self.leaving[to].push(arc + 1);
     }
 
-    /// \[arcs\] Minimum cut, which equals the maximum flow. Consumes the flow graph.
-    pub(super) fn most(mut self, source: usize, sink: usize) -> usize {
+    /// \[arcs\] The maximum flow, which equals the minimum cut. Consumes the flow graph.
+    pub(super) fn max_flow(mut self, source: usize, sink: usize) -> usize {
         let mut flow = 0;
         loop {
             let levels = self.levels(source);
@@ -45,7 +49,7 @@ impl Flow {
         }
     }
 
-    /// \[arcs\] Distance from the source over free arcs, by node.
+    /// \[arcs\] By node: its distance from the source over free arcs.
     fn levels(&self, source: usize) -> Vec<u32> {
         let mut levels = vec![UNREACHED; self.leaving.len()];
         levels[source] = 0;
@@ -62,7 +66,8 @@ impl Flow {
         levels
     }
 
-    /// Sends one unit along a path whose arcs lead one level up each; false if none is left.
+    /// Sends one unit of flow along a path on which each arc leads one level up. Returns false if no such path is left.
+    /// `tried` counts by node the arcs that are known to be dead ends.
     fn augment(&mut self, source: usize, sink: usize, levels: &[u32], tried: &mut [usize]) -> bool {
         let (mut path, mut here) = (Vec::new(), source);
         while here != sink {
@@ -95,21 +100,21 @@ impl Flow {
 mod tests {
     use super::Flow;
 
-    fn most(nodes: usize, arcs: &[(usize, usize)]) -> usize {
+    fn max_flow(nodes: usize, arcs: &[(usize, usize)]) -> usize {
         let mut flow = Flow::new(nodes);
         arcs.iter().for_each(|&(from, to)| flow.add(from, to));
-        flow.most(0, nodes - 1)
+        flow.max_flow(0, nodes - 1)
     }
 
     #[test]
     fn flows_are_those_counted_by_hand() {
-        assert_eq!(most(2, &[]), 0);
-        assert_eq!(most(2, &[(0, 1), (0, 1), (1, 0)]), 2);
+        assert_eq!(max_flow(2, &[]), 0);
+        assert_eq!(max_flow(2, &[(0, 1), (0, 1), (1, 0)]), 2);
         // The shortest path, 0 1 4 5, uses an arc of each of the two possible paths: it must be undone.
-        assert_eq!(most(6, &[(0, 1), (1, 4), (4, 5), (0, 3), (3, 4), (1, 2), (2, 5)]), 2);
+        assert_eq!(max_flow(6, &[(0, 1), (1, 4), (4, 5), (0, 3), (3, 4), (1, 2), (2, 5)]), 2);
         // A bottleneck of one arc between two triples.
         let (mut arcs, wide) = (vec![(3, 4)], [1, 2, 3]);
         wide.iter().for_each(|&at| arcs.extend([(0, at), (at, 3), (4, at + 4), (at + 4, 8)]));
-        assert_eq!(most(9, &arcs), 1);
+        assert_eq!(max_flow(9, &arcs), 1);
     }
 }

@@ -7,6 +7,7 @@ use trgen::{Geometry, NodeId};
 use super::{Kind, MAX_DIMENSIONS, Offsets, Port, Row, Topology};
 use crate::divisor::Divisor;
 
+/// The parameter of the sizes.
 pub(super) const SIZES: Parameter = Parameter {
     name: "sizes",
     about: "nodes in each dimension, dimension 0 first, separated by x",
@@ -63,12 +64,17 @@ const MAX_NODES: usize = 1 << 31;
 /// A grid of nodes, wrapped in every dimension (torus) or in none (mesh).
 #[derive(Clone, Debug)]
 pub struct Grid {
+    /// Name of the topology.
     name: String,
+    /// Dimensions and sizes.
     geometry: Geometry,
+    /// By dimension: its size, as a divisor.
     sizes: Vec<Divisor>,
-    /// Distance between the numbers of neighbours in each dimension.
+    /// By dimension: distance between the numbers of neighbours.
     strides: Vec<u32>,
+    /// True for a torus, false for a mesh.
     wraps: bool,
+    /// Number of directions of each dimension: 1 or 2.
     ways: usize,
 }
 
@@ -146,6 +152,7 @@ impl Grid {
         Self { name: name.to_owned(), geometry, sizes, strides, wraps, ways }
     }
 
+    /// The coordinate of a node in a dimension.
     fn coordinate(&self, node: NodeId, dimension: usize) -> u32 {
         node.0 / self.strides[dimension] % self.geometry.sizes()[dimension]
     }

@@ -85,7 +85,8 @@ pub trait Topology: Debug + Send + Sync {
         (0..1 << ties.len()).map(route).collect()
     }
 
-    /// \[links\] Dead links: between switches in both directions, in direct networks as they were drawn.
+    /// \[links\] Number of dead links. A link between switches is dead in both directions; in direct networks one
+    /// direction may be dead.
     fn faults(&self) -> usize {
         0
     }
@@ -137,15 +138,15 @@ pub trait Topology: Debug + Send + Sync {
 /// The number of dimensions, and of directions in each; or the number of ports of a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// 1 to [`MAX_DIMENSIONS`]; [`STATE_WORDS`] in a network of switches.
+    /// Number of dimensions, 1 to [`MAX_DIMENSIONS`]; [`STATE_WORDS`] in a network of switches.
     pub dimensions: usize,
-    /// 1 or 2; 0 in a network of switches.
+    /// Number of directions of each dimension, 1 or 2; 0 in a network of switches.
     pub ways: usize,
     /// Maximum number of ports of a switch; 0 in a direct network.
     switch_ports: usize,
 }
 
-/// State words of a packet in a network of switches, where packets of direct networks carry hops to go.
+/// Number of state words that a packet carries in a network of switches, in place of the hops to go in each dimension.
 pub const STATE_WORDS: usize = 2;
 
 impl Shape {
@@ -188,7 +189,7 @@ impl Shape {
     #[must_use]
     #[inline]
     pub const fn direction(self, port: Port) -> (usize, bool) {
-        // One or two directions: no division is needed.
+        // With one or two directions, a shift replaces the division.
         (port.index() >> (self.ways - 1), port.index() & (self.ways - 1) == 0)
     }
 }
@@ -233,7 +234,7 @@ pub fn with_faults(topology: Box<dyn Topology>, faults: &Faults) -> Result<Box<d
     }
 }
 
-/// A whole number in a specification.
+/// Parses a whole number in a specification; `example` is a valid specification.
 fn number(spec: &str, word: &str, example: &str) -> Result<u32, SpecError> {
     word.parse().map_err(|_| {
         let what = if word.is_empty() {
@@ -245,7 +246,7 @@ fn number(spec: &str, word: &str, example: &str) -> Result<u32, SpecError> {
     })
 }
 
-/// Rejects comma-separated words `NAME=VALUE` with a repeated name.
+/// Rejects comma-separated words `NAME=VALUE` in which a name occurs twice.
 fn check_once(spec: &str, words: &str) -> Result<(), SpecError> {
     let names: Vec<&str> = words.split(',').filter_map(|word| Some(word.split_once('=')?.0)).collect();
     let again = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));

@@ -4,18 +4,18 @@ use trgen::NodeId;
 
 use super::{Port, Switched, Topology};
 
-/// Routers in rows, as a network of switches is drawn.
+/// Routers of a network of switches, in the rows in which the network is drawn.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rows {
-    /// Name of a row.
+    /// What a row is called.
     pub name: &'static str,
-    /// The routers of each row, endpoints first.
+    /// By row: its routers. The row of endpoints comes first.
     pub members: Vec<Vec<u32>>,
 }
 
 impl Rows {
-    /// Rows of networks with groups are these; rows of other networks are stages, which are distances from the
-    /// endpoints.
+    /// The rows of a network. If its switches form groups, each group is a row; otherwise each stage is one, which is a
+    /// distance from the endpoints.
     #[must_use]
     pub fn of(network: &Switched) -> Self {
         let nodes = network.nodes();
@@ -34,7 +34,7 @@ impl Rows {
     }
 }
 
-/// \[links\] The distance of each router from the nearest endpoint; `None` if it has no path there.
+/// \[links\] By router: its distance from the nearest endpoint; `None` if no path leads there.
 fn stages(network: &Switched) -> Vec<Option<usize>> {
     let ports = network.shape().ports();
     let neighbours = |node: usize| {

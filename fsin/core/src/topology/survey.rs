@@ -8,11 +8,11 @@ use super::{Port, Switched, Topology};
 /// Properties of a topology, counted node by node, without formulas.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Survey {
-    /// \[nodes\] Endpoints.
+    /// \[nodes\] Number of endpoints.
     pub nodes: usize,
     /// \[switches\] Nodes that only forward packets; 0 in a direct network.
     pub switches: usize,
-    /// \[links\] Directed: a bidirectional link counts as two. Links to endpoints are included.
+    /// \[links\] Number of directed links: a bidirectional link counts as two. Links to endpoints are included.
     pub links: usize,
     /// \[links\] Minimum out-degree of a router: a node of a direct network, or a switch.
     pub degree_min: usize,
@@ -22,12 +22,12 @@ pub struct Survey {
     pub diameter: u32,
     /// \[hops\] Mean length of minimal routes between different endpoints; `None` for a single node.
     pub distance_mean: Option<f64>,
-    /// \[links\] Directed, from the lower half of the node numbers to the upper half; in a network of switches, the
-    /// minimum cut between the two halves of the endpoints.
+    /// \[links\] Number of directed links from the lower half of the node numbers to the upper half; in a network of
+    /// switches, the minimum cut between the two halves of the endpoints.
     pub middle_links: usize,
-    /// \[phits/node/cycle\] Upper bound of the uniform load that any routing could carry. The least of the capacities
-    /// of all links together, of those that cross the middle of the node numbers, of those that cross the middle of a
-    /// dimension, and of those that leave a subtree below the top. `None` for a single node.
+    /// \[phits/node/cycle\] Upper bound of the uniform load that any routing could carry; `None` for a single node. It
+    /// is the least of four capacities: of all links together, of the links that cross the middle of the node numbers,
+    /// of those that cross the middle of a dimension, and of those that leave a subtree below the top.
     pub uniform_load_bound: Option<f64>,
 }
 
@@ -59,8 +59,8 @@ impl Survey {
         let middle_links = neighbours[..half].iter().flatten().filter(|&&neighbour| neighbour >= half).count();
         let uniform_load_bound = distance_mean.map(|mean| {
             let all = links as f64 / (nodes as f64 * mean);
-            let middles = middles(topology, &neighbours).into_iter().map(|(part, cut)| bears(cut, part, nodes));
-            middles.fold(all.min(bears(middle_links, half, nodes)), f64::min)
+            let middles = middles(topology, &neighbours).into_iter().map(|(part, cut)| cut_capacity(cut, part, nodes));
+            middles.fold(all.min(cut_capacity(middle_links, half, nodes)), f64::min)
         });
         Self {
             nodes,
@@ -77,6 +77,7 @@ impl Survey {
 }
 
 impl Survey {
+    /// The properties of a network of switches.
     fn of_switches(network: &Switched, neighbours: &[Vec<usize>], diameter: u32, distance_mean: Option<f64>) -> Self {
         let nodes = network.endpoints();
         let links: usize = neighbours.iter().map(Vec::len).sum();
@@ -89,7 +90,7 @@ impl Survey {
             let all = if mean > 2.0 { between as f64 / (nodes as f64 * (mean - 2.0)) } else { f64::INFINITY };
             let subtree = network.top_subtrees().filter(|&count| count > 1).map_or(half, |count| nodes / count);
             let leaving = if subtree == half { middle_links } else { cut(neighbours, subtree, nodes) };
-            all.min(bears(middle_links, half, nodes)).min(bears(leaving, subtree, nodes)).min(1.0)
+            all.min(cut_capacity(middle_links, half, nodes)).min(cut_capacity(leaving, subtree, nodes)).min(1.0)
         });
         Self {
             nodes,
@@ -105,20 +106,20 @@ impl Survey {
     }
 }
 
-/// \[phits/node/cycle\] Uniform load that `links` can carry, in one direction, from `part` of the nodes to the others:
-/// each of these sends to N - part of N - 1 others across.
-fn bears(links: usize, part: usize, nodes: usize) -> f64 {
+/// \[phits/node/cycle\] Uniform load that `links` links can carry in one direction, from `part` of the N nodes to the
+/// others. Each of the `part` nodes sends the share (N - part) / (N - 1) of its packets across.
+fn cut_capacity(links: usize, part: usize, nodes: usize) -> f64 {
     links as f64 * (nodes - 1) as f64 / (part as f64 * (nodes - part) as f64)
 }
 
 /// The adjacency list of the outgoing links of each node, switches after endpoints.
 #[must_use]
 pub fn links_of(topology: &dyn Topology) -> Vec<Vec<usize>> {
-    let of = |node: usize| {
+    let neighbours = |node: usize| {
         let ports = (0..topology.shape().ports()).map(|port| Port(port as u8));
         ports.filter_map(|port| topology.neighbour(NodeId::at(node), port)).map(NodeId::index).collect()
     };
-    (0..topology.nodes()).map(of).collect()
+    (0..topology.nodes()).map(neighbours).collect()
 }
 
 /// A bipartition of the nodes, and the links between the parts.
@@ -126,9 +127,9 @@ pub fn links_of(topology: &dyn Topology) -> Vec<Vec<usize>> {
 pub struct Cut {
     /// By endpoint: true for the lower part.
     pub is_lower: Vec<bool>,
-    /// \[links\] From the lower part to the upper: in a network of switches, the minimum cut.
+    /// \[links\] Links from the lower part to the upper part; in a network of switches, the minimum cut.
     pub upwards: usize,
-    /// \[links\] In the opposite direction.
+    /// \[links\] Links from the upper part to the lower part.
     pub downwards: usize,
 }
 
@@ -199,10 +200,10 @@ fn cut(neighbours: &[Vec<usize>], half: usize, endpoints: usize) -> usize {
         let (from, to) = if endpoint < half { (source, endpoint) } else { (endpoint, sink) };
         flow.add(from, to);
     }
-    flow.most(source, sink)
+    flow.max_flow(source, sink)
 }
 
-/// \[hops\] From `start` to every node, breadth first.
+/// \[hops\] By node: its distance from `start`, found breadth first.
 fn distances(neighbours: &[Vec<usize>], start: usize) -> Vec<u32> {
     let mut distances = vec![u32::MAX; neighbours.len()];
     distances[start] = 0;

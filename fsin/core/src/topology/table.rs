@@ -56,6 +56,7 @@ pub const TABLE: [Row; 17] = [
 /// The description of every topology.
 pub const TOPOLOGIES: &[Component] = &components();
 
+/// The descriptions of all rows.
 const fn components() -> [Component; TABLE.len()] {
     let mut all = [TABLE[0].component; TABLE.len()];
     let mut at = 0;

@@ -49,9 +49,10 @@ pub(super) const SPINNAKER: Row = Row {
     build: |words, ways| Ok(Box::new(spinnaker(words, ways)?)),
 };
 
+/// Names of the dimensions.
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// Sizes such as `8x4`.
+/// The sizes in a text such as `8x4`.
 fn sizes(spec: &str, words: &str, example: &str) -> Result<Geometry, SpecError> {
     let parsed: Vec<u32> = words.split('x').map(|word| number(spec, word, example)).collect::<Result<_, _>>()?;
     let geometry = Geometry::new(&parsed).filter(|geometry| geometry.nodes() <= MAX_NODES);
@@ -130,7 +131,7 @@ fn twisted(words: &str, ways: usize) -> Result<Cayley, SpecError> {
     Cayley::new(spec, geometry, (shifts, order), &steps, ways)
 }
 
-/// The coordinates, each before those that it shifts; `None` if the shifts are cyclic.
+/// The dimensions in an order in which each one comes before those that it shifts; `None` if the shifts are cyclic.
 fn order(shifts: &[Vec<i64>]) -> Option<Vec<usize>> {
     let mut order: Vec<usize> = Vec::new();
     while order.len() < shifts.len() {

@@ -3,7 +3,7 @@
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
 
-use super::{Known, Translation, at, last, number};
+use super::{Known, Translation, last, located, number};
 use fsin_core::topology::{Port, Survey, Topology};
 
 impl Translation {
@@ -18,12 +18,12 @@ impl Translation {
                     "leave it out",
                 )
             };
-            return periods.map_or(Ok(()), |known| Err(at(known, &meaningless())));
+            return periods.map_or(Ok(()), |known| Err(located(known, &meaningless())));
         };
         let given = number(known)?;
         if given <= 0.0 || given > 100.0 {
             let what = format!("`global_cc={}` is no percentage above 0", known.word.value);
-            return Err(at(
+            return Err(located(
                 known,
                 &SpecError::new(ErrorKind::TooLarge, what, "use more than 0 up to 100, or leave it out: no control"),
             ));
@@ -54,7 +54,7 @@ impl Translation {
         let Some(periods) = periods.filter(|periods| periods.word.value != "0") else { return Ok(()) };
         let count: u64 = periods.word.value.parse().map_err(|_| {
             let what = format!("`update_period` takes a number, not `{}`", periods.word.value);
-            at(periods, &SpecError::new(ErrorKind::Malformed, what, "write update_period=1"))
+            located(periods, &SpecError::new(ErrorKind::Malformed, what, "write update_period=1"))
         })?;
         let diameter = u64::from(Survey::of(&*topology).diameter);
         self.present = Some(periods.word.clone());
@@ -67,12 +67,14 @@ impl Translation {
     }
 }
 
+/// A factor rounded to two decimals, for notes.
 fn rounded(factor: f64) -> f64 {
     (factor * 100.0).round() / 100.0
 }
 
-/// The factor by which the original overcounts the capacity, and whether that is only assumed. It multiplies nodes by
-/// ports by ways, although ports already are dimensions times ways, and it treats the border of a mesh like its middle.
+/// The factor by which the original overcounts the capacity, and whether that factor is only assumed. The original
+/// multiplies nodes by ports by ways, although the number of ports already is dimensions times ways, and it treats the
+/// border of a mesh like the middle.
 fn counted(topology: &dyn Topology) -> (f64, bool) {
     let ports = topology.shape().ports();
     let leads = |node: usize, port: usize| topology.neighbour(NodeId::at(node), Port(port as u8)).is_some();

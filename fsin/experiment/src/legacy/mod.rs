@@ -22,11 +22,11 @@ use words::{Meaning, Takes, choose, meaning};
 /// A word of the original, with its value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Word {
-    /// Before the `=`.
+    /// Text before the `=`.
     pub name: String,
-    /// After it.
+    /// Text after the `=`.
     pub value: String,
-    /// Its location in a file, if it has one.
+    /// Name of the file and number of the line, if the word is in a file.
     pub line: Option<(String, usize)>,
 }
 
@@ -37,20 +37,23 @@ impl Word {
         Self { name: name.to_owned(), value: value.to_owned(), line: None }
     }
 
-    /// Its location in a file, if it has one, as the beginning of an error.
+    /// The location of the word in a file, as the beginning of an error; empty if it has none.
     fn place(&self) -> String {
         self.line.as_ref().map_or(String::new(), |(file, line)| format!("{file}: line {line}: "))
     }
 }
 
-/// A word and its meaning.
+/// A word whose meaning is known.
 #[derive(Clone, Debug)]
 struct Known {
+    /// The word as written.
     word: Word,
+    /// Its meaning.
     meaning: Meaning,
 }
 
 impl Known {
+    /// The canonical name of the word.
     const fn name(&self) -> &'static str {
         self.meaning.name()
     }
@@ -61,28 +64,29 @@ impl Known {
 pub struct Translation {
     /// Keys and values, in the order of the key table.
     pub settings: Vec<(&'static str, String)>,
-    /// Differences from the original, each with its key, if there is one.
+    /// Differences from the original, each with the key that it is about, if there is one.
     notes: Vec<(Option<&'static str>, Phrase)>,
-    /// Keys, the words that set them, and whether those are the original's.
+    /// Keys with the words that set them, and whether those are words of the original.
     origins: Vec<(&'static str, Word, bool)>,
-    /// Words that have no effect in such a run.
+    /// Words that have no effect in a run of this kind.
     useless: Vec<Word>,
     /// The word being translated.
     present: Option<Word>,
-    /// True if that is one of the original's.
+    /// True if the word being translated is one of the original's.
     original: bool,
 }
 
-/// Keys whose values have arguments, and their syntax here: `cburst_8` is `cburst(8)`, `shift_3` is `shift:3`.
+/// Keys whose values have arguments. With `true` the arguments are bracketed here, so that `cburst_8` is `cburst(8)`;
+/// with `false` they follow a colon, so that `shift_3` is `shift:3`.
 const COMPOSITE: &[(&str, bool)] = &[("temporal", true), ("size", true), ("placement", false), ("link-delay", false)];
 
-/// The word of this name, in any spelling. Each word occurs once.
+/// The word of this name, if it is used. [`translate`] keeps only the last use of each word.
 fn last<'a>(words: &'a [Known], name: &str) -> Option<&'a Known> {
     words.iter().find(|known| known.name() == name)
 }
 
-/// An error of a word, with its location.
-fn at(known: &Known, refusal: &SpecError) -> SpecError {
+/// The error of a word, with the word's location.
+fn located(known: &Known, refusal: &SpecError) -> SpecError {
     refusal.clone().within(known.word.place())
 }
 
@@ -91,7 +95,7 @@ fn number(known: &Known) -> Result<f64, SpecError> {
     let value: Option<f64> = known.word.value.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
     value.ok_or_else(|| {
         let what = format!("`{}` takes a number that is not negative, not `{}`", known.word.name, known.word.value);
-        at(
+        located(
             known,
             &SpecError::new(ErrorKind::Malformed, what, format!("write a number, or leave {} out", known.word.name)),
         )
@@ -115,7 +119,7 @@ pub fn translate(words: &[Word]) -> Result<Translation, SpecError> {
             );
             return Err(here(refusal));
         }
-        // The last one counts.
+        // The last use of a word counts.
         all.retain(|known| known.name() != meaning.name());
         all.push(Known { word: word.clone(), meaning });
     }
@@ -135,7 +139,7 @@ pub fn translate(words: &[Word]) -> Result<Translation, SpecError> {
     for known in &all {
         new.present = Some(known.word.clone());
         new.original = is_original(known);
-        new.translated(known, &all, run)?;
+        new.translate_one(known, &all, run)?;
     }
     new.original = true;
     new.control(&all)?;
@@ -143,16 +147,17 @@ pub fn translate(words: &[Word]) -> Result<Translation, SpecError> {
     if !ideal {
         new.unknown_defaults();
     }
-    new.idle(&all);
+    new.note_output_words(&all);
     new.settings.sort_by_key(|(name, _)| keys().iter().position(|key| key.name == *name));
     Ok(new)
 }
 
-/// `cburst_8`, where the value of the key has arguments.
+/// A value in the syntax of this program: the arguments of `cburst_8`, if the value of the key has arguments, become
+/// `cburst(8)`.
 fn composite(key: &str, value: &str) -> String {
     let Some(&(_, bracketed)) = COMPOSITE.iter().find(|(name, _)| *name == key) else { return value.to_owned() };
     match value.split_once('_') {
-        // Already in our syntax, or a path.
+        // The value is already in the syntax of this program, or is a path.
         _ if value.contains([':', '(', '/']) => value.to_owned(),
         Some((name, arguments)) if bracketed => format!("{name}({})", arguments.replace('_', ",")),
         _ => value.replace('_', ":"),
@@ -165,15 +170,15 @@ impl Translation {
         self.notes.iter().map(|(_, note)| note)
     }
 
-    /// Translates a single word.
-    fn translated(&mut self, known: &Known, all: &[Known], run: Run) -> Result<(), SpecError> {
+    /// Translates one word. `all` are all words of the run.
+    fn translate_one(&mut self, known: &Known, all: &[Known], run: Run) -> Result<(), SpecError> {
         let Word { name, value, .. } = &known.word;
         match known.meaning {
             Meaning::Original(entry) => match (entry.name, entry.takes) {
                 ("rmode", _) => return self.routing(all),
                 ("tpattern", _) => return self.pattern(known, run),
                 ("placement", _) => return self.placement(known, run),
-                // It has no effect, whatever its value: a file of the original holds words for all kinds of runs.
+                // The word has no effect, whatever its value: a file of the original holds words for all kinds of runs.
                 (_, Takes::Same(key) | Takes::Choice(key, _)) if !run.knows(key, true) => {
                     self.useless.push(known.word.clone());
                     return Ok(());
@@ -182,13 +187,13 @@ impl Translation {
                 ("trace_cpu_units", _) if value.parse::<f64>().is_ok() => {
                     let what =
                         format!("`{name}={value}` is a number, and what the original counts in is not known here");
-                    return Err(at(
+                    return Err(located(
                         known,
                         &SpecError::new(ErrorKind::Unsupported, what, format!("write ns, us, ms or cycles: {name}=us")),
                     ));
                 }
                 (_, Takes::Choice(key, choices)) => {
-                    self.set(key, choose(name, value, choices).map_err(|refusal| at(known, &refusal))?);
+                    self.set(key, choose(name, value, choices).map_err(|refusal| located(known, &refusal))?);
                 }
                 (_, Takes::Missing(why)) => {
                     let why = Phrase::of_template(why);
@@ -199,7 +204,7 @@ impl Translation {
             Meaning::Ours(key) => {
                 if key.kind == Kind::Switch && !matches!(&**value, "true" | "false") {
                     let what = format!("`{name}` is true or false, not `{value}`");
-                    return Err(at(
+                    return Err(located(
                         known,
                         &SpecError::new(ErrorKind::Malformed, what, format!("write {name}=true, or leave it out")),
                     ));
@@ -231,11 +236,11 @@ impl Translation {
             }
             ("conv_thres", _) if number(known)? > 1.0 => {
                 let what = format!("`{name}={value}` is no share: whether the original means percent is not known");
-                return Err(at(known, &SpecError::new(ErrorKind::OutOfRange, what, "write a share such as 0.05")));
+                return Err(located(known, &SpecError::new(ErrorKind::OutOfRange, what, "write a share such as 0.05")));
             }
             ("link_bandwidth", _) if value.parse::<f64>().is_ok() => {
                 let what = format!("`{name}={value}` has no unit, and what the original counts in is not known here");
-                return Err(at(
+                return Err(located(
                     known,
                     &SpecError::new(ErrorKind::Unsupported, what, format!("write it with its unit: {name}=10Gb/s")),
                 ));
@@ -261,7 +266,7 @@ impl Translation {
     }
 
     /// Reports words that only changed the original's output.
-    fn idle(&mut self, words: &[Known]) {
+    fn note_output_words(&mut self, words: &[Known]) {
         let printing = |known: &&Known| matches!(known.meaning, Meaning::Original(entry) if matches!(entry.takes, Takes::Printing));
         let words: Vec<String> =
             words.iter().filter(printing).map(|known| format!("{}={}", known.word.name, known.word.value)).collect();
@@ -271,6 +276,7 @@ impl Translation {
         }
     }
 
+    /// Sets a key to a value, which comes from the word being translated.
     fn set(&mut self, name: &'static str, value: String) {
         self.remove(name);
         self.settings.push((name, value));
@@ -301,6 +307,7 @@ impl Translation {
         Some(format!("{}`{}={}`", word.place(), word.name, word.value))
     }
 
+    /// The value of a key that has been set.
     fn value(&self, name: &str) -> Option<&str> {
         self.settings.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }

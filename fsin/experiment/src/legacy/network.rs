@@ -4,7 +4,7 @@ use trgen::catalog::{ErrorKind, SpecError, suggestion};
 use trgen::phrase;
 
 use super::words::Choices;
-use super::{Known, Translation, Word, at, last};
+use super::{Known, Translation, Word, last, located};
 
 /// The original's default topology.
 pub(super) const USUAL: &str = "torus_4_4";
@@ -46,7 +46,7 @@ pub(super) const MODES: Choices = &[
     ("adaptive", "dally:adaptive"),
 ];
 
-/// Request modes by the value of `vc`.
+/// By value of `vc`: the request modes that belong to it.
 const MANAGEMENTS: &[(&str, Choices)] = &[
     (
         "bubble",
@@ -83,8 +83,8 @@ const MANAGEMENTS: &[(&str, Choices)] = &[
     ),
 ];
 
-/// Networks with routings of their own: the suffix of their topologies' names, the value of `vc`, and the values of
-/// `rmode`, the first being the default.
+/// Networks with their own routings: the suffix of the names of their topologies, the value of `vc`, and the values of
+/// `rmode`, the default first.
 pub(super) const FAMILIES: &[(&str, &str, Choices)] = &[
     ("tree", "tree", &[("adaptive", "tree:adaptive"), ("static", "tree:static")]),
     (
@@ -111,7 +111,7 @@ pub(super) const FAMILIES: &[(&str, &str, Choices)] = &[
 const DRAGONFLY: [&str; 3] = ["p", "a", "h"];
 
 impl Translation {
-    /// The topology with its skews.
+    /// Sets the topology with its skews, from the words that describe it.
     pub(super) fn network(&mut self, words: &[Known]) -> Result<(), SpecError> {
         let topo = last(words, "topo");
         let value = topo.map_or(USUAL, |known| &known.word.value);
@@ -123,7 +123,7 @@ impl Translation {
             let (skew, word) = (*skew, &skew.word);
             let what =
                 format!("`{}={}` has no meaning with topo={value}: it needs a twisted torus", word.name, word.value);
-            return Err(at(skew, &SpecError::new(ErrorKind::Meaningless, what, "use topo=ttorus_8_4")));
+            return Err(located(skew, &SpecError::new(ErrorKind::Meaningless, what, "use topo=ttorus_8_4")));
         }
         if let Some(skew) = real.iter().find(|skew| skew.word.value.parse::<u32>().is_err()) {
             let Word { name, value, .. } = &skew.word;
@@ -132,12 +132,12 @@ impl Translation {
                 format!("`{name}` takes nodes, not `{value}`"),
                 format!("write {name}=4"),
             );
-            return Err(at(skew, &refusal));
+            return Err(located(skew, &refusal));
         }
         self.present = topo.map(|known| known.word.clone());
         let one_way = last(words, "nways").or_else(|| last(words, "ways")).is_some_and(|known| known.word.value == "1");
-        let spec =
-            network(value, one_way).map_err(|refusal| topo.map_or(refusal.clone(), |known| at(known, &refusal)))?;
+        let spec = network(value, one_way)
+            .map_err(|refusal| topo.map_or(refusal.clone(), |known| located(known, &refusal)))?;
         let skews: Vec<String> =
             real.iter().map(|known| format!("{}={}", &known.name()["sk_".len()..], known.word.value)).collect();
         let skews = match name {
@@ -166,7 +166,10 @@ impl Translation {
             let value = known.word.value.as_str();
             if !value.is_empty() && value.bytes().all(|letter| letter.is_ascii_digit()) {
                 let what = format!("`vc={value}`: `vc` says how deadlock is avoided, not how many channels there are");
-                return Err(at(known, &SpecError::new(ErrorKind::Malformed, what, format!("write nchan={value}"))));
+                return Err(located(
+                    known,
+                    &SpecError::new(ErrorKind::Malformed, what, format!("write nchan={value}")),
+                ));
             }
             let names: Vec<&str> = match family {
                 Some(&(_, management, _)) => vec![management],
@@ -174,7 +177,7 @@ impl Translation {
             };
             if !names.contains(&value) {
                 let what = format!("`vc` does not know `{value}` for this network");
-                return Err(at(
+                return Err(located(
                     known,
                     &SpecError::new(
                         ErrorKind::Malformed,
@@ -187,7 +190,7 @@ impl Translation {
             if rmode.is_none() && matches!(value, "double" | "dally") {
                 let what = format!("`vc={value}` says only how deadlock is avoided");
                 let modes: Vec<&str> = modes.iter().map(|&(name, _)| name).collect();
-                return Err(at(
+                return Err(located(
                     known,
                     &SpecError::new(ErrorKind::Malformed, what, format!("add rmode=, one of {}", modes.join(", "))),
                 ));
@@ -196,7 +199,7 @@ impl Translation {
         match rmode {
             Some(known) => {
                 self.present = Some(known.word.clone());
-                self.mode(&known.word.name, &known.word.value, modes).map_err(|refusal| at(known, &refusal))
+                self.mode(&known.word.name, &known.word.value, modes).map_err(|refusal| located(known, &refusal))
             }
             None if family.is_some() => {
                 self.present = None;
@@ -207,7 +210,7 @@ impl Translation {
         }
     }
 
-    /// `smart3`: a request mode and its number of channels.
+    /// Sets the routing from a value such as `smart3`: a request mode and a number of channels.
     fn mode(&mut self, word: &str, value: &str, modes: Choices) -> Result<(), SpecError> {
         let name = value.trim_end_matches(|letter: char| letter.is_ascii_digit());
         let channels = &value[name.len()..];
@@ -246,7 +249,7 @@ impl Translation {
     }
 }
 
-/// `torus_16_16`: a topology and its sizes.
+/// Translates a topology and its sizes, such as `torus_16_16`.
 fn network(value: &str, one_way: bool) -> Result<String, SpecError> {
     let (name, rest) = value.split_once('_').unwrap_or((value, ""));
     let parts: Vec<&str> = rest.split('_').collect();
@@ -286,7 +289,7 @@ fn network(value: &str, one_way: bool) -> Result<String, SpecError> {
             let Some([a, k]) = numbers.as_deref() else { return Err(wrong(needs, "circpk_4_1")) };
             let nodes = 2 * a * a;
             let jump = (2 * k * a - 1) % nodes;
-            // The same links, from their other ends.
+            // The same links, described from their other ends.
             let (jump, back) = if jump > nodes / 2 { (nodes - jump, true) } else { (jump, false) };
             if back && one_way {
                 let what = format!("`topo={value}` with one-way links has a jump of more than half the ring");

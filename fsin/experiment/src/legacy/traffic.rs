@@ -3,7 +3,7 @@
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
-use super::{Known, Meaning, Translation, Word, at, last, number};
+use super::{Known, Meaning, Translation, Word, last, located, number};
 use crate::conflicts::{BATCH, ENDING, SYNTHETIC, TASKS, TRACE};
 use fsin_core::topology::{self, Topology};
 
@@ -11,7 +11,7 @@ use fsin_core::topology::{self, Topology};
 const USUAL: &[(&str, &str)] = &[
     ("vcs", "2"),
     ("injection-queue", "4"),
-    // It has no other policy.
+    // The original has no other policy.
     ("source", "throttled"),
     ("load", "0.05"),
     ("warmup", "5000"),
@@ -41,7 +41,7 @@ impl Run {
         let shots = match last(words, "shotmode") {
             Some(known) if !matches!(&*known.word.value, "0" | "1") => {
                 let what = format!("`shotmode` is 0 or 1, not `{}`", known.word.value);
-                return Err(at(
+                return Err(located(
                     known,
                     &SpecError::new(ErrorKind::Malformed, what, "write shotmode=1 for shots, or leave it out"),
                 ));
@@ -52,7 +52,7 @@ impl Run {
         if let (Some(shots), Some(trace)) = (shots, trace) {
             let trace = &trace.word.name;
             let what = format!("`shotmode=1` and `{trace}` exclude each other");
-            return Err(at(
+            return Err(located(
                 shots,
                 &SpecError::new(ErrorKind::Conflict, what, format!("leave out shotmode or {trace}")),
             ));
@@ -67,6 +67,7 @@ impl Run {
         })
     }
 
+    /// What this kind of run is called.
     const fn name(self) -> &'static str {
         match self {
             Self::Application => "the run of an application",
@@ -89,6 +90,7 @@ impl Run {
     }
 }
 
+/// True if a key applies to applications.
 fn is_of_tasks(key: &str) -> bool {
     TASKS.contains(&key) || TRACE.contains(&key)
 }
@@ -103,13 +105,13 @@ impl Translation {
         }
     }
 
-    /// `hotspot_0.1_0`: a pattern and its arguments.
+    /// Translates a pattern and its arguments, such as `hotspot_0.1_0`.
     pub(super) fn pattern(&mut self, known: &Known, run: Run) -> Result<(), SpecError> {
         let value = known.word.value.as_str();
         if value == "trace" {
             // With a trace it duplicates `tracefile`.
             let what = "`tpattern=trace` needs the trace".to_owned();
-            let refusal = || at(known, &SpecError::new(ErrorKind::Malformed, what, "add tracefile=FILE"));
+            let refusal = || located(known, &SpecError::new(ErrorKind::Malformed, what, "add tracefile=FILE"));
             return if run == Run::Application { Ok(()) } else { Err(refusal()) };
         }
         let (name, arguments) = value.split_once('_').map_or((value, None), |(name, rest)| (name, Some(rest)));
@@ -134,7 +136,8 @@ impl Translation {
         Ok(())
     }
 
-    /// The last step, after every single word has set its key: words that act together, and those without effect.
+    /// Translates words that act together, and finds those without effect. This is the last step, after every single
+    /// word has set its key.
     pub(super) fn traffic(&mut self, words: &[Known], run: Run) -> Result<(), SpecError> {
         let mut idle = std::mem::take(&mut self.useless);
         let beside = self.background(words, run, &mut idle)?;
@@ -166,7 +169,7 @@ impl Translation {
         Ok(())
     }
 
-    /// Traffic from nodes without a task; returns whether there is any.
+    /// Sets traffic from nodes without a task. Returns whether there is any.
     fn background(&mut self, words: &[Known], run: Run, idle: &mut Vec<Word>) -> Result<bool, SpecError> {
         let ours =
             |translation: &Self| translation.value("temporal").is_some_and(|value| value.starts_with("background"));
@@ -184,7 +187,7 @@ impl Translation {
         Ok(true)
     }
 
-    /// `longmessages` and `lng_msg_ratio`.
+    /// Translates `longmessages` and `lng_msg_ratio`.
     fn lengths(&mut self, words: &[Known], run: Run, idle: &mut Vec<Word>) -> Result<(), SpecError> {
         let (long, ratio) = (last(words, "longmessages"), last(words, "lng_msg_ratio"));
         let (known, packets) = match (long, ratio) {
@@ -192,7 +195,7 @@ impl Translation {
             (None, Some(known)) if number(known)? == 0.0 => return Ok(()),
             (None, Some(known)) => {
                 let what = "`lng_msg_ratio` needs the length of long messages";
-                return Err(at(
+                return Err(located(
                     known,
                     &SpecError::new(ErrorKind::Malformed, what, "add longmessages=N, in packets, or longmessages=0"),
                 ));
@@ -208,11 +211,11 @@ impl Translation {
             (1, _) => {
                 let what = "`longmessages=1`: whether that is a length, of one packet, or only turns long messages on is not known";
                 let remedy = "write longmessages=0 for none, or the packets of a long message, such as longmessages=4";
-                Err(at(known, &SpecError::new(ErrorKind::Malformed, what, remedy)))
+                Err(located(known, &SpecError::new(ErrorKind::Malformed, what, remedy)))
             }
             (_, None) => {
                 let what = "`longmessages` needs the share of messages that are long";
-                Err(at(
+                Err(located(
                     known,
                     &SpecError::new(ErrorKind::Malformed, what, "add lng_msg_ratio=0.2, or write longmessages=0"),
                 ))
@@ -241,14 +244,14 @@ impl Translation {
         }
     }
 
-    /// `trigger_rate` and `triggered`.
+    /// Translates `trigger_rate` and `triggered`.
     fn triggers(&mut self, words: &[Known], run: Run, idle: &mut Vec<Word>) -> Result<(), SpecError> {
         let (rate, triggered) = match (last(words, "trigger_rate"), last(words, "triggered")) {
             (None, None) => return Ok(()),
             (Some(rate), Some(triggered)) => (rate, triggered),
             (Some(known), None) | (None, Some(known)) if number(known)? == 0.0 => return Ok(()),
-            (Some(known), None) => return Err(at(known, &alone("trigger_rate", "triggered=1"))),
-            (None, Some(known)) => return Err(at(known, &alone("triggered", "trigger_rate=0.5"))),
+            (Some(known), None) => return Err(located(known, &alone("trigger_rate", "triggered=1"))),
+            (None, Some(known)) => return Err(located(known, &alone("triggered", "trigger_rate=0.5"))),
         };
         let (chance, packets) = (probability(rate)?, whole(triggered)?);
         if chance == 0.0 || packets == 0 {
@@ -264,7 +267,10 @@ impl Translation {
                 "`{}={}` with triggered={packets}: every packet triggers another, without end",
                 rate.word.name, rate.word.value
             );
-            return Err(at(rate, &SpecError::new(ErrorKind::OutOfRange, what, "use values whose product is below 1")));
+            return Err(located(
+                rate,
+                &SpecError::new(ErrorKind::OutOfRange, what, "use values whose product is below 1"),
+            ));
         }
         self.present = Some(rate.word.clone());
         self.set("temporal", format!("reactive({chance},{packets})"));
@@ -287,7 +293,7 @@ impl Translation {
         Ok(())
     }
 
-    /// `shotmode`, `shotsize` and `numshots`.
+    /// Translates `shotmode`, `shotsize` and `numshots`.
     fn shots(&mut self, words: &[Known], run: Run, idle: &mut Vec<Word>) -> Result<(), SpecError> {
         let (size, count) = (last(words, "shotsize"), last(words, "numshots"));
         if run != Run::Shots {
@@ -306,7 +312,7 @@ impl Translation {
             && let Some(mode) = last(words, "shotmode")
         {
             let what = "`shotmode=1` needs the packets that a node sends in a shot";
-            return Err(at(
+            return Err(located(
                 mode,
                 &SpecError::new(ErrorKind::Malformed, what, "add shotsize=10; 0 is one for each other node"),
             ));
@@ -335,7 +341,7 @@ impl Translation {
         })
     }
 
-    /// `row_64_1`: a placement, tasks and instances; or one of ours with its arguments.
+    /// Translates a placement, tasks and instances, such as `row_64_1`; or one of our placements with its arguments.
     pub(super) fn placement(&mut self, known: &Known, run: Run) -> Result<(), SpecError> {
         let value = known.word.value.as_str();
         let parts: Vec<&str> = value.split('_').collect();
@@ -346,14 +352,14 @@ impl Translation {
         let count = |text: &str| text.parse::<u64>().ok().filter(|&count| count > 0);
         let (Some(tasks), Some(instances)) = (count(tasks), count(instances)) else {
             let what = format!("`placement={value}` needs a kind, the tasks and the instances");
-            return Err(at(
+            return Err(located(
                 known,
                 &SpecError::new(ErrorKind::Malformed, what, "write it as in placement=row_64_1, or placement=row"),
             ));
         };
         if *kind == "shift" {
             let what = format!("`placement={value}` does not say by how many nodes tasks are shifted");
-            return Err(at(
+            return Err(located(
                 known,
                 &SpecError::new(
                     ErrorKind::Malformed,
@@ -365,7 +371,7 @@ impl Translation {
         if instances != 1 && run == Run::Application {
             let what =
                 format!("`placement={value}`: {instances} instances of the trace cannot be placed by one word here");
-            return Err(at(
+            return Err(located(
                 known,
                 &SpecError::new(
                     ErrorKind::Unsupported,
@@ -383,6 +389,7 @@ impl Translation {
     }
 }
 
+/// The error of a word that has no meaning without another one.
 fn alone(word: &str, other: &str) -> SpecError {
     let name = other.split('=').next().unwrap_or("");
     SpecError::new(
@@ -392,20 +399,22 @@ fn alone(word: &str, other: &str) -> SpecError {
     )
 }
 
+/// The number after a word, which must be whole.
 fn whole(known: &Known) -> Result<u64, SpecError> {
     known.word.value.parse().map_err(|_| {
         let what = format!("`{}` takes a whole number, not `{}`", known.word.name, known.word.value);
-        at(known, &SpecError::new(ErrorKind::Malformed, what, format!("write {}=0 for none", known.word.name)))
+        located(known, &SpecError::new(ErrorKind::Malformed, what, format!("write {}=0 for none", known.word.name)))
     })
 }
 
+/// The number after a word, which must be a probability.
 fn probability(known: &Known) -> Result<f64, SpecError> {
     let value = number(known)?;
     if (0.0..=1.0).contains(&value) {
         return Ok(value);
     }
     let what = format!("`{}={}` is not a share", known.word.name, known.word.value);
-    Err(at(known, &SpecError::new(ErrorKind::OutOfRange, what, "use 0 to 1")))
+    Err(located(known, &SpecError::new(ErrorKind::OutOfRange, what, "use 0 to 1")))
 }
 
 /// True if the word is one of the original's.

@@ -10,7 +10,7 @@ use crate::keys::{Key, key, keys};
 /// Values of enumerated words, and their equivalents here.
 pub(super) type Choices = &'static [(&'static str, &'static str)];
 
-/// Treatment of a word.
+/// How a word is translated.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Takes {
     /// It sets this key to the same value.
@@ -28,20 +28,24 @@ pub(super) enum Takes {
 /// A word of the original.
 #[derive(Debug)]
 pub(super) struct Entry {
+    /// The canonical name of the word.
     pub(super) name: &'static str,
-    /// Its aliases.
+    /// Aliases of the word.
     pub(super) also: &'static [&'static str],
+    /// How the word is translated.
     pub(super) takes: Takes,
     /// A note for readers, with settings in braces; empty if its key explains it.
     about: &'static str,
 }
 
+/// An entry with these properties.
 const fn entry(name: &'static str, also: &'static [&'static str], takes: Takes, about: &'static str) -> Entry {
     Entry { name, also, takes, about }
 }
 
 use Takes::{Choice, Missing, Printing, Same, Together};
 
+/// Values of a word of the original, with their equivalents here. The next tables are of the same form.
 const INJECTIONS: Choices = &[
     ("shortest", "shortest"),
     ("dor", "dor"),

@@ -12,8 +12,8 @@ use super::table::{Figure, RunResult};
 /// Columns and cells of one line.
 type Cells = Vec<(String, String)>;
 
-/// Writes a header and one line for each result, which begins with cells of its own. A column that a line lacks is
-/// empty there.
+/// Writes a header and one line for each result. The cells given with a result come first in its line. A column that a
+/// line lacks is empty there.
 ///
 /// # Errors
 /// When `out` fails.
@@ -39,6 +39,7 @@ pub fn write_rows(rows: &[Map<String, Value>], out: &mut dyn Write) -> io::Resul
     write_lines(&rows.iter().map(line).collect::<Vec<_>>(), out)
 }
 
+/// Writes a header with every column of any line, and the lines.
 fn write_lines(lines: &[Cells], out: &mut dyn Write) -> io::Result<()> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut header = Vec::new();

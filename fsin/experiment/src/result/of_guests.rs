@@ -105,6 +105,7 @@ impl RunResult {
     }
 }
 
+/// The row of a guest.
 fn guest(guest: &GuestReport) -> GuestRow {
     let manifest: String = guest.manifest.iter().map(|byte| format!("{byte:02x}")).collect();
     let mark = |mark: &Mark| MarkRow { time_ps: mark.time, label: mark.label.clone() };

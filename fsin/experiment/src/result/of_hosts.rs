@@ -63,7 +63,7 @@ pub fn of_hosts(
     result.writing(OF_HOSTS.iter().copied())
 }
 
-/// \[s\] A time in ticks, of which `ticks` are a nanosecond.
+/// \[s\] A time of `time` ticks, where a nanosecond has `ticks` ticks.
 fn seconds_of(time: u64, ticks: u64) -> f64 {
     if ticks == 1 { time as f64 * 1e-9 } else { time as f64 / (ticks as f64 * 1e9) }
 }

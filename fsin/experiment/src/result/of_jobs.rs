@@ -10,14 +10,14 @@ use crate::JobFacts;
 use fsin_core::run::Outcome;
 use fsin_core::stats::mean;
 
-/// The jobs of a mix, and means over them; each mean is over the jobs with that figure.
+/// Sets the figures of the jobs of a mix, and means over them. Each mean is over the jobs that have the figure.
 pub(super) fn jobs(result: &mut RunResult, jobs: &[JobFacts], outcome: &Outcome) {
     let rows: Vec<JobRow> = jobs.iter().map(row).collect();
-    let of = |pick: fn(&JobRow) -> Option<f64>| mean(&rows.iter().filter_map(pick).collect::<Vec<f64>>());
+    let mean_of = |pick: fn(&JobRow) -> Option<f64>| mean(&rows.iter().filter_map(pick).collect::<Vec<f64>>());
     result.jobs_finished = Some(jobs.iter().filter(|job| job.record.finish.is_some()).count() as u64);
-    result.job_wait_mean_cycles = of(|row| row.wait_cycles.map(|cycles| cycles as f64));
-    result.job_run_mean_cycles = of(|row| row.run_cycles.map(|cycles| cycles as f64));
-    result.job_slowdown_mean = of(|row| row.slowdown);
+    result.job_wait_mean_cycles = mean_of(|row| row.wait_cycles.map(|cycles| cycles as f64));
+    result.job_run_mean_cycles = mean_of(|row| row.run_cycles.map(|cycles| cycles as f64));
+    result.job_slowdown_mean = mean_of(|row| row.slowdown);
     let end = Cycle::FIRST + outcome.cycles;
     let used: u64 = jobs.iter().map(|job| node_cycles(job, end)).sum();
     let all = outcome.nodes as f64 * outcome.cycles as f64;
@@ -25,7 +25,7 @@ pub(super) fn jobs(result: &mut RunResult, jobs: &[JobFacts], outcome: &Outcome)
     result.jobs = Some(rows);
 }
 
-/// \[nodes\] Distinct nodes of a job.
+/// \[nodes\] Number of distinct nodes of a job.
 fn nodes(job: &JobFacts) -> u64 {
     let mut nodes: Vec<NodeId> = job.record.placement.clone();
     nodes.sort_unstable();
@@ -33,13 +33,14 @@ fn nodes(job: &JobFacts) -> u64 {
     nodes.len() as u64
 }
 
-/// \[nodes x cycles\] Used by a job up to the cycle `end`, whether or not it had finished.
+/// \[nodes x cycles\] Node time that a job used up to the cycle `end`, whether or not it had finished.
 fn node_cycles(job: &JobFacts, end: Cycle) -> u64 {
     let record = &job.record;
     let held = record.start.map_or(0, |start| record.finish.unwrap_or(end).since(start));
     nodes(job) * held
 }
 
+/// The row of a job.
 fn row(job: &JobFacts) -> JobRow {
     let record = &job.record;
     let tasks = &record.report.tasks;

@@ -101,6 +101,7 @@ fn half_width_95(batches: &[f64]) -> Option<f64> {
     estimate(batches).and_then(|estimate| estimate.ci95)
 }
 
+/// Sets the figures of offered and accepted load.
 fn loads(result: &mut RunResult, experiment: &Experiment, finished: &Finished) {
     let outcome = &finished.outcome;
     let counts = &outcome.measured.counts;
@@ -129,6 +130,7 @@ fn loads(result: &mut RunResult, experiment: &Experiment, finished: &Finished) {
     result.accepted_load_of_senders_ci95 = of_senders(half_width_95(&of_batches));
 }
 
+/// Sets the figures of latency and of hops.
 fn latencies(result: &mut RunResult, outcome: &Outcome) {
     let window = &outcome.measured;
     let (latency, injection) = (&window.latency, &window.injection_latency);
@@ -148,6 +150,7 @@ fn latencies(result: &mut RunResult, outcome: &Outcome) {
     result.hops_mean = window.hops.mean();
 }
 
+/// Sets the figures of saturation and of the steady state.
 fn steadiness(result: &mut RunResult, experiment: &Experiment, finished: &Finished) {
     let (growth, drift) = (finished.steadiness.queue_growth, finished.steadiness.drift);
     let phits = experiment.load_of_a_packet();
@@ -158,6 +161,7 @@ fn steadiness(result: &mut RunResult, experiment: &Experiment, finished: &Finish
     result.latency_drift_ci95 = drift.and_then(|drift| drift.ci95);
 }
 
+/// Sets the counts of packets.
 fn counts(result: &mut RunResult, outcome: &Outcome) {
     let totals = &outcome.totals;
     result.packets_generated = Some(totals.generated);
@@ -170,6 +174,7 @@ fn counts(result: &mut RunResult, outcome: &Outcome) {
     result.fairness_jain = outcome.fairness.map(|fairness| fairness.jain);
 }
 
+/// The rows of the measured batches.
 fn batches(samples: &[Sample], nodes: usize, experiment: &Experiment) -> Vec<Batch> {
     let phits = experiment.load_of_a_packet();
     let row = |sample: &Sample| {
@@ -193,7 +198,7 @@ fn batches(samples: &[Sample], nodes: usize, experiment: &Experiment) -> Vec<Bat
     samples.iter().map(row).collect()
 }
 
-/// The duration of each shot, with mean and confidence interval; null for other traffic.
+/// Sets the figures of shots: the duration of each, with mean and confidence interval.
 fn shots(result: &mut RunResult, shots: Option<&[Shot]>) {
     let row = |shot: &Shot| ShotRow { start_cycle: shot.start.0, cycles: shot.cycles, messages: shot.messages };
     let cycles: Vec<f64> = shots.unwrap_or_default().iter().map(|shot| shot.cycles as f64).collect();
@@ -202,7 +207,7 @@ fn shots(result: &mut RunResult, shots: Option<&[Shot]>) {
     result.shot_cycles_ci95 = half_width_95(&cycles);
 }
 
-/// Link loads. `packets` is the capacity of a link during the measurement.
+/// Sets the figures of link loads. `packets` is the capacity of a link during the measurement.
 fn link_loads(result: &mut RunResult, links: &[Vec<Option<u64>>], packets: f64) {
     let carried: Vec<u64> = links.iter().flatten().flatten().copied().collect();
     let load = |carried: f64| (packets > 0.0).then(|| carried / packets);
@@ -212,7 +217,7 @@ fn link_loads(result: &mut RunResult, links: &[Vec<Option<u64>>], packets: f64) 
     result.link_packets = Some(links.to_vec());
 }
 
-/// Lower bounds of the completion, and the binding one.
+/// Sets the lower bounds of the completion time, and the binding one.
 fn bounds(result: &mut RunResult, bounds: Option<&Bounds>) {
     let binding = bounds.and_then(Bounds::binding);
     result.completion_bound_cycles = binding.map(|(_, cycles)| cycles);
@@ -226,6 +231,7 @@ fn bounds(result: &mut RunResult, bounds: Option<&Bounds>) {
     });
 }
 
+/// Sets the figures of tasks.
 fn tasks(result: &mut RunResult, trace: &TraceFacts) {
     let tasks = &trace.report.tasks;
     let sum = |pick: fn(&TaskReport) -> u64| tasks.iter().map(pick).sum::<u64>();
@@ -255,7 +261,7 @@ fn tasks(result: &mut RunResult, trace: &TraceFacts) {
     result.per_task = Some(tasks.iter().map(row).collect());
 }
 
-/// \[messages\] Sent by a task.
+/// \[messages\] Messages sent by a task.
 pub(super) const fn sent(task: &TaskReport) -> u64 {
     task.sent_point_to_point + task.sent_collective
 }
@@ -265,10 +271,12 @@ pub(super) fn per_byte(hop_bytes: u128, bytes: u64) -> Option<f64> {
     (bytes > 0).then(|| hop_bytes as f64 / bytes as f64)
 }
 
+/// A digest as hexadecimal digits.
 pub(super) fn hex(digest: u64) -> String {
     format!("{digest:016x}")
 }
 
+/// The failure of a run, as data.
 pub(super) fn failure(failure: &couple::Failure) -> FailureReport {
     use couple::Failure;
     let (kind, waits) = match failure {

@@ -50,7 +50,7 @@ pub struct Part {
     pub of: Vec<&'static str>,
     /// Description.
     pub about: String,
-    /// Its fields: name, unit (empty if it has none), meaning.
+    /// The fields: name, unit (empty if there is none), meaning.
     pub fields: Vec<(String, String, String)>,
 }
 
@@ -87,6 +87,8 @@ fn reached(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {
     }
 }
 
+/// The part of results that `figure` refers to, from its definition in the schema; `None` if the definition has no
+/// fields.
 fn part(figure: Figure, definition: &Value) -> Option<Part> {
     let field = |(name, schema): (&String, &Value)| {
         let about = schema["description"].as_str().unwrap_or("");

@@ -20,7 +20,7 @@ pub(super) enum Written {
 }
 
 impl Written {
-    /// Its key.
+    /// The key of the entry.
     pub(super) fn name(&self) -> &str {
         match self {
             Self::Figure(figure, _) => figure.name(),
@@ -57,6 +57,7 @@ impl<'de> Deserialize<'de> for RunResult {
     }
 }
 
+/// Reads a result from a map.
 struct Reader;
 
 impl<'de> Visitor<'de> for Reader {
@@ -85,7 +86,7 @@ impl<'de> Visitor<'de> for Reader {
 }
 
 impl RunResult {
-    /// The same result, with exactly these figures written.
+    /// This result, with exactly these figures written.
     pub(super) fn writing(mut self, figures: impl IntoIterator<Item = Figure>) -> Self {
         self.written = figures.into_iter().map(|figure| Written::Figure(figure, None)).collect();
         self
@@ -97,7 +98,7 @@ impl RunResult {
         self.written.iter().any(|entry| matches!(entry, Written::Figure(written, _) if *written == figure))
     }
 
-    /// Removes figures for which `keep` is false.
+    /// Removes the written figures for which `keep` is false.
     pub(super) fn retain(&mut self, keep: impl Fn(Figure) -> bool) {
         self.written.retain(|entry| match entry {
             Written::Figure(figure, _) => keep(*figure),

@@ -13,9 +13,9 @@ use crate::{Kind, canonical, key, without_folders};
 pub struct ChangedSetting {
     /// Name of the setting; `fsin` is the build of the program, `contents of NAME` an input file.
     pub key: String,
-    /// Its values in the baseline, each once; none if no experiment of the baseline has the setting.
+    /// The values in the baseline, each once; empty if no experiment of the baseline has the setting.
     pub baseline: Vec<String>,
-    /// Its values in the candidate, in the same way.
+    /// The values in the candidate, in the same way.
     pub candidate: Vec<String>,
 }
 
@@ -43,20 +43,21 @@ pub fn changed_settings(baseline: &Collected, candidate: &Collected) -> Vec<Chan
         }
     }
     keys.sort_by_key(|key| if *key == BUILD { 2 } else { u8::from(key.starts_with(CONTENTS)) });
-    let of = |inputs: &[(String, Vec<String>)], key: &str| -> Vec<String> {
+    let values_of = |inputs: &[(String, Vec<String>)], key: &str| -> Vec<String> {
         inputs.iter().find(|(known, _)| known == key).map(|(_, values)| values.clone()).unwrap_or_default()
     };
     let both = keys.into_iter().map(|key| ChangedSetting {
         key: key.clone(),
-        baseline: of(&before, key),
-        candidate: of(&after, key),
+        baseline: values_of(&before, key),
+        candidate: values_of(&after, key),
     });
     let set = |values: &[String]| values.iter().cloned().collect::<BTreeSet<_>>();
     both.filter(|changed| set(&changed.baseline) != set(&changed.candidate)).collect()
 }
 
-/// Keys of the build of the program and of the contents of a file.
+/// The key of the build of the program.
 const BUILD: &str = "fsin";
+/// The beginning of the key of the contents of a file.
 const CONTENTS: &str = "contents of ";
 
 /// The inputs of experiments, with their values in order of occurrence.

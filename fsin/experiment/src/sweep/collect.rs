@@ -11,9 +11,9 @@ use crate::result::{self, RunResult};
 /// A point that has run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Row {
-    /// Its position in the plan.
+    /// Index of the point in the plan.
     pub index: usize,
-    /// Its result and manifest; only machine-independent figures are written.
+    /// Result and manifest of the point. Only machine-independent figures are written.
     pub result: RunResult,
 }
 
@@ -22,11 +22,11 @@ pub struct Row {
 pub struct Collected {
     /// Points with results.
     pub rows: Vec<Row>,
-    /// Points that failed, with the reason: without result, or in deadlock.
+    /// Indices of points that failed, with the reason: without result, or in deadlock.
     pub failed: Vec<(usize, String)>,
-    /// Points that have not been run.
+    /// Indices of points that have not been run.
     pub missing: Vec<usize>,
-    /// Points beyond the end of their curve, by the stop rule.
+    /// Number of points beyond the end of their curve, by the stop rule.
     pub left_out: usize,
 }
 
@@ -43,14 +43,14 @@ impl Collected {
         self.failed.is_empty() && self.missing.is_empty()
     }
 
-    /// Results of runs that neither completed nor failed: their figures cover a part of the run.
+    /// Number of results of runs that neither completed nor failed: their figures cover a part of the run.
     #[must_use]
     pub fn incomplete(&self) -> usize {
         let has_failed = |index| self.failed.iter().any(|&(failed, _)| failed == index);
         self.rows.iter().filter(|row| !row.result.complete && !has_failed(row.index)).count()
     }
 
-    /// Why the results are not as planned, in words; `None` if they are.
+    /// What differs from the plan, in words; `None` if all results are as planned.
     #[must_use]
     pub fn reservation(&self) -> Option<String> {
         let counts = [
@@ -58,12 +58,13 @@ impl Collected {
             (self.failed.len(), ("point", "points"), " failed"),
             (self.missing.len(), ("point is", "points are"), " missing"),
         ];
-        let said = counts.into_iter().filter(|(count, ..)| *count > 0).map(|(count, (one, many), rest)| match count {
-            1 => format!("1 {one}{}", rest.replace("their end", "its end")),
-            _ => format!("{count} {many}{rest}"),
-        });
-        let said: Vec<String> = said.collect();
-        (!said.is_empty()).then(|| said.join(", "))
+        let reservations =
+            counts.into_iter().filter(|(count, ..)| *count > 0).map(|(count, (one, many), rest)| match count {
+                1 => format!("1 {one}{}", rest.replace("their end", "its end")),
+                _ => format!("{count} {many}{rest}"),
+            });
+        let reservations: Vec<String> = reservations.collect();
+        (!reservations.is_empty()).then(|| reservations.join(", "))
     }
 }
 
@@ -83,6 +84,7 @@ pub(super) fn collect_unchecked(store: &Store, plan: &Plan) -> Result<Collected,
     })
 }
 
+/// Reads the available results, with `read` for each point.
 fn gather(
     store: &Store,
     plan: &Plan,
@@ -131,6 +133,7 @@ pub fn write_results(store: &Store, plan: &Plan, collected: &Collected) -> Resul
 /// A line of `results.jsonl`.
 #[derive(Serialize)]
 struct Line<'a> {
+    /// Identity of the point.
     point: String,
     #[serde(flatten)]
     result: &'a RunResult,

@@ -22,16 +22,16 @@ pub struct Difference {
     pub baseline: f64,
     /// Mean of the candidate.
     pub candidate: f64,
-    /// Half the width of the 95 % confidence interval of the difference: of pairs with the same seed (Student), else of
-    /// two independent samples (Welch). `None` where the spread is unknown.
+    /// Half the width of the 95 % confidence interval of the difference; `None` where the spread is unknown. It is that
+    /// of pairs with the same seed (Student), or else of two independent samples (Welch).
     pub ci95: Option<f64>,
     /// Samples behind the spread of the baseline.
     pub baseline_samples: Samples,
     /// Samples behind the spread of the candidate.
     pub candidate_samples: Samples,
-    /// \[unit of the figure\] Differences up to this are irrelevant.
+    /// \[unit of the figure\] Differences up to this size are irrelevant.
     pub margin: f64,
-    /// True if any run of either is saturated.
+    /// True if any run of either sweep is saturated.
     pub saturated: bool,
 }
 
@@ -61,11 +61,11 @@ pub enum Verdict {
     Lower,
     /// Shown to be within the margin.
     Same,
-    /// None of these is significant: more samples may decide.
+    /// The difference is neither significant nor shown to be within the margin: more samples may decide.
     Unclear,
 }
 
-/// \[share of the baseline\] The default margin.
+/// \[share of the baseline\] The default margin of a comparison.
 pub const MARGIN: f64 = 0.01;
 
 /// Minimum number of seeds for an estimate of their spread: the variance of two values is no more than a guess.
@@ -75,7 +75,7 @@ const SEEDS: usize = 3;
 const BATCHES: usize = 5;
 
 impl Samples {
-    /// As users read it.
+    /// The samples in words.
     #[must_use]
     pub fn words(self) -> String {
         match self {
@@ -90,7 +90,7 @@ impl Samples {
 }
 
 impl Difference {
-    /// Candidate less baseline.
+    /// The figure of the candidate less that of the baseline.
     #[must_use]
     pub fn difference(&self) -> f64 {
         self.candidate - self.baseline
@@ -121,7 +121,7 @@ impl Difference {
 }
 
 impl Verdict {
-    /// As users read it.
+    /// The verdict in a word.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -172,6 +172,7 @@ pub fn compare(
     (found, alone)
 }
 
+/// The difference of a figure between two spots; `None` if one of them lacks the figure.
 fn difference(a: (&Spot, &Collected), b: (&Spot, &Collected), figure: Figure, margin: f64) -> Option<Difference> {
     let centre = |(spot, collected): (&Spot, &Collected)| mean(&spot.values(&collected.rows, figure)?);
     let (baseline, candidate) = (centre(a)?, centre(b)?);
@@ -193,7 +194,7 @@ fn difference(a: (&Spot, &Collected), b: (&Spot, &Collected), figure: Figure, ma
     })
 }
 
-/// The digests of the runs of a spot, each of which covers every delivery; `None` if one has none.
+/// The digests of the runs of a spot, each of which covers every delivery; `None` if a run has none.
 fn digests((spot, collected): (&Spot, &Collected)) -> Option<Vec<String>> {
     let digest = |&row: &usize| collected.rows[row].result.digest.clone();
     spot.rows.iter().map(digest).collect()

@@ -22,11 +22,11 @@ pub struct Value {
 /// A point of a curve: the runs that differ only in their seed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spot {
-    /// Its position on the axis; its index where the axis consists of words.
+    /// Position on the axis: the value, or its index where the axis consists of words.
     pub x: f64,
-    /// The same as text.
+    /// The value on the axis, as text.
     pub word: String,
-    /// Its runs, as positions in [`Collected::rows`].
+    /// Indices of its runs in [`Collected::rows`].
     pub rows: Vec<usize>,
     /// True if any of the runs is saturated.
     pub saturated: bool,
@@ -35,17 +35,17 @@ pub struct Spot {
 /// Spots that differ in one setting.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Curve {
-    /// The settings that distinguish it from others; empty if there is one curve.
+    /// The settings that distinguish the curve from others; empty if there is one curve.
     pub label: String,
-    /// The same, as keys and values.
+    /// The distinguishing settings, as keys and values.
     pub settings: Vec<(String, String)>,
-    /// In order of the axis.
+    /// The points of the curve, in the order of the axis.
     pub spots: Vec<Spot>,
     /// True for results of the baseline.
     pub is_baseline: bool,
 }
 
-/// Selection and presentation of results, where not the default.
+/// Selection and presentation of results, where these differ from the default.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Choice {
     /// The setting along the axis.
@@ -54,7 +54,7 @@ pub struct Choice {
     pub each: Vec<String>,
     /// Settings and values: results with other values are left out. Several values of a setting are allowed.
     pub only: Vec<(String, String)>,
-    /// Values of settings, or whole labels of curves, and their names in pictures.
+    /// Names in pictures, for values of settings or whole labels of curves.
     pub names: Vec<(String, String)>,
 }
 
@@ -63,17 +63,17 @@ pub struct Choice {
 pub struct Curves {
     /// The setting along the axis.
     pub axis: String,
-    /// True if its values are numbers.
+    /// True if the values of the axis are numbers.
     pub numeric: bool,
     /// False if no setting varies that could be the axis, and there is no load either: a single trace, for example.
     pub is_along: bool,
-    /// In the order of the plan.
+    /// The curves, in the order of the plan.
     pub curves: Vec<Curve>,
     /// Settings with separate pictures for each value; empty by default.
     pub each: Vec<String>,
     /// The selected part of the axis, in words; empty for all of it.
     pub only: String,
-    /// Values of settings, or whole labels of curves, and their names in pictures.
+    /// Names in pictures, for values of settings or whole labels of curves.
     pub names: Vec<(String, String)>,
     /// The varying settings, whose values labels distinguish.
     pub axes: Vec<PlanAxis>,
@@ -212,7 +212,7 @@ impl Curves {
             || self.curves.iter().any(|curve| curve.label == word)
     }
 
-    /// Its name in pictures, if it has one.
+    /// The name in pictures of a value or label, if it has one.
     fn name(&self, word: &str) -> Option<&str> {
         self.names.iter().rev().find(|(from, _)| from == word).map(|(_, to)| to.as_str())
     }
@@ -223,7 +223,7 @@ impl Curves {
         name.unwrap_or(value).to_owned()
     }
 
-    /// Settings as in labels, by the given names.
+    /// Settings as in labels, with the given names.
     pub fn named(&self, settings: &[(String, String)]) -> String {
         if let Some(name) = self.name(&self.legend(settings)) {
             return name.to_owned();
@@ -245,8 +245,8 @@ impl Curves {
         others.curves.iter().filter(|_| self.axis == others.axis).find(is_same)
     }
 
-    /// These curves and those of a baseline in the same pictures, and the results of both. Every curve has the name of
-    /// its results; those of the baseline follow their counterparts. `None` if their axes differ.
+    /// Joins these curves and those of a baseline for the same pictures, and also their results. Each label begins with
+    /// the name of the results. Curves of the baseline follow their counterparts. `None` if the axes differ.
     #[must_use]
     pub fn with_baseline(
         &self,
@@ -325,7 +325,7 @@ impl Spot {
         Some(Value { mean, ci95: ci95.or_else(own) })
     }
 
-    /// A figure of every run of this spot; `None` if one lacks it.
+    /// A figure of every run of this spot; `None` if a run lacks it.
     #[must_use]
     pub fn values(&self, rows: &[Row], figure: Figure) -> Option<Vec<f64>> {
         self.rows.iter().map(|&row| rows[row].result.number(figure)).collect()
@@ -378,7 +378,7 @@ pub fn legend(axes: &[PlanAxis], settings: &[(String, String)]) -> String {
     settings.iter().map(|(key, value)| label(key, value, values(key))).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether all values of an axis are numbers.
+/// True if all values of an axis are numbers.
 #[must_use]
 pub fn is_numeric(axis: &PlanAxis) -> bool {
     axis.values.iter().all(|value| value.parse::<f64>().is_ok())

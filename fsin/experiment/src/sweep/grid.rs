@@ -14,9 +14,9 @@ const MAX_POINTS: usize = 1_000_000;
 /// A setting with several values.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// Its key.
+    /// The key of the setting.
     pub key: &'static Key,
-    /// Its values, in the given order; at least two, all different.
+    /// The values, in the given order: at least two, all different.
     pub values: Vec<Setting>,
 }
 
@@ -25,8 +25,10 @@ pub struct Axis {
 pub struct Grid {
     /// The varying settings: in the order of the key table, but the load and the seed last.
     pub axes: Vec<Axis>,
+    /// The settings that do not vary.
     fixed: Vec<(&'static Key, Setting)>,
-    /// The combinations in the sweep, where some values apply to some topologies only; `None`: all.
+    /// Indices of the combinations in the sweep, where some values apply to some topologies only; `None` for all
+    /// combinations.
     kept: Option<Vec<usize>>,
 }
 
@@ -101,7 +103,7 @@ impl Grid {
         self.kept.as_ref().map_or_else(all, Vec::len)
     }
 
-    /// False: without axes there is one combination.
+    /// Always false: without axes there is one combination.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -138,8 +140,9 @@ impl Grid {
 
 /// A key with values for individual topologies.
 struct Restriction {
+    /// The key of the setting.
     key: &'static Key,
-    /// Topologies of the sweep with their values.
+    /// Topologies of the sweep, each with its values.
     of: Vec<(String, Vec<Setting>)>,
 }
 
@@ -149,14 +152,14 @@ impl Restriction {
     /// # Errors
     /// A topology without a value.
     fn new(key: &'static Key, values: Vec<Setting>, topologies: &[String]) -> Result<Self, SettingsError> {
-        let of = |name: &str| -> Vec<Setting> {
+        let values_for = |name: &str| -> Vec<Setting> {
             values.iter().filter(|setting| setting.topology.as_deref() == Some(name)).cloned().collect()
         };
         let of_one = |topology: &String| {
             let family = topology.split(':').next().unwrap_or(topology);
-            let found = [of(topology), of(family)].into_iter().find(|found| !found.is_empty());
+            let found = [values_for(topology), values_for(family)].into_iter().find(|found| !found.is_empty());
             found.map(|found| (topology.clone(), found)).ok_or_else(|| {
-                let what = format!("`{}` has values of topologies, and none for {topology}", key.name);
+                let what = format!("`{}` has values values_for topologies, and none for {topology}", key.name);
                 let remedy = format!("add one for `{family}`, or give one value for all");
                 SettingsError {
                     error: SpecError::new(ErrorKind::Malformed, what, remedy).of(key.name),
@@ -167,7 +170,7 @@ impl Restriction {
         Ok(Self { key, of: topologies.iter().map(of_one).collect::<Result<_, _>>()? })
     }
 
-    /// Its distinct values, in the order of the topologies.
+    /// The distinct values, in the order of the topologies.
     fn distinct(&self) -> Vec<Setting> {
         let mut known = HashSet::new();
         self.of.iter().flat_map(|(_, values)| values).filter(|setting| known.insert(&setting.value)).cloned().collect()
@@ -187,6 +190,7 @@ impl Restriction {
     }
 }
 
+/// The error of a value of a list.
 fn refusal(setting: &Setting, what: String, remedy: &str) -> SettingsError {
     SettingsError { error: SpecError::new(ErrorKind::Malformed, what, remedy), origin: setting.origin.clone() }
 }
@@ -223,8 +227,8 @@ fn expanded(key: &Key, setting: &Setting) -> Result<Vec<String>, SettingsError> 
     Ok((0..count).map(|at| value(at).to_string()).collect())
 }
 
-/// The values of an integer range; without a count, all integers between its ends. `None` if the words are not such
-/// numbers, or not in this order.
+/// The values of an integer range; without a count, all integers between its ends. `None` if the ends are not integers
+/// in ascending order.
 fn whole(
     key: &Key,
     setting: &Setting,
@@ -246,6 +250,7 @@ fn whole(
     Some(Ok((0..=steps).map(|at| (first + at * (span / steps)).to_string()).collect()))
 }
 
+/// The error of a range with too many values.
 fn too_many(key: &Key, setting: &Setting) -> SettingsError {
     let what = format!("`{}`: the range {} has to have 2 to {MAX_POINTS} values", key.name, setting.value);
     refusal(setting, what, "write its ends and how many values it has, as in 0.05..1.0/20 or 10..50/5")

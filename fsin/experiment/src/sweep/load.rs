@@ -24,6 +24,7 @@ pub fn open_unchecked(folder: &Path) -> Result<(Plan, Collected), StoreError> {
     read(folder, false)
 }
 
+/// The results in a folder. Verifies checksums if `check`.
 fn read(folder: &Path, check: bool) -> Result<(Plan, Collected), StoreError> {
     let store = Store::at(folder);
     let result = folder.join("result.json");

@@ -21,16 +21,16 @@ const LAYOUT: u64 = 2;
 pub struct PlanAxis {
     /// Name of the key.
     pub key: String,
-    /// Its values, as words.
+    /// The values of the setting, as words.
     pub values: Vec<String>,
 }
 
 /// One experiment of a sweep.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub struct Point {
-    /// Name of its folder: the beginning of the identity of its experiment.
+    /// Name of the point's folder: the beginning of the identity of its experiment.
     pub id: String,
-    /// Its value on each axis.
+    /// By axis: the point's value.
     pub values: Vec<String>,
     /// The complete experiment, as a file that runs it.
     pub experiment: String,
@@ -47,7 +47,7 @@ pub struct Plan {
     pub stop_after: u64,
     /// The varying settings.
     pub axes: Vec<PlanAxis>,
-    /// Every combination, in order.
+    /// The points: every combination, in order.
     pub points: Vec<Point>,
     /// Combinations that are not valid experiments and were left out, with the reason.
     pub invalid: Vec<Invalid>,
@@ -64,8 +64,8 @@ impl Plan {
     }
 }
 
-/// \[hexadecimal digits\] Of an identity that name a folder: a collision among a million points is practically
-/// impossible.
+/// \[hexadecimal digits\] Number of digits of an identity that name a folder. A collision among a million points is
+/// practically impossible.
 const DIGITS: usize = 20;
 
 impl Plan {
@@ -189,7 +189,7 @@ impl Plan {
         Self { points: vec![point], ..Self::of_nothing() }
     }
 
-    /// True if both plan the same points in the same order.
+    /// True if both plans have the same points in the same order.
     #[must_use]
     pub fn same_points(&self, other: &Self) -> bool {
         let ids = |plan: &Self| plan.points.iter().map(|point| point.id.clone()).collect::<Vec<_>>();
@@ -202,7 +202,7 @@ impl Plan {
         self.layout >= 1 && self.layout <= LAYOUT
     }
 
-    /// Position of an axis.
+    /// Index of the axis with this key.
     #[must_use]
     pub fn axis(&self, key: &str) -> Option<usize> {
         self.axes.iter().position(|axis| axis.key == key)
@@ -283,6 +283,7 @@ fn no_effect(grid: &Grid, one: usize, other: usize) -> SettingsError {
     }
 }
 
+/// The combination of these values in words.
 fn described(grid: &Grid, values: &[String]) -> String {
     grid.axes
         .iter()

@@ -4,7 +4,7 @@ use super::collect::Collected;
 use super::plan::Plan;
 use fsin_core::stats::{Spread, mean, welch};
 
-/// The reference for optimised placements.
+/// The placement to which optimised ones are compared.
 const RANDOM: &str = "random";
 
 /// Remarks on the results: where an optimised placement is slower than a random one.
@@ -27,8 +27,8 @@ pub fn remarks(plan: &Plan, collected: &Collected) -> Vec<String> {
     remarks
 }
 
-/// The remark that a placement is slower than a random one, if the difference is significant as far as the spread is
-/// known.
+/// The remark that a placement is slower than a random one; `None` unless the difference is significant, as far as the
+/// spread is known.
 fn slower(placement: &str, optimised: &[f64], random: &[f64], place: &str) -> Option<String> {
     let (own, other) = (mean(optimised)?, mean(random)?);
     let difference = own - other;
@@ -38,17 +38,18 @@ fn slower(placement: &str, optimised: &[f64], random: &[f64], place: &str) -> Op
         return None;
     }
     let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
-    let sure = match ci95 {
+    let amount = match ci95 {
         Some(ci95) => format!("{:.1} % ± {:.1} %", 100.0 * difference / other, 100.0 * ci95 / other),
         None => format!("{:.1} %, by one seed", 100.0 * difference / other),
     };
     Some(format!(
-        "{placement} is slower than random here{place}: {own:.4e} s against {other:.4e} s, {sure}; fewer bytes x hops are no less \
+        "{placement} is slower than random here{place}: {own:.4e} s against {other:.4e} s, {amount}; fewer bytes x hops are no less \
          congestion"
     ))
 }
 
-/// The distinct values of the other axes except the seed in the results, in the order of the plan.
+/// The distinct combinations of values of the other axes, without the seed, that occur in the results, in the order of
+/// the plan.
 fn places(plan: &Plan, collected: &Collected, axis: usize) -> Vec<Vec<String>> {
     let mut places: Vec<Vec<String>> = Vec::new();
     for row in &collected.rows {
@@ -60,17 +61,19 @@ fn places(plan: &Plan, collected: &Collected, axis: usize) -> Vec<Vec<String>> {
     places
 }
 
+/// The values of a point on the other axes, without the seed.
 fn place(plan: &Plan, values: &[String], axis: usize) -> Vec<String> {
     let others = plan.axes.iter().zip(values).enumerate();
-    others.filter(|(at, (of, _))| *at != axis && of.key != "seed").map(|(_, (_, value))| value.clone()).collect()
+    others.filter(|(at, (other, _))| *at != axis && other.key != "seed").map(|(_, (_, value))| value.clone()).collect()
 }
 
+/// The values on the other axes in words.
 fn described(plan: &Plan, axis: usize, place: &[String]) -> String {
-    let keys = plan.axes.iter().enumerate().filter(|(at, of)| *at != axis && of.key != "seed");
-    keys.zip(place).map(|((_, of), value)| format!("{} {value}", of.key)).collect::<Vec<_>>().join(", ")
+    let keys = plan.axes.iter().enumerate().filter(|(at, other)| *at != axis && other.key != "seed");
+    keys.zip(place).map(|((_, other), value)| format!("{} {value}", other.key)).collect::<Vec<_>>().join(", ")
 }
 
-/// \[s\] Completion of the runs with a placement.
+/// \[s\] Completion times of the runs with a placement at these values of the other axes.
 fn times(plan: &Plan, collected: &Collected, axis: usize, at: &[String], placement: &str) -> Vec<f64> {
     let rows = collected.rows.iter().filter(|row| {
         let values = &plan.points[row.index].values;

@@ -17,23 +17,25 @@ const FILE: &str = "saturation.json";
 /// Version of that file.
 const SCHEMA: u64 = 1;
 
-/// A tried load.
+/// The result at a load that was tried.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Probe {
-    /// \[phits/node/cycle\] Offered.
+    /// \[phits/node/cycle\] Offered load.
     pub load: f64,
-    /// Whether the network was saturated.
+    /// True if the network was saturated.
     pub saturated: bool,
 }
 
-/// The largest load known to be carried, and the smallest known not to be.
+/// The largest load known to be carried, and the smallest load known not to be carried.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bracket {
-    /// \[phits/node/cycle\] Carried; 0 at first, which every network carries.
+    /// \[phits/node/cycle\] The largest load that was carried; 0 at first, which every network carries.
     pub low: f64,
-    /// \[phits/node/cycle\] Not carried; `None` until one is found.
+    /// \[phits/node/cycle\] The smallest load that was not carried; `None` until one is found.
     pub high: Option<f64>,
+    /// \[phits/node/cycle\] The largest load to try.
     most: f64,
+    /// \[phits/node/cycle\] Width at which the bracket is narrow enough.
     tolerance: f64,
 }
 
@@ -80,7 +82,8 @@ pub struct SeedSearch {
     pub seed: String,
     /// True if the search was completed.
     pub complete: bool,
-    /// \[phits/node/cycle\] The midpoint of the next two; `None` if no load saturated, or the search is not complete.
+    /// \[phits/node/cycle\] The midpoint of `carried` and `saturated`; `None` if no load saturated, or the search is
+    /// not complete.
     #[serde(rename = "saturation_load_phits_per_node_cycle")]
     pub load: Option<f64>,
     /// \[phits/node/cycle\] The largest load that was carried.
@@ -89,13 +92,13 @@ pub struct SeedSearch {
     /// \[phits/node/cycle\] The smallest load that was not carried.
     #[serde(rename = "saturated_load_phits_per_node_cycle")]
     pub saturated: Option<f64>,
-    /// \[phits/node/cycle\] The largest accepted load, of the tried loads.
+    /// \[phits/node/cycle\] The largest accepted load at any of the tried loads.
     #[serde(rename = "peak_accepted_load_of_senders_phits_per_node_cycle")]
     pub peak: Option<f64>,
     /// Why the search was aborted, if it was: a deadlock, for example.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub failure: Option<String>,
-    /// The experiment, at the highest load.
+    /// The experiment at the highest load, as a file.
     pub experiment: String,
     /// Figures of each tried load, by load.
     pub probes: Vec<Map<String, Value>>,
@@ -104,21 +107,21 @@ pub struct SeedSearch {
 /// The searches of one combination of settings, which differ only in their seeds.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub struct Search {
-    /// The settings that distinguish it from the others.
+    /// The settings that distinguish this combination from the others.
     pub settings: Map<String, Value>,
-    /// \[phits/node/cycle\] Mean over seeds; `None` if one of them has none.
+    /// \[phits/node/cycle\] Saturation load: mean over seeds; `None` if one of them has none.
     #[serde(rename = "saturation_load_phits_per_node_cycle")]
     pub load: Option<f64>,
-    /// \[phits/node/cycle\] Half the width of its 95 % confidence interval over seeds.
+    /// \[phits/node/cycle\] Half the width of the 95 % confidence interval of `load` over seeds.
     #[serde(rename = "saturation_load_ci95")]
     pub load_ci95: Option<f64>,
-    /// \[phits/node/cycle\] Mean over seeds of the largest accepted load, and its confidence.
+    /// \[phits/node/cycle\] Mean over seeds of the largest accepted load.
     #[serde(rename = "peak_accepted_load_of_senders_phits_per_node_cycle")]
     pub peak: Option<f64>,
-    /// \[phits/node/cycle\] Half the width of its 95 % confidence interval over seeds.
+    /// \[phits/node/cycle\] Half the width of the 95 % confidence interval of `peak` over seeds.
     #[serde(rename = "peak_accepted_load_of_senders_ci95")]
     pub peak_ci95: Option<f64>,
-    /// By seed.
+    /// The searches, one for each seed.
     pub seeds: Vec<SeedSearch>,
 }
 
@@ -146,7 +149,7 @@ impl Search {
         self.seeds.iter().all(|seed| seed.complete)
     }
 
-    /// Its settings in words; empty for a single search.
+    /// The settings in words; empty for a single search.
     #[must_use]
     pub fn label(&self) -> String {
         let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -154,7 +157,7 @@ impl Search {
         words.collect::<Vec<_>>().join(", ")
     }
 
-    /// Its saturation load in words: a load, a bound, or why there is none.
+    /// The saturation load in words: a load, a bound, or why there is none. `most` is the highest load that was tried.
     #[must_use]
     pub fn outcome(&self, most: f64) -> String {
         let none = self.seeds.iter().filter(|seed| seed.complete && seed.saturated.is_none()).count();
@@ -171,7 +174,7 @@ impl Search {
 /// The file of `fsin saturation -o`.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub struct Saturations {
-    /// Version of this form.
+    /// Version of the form of the file.
     pub schema: u64,
     /// Version of the program.
     pub version: String,
@@ -181,7 +184,7 @@ pub struct Saturations {
     pub tolerance: f64,
     /// \[phits/node/cycle\] The highest load to try.
     pub highest_load: f64,
-    /// In the order of the settings.
+    /// The searches, in the order of the settings.
     pub searches: Vec<Search>,
 }
 

@@ -11,13 +11,13 @@ use std::process::{Command, Output};
 use super::plan::Point;
 use super::store::{Store, StoreError};
 
-/// Most tasks of an array: Slurm's default for `MaxArraySize` is 1001.
+/// Maximum number of tasks of an array: Slurm's default for `MaxArraySize` is 1001.
 const MAX_TASKS: usize = 1000;
 
 /// How points are submitted to Slurm.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slurm {
-    /// Most concurrent tasks; 0 for as many as Slurm allows.
+    /// Maximum number of tasks that run at the same time; 0 for as many as Slurm allows.
     pub at_once: usize,
     /// Number of points that a task runs one after another; more if there would be more than 1000 tasks.
     pub pack: usize,
@@ -27,10 +27,10 @@ pub struct Slurm {
     pub options: Vec<String>,
 }
 
-/// An array that was submitted.
+/// A job array that was submitted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SlurmJob {
-    /// Its number.
+    /// Number of the job in Slurm.
     pub id: String,
     /// Number of tasks.
     pub tasks: usize,
@@ -66,7 +66,7 @@ impl Slurm {
         Ok(SlurmJob { id, tasks })
     }
 
-    /// The script of the array.
+    /// The batch script of the array.
     fn script(&self, program: &Path, root: &Path, folder: &Path, tasks: usize) -> String {
         let throttle = if self.at_once > 0 { format!("%{}", self.at_once) } else { String::new() };
         let mut script = format!(
@@ -74,7 +74,7 @@ impl Slurm {
              #SBATCH --output={}\n",
             tasks - 1,
             self.threads,
-            directive(&folder.join("%a.out")),
+            directive_word(&folder.join("%a.out")),
         );
         for option in &self.options {
             script.push_str(&format!("#SBATCH {option}\n"));
@@ -121,7 +121,7 @@ fn output_of(program: &str, output: io::Result<Output>) -> Result<String, StoreE
     }
 }
 
-/// The error of a command of Slurm.
+/// The error of a command of Slurm that failed.
 fn failed(what: String) -> StoreError {
     StoreError {
         what,
@@ -131,7 +131,7 @@ fn failed(what: String) -> StoreError {
 }
 
 /// A path as one word of an `#SBATCH` line, which supports quotation marks.
-fn directive(path: &Path) -> String {
+fn directive_word(path: &Path) -> String {
     let text = path.display().to_string();
     match text.contains(|letter: char| letter.is_whitespace() || "\"'\\#".contains(letter)) {
         true => format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\"")),
@@ -159,6 +159,6 @@ mod tests {
              exec '/bin/fsin' point '/r' --list '/r/slurm/run-1'/task-\"$SLURM_ARRAY_TASK_ID\"\n"
         );
         assert_eq!(quoted(Path::new("/it's")), r"'/it'\''s'");
-        assert_eq!(directive(Path::new("/a b/\"c\"/%a.out")), "\"/a b/\\\"c\\\"/%a.out\"");
+        assert_eq!(directive_word(Path::new("/a b/\"c\"/%a.out")), "\"/a b/\\\"c\\\"/%a.out\"");
     }
 }

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use super::plan::Plan;
 
-/// The points to leave out, given the state of each: `None` for a point without result, else whether it is saturated.
+/// The rule that decides which points to leave out, given the state of each point: `None` for a point without result,
+/// else whether it is saturated.
 ///
-/// Points that differ only in load and seed form a curve. It ends after [`Plan::stop_after`] consecutive loads at which
-/// every seed is saturated. The answer depends only on results, not on the order of their arrival: a point beyond the
-/// end is left out even if it has been run.
+/// Points that differ only in load and seed form a curve. It ends after [`Plan::stop_after`] consecutive loads at
+/// which every seed is saturated. The answer depends only on results, not on the order of their arrival: a point beyond
+/// the end is left out even if it has been run.
 #[derive(Clone, Debug)]
 pub struct StopRule {
+    /// \[loads\] Number of consecutive saturated loads after which a curve ends.
     stop_after: usize,
     /// By curve: the points of each load, in the order of loads.
     curves: Vec<Vec<Vec<usize>>>,

@@ -38,17 +38,18 @@ pub struct StoreError {
 /// The folder of a sweep.
 #[derive(Clone, Debug)]
 pub struct Store {
+    /// Path of the folder.
     root: PathBuf,
 }
 
-/// State of a point in the folder.
+/// The state of a point in the folder.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Stored {
-    /// It has not run.
+    /// The point has not run.
     Absent,
-    /// Its result.
+    /// The point has this result.
     Whole(Box<RunResult>),
-    /// It failed verification, with the reason.
+    /// The point's files failed verification, with the reason.
     Damaged(String),
 }
 
@@ -73,7 +74,7 @@ impl Store {
         Self { root: root.to_owned() }
     }
 
-    /// Its path.
+    /// Path of the folder.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
@@ -291,7 +292,7 @@ impl Store {
     /// Records why a point has no result.
     ///
     /// # Errors
-    /// When the folder is not writable.
+    /// The folder is not writable.
     pub fn fail(&self, point: &Point, why: &str) -> Result<(), StoreError> {
         let failed = fs::create_dir_all(self.root.join("failed"))
             .and_then(|()| self.replace(&format!("failed/{}.txt", point.id), &format!("{why}\n")));
@@ -304,6 +305,7 @@ impl Store {
         fs::read_to_string(self.failure_path(&point.id)).ok().map(|text| text.trim_end().to_owned())
     }
 
+    /// The file that says why a point has no result.
     fn failure_path(&self, id: &str) -> PathBuf {
         self.root.join("failed").join(format!("{id}.txt"))
     }

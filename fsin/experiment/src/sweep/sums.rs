@@ -75,6 +75,7 @@ pub fn damage(folder: &Path, required: bool) -> io::Result<Vec<String>> {
     Ok(damaged)
 }
 
+/// The content of a file; `None` if there is no such file.
 fn present(read: io::Result<Vec<u8>>) -> io::Result<Option<Vec<u8>>> {
     match read {
         Ok(bytes) => Ok(Some(bytes)),

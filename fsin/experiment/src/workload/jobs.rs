@@ -19,7 +19,7 @@ use trgen::trace::replay::{Misfits, Pace, ReplayReport, SHOWN};
 use trgen::units::parse_span;
 use trgen::{Cycle, Geometry, Picoseconds, TrGen};
 
-use super::programs::{distances, expanded, looked_at, read_options};
+use super::programs::{check_expanded, distances, read_options, reject_inapplicable};
 use super::{Driven, Driver, Workload, WorkloadFamily};
 use crate::conflicts::{GRAPHS, JOBS, TASKS, TRACE};
 use crate::execute::Trouble;
@@ -48,7 +48,7 @@ struct Jobs {
     options: ReadOptions,
     /// Policy for the next job to start.
     scheduler: Scheduler,
-    /// Policy for its nodes.
+    /// Policy for the nodes of a job.
     allocation: Allocation,
 }
 
@@ -104,18 +104,23 @@ pub enum Work {
 /// An entry of the file: one job, or several instances of it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobEntry {
-    /// Its name in results; instances are numbered.
+    /// Name in results; instances are numbered.
     pub name: String,
     /// Its work.
     pub work: Work,
     /// Number of instances.
     pub count: u32,
+    /// \[ps\] Arrival of the first instance.
     arrival: Picoseconds,
+    /// \[ps\] Time between the arrivals of two instances, exact or mean as `gaps` says.
     every: Picoseconds,
+    /// How the times between arrivals are distributed.
     gaps: Gaps,
+    /// \[ps\] Run time that the user estimates, for schedulers.
     estimate: Option<Picoseconds>,
+    /// \[bytes\] Location of the entry in the file.
     span: Range<usize>,
-    /// Location of its trace or kernel in the file.
+    /// \[bytes\] Location of its trace or kernel in the file.
     work_span: Range<usize>,
 }
 
@@ -126,6 +131,7 @@ pub struct JobFile {
     pub path: PathBuf,
     /// Its entries, in order.
     pub entries: Vec<JobEntry>,
+    /// Text of the file.
     text: Arc<str>,
 }
 
@@ -146,6 +152,7 @@ impl JobFile {
         self.entries.iter().any(|entry| matches!(entry.work, Work::Trace(_)))
     }
 
+    /// An error at a location in the file.
     fn error(
         &self,
         span: Range<usize>,
@@ -156,6 +163,7 @@ impl JobFile {
         self.placed(span, SpecError::new(kind, what, remedy))
     }
 
+    /// This error, at a location in the file.
     fn placed(&self, span: Range<usize>, error: SpecError) -> SettingsError {
         let origin = Origin::File { path: self.path.clone(), text: self.text.clone(), span };
         SettingsError { error: error.of("job-mix"), origin }
@@ -165,7 +173,7 @@ impl JobFile {
 /// A table with the location of each key and value.
 type Table = BTreeMap<Spanned<String>, Spanned<toml::Value>>;
 
-/// `[[job]]`, once it is known to be an array of tables.
+/// A file as written, once `[[job]]` is known to be an array of tables.
 #[derive(Deserialize)]
 struct RawFile {
     job: Vec<Spanned<Table>>,
@@ -187,11 +195,13 @@ struct RawEntry {
 /// The keys of an entry.
 const ENTRY: &[&str] = &["name", "trace", "kernel", "count", "arrival", "every", "arrivals", "estimate"];
 
+/// A time as written: a number of cycles, or a text with a unit.
 enum RawSpan {
     Cycles(u64),
     Text(String),
 }
 
+/// How to write an entry, for errors.
 const EXAMPLE: &str =
     "write [[job]] and below it kernel = \"all-to-all:tasks=16\" or trace = \"lu.trg\", arrival = \"10us\"";
 
@@ -315,6 +325,7 @@ fn wrong_type(file: &JobFile, span: Range<usize>, found: &toml::Value, expected:
     file.error(span, ErrorKind::Malformed, what, EXAMPLE)
 }
 
+/// The checked entry number `number`.
 fn checked(
     file: &JobFile,
     number: usize,
@@ -394,10 +405,13 @@ fn checked(
 pub(super) struct About {
     /// Formats of the traces.
     formats: BTreeSet<&'static str>,
-    /// True if one of them has expanded collectives.
+    /// True if a trace has collectives that its reader expanded.
     expands: bool,
+    /// Warnings for readers of the results.
     pub(super) warnings: Vec<Phrase>,
+    /// Notes for readers of the results.
     pub(super) notes: Vec<Phrase>,
+    /// Number of calls of each collective operation.
     pub(super) collectives: BTreeMap<&'static str, u64>,
 }
 
@@ -467,16 +481,17 @@ fn check_formats(experiment: &Experiment, formats: &BTreeSet<&str>, expands: boo
         };
     }
     if !expands {
-        expanded(experiment, "no job has any to expand")?;
+        check_expanded(experiment, "no job has any to expand")?;
     }
-    looked_at(experiment, &Vec::from_iter(formats.iter().copied()), &[])
+    reject_inapplicable(experiment, &Vec::from_iter(formats.iter().copied()), &[])
 }
 
-/// A time in whole cycles, rounded up.
+/// \[cycles\] A time in whole cycles, rounded up.
 fn cycles(time: Picoseconds, pace: Pace) -> u64 {
     time.0.div_ceil(pace.cycle.0)
 }
 
+/// The program of an entry. Adds the findings of its reader to `about`.
 fn program(
     experiment: &Experiment,
     file: &JobFile,
@@ -525,7 +540,7 @@ fn program(
     }
 }
 
-/// The tasks of all jobs, one job after another.
+/// The reports of the tasks of all jobs, one job after another.
 pub(super) fn together(records: Vec<JobRecord>) -> ReplayReport {
     let mut all = ReplayReport::default();
     for JobRecord { name, report, .. } in records {

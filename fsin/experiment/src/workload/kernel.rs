@@ -23,9 +23,10 @@ pub(super) static ROW: WorkloadFamily = WorkloadFamily {
     },
 };
 
+/// An application kernel.
 #[derive(Debug)]
 struct Kernel {
-    /// Its name and parameters.
+    /// Name and parameters of the kernel.
     spec: String,
     /// Background traffic of nodes without a task.
     beside: Option<Config>,
@@ -36,6 +37,7 @@ struct Kernel {
 const MOST_CHECKED: usize = 1024;
 
 impl Kernel {
+    /// The program of the kernel on this network.
     fn program(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Program, SettingsError> {
         kernels::parse_seeded(&self.spec, geometry.nodes(), Some(geometry), experiment.seed)
             .map_err(|refusal| experiment.settings().refused("kernel", refusal))
@@ -73,6 +75,6 @@ impl Workload for Kernel {
         let program = self.program(experiment, geometry)?;
         let mut notes = Vec::new();
         let driven = application(experiment, program, geometry, "kernel", self.beside.as_ref(), &mut notes)?;
-        Ok(Driver { notes, ..Driver::of(driven) })
+        Ok(Driver { notes, ..Driver::without_remarks(driven) })
     }
 }

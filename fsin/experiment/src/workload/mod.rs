@@ -30,7 +30,7 @@ use crate::settings::{Settings, SettingsError};
 use fsin_core::family::Units;
 
 pub use jobs::{JobEntry, JobFile, Work};
-pub(crate) use programs::{expanded, fits_ticks, looked_at, phrases};
+pub(crate) use programs::{check_expanded, check_ticks, phrases, reject_inapplicable};
 pub(crate) use tasks::{cycle_seconds, pace, placement_of};
 
 /// A kind of workload.
@@ -60,14 +60,20 @@ pub(crate) fn is_of_workloads(key: &str) -> bool {
     WORKLOADS.iter().any(|family| family.understands(key, false))
 }
 
-/// What a workload is made from.
+/// What workloads are made from.
 pub(crate) struct Request<'a> {
     pub(crate) settings: &'a Settings,
+    /// How the workload generates messages.
     pub(crate) times: Times,
+    /// Computation speed of tasks.
     pub(crate) pace: Pace,
+    /// Shape of the nodes that send and receive.
     pub(crate) geometry: &'a Geometry,
+    /// Units in which the network counts.
     pub(crate) units: Units,
+    /// True if a node generates nothing while its interface is full.
     pub(crate) throttled: bool,
+    /// Seed of every random draw.
     pub(crate) seed: u64,
 }
 
@@ -86,7 +92,7 @@ pub(crate) fn workload(key: Option<&str>, request: &Request<'_>) -> Result<Arc<d
 
 /// A workload whose settings have passed their check.
 pub trait Workload: fmt::Debug + Send + Sync {
-    /// In a few words, where `word` gives the value of a setting that applies.
+    /// The workload in a few words. `word` gives the value of a setting that applies.
     fn title(&self, word: &dyn Fn(&str) -> String) -> String;
 
     /// True if this setting applies to it, of those that only some workloads understand.
@@ -141,7 +147,8 @@ pub trait Driven: fmt::Debug {
         None
     }
 
-    /// What the application sends in all, if there is one whose nodes are known before the run.
+    /// Everything that the application sends; `None` if there is no application or its nodes are not known before the
+    /// run.
     fn flows(&self) -> Option<Vec<Flow>> {
         None
     }
@@ -151,17 +158,17 @@ pub trait Driven: fmt::Debug {
         false
     }
 
-    /// \[phit/cycle\] Offered by all nodes together; `None` without a steady offered load.
+    /// \[phits/cycle\] Load offered by all nodes together; `None` without a steady offered load.
     fn offered(&self) -> Option<f64> {
         None
     }
 
-    /// The shots that have ended, for traffic of shots.
+    /// The shots that have ended; `None` for other traffic.
     fn shots(&self) -> Option<&[Shot]> {
         None
     }
 
-    /// The mix, where several applications run.
+    /// The mix of jobs, where several applications run.
     fn jobs(&self) -> Option<&JobMix> {
         None
     }
@@ -170,12 +177,13 @@ pub trait Driven: fmt::Debug {
 /// The traffic source of an experiment.
 #[derive(Debug)]
 pub struct Driver {
+    /// The traffic source.
     pub(crate) driven: Box<dyn Driven>,
     /// Warnings for readers of the results.
     pub warnings: Vec<Phrase>,
     /// Notes for readers of the results.
     pub notes: Vec<Phrase>,
-    /// Collectives of the application that were expanded, and their calls.
+    /// Number of calls of each collective operation that was expanded.
     pub(crate) collectives: BTreeMap<&'static str, u64>,
 }
 
@@ -197,8 +205,8 @@ impl Driver {
         self.driven.source()
     }
 
-    /// A source without anything to say of it.
-    fn of(driven: Box<dyn Driven>) -> Self {
+    /// A source with no warnings, notes or collectives.
+    fn without_remarks(driven: Box<dyn Driven>) -> Self {
         Self { driven, warnings: Vec::new(), notes: Vec::new(), collectives: BTreeMap::new() }
     }
 }

@@ -57,7 +57,7 @@ impl Driven for Background<Replay> {
     }
 }
 
-/// A program on its nodes.
+/// The traffic source of a program: its tasks on their nodes, with traffic beside them if configured.
 pub(super) fn application(
     experiment: &Experiment,
     program: Program,
@@ -78,7 +78,7 @@ pub(crate) fn phrases(lines: Vec<String>) -> Vec<Phrase> {
 }
 
 /// Rejects decimals of G and O with which the times of a graph might overflow 64 bits.
-pub(crate) fn fits_ticks(experiment: &Experiment, graph: &Graph) -> Result<(), SettingsError> {
+pub(crate) fn check_ticks(experiment: &Experiment, graph: &Graph) -> Result<(), SettingsError> {
     let ticks = experiment.hosts.ticks;
     if ticks == 1 || graph.counts().work <= u64::MAX / 4 / ticks {
         return Ok(());
@@ -89,7 +89,7 @@ pub(crate) fn fits_ticks(experiment: &Experiment, graph: &Graph) -> Result<(), S
 }
 
 /// Rejects flags that do not apply to traces of these formats, with the reason.
-pub(crate) fn looked_at(
+pub(crate) fn reject_inapplicable(
     experiment: &Experiment,
     formats: &[&str],
     others: &[(&'static str, &'static str)],
@@ -115,8 +115,8 @@ pub(crate) fn looked_at(
     }
 }
 
-/// Rejects algorithms of collectives where there are none to expand.
-pub(crate) fn expanded(experiment: &Experiment, why: &str) -> Result<(), SettingsError> {
+/// Rejects settings for the algorithms of collectives where there are no collectives to expand. `why` is the reason.
+pub(crate) fn check_expanded(experiment: &Experiment, why: &str) -> Result<(), SettingsError> {
     let settings = experiment.settings();
     if !settings.is_set("collectives") {
         return Ok(());
@@ -158,7 +158,7 @@ pub(super) fn placement(
     };
     let known = known.as_ref().map(|(distance, matrix)| Known { matrix, distance });
     let placed = placement::place(spec, used, geometry, seed, known).map_err(refused)?;
-    notes.extend(placed.descent.map(told).map(Phrase::from));
+    notes.extend(placed.descent.map(descent_in_words).map(Phrase::from));
     Ok((0..tasks).map(|task| placed.nodes[task / each]).collect())
 }
 
@@ -184,12 +184,13 @@ pub(super) fn distances(experiment: &Experiment) -> Result<Distances, SettingsEr
 }
 
 /// The outcome of a descent, in words.
-fn told(descent: Descent) -> String {
+fn descent_in_words(descent: Descent) -> String {
     let Descent { rounds, swaps, before, after, local_optimum } = descent;
     let end = if local_optimum { "no exchange makes it less" } else { "its rounds are used up: more may make it less" };
     format!("placement: {swaps} exchanges in {rounds} rounds, from {before} to {after} bytes x hops; {end}")
 }
 
+/// The source, or its error as one of the setting `key`.
 pub(super) fn started<T>(
     experiment: &Experiment,
     source: Result<T, SourceError>,

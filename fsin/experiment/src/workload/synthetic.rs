@@ -21,6 +21,7 @@ use crate::settings::{Origin, SettingsError};
 pub(super) static ROW: WorkloadFamily =
     WorkloadFamily { key: None, keys: &[SYNTHETIC], parse: |request| Ok(Arc::new(Synthetic(config(request)?))) };
 
+/// Synthetic sources alone.
 #[derive(Debug)]
 struct Synthetic(Config);
 
@@ -49,13 +50,14 @@ impl Workload for Synthetic {
     }
 
     fn build(&self, experiment: &Experiment, _: &Geometry) -> Result<Driver, Trouble> {
-        let mut driver = Driver::of(Box::new(source(experiment, &self.0)?));
+        let mut driver = Driver::without_remarks(Box::new(source(experiment, &self.0)?));
         driver.notes.extend(note_on_grids(experiment, &self.0).map(Phrase::from));
         Ok(driver)
     }
 }
 
 impl Driven for Traffic {
+    /// Builds the sources of an experiment on its geometry.
     fn source(&mut self) -> &mut dyn TrGen {
         self
     }
@@ -72,7 +74,7 @@ impl Driven for Traffic {
 /// \[phits/node/cycle\] Maximum load: the longest message of any size law, in every cycle.
 const MAX_LOAD: f64 = (1u32 << 24) as f64;
 
-/// Synthetic sources.
+/// The configuration of synthetic sources.
 pub(super) fn config(request: &Request<'_>) -> Result<Config, SettingsError> {
     let Request { settings, geometry, units, throttled, seed, .. } = *request;
     let load = settings.number("load")?;

@@ -19,7 +19,7 @@ use trgen::trace::replay::{Replay, ReplayReport};
 use trgen::{Geometry, TrGen};
 
 use super::programs::{
-    application, expanded, fits_ticks, looked_at, phrases, placement, read_options, replaying, started,
+    application, check_expanded, check_ticks, phrases, placement, read_options, reject_inapplicable, replaying, started,
 };
 use super::{Driven, Driver, Flow, Workload, WorkloadFamily};
 use crate::conflicts::{TASKS, TRACE};
@@ -39,9 +39,12 @@ pub(super) static ROW: WorkloadFamily = WorkloadFamily {
     },
 };
 
+/// The tasks of a trace.
 #[derive(Debug)]
 struct Trace {
+    /// Path of the trace.
     path: PathBuf,
+    /// How the trace is read.
     options: ReadOptions,
     /// Background traffic of nodes without a task.
     beside: Option<Config>,
@@ -88,10 +91,13 @@ impl Driven for Routed {
     }
 }
 
+/// A setting that does not apply to traces of programs, and why.
 const HOSTS: (&str, &str) = ("hosts", "are those of a graph, and this trace holds programs");
+/// A setting that does not apply to graphs, and why.
 const EAGER: (&str, &str) = ("eager", "is of programs, and this trace is a graph, whose hosts have {hosts} S=BYTES");
 
-/// A trace, as far as it must be in memory: programs of a container are read block by block while they run.
+/// The traffic source of a trace. Only what must be in memory is read: programs of a container are read block by block
+/// while they run.
 fn driver(
     experiment: &Experiment,
     path: &Path,
@@ -102,8 +108,8 @@ fn driver(
     let nodes = geometry.nodes();
     let (driven, warnings, notes, collectives) = match formats::open_container(path)? {
         Some(container) if container.header().content == Content::Programs => {
-            expanded(experiment, "a container holds them expanded")?;
-            looked_at(experiment, &["trg"], &[HOSTS])?;
+            check_expanded(experiment, "a container holds them expanded")?;
+            reject_inapplicable(experiment, &["trg"], &[HOSTS])?;
             let header = container.header();
             let mut notes = phrases(header.notes.clone());
             let matrix = || Ok(formats::container_matrix(path, &container)?);
@@ -117,17 +123,17 @@ fn driver(
         _ => match trace_prep::open(path, options)? {
             Application::Programs(trace) => {
                 if trace.algorithms.is_empty() {
-                    expanded(experiment, "this trace has none to expand")?;
+                    check_expanded(experiment, "this trace has none to expand")?;
                 }
-                looked_at(experiment, &[trace.format], &[HOSTS])?;
+                reject_inapplicable(experiment, &[trace.format], &[HOSTS])?;
                 let mut notes = phrases(trace.notes);
                 let driven = application(experiment, trace.program, geometry, "trace", beside, &mut notes)?;
                 (driven, phrases(trace.warnings), notes, trace.collectives)
             }
             Application::Graphs(GraphTrace { mut graph, notes, format }) => {
                 let mut notes = phrases(notes);
-                expanded(experiment, "a graph holds them expanded")?;
-                looked_at(experiment, &[format], &[EAGER])?;
+                check_expanded(experiment, "a graph holds them expanded")?;
+                reject_inapplicable(experiment, &[format], &[EAGER])?;
                 if beside.is_some() {
                     let what = "`background` is traffic beside programs, and this trace is a graph";
                     return Err(experiment
@@ -146,7 +152,7 @@ fn driver(
                     ["hosts"],
                     ")"
                 ]);
-                fits_ticks(experiment, &graph)?;
+                check_ticks(experiment, &graph)?;
                 let warnings = interfaces(&graph).map(Phrase::from).into_iter().collect();
                 let hosts = Routed::new(graph, experiment.hosts, &placement, nodes, experiment.pace.cycle);
                 (Box::new(started(experiment, hosts, "trace")?) as Box<dyn Driven>, warnings, notes, BTreeMap::new())

@@ -5,12 +5,12 @@
 use fsin_core::capture::Interface;
 use trgen::{Message, NodeId};
 
-/// Which way a frame goes at a port.
+/// The direction of a frame at a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
-    /// Its transmission begins.
+    /// The transmission of the frame begins.
     Sent,
-    /// It has arrived: with its last bit, at a cut-through switch with its header.
+    /// The frame has arrived: with its last bit, or at a cut-through switch with its header.
     Received,
 }
 
@@ -21,25 +21,25 @@ pub enum Content {
     Data {
         /// The message.
         message: Message,
-        /// \[bytes\] In the message, before this part.
+        /// \[bytes\] Position of this part in the message.
         offset: u64,
         /// \[bytes\] Data of the message in this frame.
         bytes: u32,
-        /// The number of the segment in its connection, where there are windows.
+        /// The number of the segment in its connection; `None` without windows.
         segment: Option<u64>,
     },
     /// All segments below a number have been received.
     Acknowledgement {
-        /// The receiver of the segments.
+        /// The receiver of the segments, which sends the acknowledgement.
         from: NodeId,
-        /// Their sender.
+        /// The sender of the segments.
         to: NodeId,
-        /// Of the next segment that is expected.
+        /// Number of the next segment that is expected.
         number: u64,
     },
-    /// A PAUSE frame: send no more, or go on.
+    /// A PAUSE frame: the other end must stop sending, or may go on.
     Pause {
-        /// Send no more.
+        /// True to stop sending, false to go on.
         is_off: bool,
     },
 }
@@ -47,22 +47,22 @@ pub enum Content {
 /// A frame at a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Captured {
-    /// \[ps\] Since the beginning of the run.
+    /// \[ps\] Time since the beginning of the run.
     pub at: u64,
-    /// Where; a switch of a direct network has the port to its host behind all others.
+    /// The port. At a switch of a direct network, the port to the host follows all others.
     pub interface: Interface,
-    /// Which way.
+    /// The direction of the frame.
     pub direction: Direction,
     /// \[bytes\] Size on the wire, preamble and check sequence included.
     pub wire_bytes: u32,
-    /// A link has damaged it.
+    /// True if a link has damaged the frame.
     pub is_damaged: bool,
-    /// What it carries.
+    /// What the frame carries.
     pub content: Content,
 }
 
-/// An observer of frames, in the order of their times; those at the same instant are at different ports, or go
-/// different ways, and come in the order in which the engine visits them.
+/// An observer of frames. It gets them in the order of their times. Frames at the same time are at different ports or
+/// have different directions, and come in the order in which the engine visits them.
 pub trait Capture: Send {
     /// A frame is sent or received.
     fn frame(&mut self, captured: &Captured);

@@ -4,10 +4,12 @@ use fsin_core::capture::Interface;
 use fsin_core::network::{Measure, PortFigures};
 use fsin_core::stats::Distribution;
 
+/// A measure with this name, unit and meaning.
 const fn measure(name: &'static str, unit: &'static str, about: &'static str) -> Measure {
     Measure { name, unit, about }
 }
 
+/// The measures that [`Details::measures`] gives.
 static MEASURES: [Measure; 17] = [
     measure("frame_hops", "frames", "that links carried, those between hosts and switches included"),
     measure("frames_dropped", "frames", "that found a queue full"),
@@ -28,32 +30,33 @@ static MEASURES: [Measure; 17] = [
     measure("message_latency_max", "ns", "the longest of them"),
 ];
 
-/// Counts of frames and bytes since the start of the run. A frame that is flooded becomes several copies; a frame that
-/// is sent again is another frame. PAUSE frames are not among them.
+/// Counts of frames and bytes since the start of the run, without PAUSE frames. A frame that is flooded becomes several
+/// copies. A frame that is sent again is another frame.
 ///
-/// At every instant `frames_sent + copies_made` is the sum of `frames_received`, `copies_filtered`, of what ports have
-/// [dropped](PortDetails::dropped) and links have [damaged](PortDetails::damaged), and of the copies under way.
+/// At every instant `frames_sent + copies_made` is the sum of `frames_received`, `copies_filtered`, the frames that
+/// ports have [dropped](PortDetails::dropped), the frames that links have [damaged](PortDetails::damaged), and the
+/// copies under way.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Totals {
     /// Number of frames that hosts have begun to send.
     pub frames_sent: u64,
-    /// \[frames\] More than one of each, made by flooding.
+    /// \[frames\] Copies that flooding has made, without the first copy of each frame.
     pub copies_made: u64,
     /// Number of frames that came to their destination, duplicates included.
     pub frames_received: u64,
-    /// \[frames\] Flooded to a host that they are not for, or filtered by a switch.
+    /// \[frames\] Copies flooded to a host that they are not for, or filtered by a switch.
     pub copies_filtered: u64,
-    /// \[frames\] Received more than once.
+    /// \[frames\] Frames received more than once.
     pub duplicates: u64,
     /// Number of frames of messages that were sent again: by the window, or by the oracle.
     pub retransmissions: u64,
-    /// Fast retransmits of windows.
+    /// Number of fast retransmits of windows.
     pub fast_retransmits: u64,
-    /// Time-outs of windows.
+    /// Number of time-outs of windows.
     pub timeouts: u64,
     /// \[frames\] Acknowledgements sent.
     pub acknowledgements: u64,
-    /// Messages of which a frame was lost for good.
+    /// \[messages\] Messages of which a frame was lost for good.
     pub messages_lost: u64,
     /// \[bytes\] Data of messages that were received for the first time: goodput.
     pub payload_received: u64,
@@ -61,47 +64,48 @@ pub struct Totals {
     pub bytes_received: u64,
     /// \[bytes\] Size on the wire of frames sent by hosts.
     pub bytes_sent: u64,
-    /// PAUSE frames sent by switches, both to stop and to go on.
+    /// \[frames\] PAUSE frames sent by switches, both to stop and to go on.
     pub pauses: u64,
     /// Number of frames that hosts have begun to send again.
     pub(crate) sent_again: u64,
 }
 
-/// Bins of lengths of queues: 0 frames, then 1, 2 to 3, 4 to 7 and so on.
+/// Number of bins of the lengths of a queue: 0 frames, then 1, 2 to 3, 4 to 7 and so on.
 pub const BINS: usize = 32;
 
 /// A port: its output queue and the link that leaves through it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PortDetails {
-    /// Which it is; a switch of a direct network has the port to its host behind all others.
+    /// The port. At a switch of a direct network, the port to the host follows all others.
     pub at: Interface,
     /// The port at the other end of the link.
     pub to: Interface,
     /// Number of frames that have arrived through the link, at a cut-through switch with their headers; PAUSE frames
     /// too.
     pub frames: u64,
-    /// \[ps\] In which these frames occupied the link.
+    /// \[ps\] Time for which these frames occupied the link.
     pub busy: u64,
-    /// Number of frames that found the queue full; with flow control at the input.
+    /// \[frames\] Frames that found the queue full; with flow control, frames that found no room at the input.
     pub dropped: u64,
-    /// \[frames\] Damaged by the link, when they were discarded.
+    /// \[frames\] Frames that the link has damaged, counted when they were discarded.
     pub damaged: u64,
-    /// \[frames\] Longest queue, the frame in transmission not counted. 0 of hosts.
+    /// \[frames\] Longest queue, without the frame in transmission; 0 for hosts.
     pub longest: u64,
-    /// \[frames x ps\] Length of the queue, summed over time: over the time since the start it is the mean length.
+    /// \[frames x ps\] Length of the queue, summed over time. Divided by the time since the start it is the mean
+    /// length.
     pub area: u128,
-    /// \[ps\] For which the queue had a length, by [bin](BINS); `None` of hosts, and where it is not kept.
+    /// \[ps\] By [bin](BINS): time for which the queue had such a length; `None` for hosts and where it is not kept.
     pub lengths: Option<[u64; BINS]>,
 }
 
 impl PortDetails {
-    /// Share of the time since the start in which the link was occupied.
+    /// Share of the time `elapsed` \[ps\] in which the link was occupied.
     #[must_use]
     pub fn utilisation(&self, elapsed: u64) -> f64 {
         if elapsed == 0 { 0.0 } else { (self.busy as f64 / elapsed as f64).min(1.0) }
     }
 
-    /// \[frames\] Mean length of the queue.
+    /// \[frames\] Mean length of the queue over the time `elapsed` \[ps\].
     #[must_use]
     pub fn mean_queue(&self, elapsed: u64) -> f64 {
         if elapsed == 0 { 0.0 } else { self.area as f64 / elapsed as f64 }
@@ -111,7 +115,7 @@ impl PortDetails {
 /// What this model measures beyond what every model does, since the start of the run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Details {
-    /// \[ps\] Since the start.
+    /// \[ps\] Time since the start of the run.
     pub elapsed: u64,
     /// Counts of frames and bytes.
     pub totals: Totals,
@@ -126,7 +130,7 @@ impl Details {
         self.ports.iter().map(|port| port.frames).sum()
     }
 
-    /// As figures of ports.
+    /// The figures of all ports.
     pub(crate) fn figures(&self) -> Vec<PortFigures> {
         let share = |time: u64| if self.elapsed == 0 { 0.0 } else { time as f64 / self.elapsed as f64 };
         let figures = |port: &PortDetails| PortFigures {
@@ -146,7 +150,7 @@ impl Details {
         self.ports.iter().map(figures).collect()
     }
 
-    /// As figures of a result.
+    /// The counts as figures of a result. `messages` are the latencies of messages.
     pub(crate) fn measures(&self, messages: &Distribution) -> Vec<(&'static Measure, f64)> {
         let (dropped, damaged) = self.losses();
         let totals = &self.totals;
@@ -174,7 +178,7 @@ impl Details {
         MEASURES.iter().zip(values).collect()
     }
 
-    /// \[frames\] Dropped by queues, and discarded because a link damaged them.
+    /// \[frames\] Frames that queues have dropped, and frames that links have damaged.
     #[must_use]
     pub fn losses(&self) -> (u64, u64) {
         self.ports.iter().fold((0, 0), |(dropped, damaged), port| (dropped + port.dropped, damaged + port.damaged))
@@ -192,6 +196,7 @@ impl Details {
         self.rate(self.totals.bytes_received)
     }
 
+    /// \[b/s\] Mean rate of a number of bytes since the start.
     fn rate(&self, bytes: u64) -> f64 {
         if self.elapsed == 0 { 0.0 } else { 8e12 * bytes as f64 / self.elapsed as f64 }
     }

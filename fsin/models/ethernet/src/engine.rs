@@ -1,4 +1,4 @@
-//! What both engines are as networks: the state that they share, and the interface of every network in terms of it.
+//! Both engines as networks: the state that they share, and the interface of every network in terms of it.
 
 use fsin_core::capture::Place;
 use fsin_core::network::{Deadlock, Injected, Measure, Network, NetworkFailure, Notices, PortFigures};
@@ -24,19 +24,24 @@ use crate::{Details, Ethernet, PortDetails, Totals};
 pub(crate) struct Base {
     pub(crate) params: Params,
     pub(crate) wiring: Wiring,
+    /// The forwarding tables of all switches.
     pub(crate) tables: Tables,
+    /// Draws of transmission errors.
     pub(crate) errors: Errors,
     pub(crate) hosts: Hosts,
-    /// \[ps\] Instant of the clock, or of the event that happens.
+    /// \[ps\] Time of the clock, or of the event that is being processed.
     pub(crate) now: u64,
+    /// Number of PAUSE frames sent by switches.
     pub(crate) pauses: u64,
-    /// Frames on links of the topology since observation began, by port.
+    /// \[frames\] By port: frames on its link, if that is a link of the topology, since observation began.
     pub(crate) crossed: Vec<u64>,
+    /// The observer of frames.
     pub(crate) taps: Taps,
-    /// By port: how long its queue has had which length; empty if that is not kept.
+    /// \[ps\] By port: times for which its queue had each length. Empty unless these are kept.
     pub(crate) lengths: Vec<Lengths>,
+    /// A failure that ends the run.
     pub(crate) failure: Option<NetworkFailure>,
-    /// \[ps\] Instant at which a frame last arrived.
+    /// \[ps\] Time at which a frame last arrived.
     pub(crate) last_moved: u64,
 }
 
@@ -61,45 +66,47 @@ impl Base {
     }
 }
 
-/// A port between two events.
-pub(crate) struct PortNow<'a> {
+/// The state of a port between two events.
+pub(crate) struct PortSnapshot<'a> {
     pub(crate) counts: &'a Counts,
-    /// \[frames\] In its queue.
+    /// \[frames\] Frames in its queue.
     pub(crate) waiting: usize,
-    /// \[frames x ps\] Length of its queue, summed up to now.
+    /// \[frames x ps\] Length of its queue, summed over time up to now.
     pub(crate) area: u128,
+    /// True if the other end has paused it.
     pub(crate) is_paused: bool,
-    /// It has a PAUSE frame to send.
+    /// True if it has a PAUSE frame to send.
     pub(crate) has_control: bool,
 }
 
-/// An engine: how events follow each other.
+/// An engine: how events follow each other. The methods of [`Simulated`] call it.
 pub(crate) trait Engine: std::fmt::Debug + Send {
     fn base(&self) -> &Base;
 
     fn base_mut(&mut self) -> &mut Base;
 
-    /// \[ps\] Instant of the next event.
+    /// \[ps\] Time of the next event; `None` if there is none.
     fn next_at(&mut self) -> Option<u64>;
 
-    /// Lets the event happen of which [`next_at`](Self::next_at) has been asked last; the clock stands there.
+    /// Processes the event whose time [`next_at`](Self::next_at) has returned last. The clock stands at that time.
     fn step(&mut self, notices: &mut Notices);
 
-    /// Lets hosts send that may have become able to, and sets timers.
+    /// Lets hosts send that may have become able to, and sets the timers of connections.
     fn serve_hosts(&mut self);
 
-    /// True if frames are on links, or such of which the ends are on links.
+    /// True if a frame, or the end of a frame, is on a link.
     fn is_moving(&self) -> bool;
 
-    fn port(&self, port: usize) -> PortNow<'_>;
+    /// The state of a port now.
+    fn port(&self, port: usize) -> PortSnapshot<'_>;
 
-    /// How long its queue has had which length, up to now; `None` where that is not kept.
+    /// \[ps\] Times for which the queue of a port had each length, up to now; `None` where these are not kept.
     fn lengths(&self, port: usize) -> Option<Lengths>;
 
-    /// True if frames that came through an input wait at an output of the same switch.
+    /// True if a frame that came through `input` waits at `output` of the same switch.
     fn holds(&self, input: usize, output: usize) -> bool;
 
-    /// \[frames\] Copies on links and in queues, PAUSE frames not counted.
+    /// \[frames\] Copies on links and in queues, without PAUSE frames.
     fn copies(&self) -> u64;
 }
 
@@ -108,7 +115,7 @@ pub(crate) trait Engine: std::fmt::Debug + Send {
 pub(crate) struct Simulated<E>(pub(crate) E);
 
 impl<E: Engine> Simulated<E> {
-    /// The deadlock, if no frame is on a link, none can be sent, and some wait at paused ports: they will for ever.
+    /// The deadlock, if frames wait at paused ports for ever: no frame is on a link and none can be sent.
     #[cold]
     fn find_deadlock(&self) -> Option<NetworkFailure> {
         let Base { wiring, hosts, .. } = self.0.base();
@@ -123,6 +130,7 @@ impl<E: Engine> Simulated<E> {
         is_deadlock.then(|| self.deadlock())
     }
 
+    /// The report of a deadlock, with a cycle of ports that wait for each other.
     fn deadlock(&self) -> NetworkFailure {
         let Base { wiring, hosts, last_moved, .. } = self.0.base();
         let is_blocked = |port: usize| self.0.port(port).is_paused && self.0.port(port).waiting > 0;

@@ -12,7 +12,7 @@ use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 
 use crate::rules::frame::{GAP_BITS, MAX_PAYLOAD, MAX_WIRE};
-use crate::wire::Bytes;
+use crate::wire::FrameBytes;
 use crate::{Ethernet, Forwarding, Params, Recovery, blocked_links, check, fast, reference};
 
 #[rustfmt::skip]
@@ -42,7 +42,7 @@ const KEYS: &[Key] = &[
     Key::of_network("port-stats", "NAME", Kind::Word, Some("figures"), "", "of each port in results: none, figures (losses, queue, utilisation), or histogram (and how long its queue had which length)"),
 ];
 
-/// Its row in the table of models.
+/// The row of this model in the table of models.
 pub static FAMILY: ModelFamily = ModelFamily {
     component: Component {
         name: "ethernet",
@@ -69,7 +69,7 @@ pub static FAMILY: ModelFamily = ModelFamily {
         ("ack", "ack-bytes"),
     ],
     load_unit: "fraction of capacity",
-    parse: |values| Ok(Arc::new(Spec::of(values)?)),
+    parse: |values| Ok(Arc::new(Spec::from_values(values)?)),
 };
 
 /// Checked settings.
@@ -77,11 +77,12 @@ pub static FAMILY: ModelFamily = ModelFamily {
 struct Spec {
     topology: Arc<dyn Topology>,
     params: Params,
+    /// True if the reference engine simulates the network, false for the fast engine.
     is_reference: bool,
 }
 
 impl Spec {
-    fn of(values: &dyn Values) -> Result<Self, SpecError> {
+    fn from_values(values: &dyn Values) -> Result<Self, SpecError> {
         let topology: Arc<dyn Topology> = values.topology()?.into();
         let params = Params {
             link_rate: rate(values, "link-rate")?,
@@ -115,6 +116,7 @@ impl Spec {
     }
 }
 
+/// \[b/s\] The data rate that a key gives.
 fn rate(values: &dyn Values, key: &'static str) -> Result<u64, SpecError> {
     let word = values.word(key);
     parse_rate(word).ok_or_else(|| {
@@ -125,12 +127,13 @@ fn rate(values: &dyn Values, key: &'static str) -> Result<u64, SpecError> {
 }
 
 impl Spec {
+    /// Builds the network with the engine that is set.
     fn network(&self) -> Result<Box<dyn Ethernet>, SpecError> {
         let (topology, params) = (&*self.topology, self.params.clone());
         if self.is_reference { reference::build(topology, params) } else { fast::build(topology, params) }
     }
 
-    /// Checks that this network has a place.
+    /// Checks that a host or switch exists in this network.
     fn check_place(&self, place: Place) -> Result<(), SpecError> {
         let (hosts, nodes) = (self.topology.endpoints(), self.topology.nodes());
         let switches = if self.topology.switched().is_some() { hosts..nodes } else { 0..nodes };
@@ -159,7 +162,7 @@ impl NetworkSpec for Spec {
     fn captured(&self, places: &[Place], observer: Box<dyn Capture>) -> Result<Box<dyn Network>, SpecError> {
         places.iter().try_for_each(|&place| self.check_place(place))?;
         let mut network = self.network()?;
-        network.capture(places, Box::new(Bytes(observer)));
+        network.capture(places, Box::new(FrameBytes(observer)));
         Ok(network)
     }
 

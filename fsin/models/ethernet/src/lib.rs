@@ -62,10 +62,10 @@ pub trait Ethernet: Network {
     /// Measurements of this model in addition to those of every model, since the start of the run.
     fn details(&self) -> Details;
 
-    /// \[ps\] Latencies of messages, from being offered to the arrival of the last bit.
+    /// \[ps\] Latencies of messages, from the offer of a message to the arrival of its last bit.
     fn message_latency(&self) -> &Distribution;
 
-    /// \[frames\] Copies on links and in queues, PAUSE frames not counted.
+    /// \[frames\] Copies on links and in queues, without PAUSE frames.
     fn copies_in_flight(&self) -> u64;
 
     /// Shows all frames at these places to an observer from now on. Transmissions of frames that are waiting already

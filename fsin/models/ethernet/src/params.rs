@@ -16,14 +16,16 @@ pub const MAX_TIME: u64 = 3_600 * SECOND;
 /// \[frames\] Longest queue.
 pub const MAX_QUEUE: u32 = 1 << 24;
 
+/// \[ps\] A second.
 const SECOND: u64 = 1_000_000_000_000;
 
 /// When a switch begins to forward a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Switching {
-    /// After its last bit.
+    /// After the last bit of the frame.
     StoreAndForward,
-    /// After its header, if the next link is not faster than the one on which it arrives; else after its last bit.
+    /// After the header of the frame, if the next link is not faster than the one on which the frame arrives; else
+    /// after its last bit.
     CutThrough,
 }
 
@@ -34,9 +36,10 @@ pub const SWITCHING: [(&str, Switching); 2] =
 /// How a switch finds the port for a destination.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Forwarding {
-    /// From the sources of earlier frames; frames to unknown destinations are flooded (IEEE 802.1D, 7.7 and 7.8).
+    /// The switch learns ports from the sources of earlier frames. Frames to unknown destinations are flooded (IEEE
+    /// 802.1D, 7.7 and 7.8).
     Learning,
-    /// From a table: the routes of the description of the network, or shortest paths.
+    /// The switch has a table: the routes of the description of the network, or shortest paths.
     Static,
 }
 
@@ -63,9 +66,9 @@ pub const RECOVERY: [(&str, Recovery); 3] =
 pub enum PortStats {
     /// Nothing.
     None,
-    /// Its frames, losses, queue and utilisation.
+    /// The port's frames, losses, queue length and utilisation.
     Figures,
-    /// These, and for how long its queue had each length.
+    /// As [`Figures`](Self::Figures), and for how long the queue had each length.
     Histogram,
 }
 
@@ -112,7 +115,7 @@ impl FromStr for PortStats {
     }
 }
 
-/// Everything that can be set of an Ethernet.
+/// All settings of an Ethernet.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Params {
     /// \[b/s\] Data rate of links for which the topology gives none.
@@ -126,24 +129,25 @@ pub struct Params {
     pub switching: Switching,
     /// How ports are found.
     pub forwarding: Forwarding,
-    /// Learning: True if loops are cut by a spanning tree. Without it, frames may circulate for ever.
+    /// Learning: true if loops are cut by a spanning tree. Without it, frames may circulate for ever.
     pub spanning_tree: bool,
-    /// \[ps\] Learning: time after which an address is forgotten if no frame comes from it (802.1D, table 7-5: 300 s).
+    /// \[ps\] Learning: time after which an address is forgotten if no frame comes from it (IEEE 802.1D, table 7-5: 300
+    /// s).
     pub ageing: u64,
-    /// Static: True if a flow takes one of all shortest paths, chosen by a hash.
+    /// Static: true if a flow takes one of all shortest paths, chosen by a hash.
     pub ecmp: bool,
     /// Share of the frames that are damaged on a link: 0 or more, and less than 1.
     pub per: f64,
     /// Recovery of lost frames.
     pub recovery: Recovery,
-    /// Link-level flow control (IEEE 802.3, annex 31B).
+    /// True for link-level flow control (IEEE 802.3, annex 31B).
     pub pause: bool,
     /// \[frames\] When the switch holds this many frames of an input, it pauses the sender.
     pub xoff: u32,
     /// \[frames\] When the switch holds only this many frames of an input, the sender may continue; less than
     /// [`xoff`](Self::xoff).
     pub xon: u32,
-    /// \[bytes\] Window: most data of a message in a segment.
+    /// \[bytes\] Window: maximum data of a message in a segment.
     pub segment: u32,
     /// \[bytes\] Window: headers of each segment, without those of Ethernet (IPv4 20, TCP 20).
     pub segment_header: u32,
@@ -151,9 +155,9 @@ pub struct Params {
     pub ack_bytes: u32,
     /// \[bytes\] Window: largest window, that of the receiver.
     pub window: u64,
-    /// \[segments\] Window: its size at the beginning, and after a pause (RFC 5681, 3.1).
+    /// \[segments\] Window: its size at the beginning, and after a time without sending (RFC 5681, 3.1).
     pub initial_window: u32,
-    /// Window: duplicate acknowledgements that start a fast retransmit (RFC 5681, 3.2).
+    /// Window: number of duplicate acknowledgements that start a fast retransmit (RFC 5681, 3.2).
     pub dup_acks: u32,
     /// \[ps\] Window: time-out before a round trip has been measured (RFC 6298, 2.1).
     pub rto_initial: u64,
@@ -199,7 +203,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// \[bytes\] Most data of a message in a frame.
+    /// \[bytes\] Maximum data of a message in a frame.
     #[must_use]
     pub const fn payload(&self) -> u32 {
         match self.recovery {
@@ -226,7 +230,8 @@ impl Params {
         u64::try_from(bits.div_ceil(frame) + 1).unwrap_or(u64::MAX)
     }
 
-    /// Refuses values out of range, and settings without effect. Checks that depend on the topology are made elsewhere.
+    /// Refuses values out of range, and settings without effect. Checks that depend on the topology are made by
+    /// [`check`](crate::check).
     ///
     /// # Errors
     /// The first value that cannot be used.
@@ -276,7 +281,7 @@ impl Params {
         Ok(())
     }
 
-    /// Checks the length of a port's queue that the topology gives.
+    /// Checks the length \[frames\] of a port's queue that the topology gives.
     pub(crate) fn check_room(&self, room: u32) -> Result<(), SpecError> {
         if self.pause {
             let what = phrase![("a link with queue={room}, and "), ["pause"], ": an output drops nothing then"];

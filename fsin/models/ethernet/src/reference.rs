@@ -14,7 +14,7 @@ use trgen::{Cycle, NodeId};
 
 use crate::Ethernet;
 use crate::capture::Direction;
-use crate::engine::{Base, Engine, PortNow, Simulated};
+use crate::engine::{Base, Engine, PortSnapshot, Simulated};
 use crate::params::{Params, Switching};
 use crate::rules::frame::{Control, Frame, NONE};
 use crate::rules::lengths::Lengths;
@@ -23,7 +23,7 @@ use crate::rules::wait::loop_through;
 
 /// The kind of an event, with its data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum What {
+enum EventKind {
     /// A port has ended its transmission and the gap after it.
     Free { port: usize },
     /// A frame has arrived over the link that leaves through a port; at a cut-through switch, its header has.
@@ -36,7 +36,7 @@ enum What {
     Wake { host: u32 },
 }
 
-impl What {
+impl EventKind {
     /// The order of events at the same time: the least is first.
     fn order(&self) -> (u8, u64, u64) {
         match *self {
@@ -49,8 +49,8 @@ impl What {
     }
 }
 
-impl What {
-    /// True if a frame moves, or its end.
+impl EventKind {
+    /// True if the event is the arrival of a frame or of the end of a frame.
     const fn is_moving(&self) -> bool {
         matches!(self, Self::Arrive { .. } | Self::Complete { .. })
     }
@@ -59,9 +59,10 @@ impl What {
 /// An event.
 #[derive(Clone, Copy, Debug)]
 struct Event {
-    /// \[ps\] When it happens.
+    /// \[ps\] Time of the event.
     at: u64,
-    what: What,
+    /// What happens.
+    kind: EventKind,
 }
 
 /// A frame in a switch. It occupies a place of its input until all its copies have left.
@@ -69,28 +70,30 @@ struct Event {
 struct Held {
     /// The port through which it came.
     input: usize,
-    /// Copies that have not left.
+    /// Number of copies that have not left.
     copies: usize,
 }
 
 /// The state of a port.
 #[derive(Clone, Default, Debug)]
 struct PortState {
-    /// The output queue of a switch: frames, and their indices in `held`.
+    /// The output queue of a switch: frames, each with its index in [`Reference::held`].
     queue: VecDeque<(Frame, usize)>,
     /// True during a transmission and the gap after it.
     is_busy: bool,
-    /// The other end has sent a PAUSE frame.
+    /// True if the other end has sent a PAUSE frame.
     is_paused: bool,
-    /// This end wants the other end to be paused; and this is what it has last told the other end.
+    /// True if this end wants the other end to be paused.
     wants_pause: bool,
+    /// True if this end has last told the other end to pause.
     told_pause: bool,
-    /// Frames in the switch that came through this port.
+    /// \[frames\] Frames in the switch that came through this port.
     inside: u64,
+    /// What is counted at the port.
     counts: Counts,
     /// \[frames x ps\] Length of the queue, summed over time.
     area: u128,
-    /// \[ps\] When the length of the queue last changed.
+    /// \[ps\] Time at which the length of the queue last changed.
     changed: u64,
 }
 
@@ -98,8 +101,10 @@ struct PortState {
 #[derive(Debug)]
 struct Reference {
     base: Base,
+    /// All events to come, in any order.
     events: Vec<Event>,
     ports: Vec<PortState>,
+    /// Frames in switches.
     held: Vec<Held>,
 }
 
@@ -115,19 +120,19 @@ pub fn build(topology: &dyn Topology, params: Params) -> Result<Box<dyn Ethernet
 
 impl Reference {
     /// Adds an event.
-    fn add(&mut self, at: u64, what: What) {
-        self.events.push(Event { at, what });
+    fn add(&mut self, at: u64, kind: EventKind) {
+        self.events.push(Event { at, kind });
     }
 
-    /// The position of the next event.
+    /// Index in `events` of the next event.
     fn next_event(&self) -> Option<usize> {
-        (0..self.events.len()).min_by_key(|&at| (self.events[at].at, self.events[at].what.order()))
+        (0..self.events.len()).min_by_key(|&at| (self.events[at].at, self.events[at].kind.order()))
     }
 
     /// Executes an event.
-    fn execute(&mut self, what: What, notices: &mut Notices) {
-        match what {
-            What::Free { port } => {
+    fn execute(&mut self, kind: EventKind, notices: &mut Notices) {
+        match kind {
+            EventKind::Free { port } => {
                 self.ports[port].is_busy = false;
                 let owner = self.base.wiring.links[port].owner;
                 if self.base.wiring.is_host(owner) {
@@ -135,8 +140,8 @@ impl Reference {
                 }
                 self.send(port);
             }
-            What::Arrive { port, frame } => self.arrive(port, frame, notices),
-            What::Complete { output, frame, held, .. } => match frame.damaged_by {
+            EventKind::Arrive { port, frame } => self.arrive(port, frame, notices),
+            EventKind::Complete { output, frame, held, .. } => match frame.damaged_by {
                 NONE => self.enqueue(output, frame, held, notices),
                 by => {
                     self.ports[by as usize].counts.damaged += 1;
@@ -144,23 +149,24 @@ impl Reference {
                     self.base.hosts.lose(frame.unit, self.base.now, notices);
                 }
             },
-            What::Timer { connection, .. } => self.base.hosts.time_out(connection, self.base.now),
-            What::Wake { host } => self.base.hosts.wake(host, self.base.now),
+            EventKind::Timer { connection, .. } => self.base.hosts.time_out(connection, self.base.now),
+            EventKind::Wake { host } => self.base.hosts.wake(host, self.base.now),
         }
         self.serve();
     }
 
-    /// Sets timers, and lets hosts send that have become able to.
+    /// Lets hosts send that may have become able to, and sets the timers of connections.
     fn serve(&mut self) {
         for connection in std::mem::take(&mut self.base.hosts.timers) {
-            self.events.retain(|event| !matches!(event.what, What::Timer { connection: of, .. } if of == connection));
+            self.events
+                .retain(|event| !matches!(event.kind, EventKind::Timer { connection: of, .. } if of == connection));
             let (source, destination, deadline) = self.base.hosts.timer(connection);
             if let Some(at) = deadline {
-                self.add(at, What::Timer { connection, hosts: (source, destination) });
+                self.add(at, EventKind::Timer { connection, hosts: (source, destination) });
             }
         }
         for (host, at) in std::mem::take(&mut self.base.hosts.wakes) {
-            self.add(at, What::Wake { host });
+            self.add(at, EventKind::Wake { host });
         }
         for host in std::mem::take(&mut self.base.hosts.ready) {
             self.send(self.base.wiring.host_port(host));
@@ -209,10 +215,10 @@ impl Reference {
         }
         self.base.taps.show(&self.base.wiring, &self.base.hosts, port, &frame, Direction::Sent, self.base.now);
         self.ports[port].is_busy = true;
-        self.add(self.base.now.saturating_add(time + link.gap), What::Free { port });
+        self.add(self.base.now.saturating_add(time + link.gap), EventKind::Free { port });
         let is_cut = self.base.params.switching == Switching::CutThrough && link.is_to_switch && is_of_hosts(&frame);
         let until_seen = if is_cut { link.header } else { time };
-        self.add(self.base.now.saturating_add(until_seen + link.delay), What::Arrive { port, frame });
+        self.add(self.base.now.saturating_add(until_seen + link.delay), EventKind::Arrive { port, frame });
     }
 
     /// Processes a frame that has arrived.
@@ -272,7 +278,7 @@ impl Reference {
             let output = output as usize;
             if is_cut && self.base.wiring.links[output].rate > link.rate {
                 let rest = link.time(frame.bytes) - link.header;
-                self.add(self.base.now.saturating_add(rest), What::Complete { input, output, frame, held });
+                self.add(self.base.now.saturating_add(rest), EventKind::Complete { input, output, frame, held });
             } else {
                 self.enqueue(output, frame, held, notices);
             }
@@ -314,7 +320,7 @@ impl Reference {
         }
     }
 
-    /// Adds the length of a queue since its last change to the sums over time; called before it changes.
+    /// Adds the length of a queue since its last change to the sums over time. Called before each change.
     fn change_queue(&mut self, port: usize) {
         let now = self.base.now;
         let state = &mut self.ports[port];
@@ -342,10 +348,10 @@ impl Engine for Reference {
     fn step(&mut self, notices: &mut Notices) {
         let Some(next) = self.next_event() else { return };
         let event = self.events.swap_remove(next);
-        if event.what.is_moving() {
+        if event.kind.is_moving() {
             self.base.last_moved = event.at;
         }
-        self.execute(event.what, notices);
+        self.execute(event.kind, notices);
     }
 
     fn serve_hosts(&mut self) {
@@ -353,13 +359,13 @@ impl Engine for Reference {
     }
 
     fn is_moving(&self) -> bool {
-        self.events.iter().any(|event| event.what.is_moving())
+        self.events.iter().any(|event| event.kind.is_moving())
     }
 
-    fn port(&self, port: usize) -> PortNow<'_> {
+    fn port(&self, port: usize) -> PortSnapshot<'_> {
         let state = &self.ports[port];
         let waiting = state.queue.len();
-        PortNow {
+        PortSnapshot {
             counts: &state.counts,
             waiting,
             area: state.area + waiting as u128 * u128::from(self.base.now - state.changed),
@@ -379,9 +385,9 @@ impl Engine for Reference {
     }
 
     fn copies(&self) -> u64 {
-        let underway = self.events.iter().filter(|event| match &event.what {
-            What::Arrive { frame, .. } | What::Complete { frame, .. } => is_of_hosts(frame),
-            What::Free { .. } | What::Timer { .. } | What::Wake { .. } => false,
+        let underway = self.events.iter().filter(|event| match &event.kind {
+            EventKind::Arrive { frame, .. } | EventKind::Complete { frame, .. } => is_of_hosts(frame),
+            EventKind::Free { .. } | EventKind::Timer { .. } | EventKind::Wake { .. } => false,
         });
         let waiting: usize = self.ports.iter().map(|state| state.queue.len()).sum();
         (underway.count() + waiting) as u64

@@ -11,15 +11,17 @@ use trgen::NodeId;
 use crate::capture::{Capture, Captured, Content, Direction};
 use crate::rules::frame::MIN_WIRE;
 
-/// \[bytes\] Preamble and start delimiter 8, check sequence 4.
+/// \[bytes\] Part of a frame that captures leave out: preamble and start delimiter 8, check sequence 4.
 const UNSEEN: u32 = 12;
-/// \[bytes\] The same, and the header.
+/// \[bytes\] Size of a frame without LLC header and payload: [`UNSEEN`], and the header 14.
 const AROUND: u32 = UNSEEN + 14;
+/// The LLC header: null service access points, unnumbered information.
 const LLC: [u8; 3] = [0, 0, 0x03];
+/// Destination address of PAUSE frames.
 const PAUSE_TO: [u8; 6] = [0x01, 0x80, 0xC2, 0, 0, 0x01];
 
-/// Shows frames as bytes.
-pub(crate) struct Bytes(pub(crate) Box<dyn capture::Capture>);
+/// Passes the headers of frames, as bytes, to an observer.
+pub(crate) struct FrameBytes(pub(crate) Box<dyn capture::Capture>);
 
 /// The address of a host, or of the port of a switch that pauses its neighbour.
 const fn address(node: NodeId) -> [u8; 6] {
@@ -32,7 +34,7 @@ fn headers(captured: &Captured) -> Vec<u8> {
     let (Place::Host(node) | Place::Switch(node)) = captured.interface.place;
     let whole = captured.wire_bytes.saturating_sub(AROUND);
     let (to, from, length) = match captured.content {
-        // A short frame is padded, and its length field says how far it is not.
+        // A short frame is padded. The length field gives its length without the padding.
         Content::Data { message, bytes, segment: None, .. } if captured.wire_bytes == MIN_WIRE => {
             (message.destination, message.source, bytes + LLC.len() as u32)
         }
@@ -47,7 +49,7 @@ fn headers(captured: &Captured) -> Vec<u8> {
     [&address(to)[..], &address(from), &length, &LLC].concat()
 }
 
-impl Capture for Bytes {
+impl Capture for FrameBytes {
     fn frame(&mut self, captured: &Captured) {
         let is_sent = captured.direction == Direction::Sent;
         if captured.is_damaged && !is_sent {

@@ -4,10 +4,12 @@ use fsin_core::network::Measure;
 use fsin_core::stats::Distribution;
 use trgen::NodeId;
 
+/// A measure with this name, unit and meaning.
 const fn measure(name: &'static str, unit: &'static str, about: &'static str) -> Measure {
     Measure { name, unit, about }
 }
 
+/// The measures that [`Details::measures`] gives.
 static MEASURES: [Measure; 14] = [
     measure("characters_moved", "characters", "of packets and their GAPs, on all links together"),
     measure("stops", "", "STOPs that inputs of switches have sent"),
@@ -36,68 +38,69 @@ static MEASURES: [Measure; 14] = [
 /// Counts since the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Totals {
-    /// BEATs on all channels.
+    /// Number of BEATs on all channels.
     pub beats: u64,
-    /// \[packets\] Removed because they were too old.
+    /// \[packets\] Packets removed because they were too old.
     pub timeouts: u64,
-    /// \[packets\] Lost on dead links.
+    /// \[packets\] Packets lost on dead links.
     pub lost_on_dead_links: u64,
-    /// Messages of which a packet was lost.
+    /// \[messages\] Messages of which a packet was lost.
     pub messages_lost: u64,
-    /// \[bytes\] Data of messages received.
+    /// \[bytes\] Data of the messages received.
     pub payload_received: u64,
 }
 
 /// A port: the channel that leaves through it, and the slack buffer of its input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PortDetails {
-    /// Its node.
+    /// The node of the port. In a direct network, the host and the switch of a node have the same number.
     pub node: NodeId,
-    /// True of a host's; in a direct network host and switch of a node have its number.
+    /// True for a port of a host, false for a port of a switch.
     pub is_host: bool,
-    /// Number at its node; a switch of a direct network has the port to its host behind all others.
+    /// Number of the port at its host or switch. At a switch of a direct network, the port to the host follows all
+    /// others.
     pub port: usize,
-    /// Number of characters of packets and GAPs that have begun on the channel.
+    /// \[characters\] Characters of packets and GAPs that have begun on the channel.
     pub moved: u64,
-    /// STOPs sent through the channel for the input of this port.
+    /// Number of STOPs sent through the channel for the input of this port.
     pub stops: u64,
-    /// GOs.
+    /// Number of GOs sent through the channel for the input of this port.
     pub gos: u64,
-    /// \[ticks of 1/16 ps\] In which the channel was stopped.
+    /// \[ticks of 1/16 ps\] Time for which the channel was stopped.
     pub stopped: u64,
-    /// \[characters\] The most in the slack buffer.
+    /// \[characters\] The most that the slack buffer has held.
     pub slack_max: u32,
-    /// \[characters x ticks of 1/16 ps\] In the slack buffer, summed over time.
+    /// \[characters x ticks of 1/16 ps\] Characters in the slack buffer, summed over time.
     pub slack_area: u128,
 }
 
 /// What this model measures beyond what every model does, since the start of the run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Details {
-    /// \[ticks of 1/16 ps\] Since the start.
+    /// \[ticks of 1/16 ps\] Time since the start of the run.
     pub elapsed: u64,
     /// \[ticks of 1/16 ps\] Time of a character.
     pub character: u64,
-    /// Counts.
+    /// Counts of the whole network.
     pub totals: Totals,
     /// All ports, hosts first.
     pub ports: Vec<PortDetails>,
 }
 
 impl Details {
-    /// Number of characters of packets and GAPs on all links together.
+    /// \[characters\] Characters of packets and GAPs on all links together.
     #[must_use]
     pub fn moved(&self) -> u64 {
         self.ports.iter().map(|port| port.moved).sum()
     }
 
-    /// \[characters\] The most in any slack buffer.
+    /// \[characters\] The most that any slack buffer has held.
     #[must_use]
     pub fn slack_max(&self) -> u32 {
         self.ports.iter().map(|port| port.slack_max).max().unwrap_or(0)
     }
 
-    /// STOPs, and GOs, of all inputs.
+    /// Numbers of STOPs and of GOs that all inputs have sent.
     #[must_use]
     pub fn stops_and_gos(&self) -> (u64, u64) {
         self.ports.iter().fold((0, 0), |(stops, gos), port| (stops + port.stops, gos + port.gos))
@@ -109,11 +112,12 @@ impl Details {
         self.share(8e12 * crate::params::TICKS as f64 * self.totals.payload_received as f64)
     }
 
+    /// A time in ticks as a share of the time since the start.
     fn share(&self, time: f64) -> f64 {
         if self.elapsed == 0 { 0.0 } else { time / self.elapsed as f64 }
     }
 
-    /// As figures of a result.
+    /// The counts as figures of a result. `messages` are the latencies of messages.
     pub(crate) fn measures(&self, messages: &Distribution) -> Vec<(&'static Measure, f64)> {
         let largest = |value: &dyn Fn(&PortDetails) -> f64| self.ports.iter().map(value).fold(0.0, f64::max);
         let (stops, gos) = self.stops_and_gos();

@@ -28,7 +28,7 @@ const KEYS: &[Key] = &[
     Key::of_network("packet-timeout", "TIME", Kind::Word, Some("1s"), "", "from a packet's first character: one that has not arrived by then is removed everywhere, and lost"),
 ];
 
-/// Its row in the table of models.
+/// The row of this model in the table of models.
 pub static FAMILY: ModelFamily = ModelFamily {
     component: Component {
         name: "myrinet",
@@ -57,7 +57,7 @@ pub static FAMILY: ModelFamily = ModelFamily {
         ("low", "low-mark"),
         ("timeout", "packet-timeout"),
     ],
-    parse: |values| Ok(Arc::new(Spec::of(values)?)),
+    parse: |values| Ok(Arc::new(Spec::from_values(values)?)),
 };
 
 /// Checked settings.
@@ -65,11 +65,12 @@ pub static FAMILY: ModelFamily = ModelFamily {
 struct Spec {
     topology: Arc<dyn Topology>,
     params: Params,
+    /// True if the reference engine simulates the network, false for the fast engine.
     is_reference: bool,
 }
 
 impl Spec {
-    fn of(values: &dyn Values) -> Result<Self, SpecError> {
+    fn from_values(values: &dyn Values) -> Result<Self, SpecError> {
         let topology: Arc<dyn Topology> = values.topology()?.into();
         let params = Params {
             link_rate: rate(values, "link-rate")?,
@@ -93,6 +94,7 @@ impl Spec {
     }
 }
 
+/// \[b/s\] The data rate that a key gives.
 fn rate(values: &dyn Values, key: &'static str) -> Result<u64, SpecError> {
     let word = values.word(key);
     parse_rate(word).ok_or_else(|| {

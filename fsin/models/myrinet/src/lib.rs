@@ -29,7 +29,8 @@
 //!
 //! # What is a packet
 //! In the record that all models keep a packet is one of a message: injected when its first character begins, received
-//! when its CRC arrives, dropped when it is removed or lost on a dead link. Latencies begin when the message is offered.
+//! when its CRC arrives, dropped when it is removed or lost on a dead link. Latencies begin when the message is
+//! offered.
 //!
 //! # How the model departs from reality, and who could notice
 //! - Hosts take characters as they come, never send STOP, and have no overhead; a send queue has no bound.
@@ -63,48 +64,48 @@ use rules::routes::Routes;
 use rules::wires::Wires;
 use trgen::catalog::SpecError;
 
-/// Something that an observer of a test sees.
+/// An event that tests can observe.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Event {
-    /// \[ticks of 1/16 ps\] When.
+    /// \[ticks of 1/16 ps\] Time of the event.
     pub at: u64,
-    /// What.
+    /// What happens.
     pub kind: EventKind,
 }
 
-/// What happened.
+/// What happens in an event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum EventKind {
-    /// An input has begun to send STOP, or GO if not, through the channel of this port.
+    /// An input has begun to send STOP or GO through the channel of this port.
     Mark {
-        /// Number of the port among all.
+        /// Number of the port among all ports.
         port: u32,
-        /// STOP.
+        /// True for STOP, false for GO.
         is_stop: bool,
     },
     /// A switch has granted an output.
     Granted {
-        /// Number of the port among all.
+        /// Number of the output's port among all ports.
         output: u32,
-        /// Number of the input's port.
+        /// Number of the input's port among all ports.
         input: u32,
     },
     /// A packet has arrived.
     Arrived {
-        /// Sender.
+        /// The sending host.
         source: u32,
-        /// Receiver.
+        /// The receiving host.
         destination: u32,
-        /// Number among the packets of its source.
+        /// Number of the packet among the packets of its source.
         sequence: u64,
     },
     /// A packet has been lost.
     Lost {
-        /// Sender.
+        /// The sending host.
         source: u32,
-        /// Receiver.
+        /// The receiving host.
         destination: u32,
-        /// Number among the packets of its source.
+        /// Number of the packet among the packets of its source.
         sequence: u64,
     },
 }
@@ -114,10 +115,11 @@ pub trait Myrinet: Network {
     /// What this model measures beyond what every model does, since the start of the run.
     fn details(&self) -> Details;
 
-    /// \[ps\] Latencies of messages, from being offered to the arrival of the last CRC.
+    /// \[ps\] Latencies of messages, from the offer of a message to the arrival of its last CRC.
     fn message_latency(&self) -> &Distribution;
 
-    /// Events since the last call, in no order within an instant. The first call begins to collect them.
+    /// The events since the last call, in the order of their times. Events at the same time are in any order. The first
+    /// call returns none and begins to collect them.
     fn events(&mut self) -> Vec<Event>;
 }
 
@@ -129,7 +131,7 @@ pub fn check(topology: &Arc<dyn Topology>, params: &Params) -> Result<(), SpecEr
     prepare(topology, params, true).map(|_| ())
 }
 
-/// The links and hosts of a network that has been checked; slack buffers that could overflow only if `is_checked`.
+/// The links and hosts of a network that has been checked. Refuses slack buffers that could overflow if `is_checked`.
 fn prepare(topology: &Arc<dyn Topology>, params: &Params, is_checked: bool) -> Result<(Wires, Hosts), SpecError> {
     params.check()?;
     let wires = Wires::new(&**topology, params, is_checked)?;

@@ -8,7 +8,7 @@ use trgen::phrase;
 /// \[b/s\] Minimum and maximum data rate of the links.
 pub const RATES: std::ops::RangeInclusive<u64> = 1_000_000..=1_000_000_000_000;
 
-/// Ticks of the model's own clock in a picosecond: a character at 5.12 Gb/s takes 1 562.5 ps.
+/// \[ticks\] Ticks of the model's own clock in a picosecond. A character at 5.12 Gb/s takes 1 562.5 ps.
 pub(crate) const TICKS: u64 = 16;
 
 /// \[ticks\] The end of simulated time, after 6 days: nothing happens later.
@@ -26,13 +26,13 @@ pub const MAX_SLACK: u32 = 1 << 24;
 /// \[bytes\] Largest payload of a packet.
 pub const MAX_PAYLOAD: u32 = 1 << 20;
 
-/// \[characters\] Packet type 4 and CRC 1: what a packet has beside route and payload, before the GAP.
+/// \[characters\] Length of a packet without route, payload and GAP: packet type 4, CRC 1.
 pub(crate) const AROUND: u32 = 5;
 
-/// \[ps\]
+/// \[ps\] A microsecond.
 const MICROSECOND: u64 = 1_000_000;
 
-/// \[characters\] In the least time between two BEATs, and in the least timeout.
+/// \[characters\] Shortest permitted time between two BEATs, and shortest timeout.
 const LEAST_TIME: u64 = 64;
 
 /// The route that a sender chooses.
@@ -51,7 +51,7 @@ pub const ROUTING: [(&str, Routing); 3] =
     [("updown", Routing::UpDown), ("shortest", Routing::Shortest), ("dor", Routing::DimensionOrder)];
 
 impl Routing {
-    /// Its name.
+    /// The routing's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -72,7 +72,7 @@ impl FromStr for Routing {
     }
 }
 
-/// Everything that can be set of a Myrinet.
+/// All settings of a Myrinet.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Params {
     /// \[b/s\] Data rate of every link: a character has 8 bits.
@@ -81,27 +81,27 @@ pub struct Params {
     pub cable_length: f64,
     /// \[m/s\] Velocity of propagation.
     pub cable_velocity: f64,
-    /// \[characters\] Room of the slack buffer at each input of a switch.
+    /// \[characters\] Size of the slack buffer at each input of a switch.
     pub slack: u32,
-    /// \[characters\] High-water mark: an input with more sends STOP.
+    /// \[characters\] High-water mark: an input that holds more sends STOP.
     pub high_mark: u32,
-    /// \[characters\] Low-water mark: an input that has sent STOP and has fewer sends GO.
+    /// \[characters\] Low-water mark: an input that has sent STOP and holds fewer sends GO.
     pub low_mark: u32,
-    /// \[bytes\] Most data of a message in a packet.
+    /// \[bytes\] Maximum data of a message in a packet.
     pub payload: u32,
-    /// A switch passes a character on after its end, not with its leading edge.
+    /// True if a switch passes a character on after its end, false if with its leading edge.
     pub store_character: bool,
     /// \[ps\] Time between two BEATs on each channel.
     pub beat: u64,
-    /// \[ps\] From a packet's first character; an older packet that has not arrived is removed.
+    /// \[ps\] Maximum age of a packet, from its first character. An older packet that has not arrived is removed.
     pub timeout: u64,
-    /// Route of a packet.
+    /// The route of a packet.
     pub routing: Routing,
-    /// Routes that can deadlock are permitted; timeouts end it.
+    /// True if routes that can deadlock are permitted. Timeouts end a deadlock.
     pub unsafe_routing: bool,
-    /// Links between switches that are dead from the start.
+    /// \[links\] Number of links between switches that are dead from the start.
     pub faults: usize,
-    /// Of all draws.
+    /// Seed of all draws.
     pub seed: u64,
 }
 
@@ -146,18 +146,18 @@ impl Params {
         if packets == 0 { 1 } else { packets }
     }
 
-    /// \[characters\] The least slack buffer that never overflows behind a cable with this delay in \[ticks\].
+    /// \[characters\] The smallest slack buffer that never overflows behind a cable with a delay of `delay` ticks.
     ///
-    /// The input sends STOP when it holds one character more than the mark. STOP waits for the character that occupies
-    /// the opposite channel, takes one, and travels a delay of the cable; what the sender began to send before it came
-    /// travels another one. In two character times and two delays, less than `2 + 2 delay / character` characters
-    /// follow the one that caused it.
+    /// The input sends STOP when it holds one character more than the high-water mark. STOP waits for the character
+    /// that occupies the opposite channel, takes one character time, and travels for one delay of the cable. Characters
+    /// that the sender began before STOP came travel for another delay. So in two character times and two delays, less
+    /// than `2 + 2 delay / character` characters follow the one that caused STOP.
     #[must_use]
     pub(crate) const fn least_slack(&self, delay: u64) -> u64 {
         self.high_mark as u64 + 2 + (2 * delay).div_ceil(self.character())
     }
 
-    /// Refuses values out of range. What depends on the topology is checked with it.
+    /// Refuses values out of range. Checks that depend on the topology are made by [`check`](crate::check).
     ///
     /// # Errors
     /// The first value that cannot be used.
@@ -189,7 +189,7 @@ impl Params {
         Ok(())
     }
 
-    /// Checks that no slack buffer behind a cable with this delay in \[ticks\] overflows.
+    /// Checks that no slack buffer behind a cable with a delay of `delay` ticks overflows.
     pub(crate) fn check_slack(&self, delay: u64) -> Result<(), SpecError> {
         let least = self.least_slack(delay);
         if u64::from(self.slack) >= least {

@@ -47,7 +47,7 @@ const KEYS: &[Key] = &[
     Key::of_network("timeout-lower", "C", Kind::Integer, None, "cycles", "a node is no longer congested when a header has waited for less than this; 75 % of timeout-upper if absent"),
 ];
 
-/// Its row in the table of models.
+/// The row of this model in the table of models.
 pub static VCT: ModelFamily = ModelFamily {
     component: Component {
         name: "vct",
@@ -61,10 +61,10 @@ pub static VCT: ModelFamily = ModelFamily {
     defaults: &[],
     short: &[],
     load_unit: PHITS_PER_NODE_CYCLE,
-    parse: |values| Ok(Arc::new(Spec::of(values)?)),
+    parse: |values| Ok(Arc::new(Spec::from_values(values)?)),
 };
 
-/// Engine.
+/// An engine that simulates the model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Engine {
     /// Event-driven, packet by packet; identical results, faster.
@@ -73,10 +73,10 @@ enum Engine {
     Reference,
 }
 
-/// Checked values.
+/// Checked settings of the model.
 #[derive(Debug)]
 struct Spec {
-    /// With its dead links.
+    /// The topology, with its dead links.
     topology: Arc<dyn Topology>,
     router: CheckedParams,
     engine: Engine,
@@ -84,7 +84,7 @@ struct Spec {
 }
 
 impl Spec {
-    fn of(values: &dyn Values) -> Result<Self, SpecError> {
+    fn from_values(values: &dyn Values) -> Result<Self, SpecError> {
         let topology = values.topology()?;
         let router = router(values, &*topology)?;
         let count = values.integer_or("faults", 0)?;
@@ -231,6 +231,7 @@ fn one_way(values: &dyn Values, faults: usize) -> Result<bool, SpecError> {
     values.choice("fault-ways", &[("1", true), ("2", false)])
 }
 
+/// The setting of global congestion control; `None` if it is off.
 fn global_cc(values: &dyn Values) -> Result<Option<GlobalCc>, SpecError> {
     let period = if values.is_set("global-cc-period") { values.integer("global-cc-period")? } else { 0 };
     if values.is_set("global-cc") {
@@ -243,6 +244,7 @@ fn global_cc(values: &dyn Values) -> Result<Option<GlobalCc>, SpecError> {
     Ok(None)
 }
 
+/// The setting of congestion timers; `None` if there are none.
 fn timeouts(values: &dyn Values) -> Result<Option<Timeouts>, SpecError> {
     if !values.is_set("timeout-upper") {
         if values.is_set("timeout-lower") {
@@ -260,6 +262,7 @@ fn timeouts(values: &dyn Values) -> Result<Option<Timeouts>, SpecError> {
     Ok(Some(Timeouts { upper, lower }))
 }
 
+/// \[cycles\] The delays of links beyond one cycle: one for all links, or one for each class.
 fn link_delays(values: &dyn Values) -> Result<Vec<u32>, SpecError> {
     if !values.is_set("link-delay") {
         return Ok(Vec::new());

@@ -35,7 +35,7 @@ const KEYS: &[Key] = &[
     Key::of_network("unsafe-routing", "true|false", Kind::Word, None, "", "runs what is not free of deadlock as well"),
 ];
 
-/// Its row in the table of models.
+/// The row of this model in the table of models.
 pub static WORMHOLE: ModelFamily = ModelFamily {
     component: Component {
         name: "wormhole",
@@ -63,7 +63,7 @@ pub static WORMHOLE: ModelFamily = ModelFamily {
     defaults: &[("vcs", "2"), ("link-delay", "1")],
     short: &[],
     load_unit: PHITS_PER_NODE_CYCLE,
-    parse: |values| Ok(Arc::new(Spec::of(values)?)),
+    parse: |values| Ok(Arc::new(Spec::from_values(values)?)),
 };
 
 /// Checked settings.
@@ -71,12 +71,13 @@ pub static WORMHOLE: ModelFamily = ModelFamily {
 struct Spec {
     topology: Arc<dyn Topology>,
     params: Params,
+    /// True if the reference engine simulates the network, false for the fast engine.
     is_reference: bool,
     threads: usize,
 }
 
 impl Spec {
-    fn of(values: &dyn Values) -> Result<Self, SpecError> {
+    fn from_values(values: &dyn Values) -> Result<Self, SpecError> {
         let topology = values.topology()?;
         let base =
             Params::preset(values.value("preset").unwrap_or("default")).map_err(|refusal| refusal.of("preset"))?;
@@ -90,12 +91,12 @@ impl Spec {
             vc_alloc_delay: values.integer_or("vc-alloc-delay", base.vc_alloc_delay)?,
             switch_alloc_delay: values.integer_or("switch-alloc-delay", base.switch_alloc_delay)?,
             traverse_delay: values.integer_or("traverse-delay", base.traverse_delay)?,
-            speculative: truth(values, "speculative", base.speculative)?,
-            speedup: word(values, "speedup", base.speedup)?,
+            speculative: truth_or(values, "speculative", base.speculative)?,
+            speedup: parsed_or(values, "speedup", base.speedup)?,
             link_delay: values.integer_or("link-delay", base.link_delay)?,
             credit_delay: values.integer_or("credit-delay", base.credit_delay)?,
-            vc_allocator: word(values, "vc-allocator", base.vc_allocator)?,
-            switch_allocator: word(values, "switch-allocator", base.switch_allocator)?,
+            vc_allocator: parsed_or(values, "vc-allocator", base.vc_allocator)?,
+            switch_allocator: parsed_or(values, "switch-allocator", base.switch_allocator)?,
             hold: match values.is_set("switch-hold") {
                 true => values.choice("switch-hold", &[("packet", Hold::Packet), ("flit", Hold::Flit)])?,
                 false => base.hold,
@@ -104,11 +105,11 @@ impl Spec {
                 true => Some(values.integer("output-queue")?),
                 false => base.output_queue,
             },
-            vc_classes: word(values, "vc-classes", base.vc_classes)?,
-            wait_for_tail_credit: truth(values, "wait-for-tail-credit", base.wait_for_tail_credit)?,
-            vc_busy_when_full: truth(values, "vc-busy-when-full", base.vc_busy_when_full)?,
-            routing: word(values, "routing", Routing::default_for(&*topology))?,
-            unsafe_routing: truth(values, "unsafe-routing", base.unsafe_routing)?,
+            vc_classes: parsed_or(values, "vc-classes", base.vc_classes)?,
+            wait_for_tail_credit: truth_or(values, "wait-for-tail-credit", base.wait_for_tail_credit)?,
+            vc_busy_when_full: truth_or(values, "vc-busy-when-full", base.vc_busy_when_full)?,
+            routing: parsed_or(values, "routing", Routing::default_for(&*topology))?,
+            unsafe_routing: truth_or(values, "unsafe-routing", base.unsafe_routing)?,
             seed: values.integer("seed")?,
             watchdog_cycles: values.integer("watchdog")?,
         };
@@ -119,18 +120,21 @@ impl Spec {
     }
 }
 
-/// An error about the first setting it names that is set; a cycle of channels is one of the routing.
+/// The error for a network that cannot be built, at the first setting it names that is set. A cycle of channels is an
+/// error of the routing.
 fn refusal(values: &dyn Values, error: BuildError) -> SpecError {
     let refusal = SpecError::from(error);
     let key = refusal.setting().or_else(|| refusal.settings().find(|key| values.is_set(key)));
     refusal.of(key.unwrap_or("routing"))
 }
 
-fn word<T: FromStr<Err = SpecError>>(values: &dyn Values, key: &'static str, absent: T) -> Result<T, SpecError> {
+/// The value of a key; `absent` if the key is not set.
+fn parsed_or<T: FromStr<Err = SpecError>>(values: &dyn Values, key: &'static str, absent: T) -> Result<T, SpecError> {
     if values.is_set(key) { values.parsed(key) } else { Ok(absent) }
 }
 
-fn truth(values: &dyn Values, key: &'static str, absent: bool) -> Result<bool, SpecError> {
+/// True or false by a key; `absent` if the key is not set.
+fn truth_or(values: &dyn Values, key: &'static str, absent: bool) -> Result<bool, SpecError> {
     if values.is_set(key) { values.switch(key) } else { Ok(absent) }
 }
 

@@ -24,7 +24,7 @@ use rules::routes::Routes;
 use rules::wiring::Wiring;
 use trgen::catalog::{ErrorKind, SpecError};
 
-/// Most ports of a router, that of its own endpoint included: a set of ports must fit 64 bits.
+/// Maximum number of ports of a router, including the port of its own endpoint: a set of ports must fit 64 bits.
 pub const MAX_PORTS: usize = 64;
 
 /// A wormhole network, whichever engine simulates it.

@@ -9,7 +9,7 @@ use trgen::phrase;
 
 use crate::rules::routes::ROUTINGS;
 
-/// Most virtual channels of a port.
+/// Maximum number of virtual channels of a port.
 pub const MAX_VCS: usize = 32;
 
 /// \[steps, cycles\] Longest delay of a stage, a link or a credit.
@@ -104,12 +104,13 @@ impl FromStr for Hold {
 /// How the VCs of a ring are divided into two classes, so that the channels of the ring form no cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum VcClasses {
-    /// Chosen where a packet enters the dimension, and kept: class 1 if its coordinate there is larger than that of its
-    /// destination.
+    /// The class is chosen where a packet enters the dimension, and kept: class 1 if the packet's coordinate there is
+    /// larger than that of its destination.
     PerDimension,
     /// Class 0 until the wrap-around link has been crossed, then class 1 (Dally and Seitz, TC 36(5), 1987).
     Dateline,
-    /// As per dimension, but packets that cross neither the wrap-around link nor the middle of the ring draw theirs.
+    /// As [`PerDimension`](Self::PerDimension), but a packet that crosses neither the wrap-around link nor the middle
+    /// of the ring draws its class.
     Balanced,
 }
 
@@ -173,7 +174,9 @@ impl FromStr for Routing {
 /// Steps of a router in each cycle of its links, as a fraction: 3/2 alternates 1 and 2.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Speedup {
+    /// Steps in `denominator` cycles.
     numerator: u32,
+    /// \[cycles\] Cycles in which `numerator` steps are made.
     denominator: u32,
 }
 
@@ -192,13 +195,13 @@ impl Speedup {
         }
     }
 
-    /// True of one step a cycle.
+    /// True if the router makes one step a cycle.
     #[must_use]
     pub const fn is_one(self) -> bool {
         self.numerator == self.denominator
     }
 
-    /// \[steps\] Before cycle `cycle`, counted from cycle 0.
+    /// \[steps\] Number of steps before cycle `cycle`, counted from cycle 0.
     #[must_use]
     #[inline]
     pub const fn before(self, cycle: u64) -> u64 {
@@ -230,7 +233,7 @@ impl FromStr for Speedup {
     }
 }
 
-/// Everything that can be set of the routers.
+/// All settings of the routers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Params {
     /// \[bytes\] Size of a flit, 1 or more.
@@ -354,7 +357,8 @@ impl Params {
         usize::from(message.class).min(self.message_classes - 1) as u8
     }
 
-    /// \[steps\] From the step in which a head comes to the front to the first in which it can be given an output VC.
+    /// \[steps\] Time from the step in which a head comes to the front of its buffer to the first step in which it can
+    /// be given an output VC.
     #[must_use]
     pub(crate) fn head_delay(&self) -> u64 {
         let alloc = match self.speculative {
@@ -364,15 +368,16 @@ impl Params {
         u64::from(self.route_delay + alloc - 1)
     }
 
-    /// \[steps\] From winning an output VC to the first step in which the head can be granted the switch without
+    /// \[steps\] Time from winning an output VC to the first step in which the head can be granted the switch without
     /// speculation.
     #[must_use]
     pub(crate) fn switch_delay(&self) -> u64 {
         if self.speculative { 1 } else { self.switch_alloc_delay.into() }
     }
 
-    /// \[cycles\] Latency of a packet of `flits` flits, alone in a direct network whose speedup is a whole number: from
-    /// creation to tail at the sink, through `routers` routers, buffers being as long as the credits' way round.
+    /// \[cycles\] Latency of a packet of `flits` flits that is alone in a direct network, from its creation to the
+    /// arrival of its tail at the sink, through `routers` routers. The speedup must be a whole number, and buffers must
+    /// be long enough to cover the round trip of a credit.
     #[must_use]
     pub fn zero_load_latency(&self, routers: u64, flits: u64) -> u64 {
         let alloc = match self.speculative {
@@ -397,7 +402,7 @@ impl Params {
         flits.div_ceil(self.packet_flits as u64)
     }
 
-    /// Refuses values out of range. What depends on the topology is checked with it.
+    /// Refuses values out of range. Checks that depend on the topology are made by [`check`](crate::check).
     ///
     /// # Errors
     /// The first value that cannot be used.

@@ -1,7 +1,8 @@
 //! Against the means over seeds of BookSim 2 (`../shared/reference/booksim2-multiseed.csv`), with the preset `booksim`.
 //!
 //! The rule: latency within 2 % up to 80 % of saturation, within 5 % or two standard errors of both sides up to 95 %.
-//! Beyond, the mean of a finite run says little: the same rule is applied, and nothing fails. Traffic is that of the table, messages of a node to itself included.
+//! Beyond, the mean of a finite run says little: the same rule is applied, and nothing fails. Traffic is that of the
+//! table, messages of a node to itself included.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 

@@ -74,7 +74,8 @@ pub(super) fn map(net: &Net) -> Option<Map> {
     Some(Map { height: top + side + 0.4 * LETTERS, behind, bars, reading, pairs: false })
 }
 
-/// Runs of routers of the same row: the row, its first position, and the one after its last.
+/// Runs of consecutive routers of the same row: the row, the position of its first router, and the position after its
+/// last one.
 fn blocks(inner: &[usize], rows: &[usize]) -> Vec<(usize, usize, usize)> {
     let mut blocks: Vec<(usize, usize, usize)> = Vec::new();
     for (at, &router) in inner.iter().enumerate() {
@@ -86,7 +87,7 @@ fn blocks(inner: &[usize], rows: &[usize]) -> Vec<(usize, usize, usize)> {
     blocks
 }
 
-/// The cell of every link; parallel links share it. Those of endpoints have no size.
+/// The cells of all links. Parallel links share a cell. Links of endpoints have cells of size 0.
 fn bars(net: &Net, position: &HashMap<usize, usize>, (left, top): (f64, f64), cell: f64) -> Vec<Bar> {
     let mut sharing: HashMap<(usize, usize), usize> = HashMap::new();
     for link in &net.links {

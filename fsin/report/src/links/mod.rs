@@ -21,10 +21,12 @@ use fsin_experiment::sweep::{Collected, Curve, Curves, Row, Spot};
 /// Maximum number of links to draw one by one; larger networks have tables only.
 const MOST_LINKS: usize = 8192;
 
-/// A link on the picture.
+/// A link in the picture: a rectangle. Lengths are in units.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Bar {
+    /// \[units\] Left edge.
     x: f64,
+    /// \[units\] Upper edge.
     y: f64,
     width: f64,
     height: f64,
@@ -35,11 +37,11 @@ struct Bar {
 pub(super) struct Map {
     /// \[units\] Total height, without the legend.
     height: f64,
-    /// The background: routers, lines, words, as SVG.
+    /// The background as SVG: routers, lines, words.
     behind: String,
-    /// Every link, in the order of [`Net::links`].
+    /// The rectangles of all links, in the order of [`Net::links`].
     bars: Vec<Bar>,
-    /// How to read it.
+    /// How to read the picture.
     pub(super) reading: &'static str,
     /// True if the two links of a pair are drawn side by side, which the legend then explains.
     pairs: bool,
@@ -47,7 +49,7 @@ pub(super) struct Map {
 
 /// \[units\] Width of every picture.
 pub(super) const WIDTH: f64 = 1000.0;
-/// \[units\] Letter height; at half the width of a page (85 mm) 34 are 8 points.
+/// \[units\] Height of letters: 34 units are 8 points at half the width of a page (85 mm).
 pub(super) const LETTERS: f64 = 34.0;
 
 impl Map {
@@ -60,7 +62,7 @@ impl Map {
     }
 }
 
-/// Words on a picture.
+/// Text on a picture, as SVG.
 pub(super) fn words(text: &str, (x, y): (f64, f64), anchor: &str, turned: bool) -> String {
     let turn = if turned { format!(" transform=\"rotate(-90 {x:.0} {y:.0})\"") } else { String::new() };
     format!(
@@ -69,16 +71,16 @@ pub(super) fn words(text: &str, (x, y): (f64, f64), anchor: &str, turned: bool) 
     )
 }
 
-/// The most informative spots, each with its curve: of each curve over loads the highest load that it carried, near its
-/// limit; else all.
-fn telling(curves: &Curves) -> Vec<(&Curve, &Spot)> {
-    let of = |curve: &'_ Curve| -> Vec<usize> {
+/// The most informative spots, each with its curve. Of a curve over loads it is the highest load that the network
+/// carried, near its limit; of other curves, all spots.
+fn most_informative(curves: &Curves) -> Vec<(&Curve, &Spot)> {
+    let chosen_spots = |curve: &'_ Curve| -> Vec<usize> {
         match curve.spots.iter().take_while(|spot| !spot.saturated).count() {
             carried if curves.axis == "load" => vec![carried.saturating_sub(1)],
             _ => (0..curve.spots.len()).collect(),
         }
     };
-    let spots = |curve| of(curve).into_iter().filter_map(move |at| Some((curve, curve.spots.get(at)?)));
+    let spots = |curve| chosen_spots(curve).into_iter().filter_map(move |at| Some((curve, curve.spots.get(at)?)));
     curves.curves.iter().flat_map(spots).collect()
 }
 
@@ -91,15 +93,15 @@ pub(super) fn loads(net: &Net, row: &Row) -> Option<Vec<f64>> {
     net.links.iter().map(load).collect()
 }
 
-/// The most informative rows, as positions in [`Collected::rows`], in the order of the curves.
-fn telling_rows(curves: &Curves, collected: &Collected) -> Vec<usize> {
+/// Indices in [`Collected::rows`] of the most informative rows, in the order of the curves.
+fn most_informative_rows(curves: &Curves, collected: &Collected) -> Vec<usize> {
     let has = |&row: &usize| collected.rows[row].result.link_packets.is_some();
-    telling(curves).into_iter().filter_map(|(_, spot)| spot.rows.first().copied()).filter(has).collect()
+    most_informative(curves).into_iter().filter_map(|(_, spot)| spot.rows.first().copied()).filter(has).collect()
 }
 
-/// Rows in order of interest: the most informative ones of each curve, then all others.
+/// Indices of all rows in the order of interest: the most informative rows of each curve, then all others.
 pub(super) fn order(curves: &Curves, collected: &Collected) -> Vec<usize> {
-    let mut order = telling_rows(curves, collected);
+    let mut order = most_informative_rows(curves, collected);
     let has = |row: &Row| row.result.link_packets.is_some();
     let others: Vec<usize> =
         (0..collected.rows.len()).filter(|row| !order.contains(row) && has(&collected.rows[*row])).collect();

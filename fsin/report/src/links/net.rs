@@ -10,30 +10,32 @@ const MOST_LINKS: usize = 1 << 18;
 /// A directed link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Link {
+    /// The router that sends.
     pub(super) from: usize,
+    /// The router that receives.
     pub(super) to: usize,
-    /// The output port of its router.
+    /// The output port of the sending router.
     pub(super) port: usize,
-    /// Its class, as a position in [`Net::classes`].
+    /// Index of its class in [`Net::classes`].
     pub(crate) class: usize,
 }
 
 /// The routers of a network and what links them.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Net {
-    /// Its specification, such as `torus:8x8`.
+    /// Specification of the network, such as `torus:8x8`.
     pub(crate) spec: String,
-    /// Nodes in each dimension, of a torus or mesh.
+    /// \[nodes\] By dimension: the size of a torus or mesh; `None` for other networks.
     pub(super) grid: Option<Vec<usize>>,
-    /// Routers, those of endpoints first.
+    /// Number of routers. Those of endpoints come first.
     pub(super) routers: usize,
-    /// Routers that are endpoints of a network of switches.
+    /// Number of routers that are endpoints of a network of switches.
     pub(super) endpoints: usize,
     /// The rows of a network of switches.
     pub(super) rows: Option<Rows>,
-    /// Directed links, by router and port.
+    /// Directed links, in the order of routers and ports.
     pub(crate) links: Vec<Link>,
-    /// Link classes.
+    /// Names of the link classes.
     pub(crate) classes: Vec<String>,
 }
 
@@ -76,7 +78,7 @@ impl Net {
         net
     }
 
-    /// The row of each router.
+    /// By router: its row.
     pub(super) fn places(&self) -> Vec<usize> {
         let mut places = vec![0; self.routers];
         for (row, members) in self.rows.iter().flat_map(|rows| rows.members.iter().enumerate()) {
@@ -105,6 +107,7 @@ impl Net {
         format!("{} to {}", self.router(link.from), self.router(link.to))
     }
 
+    /// The name of a router for readers.
     fn router(&self, router: usize) -> String {
         match &self.grid {
             Some(sizes) if sizes.len() > 1 => {

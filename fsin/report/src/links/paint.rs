@@ -3,13 +3,13 @@
 use super::super::plot::short;
 use super::{LETTERS, Paint, WIDTH, words};
 
-/// Steps of the ramp, from zero load to the maximum.
+/// Number of steps of the ramp, from zero load to the maximum.
 pub(crate) const STEPS: usize = 21;
 
 /// Colours from zero load to the maximum on a light page: ColorBrewer's OrRd (Brewer, Hatchard and Harrower, 2003).
 const LIGHT: [u32; 9] = [0xF3EAD8, 0xFEE8C8, 0xFDD49E, 0xFDBB84, 0xFC8D59, 0xEF6548, 0xD7301F, 0xB30000, 0x6B0000];
 
-/// The same on a dark page: the maximum is lightest.
+/// Colours from zero load to the maximum on a dark page, where the maximum is lightest.
 const DARK: [u32; 9] = [0x332A2A, 0x66241D, 0x922A1E, 0xB8321F, 0xDB4A35, 0xF27F52, 0xFBAB79, 0xFDD49E, 0xFFF7EC];
 
 /// The colours of all steps, as `#rrggbb`.
@@ -31,7 +31,7 @@ pub(crate) fn ramp(dark: bool) -> Vec<String> {
 /// The scale of the ramp: from 0 to a round load.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Scale {
-    /// \[phits/cycle\] Its upper end.
+    /// \[phits/cycle\] Upper end of the scale.
     pub(crate) top: f64,
 }
 
@@ -47,8 +47,8 @@ impl Scale {
         ((load / self.top * (STEPS - 1) as f64).round() as usize).min(STEPS - 1)
     }
 
-    /// The ramp with its numbers and unit, from `y` down; also its height. `pairs` shows the direction of each line of
-    /// a pair.
+    /// The ramp with its numbers and unit, as SVG from `y` downwards, and its height. If `pairs`, it shows the
+    /// direction of each line of a pair.
     pub(super) fn legend(self, y: f64, pairs: bool, paint: Paint) -> (String, f64) {
         let (left, right) = if pairs { (330.0, WIDTH - 60.0) } else { (180.0, WIDTH - 180.0) };
         let width = (right - left) / STEPS as f64;

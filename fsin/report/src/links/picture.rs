@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::paint::{Scale, ramp};
-use super::{LETTERS, Map, Net, WIDTH, loads, telling, telling_rows, words};
+use super::{LETTERS, Map, Net, WIDTH, loads, most_informative, most_informative_rows, words};
 use crate::Picture;
 use crate::lines::in_lines;
 use crate::svg::escape;
@@ -12,17 +12,17 @@ use fsin_experiment::sweep::{Collected, Curves, Plan};
 /// Maximum number of maps of a sweep.
 const MOST_MAPS: usize = 64;
 
-/// Source of the colours of bars.
+/// Where the colours of bars come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Paint {
-    /// The style sheet of a page.
+    /// Bars have the class of their step; the style sheet of a page sets the colours.
     Class,
-    /// Explicit colours.
+    /// Bars have explicit colours.
     Colour,
 }
 
 impl Paint {
-    /// The attribute of a step.
+    /// The attribute of a bar of this step.
     pub(super) fn of(self, step: usize) -> String {
         match self {
             Self::Class => format!("class=\"h{step}\""),
@@ -31,10 +31,10 @@ impl Paint {
     }
 }
 
-/// \[letters\] Of a title in one line, in the widest of the usual fonts.
+/// \[letters\] Length of a title that fits one line in the widest of the usual fonts.
 const TITLE_LETTERS: usize = (0.96 * WIDTH / (0.58 * LETTERS)) as usize;
 
-/// A map as SVG, with its legend. `title` is above it, in as many lines as it needs.
+/// A map as SVG, with its legend. `title` is written above it, in as many lines as it needs.
 pub(crate) fn svg(map: &Map, loads: &[f64], scale: Scale, title: &str, paint: Paint) -> String {
     let title = in_lines(title, TITLE_LETTERS);
     let top = if title.is_empty() { 0.0 } else { (0.3 + 1.3 * title.len() as f64) * LETTERS };
@@ -71,7 +71,7 @@ pub(crate) fn svg(map: &Map, loads: &[f64], scale: Scale, title: &str, paint: Pa
 /// because their networks are too large.
 #[must_use]
 pub fn link_pictures(plan: &Plan, curves: &Curves, collected: &Collected) -> (Vec<Picture>, usize) {
-    let rows = telling_rows(curves, collected);
+    let rows = most_informative_rows(curves, collected);
     let all = rows.len();
     let drawn: Vec<(usize, Net, Map, Vec<f64>)> = rows
         .into_iter()
@@ -87,16 +87,17 @@ pub fn link_pictures(plan: &Plan, curves: &Curves, collected: &Collected) -> (Ve
     let scale = Scale::up_to(drawn.iter().flat_map(|drawn| &drawn.3).copied().fold(0.0, f64::max));
     let many = drawn.len() > 1;
     let picture = |(number, (row, net, map, loads)): (usize, (usize, Net, Map, Vec<f64>))| {
-        let title = telling(curves).into_iter().find(|(_, spot)| spot.rows.contains(&row)).map(|(curve, spot)| {
-            let at = if !curves.is_along {
-                String::new()
-            } else if curves.numeric {
-                format!("{} {}", curves.axis, spot.word)
-            } else {
-                spot.word.clone()
-            };
-            [curve.label.clone(), at].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(", ")
-        });
+        let title =
+            most_informative(curves).into_iter().find(|(_, spot)| spot.rows.contains(&row)).map(|(curve, spot)| {
+                let at = if !curves.is_along {
+                    String::new()
+                } else if curves.numeric {
+                    format!("{} {}", curves.axis, spot.word)
+                } else {
+                    spot.word.clone()
+                };
+                [curve.label.clone(), at].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(", ")
+            });
         let title = title.unwrap_or_default();
         Picture {
             kind: "links",
@@ -114,7 +115,7 @@ pub fn link_pictures(plan: &Plan, curves: &Curves, collected: &Collected) -> (Ve
     (pictures, others)
 }
 
-/// The loads of a map as CSV.
+/// The loads of a map, as CSV.
 fn data(net: &Net, loads: &[f64]) -> String {
     let mut text = "from,to,port,kind,load_phits_per_cycle\n".to_owned();
     for (link, &load) in net.links.iter().zip(loads) {

@@ -6,14 +6,18 @@ use super::{Bar, LETTERS, Map, WIDTH, words};
 /// Maximum number of planes.
 const MOST_PLANES: usize = 64;
 
-/// \[units\] Maximum distance of nodes.
+/// \[units\] Maximum distance between neighbouring nodes.
 const WIDEST: f64 = 110.0;
 
-// Shares of the distance of nodes.
+/// Half the size of a node, as a share of the distance between neighbouring nodes.
 const NODE: f64 = 0.2;
+/// Distance from the outermost nodes to the edge of the plane, where links that wrap end, as the same share.
 const EDGE: f64 = 0.62;
+/// Width of the line of a link, as the same share.
 const LINE: f64 = 0.15;
+/// Distance of a line from the middle between its nodes, as the same share.
 const MIDDLE: f64 = 0.02;
+/// Distance between two planes, as the same share.
 const BETWEEN: f64 = 0.4;
 
 /// The picture of a torus or mesh of up to three dimensions; `None` for other networks.
@@ -89,7 +93,7 @@ pub(super) fn map(net: &Net) -> Option<Map> {
     Some(Map { height, behind, bars: bars.collect(), reading, pairs: true })
 }
 
-/// True if the link of this name leaves a node at the edge of its plane.
+/// True if a link leaves a node at the edge of its plane. `name` is the name of its class, such as `X+`.
 fn at_end(node: usize, (wide, high): (usize, usize), name: &[u8]) -> bool {
     match (name[0], name[1]) {
         (b'X', b'+') => node % wide == wide - 1,
@@ -99,11 +103,12 @@ fn at_end(node: usize, (wide, high): (usize, usize), name: &[u8]) -> bool {
     }
 }
 
-/// The line of a link that leaves the node at this place.
+/// The line of a link that leaves the node at a place, in a dimension (`X`, `Y` or `Z`) and direction. `ends` says
+/// whether it ends at the edge of the plane, and `pitch` is the distance between nodes.
 fn bar((x, y): (f64, f64), (dimension, positive): (u8, bool), ends: bool, pitch: f64) -> Bar {
     let (start, line, middle) = (NODE * pitch, LINE * pitch, MIDDLE * pitch);
     let length = if ends { EDGE * pitch - start } else { pitch - 2.0 * start };
-    // Below (or right of) the middle if it leads right (or up): traffic keeps to the right.
+    // A line that leads right (or up) is below (or right of) the middle: traffic keeps to the right.
     let aside = if positive { middle } else { -middle - line };
     match dimension {
         b'X' => {
@@ -118,13 +123,14 @@ fn bar((x, y): (f64, f64), (dimension, positive): (u8, bool), ends: bool, pitch:
     }
 }
 
-/// Number of columns of planes that makes the whole about square.
+/// Number of columns of planes with which the whole picture is about square. `shape` is the width of a plane over its
+/// height.
 fn columns(planes: usize, shape: f64) -> usize {
-    let off = |columns: usize| {
+    let deviation = |columns: usize| {
         let lines = planes.div_ceil(columns);
         (columns as f64 * shape / lines as f64).ln().abs()
     };
-    (1..=planes).min_by(|&a, &b| off(a).total_cmp(&off(b))).unwrap_or(1)
+    (1..=planes).min_by(|&a, &b| deviation(a).total_cmp(&deviation(b))).unwrap_or(1)
 }
 
 #[cfg(test)]

@@ -11,22 +11,24 @@ use fsin_experiment::{Key, canonical, keys};
 /// Settings that are shown even if they have their default values.
 const ALWAYS: &[&str] = &["topology", "routing", "vcs", "packet", "traffic", "load", "seed"];
 
-/// A setting of the results, with all its values in order of occurrence.
+/// A setting of the results with all its values.
 struct Setting {
+    /// The key of the setting.
     key: &'static Key,
+    /// The values, in the order of occurrence.
     values: Vec<String>,
-    /// The unit of the values; empty if there is none.
+    /// Unit of the values; empty if there is none.
     unit: &'static str,
 }
 
 impl Setting {
-    /// True if it has one value, and that is the default.
+    /// True if the setting has one value and this is the default.
     fn is_default(&self) -> bool {
         matches!((&self.values[..], self.key.default), ([one], Some(default))
             if canonical(self.key.kind, default.to_owned()) == canonical(self.key.kind, one.clone()))
     }
 
-    /// Its values in words, with their unit.
+    /// The values in words, with their unit.
     fn words(&self) -> String {
         let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
         format!("{}{unit}", self.values.join(", "))
@@ -44,8 +46,8 @@ fn settings(collected: &Collected) -> Vec<Setting> {
     keys().iter().filter_map(setting).collect()
 }
 
-/// The simulated experiments in one line: `bubble:smart and dally:trc on torus:8x8 under uniform traffic`. `name` is
-/// used if the results do not provide this.
+/// The simulated experiments in one line: `bubble:smart and dally:trc on torus:8x8 under uniform traffic`. If the
+/// results do not say what was simulated, this is `name`.
 pub(super) fn title(collected: &Collected, name: &str) -> String {
     let settings = settings(collected);
     let values = |key: &str, many: &str| -> Option<String> {
@@ -57,12 +59,12 @@ pub(super) fn title(collected: &Collected, name: &str) -> String {
             more => format!("{} {many}", more.len()),
         })
     };
-    let network = [values("routing", "routings"), values("topology", "topologies").map(|of| format!("on {of}"))];
+    let network = [values("routing", "routings"), values("topology", "topologies").map(|value| format!("on {value}"))];
     let traffic = values("trace", "traces")
-        .map(|of| format!("running {of}"))
-        .or_else(|| values("kernel", "kernels").map(|of| format!("running {of}")))
-        .or_else(|| values("job-mix", "mixes of jobs").map(|of| format!("running {of}")))
-        .or_else(|| values("traffic", "kinds of").map(|of| format!("under {of} traffic")));
+        .map(|value| format!("running {value}"))
+        .or_else(|| values("kernel", "kernels").map(|value| format!("running {value}")))
+        .or_else(|| values("job-mix", "mixes of jobs").map(|value| format!("running {value}")))
+        .or_else(|| values("traffic", "kinds of").map(|value| format!("under {value} traffic")));
     let parts: Vec<String> = network.into_iter().chain([traffic]).flatten().collect();
     match parts.join(" ") {
         nothing if nothing.is_empty() => name.to_owned(),
@@ -73,14 +75,14 @@ pub(super) fn title(collected: &Collected, name: &str) -> String {
 /// The line below the title: folder, number of runs and points, sources, build.
 pub(super) fn summary(name: &str, plan: &Plan, collected: &Collected) -> String {
     let runs = counted(collected.rows.len(), "run", "runs");
-    let of = match plan.points.len() {
+    let out_of = match plan.points.len() {
         all if all == collected.rows.len() => String::new(),
-        all => format!(" of {all}"),
+        all => format!(" out_of {all}"),
     };
     let seeds = plan.axis("seed").map(|at| plan.axes[at].values.len()).filter(|&seeds| seeds > 1);
     let points =
         |seeds: usize| format!(": {} with {seeds} seeds each", counted(plan.points.len() / seeds, "point", "points"));
-    let mut parts = vec![name.to_owned(), format!("{runs}{of}{}", seeds.map_or(String::new(), points))];
+    let mut parts = vec![name.to_owned(), format!("{runs}{out_of}{}", seeds.map_or(String::new(), points))];
     parts.extend(Some(sources(collected)).filter(|sources| !sources.is_empty()));
     let builds = inputs(&collected.rows).into_iter().find(|(key, _)| key == "fsin");
     parts.extend(builds.map(|(_, builds)| format!("fsin {}", builds.join(", "))));

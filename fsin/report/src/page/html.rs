@@ -2,9 +2,10 @@
 
 use maud::{Markup, html};
 
-/// A table whose columns sort; cells are text. A cell of a number sorts as one. Groups keep their rows together.
+/// A table whose columns can be sorted. Cells are text; a cell that holds a number is sorted as a number. The rows of a
+/// group stay together.
 pub(super) struct Table {
-    /// Titles of columns, and whether any cell below is a number: titles are aligned with their cells.
+    /// By column: its title, and whether any cell below is a number. A title is aligned with its cells.
     columns: Vec<(String, bool)>,
     /// Rows that stay together when the table is sorted.
     groups: Vec<Vec<Markup>>,
@@ -17,12 +18,12 @@ impl Table {
         Self { columns, groups: vec![Vec::new()] }
     }
 
-    /// Adds a row; `class` marks it.
+    /// Adds a row; `class` is its class in the style sheet.
     pub(super) fn row(&mut self, class: &str, cells: &[String]) {
         self.add(class, cells, None);
     }
 
-    /// Adds a row with hidden rows, which a click on its cell `at` shows and hides.
+    /// Adds a row, and hidden rows below it that a click on its cell `at` shows and hides.
     pub(super) fn group(&mut self, class: &str, cells: &[String], at: usize, rows: &[(&str, Vec<String>)]) {
         self.groups.push(Vec::new());
         self.add(class, cells, (!rows.is_empty()).then_some(at));
@@ -31,7 +32,7 @@ impl Table {
         }
     }
 
-    /// Adds a row to the last group; its cell `fold`, if any, shows and hides the others of the group.
+    /// Adds a row to the last group. A click on its cell `fold`, if given, shows and hides the other rows of the group.
     fn add(&mut self, class: &str, cells: &[String], fold: Option<usize>) {
         for ((_, any), cell) in self.columns.iter_mut().zip(cells) {
             *any |= is_number(cell);
@@ -84,7 +85,7 @@ fn is_number(cell: &str) -> bool {
     first.parse::<f64>().is_ok()
 }
 
-/// The text of a cell; a confidence interval is small.
+/// The text of a cell. A confidence interval in it is written small.
 fn content(cell: &str) -> Markup {
     html! {
         @match cell.split_once(" ± ") {

@@ -34,7 +34,7 @@ const JOB: &[Column] = &[
     ("slowdown", |job| job.slowdown.map(Number::from)),
 ];
 
-/// The section; empty if no result has jobs.
+/// The section on jobs; empty if no result has jobs.
 pub(super) fn section(plan: &Plan, collected: &Collected) -> Markup {
     let mixes: Vec<(&Row, &Vec<JobRow>)> =
         collected.rows.iter().filter_map(|row| Some((row, row.result.jobs.as_ref()?))).collect();

@@ -12,25 +12,28 @@ use super::super::plot::short;
 use fsin_core::words::counted;
 use fsin_experiment::sweep::{Collected, Curves, Plan};
 
-/// \[loads\] Maximum on a page: some megabytes. The most informative points are kept.
+/// \[loads\] Maximum number on a page, which takes some megabytes. The most informative points are kept.
 const MOST_LOADS: usize = 1_000_000;
 
-/// A network of the page.
+/// A network on the page.
 struct Drawn {
+    /// The network.
     net: Net,
+    /// Positions of its links; `None` if it is too large to be drawn.
     map: Option<Map>,
 }
 
-/// A point of the page.
+/// A point on the page.
 struct Shown {
-    /// Its value on each axis.
+    /// By axis: the point's value.
     values: Vec<String>,
-    /// Its network, as an index among those of the page.
+    /// Index of its network among the networks of the page.
     net: usize,
+    /// \[phits/cycle\] By link: its load.
     loads: Vec<f64>,
 }
 
-/// The section; empty if no result has link loads.
+/// The section on links; empty if no result has link loads.
 pub(super) fn section(plan: &Plan, curves: &Curves, collected: &Collected) -> Markup {
     let order = order(curves, collected);
     if order.is_empty() {
@@ -69,12 +72,12 @@ pub(super) fn section(plan: &Plan, curves: &Curves, collected: &Collected) -> Ma
     }
 }
 
-/// The networks and points on the page.
+/// The networks and points of the page. `order` has the indices of results in the order of interest.
 fn gather(plan: &Plan, collected: &Collected, order: &[usize]) -> (Vec<Drawn>, Vec<Shown>) {
     let mut drawn: Vec<Drawn> = Vec::new();
     // Points with the same network settings have the same links.
     let mut known: HashMap<String, Option<usize>> = HashMap::new();
-    let (mut shown, mut held): (Vec<Shown>, usize) = (Vec::new(), 0);
+    let (mut shown, mut loads_held): (Vec<Shown>, usize) = (Vec::new(), 0);
     for &at in order {
         let row = &collected.rows[at];
         let settings = &row.result.experiment;
@@ -90,8 +93,8 @@ fn gather(plan: &Plan, collected: &Collected, order: &[usize]) -> (Vec<Drawn>, V
             Some(drawn.len() - 1)
         });
         let Some((net, loads)) = net.and_then(|net| Some((net, loads(&drawn[net].net, row)?))) else { continue };
-        held += loads.len();
-        if held > MOST_LOADS && !shown.is_empty() {
+        loads_held += loads.len();
+        if loads_held > MOST_LOADS && !shown.is_empty() {
             break;
         }
         shown.push(Shown { values: plan.points[row.index].values.clone(), net, loads });
@@ -140,14 +143,14 @@ fn figure(net: &Net, map: &Map, loads: &[f64], scale: Scale) -> Markup {
     }
 }
 
-/// A line for each link class: number, mean, maximum, and the location of the maximum.
+/// A table with a line for each link class: number of links, mean load, maximum load and where it is.
 fn classes(net: &Net, loads: &[f64]) -> Markup {
     let row = |(class, name): (usize, &String)| {
-        let of = || net.links.iter().zip(loads).filter(move |(link, _)| link.class == class);
+        let links_of_class = || net.links.iter().zip(loads).filter(move |(link, _)| link.class == class);
         let count = net.links.iter().filter(|link| link.class == class).count();
-        let mean = of().map(|(_, load)| load).sum::<f64>() / count.max(1) as f64;
-        // The first one, of several with the same load.
-        let most = of().reduce(|most, one| if one.1 > most.1 { one } else { most });
+        let mean = links_of_class().map(|(_, load)| load).sum::<f64>() / count.max(1) as f64;
+        // Of several links with the same load, the first one.
+        let most = links_of_class().reduce(|most, one| if one.1 > most.1 { one } else { most });
         let (most, place) = most.map_or((0.0, String::new()), |(link, &load)| (load, net.name(link)));
         html! {
             tr {
@@ -176,7 +179,7 @@ fn rounded(load: f64) -> f64 {
     (load * 1000.0).round() / 1000.0
 }
 
-/// Data for the script: names of links, and the loads of every point in thousandths.
+/// Data for the script, as JSON: names of links, and the loads of every point in thousandths.
 fn data(drawn: &[Drawn], shown: &[Shown], scale: Scale) -> String {
     let map = |Drawn { net, .. }: &Drawn| {
         let names: Vec<String> = net.links.iter().map(|link| net.name(link)).collect();
@@ -196,7 +199,7 @@ fn data(drawn: &[Drawn], shown: &[Shown], scale: Scale) -> String {
     data.to_string().replace('<', "\\u003c")
 }
 
-/// The colours of loads as variables of the style sheet, light and dark.
+/// The colours of loads as variables of the style sheet, for light and dark pages.
 pub(super) fn load_colours() -> String {
     let declared = |dark: bool| -> String {
         ramp(dark).iter().enumerate().map(|(step, colour)| format!("--h{step}:{colour};")).collect()

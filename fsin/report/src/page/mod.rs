@@ -20,7 +20,9 @@ use trgen::phrase::Notation;
 
 use fsin_experiment::sweep::{Collected, Curves, Plan, Saturations};
 
+/// The style sheet of the page.
 const STYLE: &str = include_str!("style.css");
+/// The script of the page.
 const SCRIPT: &str = include_str!("script.js");
 
 /// Results of the baseline.
@@ -32,26 +34,26 @@ pub struct Baseline<'a> {
     pub plan: &'a Plan,
     /// Its results.
     pub collected: &'a Collected,
-    /// \[share of the baseline\] Differences up to this are irrelevant, 0 to 1.
+    /// \[share of the baseline\] Differences up to this size are irrelevant; 0 to 1.
     pub margin: f64,
 }
 
 /// Results shown on the page.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// Their name for readers, such as the name of their folder.
+    /// Name of the results for readers, such as the name of their folder.
     pub name: &'a str,
-    /// Title of the page; by default, the simulated experiments.
+    /// Title of the page; `None` for the simulated experiments.
     pub title: Option<&'a str>,
-    /// Their plan.
+    /// Plan of the results.
     pub plan: &'a Plan,
-    /// Their results.
+    /// The results.
     pub collected: &'a Collected,
     /// Results of saturation searches in the same folder.
     pub saturations: Option<&'a Saturations>,
 }
 
-/// The page.
+/// The HTML page of results, compared with a baseline if there is one.
 #[must_use]
 pub fn page(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, notation: &dyn Notation) -> String {
     let Subject { name, plan, collected, saturations, .. } = subject;
@@ -106,7 +108,7 @@ pub fn page(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, 
     whole(&title, body)
 }
 
-/// The complete page with this body.
+/// The complete page with this title and body.
 fn whole(title: &str, body: Markup) -> String {
     let page = html! {
         (DOCTYPE)
@@ -128,7 +130,7 @@ fn whole(title: &str, body: Markup) -> String {
     page.into_string()
 }
 
-/// The meaning of hollow markers, if there are any.
+/// A sentence on the meaning of hollow markers; empty if there are none.
 fn hollow(collected: &Collected) -> Markup {
     html! {
         @if collected.rows.iter().any(|row| row.result.is_saturated()) {

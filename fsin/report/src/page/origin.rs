@@ -1,4 +1,4 @@
-//! Origin of results: enough to reproduce them.
+//! Origin of the results: what is needed to reproduce them.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use fsin_experiment::result::Manifest;
 use fsin_experiment::sweep::{Collected, Plan, Row};
 use maud::{Markup, html};
 
-/// Builds, machines, costs, input files, digests.
+/// The section on builds, machines, costs, input files and digests.
 pub(super) fn section(plan: &Plan, collected: &Collected) -> Markup {
     let rows = &collected.rows;
     let mut facts: Vec<(&str, String)> = Vec::new();

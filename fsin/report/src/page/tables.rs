@@ -12,10 +12,11 @@ use fsin_experiment::result::Figure;
 use fsin_experiment::sweep::{Collected, Curves, Plan, Row, Saturations, Spot, changed_settings, compare};
 use maud::{Markup, html};
 
-/// Accepted load per sending node, like offered loads; in older results, per node.
+/// Figures of accepted load, the preferred one first: per sending node, as offered loads are; older results have only
+/// that per node.
 const ACCEPTED: [Figure; 2] = [Figure::AcceptedLoadOfSenders, Figure::AcceptedLoad];
 
-/// The saturation load of each curve, as far as the simulated loads determine it.
+/// A table of the saturation load of each curve, as far as the simulated loads determine it.
 pub(super) fn saturation(curves: &Curves, collected: &Collected) -> Markup {
     if curves.axis != "load" || !curves.curves.iter().any(|curve| curve.spots.len() > 1) {
         return Markup::default();
@@ -67,7 +68,7 @@ pub(super) fn saturation(curves: &Curves, collected: &Collected) -> Markup {
     }
 }
 
-/// Completion times of programs with their lower bounds; empty if no result has them.
+/// A table of completion times of programs with their lower bounds; empty if no result has them.
 pub(super) fn bounds(plan: &Plan, collected: &Collected) -> Markup {
     let has = |row: &&Row| row.result.completion_bound_cycles.is_some();
     let rows: Vec<_> = collected.rows.iter().filter(has).collect();
@@ -105,7 +106,7 @@ pub(super) fn bounds(plan: &Plan, collected: &Collected) -> Markup {
     }
 }
 
-/// Results of saturation searches by bisection.
+/// A table of the results of saturation searches by bisection.
 pub(super) fn searches(found: &Saturations) -> Markup {
     let mut table = Table::new(["network", "saturation load", "± 95 %", "seeds", "peak accepted", "± 95 %"]);
     let number = |value: Option<f64>| value.map_or("-".to_owned(), short);
@@ -134,7 +135,7 @@ pub(super) fn searches(found: &Saturations) -> Markup {
     }
 }
 
-/// Every point against its counterpart in the baseline, below the settings in which the two differ.
+/// A table of every point and its counterpart in the baseline, below the settings in which the two differ.
 pub(super) fn comparison(baseline: &Baseline<'_>, others: &Curves, candidate: (&Curves, &Collected)) -> Markup {
     let margin = baseline.margin;
     let (rows, alone) = compare((others, baseline.collected), candidate, margin);
@@ -195,7 +196,7 @@ pub(super) fn comparison(baseline: &Baseline<'_>, others: &Curves, candidate: (&
     }
 }
 
-/// The summary of several runs.
+/// How the figures of several runs become one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fold {
     /// The mean with its confidence interval.
@@ -208,15 +209,20 @@ enum Fold {
 
 /// A column of the table of points.
 struct Column {
+    /// Title of the column.
     title: &'static str,
+    /// The figure below it.
     figure: Figure,
+    /// How the figures of several runs become one.
     fold: Fold,
 }
 
+/// A column with these properties.
 const fn column(title: &'static str, figure: Figure, fold: Fold) -> Column {
     Column { title, figure, fold }
 }
 
+/// The columns of the table of points.
 const COLUMNS: &[Column] = &[
     column("offered", Figure::OfferedLoad, Fold::Mean),
     column("generated", Figure::GeneratedLoad, Fold::Interval),
@@ -237,13 +243,13 @@ const COLUMNS: &[Column] = &[
 ];
 
 impl Column {
-    /// The figure of one run.
+    /// The text of the figure of one run.
     fn of_run(&self, row: &Row) -> String {
         let figure = |figure: Figure| row.result.number(figure);
         figure(self.figure).map_or("-".to_owned(), |value| with_interval(value, self.figure.ci95().and_then(figure)))
     }
 
-    /// The summary of several runs; `-` if one of them lacks the figure.
+    /// The text of the figures of several runs; `-` if a run lacks the figure.
     fn of_runs(&self, rows: &[&Row]) -> String {
         if let [only] = rows {
             return self.of_run(only);
@@ -260,7 +266,7 @@ impl Column {
     }
 }
 
-/// Outcome of a run: the class of its row, and a word.
+/// Outcome of a run: the class of its row in the style sheet, and a word.
 fn state(row: &Row) -> (&'static str, &'static str) {
     let result = &row.result;
     match () {
@@ -272,7 +278,8 @@ fn state(row: &Row) -> (&'static str, &'static str) {
     }
 }
 
-/// Outcome of several runs: the class of the worst, and how many of them are in each state unless all are in one.
+/// Outcome of several runs: the class of the worst one, and a word; or, if their states differ, the number of runs in
+/// each state.
 fn states(rows: &[&Row]) -> (&'static str, String) {
     let mut counts: Vec<((&str, &str), usize)> = Vec::new();
     for state in rows.iter().map(|row| state(row)) {
@@ -289,24 +296,23 @@ fn states(rows: &[&Row]) -> (&'static str, String) {
     (worst.unwrap_or(""), words)
 }
 
-/// Every point with its figures. Points that differ only in their seeds are one row, with the mean and the runs behind
-/// it.
+/// The table of points. Points that differ only in their seeds are one row with the mean, above the rows of their runs.
 pub(super) fn points(plan: &Plan, collected: &Collected) -> Markup {
     let have = |figure: Figure| collected.rows.iter().any(|row| row.result.number(figure).is_some());
     let columns: Vec<_> = COLUMNS.iter().filter(|column| have(column.figure)).collect();
     let seed = plan.axis("seed");
-    let of = |row: &Row| -> Vec<String> {
+    let values_but_seed = |row: &Row| -> Vec<String> {
         let values = plan.points[row.index].values.iter().enumerate();
         values.filter(|&(at, _)| Some(at) != seed).map(|(_, value)| value.clone()).collect()
     };
     let mut groups: Vec<(Vec<String>, Vec<&Row>)> = Vec::new();
     let mut known: HashMap<Vec<String>, usize> = HashMap::new();
     for row in &collected.rows {
-        let at = *known.entry(of(row)).or_insert_with(|| {
-            groups.push((of(row), Vec::new()));
+        let group = *known.entry(values_but_seed(row)).or_insert_with(|| {
+            groups.push((values_but_seed(row), Vec::new()));
             groups.len() - 1
         });
-        groups[at].1.push(row);
+        groups[group].1.push(row);
     }
     let axes = plan.axes.iter().enumerate().filter(|&(at, _)| Some(at) != seed).map(|(_, axis)| axis.key.as_str());
     let seeds = seed.map(|_| "seeds");
@@ -333,10 +339,10 @@ pub(super) fn points(plan: &Plan, collected: &Collected) -> Markup {
     }
     let of_seeds = match seed {
         Some(_) => {
-            "of several seeds, half the 95 % confidence interval of the mean over them; of one run, over its batches. Of \
+            "values_but_seed several seeds, half the 95 % confidence interval values_but_seed the mean over them; values_but_seed one run, over its batches. Of \
          several seeds, max is the greatest, and offered, warm-up and packets are means"
         }
-        None => "half the 95 % confidence interval over the batches of a run",
+        None => "half the 95 % confidence interval over the batches values_but_seed a run",
     };
     html! {
         section id="points" {

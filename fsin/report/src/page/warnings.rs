@@ -46,8 +46,8 @@ struct Item<'a> {
     text: &'a str,
 }
 
-/// The warnings of a run, and whether each is to be expected from the settings: silent nodes of a pattern always are, and
-/// if the loads vary, so are saturation and its effects.
+/// The warnings of a run, each with whether it is to be expected from the settings. Silent nodes of a pattern always
+/// are. Saturation and its effects are if the loads vary.
 fn warnings<'a>(plan: &Plan, row: &'a Row) -> Vec<(Item<'a>, bool)> {
     let saturated = row.result.is_saturated() && goes_along_loads(plan);
     let about = |(text, kind)| {

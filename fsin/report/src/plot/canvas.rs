@@ -8,23 +8,29 @@ use crate::svg::{Anchor, BLACK, COLOURS, Colour, Ink, Place, Svg, WHITE};
 /// \[units\] Width of a picture. Letters with lines of 34 units are 27.4 units high, 6.6 points at half the width of a
 /// page (85 mm).
 pub(super) const WIDTH: i32 = 1000;
-/// \[units\] Height of a picture whose legend and words need no more lines than these.
+/// \[units\] Height of a picture whose legend has at most [`LEGEND_LINES`] lines and whose words need one line.
 const HEIGHT: i32 = 720;
+/// Number of lines of a legend for which a picture of the usual height has room.
 const LEGEND_LINES: i32 = 4;
+/// \[units\] Usual letter size.
 const LETTERS: i32 = 34;
-/// \[units\] Letter size of a legend that would otherwise have many lines, and its line spacing: 5 points high at half
-/// the width.
+/// \[units\] Letter size of a legend that would otherwise have many lines: 5 points at half the width of a page.
 const SMALL: i32 = 26;
+/// \[units\] Line spacing of such a legend.
 const CLOSE: i32 = 32;
-/// Mean width of a letter, as a share of its size.
+/// Mean width of a letter, as a share of the letter size.
 const LETTER: f64 = 0.45;
-/// \[units\] Minimum space left of the frame: the title of the axis and numbers of five digits.
+/// \[units\] Minimum space left of the frame, for the title of the axis and numbers of five digits.
 const LEFT: i32 = 160;
-/// \[units\] Space for the title of the vertical axis and its margins, and between numbers and the frame.
+/// \[units\] Space for the title of the vertical axis and its margins.
 const UPRIGHT: i32 = 52;
+/// \[units\] Space between the numbers of the vertical axis and the frame.
 const GAP: i32 = 12;
+/// \[units\] Space right of the frame.
 const RIGHT: i32 = 30;
+/// \[units\] Space below the frame, for numbers and a title of one line.
 const BOTTOM: i32 = 104;
+/// \[units\] Usual line spacing.
 const LINE: i32 = 46;
 /// \[units\] Spacing of lines of words below the frame.
 pub(super) const WORDS: i32 = 38;
@@ -32,6 +38,7 @@ pub(super) const WORDS: i32 = 38;
 /// Colour of the grid lines.
 pub(crate) const GRID: Colour = Colour(0xE0, 0xE0, 0xE0);
 
+/// Colour of the broken line.
 const DASHES: Colour = Colour(0x88, 0x88, 0x88);
 
 /// The symbol in front of a legend's text.
@@ -43,23 +50,27 @@ pub(super) enum Key {
     Bar,
 }
 
-/// The number of a curve, or none for the broken line, and its text in a legend.
+/// The text of a legend's entry, with the number of its curve; `None` for the broken line.
 pub(super) type Label<'a> = (Option<usize>, &'a str);
 
-/// The meaning of a broken line across the picture.
+/// Legend of the broken line across the picture, on which accepted load equals offered load.
 pub(super) const DIAGONAL: &str = "all of it accepted";
 
 /// A picture being drawn.
 pub(super) struct Canvas {
+    /// The picture so far.
     svg: Svg,
-    /// \[units\] Edges of the frame.
+    /// \[units\] Left edge of the frame.
     pub(super) left: i32,
+    /// \[units\] Right edge of the frame.
     pub(super) right: i32,
+    /// \[units\] Upper edge of the frame.
     pub(super) top: i32,
+    /// \[units\] Lower edge of the frame.
     pub(super) bottom: i32,
     /// \[units\] Total height.
     pub(super) height: i32,
-    /// The title of the horizontal axis.
+    /// The title of the horizontal axis, in lines.
     x_title: Vec<String>,
 }
 
@@ -101,7 +112,7 @@ impl Canvas {
         }
     }
 
-    /// Writes a title and a legend that several pictures share, of this width; also returns its height.
+    /// A picture with a title and the legend that several pictures share, of this width. Returns it and its height.
     pub(super) fn strip(title: &str, labels: &[Label], key: Key, width: i32) -> (String, i32) {
         let title = in_lines(title, fitting(width - LEFT - RIGHT, LETTERS));
         let legend = Legend::of(labels, LEFT, width - RIGHT);
@@ -122,10 +133,10 @@ impl Canvas {
 
     /// Text at a position.
     pub(super) fn words(&mut self, text: &str, at: Place, anchor: Anchor) {
-        self.svg.text(text, at, high(LETTERS), anchor);
+        self.svg.text(text, at, letter_height(LETTERS), anchor);
     }
 
-    /// Draws the legend, from this height down.
+    /// Draws the legend from height `above` downwards.
     fn legend(&mut self, legend: &Legend, key: Key, above: i32) {
         for entry in &legend.entries {
             let (x, y) = (entry.x, 28 + above + legend.pitch * entry.line);
@@ -143,12 +154,13 @@ impl Canvas {
             }
             for (below, line) in (0..).zip(&entry.words) {
                 let at = (x + KEY, y + legend.pitch * below);
-                self.svg.text(line, at, high(legend.letters), Anchor::Left);
+                self.svg.text(line, at, letter_height(legend.letters), Anchor::Left);
             }
         }
     }
 
-    /// The frame with ticks along both axes; `words` replace the numbers of the horizontal axis.
+    /// Draws the frame with ticks along both axes. Without a horizontal axis, `x`, it has no numbers there: words
+    /// replace them.
     pub(super) fn frame(&mut self, frame: &Frame, x: Option<&Axis>, y: &Axis) {
         let Self { left, right, top, bottom, .. } = *self;
         for tick in y.ticks() {
@@ -200,9 +212,9 @@ impl Canvas {
         }
     }
 
-    /// A broken line, visible behind curves.
+    /// Draws a broken line that is visible behind curves.
     pub(super) fn dashes(&mut self, from: Place, to: Place) {
-        /// \[units\] Of a dash, and of the gap behind it.
+        /// \[units\] Length of a dash, and of the gap behind it.
         const DASH: f64 = 12.0;
         let length = f64::from(to.0 - from.0).hypot(f64::from(to.1 - from.1));
         let parts = (length / DASH).ceil().max(1.0) as i32;
@@ -212,7 +224,7 @@ impl Canvas {
         }
     }
 
-    /// A line through points, in the colour and with the dashes of a curve; nothing for fewer than two points.
+    /// Draws a line through points in the colour and with the dashes of a curve; nothing for fewer than two points.
     pub(super) fn curve(&mut self, number: usize, places: &[(f64, f64)]) {
         let rounded = |(x, y): (f64, f64)| (x.round() as i32, y.round() as i32);
         for part in dashed(places, pattern(number)) {
@@ -221,7 +233,8 @@ impl Canvas {
         }
     }
 
-    /// The bar of a confidence interval, mean and half its width, clipped to the axis: an end beyond it is an arrow.
+    /// Draws the bar of a confidence interval, given its mean and half its width. It is clipped to the axis; an end
+    /// beyond the axis is an arrow.
     pub(super) fn interval(&mut self, number: usize, x: i32, (mean, ci95): (f64, f64), axis: &Axis) {
         let (low, high) = (axis.place(mean - ci95), axis.place(mean + ci95));
         if low - high < 4 {
@@ -276,18 +289,21 @@ fn fitting(width: i32, size: i32) -> usize {
     (f64::from(width) / (LETTER * f64::from(size))) as usize
 }
 
-/// \[units\] A sample of a line, with a marker in its middle.
+/// \[units\] Length of the sample of a line in a legend, which has a marker in its middle.
 const SAMPLE: i32 = 76;
 /// \[units\] Width of a legend's symbol and the gap behind it.
 const KEY: i32 = 88;
-const BEHIND: i32 = 30;
+/// \[units\] Space behind the text of a legend's entry.
+const ENTRY_GAP: i32 = 30;
 /// \[units\] Left edge of a legend that needs the whole width.
 const EDGE: i32 = 20;
 
 /// Layout of a legend: columns of the same width, row by row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Legend {
+    /// The entries, in their order.
     entries: Vec<Entry>,
+    /// Number of lines.
     lines: i32,
     /// \[units\] Line spacing.
     pitch: i32,
@@ -295,11 +311,14 @@ struct Legend {
     letters: i32,
 }
 
+/// An entry of a legend.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Entry {
-    /// Of the curve; `None` for the broken line.
+    /// The number of its curve; `None` for the broken line.
     number: Option<usize>,
+    /// \[units\] Left edge.
     x: i32,
+    /// Its first line, from 0.
     line: i32,
     /// Its label, in lines.
     words: Vec<String>,
@@ -312,12 +331,12 @@ impl Legend {
         if usual.lines <= LEGEND_LINES { usual } else { Self::sized(labels, left, right, (SMALL, CLOSE)) }
     }
 
-    /// As many columns as fit: beside the frame's left edge, or from the edge of the picture if that gives more of
-    /// them.
+    /// A legend with as many columns as fit. It begins beside the frame's left edge, or at the edge of the picture if
+    /// that gives more columns.
     fn sized(labels: &[Label], left: i32, right: i32, (letters, pitch): (i32, i32)) -> Self {
         let wide = |(_, label): &Label| KEY + (LETTER * f64::from(letters) * label.chars().count() as f64) as i32;
         let widest = labels.iter().map(wide).max().unwrap_or(KEY);
-        let abreast = |from: i32| ((right - from + BEHIND) / (widest + BEHIND)).clamp(0, labels.len() as i32);
+        let abreast = |from: i32| ((right - from + ENTRY_GAP) / (widest + ENTRY_GAP)).clamp(0, labels.len() as i32);
         let from = if abreast(EDGE) > abreast(left) || abreast(left) == 0 { EDGE } else { left };
         // No column is used by the first rows alone.
         let rows = labels.len().div_ceil(abreast(from).max(1) as usize).max(1);
@@ -327,13 +346,14 @@ impl Legend {
             let words = |label: &str| in_lines(label, fitting(right - from - KEY, letters));
             let words: Vec<_> = row.iter().map(|&(number, label)| (number, words(label))).collect();
             let high = words.iter().map(|(_, words)| words.len()).max().unwrap_or(0).max(1);
-            let entry = |(x, (number, words))| Entry { number, x: from + x * (widest + BEHIND), line, words };
+            let entry = |(x, (number, words))| Entry { number, x: from + x * (widest + ENTRY_GAP), line, words };
             entries.extend((0..).zip(words).map(entry));
             line += high as i32;
         }
         Self { entries, lines: line, pitch, letters }
     }
 
+    /// \[units\] Height of the legend.
     const fn height(&self) -> i32 {
         self.pitch * self.lines
     }
@@ -349,11 +369,12 @@ pub(super) fn colour(number: usize) -> Colour {
     Colour(pale(red), pale(green), pale(blue))
 }
 
-/// Offset of the curve numbers of a baseline: the same marker and dashes, smaller and in a pale colour.
+/// Offset of the numbers of curves of a baseline. They have the marker and the dashes of the curve without the offset,
+/// smaller and in a pale colour.
 pub(super) const BASELINE: usize = 1 << 16;
 
-/// \[units\] Dash patterns of the curves, to distinguish them in print without colours. Curves with the same marker
-/// differ in these.
+/// \[units\] Dash patterns of the curves, which distinguish them in print without colours. Curves with the same marker
+/// have different patterns.
 const PATTERNS: [&[f64]; 4] = [&[], &[20.0, 12.0], &[5.0, 9.0], &[24.0, 9.0, 5.0, 9.0]];
 
 /// The dash pattern of a curve; empty for a solid line.
@@ -361,7 +382,7 @@ pub(super) const fn pattern(number: usize) -> &'static [f64] {
     PATTERNS[(number + number / 4) % PATTERNS.len()]
 }
 
-/// The dashes of a broken line through points.
+/// The dashes of a broken line through points, each as a line.
 fn dashed(places: &[(f64, f64)], pattern: &[f64]) -> Vec<Vec<(f64, f64)>> {
     if pattern.is_empty() || places.len() < 2 {
         return if places.len() < 2 { Vec::new() } else { vec![places.to_vec()] };
@@ -395,8 +416,8 @@ fn dashed(places: &[(f64, f64)], pattern: &[f64]) -> Vec<Vec<(f64, f64)>> {
     parts
 }
 
-/// \[units\] Height of the letters of lines of this height.
-fn high(letters: i32) -> f64 {
+/// \[units\] Height of letters of the size `letters`.
+fn letter_height(letters: i32) -> f64 {
     f64::from(letters) / 1.24
 }
 

@@ -7,7 +7,7 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use svg2pdf::usvg;
 use thiserror::Error;
 
-/// The font's own name of its family.
+/// Name of the font's family.
 const FAMILY: &str = "DejaVu Sans";
 
 /// \[dots/inch\] Size of a unit in print: 1000 units are the width of a column, 85 mm.
@@ -35,6 +35,7 @@ pub struct ConvertError {
     pub why: String,
 }
 
+/// Options of the conversion, with the built-in font.
 static OPTIONS: LazyLock<usvg::Options<'static>> = LazyLock::new(|| {
     let mut fonts = usvg::fontdb::Database::new();
     fonts.load_font_data(dejavu::sans::regular().to_vec());
@@ -66,6 +67,7 @@ impl Graphic {
         }
     }
 
+    /// Name of the format.
     const fn name(self) -> &'static str {
         match self {
             Self::Png => "PNG",

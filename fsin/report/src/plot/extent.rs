@@ -3,9 +3,9 @@
 use super::scale::Axis;
 use super::{Mark, Scale, Series, Style};
 
-/// Upper end of a linear latency axis, as a multiple of the latency at the lowest load (the largest among
-/// the curves). At saturation latency grows
-/// without bound, and an axis with all of it would compress the rest into a line along its bottom.
+/// Upper end of a linear latency axis, as a multiple of the latency at the lowest load (the largest among the curves).
+/// At saturation latency grows without bound, and an axis with all of it would compress the rest into a line along its
+/// bottom.
 pub(super) const CUT_FACTOR: f64 = 5.0;
 
 /// Ratio of largest to least value above which an axis is logarithmic.
@@ -16,23 +16,24 @@ const LOG_RATIO: f64 = 20.0;
 pub(super) struct Extent {
     /// True for a logarithmic vertical axis.
     pub(super) log: bool,
-    /// Upper end of a truncated vertical axis, if values lie above.
+    /// Upper end of a truncated vertical axis; `None` if no value lies above it.
     pub(super) cut: Option<f64>,
-    /// The least mean, and the cut or else the greatest upper end of a confidence interval.
+    /// The lowest mean; and the upper end of a truncated axis, or else the greatest upper end of a confidence interval.
     values: (f64, f64),
     /// Values along the horizontal axis.
     places: Vec<f64>,
     /// True if the horizontal axis includes 0. Otherwise it covers the range of values, and up to 12 of them are its
     /// ticks.
     from_zero: bool,
-    /// Ends given by the user: low, high.
+    /// Lower and upper end of the horizontal axis, where the user sets them.
     x_ends: (Option<f64>, Option<f64>),
+    /// Lower and upper end of the vertical axis, where the user sets them.
     y_ends: (Option<f64>, Option<f64>),
 }
 
 impl Extent {
-    /// The extent of a figure, over the series of all its pictures. `kind` names the vertical axis, such as `latency`;
-    /// `may_cut`: whether a linear axis may be truncated.
+    /// The extent of a figure over the series of all its pictures. `kind` names the vertical axis, such as `latency`.
+    /// `may_cut` says whether a linear axis may be truncated.
     pub(super) fn of(
         series: &[&Series],
         kind: &str,
@@ -61,14 +62,14 @@ impl Extent {
         }
     }
 
-    /// The vertical axis.
+    /// The vertical axis, between the positions `from` and `to`.
     pub(super) fn y(&self, from: i32, to: i32) -> Axis {
         let (low, high) = self.values;
         let axis = if self.log { Axis::log(low, high, from, to) } else { Axis::linear(0.0, high, from, to) };
         axis.between(self.y_ends.0, self.y_ends.1)
     }
 
-    /// The horizontal axis, of numbers.
+    /// The horizontal axis of numbers, between the positions `from` and `to`.
     pub(super) fn x(&self, from: i32, to: i32) -> Axis {
         let least = self.places.iter().copied().fold(f64::MAX, f64::min);
         let most = self.places.iter().copied().fold(f64::MIN, f64::max);
@@ -86,7 +87,7 @@ fn upper(mark: &Mark) -> f64 {
     mark.value.mean + mark.value.ci95.unwrap_or(0.0)
 }
 
-/// True if an axis of these values is logarithmic. `may_cut`: whether it may be truncated instead.
+/// True if an axis of these values is logarithmic. `may_cut` says whether it may be truncated instead.
 pub(super) fn is_log(series: &[&Series], scale: Scale, is_load: bool, may_cut: bool) -> bool {
     let values = || series.iter().flat_map(|series| series.drawn().map(|mark| mark.value.mean));
     let positive = values().all(|value| value > 0.0);

@@ -3,10 +3,10 @@
 use super::canvas::{Canvas, Key, left};
 use super::{Frame, Hint, Mark};
 
-/// A position on a picture or outside it.
+/// A position in a picture or outside it, in units.
 type Spot = (f64, f64);
 
-/// Draws curves; also returns the hints of their markers, and the height of the picture.
+/// Draws curves. Returns the picture, the hints of its markers, and its height.
 pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
     let mut hints = Vec::new();
     let mut canvas = Canvas::new(frame, Key::Curve, 1, left(&frame.extent.y(1, 0)));
@@ -51,8 +51,8 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
     (canvas.finish(), hints, height)
 }
 
-/// The part of a line within a frame with this upper left and lower right corner, if there is one (Liang and Barsky,
-/// 1984).
+/// The part of a line within the frame with these upper left and lower right corners, if there is one (Liang and
+/// Barsky, 1984).
 fn clipped(from: Spot, to: Spot, ((left, top), (right, bottom)): (Spot, Spot)) -> Option<(Spot, Spot)> {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let (mut begin, mut end) = (0.0_f64, 1.0_f64);

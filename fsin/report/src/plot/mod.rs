@@ -100,14 +100,14 @@ pub struct Hint {
     pub x: i32,
     /// \[units of the picture\] Vertical position.
     pub y: i32,
-    /// Its text.
+    /// Text of the hint.
     pub text: String,
 }
 
 /// A finished picture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Picture {
-    /// Kind of picture, the beginning of the name: for figures `latency` or the like, for heat maps `links`.
+    /// Kind of picture, with which the file name begins: `latency` and the like for figures, `links` for heat maps.
     pub kind: &'static str,
     /// File name.
     pub name: String,
@@ -115,14 +115,14 @@ pub struct Picture {
     pub caption: String,
     /// Description of values not shown; empty if all are shown.
     pub hidden: String,
-    /// The picture.
+    /// The picture as SVG.
     pub svg: String,
-    /// The same for LaTeX with pgfplots, which reads `NAME.csv` beside it; `None` for heat maps.
+    /// LaTeX source of the picture with pgfplots, which reads `NAME.csv` beside it; `None` for heat maps.
     pub pgf: Option<String>,
-    /// Its values as CSV without quotation marks: number and label of the curve, a column for each varying setting,
+    /// The values as CSV without quotation marks: number and label of the curve, a column for each varying setting,
     /// value, confidence interval, and whether it is saturated (1) or not (0). In words `;` replaces a comma.
     pub data: String,
-    /// Hints of its markers.
+    /// Hints of the markers.
     pub hints: Vec<Hint>,
 }
 
@@ -135,50 +135,59 @@ impl Picture {
 /// A curve to be drawn.
 #[derive(Clone, Default)]
 struct Series {
-    /// Its index of colour, marker and dashes: the same in all pictures if possible.
+    /// Index of colour, marker and dashes: the same in all pictures if possible.
     number: usize,
-    /// Distinguishes it from the others of its picture.
+    /// Text that distinguishes the curve from others of its picture.
     label: String,
-    /// Distinguishes it from all others.
+    /// Text that distinguishes the curve from all others.
     name: String,
-    /// The values of the varying settings, except along the axis.
+    /// The values of the varying settings, without that along the axis.
     settings: Vec<(String, String)>,
-    /// Its distinguishing settings, without the name of the results: curves that agree in them have the same style.
+    /// The distinguishing settings, without the name of the results. Curves that agree in them have the same style.
     alike: Vec<(String, String)>,
     /// True for the baseline, which is pale.
     is_baseline: bool,
     /// True if its saturated points are left out.
     hides_saturated: bool,
+    /// The points of the curve.
     spots: Vec<Mark>,
 }
 
 /// A point to be drawn.
 #[derive(Clone)]
 struct Mark {
+    /// Position along the axis.
     x: f64,
-    /// Its position for readers.
+    /// The position as text.
     word: String,
-    /// In the unit of the axis.
+    /// The value in the unit of the axis.
     value: Value,
-    /// In the unit of the results.
+    /// The value in the unit of the results.
     raw: Value,
+    /// True if the point is saturated.
     saturated: bool,
 }
 
 /// A picture before it is drawn.
 #[derive(Clone)]
 struct Frame<'a> {
+    /// Title of the picture.
     title: &'a str,
-    /// Common settings of all curves, above the legend.
+    /// Common settings of all curves, written above the legend.
     heading: String,
+    /// The curves.
     series: &'a [Series],
+    /// Title of the horizontal axis.
     x_title: String,
+    /// Title of the vertical axis.
     y_title: String,
-    /// True if the line of equal values on both axes is meaningful.
+    /// True if the line of equal values on both axes is drawn.
     diagonal: bool,
-    /// True for a numeric axis.
+    /// True if the horizontal axis is numeric.
     numeric: bool,
+    /// True if the frame has its own legend.
     has_legend: bool,
+    /// Extents of the axes.
     extent: &'a Extent,
 }
 
@@ -190,7 +199,7 @@ impl Series {
 }
 
 impl Frame<'_> {
-    /// The entries of its legend; empty if there is nothing to distinguish.
+    /// The entries of the legend; empty if there is nothing to distinguish.
     fn labels(&self) -> Vec<Label<'_>> {
         let curves = self.series.iter().map(|series| (Some(series.number), &*series.label));
         let bare = self.series.iter().all(|series| series.label.is_empty());
@@ -198,14 +207,14 @@ impl Frame<'_> {
         curves.chain(self.diagonal.then_some((None, DIAGONAL))).collect()
     }
 
-    /// Its picture, the hints of its markers, and its height.
+    /// The picture, the hints of its markers, and its height.
     fn draw(&self) -> (String, Vec<Hint>, i32) {
         if self.numeric { lines::draw(self) } else { bars::draw(self) }
     }
 }
 
 impl Mark {
-    /// The text of its hint.
+    /// The text of the hint at this point.
     fn hint(&self, label: &str, x_title: &str, y_title: &str) -> String {
         let head = if label.is_empty() { String::new() } else { format!("{label}\n") };
         let value = with_interval(self.value.mean, self.value.ci95);
@@ -214,25 +223,31 @@ impl Mark {
     }
 }
 
-/// One figure of a sweep, with all that its pictures have in common.
+/// A figure of a sweep, with everything that its pictures have in common.
 struct Drawn<'a> {
     /// The figure, the title of its axis, the name of its pictures.
     of: (Figure, String, &'static str),
+    /// The curves of the sweep.
     curves: &'a Curves,
-    /// Description of the sources.
+    /// The source policy in words.
     sources: &'a str,
+    /// Style of the pictures.
     style: &'a Style,
+    /// Extents of the axes.
     extent: Extent,
+    /// The unit of loads.
     load_unit: &'static str,
-    /// Factor from results to the axis.
+    /// Factor by which values of results are multiplied for the axis.
     factor: f64,
 }
 
-/// Curves of one picture or panel.
+/// The curves of one picture or panel.
 struct Sheet<'a> {
+    /// The part of the curves to which the sheet belongs.
     part: &'a Part<'a>,
+    /// The curves to draw.
     series: Vec<Series>,
-    /// Its number within its part, from 1.
+    /// Number of the sheet within its part, from 1.
     number: usize,
     /// Number of sheets of the part.
     of: usize,
@@ -323,7 +338,7 @@ pub fn pictures(curves: &Curves, collected: &Collected, style: &Style) -> Vec<Pi
 }
 
 impl Drawn<'_> {
-    /// One picture, whose LaTeX source does not name its data file yet.
+    /// The picture of a sheet. Its LaTeX source does not name its data file yet.
     fn picture(&self, sheet: &Sheet<'_>) -> Picture {
         let frame = self.frame(sheet, &self.style.title, true);
         let (svg, hints, _) = frame.draw();
@@ -367,7 +382,7 @@ impl Drawn<'_> {
         }
     }
 
-    /// Axes of the picture, and common settings of all curves.
+    /// A caption: the axes of the picture, and the common settings of all curves.
     fn caption(&self, heading: &str) -> String {
         let (_, y_title, _) = &self.of;
         // The load on the axis is labelled as that of each sending node.
@@ -381,7 +396,7 @@ impl Drawn<'_> {
         }
     }
 
-    /// Description of values that are not visible.
+    /// A description of the values that are not visible; empty if all are.
     fn hidden(&self, frames: &[Frame<'_>]) -> String {
         let series = || frames.iter().flat_map(|frame| frame.series);
         let saturated: usize = series().map(|series| series.spots.len() - series.drawn().count()).sum();
@@ -429,7 +444,8 @@ impl Drawn<'_> {
     }
 }
 
-/// A word as a cell without quotation marks, which not all CSV readers support, and without special characters of TeX.
+/// A word as a CSV cell that needs no quotation marks, which not all CSV readers support, and has no special characters
+/// of TeX.
 fn plain(word: &str) -> String {
     let letter = |letter| match letter {
         ',' => ';',
@@ -440,7 +456,8 @@ fn plain(word: &str) -> String {
     word.chars().map(letter).collect()
 }
 
-/// The curves of a part with this figure, as many on a sheet as can be distinguished.
+/// The curves of a part with this figure, on sheets with as many curves as can be distinguished. If `hides`, saturated
+/// points are left out.
 fn sheets<'a>(part: &'a Part<'a>, collected: &Collected, figure: Figure, unit: Unit, hides: bool) -> Vec<Sheet<'a>> {
     let mark = |spot: &Spot| {
         let raw = spot.value(&collected.rows, figure)?;
@@ -463,14 +480,14 @@ fn sheets<'a>(part: &'a Part<'a>, collected: &Collected, figure: Figure, unit: U
     (1..).zip(all.chunks(MOST_CURVES)).map(sheet).collect()
 }
 
-/// The largest mean of a figure.
+/// The largest mean of a figure over all parts.
 fn largest(parts: &[Part<'_>], collected: &Collected, figure: Figure) -> f64 {
     let spots = parts.iter().flat_map(|part| &part.curves).flat_map(|curve| &curve.spots);
     spots.filter_map(|spot| spot.value(&collected.rows, figure)).map(|value| value.mean).fold(0.0, f64::max)
 }
 
-/// Gives curves with the same settings the same style in all sheets, if there are enough styles; otherwise each sheet
-/// assigns styles for itself.
+/// Gives curves with the same settings the same style in all sheets, if there are enough styles. Otherwise each sheet
+/// has its own assignment of styles.
 fn assign_styles(sheets: &mut [Sheet<'_>]) {
     let mut known: Vec<Vec<(String, String)>> = Vec::new();
     for series in sheets.iter().flat_map(|sheet| &sheet.series) {

@@ -3,12 +3,12 @@
 use super::canvas::{Canvas, DIAGONAL, Key, Label, WIDTH};
 use super::{Drawn, Frame, Hint, MOST_CURVES, Picture, Sheet, pgf};
 
-/// Panels side by side. More would not be legible across a page.
+/// Number of panels side by side. More would not be legible across a page.
 pub(super) const ABREAST: usize = 2;
 
 /// One picture of all sheets of a figure.
 pub(super) fn draw(figure: &Drawn<'_>, sheets: &[Sheet<'_>]) -> Picture {
-    let shared = shared(sheets);
+    let shared = shared_legend(sheets);
     let frame = |sheet| Frame { has_legend: shared.is_none(), ..figure.frame(sheet, "", true) };
     let frames: Vec<Frame<'_>> = sheets.iter().map(frame).collect();
     let width = WIDTH * ABREAST as i32;
@@ -51,9 +51,9 @@ pub(super) fn draw(figure: &Drawn<'_>, sheets: &[Sheet<'_>]) -> Picture {
     }
 }
 
-/// The legend that all sheets share, if curves of the same label have the same style in all; empty if there is nothing
-/// to distinguish.
-fn shared<'a>(sheets: &'a [Sheet<'_>]) -> Option<Vec<Label<'a>>> {
+/// The legend that all sheets share, empty if there is nothing to distinguish; `None` if curves of the same label
+/// differ in style between sheets.
+fn shared_legend<'a>(sheets: &'a [Sheet<'_>]) -> Option<Vec<Label<'a>>> {
     let mut labels: Vec<Label<'_>> = Vec::new();
     for series in sheets.iter().flat_map(|sheet| &sheet.series) {
         let label = (Some(series.number), &*series.label);

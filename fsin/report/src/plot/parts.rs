@@ -9,21 +9,23 @@ pub(super) const MOST_CURVES: usize = 8;
 /// Settings and their values.
 type Fixed = Vec<(String, String)>;
 
-/// Curves of one picture, or of several if there are too many.
+/// The curves of one picture, or of several pictures if there are too many curves.
 pub(super) struct Part<'a> {
+    /// The curves of all parts.
     all: &'a Curves,
-    /// Settings that distinguish them from the other parts.
+    /// The settings that distinguish this part from the others.
     pub(super) fixed: Fixed,
+    /// The curves of this part.
     pub(super) curves: Vec<&'a Curve>,
 }
 
 impl Part<'_> {
-    /// Distinguishes a curve from the others of this part.
+    /// The text that distinguishes a curve from others of this part.
     pub(super) fn label(&self, curve: &Curve) -> String {
         self.all.named(&curve.settings.iter().filter(|setting| !self.is_shared(setting)).cloned().collect::<Vec<_>>())
     }
 
-    /// Distinguishes a curve from all others.
+    /// The text that distinguishes a curve from all others.
     pub(super) fn named(&self, curve: &Curve) -> String {
         self.all.named(&curve.settings)
     }
@@ -33,11 +35,12 @@ impl Part<'_> {
         if self.all.numeric { value.to_owned() } else { self.all.word(&self.all.axis, value) }
     }
 
+    /// True if all curves of this part have this setting.
     fn is_shared(&self, setting: &(String, String)) -> bool {
         self.curves.iter().all(|curve| curve.settings.contains(setting))
     }
 
-    /// Common values of the varying settings in all curves.
+    /// The varying settings that have the same value in all curves of this part, as text.
     pub(super) fn heading(&self) -> String {
         let settings = self.curves.iter().take(1).flat_map(|curve| &curve.settings);
         self.all.named(&settings.filter(|setting| self.is_shared(setting)).cloned().collect::<Vec<_>>())
@@ -51,13 +54,14 @@ impl Part<'_> {
     }
 }
 
-/// The curves by the values of the selected settings. Without a selection: together, or if there are too many, in as
-/// few parts as possible; ties prefer other settings to those of routers.
+/// The curves, divided by the values of the selected settings. Without a selection they stay together or, if there are
+/// too many, are divided into as few parts as possible; among equally few, settings other than those of routers divide
+/// them.
 pub(super) fn parts(curves: &Curves) -> Vec<Part<'_>> {
     if !curves.each.is_empty() {
-        return by(curves, &curves.each);
+        return divided_by(curves, &curves.each);
     }
-    let whole = by(curves, &[]);
+    let whole = divided_by(curves, &[]);
     if curves.curves.len() <= MOST_CURVES {
         return whole;
     }
@@ -74,13 +78,13 @@ pub(super) fn parts(curves: &Curves) -> Vec<Part<'_>> {
         (2..=MOST_CURVES).contains(&largest)
     };
     let of_routers = |name: &String| name != "topology" && key(name).is_some_and(|key| key.heading == Heading::Network);
-    let parts = choices.map(|keys| (keys.iter().filter(|key| of_routers(key)).count(), by(curves, &keys)));
+    let parts = choices.map(|keys| (keys.iter().filter(|key| of_routers(key)).count(), divided_by(curves, &keys)));
     let best = parts.filter(|(_, parts)| fits(parts)).min_by_key(|(of_routers, parts)| (parts.len(), *of_routers));
     best.map_or(whole, |(_, parts)| parts)
 }
 
-/// The curves by the values of some settings, in the order of the curves.
-fn by<'a>(curves: &'a Curves, keys: &[String]) -> Vec<Part<'a>> {
+/// The curves, divided by the values of some settings, in the order of the curves.
+fn divided_by<'a>(curves: &'a Curves, keys: &[String]) -> Vec<Part<'a>> {
     let mut parts: Vec<Part<'a>> = Vec::new();
     for curve in &curves.curves {
         let fixed: Fixed = curve.settings.iter().filter(|(key, _)| keys.contains(key)).cloned().collect();
@@ -139,7 +143,7 @@ mod tests {
         assert_eq!(parts(&like)[0].fixed, [("traffic".to_owned(), "v0".to_owned())], "routings are compared");
         let more = curves(&[("topology", 3), ("routing", 3), ("traffic", 3)], &[]);
         assert_eq!(sizes(&more).len(), 9);
-        // One setting of many values cannot be divided.
+        // A single setting with many values cannot be divided.
         assert_eq!(sizes(&curves(&[("routing", 12)], &[])), [(String::new(), 12)]);
     }
 

@@ -13,14 +13,15 @@ const DATA: &str = "@DATA@";
 /// \[pt\] Size of a unit in print: 1000 units are the width of a column.
 const POINTS: f64 = 0.242;
 
-/// \[mm\] From a panel to the one beside it, and to the one below.
+/// \[mm\] Distance from a panel to the one beside it.
 const ACROSS: i32 = 95;
+/// \[mm\] Distance from a panel to the one below.
 const DOWN: i32 = 82;
 
 /// Markers in the order of those of [`canvas`].
 const MARKERS: [&str; 4] = ["*", "square*", "triangle*", "diamond*"];
 
-/// The source of a picture, which does not name its data yet; several frames are panels.
+/// The source of a picture, with a placeholder for the name of its data file. Several frames become panels.
 pub(super) fn source(frames: &[Frame<'_>], figure: &Drawn<'_>) -> String {
     let is_group = frames.len() > 1;
     let mut text = format!(
@@ -48,7 +49,7 @@ pub(super) fn source(frames: &[Frame<'_>], figure: &Drawn<'_>) -> String {
         let _ = write!(text, "\\begin{{axis}}[\n{shared}{place}{titles}]\n");
         let series: Vec<&Series> = match frame.has_legend {
             true => frame.series.iter().collect(),
-            // One legend for all panels.
+            // The first panel has the legend of all panels.
             false if panel == 0 => legend_of(frames),
             false => Vec::new(),
         };
@@ -74,7 +75,7 @@ pub(super) fn source(frames: &[Frame<'_>], figure: &Drawn<'_>) -> String {
     text + "\\end{tikzpicture}\n"
 }
 
-/// The source with the name of its picture.
+/// The source with the name of the picture in place of the placeholder.
 pub(super) fn with_data(source: &str, name: &str) -> String {
     source.replace(DATA, &format!("{name}.csv"))
 }
@@ -138,7 +139,7 @@ fn titles(frame: &Frame<'_>, figure: &Drawn<'_>, is_first: bool) -> String {
     )
 }
 
-/// Curves of different styles, of all frames.
+/// The curves that a legend of all frames lists: one of each style.
 fn legend_of<'a>(frames: &[Frame<'a>]) -> Vec<&'a Series> {
     let mut all: Vec<&Series> = frames.iter().flat_map(|frame| frame.series).collect();
     all.sort_by_key(|series| series.number);
@@ -160,7 +161,7 @@ fn style(number: usize, is_line: bool) -> String {
     format!("fsin{number}, thick{dashes}, mark={marker}, mark size=1.6pt, mark options={{solid}}")
 }
 
-/// A curve: the unsaturated points, joined, and if shown the saturated ones as hollow marks.
+/// Writes a curve: the unsaturated points, joined, and the saturated points as hollow marks if they are shown.
 fn curve(text: &mut String, number: usize, series: &Series, figure: &Drawn<'_>) {
     let log = figure.extent.log;
     let numeric = figure.curves.numeric;
@@ -209,6 +210,7 @@ fn curve(text: &mut String, number: usize, series: &Series, figure: &Drawn<'_>) 
     }
 }
 
+/// The colour of a curve: red, green and blue.
 fn rgb(number: usize) -> (u8, u8, u8) {
     let Colour(red, green, blue) = colour(number);
     (red, green, blue)

@@ -3,13 +3,17 @@
 /// A range of values mapped to a range of positions.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
+    /// Value at the lower end.
     low: f64,
+    /// Value at the upper end.
     high: f64,
+    /// \[units\] Position of the lower end.
     from: i32,
+    /// \[units\] Position of the upper end.
     to: i32,
-    /// Tick distance of a linear axis; `None` for a logarithmic one.
+    /// Distance of ticks of a linear axis; `None` for a logarithmic axis.
     step: Option<f64>,
-    /// Explicit ticks of a linear axis.
+    /// Explicit ticks of a linear axis; empty if they follow from `step`.
     marks: Vec<f64>,
 }
 
@@ -28,7 +32,8 @@ impl Axis {
         }
     }
 
-    /// A linear axis through a few values, which are its ticks; through many, a linear one from the least of them on.
+    /// A linear axis through some values. If they are few they are its ticks; if they are many, the axis begins at the
+    /// lowest of them.
     pub(super) fn through(mut values: Vec<f64>, from: i32, to: i32) -> Self {
         const FEW: usize = 12;
         values.sort_by(f64::total_cmp);
@@ -71,7 +76,7 @@ impl Axis {
         self
     }
 
-    /// The lowest and the highest value of the axis.
+    /// The values at the lower and upper end.
     pub(super) const fn ends(&self) -> (f64, f64) {
         (self.low, self.high)
     }
@@ -81,19 +86,19 @@ impl Axis {
         self.step.is_none()
     }
 
-    /// Whether it shows a value.
+    /// True if a value lies on the axis.
     pub(super) fn holds(&self, value: f64) -> bool {
         let slack = 1e-9 * (self.high - self.low);
         (self.low - slack..=self.high + slack).contains(&value)
     }
 
-    /// The position of a value. Values beyond the axis are at its end.
+    /// \[units\] The position of a value. Values beyond the axis are at its end.
     pub(super) fn place(&self, value: f64) -> i32 {
         self.exact(value.clamp(self.low, self.high)).round() as i32
     }
 
-    /// \[units\] The position of a value, or its position on a longer axis. On a logarithmic axis, non-positive values
-    /// are far below it.
+    /// \[units\] The position of a value, also beyond the ends of the axis. On a logarithmic axis, values that are not
+    /// positive are far below it.
     pub(super) fn exact(&self, value: f64) -> f64 {
         const FAR: f64 = -1e3;
         let share = if self.step.is_none() {
@@ -143,7 +148,7 @@ fn step(range: f64) -> f64 {
         }
 }
 
-/// A number for people: four significant digits.
+/// A number for readers, with four significant digits.
 pub(crate) fn short(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return "0".to_owned();
@@ -153,7 +158,7 @@ pub(crate) fn short(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { grouped(&text) }
 }
 
-/// Thin spaces between thousands.
+/// A number with thin spaces between its thousands.
 pub(crate) fn grouped(digits: &str) -> String {
     if digits.trim_start_matches('-').len() < 5 {
         return digits.to_owned();

@@ -11,8 +11,8 @@ const TIMES: [(f64, &str); 4] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9,
 pub(super) struct Unit(f64);
 
 impl Unit {
-    /// The unit of a figure whose maximum is `largest`, and the title of its axis: the longest unit of time in which
-    /// the maximum is at least one.
+    /// The unit of a figure whose maximum is `largest`, with the title of its axis. For times, it is the longest unit
+    /// in which the maximum is at least one.
     pub(super) fn of(figure: Figure, title: &str, largest: f64) -> (String, Self) {
         let own = figure.unit();
         let Some(&(of_own, _)) = TIMES.iter().find(|(_, name)| *name == own) else {

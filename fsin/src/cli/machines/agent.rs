@@ -1,8 +1,8 @@
-//! Commands for machines that are up, at the second serial port of each.
+//! Commands for machines that are up, through the second serial port of each machine.
 //!
-//! A command is a line of hexadecimal digits. What it writes comes back as it is, and at its end a record separator
-//! (30), its exit status, and a newline. The machine says `30 ready` once it takes commands. The line `stop` ends a
-//! command that runs.
+//! A command is sent as a line of hexadecimal digits. The machine returns the output of the command unchanged, followed
+//! by a record separator (byte 30), the exit status, and a newline. The machine sends a record separator and `ready`
+//! once it accepts commands. The line `stop` ends a command that runs.
 
 use std::fmt::Display;
 use std::fs;
@@ -19,24 +19,25 @@ use super::{flags, folder};
 use crate::cli::output::Document;
 use crate::cli::{Complaint, Exit, interrupt};
 
-/// Begins the line that ends what a command writes.
+/// The record separator, which precedes the exit status of a command.
 pub(super) const SEPARATOR: u8 = 30;
-/// What a machine writes when it takes commands.
+/// The bytes that a machine writes when it accepts commands.
 const READY: &[u8] = b"\x1eready\n";
-/// Interval between looks at what does not say when it changes.
-const LOOK: Duration = Duration::from_millis(50);
-/// Ends the command that a machine runs.
+/// Interval between two checks of a machine.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// The line that ends the command that a machine runs.
 const STOP: &[u8] = b"stop\n";
-/// Most looks at a command that has been told to stop.
-const PATIENCE: u32 = 40;
+/// Largest number of checks for the end of a command after [`STOP`].
+const MAX_CHECKS_AFTER_STOP: u32 = 40;
 
-/// What a command has written, and its exit status if it has ended.
+/// Splits the bytes of a command into its output and its exit status, which is `None` until it has ended.
 pub(super) fn parts(written: &[u8]) -> (&[u8], Option<u8>) {
     let Some(at) = written.iter().rposition(|&byte| byte == SEPARATOR) else { return (written, None) };
     let status = str::from_utf8(&written[at + 1..]).ok().and_then(|text| text.strip_suffix('\n')?.parse().ok());
     if status.is_some() { (&written[..at], status) } else { (written, None) }
 }
 
+/// Connects to the second serial port of a machine.
 fn connect(sockets: &Path, machine: usize) -> Result<UnixStream, Complaint> {
     UnixStream::connect(sockets.join(folder::output(machine))).map_err(|error| {
         let what = format!("machine {machine} cannot be reached: {error}");
@@ -53,22 +54,22 @@ fn await_ready(folder: &Path, machine: usize, stop: &AtomicBool) -> Result<(), C
             let what = format!("interrupted while machine {machine} boots");
             return Err(Complaint::new(Exit::Interrupted, what, "try again"));
         }
-        // The machines may have ended.
+        // This fails if the machines have ended.
         folder::sockets(folder)?;
-        thread::sleep(LOOK);
+        thread::sleep(CHECK_INTERVAL);
     }
     Ok(())
 }
 
-/// Has a machine run a command, and copies what it writes; its exit status, or `None` if the machine ends first, or the
-/// command goes on although it has been told to stop.
+/// Has a machine run a command, and copies its output to `to`. Returns its exit status; `None` if the machine ends
+/// first, or the command goes on after [`STOP`], which is sent when `stop` becomes true.
 fn perform(machine: &mut UnixStream, command: &str, to: &mut dyn Write, stop: &AtomicBool) -> io::Result<Option<u8>> {
     let mut line: String = command.bytes().map(|byte| format!("{byte:02x}")).collect();
     line.push('\n');
-    machine.set_read_timeout(Some(LOOK))?;
+    machine.set_read_timeout(Some(CHECK_INTERVAL))?;
     machine.write_all(line.as_bytes())?;
-    let (mut ending, mut buffer) = (Vec::new(), [0; 4096]);
-    let mut looks_since_stop = 0;
+    let (mut received, mut buffer) = (Vec::new(), [0; 4096]);
+    let mut checks_since_stop = 0;
     loop {
         let read = match machine.read(&mut buffer) {
             Ok(0) => return Ok(None),
@@ -76,33 +77,34 @@ fn perform(machine: &mut UnixStream, command: &str, to: &mut dyn Write, stop: &A
             Err(error)
                 if [ErrorKind::WouldBlock, ErrorKind::TimedOut, ErrorKind::Interrupted].contains(&error.kind()) =>
             {
-                match (stop.load(Ordering::Relaxed), looks_since_stop) {
+                match (stop.load(Ordering::Relaxed), checks_since_stop) {
                     (false, _) => continue,
                     (true, 0) => machine.write_all(STOP)?,
-                    (true, PATIENCE) => return Ok(None),
+                    (true, MAX_CHECKS_AFTER_STOP) => return Ok(None),
                     (true, _) => {}
                 }
-                looks_since_stop += 1;
+                checks_since_stop += 1;
                 continue;
             }
             Err(error) => return Err(error),
         };
-        ending.extend_from_slice(&buffer[..read]);
-        let (output, status) = parts(&ending);
+        received.extend_from_slice(&buffer[..read]);
+        let (output, status) = parts(&received);
         if status.is_some() {
             to.write_all(output)?;
             to.flush()?;
             return Ok(status);
         }
-        // What may be the beginning of the last line stays.
-        let kept = ending.iter().rposition(|&byte| byte == SEPARATOR).filter(|at| ending.len() - at < 8);
-        let copied = kept.unwrap_or(ending.len());
-        to.write_all(&ending[..copied])?;
+        // The last bytes may be the beginning of the exit status: they are kept until more bytes come.
+        let kept = received.iter().rposition(|&byte| byte == SEPARATOR).filter(|at| received.len() - at < 8);
+        let copied = kept.unwrap_or(received.len());
+        to.write_all(&received[..copied])?;
         to.flush()?;
-        ending.drain(..copied);
+        received.drain(..copied);
     }
 }
 
+/// `fsin machines run`: runs a command on each of the chosen machines, one after another.
 pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let path = flags::folder_of(matches);
     let sockets = folder::sockets(path)?;
@@ -143,10 +145,11 @@ pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if worst == 0 {
         return Ok(Exit::Done);
     }
-    // The status of the command is any number.
+    // The exit status of a command need not be one of [`Exit`].
     std::process::exit(worst.into())
 }
 
+/// `fsin machines down`: switches all machines of a folder off.
 pub(super) fn down(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let path = flags::folder_of(matches);
     let sockets = folder::sockets(path)?;
@@ -154,7 +157,7 @@ pub(super) fn down(matches: &ArgMatches) -> Result<Exit, Complaint> {
     for machine in 0..folder::count(&sockets) {
         await_ready(path, machine, stop)?;
         if let Ok(mut stream) = connect(&sockets, machine) {
-            // It ends without an answer.
+            // The machine ends before it can return an exit status.
             let _ = perform(&mut stream, "poweroff -f", &mut io::sink(), stop);
         }
     }

@@ -11,19 +11,21 @@ use clap::ArgMatches;
 use super::{flags, folder};
 use crate::cli::{Complaint, Exit, output};
 
-/// Ctrl-].
+/// The key Ctrl-], which leaves the console.
 const ESCAPE: u8 = 0x1d;
 
-/// The terminal's settings, which are restored when this value is dropped.
+/// The terminal in raw mode. The value is its former settings, which are restored when it is dropped; `None` if stdin
+/// is not a terminal.
 struct Raw(Option<String>);
 
+/// Runs `stty` and returns its output; `None` if it fails.
 fn stty(words: &[&str]) -> Option<String> {
     let ran = Command::new("stty").args(words).stdin(Stdio::inherit()).stderr(Stdio::null()).output().ok()?;
     ran.status.success().then(|| String::from_utf8_lossy(&ran.stdout).trim().to_owned())
 }
 
 impl Raw {
-    /// Keys go to the machine as they are.
+    /// Puts the terminal into raw mode: keys are passed on unchanged and not echoed.
     fn new() -> Self {
         let before = if io::stdin().is_terminal() { stty(&["-g"]) } else { None };
         if before.is_some() {
@@ -41,6 +43,7 @@ impl Drop for Raw {
     }
 }
 
+/// `fsin machines console`: copies between the terminal and the console of a machine.
 pub(super) fn console(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let sockets = folder::sockets(flags::folder_of(matches))?;
     let machine = matches.get_one::<usize>("machine").copied().unwrap_or(0);
@@ -70,7 +73,7 @@ pub(super) fn console(matches: &ArgMatches) -> Result<Exit, Complaint> {
             break;
         }
     }
-    // What the machine still writes is in its log.
+    // Later output of the machine goes to its log.
     let _ = stream.shutdown(Shutdown::Both);
     let _ = shown.join();
     drop(raw);

@@ -14,19 +14,20 @@ use super::{agent, folder};
 use crate::cli::processes::{self, Processes};
 use crate::cli::{Complaint, Exit};
 
-/// \[bytes\] Most output of a command that is kept in the results.
+/// \[bytes\] Largest part of the output of a command that is kept in the results.
 const KEPT: usize = 1 << 20;
 
-/// The error of a machine that has ended before time began.
+/// The error of a machine that has ended before virtual time began.
 pub(super) fn never_began(folder: &Path, machine: usize, status: ExitStatus) -> Complaint {
-    let said = qemu::said(folder, machine);
+    let said = qemu::last_lines(folder, machine);
     let said = if said.is_empty() { String::new() } else { format!(":\n  {said}") };
-    let what = format!("the QEMU of machine {machine} {} before the machine began{said}", processes::words(status));
+    let what =
+        format!("the QEMU of machine {machine} {} before the machine began{said}", processes::describe_end(status));
     let remedy = "it takes QEMU 7.2 with its plugin interface (apt install qemu-system-x86), and no KVM";
     Complaint::new(Exit::Failed, what, remedy)
 }
 
-/// What each machine has run.
+/// The rows of the machines in the results. For a machine that has run the command: its exit status and output.
 pub(super) fn rows(plan: &Plan, folder: &Path) -> Vec<MachineRow> {
     let row = |(machine, &node): (usize, &u32)| {
         let written = plan.runners.contains(&machine).then(|| fs::read(folder.join(folder::output(machine))));
@@ -59,15 +60,15 @@ pub(super) fn complaint(
         let (Some((node, why)), Some(machine)) = (lost, machine) else {
             let remedy = "machines wait for messages as long as they run: see what their consoles say";
             return Some(match failure {
-                Failure::TrafficDeadlock { .. } => Complaint::of_failure(failure).remedied(remedy),
+                Failure::TrafficDeadlock { .. } => Complaint::of_failure(failure).with_remedy(remedy),
                 _ => Complaint::of_failure(failure),
             });
         };
-        let said = qemu::said(path, machine);
+        let said = qemu::last_lines(path, machine);
         let said = if said.is_empty() { String::new() } else { format!("\n  {said}") };
-        // A process that was ended with the run says nothing of its own end.
+        // The status of a process that ended without an error, because the run ended, explains nothing.
         let how = processes.status(machine).filter(|status| !status.success());
-        let how = how.map_or_else(|| "was lost".to_owned(), processes::words);
+        let how = how.map_or_else(|| "was lost".to_owned(), processes::describe_end);
         let what = format!("machine {machine} (node {node}) {how}, and the others were ended: {why}{said}");
         let remedy = format!("see {logs}/{} and {logs}/{}", folder::console(machine), folder::errors(machine));
         return Some(Complaint::new(Exit::Failed, what, remedy));

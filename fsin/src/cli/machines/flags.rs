@@ -11,27 +11,32 @@ use fsin::experiment::live_keys;
 use crate::cli::serve::flags::{of_output, of_time};
 use crate::cli::{Complaint, Exit, args, help};
 
-/// Most machines: their addresses are 10.0.0.1 to 10.0.0.250.
-const MOST: u64 = 250;
+/// Largest number of machines: their addresses are 10.0.0.1 to 10.0.0.250.
+const MAX_MACHINES: u64 = 250;
 
-fn path(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+/// A flag that takes a path.
+fn path_flag(name: &'static str, value: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).value_name(value).value_parser(value_parser!(PathBuf)).help(help)
 }
 
+/// The flag `--folder`.
 fn folder() -> Arg {
-    path("folder", "DIR", "Folder of the machines: their consoles, and how to reach them [machines]")
+    path_flag("folder", "DIR", "Folder of the machines: their consoles, and how to reach them [machines]")
         .default_value("machines")
         .hide_default_value(true)
 }
 
+/// The flag `--image`.
 fn image() -> Arg {
-    path("image", "DIR", "What they boot, as `fsin machines prepare` has made it [~/.cache/fsin/machines]")
+    path_flag("image", "DIR", "What they boot, as `fsin machines prepare` has made it [~/.cache/fsin/machines]")
 }
 
-fn on(help: &'static str) -> Arg {
+/// The flag `--on`.
+fn on_flag(help: &'static str) -> Arg {
     Arg::new("on").long("on").value_name("LIST|all").default_value("0").hide_default_value(true).help(help)
 }
 
+/// The command `fsin machines up`.
 pub(super) fn up() -> Command {
     let command = Command::new("up")
         .about("Starts machines and the network between them, and prints the results when they have ended")
@@ -48,7 +53,7 @@ pub(super) fn up() -> Command {
                 .value_name("N")
                 .default_value("2")
                 .hide_default_value(true)
-                .value_parser(RangedU64ValueParser::<usize>::new().range(1..=MOST))
+                .value_parser(RangedU64ValueParser::<usize>::new().range(1..=MAX_MACHINES))
                 .help("Number of machines [2]"),
         )
         .arg(
@@ -63,7 +68,7 @@ pub(super) fn up() -> Command {
                 .value_name("COMMAND")
                 .help("Run this by the shell once all machines are up, then end them all"),
         )
-        .arg(on("Machines that run --command, such as 0,2 [0]"))
+        .arg(on_flag("Machines that run --command, such as 0,2 [0]"))
         .arg(image())
         .arg(folder())
         .arg(
@@ -91,18 +96,19 @@ pub(super) fn up() -> Command {
         .mut_arg("stall", |arg| {
             arg.hide_short_help(true).default_value("600").help("How long a machine may take for a step, or for its boot (s) [600]")
         })
-        .arg(path("output", "FILE", "Write the results to a new file").short('o'));
+        .arg(path_flag("output", "FILE", "Write the results to a new file").short('o'));
     live_keys().fold(command, |command, key| command.arg(args::flag(key)))
 }
 
+/// The command `fsin machines run`.
 pub(super) fn run() -> Command {
     Command::new("run")
         .about("Runs a command on machines that are up, and prints what it writes")
         .arg(Arg::new("command").value_name("COMMAND").required(true).help("The command, for the shell of the machine"))
-        .arg(on("Machines that run it, one after another, such as 0,2, or all [0]"))
+        .arg(on_flag("Machines that run it, one after another, such as 0,2, or all [0]"))
         .arg(folder())
         .arg(help::quiet())
-        .arg(path("output", "FILE", "A new file for what the command writes [stdout]").short('o').help_heading("Output"))
+        .arg(path_flag("output", "FILE", "A new file for what the command writes [stdout]").short('o').help_heading("Output"))
         .after_help(
             "Examples:
   fsin machines run 'mpiexec -n 4 cpi'
@@ -113,6 +119,7 @@ Exit status: 0 done, otherwise that of the command; 1 a machine has ended, 2 the
         )
 }
 
+/// The command `fsin machines console`.
 pub(super) fn console() -> Command {
     Command::new("console")
         .about("Connects the terminal to the console of a machine, on which a shell runs; Ctrl-] leaves it")
@@ -126,10 +133,12 @@ pub(super) fn console() -> Command {
         .arg(folder())
 }
 
+/// The command `fsin machines down`.
 pub(super) fn down() -> Command {
     Command::new("down").about("Switches machines off that are up").arg(folder())
 }
 
+/// The command `fsin machines prepare`.
 pub(super) fn prepare() -> Command {
     Command::new("prepare")
         .about("Makes what machines boot: a Debian kernel, busybox, and MPICH where it is installed")
@@ -152,7 +161,7 @@ pub(super) fn folder_of(matches: &ArgMatches) -> &Path {
     matches.get_one::<PathBuf>("folder").map_or(Path::new("machines"), PathBuf::as_path)
 }
 
-/// The folder of what they boot.
+/// The folder with the kernel and the file system that the machines boot.
 pub(super) fn image_of(matches: &ArgMatches) -> Result<PathBuf, Complaint> {
     if let Some(path) = matches.get_one::<PathBuf>("image") {
         return Ok(path.clone());
@@ -164,12 +173,12 @@ pub(super) fn image_of(matches: &ArgMatches) -> Result<PathBuf, Complaint> {
     })
 }
 
-/// Numbers such as `0,5,10` or `4..7`, in that order, below `limit` and each once.
+/// Parses a list of numbers such as `0,5,10` or `4..7`. All must be different and below `limit`.
 fn list(flag: &str, word: &str, limit: u32) -> Result<Vec<u32>, Complaint> {
     let parse = |part: &str| {
         let (first, last) = part.split_once("..").unwrap_or((part, part));
         let (first, last) = (first.parse::<u32>().ok()?, last.parse::<u32>().ok()?);
-        (first <= last && last < limit && u64::from(last - first) < MOST).then_some(first..=last)
+        (first <= last && last < limit && u64::from(last - first) < MAX_MACHINES).then_some(first..=last)
     };
     let numbers: Option<Vec<u32>> =
         word.split(',').map(parse).collect::<Option<Vec<_>>>().map(|all| all.into_iter().flatten().collect());
@@ -180,7 +189,7 @@ fn list(flag: &str, word: &str, limit: u32) -> Result<Vec<u32>, Complaint> {
     })
 }
 
-/// The nodes of the machines.
+/// The node of each machine.
 pub(super) fn nodes(matches: &ArgMatches, count: usize) -> Result<Vec<u32>, Complaint> {
     let Some(word) = matches.get_one::<String>("node") else { return Ok((0..count as u32).collect()) };
     let nodes = list("node", word, NODES)?;
@@ -191,7 +200,7 @@ pub(super) fn nodes(matches: &ArgMatches, count: usize) -> Result<Vec<u32>, Comp
     Ok(nodes)
 }
 
-/// The machines that are to run the command, of so many.
+/// The machines that run the command; `count` is the number of all machines.
 pub(super) fn runners(matches: &ArgMatches, count: usize) -> Result<Vec<usize>, Complaint> {
     match matches.get_one::<String>("on").map_or("0", String::as_str) {
         "all" => Ok((0..count).collect()),

@@ -9,24 +9,24 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::cli::{Complaint, Exit};
 
-/// The file that is locked while the machines are up; it makes the folder one of machines.
+/// The file that is locked while machines are up. A folder that contains it is a folder of machines.
 const LOCK: &str = "lock";
 /// The link to the folder of the sockets, whose paths must be short.
 const SOCKETS: &str = "sockets";
-/// The command that machines run once they are up.
+/// The file with the command that machines run once they are up.
 pub(super) const COMMAND: &str = "command";
 
-/// The console of a machine: a log in the folder, and a socket.
+/// The name of the console of a machine, which is a log in the folder and a socket.
 pub(super) fn console(machine: usize) -> String {
     format!("console.{machine}")
 }
 
-/// What the commands of a machine write: the same.
+/// The name of the output of a machine's commands, which is a log in the folder and a socket.
 pub(super) fn output(machine: usize) -> String {
     format!("output.{machine}")
 }
 
-/// What the QEMU of a machine writes.
+/// The name of the file with the messages of a machine's QEMU.
 pub(super) fn errors(machine: usize) -> String {
     format!("qemu.{machine}")
 }
@@ -35,18 +35,20 @@ pub(super) fn errors(machine: usize) -> String {
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
+    /// The folder of the sockets.
     sockets: PathBuf,
-    /// It is locked.
+    /// The file [`LOCK`], which is locked while this value lives.
     _lock: File,
 }
 
+/// The error of a folder that cannot be used.
 fn failed(path: &Path, error: &io::Error) -> Complaint {
     let what = format!("--folder {}: {error}", path.display());
     Complaint::new(Exit::Usage, what, "name a folder in a place where you may write")
 }
 
 impl Folder {
-    /// Makes the folder, or takes that of earlier machines.
+    /// Creates the folder, or reuses that of earlier machines after their logs have been removed.
     pub(super) fn create(path: &Path) -> Result<Self, Complaint> {
         let refused = |error: io::Error| failed(path, &error);
         fs::create_dir_all(path).map_err(refused)?;
@@ -84,11 +86,12 @@ impl Folder {
         Ok(folder)
     }
 
+    /// The path of the folder.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The socket of this name.
+    /// The path of the socket with this name.
     pub(super) fn socket(&self, name: &str) -> PathBuf {
         self.sockets.join(name)
     }
@@ -96,13 +99,13 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What cannot be removed lies in the folder for temporary files.
+        // An error does no harm: the sockets are in the folder for temporary files.
         let _ = fs::remove_file(self.path.join(SOCKETS));
         let _ = fs::remove_dir_all(&self.sockets);
     }
 }
 
-/// The sockets of machines that are up in a folder.
+/// The folder of the sockets of machines that are up in `folder`.
 pub(super) fn sockets(folder: &Path) -> Result<PathBuf, Complaint> {
     fs::read_link(folder.join(SOCKETS)).map_err(|_| {
         let what = format!("--folder {}: no machines are up there", folder.display());
@@ -110,7 +113,7 @@ pub(super) fn sockets(folder: &Path) -> Result<PathBuf, Complaint> {
     })
 }
 
-/// The number of machines with sockets in this folder.
+/// The number of machines with sockets in the folder `sockets`.
 pub(super) fn count(sockets: &Path) -> usize {
     (0..).take_while(|&machine| sockets.join(output(machine)).exists()).count()
 }

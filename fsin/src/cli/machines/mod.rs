@@ -13,6 +13,7 @@ mod prepare;
 mod qemu;
 mod up;
 
+/// The command `fsin machines`.
 pub(super) fn command() -> Command {
     Command::new("machines")
         .about("Virtual machines, with an operating system each, whose network is the simulated one")
@@ -26,6 +27,7 @@ pub(super) fn command() -> Command {
         .subcommands([flags::up(), flags::run(), flags::console(), flags::down(), flags::prepare()])
 }
 
+/// `fsin machines`.
 pub(crate) fn machines(matches: &ArgMatches) -> Result<Exit, Complaint> {
     match matches.subcommand() {
         Some(("up", matches)) => up::up(matches),

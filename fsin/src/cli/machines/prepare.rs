@@ -9,7 +9,7 @@ use clap::ArgMatches;
 use super::flags;
 use crate::cli::{Complaint, Exit, output};
 
-/// The script and what it needs beside it.
+/// The script that makes the image, and its input files: path and text.
 const FILES: &[(&str, &str)] = &[
     ("prepare", include_str!("../../../../adapters/qemu/prepare")),
     ("guest/init", include_str!("../../../../adapters/qemu/guest/init")),
@@ -19,6 +19,7 @@ const FILES: &[(&str, &str)] = &[
     ("guest/progress.c", include_str!("../../../../adapters/qemu/guest/progress.c")),
 ];
 
+/// `fsin machines prepare`: makes the image.
 pub(super) fn prepare(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let image = flags::image_of(matches)?;
     let failed = |path: &Path, error: std::io::Error| {
@@ -30,7 +31,7 @@ pub(super) fn prepare(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let what = format!("{}: there is no such file", program.display());
         return Err(Complaint::new(Exit::Usage, what, "name programs of this host"));
     }
-    // What made the image stays beside it.
+    // The script and its input files are kept in the image, as its sources.
     let sources = image.join("sources");
     for (name, text) in FILES {
         let path = sources.join(name);

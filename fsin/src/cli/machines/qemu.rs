@@ -23,24 +23,26 @@ pub(super) const PLUGIN: Library = Library {
     role: "QEMU loads to join the network",
 };
 
-/// The variable that names another QEMU.
+/// The environment variable that names another QEMU program.
 const VARIABLE: &str = "FSIN_QEMU";
-/// Number of lines that are shown of what a QEMU that ends too early has written.
+/// Number of lines of output that are shown of a QEMU that has ended too early.
 const SHOWN: usize = 4;
 
-/// What is to be started.
+/// The machines to be started.
 pub(super) struct Plan {
-    /// Nodes of the machines.
+    /// The node of each machine.
     pub(super) nodes: Vec<u32>,
     /// Machines that run the command and end; without any, machines wait for commands.
     pub(super) runners: Vec<usize>,
+    /// Folder with the kernel and the initial file system.
     pub(super) image: PathBuf,
+    /// File of the plugin.
     pub(super) plugin: PathBuf,
-    /// \[MiB\]
+    /// \[MiB\] Memory of each machine.
     pub(super) memory: u64,
-    /// Of what machines draw: addresses of memory, numbers of connections.
+    /// Seed of the random numbers of machines: addresses of memory, numbers of connections.
     pub(super) seed: u64,
-    /// Where the network listens.
+    /// The address at which the network listens.
     pub(super) address: String,
 }
 
@@ -56,12 +58,13 @@ pub(super) fn files(image: &Path) -> Result<[PathBuf; 2], Complaint> {
     Ok([file("vmlinuz")?, file("initramfs")?])
 }
 
-/// A value of QEMU's lists of options.
-fn value(text: &str) -> String {
+/// A value in a list of options of QEMU, where a comma is doubled.
+fn escaped(text: &str) -> String {
     text.replace(',', ",,")
 }
 
-fn plus(numbers: impl IntoIterator<Item = impl ToString>) -> String {
+/// Numbers joined by plus signs.
+fn joined(numbers: impl IntoIterator<Item = impl ToString>) -> String {
     numbers.into_iter().map(|number| number.to_string()).collect::<Vec<_>>().join("+")
 }
 
@@ -69,29 +72,30 @@ impl Plan {
     /// The arguments of QEMU for a machine; it runs in the folder of the machines.
     fn arguments(&self, machine: usize, [kernel, files]: &[PathBuf; 2]) -> Vec<OsString> {
         let node = self.nodes[machine];
-        let peers = plus(&self.nodes);
+        let peers = joined(&self.nodes);
         let mac: Vec<String> = address_of(node).iter().map(|byte| format!("{byte:02x}")).collect();
         let runs = !self.runners.is_empty();
         let chardev = |id: &str, name: &str| match runs {
-            // A file takes what the machine writes at once: nothing outside acts on it.
+            // A machine that runs a command writes into files, which accept everything at once. Nothing from outside
+            // reaches it, so that every run is the same.
             true => format!("file,id={id},path={name}"),
             false => format!("socket,id={id},path=sockets/{name},server=on,wait=off,logfile={name}"),
         };
-        // A clock of the processor's own, which counts instructions; nothing that is drawn or measured on the host.
+        // The kernel uses the clock of the processor, which counts instructions, and nothing that depends on the host.
         let append = format!(
             "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable no_timer_check random.trust_cpu=on \
              fsin.machine={machine} fsin.nodes={peers}{}{}",
             if runs { " fsin.runners=" } else { "" },
-            plus(&self.runners)
+            joined(&self.runners)
         );
         let plugin = format!(
             "{},address={},node={node},peers={peers},name=machine {machine}",
-            value(&self.plugin.to_string_lossy()),
-            value(&self.address),
+            escaped(&self.plugin.to_string_lossy()),
+            escaped(&self.address),
         );
         let mut words: Vec<OsString> = [
             "-accel tcg -M pc -cpu qemu64,+rdrand -smp 1 -nodefaults -no-user-config -display none -monitor none -no-reboot",
-            // Two nanoseconds for each instruction; an idle processor skips to its next timer.
+            // Each instruction takes two nanoseconds; an idle processor skips to its next timer.
             "-icount shift=1,sleep=off,align=off -rtc base=2026-01-01T00:00:00,clock=vm",
             "-netdev hubport,hubid=0,id=n",
         ]
@@ -100,10 +104,10 @@ impl Plan {
         .collect();
         let mut option = |name: &str, value: OsString| words.extend([name.into(), value]);
         option("-m", self.memory.to_string().into());
-        // Another seed of the run is another one for each machine.
+        // Every machine has a seed of its own, which depends on the seed of the run.
         let seed = self.seed.wrapping_sub(1).wrapping_mul(1000).wrapping_add(42 + machine as u64);
         option("-seed", seed.to_string().into());
-        // The interface sends by a timer of the machine's clock: by default a thread does, whenever it comes to it.
+        // The interface sends by a timer of the machine's clock. By default a thread of the host sends, at any moment.
         let interface = "virtio-net-pci,netdev=n,tx=timer,x-txtimer=1000,ioeventfd=off,romfile=";
         option("-device", format!("{interface},mac={}", mac.join(":")).into());
         option("-chardev", chardev("c0", &folder::console(machine)).into());
@@ -111,7 +115,7 @@ impl Plan {
         option("-chardev", chardev("c1", &folder::output(machine)).into());
         option("-serial", "chardev:c1".into());
         option("-kernel", kernel.into());
-        option("-initrd", value(&files.to_string_lossy()).into());
+        option("-initrd", escaped(&files.to_string_lossy()).into());
         option("-append", append.into());
         option("-plugin", plugin.into());
         if self.runners.contains(&machine) {
@@ -152,10 +156,10 @@ impl Plan {
 }
 
 /// The last lines that the QEMU of a machine has written.
-pub(super) fn said(folder: &Path, machine: usize) -> String {
+pub(super) fn last_lines(folder: &Path, machine: usize) -> String {
     let text = fs::read(folder.join(folder::errors(machine))).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
-    // It knows no client that it did not make itself.
+    // QEMU warns of the plugin's network client, because it did not create that itself.
     let lines: Vec<&str> = text
         .lines()
         .filter(|line| !line.trim().is_empty() && !line.contains("not connected to host network"))

@@ -23,11 +23,12 @@ use crate::cli::output::Document;
 use crate::cli::perform::Stopwatch;
 use crate::cli::{Complaint, Exit, Flags, guest, interrupt, manifest, output, serve};
 
-/// How long a step or boot may take before the network says that it waits.
+/// How long a step or boot may take before the user is warned that the network waits.
 const WARN: Duration = Duration::from_secs(60);
-/// \[messages\] Most frames of a machine that have not left its node.
+/// \[messages\] Largest number of frames of a machine that have not left its node.
 const WINDOW: u32 = 1 << 20;
 
+/// `fsin machines up`: starts machines and the network, and prints the results at their end.
 pub(super) fn up(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let count = matches.get_one::<usize>("guests").copied().unwrap_or(2);
     let nodes = flags::nodes(matches, count)?;
@@ -88,7 +89,7 @@ pub(super) fn up(matches: &ArgMatches) -> Result<Exit, Complaint> {
         count,
         &mut |_| {
             machines.poll();
-            // Before time begins, no machine can end.
+            // A machine that ends before time begins has failed.
             lost = machines.first_ended();
             lost.is_none() && !stop.load(Ordering::Relaxed)
         },

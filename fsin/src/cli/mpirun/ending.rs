@@ -16,6 +16,7 @@ use crate::cli::{Complaint, Exit, diagnostic, output, processes};
 pub(super) enum Ended {
     /// All ranks have finalized and ended with this status.
     Program(i32),
+    /// The run has failed.
     Failed(Complaint),
 }
 
@@ -29,18 +30,18 @@ pub(super) fn refused(error: EndpointError) -> Complaint {
     }
 }
 
-/// The error of a rank that has ended before time began.
+/// The error of a rank that has ended before virtual time began.
 pub(super) fn never_began(folder: &Folder, rank: usize, status: ExitStatus) -> Complaint {
     let report = reports::read(folder.path(), rank + 1).pop().flatten();
     if let Some(failure) = report.and_then(|report| report.failure) {
         return Complaint::new(Exit::Failed, failure, "correct the program");
     }
-    let what = format!("rank {rank} {} before MPI_Init", processes::words(status));
+    let what = format!("rank {rank} {} before MPI_Init", processes::describe_end(status));
     let remedy = "see what it has written; the program must be linked dynamically with MPICH (libmpich.so.12: see ldd)";
     Complaint::new(Exit::Failed, what, remedy)
 }
 
-/// How the program has ended, and whose fault it is.
+/// Determines how the program has ended. If a rank has failed, names it.
 pub(super) fn ending(outcome: &Outcome, live: &Live, ranks: &mut Ranks, reports: &[Option<Report>]) -> Ended {
     const SHOWN: usize = 16;
     match &outcome.failure {
@@ -68,13 +69,13 @@ pub(super) fn ending(outcome: &Outcome, live: &Live, ranks: &mut Ranks, reports:
             let lost = live.report().guests.iter().position(|guest| guest.lost.is_some());
             let Some(rank) = lost else { return Ended::Failed(Complaint::of_failure(failure)) };
             let status = ranks.processes.status(rank);
-            let said = reports.get(rank).and_then(|report| report.as_ref()?.failure.clone());
-            if let (Some(failure), Some(code)) = (said, status.and_then(|status| status.code())) {
-                // It has said why itself, on stderr.
+            let own_failure = reports.get(rank).and_then(|report| report.as_ref()?.failure.clone());
+            if let (Some(failure), Some(code)) = (own_failure, status.and_then(|status| status.code())) {
+                // The rank has printed the error to stderr itself.
                 output::tell(&format!("fsin mpirun: the run has ended because of this error: {failure}"));
                 return Ended::Program(code.max(1));
             }
-            let how = status.map_or_else(|| "was lost".to_owned(), processes::words);
+            let how = status.map_or_else(|| "was lost".to_owned(), processes::describe_end);
             let reason = live.report().guests[rank].lost.clone().unwrap_or_default();
             let what = match status {
                 Some(status) if status.success() => format!("rank {rank} ended without a call of MPI_Finalize"),

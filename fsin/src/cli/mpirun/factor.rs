@@ -1,4 +1,4 @@
-//! `--find-factor`: the program in real time, again and again, until its results settle.
+//! `--find-factor`: runs the program in real time with growing factors, until its results no longer change.
 //!
 //! Decision: docs/decisions/0136-real-time.md.
 
@@ -16,24 +16,28 @@ use super::{virtual_time, write_result};
 use crate::cli::output::Document;
 use crate::cli::{Complaint, Exit, output};
 
-/// Share of all messages by which the number of unexpected ones may change at twice the factor.
+/// \[share\] Largest change of the number of unexpected messages at twice the factor, as a share of all messages.
 const MESSAGES: f64 = 0.05;
-/// Share by which the virtual time may change.
+/// \[share\] Largest change of the virtual time at twice the factor.
 const TIME: f64 = 0.05;
 /// \[thousandths\] Largest factor.
 const LARGEST: u32 = 1_000_000_000;
 
-/// What is compared between two runs.
+/// The figures of a run that are compared with those of another.
 #[derive(Clone, Copy)]
 struct Row {
+    /// \[thousandths\] The factor.
     pace: u32,
+    /// \[ps\] Virtual time of the program.
     time: u64,
+    /// Number of messages that arrived before their receive was posted.
     unexpected: u64,
+    /// Number of all messages received.
     received: u64,
 }
 
 impl Row {
-    /// True if the run with twice the factor gives the same, as far as that matters.
+    /// True if the run with twice the factor gives the same figures, within [`MESSAGES`] and [`TIME`].
     fn is_settled(self, twice: Self) -> bool {
         let messages = self.unexpected.abs_diff(twice.unexpected) as f64 / twice.received.max(1) as f64;
         let time = self.time.abs_diff(twice.time) as f64 / twice.time.max(1) as f64;
@@ -41,6 +45,7 @@ impl Row {
     }
 }
 
+/// The line of a run in the printed table.
 fn line(row: Row, result: &RunResult) -> String {
     let seconds = |time: u64| time as f64 * 1e-12;
     format!(
@@ -63,7 +68,7 @@ pub(super) fn find(
 ) -> Result<Exit, Complaint> {
     let say = |line: &str| {
         let mut out = std::io::stdout().lock();
-        // A reader that has gone does not end the search.
+        // An error does not end the search: the reader of stdout may have gone.
         let _ = writeln!(out, "{line}").and_then(|()| out.flush());
     };
     say("   factor virtual time (s)    behind (s)   expected   unexpected wall (s)");

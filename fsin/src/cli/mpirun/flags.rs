@@ -22,17 +22,17 @@ use crate::cli::serve;
 use crate::cli::serve::model::Model;
 use crate::cli::{Complaint, Exit, args, looking};
 
-/// \[messages\] Most messages of one rank that have not left its node.
+/// \[messages\] Largest number of messages of one rank that have not left its node.
 const WINDOW: u32 = 1 << 20;
-/// \[bytes\] Most data of all messages in flight.
+/// \[bytes\] Largest sum of the payloads of all messages in flight.
 const PAYLOAD_LIMIT: u64 = 2 << 30;
-/// How long a rank may compute between two calls. It is long, since the end of a rank is noticed by its closed
+/// How long a rank may compute between two calls. It can be long, because the end of a rank is detected by its closed
 /// connection.
 const STALL: Duration = Duration::from_secs(7 * 86_400);
-/// Time after which ranks that compute are named.
+/// Time after which a warning names the ranks that the network waits for.
 const WARN: Duration = Duration::from_secs(10);
-/// Most ranks of a program.
-const MOST: u64 = 4096;
+/// Largest number of ranks of a program.
+const MAX_RANKS: u64 = 4096;
 
 /// The command `fsin mpirun`.
 pub(in super::super) fn command() -> Command {
@@ -68,12 +68,12 @@ pub(in super::super) fn command() -> Command {
                 .long("ranks")
                 .value_name("N")
                 .required(true)
-                .value_parser(RangedU64ValueParser::<usize>::new().range(1..=MOST))
+                .value_parser(RangedU64ValueParser::<usize>::new().range(1..=MAX_RANKS))
                 .help("Ranks of the program; rank i is on node i / R, with R ranks on each node"),
         )
         .arg(
             word("ranks-per-node", "R", "1", "Ranks on each node; messages within a node take one cycle [1]")
-                .value_parser(RangedU64ValueParser::<usize>::new().range(1..=MOST)),
+                .value_parser(RangedU64ValueParser::<usize>::new().range(1..=MAX_RANKS)),
         )
         .arg(word(
             "compute",
@@ -170,7 +170,7 @@ pub(in super::super) fn command() -> Command {
     live_keys().fold(command, |command, key| command.arg(args::flag(key)))
 }
 
-/// How computing takes time, as ranks are told.
+/// How long computing takes, in the form that the environment of the ranks has.
 pub(super) fn compute(matches: &ArgMatches, mode: Mode) -> Result<String, Complaint> {
     let given = matches.value_source("compute") != Some(ValueSource::DefaultValue);
     let word = match matches.get_one::<String>("compute").map_or("none", String::as_str) {
@@ -214,7 +214,7 @@ pub(super) fn mode(matches: &ArgMatches) -> Result<(Mode, u32), Complaint> {
     Ok((mode, pace))
 }
 
-/// The word for the algorithms of collectives, which is valid.
+/// The algorithms of collectives that the command line names, after a check.
 pub(super) fn collectives(matches: &ArgMatches) -> Result<&str, Complaint> {
     let word = matches.get_one::<String>("collectives").map_or("mpich", String::as_str);
     match word.parse::<Choice>() {

@@ -26,6 +26,7 @@ pub(super) const LIBRARY: Library = Library {
 pub(super) struct Folder(PathBuf);
 
 impl Folder {
+    /// Creates the folder, with links to the library.
     pub(super) fn create(library: &Path) -> Result<Self, Complaint> {
         let failed = |path: &Path, error: io::Error| {
             let what = format!("cannot make the folder {} of this run: {error}", path.display());
@@ -45,6 +46,7 @@ impl Folder {
         &self.0
     }
 
+    /// The path of the socket at which the network listens.
     pub(super) fn socket(&self) -> PathBuf {
         self.0.join("socket")
     }
@@ -52,7 +54,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What cannot be removed lies in the folder for temporary files.
+        // An error does no harm: the folder is in that for temporary files.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -32,6 +32,7 @@ use once::{Finished, Order};
 use ranks::Forward;
 use reports::Report;
 
+/// `fsin mpirun`: runs the program and writes the results.
 pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let stop = interrupt::listen(interrupt::OF_A_RUN)?;
     let mut order = Order::of(matches, stop)?;
@@ -62,9 +63,9 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
         Ok(Finished { ended: Ended::Failed(complaint), .. }) | Err(complaint) => vec![format!("error: {complaint}")],
         Ok(_) => Vec::new(),
     };
-    let looked = looking.map_or(Ok(()), |looking| looking.end(&words));
+    let view_closed = looking.map_or(Ok(()), |looking| looking.end(&words));
     if let Forward::Board(_, kept) = shown {
-        // What the program has written for the terminal, which is free again.
+        // The output of the program has been kept while the dashboard had the terminal.
         let _ = io::stdout().write_all(&kept.lock().unwrap_or_else(PoisonError::into_inner));
     }
     let finished = finished?;
@@ -77,7 +78,7 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if !quiet {
         finished.warnings.iter().for_each(|warning| output::tell(&format!("warning: {warning}")));
     }
-    looked?;
+    view_closed?;
     if finished.interrupted {
         return Ok(Exit::Interrupted);
     }
@@ -102,11 +103,11 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return Ok(Exit::Done);
     }
     drop(folder);
-    // The status of the program is any number.
+    // The exit status of a program need not be one of [`Exit`].
     std::process::exit(status)
 }
 
-/// Writes the results where `-o` says.
+/// Writes the results to the file of `-o`.
 fn write_result(matches: &ArgMatches, result: &RunResult, document: Document) -> Result<(), Complaint> {
     let format = match matches.get_one::<String>("format").map_or("", String::as_str) {
         "csv" => Format::Csv,
@@ -121,7 +122,7 @@ fn virtual_time(result: &RunResult) -> u64 {
     result.ranks.iter().flatten().map(|rank| rank.time_ps).max().unwrap_or(0)
 }
 
-/// One line on the run. A digest identifies runs that repeat.
+/// A line of text about the run. For a deterministic run it contains the digest, which is the same in each repetition.
 fn summary(result: &RunResult) -> String {
     let setting = |name: &str| result.experiment.get(name).and_then(serde_json::Value::as_str).unwrap_or_default();
     let tail = if setting("mode") == "realtime" {

@@ -17,7 +17,7 @@ use trgen::Cycle;
 
 use super::ending::{Ended, ending, never_began, refused};
 use super::library::{self, Folder};
-use super::ranks::{Forward, Ranks, Telling};
+use super::ranks::{Forward, Launch, Ranks};
 use super::reports::{self, Report};
 use super::{flags, sync};
 use crate::cli::looking::Looking;
@@ -27,19 +27,21 @@ use crate::cli::serve::waiting::Waiting;
 use crate::cli::serve::warnings;
 use crate::cli::{Complaint, Flags, manifest, output};
 
-/// What is to be run, as the command line says.
+/// A program to be run, and its network and ranks, as the command line specifies.
 pub(super) struct Order {
     /// Number of ranks.
     ranks: usize,
-    /// How the time of computing is determined, as ranks are told.
+    /// How long computing takes, in the form that the environment of the ranks has.
     compute: String,
-    /// The algorithms of collectives, as ranks are told.
+    /// The algorithms of collectives, in the form that the environment of the ranks has.
     collectives: String,
     /// The MPI library that ranks load.
     library: std::path::PathBuf,
+    /// The network.
     pub(super) model: Model,
+    /// The rules for the ranks as guests.
     rules: Rules,
-    /// `None` for a central order.
+    /// The synchronisation of the ranks; `None` for a central order.
     synchronisation: Option<Synchronisation>,
     /// True if ranks record their calls.
     pub(super) records: bool,
@@ -67,7 +69,7 @@ impl Order {
         self.rules.terms.pace
     }
 
-    /// The same order with another pace.
+    /// The same order with another pace, in thousandths.
     pub(super) fn paced(mut self, thousandths: u32) -> Self {
         self.rules.terms.pace = thousandths;
         self.model.settings.insert("factor".to_owned(), json!(f64::from(thousandths) / 1000.0));
@@ -80,21 +82,22 @@ pub(super) struct Finished {
     pub(super) result: RunResult,
     /// How it ended.
     pub(super) ended: Ended,
+    /// The warnings of the results, for the user.
     pub(super) warnings: Vec<String>,
     /// True if the user has stopped it.
     pub(super) interrupted: bool,
-    /// By rank; `None` if the rank has left none.
+    /// The report of each rank; `None` if the rank has written none.
     pub(super) reports: Vec<Option<Report>>,
-    /// Where the ranks have left their recordings.
+    /// The folder with the recordings of the ranks.
     pub(super) folder: Folder,
-    /// Whether logs and captures of the run are complete; the error says why not.
+    /// An error if logs and captures of the run are incomplete, with the reason.
     pub(super) written: Result<(), String>,
 }
 
 /// Runs the program once.
 ///
 /// # Errors
-/// What prevents its beginning. Later failures are in the [outcome](Finished::ended).
+/// The run cannot begin. Later failures are in the [outcome](Finished::ended).
 pub(super) fn run(
     matches: &ArgMatches,
     order: Order,
@@ -110,7 +113,7 @@ pub(super) fn run(
     let socket = Address::Unix(folder.socket());
     let endpoint = Endpoint::bind(&socket, None).map_err(refused)?;
     let program: Vec<OsString> = matches.get_many("program").map(|words| words.cloned().collect()).unwrap_or_default();
-    let mut ranks = Ranks::start(&Telling {
+    let mut ranks = Ranks::start(&Launch {
         program: &program,
         ranks: count,
         folder: folder.path(),
@@ -142,7 +145,7 @@ pub(super) fn run(
         count,
         &mut |missing| {
             ranks.processes.poll();
-            // Before time begins, no rank of an MPI program can end.
+            // A rank that ends before time begins has failed.
             lost = ranks.processes.first_ended();
             waiting.go_on(missing, stop) && lost.is_none()
         },
@@ -182,7 +185,7 @@ pub(super) fn run(
     }
     let report = live.report();
     if outcome.failure.is_none() {
-        warn(&mut outcome, &reports);
+        warn_of_unreceived(&mut outcome, &reports);
     }
     let late = synchronisation.and_then(|_| sync::lateness(matches, &report, shortest));
     let pace = warnings::of_pace(report.behind, factor);
@@ -198,7 +201,7 @@ pub(super) fn run(
 }
 
 /// Adds a warning if messages were never received.
-fn warn(outcome: &mut Outcome, reports: &[Option<Report>]) {
+fn warn_of_unreceived(outcome: &mut Outcome, reports: &[Option<Report>]) {
     let unreceived: u64 = reports.iter().flatten().map(|report| report.unreceived).sum();
     if unreceived > 0 {
         let were = if unreceived == 1 { "was" } else { "were" };

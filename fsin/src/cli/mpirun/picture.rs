@@ -15,10 +15,11 @@ use crate::cli::{Complaint, Exit, output};
 pub(super) struct Map {
     path: PathBuf,
     file: File,
+    /// True for PNG, false for SVG.
     is_png: bool,
 }
 
-/// Creates the file, whose name says its format.
+/// Creates the file, whose extension determines the format.
 pub(super) fn open(path: &Path) -> Result<Map, Complaint> {
     let named = format!("--heat-map {}", path.display());
     let is_png = match path.extension().and_then(|end| end.to_str()) {

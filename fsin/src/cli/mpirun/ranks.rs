@@ -13,39 +13,50 @@ use tui::feed::Feed;
 use crate::cli::processes::Processes;
 use crate::cli::{Complaint, Exit};
 
-/// What each rank is told by its environment.
-pub(super) struct Telling<'a> {
+/// How the ranks are started: the program, and the settings that each rank finds in its environment.
+pub(super) struct Launch<'a> {
+    /// The program and its arguments.
     pub(super) program: &'a [OsString],
+    /// Number of ranks.
     pub(super) ranks: usize,
+    /// The folder of the run.
     pub(super) folder: &'a Path,
+    /// The address at which the network listens.
     pub(super) address: String,
+    /// How long computing takes.
     pub(super) compute: &'a str,
+    /// The algorithms of collectives.
     pub(super) collectives: &'a str,
+    /// \[bytes\] Longest message whose send ends at once.
     pub(super) buffered: u64,
+    /// True with `--sync deterministic`.
     pub(super) deterministic: bool,
+    /// True with `--mode realtime`.
     pub(super) realtime: bool,
+    /// True if ranks record their calls.
     pub(super) records: bool,
+    /// Where the output of the ranks goes.
     pub(super) output: &'a Forward,
 }
 
-/// Takes a line of output.
+/// A function that is called with each line of output.
 type Sink = Box<dyn FnMut(&[u8]) + Send>;
 
 /// Where the output of the ranks goes.
 #[derive(Clone)]
 pub(super) enum Forward {
-    /// To that of the command.
+    /// To the output of the command.
     Plain,
-    /// The same, line by line, each with its rank.
+    /// To the output of the command, line by line, each with its rank.
     Labelled,
-    /// Nowhere, but for errors.
+    /// Nowhere; only stderr goes to that of the command.
     Nowhere,
-    /// To the log of the dashboard, which owns the terminal; what is meant for it follows at the end.
+    /// To the log of the dashboard. The bytes of stdout are also kept, and written when the terminal is free again.
     Board(Arc<Feed>, Arc<Mutex<Vec<u8>>>),
 }
 
 impl Forward {
-    /// How the output and the errors of a rank are connected.
+    /// How stdout and stderr of a rank are connected.
     fn pipes(&self) -> (Stdio, Stdio) {
         match self {
             Self::Plain => (Stdio::inherit(), Stdio::inherit()),
@@ -56,7 +67,7 @@ impl Forward {
         }
     }
 
-    /// Returns what writes a line of output of this rank.
+    /// A function that passes on a line of output of this rank. `is_error` is true for its stderr.
     fn sink(&self, rank: usize, to: impl Write + Send + 'static, is_error: bool) -> Sink {
         let mut to = to;
         match self {
@@ -71,7 +82,7 @@ impl Forward {
             }
             _ => Box::new(move |line| {
                 let line = [format!("[{rank}] ").as_bytes(), line].concat();
-                // A reader that has gone does not end the program.
+                // An error does not end the program: the reader may have gone.
                 let _ = to.write_all(&line).and_then(|()| to.flush());
             }),
         }
@@ -81,53 +92,54 @@ impl Forward {
 /// The processes of the ranks; those that still run are ended when this value is dropped.
 pub(super) struct Ranks {
     pub(super) processes: Processes,
+    /// The threads that pass on output.
     forwarders: Vec<JoinHandle<()>>,
 }
 
 impl Ranks {
     /// Starts the ranks.
-    pub(super) fn start(telling: &Telling<'_>) -> Result<Self, Complaint> {
+    pub(super) fn start(launch: &Launch<'_>) -> Result<Self, Complaint> {
         let mut ranks = Self { processes: Processes::default(), forwarders: Vec::new() };
-        let mut libraries = telling.folder.as_os_str().to_owned();
+        let mut libraries = launch.folder.as_os_str().to_owned();
         if let Some(others) = env::var_os("LD_LIBRARY_PATH").filter(|others| !others.is_empty()) {
             libraries.push(":");
             libraries.push(others);
         }
         let out = Arc::new(Mutex::new(()));
-        // The dashboard reads the keys.
-        let on_board = matches!(telling.output, Forward::Board(..));
-        for rank in 0..telling.ranks {
-            let mut command = Command::new(&telling.program[0]);
+        // With a dashboard no rank reads stdin, because the dashboard reads the keys.
+        let on_board = matches!(launch.output, Forward::Board(..));
+        for rank in 0..launch.ranks {
+            let mut command = Command::new(&launch.program[0]);
             command
-                .args(&telling.program[1..])
+                .args(&launch.program[1..])
                 .env("LD_LIBRARY_PATH", &libraries)
                 .env("FSIN_MPI_RANK", rank.to_string())
-                .env("FSIN_MPI_SIZE", telling.ranks.to_string())
-                .env("FSIN_MPI_ADDRESS", &telling.address)
-                .env("FSIN_MPI_FOLDER", telling.folder)
-                .env("FSIN_MPI_COMPUTE", telling.compute)
-                .env("FSIN_MPI_COLLECTIVES", telling.collectives)
-                .env("FSIN_MPI_BUFFERED", telling.buffered.to_string())
+                .env("FSIN_MPI_SIZE", launch.ranks.to_string())
+                .env("FSIN_MPI_ADDRESS", &launch.address)
+                .env("FSIN_MPI_FOLDER", launch.folder)
+                .env("FSIN_MPI_COMPUTE", launch.compute)
+                .env("FSIN_MPI_COLLECTIVES", launch.collectives)
+                .env("FSIN_MPI_BUFFERED", launch.buffered.to_string())
                 .stdin(if rank == 0 && !on_board { Stdio::inherit() } else { Stdio::null() });
-            if telling.realtime {
+            if launch.realtime {
                 command.env("FSIN_MPI_MODE", "realtime");
             }
-            if telling.deterministic {
+            if launch.deterministic {
                 command.env("FSIN_MPI_SYNC", "deterministic");
             }
-            if telling.records {
+            if launch.records {
                 command.env("FSIN_MPI_RECORD", "1");
             }
-            let (stdout, stderr) = telling.output.pipes();
+            let (stdout, stderr) = launch.output.pipes();
             command.stdout(stdout).stderr(stderr);
             let mut child = command.spawn().map_err(|error| {
-                let program = telling.program[0].to_string_lossy();
+                let program = launch.program[0].to_string_lossy();
                 let what = format!("cannot start rank {rank}, {program}: {error}");
                 Complaint::new(Exit::Usage, what, "name a program that can be executed, ./app for one in this folder")
             })?;
             let (from, errors) = (child.stdout.take(), child.stderr.take());
             let (lines, words) =
-                (telling.output.sink(rank, io::stdout(), false), telling.output.sink(rank, io::stderr(), true));
+                (launch.output.sink(rank, io::stdout(), false), launch.output.sink(rank, io::stderr(), true));
             ranks.forwarders.extend(from.map(|from| forward(from, lines, &out)));
             ranks.forwarders.extend(errors.map(|from| forward(from, words, &out)));
             ranks.processes.push(child);
@@ -139,13 +151,13 @@ impl Ranks {
     pub(super) fn end(&mut self, now: bool) {
         self.processes.end(now);
         for forwarder in self.forwarders.drain(..) {
-            // It ends with the output that it forwards.
+            // The thread ends when the output of its rank ends.
             let _ = forwarder.join();
         }
     }
 }
 
-/// Passes output on line by line.
+/// Starts a thread that passes output on line by line. The lock `out` keeps lines of different ranks apart.
 fn forward(from: impl Read + Send + 'static, mut to: Sink, out: &Arc<Mutex<()>>) -> JoinHandle<()> {
     let out = Arc::clone(out);
     thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! What ranks have recorded, as a trace.
+//! Converts the recordings of the ranks to a trace.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
@@ -9,17 +9,17 @@ use trgen::trace::container::{Content, Header, Writer};
 use trgen::trace::program::{Event, Receive, Request, Send, Tag, TagFilter};
 use trgen::{Picoseconds, TaskId};
 
-/// Contexts of messages as small numbers, in the order of their first use, rank by rank.
+/// Small numbers for the contexts of messages, in the order of their first use, rank by rank.
 #[derive(Default)]
 struct Contexts(BTreeMap<u64, u32>);
 
-/// Bit of the contexts of collectives, and of the world.
+/// Bit that marks the contexts of collectives, and the context of `MPI_COMM_WORLD`: see `adapters/mpi`.
 const COLLECTIVE: u64 = 1 << 62;
 const WORLD: u64 = 1;
 
 impl Contexts {
     /// The context of a trace: even for messages of the program, odd for those of collectives.
-    fn of(&mut self, context: u64) -> u32 {
+    fn number(&mut self, context: u64) -> u32 {
         let (own, odd) = (context & !COLLECTIVE, u32::from(context & COLLECTIVE != 0));
         let next = self.0.len() as u32 + 1;
         let number = if own == WORLD { 0 } else { *self.0.entry(own).or_insert(next) };
@@ -27,11 +27,12 @@ impl Contexts {
     }
 }
 
-/// The events of one rank, on a network with cycles of this length in picoseconds.
+/// Parses the recording of one rank, on a network whose cycle has `cycle` picoseconds; `None` if it is damaged.
 ///
-/// In a replay the event after a computation may take place in its last cycle, at the beginning of the run too
-/// (docs/decisions/0010-computation-times.md); a live rank computes to the end of that cycle. A cycle more at the
-/// beginning puts each event of the replay into the cycle of the live run, on which the draws of routers depend.
+/// In a replay the event after a computation may take place in the last cycle of the computation, also at the beginning
+/// of the run (docs/decisions/0010-computation-times.md); a live rank computes to the end of that cycle. An additional
+/// cycle at the beginning puts each event of the replay into the cycle of the live run, on which random draws of
+/// routers depend.
 fn events(text: &str, cycle: u64, contexts: &mut Contexts) -> Option<Vec<Event>> {
     let mut cancelled = HashSet::new();
     let mut open = HashSet::new();
@@ -44,14 +45,14 @@ fn events(text: &str, cycle: u64, contexts: &mut Contexts) -> Option<Vec<Event>>
         match words[..] {
             ["c", time] => all.push(Event::Compute(Picoseconds(time.parse().ok()?))),
             ["s", to, tag, context, bytes, number] => {
-                let tag = Tag { context: contexts.of(context.parse().ok()?), label: tag.parse().ok()? };
+                let tag = Tag { context: contexts.number(context.parse().ok()?), label: tag.parse().ok()? };
                 let send = Send { to: TaskId(to.parse().ok()?), tag, bytes: bytes.parse().ok()? };
                 let number = number.parse().ok()?;
                 open.insert(number);
                 all.push(Event::Isend(send, Request(number)));
             }
             ["r", from, tag, context, bytes, number] => {
-                let (context, number) = (contexts.of(context.parse().ok()?), number.parse().ok()?);
+                let (context, number) = (contexts.number(context.parse().ok()?), number.parse().ok()?);
                 if cancelled.contains(&number) {
                     continue;
                 }
@@ -81,7 +82,7 @@ fn events(text: &str, cycle: u64, contexts: &mut Contexts) -> Option<Vec<Event>>
     Some(all)
 }
 
-/// Writes the recordings of all ranks as a trace; the cycle of the network is so many picoseconds long.
+/// Writes the recordings of all ranks as a trace. `cycle` is the length of a cycle of the network in picoseconds.
 ///
 /// # Errors
 /// A recording is missing or damaged, or the trace cannot be written.

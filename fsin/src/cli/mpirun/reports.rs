@@ -1,4 +1,4 @@
-//! What the ranks have written at their end.
+//! The reports that the ranks have written at their end.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,12 +9,13 @@ use fsin::result::{CollectiveRow, RankRow, SentRow, WaitRow};
 /// The report of one rank.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Report {
+    /// Its row in the results.
     pub(super) row: RankRow,
     /// The error that has ended it.
     pub(super) failure: Option<String>,
     /// What it waited for when the run ended.
     pub(super) awaits: Option<String>,
-    /// Messages that nobody received.
+    /// Number of messages to it that were never received.
     pub(super) unreceived: u64,
     /// Number of its collectives, by operation.
     pub(super) collectives: BTreeMap<String, u64>,
@@ -32,6 +33,7 @@ pub(super) fn read(folder: &Path, ranks: usize) -> Vec<Option<Report>> {
 }
 
 impl Report {
+    /// Adds the figure in a line of the report.
     fn line(&mut self, line: &str) {
         let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
         let words: Vec<&str> = rest.split(' ').collect();

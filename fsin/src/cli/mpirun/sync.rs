@@ -10,8 +10,8 @@ use fsin::words::counted;
 use crate::cli::serve::model::Model;
 use crate::cli::{Complaint, Exit};
 
-/// The synchronisation that `--sync` names; `None` for a central order. Sets the mode in `rules` to quantised, if messages
-/// may be late.
+/// The synchronisation that `--sync` names; `None` for a central order. Sets the mode in `rules` to quantised, if
+/// messages may be late.
 pub(super) fn protocol(
     matches: &ArgMatches,
     model: &Model,
@@ -51,7 +51,8 @@ pub(super) fn protocol(
     Ok(Some(Synchronisation { protocol, delay }))
 }
 
-/// A warning if messages were handed over late, which makes the run approximate. `shortest` is the delay in picoseconds.
+/// A warning if messages were handed over late, which makes the run approximate. `shortest` is the delay in
+/// picoseconds.
 pub(super) fn lateness(matches: &ArgMatches, report: &LiveReport, shortest: u64) -> Option<String> {
     let late: u64 = report.guests.iter().map(|guest| guest.late).sum();
     let sum: f64 = report.guests.iter().filter_map(|guest| Some(guest.late_mean? * guest.late as f64)).sum();

@@ -16,6 +16,7 @@ use fsin::pcapng::{LinkType, Node, Writer};
 use super::super::guest::token_file;
 use super::super::{Complaint, Exit, args, looking, output};
 
+/// The command `fsin serve`.
 pub(in super::super) fn command() -> Command {
     let command = Command::new("serve")
         .about("A network for live guests: programs whose messages travel through it (docs/protocol.md)")
@@ -38,6 +39,7 @@ pub(in super::super) fn command() -> Command {
     live_keys().fold(command, |command, key| command.arg(args::flag(key)))
 }
 
+/// A flag that takes a word and has a default.
 fn word(name: &'static str, value: &'static str, default: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).value_name(value).default_value(default).hide_default_value(true).help(help)
 }
@@ -87,7 +89,7 @@ pub(in crate::cli) fn of_time(command: Command) -> Command {
         )
 }
 
-/// The flags for what is written during a run of guests.
+/// The flags for the files that are written during a run of guests, and for the results.
 pub(in crate::cli) fn of_output(command: Command) -> Command {
     let file = |name: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name("FILE").value_parser(value_parser!(PathBuf)).help(help)
@@ -114,7 +116,7 @@ pub(in crate::cli) fn of_output(command: Command) -> Command {
         )
 }
 
-/// `--factor`.
+/// The flag `--factor`.
 pub(in crate::cli) fn factor() -> Arg {
     Arg::new("factor")
         .long("factor")
@@ -122,6 +124,7 @@ pub(in crate::cli) fn factor() -> Arg {
         .help("In real-time mode: seconds of wall-clock time per second of virtual time, 0.001 to 1000000 [1]")
 }
 
+/// The error of a flag that cannot be used.
 fn refused(what: String, remedy: &str) -> Complaint {
     Complaint::new(Exit::Usage, what, remedy)
 }
@@ -186,7 +189,7 @@ pub(super) fn region(matches: &ArgMatches) -> Result<Option<Region>, Complaint> 
     }
 }
 
-/// Files written during the run.
+/// Creates the files that are written during the run.
 pub(in crate::cli) fn watch(matches: &ArgMatches) -> Result<Watch, Complaint> {
     let create = |flag: &str| -> Result<Option<Box<BufWriter<File>>>, Complaint> {
         let Some(path) = matches.get_one::<PathBuf>(flag) else { return Ok(None) };

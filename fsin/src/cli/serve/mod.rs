@@ -30,6 +30,7 @@ pub(super) use flags::command;
 use model::{Model, model};
 use waiting::Waiting;
 
+/// `fsin serve`: waits for guests, runs the network between them, and prints the results.
 pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut model = model(matches, matches.get_one::<usize>("guests").copied())?;
     let stop = interrupt::listen(interrupt::OF_A_RUN)?;
@@ -46,8 +47,7 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
         output::tell(&format!("{listening}; the horizon is {} ps", rules.terms.horizon));
     }
     let about = model.about.clone();
-    let about = || about;
-    let mut looking = Looking::begin(matches, about, stop)?;
+    let mut looking = Looking::begin(matches, || about, stop)?;
     let board = looking.as_ref().map(Looking::feed);
     let on_board = looking.as_ref().is_some_and(Looking::has_terminal);
     if let Some(board) = &board {
@@ -137,7 +137,7 @@ fn ending(outcome: &Outcome, written: Result<(), String>, stop: &AtomicBool) -> 
         Some(failure @ Failure::TrafficDeadlock { .. }) => {
             let remedy = "each of these guests waits for a message that nobody sends: see which messages they sent \
                           (--wire-log FILE), and what they wait for";
-            Err(Complaint::of_failure(failure).remedied(remedy))
+            Err(Complaint::of_failure(failure).with_remedy(remedy))
         }
         Some(failure) => Err(Complaint::of_failure(failure)),
         None => {
@@ -147,6 +147,7 @@ fn ending(outcome: &Outcome, written: Result<(), String>, stop: &AtomicBool) -> 
     }
 }
 
+/// Runs guests and network to their end.
 fn run(live: &mut Live, network: &mut dyn Network, stop: &AtomicBool, watch: Option<&mut dyn Watch>) -> Outcome {
     let coupled = Coupled::new(live, network, stop);
     let mut coupled = match watch {

@@ -14,14 +14,16 @@ use tui::view::About;
 use crate::cli::settings::given;
 use crate::cli::{Complaint, Exit, manifest, memory};
 
-/// The network model, and its cycle time.
+/// The network between guests, and what a run needs to know of it.
 pub(in crate::cli) struct Model {
     pub(in crate::cli) network: Box<dyn Network>,
+    /// The length of a cycle.
     pub(in crate::cli) clock: Clock,
-    /// \[cycles\]
+    /// \[cycles\] Shortest response of the network to an injection.
     pub(in crate::cli) response: u64,
-    /// \[cycles\] The time that every message takes, where that is known before it is sent.
+    /// \[cycles\] The time that every message takes, if it is known before the message is sent.
     pub(in crate::cli) delay: Option<u64>,
+    /// The settings of the results.
     pub(in crate::cli) settings: Map<String, Value>,
     pub(in crate::cli) seed: u64,
     /// Description for the dashboard.
@@ -30,21 +32,22 @@ pub(in crate::cli) struct Model {
     pub(in crate::cli) inputs: Vec<InputFile>,
 }
 
-/// The network of a command line, for so many guests.
+/// Builds the network that the command line specifies. `guests` is the number of guests, if it is given.
 pub(in crate::cli) fn model(matches: &ArgMatches, guests: Option<usize>) -> Result<Model, Complaint> {
     let mut settings = Settings::default();
     let word = key("network").and_then(|key| given(matches, key)).map_or_else(String::new, |(word, _)| word);
     let model = named(&word).unwrap_or(MODELS[0]);
     for key in live_keys() {
         let Some((value, origin)) = given(matches, key) else { continue };
-        // The rate of links is of tasks in other runs; here it gives cycles their length whatever is sent.
+        // In other runs only tasks use the rate of links, and the flag is refused without them. Here it always gives
+        // the length of a cycle: as a default it is never refused.
         let is_rate = key.name == "bandwidth" && model.understands(key.name);
         settings.set(key.name, value, if is_rate { Origin::Default } else { origin })?;
     }
     if !settings.is_set("source") {
         settings.set("source", CLOSED_LOOP, Origin::Default)?;
     }
-    // A network without a topology has as many nodes as guests, unless something else is said.
+    // A network without a topology has as many nodes as guests, unless the user gives another number.
     let has_nodes = ["nodes", "topology"].into_iter().any(|key| settings.is_set(key)) || word.contains("nodes=");
     if let Some(guests) = guests
         && model.understands("nodes")

@@ -1,4 +1,4 @@
-//! Rules of a command line for guests and time.
+//! The rules for guests and time that a command line gives.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -14,9 +14,9 @@ use super::model::Model;
 use crate::cli::guest::span;
 use crate::cli::{Complaint, Exit};
 
-/// \[messages\] Maximum number of one node that have not left it.
+/// \[messages\] Largest number of messages of one node that have not left it.
 const WINDOW: u32 = 1 << 16;
-/// \[bytes\] Maximum payload of all messages in flight.
+/// \[bytes\] Largest sum of the payloads of all messages in flight.
 const PAYLOAD_LIMIT: u64 = 256 << 20;
 /// \[ps\] Default step of a run in real time: 100 us.
 const REALTIME_STEP: u64 = 100_000_000;
@@ -25,7 +25,7 @@ const HANDSHAKE: Duration = Duration::from_secs(5);
 /// Time after which a waiting network names the guests that it waits for.
 const WARN: Duration = Duration::from_secs(10);
 
-/// The rules of a run; `stop` ends it.
+/// The rules of a run, which ends when `stop` becomes true.
 pub(in crate::cli) fn rules(
     matches: &ArgMatches,
     model: &Model,
@@ -82,7 +82,7 @@ pub(in crate::cli) fn rules(
     })
 }
 
-/// \[nodes\] Required to have a guest before the run begins.
+/// Number of nodes that must have a guest before the run begins.
 pub(super) fn wanted(matches: &ArgMatches, model: &Model) -> Result<usize, Complaint> {
     let nodes = model.network.nodes();
     let wanted = matches.get_one::<usize>("guests").copied().unwrap_or(nodes);

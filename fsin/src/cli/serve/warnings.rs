@@ -6,7 +6,8 @@ use fsin::words::counted;
 /// Maximum number of lost guests to name.
 const SHOWN: usize = 16;
 
-/// The deviation of the measured region from the requested one, if the run ended in this phase of measuring.
+/// A warning if the measured region differs from the requested one. `phase` is the phase of the measurement at the end
+/// of the run: 0 before, 1 during, 2 after it.
 pub(in crate::cli) fn of_region(Region { from, to }: &Region, phase: u64) -> Option<String> {
     match phase {
         0 => Some(format!("nothing was measured: no guest, or not all of them, set the mark `{from}`")),
@@ -18,8 +19,8 @@ pub(in crate::cli) fn of_region(Region { from, to }: &Region, phase: u64) -> Opt
 /// \[ps\] Lag of virtual time behind the wall clock that deserves a warning: more than late wake-ups explain.
 const BEHIND: u64 = 10_000_000_000;
 
-/// The effect on guests of a network that did not keep up with the wall clock. `factor` is the wall-clock time, in
-/// seconds, of a second of virtual time.
+/// A warning if the network did not keep up with the wall clock. `factor` is the wall-clock time of a second of virtual
+/// time, in seconds.
 pub(in crate::cli) fn of_pace(behind: Option<Behind>, factor: f64) -> Option<String> {
     let behind = behind.filter(|behind| behind.max >= BEHIND)?;
     let seconds = |time: f64| time * 1e-12;
@@ -36,10 +37,11 @@ pub(in crate::cli) fn of_pace(behind: Option<Behind>, factor: f64) -> Option<Str
     ))
 }
 
-/// Warnings of guests and their messages; `pcap` if payloads were to be captured.
+/// Warnings of lost guests, and of messages that were not delivered or not captured. `pcap` is true if payloads were to
+/// be captured.
 pub(in crate::cli) fn of_guests(report: &LiveReport, lost: LostGuest, pcap: bool) -> Vec<String> {
     let mut all = Vec::new();
-    // Otherwise the run has failed, and names the guests.
+    // With another policy a lost guest ends the run, whose error names it.
     if lost == LostGuest::DropNode {
         let gone = |guest: &GuestReport| Some((guest.name.clone(), nodes(&guest.nodes), guest.lost.clone()?));
         let gone: Vec<_> = report.guests.iter().filter_map(gone).collect();
@@ -71,6 +73,7 @@ pub(in crate::cli) fn of_guests(report: &LiveReport, lost: LostGuest, pcap: bool
     all
 }
 
+/// Nodes as text, such as "4 nodes, 3 to 6".
 fn nodes(all: &[u32]) -> String {
     match all {
         [] => "no node".to_owned(),

@@ -1,4 +1,4 @@
-//! Points of a sweep that other processes run: those of a user's own tool, or those of a Slurm cluster.
+//! Points of a sweep that other processes run: the processes of a tool of the user, or those of a Slurm cluster.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! The values of a command line with lists.
+//! The values of a command line whose flags may have lists of values.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,8 @@ use fsin::sweep::split_at_commas;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
-/// The lists of values of a command line: file, then environment, then flags.
+/// Reads the lists of values of a command line. Flags override the environment, and the environment overrides the
+/// experiment file.
 pub(crate) fn lists(matches: &ArgMatches) -> Result<Lists, SettingsError> {
     let mut lists = match matches.get_one::<PathBuf>("experiment") {
         Some(path) => read_lists(path)?,

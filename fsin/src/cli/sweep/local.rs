@@ -1,5 +1,5 @@
-//! Points run on this machine: each in a process of its own, so that a failure, running out of memory included, affects
-//! that point alone. Under a dashboard, which needs access to them, they are threads of this process.
+//! Points that run on this machine. Each runs in a separate process, so that a failure affects that point alone, also
+//! if it runs out of memory. With a dashboard, which needs access to the points, they are threads of this process.
 
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
@@ -20,21 +20,23 @@ use crate::cli::progress::Points;
 use crate::cli::showing::Board;
 use crate::cli::{Complaint, Exit, interrupt, output};
 
-/// The observer of points, which may also end them.
+/// The dashboard that shows points, and the flag that ends them.
 #[derive(Clone, Copy)]
 pub(super) struct Watched<'a> {
     /// The board for the state of points, if there is an observer.
     pub(super) board: Option<&'a Board>,
+    /// Ends all points when it becomes true.
     pub(super) stop: &'a AtomicBool,
 }
 
 impl Watched<'_> {
+    /// True if no further point may begin.
     fn is_over(self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 }
 
-/// Runs points, `jobs` at the same time.
+/// Runs the points whose indices are in `todo`, `jobs` at the same time.
 pub(super) fn locally(
     store: &Store,
     plan: &Plan,
@@ -53,12 +55,13 @@ pub(super) fn locally(
     let load = |index: usize| plan.axis("load").and_then(|axis| plan.points[index].values[axis].parse::<f64>().ok());
     queue.sort_by(|&a, &b| load(b).partial_cmp(&load(a)).unwrap_or(std::cmp::Ordering::Equal).then(b.cmp(&a)));
     let rule = StopRule::new(plan);
+    // The points that have not begun, in reverse order, and for each point of the plan whether it is saturated.
     let shared = Mutex::new((queue, saturated));
-    let trouble: Mutex<Option<Complaint>> = Mutex::new(None);
+    let first_error: Mutex<Option<Complaint>> = Mutex::new(None);
     let points = Points::new(quiet || watched.board.is_some(), todo.len());
     let say = |line: String| match watched.board {
         Some(board) => board.say(line),
-        None if verbose => points.say(&line),
+        None if verbose => points.print_above(&line),
         None => {}
     };
     let alone = jobs == 1;
@@ -80,23 +83,23 @@ pub(super) fn locally(
             let Some(index) = take() else { return };
             let point = &plan.points[index];
             let ran = match watched.board {
-                Some(_) => one(store, (index, point), watched, alone),
-                None => apart(store, point, watched.stop),
+                Some(_) => run_here(store, (index, point), watched, alone),
+                None => run_in_process(store, point, watched.stop),
             };
             match ran {
                 Ok(Ran::Interrupted) => return,
-                // The summary names failures at the end.
+                // All failures are named again in the summary at the end.
                 Ok(Ran::Failed(why)) => say(format!("failed: {}: {why}", plan.describe(point))),
                 Ok(Ran::Done { saturated, seconds }) => {
                     if let Ok(mut shared) = shared.lock() {
                         shared.1[index] = Some(saturated);
                     }
-                    let said = if saturated { ", saturated" } else { "" };
-                    say(format!("{}: {seconds:.2} s{said}", plan.describe(point)));
+                    let note = if saturated { ", saturated" } else { "" };
+                    say(format!("{}: {seconds:.2} s{note}", plan.describe(point)));
                 }
                 Err(complaint) => {
-                    if let Ok(mut trouble) = trouble.lock() {
-                        trouble.get_or_insert(complaint);
+                    if let Ok(mut first_error) = first_error.lock() {
+                        first_error.get_or_insert(complaint);
                     }
                     return;
                 }
@@ -110,26 +113,36 @@ pub(super) fn locally(
         }
     });
     drop(points);
-    trouble.into_inner().ok().flatten().map_or(Ok(()), Err)
+    first_error.into_inner().ok().flatten().map_or(Ok(()), Err)
 }
 
 /// Outcome of a point.
 enum Ran {
-    Done { saturated: bool, seconds: f64 },
+    /// It has a result, after this time.
+    Done {
+        saturated: bool,
+        seconds: f64,
+    },
+    /// It has none, for this reason.
     Failed(String),
     Interrupted,
 }
 
 /// The outcome of a point with this result, which took `seconds`.
-fn ran(result: &RunResult, seconds: f64) -> Ran {
+fn outcome(result: &RunResult, seconds: f64) -> Ran {
     match &result.failure {
         Some(failure) => Ran::Failed(failure.what.clone()),
         None => Ran::Done { saturated: result.is_saturated(), seconds },
     }
 }
 
-/// Runs a point and stores its result, or why there is none.
-fn one(store: &Store, (index, point): (usize, &Point), watched: Watched<'_>, alone: bool) -> Result<Ran, Complaint> {
+/// Runs a point in this process, and stores its result or the reason why there is none.
+fn run_here(
+    store: &Store,
+    (index, point): (usize, &Point),
+    watched: Watched<'_>,
+    alone: bool,
+) -> Result<Ran, Complaint> {
     let begun = Instant::now();
     store.note("start", Some(point), Value::Null);
     let result = match point.resolve() {
@@ -152,7 +165,7 @@ fn one(store: &Store, (index, point): (usize, &Point), watched: Watched<'_>, alo
             if let Some(board) = watched.board {
                 board.done(index, &result, seconds);
             }
-            Ok(ran(&result, seconds))
+            Ok(outcome(&result, seconds))
         }
         Ok(None) => {
             if let Some(board) = watched.board {
@@ -172,8 +185,8 @@ fn one(store: &Store, (index, point): (usize, &Point), watched: Watched<'_>, alo
     }
 }
 
-/// Runs a point in a process of its own, which stores its result or why there is none.
-fn apart(store: &Store, point: &Point, stop: &AtomicBool) -> Result<Ran, Complaint> {
+/// Runs a point in a separate process, which stores its result or the reason why there is none.
+fn run_in_process(store: &Store, point: &Point, stop: &AtomicBool) -> Result<Ran, Complaint> {
     let begun = Instant::now();
     let failed = |error: std::io::Error| {
         Complaint::new(
@@ -184,32 +197,32 @@ fn apart(store: &Store, point: &Point, stop: &AtomicBool) -> Result<Ran, Complai
     };
     let mut command = Command::new(std::env::current_exe().map_err(failed)?);
     command.args(["point", "--of-sweep", "--"]).arg(store.root()).arg(&point.id);
-    // The process holds the child's standard input open as long as it lives, and sends nothing.
+    // The standard input of the child is never written to. It closes when this process ends, which ends the child.
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(failed)?;
     let words = child.stderr.take();
     let reader = std::thread::spawn(move || {
-        let mut said = Vec::new();
-        // Unreadable output is not reported.
-        let _ = words.map(|mut words| words.read_to_end(&mut said));
-        String::from_utf8_lossy(&said).trim().to_owned()
+        let mut output = Vec::new();
+        // If the output cannot be read, it is not reported.
+        let _ = words.map(|mut words| words.read_to_end(&mut output));
+        String::from_utf8_lossy(&output).trim().to_owned()
     });
-    let mut nap = Duration::from_millis(1);
+    let mut pause = Duration::from_millis(1);
     let status = loop {
         if let Some(status) = child.try_wait().map_err(failed)? {
             break status;
         }
         if stop.load(Ordering::Relaxed) {
-            // Points are complete or absent, also if the process has just ended by itself.
+            // An error means that the process has just ended by itself. The result of a point is complete or absent.
             let _ = child.kill();
         }
-        std::thread::sleep(nap);
-        nap = (nap * 2).min(LONGEST_NAP);
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(LONGEST_PAUSE);
     };
-    let said = reader.join().unwrap_or_default();
+    let output = reader.join().unwrap_or_default();
     let exit = |exit: Exit| status.code() == Some(exit as i32);
     if let Some(result) = store.result(point, true)? {
-        return Ok(ran(&result, begun.elapsed().as_secs_f64()));
+        return Ok(outcome(&result, begun.elapsed().as_secs_f64()));
     }
     if stop.load(Ordering::Relaxed) || exit(Exit::Interrupted) {
         return Ok(Ran::Interrupted);
@@ -219,20 +232,21 @@ fn apart(store: &Store, point: &Point, stop: &AtomicBool) -> Result<Ran, Complai
     {
         return Ok(Ran::Failed(why));
     }
-    let why = ended(status, &said);
+    let why = describe_end(status, &output);
     store.fail(point, &why)?;
     store.note("failed", Some(point), json!({ "why": why }));
     Ok(Ran::Failed(why))
 }
 
-/// \[ms\] Interval between two checks whether a process has ended.
-const LONGEST_NAP: Duration = Duration::from_millis(20);
+/// Longest interval between two checks whether a process has ended.
+const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// Why the process of a point ended without a result, with its first lines of output: later ones may be a backtrace.
-fn ended(status: ExitStatus, said: &str) -> String {
+/// Describes why the process of a point ended without a result, with the first lines of its output. Later lines may be
+/// a backtrace.
+fn describe_end(status: ExitStatus, output: &str) -> String {
     let how = match status.signal() {
-        // The kernel sends it when memory runs out; a batch system would signal the sweep, and terminals send other
-        // signals.
+        // The kernel sends SIGKILL when memory runs out. Terminals send other signals, and a batch system would send it
+        // to the sweep.
         Some(9) => {
             "its process was killed (signal 9), as the system does when memory runs out; use fewer --jobs, or a smaller \
              network or load"
@@ -241,14 +255,14 @@ fn ended(status: ExitStatus, said: &str) -> String {
         Some(signal) => format!("its process was ended by signal {signal}"),
         None => format!("its process ended with status {}", status.code().unwrap_or(1)),
     };
-    let first: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).take(LINES).collect();
+    let first: Vec<&str> = output.lines().map(str::trim).filter(|line| !line.is_empty()).take(LINES).collect();
     if first.is_empty() { how } else { format!("{how}: {}", first.join(" ")) }
 }
 
-/// Maximum number of first lines to keep of a process without a result.
+/// Number of lines of output that are shown of a process without a result.
 const LINES: usize = 4;
 
-/// Ends this process when its standard input closes: its sweep is gone.
+/// Starts a thread that ends this process when its standard input closes, because its sweep has ended.
 fn end_with_the_sweep() {
     std::thread::spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
@@ -256,7 +270,7 @@ fn end_with_the_sweep() {
     });
 }
 
-/// The answer to the first Ctrl-C: the fate of the points, and how to resume.
+/// Message at the first Ctrl-C: what happens to the points, and how to resume the sweep.
 pub(super) fn stopping(root: &Path) -> String {
     format!(
         "stopping: points that are done are kept, those that run are given up, and fsin sweep --resume -o {} goes on; again \
@@ -265,7 +279,7 @@ pub(super) fn stopping(root: &Path) -> String {
     )
 }
 
-/// Runs single points of a planned sweep, for batch systems.
+/// `fsin point`: runs single points of a planned sweep, for batch systems.
 pub(crate) fn point(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let store = Store::at(matches.get_one::<PathBuf>("folder").map_or(Path::new(""), PathBuf::as_path));
     let plan = store.plan()?;
@@ -296,7 +310,7 @@ pub(crate) fn point(matches: &ArgMatches) -> Result<Exit, Complaint> {
             continue;
         }
         let unseen = Watched { board: None, stop };
-        match one(&store, (0, point), unseen, true)? {
+        match run_here(&store, (0, point), unseen, true)? {
             Ran::Done { .. } => {}
             Ran::Interrupted => return Ok(Exit::Interrupted),
             Ran::Failed(why) => {

@@ -26,7 +26,7 @@ pub(crate) use lists::lists;
 pub(crate) use local::point;
 use local::{Watched, locally};
 
-/// The executors of points of `--backend`.
+/// The values of `--backend`: the executors of points.
 pub(crate) const BACKENDS: [&str; 3] = ["local", "commands", "slurm"];
 
 impl From<StoreError> for Complaint {
@@ -36,7 +36,7 @@ impl From<StoreError> for Complaint {
     }
 }
 
-/// The plan of a command line, or the one in the folder with `--resume` and nothing else.
+/// The plan of a command line, or the stored plan if the command line has only `--resume`.
 fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
     let lists = lists(matches)?;
     let resume = matches.get_flag("resume");
@@ -59,7 +59,7 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
     let stop_after = matches.get_one::<u64>("stop-after").copied().unwrap_or(0);
     let grid = Grid::new(lists)?;
     let plan = Plan::new(&grid, stop_after, matches.get_flag("skip-invalid"), &Flags).map_err(|error| {
-        // For flags that were not split at commas.
+        // The remedy shows how several values are written for a flag whose value is not split at commas.
         let parted = |key: &Key| grid.axes.iter().any(|axis| axis.key.name == key.name);
         let given = |key: &Key| matches.get_many::<String>(key.name).into_iter().flatten();
         let several = |key: &Key| if parted(key) { None } else { given(key).find_map(|word| as_several(key, word)) };
@@ -99,11 +99,11 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let store = Store::at(&root);
     let backend = matches.get_one::<String>("backend").map_or("local", String::as_str);
     let request = showing::request(matches, backend)?;
-    has_effect(matches, backend)?;
+    check_flags(matches, backend)?;
     let plan = planned(matches, &store)?;
     let quiet = matches.get_flag("quiet");
     if !quiet {
-        warn(&plan);
+        warn_of(&plan);
     }
     if matches.get_flag("dry-run") {
         return dry_run(&store, &plan);
@@ -120,11 +120,11 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let stop = interrupt::listen(local::stopping(&root))?;
     let mut showing = None;
     if backend == "local" {
-        showing = here(matches, &store, &plan, (&before, &todo), request, stop)?;
+        showing = run_here(matches, &store, &plan, (&before, &todo), request, stop)?;
     } else {
         // The processes that run the points share the folder.
         drop(lock.take());
-        if !elsewhere(matches, backend, &store, &plan, &todo, stop)? {
+        if !run_elsewhere(matches, backend, &store, &plan, &todo, stop)? {
             return Ok(Exit::Done);
         }
     }
@@ -137,7 +137,7 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
         showing.end(&plan, &collected);
     }
     if !quiet {
-        summary(&store, &plan, &collected);
+        print_summary(&store, &plan, &collected);
     }
     if stop.load(Ordering::Relaxed) && !collected.missing.is_empty() {
         output::tell(&format!("interrupted; continue with: fsin sweep --resume -o {}", root.display()));
@@ -146,8 +146,8 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(if collected.is_whole() { Exit::Done } else { Exit::PointsFailed })
 }
 
-/// Warnings about a plan.
-fn warn(plan: &Plan) {
+/// Prints warnings about a plan.
+fn warn_of(plan: &Plan) {
     for warning in settings::misspelt_variables() {
         output::tell(&format!("warning: {warning}"));
     }
@@ -160,7 +160,8 @@ fn warn(plan: &Plan) {
     plan.left_out().iter().for_each(|line| output::tell(line));
 }
 
-/// Points that have not run. Those without result are tried again, except deadlocks, which would recur.
+/// The indices of the points to run: those that have not run, and those that failed without a result. A deadlock has a
+/// result, and would recur.
 fn to_run(plan: &Plan, before: &Collected) -> Vec<usize> {
     let has = |index: usize| before.rows.iter().any(|row| row.index == index);
     let failed = |index: usize| before.failed.iter().any(|&(at, _)| at == index) && !has(index);
@@ -173,7 +174,7 @@ fn threads(plan: &Plan) -> Result<usize, Complaint> {
 }
 
 /// Runs points in this process; returns the dashboard, if there is one.
-fn here(
+fn run_here(
     matches: &ArgMatches,
     store: &Store,
     plan: &Plan,
@@ -193,8 +194,8 @@ fn here(
     Ok(showing)
 }
 
-/// Delegates points to other processes; true if they have ended.
-fn elsewhere(
+/// Delegates points to other processes. Returns true if these have ended.
+fn run_elsewhere(
     matches: &ArgMatches,
     backend: &str,
     store: &Store,
@@ -214,7 +215,7 @@ fn elsewhere(
 }
 
 /// Rejects flags that do not apply to the executor of the points.
-fn has_effect(matches: &ArgMatches, backend: &str) -> Result<(), Complaint> {
+fn check_flags(matches: &ArgMatches, backend: &str) -> Result<(), Complaint> {
     for (flag, backends) in [
         ("pack", ["slurm"].as_slice()),
         ("slurm-option", &["slurm"]),
@@ -230,7 +231,7 @@ fn has_effect(matches: &ArgMatches, backend: &str) -> Result<(), Complaint> {
     Ok(())
 }
 
-/// Lists the points, without running any: identity and values.
+/// Lists the points with their identities and values, and runs none.
 fn dry_run(store: &Store, plan: &Plan) -> Result<Exit, Complaint> {
     let mut text = String::new();
     let mut todo = 0;
@@ -252,7 +253,8 @@ fn dry_run(store: &Store, plan: &Plan) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
-fn summary(store: &Store, plan: &Plan, collected: &Collected) {
+/// Prints how many points have results, and which have failed.
+fn print_summary(store: &Store, plan: &Plan, collected: &Collected) {
     for (index, why) in &collected.failed {
         output::tell(&format!("failed: {}: {why}", plan.describe(&plan.points[*index])));
     }
@@ -274,14 +276,14 @@ fn summary(store: &Store, plan: &Plan, collected: &Collected) {
     remarks(plan, collected).iter().for_each(|remark| output::tell(&format!("note: {remark}")));
 }
 
-/// Collects the available results, of any executor.
+/// `fsin collect`: collects the available results, whichever executor ran the points.
 pub(crate) fn gather(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let store = Store::at(matches.get_one::<PathBuf>("folder").map_or(Path::new(""), PathBuf::as_path));
     let plan = store.plan()?;
     let collected = collect(&store, &plan)?;
     write_results(&store, &plan, &collected)?;
     if !matches.get_flag("quiet") {
-        summary(&store, &plan, &collected);
+        print_summary(&store, &plan, &collected);
     }
     Ok(if collected.is_whole() { Exit::Done } else { Exit::PointsFailed })
 }

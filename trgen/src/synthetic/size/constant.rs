@@ -27,9 +27,12 @@ pub(super) static CONSTANT: Entry = Entry {
     },
 };
 
+/// The law `constant`.
 #[derive(Debug)]
 struct Constant {
+    /// \[phit\] Size of every message.
     phits: u64,
+    /// \[phit\] That size in full packets.
     carried: u64,
 }
 

@@ -24,7 +24,9 @@ pub trait Law: Debug + Send {
     fn carried(&self) -> f64;
 }
 
+/// A law, or the error of its arguments.
 type Built = Result<Box<dyn Law>, SpecError>;
+/// A row of the table. Its function builds the law, for packets of the given length \[phit\].
 type Entry = expr::Entry<fn(&Call, u32) -> Built>;
 
 /// All laws. One line per member.

@@ -7,8 +7,9 @@ use crate::synthetic::alias::Alias;
 use crate::synthetic::draw::{below, chance};
 use crate::synthetic::expr::{Call, Expr};
 
-/// Most sizes that a polynomial may range over; its table is held in memory.
+/// Largest number of sizes of a polynomial, whose table is held in memory.
 const MOST_SIZES: i64 = 1 << 20;
+/// \[phit\] The permitted sizes, in readable form.
 const RANGE: &str = "1..=16777216";
 
 pub(super) static UNIFORM: Entry = Entry {
@@ -90,14 +91,18 @@ pub(super) static POLYNOMIAL: Entry = Entry {
     build: polynomial,
 };
 
+/// The parameters `min` and `max` \[phit\].
 fn bounds(call: &Call) -> Result<(i64, i64), crate::catalog::SpecError> {
     let min = call.integer("min", 1..=LONGEST)?;
     Ok((min, call.integer("max", min..=LONGEST)?))
 }
 
+/// The law `uniform`.
 #[derive(Debug)]
 struct Uniform {
+    /// \[phit\] Least size.
     min: u64,
+    /// Number of sizes, from `min` upwards.
     sizes: u32,
     packet_phits: u32,
 }
@@ -112,7 +117,7 @@ impl Law for Uniform {
     }
 
     fn carried(&self) -> f64 {
-        // Sizes that fill the same number of packets are adjacent.
+        // In each step, adds all sizes that are rounded up to the same number of packets, `size` to `last`.
         let max = self.min + u64::from(self.sizes) - 1;
         let (mut size, mut sum) = (self.min, 0.0);
         while size <= max {
@@ -125,10 +130,14 @@ impl Law for Uniform {
     }
 }
 
+/// The law `bimodal`.
 #[derive(Debug)]
 struct Bimodal {
+    /// \[phit\] Size of a short message.
     short: u64,
+    /// \[phit\] Size of a long message.
     long: u64,
+    /// Share of long messages.
     share: f64,
     packet_phits: u32,
 }
@@ -148,16 +157,21 @@ impl Law for Bimodal {
     }
 }
 
-/// Sizes by an alias table.
+/// Sizes drawn by weight from an alias table.
 #[derive(Debug)]
 struct Table {
+    /// \[phit\] The sizes, in the order of their weights.
     sizes: Vec<u64>,
+    /// Draws an index in `sizes`.
     alias: Alias,
+    /// \[phit\] Value of [`Law::mean`].
     mean: f64,
+    /// \[phit\] Value of [`Law::carried`].
     carried: f64,
 }
 
 impl Table {
+    /// `None` unless the sum of the weights is positive and finite.
     fn new(sizes: Vec<u64>, weights: &[f64], packet_phits: u32) -> Option<Box<Self>> {
         let alias = Alias::new(weights)?;
         let total: f64 = weights.iter().sum();
@@ -183,6 +197,7 @@ impl Law for Table {
     }
 }
 
+/// Builds the law `discrete`.
 fn discrete(call: &Call, packet_phits: u32) -> Built {
     let (mut sizes, mut weights) = (Vec::new(), Vec::new());
     for &argument in call.rest() {
@@ -210,6 +225,7 @@ fn discrete(call: &Call, packet_phits: u32) -> Built {
     }
 }
 
+/// Builds the law `polynomial`.
 fn polynomial(call: &Call, packet_phits: u32) -> Built {
     let (min, max) = bounds(call)?;
     if max - min >= MOST_SIZES {

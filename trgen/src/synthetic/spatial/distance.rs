@@ -10,6 +10,7 @@ use crate::synthetic::draw::below;
 use crate::synthetic::expr::Call;
 use crate::units::NodeId;
 
+/// The parameter of both patterns.
 const FILE: &[Parameter] = &[Parameter { name: "file", about: "path of the file", range: "a text file", default: "" }];
 
 pub(super) static POPULATION: Entry = Entry {
@@ -50,7 +51,7 @@ pub(super) static HISTOGRAM: Entry = Entry {
     },
 };
 
-/// The pattern of entries (line of the file, distance, weight).
+/// Builds the pattern from entries (line of the file, distance \[hops\], weight).
 fn build(call: &Call, context: PatternContext, file: &Lines, entries: Vec<(u64, f64, f64)>) -> Built {
     let rings = Rings::new(context.geometry);
     let mut weights = vec![0.0; rings.farthest()];
@@ -68,10 +69,12 @@ fn build(call: &Call, context: PatternContext, file: &Lines, entries: Vec<(u64, 
     }
 }
 
+/// The patterns `population` and `histogram`.
 #[derive(Debug)]
 struct Distance {
+    /// Nodes by distance.
     rings: Rings,
-    /// Distance - 1.
+    /// Draws the distance \[hops\] less 1.
     distances: Alias,
 }
 
@@ -81,9 +84,9 @@ impl Pattern for Distance {
     }
 
     fn destination(&mut self, source: NodeId, rng: &mut Stream) -> Option<NodeId> {
-        let places = self.rings.at(self.distances.draw(rng) + 1);
-        let place = places.start + below(places.len() as u32, rng) as usize;
-        Some(self.rings.node(source, place))
+        let indices = self.rings.indices_at(self.distances.draw(rng) + 1);
+        let index = indices.start + below(indices.len() as u32, rng) as usize;
+        Some(self.rings.node(source, index))
     }
 
     /// Every node has others at every distance; single nodes have been rejected.

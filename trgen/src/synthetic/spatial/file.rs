@@ -54,6 +54,7 @@ pub(super) fn numbers(call: &Call, context: PatternContext) -> Result<Lines, Spe
 /// Contents of a file.
 #[derive(Debug)]
 pub(super) struct Lines {
+    /// Path of the file, for errors.
     shown: String,
     /// Line number, and the numbers of the line: at least one.
     pub(super) lines: Vec<(u64, Vec<f64>)>,
@@ -63,8 +64,8 @@ impl Lines {
     /// An error about one line of the file, or about all of it.
     pub(super) fn refuse(&self, call: &Call, line: Option<u64>, what: &str, remedy: &str) -> SpecError {
         let place = line.map_or_else(|| self.shown.clone(), |line| format!("{}, line {line}", self.shown));
-        let at: Option<&Expr> = call.given("file");
-        match at {
+        let argument: Option<&Expr> = call.given("file");
+        match argument {
             Some(given) => call.refuse(given, &format!("{place}: {what}"), remedy),
             None => call.refuse_all(&format!("{place}: {what}"), remedy),
         }

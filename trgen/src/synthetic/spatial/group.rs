@@ -23,6 +23,7 @@ pub(super) static GROUPSHIFT: Entry = Entry {
     build,
 };
 
+/// Builds the pattern `groupshift`.
 fn build(call: &Call, context: PatternContext) -> Built {
     let nodes = context.nodes();
     let size = call.integer("g", 1..=i64::from(nodes))? as u32;
@@ -37,10 +38,13 @@ fn build(call: &Call, context: PatternContext) -> Built {
     Ok(Box::new(GroupShift { nodes, size, shift }))
 }
 
+/// The pattern `groupshift`.
 #[derive(Debug)]
 struct GroupShift {
     nodes: u32,
+    /// Number of nodes per group.
     size: u32,
+    /// \[groups\] Distance to the group of the destinations, from 0.
     shift: u32,
 }
 
@@ -62,7 +66,7 @@ impl Pattern for GroupShift {
         Some(NodeId(first + within))
     }
 
-    /// A group of one node that sends to itself.
+    /// True for groups of one node that send to themselves.
     fn is_silent(&self, _: NodeId) -> bool {
         self.shift == 0 && self.size == 1
     }

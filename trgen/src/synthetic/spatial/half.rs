@@ -19,6 +19,7 @@ pub(super) static SEMI: Entry = Entry {
     build: |_, context| Ok(Box::new(Semi { geometry: context.geometry.clone() })),
 };
 
+/// The pattern `semi`.
 #[derive(Debug)]
 struct Semi {
     geometry: Geometry,
@@ -36,6 +37,7 @@ impl Semi {
         self.geometry.sizes().iter().take(2).product()
     }
 
+    /// Number of nodes that send.
     fn senders(&self) -> u32 {
         let (size, half) = self.row();
         self.plane() / size * half
@@ -60,7 +62,7 @@ impl Pattern for Semi {
 
     fn is_silent(&self, source: NodeId) -> bool {
         let (size, half) = self.row();
-        // A single sender has no other, and rows of one node have no senders.
+        // A single sender has no destination, and rows of one node have no senders.
         source.0 >= self.plane() || source.0 % size >= half || self.senders() < 2
     }
 }

@@ -38,6 +38,7 @@ pub(super) static HOTREGION: Entry = Entry {
 /// Probability of a destination in the hot region.
 const REGION_SHARE: f64 = 0.25;
 
+/// The pattern `hotregion`.
 #[derive(Debug)]
 struct Region {
     /// At least 8.
@@ -51,8 +52,9 @@ impl Region {
     /// i on, the last node the remaining ones. Repeating the draw while it gives the source equals one draw among the
     /// others' numbers.
     fn hot(&self, source: u32, rng: &mut Stream) -> Option<u32> {
-        // No overflow: beyond N/8 it is N.
+        // The first number of the source; N if it has none, as nodes beyond N/8.
         let first = source.saturating_mul(8).min(self.nodes);
+        // How many numbers the source has.
         let own = (self.nodes - first).min(8);
         let others = self.nodes - own;
         if others == 0 {
@@ -92,6 +94,7 @@ pub(super) static HOTSPOT: Entry = Entry {
     build: hotspot,
 };
 
+/// Builds the pattern `hotspot`.
 fn hotspot(call: &Call, context: PatternContext) -> Built {
     let nodes = context.nodes();
     let share = call.number("h", 0.0..=1.0)?;
@@ -113,9 +116,11 @@ fn hotspot(call: &Call, context: PatternContext) -> Built {
     Ok(Hot::new(nodes, share, hot))
 }
 
+/// The pattern `hotspot`.
 #[derive(Debug)]
 struct Hot {
     nodes: u32,
+    /// Probability of a preferred destination.
     share: f64,
     /// The preferred nodes in ascending order; at least one.
     hot: Vec<u32>,

@@ -1,7 +1,7 @@
 //! Mostly local traffic.
 
 use super::offset::add;
-use super::ring::walk;
+use super::ring::translated;
 use super::{Built, Entry, Pattern, PatternContext};
 use crate::Geometry;
 use crate::catalog::{Component, Parameter};
@@ -31,6 +31,7 @@ pub(super) static LOCAL: Entry = Entry {
     },
 };
 
+/// The pattern `local`.
 #[derive(Debug)]
 struct Local {
     geometry: Geometry,
@@ -65,7 +66,7 @@ impl Pattern for Local {
                 stride = stride.wrapping_mul(size);
             }
             if step != 0 {
-                return Some(walk(&self.geometry, source, NodeId(step)));
+                return Some(translated(&self.geometry, source, NodeId(step)));
             }
         }
     }
@@ -92,18 +93,20 @@ pub(super) static LOCAL_GAUSS: Entry = Entry {
     build: local_gauss,
 };
 
+/// Builds the pattern `local-gauss`.
 fn local_gauss(call: &Call, context: PatternContext) -> Built {
     let scale = call.number("s", f64::MIN_POSITIVE..=1000.0)?;
     let farthest = context.geometry.sizes().iter().map(|size| size / 2).sum();
     Ok(Box::new(Gauss { geometry: context.geometry.clone(), scale, farthest, steps: Vec::new() }))
 }
 
+/// The pattern `local-gauss`.
 #[derive(Debug)]
 struct Gauss {
     geometry: Geometry,
-    /// \[hops\]
+    /// \[hops\] Factor on the absolute value of the normal draw.
     scale: f64,
-    /// \[hops\] To the farthest node.
+    /// \[hops\] Distance to the farthest node.
     farthest: u32,
     /// Hops per dimension of the current draw; kept to reuse the allocation.
     steps: Vec<u32>,
@@ -119,7 +122,7 @@ impl Pattern for Gauss {
             return None;
         }
         let distance = loop {
-            // The conversion saturates.
+            // The conversion of a very large value saturates.
             let distance = (1.0 + (self.scale * normal(rng)).abs()) as u32;
             if distance <= self.farthest {
                 break distance;
@@ -129,10 +132,10 @@ impl Pattern for Gauss {
         self.steps.clear();
         self.steps.resize(sizes.len(), 0);
         for _ in 0..distance {
-            let open = |&dimension: &usize| self.steps[dimension] < sizes[dimension] / 2;
-            let count = (0..sizes.len()).filter(open).count() as u32;
+            let has_room = |&dimension: &usize| self.steps[dimension] < sizes[dimension] / 2;
+            let count = (0..sizes.len()).filter(has_room).count() as u32;
             let drawn = below(count, rng) as usize;
-            if let Some(dimension) = (0..sizes.len()).filter(open).nth(drawn) {
+            if let Some(dimension) = (0..sizes.len()).filter(has_room).nth(drawn) {
                 self.steps[dimension] += 1;
             }
         }
@@ -142,10 +145,10 @@ impl Pattern for Gauss {
             step += hops * stride;
             stride = stride.wrapping_mul(size);
         }
-        Some(walk(&self.geometry, source, NodeId(step)))
+        Some(translated(&self.geometry, source, NodeId(step)))
     }
 
-    /// A single node.
+    /// True for a network of a single node.
     fn is_silent(&self, _: NodeId) -> bool {
         self.farthest == 0
     }

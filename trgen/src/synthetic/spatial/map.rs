@@ -31,6 +31,7 @@ pub(super) static MAP: Entry = Entry {
     build: map,
 };
 
+/// Builds the pattern `map`.
 fn map(call: &Call, context: PatternContext) -> Built {
     let (Some(form), Some(pattern)) = (call.given("form"), call.given("pattern")) else {
         return Err(call.refuse_all("`map` needs a form and a pattern", "write map(block:16, uniform)"));
@@ -59,7 +60,7 @@ fn map(call: &Call, context: PatternContext) -> Built {
         ("groups", [argument]) => {
             let size = divisor(&argument.value)?;
             let geometry = line(nodes / size)?;
-            // Nodes at one position know nothing of those at another.
+            // Every position has a pattern with a state of its own.
             let groups = (0..size).map(|_| inner(&geometry, context.seed)).collect::<Result<Vec<_>, _>>()?;
             Ok(Box::new(Parts { parts: groups, size: nodes / size, block: false }))
         }
@@ -135,12 +136,12 @@ impl Pattern for Parts {
     fn map(&self) -> Option<Vec<NodeId>> {
         let maps = self.parts.iter().map(|part| part.map()).collect::<Option<Vec<_>>>()?;
         let parts = self.parts.len() as u32;
-        let whole = |node: usize| {
+        let destination = |node: usize| {
             let (part, own) = self.split(NodeId::at(node));
             let to = maps[part][own.index()].0;
             NodeId(if self.block { part as u32 * self.size + to } else { to * parts + part as u32 })
         };
-        Some((0..self.nodes()).map(whole).collect())
+        Some((0..self.nodes()).map(destination).collect())
     }
 }
 

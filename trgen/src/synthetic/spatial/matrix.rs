@@ -20,6 +20,7 @@ pub(super) static MATRIX: Entry = Entry {
     build,
 };
 
+/// Builds the pattern `matrix`.
 fn build(call: &Call, context: PatternContext) -> Built {
     let nodes = context.nodes() as usize;
     let file = numbers(call, context)?;
@@ -55,16 +56,19 @@ fn build(call: &Call, context: PatternContext) -> Built {
     Ok(Box::new(Matrix { rows }))
 }
 
+/// The pattern `matrix`.
 #[derive(Debug)]
 struct Matrix {
-    /// Per node; `None` for silent ones.
+    /// The destinations of each node; `None` for silent nodes.
     rows: Vec<Option<Row>>,
 }
 
+/// The destinations of one node.
 #[derive(Debug)]
 struct Row {
-    /// Destinations of nonzero weight.
+    /// Destinations with a weight above 0.
     to: Vec<u32>,
+    /// Draws an index in `to`.
     choice: Alias,
 }
 

@@ -8,6 +8,7 @@ use crate::synthetic::draw::positive_unit;
 use crate::synthetic::expr::Call;
 use crate::units::NodeId;
 
+/// Origin of both patterns.
 const ALGEBRA: &str = "the algebra of CAMINOS; Camarero, Postigo, Fuentes, CAMINOS: a modular interconnection network \
                        simulator (2025)";
 
@@ -62,7 +63,7 @@ fn mix(call: &Call, context: PatternContext) -> Built {
     Ok(Box::new(Mix { parts }))
 }
 
-/// Patterns among which a draw by weight decides for every message.
+/// Several patterns. For every message, one of them is drawn by weight.
 #[derive(Debug)]
 struct Mix {
     /// Weights, which are positive, and patterns; at least one.
@@ -75,11 +76,11 @@ impl Pattern for Mix {
     }
 
     fn destination(&mut self, source: NodeId, rng: &mut Stream) -> Option<NodeId> {
-        let open = |part: &&mut (f64, Box<dyn Pattern>)| !part.1.is_silent(source);
-        let total: f64 = self.parts.iter_mut().filter(open).map(|part| part.0).sum();
+        let sends = |part: &&mut (f64, Box<dyn Pattern>)| !part.1.is_silent(source);
+        let total: f64 = self.parts.iter_mut().filter(sends).map(|part| part.0).sum();
         let mut rest = positive_unit(rng) * total;
         let mut chosen = None;
-        for part in self.parts.iter_mut().filter(open) {
+        for part in self.parts.iter_mut().filter(sends) {
             rest -= part.0;
             chosen = Some(part);
             if rest <= 0.0 {

@@ -1,7 +1,8 @@
 //! Spatial patterns: the destination of a message.
 //!
 //! A pattern is one `Entry` of the table below; its syntax is that of [`expr`], as in `uniform` or `hotspot(0.02, 0)`.
-//! Patterns that send every node to one fixed other node share the file `fixed`; its fixed points stay silent.
+//! Patterns that send every node to one fixed other node share the file `fixed`; the fixed points of such a pattern
+//! stay silent.
 
 mod distance;
 mod file;
@@ -74,10 +75,13 @@ impl PatternContext<'_> {
     }
 }
 
+/// A pattern, or the error of its arguments.
 type Built = Result<Box<dyn Pattern>, SpecError>;
+/// A row of the table. Its function builds the pattern.
 type Entry = expr::Entry<fn(&Call, PatternContext) -> Built>;
 
-/// Patterns that depend on the dimensions of a grid. In networks of switches they see one row of endpoints.
+/// Names of the patterns that depend on the dimensions of a grid. In networks of switches, the endpoints form one
+/// dimension.
 const OF_A_GRID: [&str; 10] = [
     "tornado",
     "tornado-fsin",
@@ -91,7 +95,7 @@ const OF_A_GRID: [&str; 10] = [
     "zipf",
 ];
 
-/// The patterns in `text` (in the user's syntax) that depend on the dimensions of a grid.
+/// The names of the patterns in `text` (in the user's syntax) that depend on the dimensions of a grid.
 #[must_use]
 pub fn of_a_grid(text: &str) -> Vec<&'static str> {
     let words = || text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');

@@ -14,7 +14,7 @@ pub(super) static TORNADO: Entry = Entry {
         source: "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 3.2",
     },
     aliases: &[],
-    build: |_, context| Ok(everywhere(context.geometry, |size| size.div_ceil(2) - 1)),
+    build: |_, context| Ok(shift_coordinates(context.geometry, |size| size.div_ceil(2) - 1)),
 };
 
 pub(super) static TORNADO_FSIN: Entry = Entry {
@@ -59,7 +59,7 @@ pub(super) static NEIGHBOR_ALL: Entry = Entry {
         source: "BookSim 2, pattern neighbor",
     },
     aliases: &[],
-    build: |_, context| Ok(everywhere(context.geometry, |size| 1 % size)),
+    build: |_, context| Ok(shift_coordinates(context.geometry, |size| 1 % size)),
 };
 
 pub(super) static SHIFT: Entry = Entry {
@@ -82,7 +82,7 @@ pub(super) static SHIFT: Entry = Entry {
     },
 };
 
-/// Offsets wrap, so that all values are meaningful.
+/// Range of offsets. They wrap, so that all values are meaningful.
 const ANY: std::ops::RangeInclusive<i64> = -(1 << 53)..=1 << 53;
 
 /// (a + b) mod `modulus` for a, b < `modulus`, without overflow.
@@ -90,12 +90,14 @@ pub(super) const fn add(a: u32, b: u32, modulus: u32) -> u32 {
     ((a as u64 + b as u64) % modulus as u64) as u32
 }
 
+/// Every node sends to the node whose number is `by` larger, modulo the number of nodes.
 fn along_the_numbering(nodes: u32, by: u32) -> Box<Fixed> {
     Fixed::new(nodes, |node| add(node, by, nodes))
 }
 
-/// Every coordinate moves by an amount that depends only on the size of its dimension.
-fn everywhere(geometry: &Geometry, by: impl Fn(u32) -> u32) -> Box<Fixed> {
+/// Every node adds to each of its coordinates an amount that depends only on the size of the dimension, modulo that
+/// size.
+fn shift_coordinates(geometry: &Geometry, by: impl Fn(u32) -> u32) -> Box<Fixed> {
     Fixed::new(geometry.nodes() as u32, |node| {
         let moved: Vec<u32> = geometry
             .coordinates(NodeId(node))

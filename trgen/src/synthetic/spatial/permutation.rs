@@ -8,6 +8,7 @@ use crate::synthetic::expr::Call;
 const DALLY: &str = "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 3.2";
 const DUATO: &str = "Duato, Yalamanchili, Ni, Interconnection Networks (2003), 9.2";
 
+/// A pattern without parameters.
 const fn entry(
     name: &'static str,
     aliases: &'static [&'static str],
@@ -59,6 +60,7 @@ const fn rotate(i: u32, by: u32, b: u32) -> u32 {
     (wide | wide >> b) as u32 & mask(b)
 }
 
+/// Builds a pattern in which node i sends to `destination(i, b)`. The number of nodes must be a power of two.
 fn bits(call: &Call, context: PatternContext, destination: impl Fn(u32, u32) -> u32) -> Built {
     let nodes = context.nodes();
     if !nodes.is_power_of_two() {

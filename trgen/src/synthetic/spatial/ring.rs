@@ -7,13 +7,13 @@
 use crate::Geometry;
 use crate::units::NodeId;
 
-/// The other nodes, sorted by distance: those seen from node 0, which serve as steps from any node.
+/// The nodes other than node 0, sorted by their distance from it. Each serves as a step from any node.
 #[derive(Clone, Debug)]
 pub(super) struct Rings {
     geometry: Geometry,
     /// Nodes at distance 1, then those at 2, ..., each in ascending order.
     steps: Vec<u32>,
-    /// Per distance from 0: the end of its nodes in `steps`.
+    /// Per distance from 0: the end of the nodes at this distance in `steps`.
     ends: Vec<usize>,
 }
 
@@ -38,24 +38,24 @@ impl Rings {
         self.ends.len() - 1
     }
 
-    /// Indices in order of distance: `0..len`.
+    /// Number of other nodes; their indices are `0..len`, in order of distance.
     pub(super) fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// Indices of the nodes at a distance of 1 to [`farthest`](Self::farthest).
-    pub(super) fn at(&self, distance: usize) -> std::ops::Range<usize> {
+    /// Indices of the nodes at a distance \[hops\], from 1 to [`farthest`](Self::farthest).
+    pub(super) fn indices_at(&self, distance: usize) -> std::ops::Range<usize> {
         self.ends[distance - 1]..self.ends[distance]
     }
 
     /// The node at an index, as seen from `source`.
-    pub(super) fn node(&self, source: NodeId, place: usize) -> NodeId {
-        walk(&self.geometry, source, NodeId(self.steps[place]))
+    pub(super) fn node(&self, source: NodeId, index: usize) -> NodeId {
+        translated(&self.geometry, source, NodeId(self.steps[index]))
     }
 }
 
 /// The node whose position relative to `source` is that of `step` relative to node 0, with wrap-around.
-pub(super) fn walk(geometry: &Geometry, source: NodeId, step: NodeId) -> NodeId {
+pub(super) fn translated(geometry: &Geometry, source: NodeId, step: NodeId) -> NodeId {
     let (mut from, mut by, mut stride, mut to) = (source.0, step.0, 1, 0);
     for &size in geometry.sizes() {
         to += super::offset::add(from % size, by % size, size) * stride;
@@ -82,7 +82,7 @@ mod tests {
             for source in (0..geometry.nodes()).map(NodeId::at) {
                 let mut seen = vec![source];
                 for distance in 1..=rings.farthest() {
-                    for place in rings.at(distance) {
+                    for place in rings.indices_at(distance) {
                         let to = rings.node(source, place);
                         let (a, b) = (geometry.coordinates(source), geometry.coordinates(to));
                         let hops = |((a, b), &size): ((&u32, &u32), &u32)| a.abs_diff(*b).min(size - a.abs_diff(*b));

@@ -31,9 +31,10 @@ pub(super) static RSDIST: Entry = Entry {
 /// A start that has not been drawn yet from the node's own stream.
 const UNDRAWN: u32 = u32::MAX;
 
+/// The patterns `distribute` and `rsdist`.
 #[derive(Debug)]
 struct Robin {
-    /// Per node: offset of the next destination from i+1, 0 to N-2.
+    /// Per node i: offset of the next destination from i+1, 0 to N-2; or [`UNDRAWN`].
     next: Vec<u32>,
 }
 

@@ -25,13 +25,18 @@ pub(super) static ZIPF: Entry = Entry {
     build,
 };
 
+/// Rule that assigns ranks to nodes.
 #[derive(Clone, Copy)]
 enum By {
+    /// By a random permutation, the same for all nodes.
     Random,
+    /// By node number.
     Number,
+    /// By distance from the sender.
     Distance,
 }
 
+/// Builds the pattern `zipf`.
 fn build(call: &Call, context: PatternContext) -> Built {
     let exponent = call.number("s", 0.0..=64.0)?;
     let by = call.choice("ranks", &[("random", By::Random), ("id", By::Number), ("distance", By::Distance)])?;
@@ -45,10 +50,11 @@ fn build(call: &Call, context: PatternContext) -> Built {
     Ok(Box::new(Zipf { nodes: nodes as usize, ranks: Alias::new(&weights), order }))
 }
 
+/// The pattern `zipf`.
 #[derive(Debug)]
 struct Zipf {
     nodes: usize,
-    /// Rank - 1 among the other nodes; `None` for a single node.
+    /// Draws the rank less 1 among the other nodes; `None` for a single node.
     ranks: Option<Alias>,
     order: Order,
 }
@@ -62,10 +68,12 @@ enum Order {
         /// Per node: its own position.
         places: Vec<u32>,
     },
+    /// Every node ranks the others by distance.
     Distance(Rings),
 }
 
 impl Order {
+    /// The order in which rank r belongs to the r-th of `nodes`.
     fn global(nodes: Vec<u32>) -> Self {
         let mut places = vec![0; nodes.len()];
         for (place, &node) in nodes.iter().enumerate() {

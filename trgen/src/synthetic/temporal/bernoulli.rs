@@ -18,11 +18,12 @@ pub(super) static BERNOULLI: Entry = Entry {
     build: |_, context| Ok(Temporal::Process(process(context)?)),
 };
 
-/// The process for a context.
+/// The Bernoulli process with the rate that yields the load of the context.
 pub(super) fn process(context: ProcessContext) -> Result<Box<dyn Process>, SpecError> {
     Ok(Box::new(Bernoulli { gaps: Gaps::new(context.rate()?) }))
 }
 
+/// The process `bernoulli`.
 #[derive(Debug)]
 struct Bernoulli {
     gaps: Gaps,
@@ -42,12 +43,12 @@ pub(super) struct Gaps {
 }
 
 impl Gaps {
-    /// Hits with this probability, 0 to 1.
+    /// Trials with this probability of a hit, 0 to 1.
     pub(super) fn new(probability: f64) -> Self {
         Self { ln_miss: if probability < 1.0 { ln_one_minus(probability) } else { f64::NEG_INFINITY } }
     }
 
-    /// The first hit after `from`.
+    /// The cycle of the first hit after `from`.
     pub(super) fn next(self, from: Cycle, rng: &mut Stream) -> Cycle {
         if self.ln_miss == 0.0 {
             return Cycle::NEVER;

@@ -35,6 +35,7 @@ pub(super) static CBURST: Entry = Entry {
     build: |call, context| bursts(call, context, call.integer("B", 1..=1 << 20)? as u64),
 };
 
+/// Builds a process with `burst` messages per period.
 fn bursts(call: &Call, context: ProcessContext, burst: u64) -> Built {
     let period = burst as f64 / context.rate()?;
     let phase = |node: usize| -> f64 {
@@ -51,20 +52,22 @@ fn bursts(call: &Call, context: ProcessContext, burst: u64) -> Built {
     Ok(Temporal::Process(Box::new(Bursts { period, burst, nodes: (0..context.nodes).map(node).collect() })))
 }
 
+/// The processes `periodic` and `cburst`.
 #[derive(Debug)]
 struct Bursts {
-    /// \[cycle\] From the beginning of a burst to that of the next; infinite for none.
+    /// \[cycles\] Time from the beginning of a burst to that of the next; infinite without messages.
     period: f64,
-    /// Messages per burst.
+    /// Number of messages per burst.
     burst: u64,
     nodes: Vec<Node>,
 }
 
+/// State of a node.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     /// \[cycle\] Start of the current period. The first message of its burst is in the cycle after it.
     start: f64,
-    /// Messages of the current burst so far.
+    /// Number of messages of the current burst so far.
     sent: u64,
 }
 
@@ -77,8 +80,8 @@ impl Process for Bursts {
         if node.sent == self.burst {
             // The first period that begins after `from`: periods missed while blocked are skipped. A period is at least
             // as long as its burst, so none is missed otherwise.
-            let begun = ((from.0 as f64 - node.start) / self.period).ceil().max(1.0);
-            node.start += begun * self.period;
+            let periods = ((from.0 as f64 - node.start) / self.period).ceil().max(1.0);
+            node.start += periods * self.period;
             node.sent = 0;
         }
         node.sent += 1;

@@ -58,6 +58,7 @@ pub(super) static BACKGROUND: Entry = Entry {
     },
 };
 
+/// Builds the process `reactive`.
 fn reactive(call: &Call, context: ProcessContext) -> Built {
     const MOST: i64 = 1 << 20;
     let probability = call.number("p", 0.0..=1.0)?;

@@ -30,6 +30,7 @@ pub(super) static MARKOV: Entry = Entry {
 /// Least mean number of messages per on-period: below it a node would draw too many periods to find its next message.
 const RAREST: f64 = 1e-6;
 
+/// Builds the process `markov`.
 fn build(call: &Call, context: ProcessContext) -> Built {
     let a = call.number("a", f64::MIN_POSITIVE..=1e9)?;
     let p10 = call.number("p10", f64::MIN_POSITIVE..=1.0)?;
@@ -64,23 +65,26 @@ fn build(call: &Call, context: ProcessContext) -> Built {
         rate,
         on: Gaps::new(p10),
         off: Gaps::new(p10 / a),
-        hit: Gaps::new(rate),
+        message: Gaps::new(rate),
         nodes,
     })))
 }
 
+/// The process `markov`.
 #[derive(Debug)]
 struct Markov {
-    /// \[message/cycle\] While on.
+    /// \[message/cycle\] Rate of a node that is on.
     rate: f64,
-    /// Lengths of on-periods and off-periods.
+    /// Lengths of on-periods.
     on: Gaps,
+    /// Lengths of off-periods.
     off: Gaps,
-    /// Messages while on.
-    hit: Gaps,
+    /// Gaps between messages of a node that is on.
+    message: Gaps,
     nodes: Vec<Node>,
 }
 
+/// State of a node.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     on: bool,
@@ -110,10 +114,10 @@ impl Process for Markov {
                 node.until = if node.on { self.on } else { self.off }.next(node.until, rng);
             }
             if node.on {
-                let hit = self.hit.next(from, rng);
+                let cycle = self.message.next(from, rng);
                 // A gap that extends beyond the state is redrawn in the next one: trials have no memory.
-                if hit <= node.until {
-                    return hit;
+                if cycle <= node.until {
+                    return cycle;
                 }
             }
             from = node.until;

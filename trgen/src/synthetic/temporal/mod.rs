@@ -21,7 +21,7 @@ use crate::rng::Stream;
 use crate::synthetic::expr::{self, Call, Expr};
 use crate::units::{Cycle, NodeId};
 
-/// When a node generates. All state is per node.
+/// Draws when a node generates its next message. All state is per node.
 pub trait Process: Debug + Send {
     /// The cycle of the next message of `node`, later than `from`; [`Cycle::NEVER`] if there is none.
     ///
@@ -34,7 +34,7 @@ pub trait Process: Debug + Send {
 /// Meaning of a temporal expression.
 #[derive(Debug)]
 pub enum Temporal {
-    /// Each node independently.
+    /// Each node generates independently.
     Process(Box<dyn Process>),
     /// Every node sends the same number of messages at full speed, and again when all have been received.
     Shot {
@@ -106,7 +106,9 @@ impl ProcessContext {
     }
 }
 
+/// A process, or the error of its arguments.
 type Built = Result<Temporal, SpecError>;
+/// A row of the table. Its function builds the process.
 type Entry = expr::Entry<fn(&Call, ProcessContext) -> Built>;
 
 /// All processes. One line per member.
@@ -127,7 +129,7 @@ pub fn components() -> impl Iterator<Item = &'static Component> {
     TABLE.iter().map(|entry| &entry.component)
 }
 
-/// Builds what `text` describes.
+/// Builds the process that `text` describes, of any form.
 ///
 /// # Errors
 /// When the text is malformed, the process unknown, a parameter unusable, or the load negative, not a number, or more

@@ -37,25 +37,28 @@ pub(super) static UNIFORM_GAPS: Entry = Entry {
 /// Draws a gap whose mean is one.
 type Gap = fn(&mut Stream) -> f64;
 
+/// Builds a process from the law of its gaps.
 fn build(context: &ProcessContext, gap: Gap) -> Built {
-    let node = Node { time: 0.0, promised: Cycle(0) };
+    let node = Node { time: 0.0, last_returned: Cycle(0) };
     Ok(Temporal::Process(Box::new(Renewal { rate: context.rate()?, gap, nodes: vec![node; context.nodes] })))
 }
 
+/// The processes `poisson` and `uniform-gaps`.
 #[derive(Debug)]
 struct Renewal {
-    /// \[message/node/cycle\]
+    /// \[message/node/cycle\] Rate of messages.
     rate: f64,
     gap: Gap,
     nodes: Vec<Node>,
 }
 
+/// State of a node.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    /// \[cycle\] The last arrival.
+    /// \[cycle\] Time of the last arrival.
     time: f64,
     /// The last cycle returned.
-    promised: Cycle,
+    last_returned: Cycle,
 }
 
 impl Process for Renewal {
@@ -64,14 +67,14 @@ impl Process for Renewal {
             return Cycle::NEVER;
         }
         let node = &mut self.nodes[node.index()];
-        if from > node.promised {
+        if from > node.last_returned {
             // The network blocked the node: a new gap begins.
             node.time = from.0 as f64;
         }
         node.time += (self.gap)(rng) / self.rate;
         // Arrivals in (t-1, t] belong to cycle t. The conversion saturates.
-        node.promised = Cycle((node.time.ceil() as u64).max(from.0.saturating_add(1)));
-        node.promised
+        node.last_returned = Cycle((node.time.ceil() as u64).max(from.0.saturating_add(1)));
+        node.last_returned
     }
 }
 

@@ -23,7 +23,7 @@ mod parse;
 use std::path::{Path, PathBuf};
 
 use super::bundle::{Part, Sum};
-use super::debt::Debts;
+use super::pending::PendingSends;
 use super::phases::Phases;
 use super::reactive::Reactive;
 use super::shots::Shots;
@@ -46,7 +46,7 @@ pub fn components() -> impl Iterator<Item = &'static Component> {
     parse::COMPONENTS.iter()
 }
 
-/// The paths of files named in the patterns of `text`; none if `text` cannot be parsed.
+/// The paths of the files named in the patterns of `text`; none if `text` cannot be parsed.
 #[must_use]
 pub fn files(text: &str) -> Vec<PathBuf> {
     parse::files(text).into_iter().map(|(_, name)| name.into()).collect()
@@ -96,13 +96,16 @@ pub struct Misfit {
 }
 
 impl Word {
+    /// Converts an error in the parsing of this field.
     fn misfit(self) -> impl Fn(SpecError) -> Misfit {
         move |refusal| Misfit { word: self, refusal }
     }
 }
 
+/// The outermost source.
 #[derive(Debug)]
 enum Root {
+    /// One source, a sum or a sequence of phases.
     Part(Box<dyn Part>),
     Shots(Box<Shots>),
 }
@@ -111,7 +114,9 @@ enum Root {
 #[derive(Debug)]
 pub struct Traffic {
     root: Root,
+    /// See [`Self::uses_load`].
     uses_load: bool,
+    /// See [`Self::offered`].
     offered: Option<f64>,
 }
 
@@ -208,6 +213,7 @@ impl Traffic {
         }
     }
 
+    /// The outermost source.
     fn source(&self) -> &dyn TrGen {
         match &self.root {
             Root::Part(part) => &**part,
@@ -223,19 +229,22 @@ impl Traffic {
     }
 }
 
-/// The seed of one part of a run's traffic.
+/// The seed of one term of the traffic, from the run seed and the number of the term.
 fn part_seed(seed: u64, part: u64) -> u64 {
     mix2(mix2(seed, Purpose::Part as u64), part)
 }
 
+/// The context in which the pattern of a term is built.
 fn context(config: &Config, seed: u64) -> spatial::PatternContext<'_> {
     spatial::PatternContext { geometry: &config.geometry, seed, folder: Path::new(&config.folder) }
 }
 
+/// Builds the pattern of a term.
 fn pattern(config: &Config, term: &Term, seed: u64) -> Result<Box<dyn spatial::Pattern>, Misfit> {
     spatial::build(&config.pattern, &term.pattern, context(config, seed)).map_err(Word::Pattern.misfit())
 }
 
+/// Builds the size law of a term.
 fn law(config: &Config, term: &Term) -> Result<Box<dyn size::Law>, Misfit> {
     match &term.size {
         Some(size) => size::build(&config.pattern, size, config.packet_phits).map_err(Word::Pattern.misfit()),
@@ -243,7 +252,7 @@ fn law(config: &Config, term: &Term) -> Result<Box<dyn size::Law>, Misfit> {
     }
 }
 
-/// One term of several: every node independently.
+/// Builds the source of one of several terms. Its process must be one that every node runs independently.
 fn source(config: &Config, term: &Term, load: f64, seed: u64) -> Result<Synthetic, Misfit> {
     let law = law(config, term)?;
     let pattern = pattern(config, term, seed)?;
@@ -261,7 +270,7 @@ fn source(config: &Config, term: &Term, load: f64, seed: u64) -> Result<Syntheti
     Ok(Synthetic::from_parts(pattern, process, law, config.phit_bytes, config.mode, seed))
 }
 
-/// A single term: any process.
+/// Builds traffic of a single term. Its process may be of any form.
 fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
     let law = law(config, term)?;
     let seed = config.seed;
@@ -279,9 +288,9 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
         Temporal::Process(process) => Root::Part(Box::new(part(process))),
         Temporal::Shot { messages } => {
             let law = self::law(config, term)?;
-            let debts = Debts::new(pattern(config, term, seed)?, law, phit_bytes, mode, seed);
+            let pending = PendingSends::new(pattern(config, term, seed)?, law, phit_bytes, mode, seed);
             return Ok(Traffic {
-                root: Root::Shots(Box::new(Shots::new(debts, messages, config.shots))),
+                root: Root::Shots(Box::new(Shots::new(pending, messages, config.shots))),
                 uses_load: false,
                 offered: None,
             });
@@ -289,8 +298,9 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
         Temporal::Reactive { process, reaction } => {
             // Reactions draw from their own streams.
             let other = part_seed(seed, Purpose::Reaction as u64);
-            let debts = Debts::new(pattern(config, term, seed)?, self::law(config, term)?, phit_bytes, mode, other);
-            Root::Part(Box::new(Reactive::new(part(process), debts, reaction, seed)))
+            let pending =
+                PendingSends::new(pattern(config, term, seed)?, self::law(config, term)?, phit_bytes, mode, other);
+            Root::Part(Box::new(Reactive::new(part(process), pending, reaction, seed)))
         }
         Temporal::Background { .. } => {
             return Err(Misfit {

@@ -1,8 +1,9 @@
-//! Parses text into phases of sums of terms.
+//! Parser of the syntax of traffic: phases, each a sum of terms.
 
 use crate::catalog::{Component, Parameter, SpecError};
 use crate::synthetic::expr::{Call, Expr, Parser, refuse};
 
+/// The descriptions of the words that combine sources.
 pub(super) static COMPONENTS: [Component; 3] = [
     Component {
         name: "sum",
@@ -22,6 +23,7 @@ pub(super) static COMPONENTS: [Component; 3] = [
     SOURCE,
 ];
 
+/// The description of the word `source`.
 const SOURCE: Component = Component {
     name: "source",
     about: "a term of a sum with a load, temporal process or size law of its own: uniform + source(hotspot(1,0), \
@@ -45,25 +47,28 @@ const SOURCE: Component = Component {
 /// One source of a sum.
 #[derive(Debug)]
 pub(super) struct Term {
+    /// Spatial pattern.
     pub(super) pattern: Expr,
     /// Share of the common load of the terms of a phase; positive.
     pub(super) share: f64,
-    /// \[phit/node/cycle\] Its own load.
+    /// \[phit/node/cycle\] The load of this term alone; `None` if it has a share of the common load.
     pub(super) load: Option<f64>,
+    /// Temporal process; `None` for that of the configuration.
     pub(super) temporal: Option<Expr>,
+    /// Size law; `None` for that of the configuration.
     pub(super) size: Option<Expr>,
 }
 
 /// The sources of one phase.
 #[derive(Debug)]
 pub(super) struct Phase {
-    /// At least one.
+    /// The sources; at least one.
     pub(super) terms: Vec<Term>,
-    /// \[cycles\] 1 or more; `None` for an endless phase, which only the last may be.
+    /// \[cycles\] Length, 1 or more; `None` if it never ends. Only the last phase may be endless.
     pub(super) length: Option<u64>,
 }
 
-/// Reads all of `text`: at least one phase.
+/// Parses all of `text` as one or more phases.
 pub(super) fn phases(text: &str) -> Result<Vec<Phase>, SpecError> {
     let mut parser = Parser::new(text);
     let mut phases = Vec::new();
@@ -85,6 +90,7 @@ pub(super) fn phases(text: &str) -> Result<Vec<Phase>, SpecError> {
     }
 }
 
+/// Parses the length of a phase \[cycles\].
 fn length(text: &str, parser: &mut Parser<'_>) -> Result<u64, SpecError> {
     const MOST: i64 = 1 << 53;
     let number = parser.expression(1)?;
@@ -98,6 +104,7 @@ fn length(text: &str, parser: &mut Parser<'_>) -> Result<u64, SpecError> {
 /// Maximum nesting of parenthesised sums.
 const DEEPEST: usize = 32;
 
+/// Parses a sum and appends its terms to `terms`. `depth` is the number of enclosing parentheses.
 fn sum(text: &str, parser: &mut Parser<'_>, depth: usize, terms: &mut Vec<Term>) -> Result<(), SpecError> {
     if depth > DEEPEST {
         return Err(refuse(text, parser.position(), "nested too deeply", format!("nest at most {DEEPEST} deep")));
@@ -119,6 +126,7 @@ fn sum(text: &str, parser: &mut Parser<'_>, depth: usize, terms: &mut Vec<Term>)
     }
 }
 
+/// Converts an expression to a term.
 fn term(text: &str, mut expression: Expr) -> Result<Term, SpecError> {
     if expression.name == SOURCE.name {
         return source(text, &expression);
@@ -139,6 +147,7 @@ fn term(text: &str, mut expression: Expr) -> Result<Term, SpecError> {
     }
 }
 
+/// Rejects a share that is not positive and finite; `at` is the expression that contains it.
 fn check_share(text: &str, at: &Expr, share: f64) -> Result<(), SpecError> {
     if share > 0.0 && share.is_finite() {
         return Ok(());
@@ -146,6 +155,7 @@ fn check_share(text: &str, at: &Expr, share: f64) -> Result<(), SpecError> {
     Err(refuse(text, at.position, &format!("a share of {share}"), "a share of more than 0"))
 }
 
+/// Converts an expression `source(...)` to a term.
 fn source(text: &str, expression: &Expr) -> Result<Term, SpecError> {
     const LARGEST: f64 = (1u32 << 24) as f64;
     let call = Call::bind(text, expression, &SOURCE)?;
@@ -166,18 +176,18 @@ fn source(text: &str, expression: &Expr) -> Result<Term, SpecError> {
 
 /// The files named in patterns: the byte position of each name, quoted or not, and the name.
 pub(super) fn files(text: &str) -> Vec<(usize, String)> {
-    fn walk(expr: &Expr, found: &mut Vec<(usize, String)>) {
+    fn collect_files(expr: &Expr, found: &mut Vec<(usize, String)>) {
         let reads = matches!(expr.name.as_str(), "matrix" | "population" | "histogram");
         for argument in &expr.arguments {
             match argument.value.word() {
                 Some(word) if reads => found.push((argument.value.position, word.to_owned())),
-                _ => walk(&argument.value, found),
+                _ => collect_files(&argument.value, found),
             }
         }
     }
     let mut found = Vec::new();
     for term in phases(text).unwrap_or_default().iter().flat_map(|phase| &phase.terms) {
-        walk(&term.pattern, &mut found);
+        collect_files(&term.pattern, &mut found);
     }
     found
 }

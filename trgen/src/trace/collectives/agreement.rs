@@ -3,13 +3,16 @@
 
 use super::{Algorithm, Choice, Collective};
 
-/// Record of the k-th collective of a communicator: the first rank that called it, its form, and its place.
+/// A collective of a communicator, as the first rank called it.
 #[derive(Clone, Debug)]
 struct Call<P> {
     name: &'static str,
+    /// Root rank, for collectives that have one.
     root: Option<usize>,
     algorithm: Algorithm,
+    /// The first rank that made the call.
     rank: usize,
+    /// Where that rank made it.
     place: P,
 }
 
@@ -23,6 +26,7 @@ pub struct Agreement<P> {
     choice: Choice,
     /// Number of ranks of the communicator.
     size: usize,
+    /// The collectives called so far, in order.
     calls: Vec<Call<P>>,
     /// The first rank that ended. No rank may make more calls than it did.
     ended: Option<usize>,
@@ -37,7 +41,7 @@ pub struct Disagreement<P> {
     pub expected: String,
     /// The earlier rank.
     pub expected_rank: usize,
-    /// Place of its call; `None` if it has ended.
+    /// Place of the earlier rank's call; `None` if that rank has ended.
     pub expected_place: Option<P>,
     /// The call of the rank under examination.
     pub found: String,
@@ -50,7 +54,7 @@ impl<P> Default for Agreement<P> {
 }
 
 impl<P> Agreement<P> {
-    /// No call yet, on a communicator of `size` ranks, with the algorithms of `choice`.
+    /// An agreement without calls, for a communicator of `size` ranks and the algorithms of `choice`.
     #[must_use]
     pub const fn new(choice: Choice, size: usize) -> Self {
         Self { choice, size, calls: Vec::new(), ended: None }
@@ -102,6 +106,7 @@ impl<P: Clone> Agreement<P> {
         Ok(())
     }
 
+    /// The error for a rank whose call `index` is `found` and not the one recorded.
     fn differs(&self, index: usize, found: String) -> Disagreement<P> {
         let call = &self.calls[index];
         Disagreement {
@@ -114,6 +119,7 @@ impl<P: Clone> Agreement<P> {
     }
 }
 
+/// A call in words.
 fn describe(name: &str, root: Option<usize>) -> String {
     root.map_or_else(|| name.to_owned(), |root| format!("{name} with root {root}"))
 }

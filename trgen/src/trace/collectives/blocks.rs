@@ -33,7 +33,8 @@ pub(super) fn allgather(script: &mut Script<'_>, block: impl Fn(usize) -> u64) {
     }
 }
 
-/// Allgather by recursive doubling among 2^k ranks: `rank xor 2^k` sends the blocks of its half.
+/// Allgather by recursive doubling among a power of two of ranks: in round k a rank and `rank xor 2^k` exchange all
+/// blocks that they hold.
 pub(super) fn doubling(script: &mut Script<'_>, block: impl Fn(usize) -> u64) {
     let (rank, size) = (script.rank, script.size());
     let sum =

@@ -30,7 +30,7 @@ pub enum Algorithm {
     ScatterRing,
     /// A scatter, then an allgather by recursive doubling.
     ScatterDoubling,
-    /// Halves of the remaining data, to ever nearer ranks.
+    /// In each round, half of the remaining data to a rank at half the distance.
     RecursiveHalving,
     /// A reduce-scatter by halving, then a gather or an allgather.
     Rabenseifner,
@@ -58,7 +58,7 @@ const SERVES: &[(Algorithm, &[&str])] = &[
 ];
 
 impl Algorithm {
-    /// Its description.
+    /// The description of the algorithm.
     #[must_use]
     pub const fn component(self) -> &'static Component {
         match self {
@@ -77,13 +77,13 @@ impl Algorithm {
         }
     }
 
-    /// Its name.
+    /// The name of the algorithm.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.component().name
     }
 
-    /// True if it implements this operation.
+    /// True if the algorithm implements this operation.
     #[must_use]
     pub fn serves(self, operation: &str) -> bool {
         SERVES.iter().any(|&(algorithm, operations)| algorithm == self && operations.contains(&operation))
@@ -95,10 +95,12 @@ impl Algorithm {
     }
 }
 
+/// The description of rules or of an algorithm.
 const fn row(name: &'static str, about: &'static str, source: &'static str) -> Component {
     Component { name, about, parameters: &[], source }
 }
 
+/// Source of most of the algorithms.
 const THAKUR: &str = "Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, 2005";
 
 /// The rules of choice, then the algorithms.
@@ -190,9 +192,12 @@ pub const ALGORITHMS: &[Component] = &[
     ),
 ];
 
+/// Rules that choose an algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rules {
+    /// By size and number of ranks, as MPICH 3 does.
     Mpich,
+    /// One algorithm for each operation.
     Basic,
 }
 
@@ -201,7 +206,9 @@ enum Rules {
 /// Written `mpich`, `basic`, `allreduce=ring`, or `basic,bcast=scatter-ring`; the default rules are those of MPICH.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Choice {
+    /// Rules for operations without a named algorithm.
     rules: Rules,
+    /// Operations with a named algorithm; the last entry of an operation counts.
     named: Vec<(&'static str, Algorithm)>,
 }
 
@@ -218,9 +225,9 @@ impl Choice {
         Self { rules: Rules::Basic, named: Vec::new() }
     }
 
-    /// The algorithm of an operation on a communicator of `size` ranks, given the call of the first rank. On a size that
-    /// is no power of two, a named `scatter-doubling` becomes `scatter-ring`, and `recursive-doubling` of an allgather
-    /// becomes `bruck`.
+    /// The algorithm of an operation on a communicator of `size` ranks, given the call of the first rank. On a size
+    /// that is no power of two, a named `scatter-doubling` becomes `scatter-ring`, and `recursive-doubling` of an
+    /// allgather becomes `bruck`.
     #[must_use]
     pub fn algorithm(&self, collective: &Collective, size: usize) -> Algorithm {
         let operation = collective.name();
@@ -271,6 +278,7 @@ impl FromStr for Choice {
     }
 }
 
+/// The algorithm of an operation by the rules `basic`.
 const fn basic(collective: &Collective) -> Algorithm {
     match collective {
         Collective::Barrier => Dissemination,
@@ -289,16 +297,25 @@ const fn basic(collective: &Collective) -> Algorithm {
 
 /// \[bytes\] Thresholds of MPICH's defaults.
 mod limit {
+    /// Below, a broadcast is short.
     pub(super) const BROADCAST_SHORT: u64 = 12_288;
+    /// From here on, a broadcast is long.
     pub(super) const BROADCAST_LONG: u64 = 524_288;
+    /// Up to here, a reduction is short.
     pub(super) const REDUCE_SHORT: u64 = 2_048;
+    /// Below, the data of all ranks in an allgather are short.
     pub(super) const ALLGATHER_SHORT: u64 = 81_920;
+    /// From here on, the data of all ranks in an allgather are long.
     pub(super) const ALLGATHER_LONG: u64 = 524_288;
+    /// Up to here, a block of an alltoall is short.
     pub(super) const ALLTOALL_SHORT: u64 = 256;
+    /// Up to here, a block of an alltoall is of medium size.
     pub(super) const ALLTOALL_MEDIUM: u64 = 32_768;
+    /// From here on, the result of a reduce-scatter is long.
     pub(super) const REDUCE_SCATTER_LONG: u64 = 524_288;
 }
 
+/// The algorithm of an operation on `size` ranks by the rules `mpich`.
 fn mpich(collective: &Collective, size: usize) -> Algorithm {
     let sum = |blocks: &[u64]| blocks.iter().fold(0_u64, |sum, &bytes| sum.saturating_add(bytes));
     let allgather = |total: u64| match total {

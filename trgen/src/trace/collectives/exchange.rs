@@ -2,7 +2,8 @@
 
 use super::Script;
 
-/// Dissemination barrier: after round k a rank has heard, directly or indirectly, of the 2^(k+1) - 1 ranks before it.
+/// Dissemination barrier: after round k a rank has been signalled, directly or indirectly, by the 2^(k+1) - 1 ranks
+/// before it.
 pub(super) fn barrier(script: &mut Script<'_>) {
     let (rank, size) = (script.rank, script.size());
     let mut distance = 1;
@@ -12,22 +13,22 @@ pub(super) fn barrier(script: &mut Script<'_>) {
     }
 }
 
-/// Recursive doubling among the largest power of two of ranks. Of the first 2 * (p - 2^k) ranks, each even one sends
-/// its contribution to the next rank beforehand and receives the result from it afterwards.
+/// Allreduce by recursive doubling among the largest power of two of ranks. Of the first 2 * (p - 2^k) ranks, each even
+/// one sends its contribution to the next rank beforehand and receives the result from it afterwards.
 pub(super) fn allreduce(script: &mut Script<'_>, bytes: u64) {
     let (rank, size) = (script.rank, script.size());
     let core = 1_usize << size.ilog2();
     let folded = size - core;
-    let outside = rank < 2 * folded;
-    if outside && rank % 2 == 0 {
+    let has_partner = rank < 2 * folded;
+    if has_partner && rank % 2 == 0 {
         script.send(rank + 1, bytes);
         script.receive(rank + 1, bytes);
         return;
     }
-    if outside {
+    if has_partner {
         script.receive(rank - 1, bytes);
     }
-    let place = if outside { rank / 2 } else { rank - folded };
+    let place = if has_partner { rank / 2 } else { rank - folded };
     let mut bit = 1;
     while bit < core {
         let other = place ^ bit;
@@ -35,12 +36,12 @@ pub(super) fn allreduce(script: &mut Script<'_>, bytes: u64) {
         script.exchange(partner, bytes, partner, bytes);
         bit *= 2;
     }
-    if outside {
+    if has_partner {
         script.send(rank - 1, bytes);
     }
 }
 
-/// Pairwise exchange: `sent` and `received` give the size of the block to and from a rank.
+/// All-to-all by pairwise exchange: `sent` and `received` give the size \[bytes\] of the block to and from a rank.
 pub(super) fn pairwise(script: &mut Script<'_>, sent: impl Fn(usize) -> u64, received: impl Fn(usize) -> u64) {
     let (rank, size) = (script.rank, script.size());
     for step in 1..size {
@@ -49,7 +50,7 @@ pub(super) fn pairwise(script: &mut Script<'_>, sent: impl Fn(usize) -> u64, rec
     }
 }
 
-/// Ring: `block` gives the size of the block of a rank.
+/// Allgather on a ring: `block` gives the size \[bytes\] of the block of a rank.
 pub(super) fn ring(script: &mut Script<'_>, block: impl Fn(usize) -> u64) {
     let (rank, size) = (script.rank, script.size());
     for step in 1..size {
@@ -58,9 +59,9 @@ pub(super) fn ring(script: &mut Script<'_>, block: impl Fn(usize) -> u64) {
     }
 }
 
-/// Recursive doubling: after step k a rank holds the combination of its aligned group of 2^(k+1) ranks; data from lower
-/// ranks also enter its own result. A partner beyond the last rank is skipped: its group is higher and contributes
-/// nothing to the result of this rank.
+/// Scan by recursive doubling: after step k a rank holds the combination of its aligned group of 2^(k+1) ranks; data
+/// from lower ranks also enter its own result. A partner beyond the last rank is skipped: its group is higher and
+/// contributes nothing to the result of this rank.
 pub(super) fn scan(script: &mut Script<'_>, bytes: u64) {
     let mut bit = 1;
     while bit < script.size() {

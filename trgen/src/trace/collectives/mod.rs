@@ -145,7 +145,7 @@ pub enum ExpandError {
     /// The algorithm does not implement this operation.
     #[error("{algorithm} is no algorithm of {operation}")]
     Algorithm {
-        /// Its name.
+        /// Name of the algorithm.
         algorithm: &'static str,
         /// The operation.
         operation: &'static str,
@@ -216,7 +216,7 @@ impl Collective {
         }
     }
 
-    /// True if root and tables fit a communicator of `size` ranks.
+    /// Checks that root and tables fit a communicator of `size` ranks.
     fn check(&self, size: usize) -> Result<(), ExpandError> {
         if let Some(root) = self.root()
             && root >= size
@@ -331,14 +331,19 @@ pub fn expand(
 
 /// The operations of one rank in one collective, under construction. Ranks are those of the communicator.
 struct Script<'a> {
+    /// The tasks of the communicator, by rank.
     communicator: &'a [TaskId],
+    /// The rank whose operations are written.
     rank: usize,
+    /// Tag of all messages.
     tag: Tag,
     requests: &'a mut RequestPool,
+    /// The program of the rank, to which operations are appended.
     out: &'a mut Vec<Event>,
 }
 
 impl Script<'_> {
+    /// Number of ranks of the communicator.
     fn size(&self) -> usize {
         self.communicator.len()
     }
@@ -351,10 +356,12 @@ impl Script<'_> {
         Receive { from: Some(self.communicator[from]), tag: TagFilter::Exactly(self.tag), bytes }
     }
 
+    /// Appends a blocking send.
     fn send(&mut self, to: usize, bytes: u64) {
         self.out.push(Event::Send(self.outgoing(to, bytes)));
     }
 
+    /// Appends a blocking receive.
     fn receive(&mut self, from: usize, bytes: u64) {
         self.out.push(Event::Recv(self.incoming(from, bytes)));
     }

@@ -4,17 +4,19 @@ use std::ops::Range;
 
 use super::{Script, tree};
 
-/// Positions within the largest power of two of ranks: of each pair among the first 2 * `folded` ranks only one has a
-/// position.
+/// Assigns positions to as many ranks as the largest power of two. The first 2 * `folded` ranks form pairs, of which
+/// only one member has a position.
 struct Core {
+    /// Number of positions: the largest power of two that does not exceed the number of ranks.
     core: usize,
+    /// Number of pairs: the ranks beyond that power of two.
     folded: usize,
     /// The member of a pair with a position: 0 the even rank, 1 the odd one.
     keeper: usize,
 }
 
 impl Core {
-    fn of(size: usize, keeper: usize) -> Self {
+    fn new(size: usize, keeper: usize) -> Self {
         let core = 1 << size.max(1).ilog2();
         Self { core, folded: size - core, keeper }
     }
@@ -28,6 +30,7 @@ impl Core {
         }
     }
 
+    /// The rank at a position.
     fn rank(&self, place: usize) -> usize {
         if place < self.folded { 2 * place + self.keeper } else { place + self.folded }
     }
@@ -46,14 +49,14 @@ impl Core {
 }
 
 /// \[bytes\] Size of pieces `range` of `count` of a vector.
-fn pieces(bytes: u64, range: &Range<usize>, count: usize) -> u64 {
+fn pieces_bytes(bytes: u64, range: &Range<usize>, count: usize) -> u64 {
     let cut = |number: usize| (u128::from(bytes) * number as u128 / count as u128) as u64;
     cut(range.end) - cut(range.start)
 }
 
 /// \[bytes\] Size of one piece.
-fn piece(bytes: u64, number: usize, count: usize) -> u64 {
-    pieces(bytes, &(number..number + 1), count)
+fn piece_bytes(bytes: u64, number: usize, count: usize) -> u64 {
+    pieces_bytes(bytes, &(number..number + 1), count)
 }
 
 /// Halves the range of pieces of a position down to one piece; returns the range held after each step.
@@ -61,7 +64,7 @@ fn halve(script: &mut Script<'_>, bytes: u64, core: &Core, place: usize) -> Vec<
     let kept = core.kept(place);
     for (step, pair) in kept.windows(2).enumerate() {
         let partner = core.rank(place ^ 1 << step);
-        let (all, got) = (pieces(bytes, &pair[0], core.core), pieces(bytes, &pair[1], core.core));
+        let (all, got) = (pieces_bytes(bytes, &pair[0], core.core), pieces_bytes(bytes, &pair[1], core.core));
         script.exchange(partner, all - got, partner, got);
     }
     kept
@@ -69,26 +72,27 @@ fn halve(script: &mut Script<'_>, bytes: u64, core: &Core, place: usize) -> Vec<
 
 /// Rabenseifner's allreduce.
 pub(super) fn allreduce(script: &mut Script<'_>, bytes: u64) {
-    let (rank, core) = (script.rank, Core::of(script.size(), 1));
+    let (rank, core) = (script.rank, Core::new(script.size(), 1));
     let Some(place) = core.place(rank) else {
         script.send(rank + 1, bytes);
         script.receive(rank + 1, bytes);
         return;
     };
-    let outside = rank < 2 * core.folded;
-    if outside {
+    let has_partner = rank < 2 * core.folded;
+    if has_partner {
         script.receive(rank - 1, bytes);
     }
     let kept = halve(script, bytes, &core, place);
-    // Backwards: the half given away in a step comes back summed.
+    // The steps in reverse order: the half given away in a step comes back summed.
     let mut bit = core.core;
     for step in (1..kept.len()).rev() {
         bit /= 2;
-        let (own, whole) = (pieces(bytes, &kept[step], core.core), pieces(bytes, &kept[step - 1], core.core));
+        let (own, whole) =
+            (pieces_bytes(bytes, &kept[step], core.core), pieces_bytes(bytes, &kept[step - 1], core.core));
         let partner = core.rank(place ^ bit);
         script.exchange(partner, own, partner, whole - own);
     }
-    if outside {
+    if has_partner {
         script.send(rank - 1, bytes);
     }
 }
@@ -96,7 +100,7 @@ pub(super) fn allreduce(script: &mut Script<'_>, bytes: u64) {
 /// Rabenseifner's reduce. Even ranks keep their positions here, so that rank 0, the usual root, has one. A root without
 /// a position takes over that of rank 0, and its piece, before the result is gathered.
 pub(super) fn reduce(script: &mut Script<'_>, root: usize, bytes: u64) {
-    let (rank, core) = (script.rank, Core::of(script.size(), 0));
+    let (rank, core) = (script.rank, Core::new(script.size(), 0));
     let (collector, replaced) = (core.place(root).unwrap_or(0), core.place(root).is_none());
     let kept = match core.place(rank) {
         Some(place) => {
@@ -105,7 +109,7 @@ pub(super) fn reduce(script: &mut Script<'_>, root: usize, bytes: u64) {
             }
             let kept = halve(script, bytes, &core, place);
             if replaced && place == 0 {
-                return script.send(root, pieces(bytes, &kept[kept.len() - 1], core.core));
+                return script.send(root, pieces_bytes(bytes, &kept[kept.len() - 1], core.core));
             }
             kept
         }
@@ -115,7 +119,7 @@ pub(super) fn reduce(script: &mut Script<'_>, root: usize, bytes: u64) {
                 return;
             }
             let kept = core.kept(0);
-            script.receive(0, pieces(bytes, &kept[kept.len() - 1], core.core));
+            script.receive(0, pieces_bytes(bytes, &kept[kept.len() - 1], core.core));
             kept
         }
     };
@@ -123,7 +127,8 @@ pub(super) fn reduce(script: &mut Script<'_>, root: usize, bytes: u64) {
     let mut bit = core.core;
     for step in (1..kept.len()).rev() {
         bit /= 2;
-        let (own, whole) = (pieces(bytes, &kept[step], core.core), pieces(bytes, &kept[step - 1], core.core));
+        let (own, whole) =
+            (pieces_bytes(bytes, &kept[step], core.core), pieces_bytes(bytes, &kept[step - 1], core.core));
         let partner = match place ^ bit {
             0 if replaced => root,
             other => core.rank(other),
@@ -137,24 +142,24 @@ pub(super) fn reduce(script: &mut Script<'_>, root: usize, bytes: u64) {
 
 /// Reduce-scatter by recursive halving; `blocks` are the sizes of the ranks' results.
 pub(super) fn reduce_scatter(script: &mut Script<'_>, blocks: &[u64]) {
-    let (rank, core) = (script.rank, Core::of(script.size(), 1));
+    let (rank, core) = (script.rank, Core::new(script.size(), 1));
     let total = blocks.iter().fold(0_u64, |sum, &bytes| sum.saturating_add(bytes));
     let Some(place) = core.place(rank) else {
         script.send(rank + 1, total);
         script.receive(rank + 1, blocks[rank]);
         return;
     };
-    let outside = rank < 2 * core.folded;
-    if outside {
+    let has_partner = rank < 2 * core.folded;
+    if has_partner {
         script.receive(rank - 1, total);
     }
-    // A position covers its own block and that of its neighbour without a position.
-    let of_place = |place: usize| {
+    // A position covers the block of its rank and that of the other member of the pair, which has no position.
+    let bytes_at = |place: usize| {
         let before = if place < core.folded { blocks[2 * place] } else { 0 };
         before.saturating_add(blocks[core.rank(place)])
     };
     let sum = |first: usize, count: usize| {
-        (first..first + count).fold(0_u64, |sum, place| sum.saturating_add(of_place(place)))
+        (first..first + count).fold(0_u64, |sum, place| sum.saturating_add(bytes_at(place)))
     };
     let mut half = core.core / 2;
     while half > 0 {
@@ -164,7 +169,7 @@ pub(super) fn reduce_scatter(script: &mut Script<'_>, blocks: &[u64]) {
         script.exchange(to, sum(other, half), to, sum(own, half));
         half /= 2;
     }
-    if outside {
+    if has_partner {
         script.send(rank - 1, blocks[rank - 1]);
     }
 }
@@ -176,7 +181,7 @@ pub(super) fn ring_allreduce(script: &mut Script<'_>, bytes: u64) {
     for step in 0..2 * size.saturating_sub(1) {
         let newest = (rank + 2 * size - step) % size;
         let coming = (newest + size - 1) % size;
-        script.exchange(to, piece(bytes, newest, size), from, piece(bytes, coming, size));
+        script.exchange(to, piece_bytes(bytes, newest, size), from, piece_bytes(bytes, coming, size));
     }
 }
 
@@ -186,14 +191,14 @@ pub(super) fn broadcast(script: &mut Script<'_>, root: usize, bytes: u64, doubli
     let size = script.size();
     let place = (script.rank + size - root) % size;
     let rank_of = |place: usize| (place + root) % size;
-    tree::scatter_pieces(script, root, |range| pieces(bytes, &range, size));
+    tree::scatter_pieces(script, root, |range| pieces_bytes(bytes, &range, size));
     if doubling && size.is_power_of_two() {
         let mut held = 1;
         while held < size {
             let partner = place ^ held;
             let (own, other) = (place & !(held - 1), partner & !(held - 1));
             let to = rank_of(partner);
-            let sum = |first: usize| pieces(bytes, &(first..first + held), size);
+            let sum = |first: usize| pieces_bytes(bytes, &(first..first + held), size);
             script.exchange(to, sum(own), to, sum(other));
             held *= 2;
         }
@@ -202,6 +207,6 @@ pub(super) fn broadcast(script: &mut Script<'_>, root: usize, bytes: u64, doubli
     for step in 1..size {
         let (newest, coming) = ((place + size + 1 - step) % size, (place + size - step) % size);
         let (to, from) = (rank_of((place + 1) % size), rank_of((place + size - 1) % size));
-        script.exchange(to, piece(bytes, newest, size), from, piece(bytes, coming, size));
+        script.exchange(to, piece_bytes(bytes, newest, size), from, piece_bytes(bytes, coming, size));
     }
 }

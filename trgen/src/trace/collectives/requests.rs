@@ -6,8 +6,9 @@ use crate::trace::program::Request;
 /// operations outstanding at once.
 #[derive(Clone, Default, Debug)]
 pub struct RequestPool {
+    /// Numbers that were given back.
     free: Vec<Request>,
-    /// Numbers handed out at least once: 0 to this - 1.
+    /// All numbers below this one have been handed out at least once.
     used: u32,
 }
 

@@ -8,23 +8,26 @@ use std::ops::Range;
 use super::Script;
 use crate::trace::program::{Event, Request};
 
-/// A rank's position in the binomial tree. `rank` and the results of the methods are ranks of the communicator.
+/// A rank's position in the binomial tree. The ranks that the methods return are those of the communicator.
 struct Place {
+    /// The rank relative to the root, v.
     relative: usize,
     root: usize,
+    /// Number of ranks of the communicator.
     size: usize,
     /// The lowest set bit of the relative rank; for the root the smallest power of two not below the size.
     span: usize,
 }
 
 impl Place {
-    fn of(script: &Script<'_>, root: usize) -> Self {
+    fn new(script: &Script<'_>, root: usize) -> Self {
         let size = script.size();
         let relative = (script.rank + size - root) % size;
         let span = if relative == 0 { size.next_power_of_two() } else { relative & relative.wrapping_neg() };
         Self { relative, root, size, span }
     }
 
+    /// The parent of this rank; `None` for the root.
     fn parent(&self) -> Option<usize> {
         (self.relative != 0).then(|| (self.relative - self.span + self.root) % self.size)
     }
@@ -47,9 +50,9 @@ impl Place {
     }
 }
 
-/// Binomial tree, the largest subtree served first.
+/// Broadcast along a binomial tree. A rank sends to its largest subtree first.
 pub(super) fn broadcast(script: &mut Script<'_>, root: usize, bytes: u64) {
-    let place = Place::of(script, root);
+    let place = Place::new(script, root);
     if let Some(parent) = place.parent() {
         script.receive(parent, bytes);
     }
@@ -58,9 +61,9 @@ pub(super) fn broadcast(script: &mut Script<'_>, root: usize, bytes: u64) {
     }
 }
 
-/// Binomial tree, the smallest subtree awaited first.
+/// Reduction along a binomial tree. A rank receives from its smallest subtree first.
 pub(super) fn reduce(script: &mut Script<'_>, root: usize, bytes: u64) {
-    let place = Place::of(script, root);
+    let place = Place::new(script, root);
     for (child, _) in place.children() {
         script.receive(child, bytes);
     }
@@ -69,9 +72,9 @@ pub(super) fn reduce(script: &mut Script<'_>, root: usize, bytes: u64) {
     }
 }
 
-/// Binomial tree; a rank passes on the blocks of its whole subtree.
+/// Gather along a binomial tree. A rank passes on the blocks of its whole subtree.
 pub(super) fn gather(script: &mut Script<'_>, root: usize, bytes: u64) {
-    let place = Place::of(script, root);
+    let place = Place::new(script, root);
     for (child, ranks) in place.children() {
         script.receive(child, bytes.saturating_mul(ranks));
     }
@@ -80,9 +83,9 @@ pub(super) fn gather(script: &mut Script<'_>, root: usize, bytes: u64) {
     }
 }
 
-/// The gather in reverse.
+/// Scatter along a binomial tree: the messages of the gather in reverse.
 pub(super) fn scatter(script: &mut Script<'_>, root: usize, bytes: u64) {
-    let place = Place::of(script, root);
+    let place = Place::new(script, root);
     if let Some(parent) = place.parent() {
         script.receive(parent, bytes.saturating_mul(place.subtree()));
     }
@@ -91,10 +94,10 @@ pub(super) fn scatter(script: &mut Script<'_>, root: usize, bytes: u64) {
     }
 }
 
-/// Binomial tree that gives every rank its piece of a vector. Pieces are numbered relative to the root, and `bytes`
-/// gives the size of a range of them.
+/// Scatter along a binomial tree that gives every rank its piece of a vector. Pieces are numbered relative to the root,
+/// and `bytes` gives the size of a range of them.
 pub(super) fn scatter_pieces(script: &mut Script<'_>, root: usize, bytes: impl Fn(Range<usize>) -> u64) {
-    let place = Place::of(script, root);
+    let place = Place::new(script, root);
     let size = place.size;
     if let Some(parent) = place.parent() {
         script.receive(parent, bytes(place.relative..place.relative + place.subtree() as usize));
@@ -105,34 +108,34 @@ pub(super) fn scatter_pieces(script: &mut Script<'_>, root: usize, bytes: impl F
     }
 }
 
-/// The root posts a receive from every other rank and waits for all.
+/// Gather in which the root posts a receive from every other rank and waits for all.
 pub(super) fn gatherv(script: &mut Script<'_>, root: usize, send: u64, receive: &[u64]) {
     if script.rank != root {
         script.send(root, send);
         return;
     }
-    at_root(script, |script, other| {
+    with_every_other(script, |script, other| {
         let request = script.requests.take();
         script.out.push(Event::Irecv(script.incoming(other, receive[other]), request));
         request
     });
 }
 
-/// The root starts a send to every other rank and waits for all.
+/// Scatter in which the root starts a send to every other rank and waits for all.
 pub(super) fn scatterv(script: &mut Script<'_>, root: usize, send: &[u64], receive: u64) {
     if script.rank != root {
         script.receive(root, receive);
         return;
     }
-    at_root(script, |script, other| {
+    with_every_other(script, |script, other| {
         let request = script.requests.take();
         script.out.push(Event::Isend(script.outgoing(other, send[other]), request));
         request
     });
 }
 
-/// Starts one operation with every other rank, in order of ranks, and waits for all.
-fn at_root(script: &mut Script<'_>, begin: impl Fn(&mut Script<'_>, usize) -> Request) {
+/// Starts one operation with every other rank by calling `begin`, in order of ranks, and waits for all.
+fn with_every_other(script: &mut Script<'_>, begin: impl Fn(&mut Script<'_>, usize) -> Request) {
     let mut begun = Vec::new();
     for other in 0..script.size() {
         if other != script.rank {

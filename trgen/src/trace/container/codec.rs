@@ -11,6 +11,7 @@ use crate::trace::goal::{Kind, Operation};
 use crate::trace::program::{Event, Receive, Request, Send, Tag, TagFilter};
 use crate::units::{Picoseconds, TaskId};
 
+/// The configuration of bincode, with a limit of [`MAX_RAW`] bytes per row.
 type Config = Configuration<LittleEndian, Varint, Limit<MAX_RAW>>;
 
 const CONFIG: Config = bincode::config::standard().with_limit::<MAX_RAW>();
@@ -45,6 +46,7 @@ impl<'de, C, T: Decode<C>> BorrowDecode<'de, C> for List<T> {
     }
 }
 
+/// Converts a stored text.
 fn text(bytes: List<u8>) -> Result<String, CodecError> {
     String::from_utf8(bytes.0).map_err(|_| "a text that is not UTF-8".to_owned())
 }
@@ -62,6 +64,7 @@ enum EventRow {
     WaitAny(List<u32>),
 }
 
+/// A message to send.
 #[derive(Encode, Decode)]
 struct SendRow {
     to: u32,
@@ -70,6 +73,7 @@ struct SendRow {
     bytes: u64,
 }
 
+/// A receive; `from` is `None` for any source, `label` is `None` for any tag.
 #[derive(Encode, Decode)]
 struct ReceiveRow {
     from: Option<u32>,
@@ -78,8 +82,10 @@ struct ReceiveRow {
     bytes: u64,
 }
 
+/// The metadata of a container.
 #[derive(Encode, Decode)]
 struct HeaderRow {
+    /// True for a container of graphs, false for programs.
     graphs: bool,
     tasks: u32,
     origin: List<u8>,
@@ -103,7 +109,9 @@ struct NodeRow {
 /// One operation of a stored graph.
 pub(super) struct StoredNode {
     pub(super) operation: Operation,
+    /// Numbers of the operations that may start when this one has finished.
     pub(super) on_finish: Vec<u32>,
+    /// Numbers of the operations that may start when this one has started.
     pub(super) on_start: Vec<u32>,
 }
 
@@ -111,7 +119,9 @@ pub(super) struct StoredNode {
 #[derive(Encode, Decode, Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct BlockRow {
     pub(super) task: u32,
+    /// Number of rows of the block.
     pub(super) rows: u32,
+    /// \[byte\] Offset of the block in the file.
     pub(super) offset: u64,
 }
 
@@ -119,9 +129,13 @@ pub(super) struct BlockRow {
 #[derive(Encode, Decode, Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct TaskRow {
     pub(super) task: u32,
+    /// Number of events or operations.
     pub(super) rows: u64,
+    /// Number of messages sent.
     pub(super) messages: u64,
+    /// \[bytes\] Total size of these messages.
     pub(super) bytes: u64,
+    /// Total computing time: \[ps\], or the unit of the graph.
     pub(super) compute: u64,
 }
 
@@ -132,10 +146,13 @@ pub(super) enum IndexRow {
     Block(BlockRow),
 }
 
+/// Appends an encoded row to `out`.
 fn put(row: impl Encode, out: &mut Vec<u8>) -> Result<(), CodecError> {
     bincode::encode_into_std_write(row, out, CONFIG).map(|_| ()).map_err(|error| error.to_string())
 }
 
+/// Decodes the row at byte `at` of `raw` and moves `at` past it. The functions `take_...` below do the same for one
+/// type.
 fn take<T: Decode<()>>(raw: &[u8], at: &mut usize) -> Result<T, CodecError> {
     let (row, length) =
         bincode::decode_from_slice(&raw[(*at).min(raw.len())..], CONFIG).map_err(|error| error.to_string())?;
@@ -190,7 +207,7 @@ pub(super) fn put_event(event: &Event, out: &mut Vec<u8>) -> Result<(), CodecErr
     )
 }
 
-/// The next event of a trace of `tasks` tasks.
+/// Decodes an event of a trace of `tasks` tasks.
 pub(super) fn take_event(raw: &[u8], at: &mut usize, tasks: u32) -> Result<Event, CodecError> {
     let requests = |numbers: List<u32>| numbers.0.into_iter().map(Request).collect();
     Ok(match take(raw, at)? {
@@ -218,20 +235,23 @@ fn receive_row(receive: &Receive) -> ReceiveRow {
     ReceiveRow { from: receive.from.map(|task| task.0), context, label, bytes: receive.bytes }
 }
 
+/// Decodes a send of a trace of `tasks` tasks.
 fn send(row: &SendRow, tasks: u32) -> Result<Send, CodecError> {
     let &SendRow { to, context, label, bytes } = row;
-    check(Some(to), bytes, tasks)?;
+    check_message(Some(to), bytes, tasks)?;
     Ok(Send { to: TaskId(to), tag: Tag { context, label }, bytes })
 }
 
+/// Decodes a receive of a trace of `tasks` tasks.
 fn receive(row: &ReceiveRow, tasks: u32) -> Result<Receive, CodecError> {
     let &ReceiveRow { from, context, label, bytes } = row;
-    check(from, bytes, tasks)?;
+    check_message(from, bytes, tasks)?;
     let tag = label.map_or(TagFilter::AnyIn(context), |label| TagFilter::Exactly(Tag { context, label }));
     Ok(Receive { from: from.map(TaskId), tag, bytes })
 }
 
-fn check(peer: Option<u32>, bytes: u64, tasks: u32) -> Result<(), CodecError> {
+/// Checks that the peer of a message exists and that the message is not too large.
+fn check_message(peer: Option<u32>, bytes: u64, tasks: u32) -> Result<(), CodecError> {
     if let Some(peer) = peer.filter(|&peer| peer >= tasks) {
         return Err(format!("a message with task {peer}, of {tasks} tasks"));
     }

@@ -29,11 +29,12 @@ mod write;
 pub use read::{Cursor, Reader, TaskSummary};
 pub use write::Writer;
 
+/// The bytes with which a container begins and ends.
 const MAGIC: [u8; 8] = *b"FSIN\x89TRG";
 /// The version of the layout that is written, and the only one that can be read.
 pub const VERSION: u32 = 1;
 
-/// \[bytes\] Header of a block.
+/// \[bytes\] Size of the header of a block.
 const BLOCK_HEADER: usize = 25;
 /// \[bytes\] Size of the trailer.
 const TRAILER: usize = 24;
@@ -49,7 +50,7 @@ const MAX_WINDOW: u32 = 24;
 const MAX_ROWS: u32 = 1 << 16;
 /// Most tasks of a container; see also [`max_tasks`].
 const MAX_TASKS: u64 = 1 << 24;
-/// \[bytes\] Largest message.
+/// \[bytes\] Size of the largest message.
 const MAX_MESSAGE: u64 = 1 << 40;
 
 /// Most tasks of a container with this number of rows: a small file must not stand for millions of idle tasks.
@@ -58,6 +59,7 @@ const fn max_tasks(rows: u64) -> u64 {
     if most < MAX_TASKS { most } else { MAX_TASKS }
 }
 
+/// Kind of a block, as stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum BlockKind {
     Header = 1,
@@ -77,7 +79,7 @@ pub enum Content {
 /// Metadata of a container.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// Kind of its tasks.
+    /// Kind of the tasks.
     pub content: Content,
     /// Number of tasks.
     pub tasks: u32,
@@ -118,12 +120,15 @@ pub struct ContainerError {
     pub remedy: &'static str,
 }
 
-const AGAIN: &str = "the file may be an incomplete or damaged copy: fetch it or import it again";
+/// Remedy for a damaged container.
+const DAMAGED_REMEDY: &str = "the file may be an incomplete or damaged copy: fetch it or import it again";
 
+/// The error for wrong contents at an offset in the file.
 fn damaged(byte: u64, what: impl Into<String>) -> ContainerError {
-    ContainerError { byte: Some(byte), what: what.into(), remedy: AGAIN }
+    ContainerError { byte: Some(byte), what: what.into(), remedy: DAMAGED_REMEDY }
 }
 
+/// The error of the operating system at an offset in the file.
 fn unreadable(byte: u64, error: &std::io::Error) -> ContainerError {
     ContainerError { byte: Some(byte), what: format!("cannot be read: {error}"), remedy: "check the file and its disk" }
 }

@@ -20,15 +20,15 @@ use crate::units::Picoseconds;
 trait Store: Read + Seek + Send {}
 impl<T: Read + Seek + Send> Store for T {}
 
-/// An open file: its bytes and its decompressor. One context serves all blocks, since creating one takes longer than
+/// An open file and its decompressor. One `context` serves all blocks, since creating one takes longer than
 /// decompressing a short block.
 struct OpenFile {
     store: Positioned,
     context: DCtx<'static>,
 }
 
-/// A source and its current position. The position is known so that no seek to it is made, which would discard the
-/// read-ahead buffer.
+/// A source and its current position. A read at this position needs no seek, which would discard the
+/// read-ahead buffer of the source.
 struct Positioned {
     store: Box<dyn Store>,
     /// \[bytes\] The position; `None` if it is unknown.
@@ -42,7 +42,7 @@ pub struct TaskSummary {
     pub rows: u64,
     /// Number of messages sent.
     pub messages: u64,
-    /// \[bytes\] Sent.
+    /// \[bytes\] Total size of these messages.
     pub bytes: u64,
     /// Total computing time; in the unit of the graph, if it is one.
     pub compute: Picoseconds,
@@ -52,7 +52,7 @@ pub struct TaskSummary {
 #[derive(Clone)]
 pub struct Reader {
     opened: Arc<Mutex<OpenFile>>,
-    /// Its name in errors of a run.
+    /// The name of the container in errors of a run.
     name: Option<Arc<str>>,
     header: Arc<Header>,
     /// Offset of the index.
@@ -70,18 +70,20 @@ impl fmt::Debug for Reader {
 
 /// A block without its header.
 struct Block {
+    /// Number of rows.
     rows: u32,
+    /// The rows, decompressed.
     raw: Vec<u8>,
 }
 
 /// The number of 4 bytes at a position; 0 beyond the end.
-fn word(bytes: &[u8], position: usize) -> u32 {
+fn u32_at(bytes: &[u8], position: usize) -> u32 {
     bytes.get(position..position + 4).and_then(|word| word.try_into().ok()).map_or(0, u32::from_le_bytes)
 }
 
 /// The number of 8 bytes at a position; 0 beyond the end.
-fn long(bytes: &[u8], position: usize) -> u64 {
-    u64::from(word(bytes, position)) | u64::from(word(bytes, position + 4)) << 32
+fn u64_at(bytes: &[u8], position: usize) -> u64 {
+    u64::from(u32_at(bytes, position)) | u64::from(u32_at(bytes, position + 4)) << 32
 }
 
 /// \[bytes\] Most memory that is allocated before the data for it have been read.
@@ -115,7 +117,7 @@ fn read_block(
 ) -> Result<Block, ContainerError> {
     let OpenFile { store, context } = opened;
     let head = read_at(store, offset, BLOCK_HEADER as u64)?;
-    let (raw_length, stored_length) = (word(&head, 13), word(&head, 17));
+    let (raw_length, stored_length) = (u32_at(&head, 13), u32_at(&head, 17));
     if u64::from(raw_length) > limit || u64::from(stored_length) > limit + (1 << 16) {
         return Err(damaged(offset, format!("a block of {raw_length} bytes, more than {limit}")));
     }
@@ -124,15 +126,15 @@ fn read_block(
         return Err(damaged(offset, what));
     }
     let stored = read_at(store, offset + BLOCK_HEADER as u64, u64::from(stored_length))?;
-    if checksum(&[&head[..21], &stored]) != word(&head, 21) {
+    if checksum(&[&head[..21], &stored]) != u32_at(&head, 21) {
         return Err(damaged(offset, "a block does not have its checksum"));
     }
     let (kind, task, ordinal) = expected;
-    if (head[0], word(&head, 1), word(&head, 5)) != (kind as u8, task, ordinal) {
+    if (head[0], u32_at(&head, 1), u32_at(&head, 5)) != (kind as u8, task, ordinal) {
         let what = format!(
             "block {} of task {}, kind {}, where block {ordinal} of task {task}, kind {} was expected",
-            word(&head, 5),
-            word(&head, 1),
+            u32_at(&head, 5),
+            u32_at(&head, 1),
             head[0],
             kind as u8
         );
@@ -140,8 +142,8 @@ fn read_block(
     }
     let mut raw = Vec::with_capacity(u64::from(raw_length).min(AT_ONCE) as usize + 1);
     // Discards any unfinished state of the previous block.
-    let forgotten = context.reset(ResetDirective::SessionOnly);
-    forgotten.map_err(|code| damaged(offset, format!("a block cannot be decompressed: {}", get_error_name(code))))?;
+    let reset = context.reset(ResetDirective::SessionOnly);
+    reset.map_err(|code| damaged(offset, format!("a block cannot be decompressed: {}", get_error_name(code))))?;
     let mut decoder = Decoder::with_context(&stored[..], context);
     decoder.window_log_max(MAX_WINDOW).map_err(|error| unreadable(offset, &error))?;
     decoder
@@ -152,7 +154,7 @@ fn read_block(
     if raw.len() as u64 != u64::from(raw_length) {
         return Err(damaged(offset, format!("a block does not decompress to its {raw_length} bytes")));
     }
-    Ok(Block { rows: word(&head, 9), raw })
+    Ok(Block { rows: u32_at(&head, 9), raw })
 }
 
 impl Reader {
@@ -169,7 +171,7 @@ impl Reader {
         if !head.starts_with(&MAGIC) {
             return Err(damaged(0, "does not begin like a .trg container"));
         }
-        let version = word(&head, MAGIC.len());
+        let version = u32_at(&head, MAGIC.len());
         if length >= begin && version != VERSION {
             return Err(ContainerError {
                 byte: Some(8),
@@ -183,10 +185,10 @@ impl Reader {
         if trailer[16..] != MAGIC {
             return Err(cut());
         }
-        if checksum(&[&trailer[..12]]) != word(&trailer, 12) {
+        if checksum(&[&trailer[..12]]) != u32_at(&trailer, 12) {
             return Err(damaged(trailer_at, "the trailer does not have its checksum"));
         }
-        let (offset, index_length) = (long(&trailer, 0), u64::from(word(&trailer, 8)));
+        let (offset, index_length) = (u64_at(&trailer, 0), u64::from(u32_at(&trailer, 8)));
         if offset.checked_add(index_length) != Some(trailer_at) || offset < begin {
             return Err(damaged(trailer_at, "the trailer points elsewhere than to the index"));
         }
@@ -194,10 +196,11 @@ impl Reader {
         let header_block = read_block(&mut opened, begin, (BlockKind::Header, 0, 0), MAX_RAW as u64)?;
         let header =
             codec::take_header(&header_block.raw, &mut 0).map_err(|what| damaged(begin, format!("header: {what}")))?;
-        // The index has a row of at most 60 bytes for every block, which has at least 25 bytes, and for every task.
+        // A bound on the size of the index, against damaged lengths. The index has one row for each block and one for
+        // each task. A row has at most 60 bytes, a block in the file at least 25.
         let limit = length.saturating_mul(4).saturating_add(1 << 16);
         let block = read_block(&mut opened, offset, (BlockKind::Index, 0, 0), limit)?;
-        let (summaries, blocks) = index(&block, &header, offset, begin)?;
+        let (summaries, blocks) = parse_index(&block, &header, offset, begin)?;
         Ok(Self {
             opened: Arc::new(Mutex::new(opened)),
             name: None,
@@ -296,8 +299,8 @@ impl Reader {
         Graph::new(ranks).map_err(|error| damaged(0, error.to_string()))
     }
 
-    /// The error for a container of programs instead of graphs, or of graphs instead of programs. It names the byte of the
-    /// header, which follows magic number and version.
+    /// The error for a container of programs instead of graphs, or of graphs instead of programs. It names the byte of
+    /// the header, which follows magic number and version.
     fn wrong_content(&self, what: &str) -> ContainerError {
         let byte = Some((MAGIC.len() + 4) as u64);
         ContainerError { byte, what: what.to_owned(), remedy: "see `trace-prep info` for what it holds" }
@@ -307,8 +310,8 @@ impl Reader {
 /// The index: the summary of each task, and its blocks.
 type Index = (Vec<TaskSummary>, Vec<Vec<BlockRow>>);
 
-/// Reads and checks the index. `offset` is its place in the file, `begin` that of the first block.
-fn index(block: &Block, header: &Header, offset: u64, begin: u64) -> Result<Index, ContainerError> {
+/// Decodes and checks the index. `offset` is its place in the file, `begin` that of the first block.
+fn parse_index(block: &Block, header: &Header, offset: u64, begin: u64) -> Result<Index, ContainerError> {
     let wrong = |what: String| damaged(offset, format!("index: {what}"));
     let mut rows = 0_u64;
     let mut listed = Vec::new();
@@ -361,13 +364,13 @@ pub struct Cursor {
     task: usize,
     /// Number of the next block among those of the task.
     next_block: usize,
-    /// The rows of the present block.
+    /// The rows of the current block, decompressed.
     raw: Vec<u8>,
-    /// Position of the next row in it.
+    /// \[byte\] Position of the next row in `raw`.
     at: usize,
-    /// Rows of the block that are left.
+    /// Number of rows of the block that have not been read.
     left: u32,
-    /// Place of the block in the file.
+    /// \[byte\] Offset of the current block in the file.
     block_offset: u64,
 }
 
@@ -392,7 +395,7 @@ impl Cursor {
         Ok(Some(event))
     }
 
-    /// Loads the next block if this one is exhausted; false after the last.
+    /// Loads the next block if the current one is exhausted; false after the last block.
     fn fill(&mut self) -> Result<bool, ContainerError> {
         while self.left == 0 {
             if self.at < self.raw.len() {
@@ -405,7 +408,8 @@ impl Cursor {
             };
             let expected = (BlockKind::Rows, row.task, self.next_block as u32);
             let block = {
-                // A panic under the lock leaves no broken state: every read seeks first.
+                // A panic under the lock leaves no broken state: the position is unknown during a read, so that the
+                // next one seeks.
                 let mut opened = self.reader.opened.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 read_block(&mut opened, row.offset, expected, MAX_RAW as u64)?
             };

@@ -7,7 +7,7 @@ use super::{BLOCK_HEADER, BlockKind, Header, MAGIC, MAX_RAW, VERSION, checksum};
 use crate::trace::goal::{Graph, Kind, Operation};
 use crate::trace::program::{Event, Program};
 
-/// \[bytes\] A block is complete when its rows have this size; the last row may exceed it.
+/// \[bytes\] A block is complete when its rows have at least this size.
 const BLOCK: usize = 128 << 10;
 /// \[bytes\] Limit of the buffered rows of all tasks. When it is exceeded, all blocks are written, complete or not.
 const WAITING: usize = 64 << 20;
@@ -30,19 +30,22 @@ struct OpenBlock {
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     out: W,
-    /// \[bytes\] Written so far.
+    /// \[bytes\] Number of bytes written so far.
     offset: u64,
-    /// By task.
+    /// The block under construction of each task.
     open: Vec<OpenBlock>,
     /// \[bytes\] Buffered rows of all tasks.
     waiting: usize,
+    /// A block is complete when it has this number of rows.
     rows_per_block: u32,
     /// Rows of the index so far, before compression.
     index: Vec<u8>,
+    /// Number of rows of the index so far.
     index_rows: u32,
 }
 
-fn failed(what: String) -> io::Error {
+/// The error for data that the format cannot express.
+fn invalid_data(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
@@ -55,15 +58,15 @@ impl<W: Write> Writer<W> {
         out.write_all(&MAGIC)?;
         out.write_all(&VERSION.to_le_bytes())?;
         let tasks = header.tasks;
-        // A replay holds a block of every task in memory: with many tasks, blocks are smaller.
+        // A replay holds a block of every task in memory. With many tasks, blocks are therefore smaller.
         let rows_per_block = ((4 << 20) / tasks.max(1)).clamp(256, 4096);
         let open = vec![OpenBlock::default(); tasks as usize];
         let offset = (MAGIC.len() + 4) as u64;
         let (index, index_rows) = (Vec::new(), 0);
         let mut writer = Self { out, offset, open, waiting: 0, rows_per_block, index, index_rows };
         let mut raw = Vec::new();
-        codec::put_header(header, &mut raw).map_err(failed)?;
-        writer.block(BlockKind::Header, 0, 0, 1, &raw)?;
+        codec::put_header(header, &mut raw).map_err(invalid_data)?;
+        writer.write_block(BlockKind::Header, 0, 0, 1, &raw)?;
         Ok(writer)
     }
 
@@ -72,7 +75,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// When writing fails, the header has no such task, or the event waits for more than a million requests.
     pub fn event(&mut self, task: u32, event: &Event) -> io::Result<()> {
-        self.row(task, |open| {
+        self.add_row(task, |open| {
             let summary = &mut open.summary;
             match event {
                 Event::Send(send) | Event::Isend(send, _) => {
@@ -91,7 +94,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// As [`event`](Self::event).
     pub fn node(&mut self, rank: u32, operation: &Operation, on_finish: &[u32], on_start: &[u32]) -> io::Result<()> {
-        self.row(rank, |open| {
+        self.add_row(rank, |open| {
             let summary = &mut open.summary;
             match operation.kind {
                 Kind::Send => {
@@ -139,14 +142,16 @@ impl<W: Write> Writer<W> {
         self.flush_all()?;
         for (task, open) in (0..).zip(&self.open) {
             if open.summary.rows > 0 {
-                codec::put_index(&IndexRow::Task(TaskRow { task, ..open.summary }), &mut self.index).map_err(failed)?;
+                codec::put_index(&IndexRow::Task(TaskRow { task, ..open.summary }), &mut self.index)
+                    .map_err(invalid_data)?;
                 self.index_rows += 1;
             }
         }
         let index = std::mem::take(&mut self.index);
         let offset = self.offset;
-        self.block(BlockKind::Index, 0, 0, self.index_rows, &index)?;
-        let length = u32::try_from(self.offset - offset).map_err(|_| failed("the index is too long".to_owned()))?;
+        self.write_block(BlockKind::Index, 0, 0, self.index_rows, &index)?;
+        let length =
+            u32::try_from(self.offset - offset).map_err(|_| invalid_data("the index is too long".to_owned()))?;
         let (offset, length) = (offset.to_le_bytes(), length.to_le_bytes());
         self.out.write_all(&offset)?;
         self.out.write_all(&length)?;
@@ -157,17 +162,17 @@ impl<W: Write> Writer<W> {
     }
 
     /// Adds a row, which `put` writes, to the block of a task.
-    fn row(&mut self, task: u32, put: impl FnOnce(&mut OpenBlock) -> Result<(), String>) -> io::Result<()> {
+    fn add_row(&mut self, task: u32, put: impl FnOnce(&mut OpenBlock) -> Result<(), String>) -> io::Result<()> {
         let Some(open) = self.open.get_mut(task as usize) else {
-            return Err(failed(format!("task {task} of {} tasks", self.open.len())));
+            return Err(invalid_data(format!("task {task} of {} tasks", self.open.len())));
         };
         let before = open.raw.len();
-        put(open).map_err(failed)?;
+        put(open).map_err(invalid_data)?;
         open.rows += 1;
         open.summary.rows += 1;
         self.waiting += open.raw.len() - before;
         if open.raw.len() > MAX_RAW {
-            return Err(failed("an event is longer than 16 MiB".to_owned()));
+            return Err(invalid_data("an event is longer than 16 MiB".to_owned()));
         }
         if open.rows >= self.rows_per_block || open.raw.len() >= BLOCK {
             self.flush_task(task)?;
@@ -191,9 +196,9 @@ impl<W: Write> Writer<W> {
         open.ordinal += 1;
         self.waiting -= raw.len();
         let row = IndexRow::Block(BlockRow { task, rows, offset: self.offset });
-        codec::put_index(&row, &mut self.index).map_err(failed)?;
+        codec::put_index(&row, &mut self.index).map_err(invalid_data)?;
         self.index_rows += 1;
-        self.block(BlockKind::Rows, task, ordinal, rows, &raw)?;
+        self.write_block(BlockKind::Rows, task, ordinal, rows, &raw)?;
         // The allocation is kept for the next block of the task.
         let mut raw = raw;
         raw.clear();
@@ -201,9 +206,10 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    fn block(&mut self, kind: BlockKind, task: u32, ordinal: u32, rows: u32, raw: &[u8]) -> io::Result<()> {
+    /// Compresses a block and writes it with its header.
+    fn write_block(&mut self, kind: BlockKind, task: u32, ordinal: u32, rows: u32, raw: &[u8]) -> io::Result<()> {
         let stored = zstd::bulk::compress(raw, LEVEL)?;
-        let too_long = |_| failed("a block is longer than 4 GiB".to_owned());
+        let too_long = |_| invalid_data("a block is longer than 4 GiB".to_owned());
         let (raw_length, stored_length) =
             (u32::try_from(raw.len()).map_err(too_long)?, u32::try_from(stored.len()).map_err(too_long)?);
         let mut header = Vec::with_capacity(BLOCK_HEADER);

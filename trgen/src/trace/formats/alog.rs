@@ -40,6 +40,7 @@ const RECEIVE: &str = "-102";
 /// Tasks allowed to any file; beyond this number there is at most one per line.
 const IDLE_TASKS: u64 = 1 << 12;
 
+/// The files that begin with a line of a log: a negative operation, then the number of a task.
 fn find(source: &Source<'_>) -> Vec<Candidate> {
     let is_header = |line: &String| {
         let mut words = line.split_ascii_whitespace();
@@ -50,12 +51,17 @@ fn find(source: &Source<'_>) -> Vec<Candidate> {
     files.map(|entry| Candidate { label: entry.name.clone(), layout: Layout::Whole(entry.name.clone()) }).collect()
 }
 
-/// The process of a line and its event, `None` for other lines; and the highest process number in the line.
+/// Parses a line: the process, its event, and the highest process number in the line. `None` for lines without a
+/// message.
 fn parse(line: &str) -> Result<Option<(u32, Event, u32)>, Fault> {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     if words[0] != SEND && words[0] != RECEIVE {
         if !words[0].starts_with('-') {
-            return Err(text::bad("operation", words[0], "a negative number, such as -101 (send) or -102 (receive)"));
+            return Err(text::invalid(
+                "operation",
+                words[0],
+                "a negative number, such as -101 (send) or -102 (receive)",
+            ));
         }
         return Ok(None);
     }
@@ -79,6 +85,7 @@ fn parse(line: &str) -> Result<Option<(u32, Event, u32)>, Fault> {
     Ok(Some((task, event, task.max(peer))))
 }
 
+/// Reads a log into a trace.
 fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Result<Trace, ReadError> {
     let Layout::Whole(file) = &candidate.layout else { return Err(source.place().error(Fault::Empty)) };
     let mut program = Program::new(0);

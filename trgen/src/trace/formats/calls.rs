@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::{Fault, Place};
-use super::text::bad;
+use super::text::invalid;
 use crate::trace::collectives::{Agreement, Algorithm, Collective, Disagreement, RequestPool, expand};
 use crate::trace::program::{Event, Tag};
 use crate::units::TaskId;
@@ -12,11 +12,11 @@ use crate::units::TaskId;
 pub(super) struct Caller<'a> {
     /// The number of the communicator.
     pub(super) number: u32,
-    /// Its members.
+    /// Members of the communicator.
     pub(super) members: &'a [TaskId],
     /// The number of the process among all processes.
     pub(super) task: usize,
-    /// Its number among the members.
+    /// The rank of the process in the communicator.
     pub(super) rank: usize,
     /// Line of the call, or another number that identifies its place.
     pub(super) line: u64,
@@ -50,7 +50,7 @@ impl Calls {
         let tag = Tag { context: Tag::context_of(number) + 1, label: *index as i64 };
         *index += 1;
         let done = expand(collective, algorithm, members, rank, tag, requests, events);
-        done.map_err(|error| bad("collective", collective.name(), error.to_string()))
+        done.map_err(|error| invalid("collective", collective.name(), error.to_string()))
     }
 
     /// Numbers of calls by operation.
@@ -70,13 +70,14 @@ impl Calls {
     /// A note for the user on the algorithms used; none without calls. `how` names the kind of calls.
     pub(super) fn note(&self, how: &str) -> Option<String> {
         let total: u64 = self.0.values().sum();
-        let each = self.0.iter().map(|((operation, algorithm), calls)| format!("{calls} {operation} by {algorithm}"));
-        let each: Vec<String> = each.collect();
-        (total > 0).then(|| format!("{total} collective calls were expanded, {how}: {}", each.join(", ")))
+        let parts = self.0.iter().map(|((operation, algorithm), calls)| format!("{calls} {operation} by {algorithm}"));
+        let parts: Vec<String> = parts.collect();
+        (total > 0).then(|| format!("{total} collective calls were expanded, {how}: {}", parts.join(", ")))
     }
 }
 
-/// The error if ranks call different collectives. `place_of` gives the place of another rank's line, if there are such places.
+/// The error if ranks call different collectives. `place_of` gives the place of another rank's line, if lines have
+/// places.
 pub(super) fn mismatch(
     rank: usize,
     disagreement: Disagreement<u64>,

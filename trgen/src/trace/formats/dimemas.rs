@@ -26,7 +26,7 @@ use super::error::{Fault, ReadError};
 use super::input::Source;
 use super::members::Members;
 use super::options::ReadOptions;
-use super::text::{self, Lines, MAX_MESSAGE, bad};
+use super::text::{self, Lines, MAX_MESSAGE, invalid};
 use super::{Application, Candidate, Layout, Reader, Trace, push_compute};
 use crate::catalog::Component;
 use crate::trace::collectives::{Agreement, Choice, Collective, RequestPool};
@@ -46,6 +46,7 @@ pub(super) const READER: Reader = Reader {
 
 const HEADER: &str = "#DIMEMAS:";
 
+/// The files that begin with the header.
 fn find(source: &Source<'_>) -> Vec<Candidate> {
     // The header looks like a comment of other formats: its first bytes alone identify it.
     let files =
@@ -53,29 +54,39 @@ fn find(source: &Source<'_>) -> Vec<Candidate> {
     files.map(|entry| Candidate { label: entry.name.clone(), layout: Layout::Whole(entry.name.clone()) }).collect()
 }
 
-/// One task.
+/// State of one task.
 #[derive(Default)]
 struct Rank {
+    /// The program of the task so far.
     events: Vec<Event>,
+    /// Numbers for the requests of the task.
     requests: RequestPool,
     /// Receives posted and not waited for, by source, tag and communicator.
     posted: HashMap<(i64, i64, u64), VecDeque<Request>>,
+    /// How many collectives the task has called on each communicator, by the number of the communicator.
     called: HashMap<usize, usize>,
 }
 
 /// State shared by all tasks.
 struct Shared {
-    /// Number of each defined communicator.
+    /// Maps the identifier of each defined communicator to its number; 0 is the world.
     numbers: HashMap<u64, usize>,
+    /// Members of each communicator, by number.
     members: Vec<Members>,
+    /// Collectives called so far on each communicator, by number.
     agreements: Vec<Agreement<u64>>,
+    /// Choice of the algorithms of collectives.
     choice: Choice,
     calls: Calls,
+    /// Number of waits for a receive that was not posted.
     void_waits: u64,
+    /// Number of calls of `v` collectives, whose blocks are taken as equal shares.
     shares: u64,
+    /// Number of records skipped.
     passed_over: u64,
 }
 
+/// Reads a file into a trace.
 fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Result<Trace, ReadError> {
     let Layout::Whole(file) = &candidate.layout else { return Err(source.place().error(Fault::Empty)) };
     let mut result = None;
@@ -126,8 +137,9 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
     })
 }
 
+/// The fault of a wrong header.
 fn no_header(found: &str) -> Fault {
-    bad("header", found, "`#DIMEMAS:name:offset:ntasks(threads,...)`")
+    invalid("header", found, "`#DIMEMAS:name:offset:ntasks(threads,...)`")
 }
 
 /// The number of tasks announced by a header. It must agree with the list of threads, one number per task.
@@ -140,7 +152,7 @@ fn tasks(header: &str) -> Result<usize, Fault> {
     let listed = list.split(',').count();
     let tasks = text::whole("number of tasks", count, u64::from(u32::MAX))? as usize;
     if tasks != listed {
-        return Err(bad("number of tasks", count, format!("{listed}, as many as the header lists threads for")));
+        return Err(invalid("number of tasks", count, format!("{listed}, as many as the header lists threads for")));
     }
     Ok(tasks)
 }
@@ -148,11 +160,13 @@ fn tasks(header: &str) -> Result<usize, Fault> {
 /// The fields of a record.
 struct Fields<'a> {
     words: Vec<&'a str>,
+    /// Number of tasks of the trace.
     tasks: usize,
 }
 
 impl Fields<'_> {
-    fn count(&self, permitted: &[usize], usage: &str) -> Result<(), Fault> {
+    /// Checks the number of fields.
+    fn check_count(&self, permitted: &[usize], usage: &str) -> Result<(), Fault> {
         if permitted.contains(&self.words.len()) {
             return Ok(());
         }
@@ -160,15 +174,18 @@ impl Fields<'_> {
         Err(Fault::Arguments { word, found, usage: usage.to_owned(), remedy: Some("the line may be cut short") })
     }
 
+    /// The field at index `at` as a task.
     fn task(&self, at: usize) -> Result<TaskId, Fault> {
         let task = self.words[at].parse().ok().filter(|&task| task < self.tasks);
-        task.map(TaskId::at).ok_or_else(|| bad("task", self.words[at], format!("0 to {}", self.tasks - 1)))
+        task.map(TaskId::at).ok_or_else(|| invalid("task", self.words[at], format!("0 to {}", self.tasks - 1)))
     }
 
+    /// The field at index `at` as a message size.
     fn bytes(&self, at: usize) -> Result<u64, Fault> {
         text::whole("size", self.words[at], MAX_MESSAGE)
     }
 
+    /// The field at index `at` as a number, which errors call `what`.
     fn number(&self, what: &'static str, at: usize) -> Result<u64, Fault> {
         text::whole(what, self.words[at], 1 << 53)
     }
@@ -200,11 +217,11 @@ impl Shared {
                 self.passed_over += 1;
                 return Ok(0);
             }
-            "1" => fields.count(&[4], "1:TASK:THREAD:SECONDS")?,
-            "2" => fields.count(&[8], "2:TASK:THREAD:DEST:SIZE:TAG:COMM:TYPE")?,
-            "3" => fields.count(&[8], "3:TASK:THREAD:SOURCE:SIZE:TAG:COMM:TYPE")?,
-            "10" => fields.count(&[8, 9], "10:TASK:THREAD:OPERATION:COMM:ROOT[:THREAD]:SENT:RECEIVED")?,
-            other => return Err(bad("record", other, "1, 2, 3, 10, or one of d, o, s, 20, 30, 40")),
+            "1" => fields.check_count(&[4], "1:TASK:THREAD:SECONDS")?,
+            "2" => fields.check_count(&[8], "2:TASK:THREAD:DEST:SIZE:TAG:COMM:TYPE")?,
+            "3" => fields.check_count(&[8], "3:TASK:THREAD:SOURCE:SIZE:TAG:COMM:TYPE")?,
+            "10" => fields.check_count(&[8, 9], "10:TASK:THREAD:OPERATION:COMM:ROOT[:THREAD]:SENT:RECEIVED")?,
+            other => return Err(invalid("record", other, "1, 2, 3, 10, or one of d, o, s, 20, 30, 40")),
         }
         let task = fields.task(1)?;
         if fields.number("thread", 2)? != 0 {
@@ -217,7 +234,10 @@ impl Shared {
             "1" => {
                 let seconds = text::decimal("time", fields.words[3])?;
                 let time = Picoseconds::from_seconds(seconds);
-                push_compute(&mut rank.events, time.ok_or_else(|| bad("time", fields.words[3], "at most 106 days"))?);
+                push_compute(
+                    &mut rank.events,
+                    time.ok_or_else(|| invalid("time", fields.words[3], "at most 106 days"))?,
+                );
             }
             "2" => self.send(rank, &fields)?,
             "3" => self.receive(rank, &fields)?,
@@ -226,13 +246,14 @@ impl Shared {
         Ok(rank.events.len() - before)
     }
 
+    /// Records the communicator that a `d` record defines.
     fn define(&mut self, fields: &Fields<'_>) -> Result<(), Fault> {
         let usage = "d:1:COMM:MEMBERS:TASK:TASK...";
         if fields.words.len() < 5 {
-            return fields.count(&[5], usage);
+            return fields.check_count(&[5], usage);
         }
         let (id, count) = (fields.number("communicator", 2)?, fields.number("number of members", 3)? as usize);
-        fields.count(&[count.saturating_add(4)], usage)?;
+        fields.check_count(&[count.saturating_add(4)], usage)?;
         let members: Vec<TaskId> = (4..fields.words.len()).map(|at| fields.task(at)).collect::<Result<_, _>>()?;
         if members == self.members[0].tasks() && !self.numbers.values().any(|&number| number == 0) {
             self.numbers.insert(id, 0);
@@ -244,12 +265,14 @@ impl Shared {
         Ok(())
     }
 
+    /// The communicator and the tag of a send or receive.
     fn tag(&self, fields: &Fields<'_>) -> Result<(u64, Tag), Fault> {
         let (id, label) = (fields.number("communicator", 6)?, text::tag(fields.words[5])?);
         let context = Tag::context_of(self.numbers.get(&id).copied().unwrap_or(0) as u32);
         Ok((id, Tag { context, label }))
     }
 
+    /// Appends the send of a record.
     fn send(&mut self, rank: &mut Rank, fields: &Fields<'_>) -> Result<(), Fault> {
         let (_, tag) = self.tag(fields)?;
         let send = Send { to: fields.task(3)?, tag, bytes: fields.bytes(4)? };
@@ -259,11 +282,12 @@ impl Shared {
                 let request = rank.requests.take();
                 rank.events.push(Event::Isend(send, request));
             }
-            other => return Err(bad("type of a send", other, "0 plain, 1 rendezvous, 2 immediate, 3 both")),
+            other => return Err(invalid("type of a send", other, "0 plain, 1 rendezvous, 2 immediate, 3 both")),
         }
         Ok(())
     }
 
+    /// Appends the receive, or the wait for one, of a record.
     fn receive(&mut self, rank: &mut Rank, fields: &Fields<'_>) -> Result<(), Fault> {
         let (id, tag) = self.tag(fields)?;
         let from = if fields.words[3] == "-1" { None } else { Some(fields.task(3)?) };
@@ -284,17 +308,18 @@ impl Shared {
                 }
                 None => self.void_waits += 1,
             },
-            other => return Err(bad("type of a receive", other, "0 recv, 1 irecv, 2 wait")),
+            other => return Err(invalid("type of a receive", other, "0 recv, 1 irecv, 2 wait")),
         }
         Ok(())
     }
 
+    /// Expands the collective of a record.
     fn collective(&mut self, rank: &mut Rank, task: TaskId, fields: &Fields<'_>, line: u64) -> Result<(), Fault> {
         let id = fields.number("communicator", 4)?;
         let number = self.numbers.get(&id).copied().unwrap_or(0);
         let members = self.members[number].clone();
         let place = members.rank_of(task);
-        let outside = || bad("communicator", fields.words[4], "one that this task is a member of");
+        let outside = || invalid("communicator", fields.words[4], "one that this task is a member of");
         let place = place.ok_or_else(outside)?;
         let collective = operation(fields, members.tasks().len())?;
         self.shares += u64::from(collective.name().ends_with('v'));
@@ -305,7 +330,7 @@ impl Shared {
     }
 }
 
-/// The operation of a record 10 on a communicator of `size`.
+/// The collective of a record 10, on a communicator of `size` ranks.
 fn operation(fields: &Fields<'_>, size: usize) -> Result<Collective, Fault> {
     let last = fields.words.len() - 1;
     let (sent, received) = (fields.bytes(last - 1)?, fields.bytes(last)?);
@@ -313,7 +338,7 @@ fn operation(fields: &Fields<'_>, size: usize) -> Result<Collective, Fault> {
     let shares = |total: u64| vec![total / size as u64; size];
     let root = || {
         let root = fields.words[5].parse().ok().filter(|&root| root < size);
-        root.ok_or_else(|| bad("root", fields.words[5], format!("0 to {}", size - 1)))
+        root.ok_or_else(|| invalid("root", fields.words[5], format!("0 to {}", size - 1)))
     };
     Ok(match fields.words[3] {
         "0" => Collective::Barrier,
@@ -330,6 +355,6 @@ fn operation(fields: &Fields<'_>, size: usize) -> Result<Collective, Fault> {
         "11" => Collective::Allreduce { bytes },
         "12" => Collective::ReduceScatter { blocks: shares(sent) },
         "13" => Collective::Scan { bytes },
-        other => return Err(bad("operation", other, "0 (barrier) to 13 (scan)")),
+        other => return Err(invalid("operation", other, "0 (barrier) to 13 (scan)")),
     })
 }

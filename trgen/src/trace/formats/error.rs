@@ -61,9 +61,9 @@ impl fmt::Display for Place {
 #[derive(Debug, thiserror::Error)]
 #[error("{place}: {fault}")]
 pub struct ReadError {
-    /// Its place.
+    /// Place of the fault.
     pub place: Place,
-    /// Its cause.
+    /// The fault.
     pub fault: Box<Fault>,
 }
 
@@ -136,7 +136,7 @@ pub enum Fault {
     /// A folder holds no trace, only archives, which are not searched.
     #[error("no trace in it, but {} {}: {}", .names.len(), plural(.names.len(), "archive", "archives"), list(.names))]
     Archives {
-        /// Their names in the folder.
+        /// Names of the archives in the folder.
         names: Vec<String>,
         /// An archive that can be read, or be unpacked.
         first: String,
@@ -146,7 +146,7 @@ pub enum Fault {
     /// A folder or archive holds more than one trace.
     #[error("holds {} traces: {}", .choices.len(), list(.choices))]
     SeveralTraces {
-        /// Their names inside.
+        /// Names of the traces inside.
         choices: Vec<String>,
         /// True for an archive, where `#name` chooses.
         archive: bool,
@@ -170,14 +170,14 @@ pub enum Fault {
         /// \[bytes\] The limit.
         limit: u64,
     },
-    /// The word at the beginning of a line is unknown.
+    /// A word is unknown.
     #[error("unknown {what} `{}`", Quoted(.found))]
     UnknownWord {
-        /// `action`, `record`.
+        /// Kind of the word: `action`, `record`.
         what: &'static str,
         /// The word.
         found: String,
-        /// The nearest known ones.
+        /// A list of the nearest known words.
         remedy: String,
     },
     /// A line has too few or too many words.
@@ -284,7 +284,7 @@ pub enum Fault {
         index: usize,
         /// This rank.
         rank: u32,
-        /// Its call.
+        /// The call of this rank.
         found: String,
         /// The rank with which it is compared.
         other_rank: u32,
@@ -296,6 +296,7 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// The remedy, if known; `place` is that of the fault.
     fn remedy(&self, place: &Place) -> Option<Phrase> {
         let words: Option<String> = match self {
             Self::NotFound => {
@@ -371,6 +372,7 @@ pub const fn plural(count: usize, one: &'static str, many: &'static str) -> &'st
     if count == 1 { one } else { many }
 }
 
+/// The names, shortened to the first few.
 fn list(names: &[String]) -> String {
     const SHOWN: usize = 8;
     let mut text: Vec<String> = names.iter().take(SHOWN).map(|name| Quoted(name).to_string()).collect();

@@ -39,6 +39,7 @@ pub(super) const BINARY: Reader = Reader {
     read: |source, candidate, options| read(source, candidate, options, &BINARY),
 };
 
+/// The files that `belongs` accepts.
 fn find(source: &Source<'_>, belongs: impl Fn(&input::Entry) -> bool) -> Vec<Candidate> {
     let files = source.entries().iter().filter(|entry| belongs(entry));
     files.map(|entry| Candidate { label: entry.name.clone(), layout: Layout::Whole(entry.name.clone()) }).collect()
@@ -91,11 +92,11 @@ struct Plain {
 impl Plain {
     /// Fails for files that are not regular, whose length is unknown, and for compressed ones.
     fn new(mut file: File) -> io::Result<Self> {
-        let facts = file.metadata()?;
+        let metadata = file.metadata()?;
         let mut magic = [0; 8];
         file.read_exact(&mut magic)?;
-        match facts.is_file() && binary::is_binary_graph(&magic) {
-            true => Ok(Self { length: facts.len(), file }),
+        match metadata.is_file() && binary::is_binary_graph(&magic) {
+            true => Ok(Self { length: metadata.len(), file }),
             false => Err(io::ErrorKind::InvalidInput.into()),
         }
     }
@@ -113,11 +114,13 @@ impl binary::Bytes for Plain {
     }
 }
 
+/// Number of operations of all ranks.
 fn operations(graph: &Graph) -> u64 {
     let counts = graph.counts();
     counts.sends + counts.recvs + counts.calcs
 }
 
+/// Reads a graph as text, of at most `limit` operations.
 fn read_text(place: &Place, input: &mut dyn std::io::BufRead, limit: u64) -> Result<Graph, ReadError> {
     let fault = |TextError { what, remedy }: TextError| Fault::Structure { what, remedy };
     let mut lines = Lines::new(input, place);

@@ -32,8 +32,8 @@ const TAR_BLOCK: u64 = 512;
 
 /// Reads one file: its index among the requested ones, its place, its text.
 pub(super) type ReadFile<'f> = dyn FnMut(usize, &Place, &mut dyn BufRead) -> Result<(), ReadError> + 'f;
-/// Examines one member of an archive: its name, its place, its text. Returns whether to go on.
-type SeeMember<'f> = dyn FnMut(&str, &Place, &mut dyn BufRead) -> Result<bool, ReadError> + 'f;
+/// Examines one member of an archive: its name, its place, its text. Returns whether to visit further members.
+type VisitMember<'f> = dyn FnMut(&str, &Place, &mut dyn BufRead) -> Result<bool, ReadError> + 'f;
 /// A stream whose beginning has been read already.
 type Whole<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
@@ -44,8 +44,11 @@ pub(super) struct Source<'a> {
     /// The part after `#`.
     selection: Option<String>,
     store: Store<'a>,
+    /// The files in it.
     entries: Vec<Entry>,
+    /// Index in `entries`, by name.
     by_name: HashMap<String, usize>,
+    /// The archives in a folder.
     archives: Vec<Archive>,
 }
 
@@ -70,16 +73,19 @@ pub(super) struct Entry {
 /// The beginning of a file.
 #[derive(Default)]
 struct Beginning {
+    /// See [`Entry::head`].
     head: Vec<String>,
+    /// See [`Entry::magic`].
     magic: Vec<u8>,
 }
 
 impl Beginning {
-    fn of(bytes: &[u8]) -> Self {
+    fn new(bytes: &[u8]) -> Self {
         Self { head: text::head(bytes), magic: bytes.iter().copied().take(8).collect() }
     }
 }
 
+/// Where the files of a source are.
 enum Store<'a> {
     /// Files below a folder; names are relative to it. A single file is listed alone, in its folder.
     Disk { root: PathBuf, single: bool },
@@ -89,8 +95,11 @@ enum Store<'a> {
     Tar(Origin<'a>),
 }
 
+/// Where a file or archive itself is.
 enum Origin<'a> {
+    /// On disk.
     File(PathBuf),
+    /// In memory.
     Bytes(&'a [u8]),
 }
 
@@ -150,6 +159,7 @@ impl<'a> Source<'a> {
         Self::of_file(Path::new(name), None, name, Origin::Bytes(bytes), Store::Memory(bytes))
     }
 
+    /// Opens the file or archive `origin`, called `name`. If it is not an archive, `plain` becomes the store.
     fn of_file(
         path: &Path,
         selection: Option<String>,
@@ -170,10 +180,10 @@ impl<'a> Source<'a> {
         }
         let mut source = Self::new(path, selection, Store::Tar(origin));
         let mut found = Vec::new();
-        source.walk(&mut |name, place, reader| {
+        source.visit_members(&mut |name, place, reader| {
             let mut beginning = Vec::new();
             reader.take(BEGINNING).read_to_end(&mut beginning).map_err(|error| failed(place, error))?;
-            found.push((name.to_owned(), Beginning::of(&beginning)));
+            found.push((name.to_owned(), Beginning::new(&beginning)));
             Ok(true)
         })?;
         for (name, head) in found {
@@ -187,6 +197,7 @@ impl<'a> Source<'a> {
         Self { path: path.to_owned(), selection, store, entries, by_name, archives }
     }
 
+    /// Adds a file to the list.
     fn add(&mut self, name: String, beginning: Beginning) -> Result<(), ReadError> {
         if self.by_name.insert(name.clone(), self.entries.len()).is_some() {
             let what = "two members have this name".to_owned();
@@ -241,8 +252,8 @@ impl<'a> Source<'a> {
         matches!(self.store, Store::Tar(_))
     }
 
-    /// The file that an index in `folder` means by `name`: relative to that folder, to its parent (where the recording
-    /// program ran), to the root of the archive, or by its last component beside the index.
+    /// The file to which the entry `name` of an index in `folder` refers: relative to that folder, to its parent (where
+    /// the recording program ran), to the root of the archive, or by its last component beside the index.
     pub(super) fn resolve(&self, folder: &str, name: &str) -> Option<String> {
         let beside = join(folder, name.rsplit('/').next().unwrap_or(name));
         match &self.store {
@@ -254,7 +265,7 @@ impl<'a> Source<'a> {
                 let above = join(folder, &format!("../{name}"));
                 [join(folder, name), above, name.to_owned(), beside]
                     .into_iter()
-                    .map(|name| normal(&name))
+                    .map(|name| normalised(&name))
                     .find(|name| self.by_name.contains_key(name))
             }
         }
@@ -292,7 +303,7 @@ impl<'a> Source<'a> {
             Store::Tar(_) => {
                 let mut wanted: HashMap<&str, usize> =
                     names.iter().enumerate().map(|(position, name)| (name.as_str(), position)).collect();
-                self.walk(&mut |name, place, reader| {
+                self.visit_members(&mut |name, place, reader| {
                     if let Some(position) = wanted.remove(name) {
                         read(position, place, reader)?;
                     }
@@ -307,7 +318,7 @@ impl<'a> Source<'a> {
     }
 
     /// Visits the files of the archive until `each` returns false.
-    fn walk(&self, each: &mut SeeMember<'_>) -> Result<(), ReadError> {
+    fn visit_members(&self, each: &mut VisitMember<'_>) -> Result<(), ReadError> {
         let Store::Tar(origin) = &self.store else { return Ok(()) };
         let whole = self.place();
         let opened = open_text(origin, &whole)?;
@@ -329,7 +340,7 @@ impl<'a> Source<'a> {
             if !(kind.is_file() || kind.is_contiguous()) {
                 continue;
             }
-            let name = normal(&String::from_utf8_lossy(&member.path_bytes()));
+            let name = normalised(&String::from_utf8_lossy(&member.path_bytes()));
             let place = Place { member: Some(name.clone()), ..whole.clone() };
             let mut counted = BufReader::new(Counted { inner: &mut member, count: 0 });
             let more = each(&name, &place, &mut counted)?;
@@ -367,12 +378,13 @@ pub(super) fn folder_of(name: &str) -> &str {
     name.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
+/// A name relative to a folder of the source.
 fn join(folder: &str, name: &str) -> String {
     if folder.is_empty() || name.starts_with('/') { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
 /// A name without `.`, `..`, and empty components; it cannot lead out of the root.
-fn normal(name: &str) -> String {
+fn normalised(name: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in name.split('/') {
         match part {
@@ -386,14 +398,18 @@ fn normal(name: &str) -> String {
     parts.join("/")
 }
 
+/// Splits `path#name` into path and name, if there is no file of the whole name.
 fn split_selection(path: &Path) -> (PathBuf, Option<String>) {
     let text = path.to_string_lossy();
     match text.rsplit_once('#') {
-        Some((file, selection)) if !path.exists() && !file.is_empty() => (PathBuf::from(file), Some(normal(selection))),
+        Some((file, selection)) if !path.exists() && !file.is_empty() => {
+            (PathBuf::from(file), Some(normalised(selection)))
+        }
         _ => (path.to_owned(), None),
     }
 }
 
+/// Appends the names of the files in a folder and its subfolders, relative to `root`, in order.
 fn list_folder(root: &Path, folder: &str, depth: usize, names: &mut Vec<String>) -> Result<(), ReadError> {
     let here = root.join(folder);
     let place = Place::of(&here);
@@ -421,18 +437,20 @@ fn list_folder(root: &Path, folder: &str, depth: usize, names: &mut Vec<String>)
 /// Text after decompression, from the start.
 struct Opened<'a> {
     reader: Box<dyn BufRead + 'a>,
+    /// True if the text is a tar archive.
     tar: bool,
 }
 
 impl Opened<'_> {
-    /// First lines, and whether the file is empty.
+    /// The beginning of the file, and whether the file is empty.
     fn head(self, place: &Place) -> Result<(Beginning, bool), ReadError> {
         let mut beginning = Vec::new();
         self.reader.take(BEGINNING).read_to_end(&mut beginning).map_err(|error| failed(place, error))?;
-        Ok((Beginning::of(&beginning), beginning.is_empty()))
+        Ok((Beginning::new(&beginning), beginning.is_empty()))
     }
 }
 
+/// Opens a file and decompresses it if it is compressed with xz.
 fn open_text<'a>(origin: &Origin<'a>, place: &Place) -> Result<Opened<'a>, ReadError> {
     let io_failed = |error| failed(place, error);
     let raw: Box<dyn Read + 'a> = match origin {
@@ -470,7 +488,7 @@ fn unpacked_by(opened: &Result<Opened<'_>, ReadError>) -> Option<Option<&'static
     }
 }
 
-/// Magic numbers of compressed files that are not read directly.
+/// Compressed files that are not read directly: magic number, name, and command that unpacks them.
 const PACKED: &[(&[u8], &str, &str)] = &[
     (b"\x1F\x8B", "gzip", "gunzip FILE"),
     (b"BZh", "bzip2", "bunzip2 FILE"),
@@ -482,6 +500,7 @@ const PACKED: &[(&[u8], &str, &str)] = &[
     (b"\x03BOTF2", "OTF2", "otf2-print -A FILE > TRACE.txt"),
 ];
 
+/// True if a file that begins like this is a tar archive.
 fn is_tar(beginning: &[u8]) -> bool {
     beginning.get(257..262) == Some(b"ustar")
 }
@@ -496,6 +515,7 @@ fn peek<R: Read>(mut reader: R) -> io::Result<(Vec<u8>, Whole<R>)> {
 /// Counts the bytes read.
 struct Counted<R> {
     inner: R,
+    /// \[bytes\] Number of bytes read so far.
     count: u64,
 }
 
@@ -510,8 +530,9 @@ impl<R: Read> Read for Counted<R> {
 /// Stops reading beyond the allowance: some kilobytes of a compressed file can expand to terabytes.
 struct Guard<R> {
     inner: R,
+    /// \[bytes\] Number of bytes that may still be read.
     allowance: Rc<Cell<u64>>,
-    /// \[bytes\] Read so far.
+    /// \[bytes\] Number of bytes read so far.
     passed: Rc<Cell<u64>>,
 }
 
@@ -529,7 +550,7 @@ impl<R: Read> Read for Guard<R> {
     }
 }
 
-/// Marks the errors of the decompressor, to tell them from those of the operating system.
+/// Marks the errors of the decompressor, to distinguish them from those of the operating system.
 struct Unxz<R: Read>(XzDecoder<R>);
 
 impl<R: Read> Read for Unxz<R> {
@@ -555,7 +576,7 @@ enum Stop {
     },
 }
 
-/// Translates an error of reading.
+/// Converts an error of reading the file at `place`.
 pub(super) fn failed(place: &Place, error: io::Error) -> ReadError {
     let fault = match find_stop(&error) {
         Some(Stop::TooLarge) => Fault::TooLarge { what: "the text", limit: MAX_TEXT },
@@ -568,7 +589,7 @@ pub(super) fn failed(place: &Place, error: io::Error) -> ReadError {
     place.error(fault)
 }
 
-/// Translates an error between the members of an archive.
+/// Converts an error of reading the headers between the members of an archive.
 fn tar_failed(place: &Place, error: io::Error) -> ReadError {
     match find_stop(&error) {
         Some(Stop::TooLarge) => {

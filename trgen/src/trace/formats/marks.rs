@@ -3,12 +3,13 @@
 /// Marks found in the files of the ranks of a trace.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Marks {
-    /// By rank: whether a begin mark was seen, and an end mark.
+    /// By rank: whether a begin mark and whether an end mark was found.
     ranks: Vec<(bool, bool)>,
 }
 
 impl Marks {
-    fn rank(&mut self, rank: usize) -> &mut (bool, bool) {
+    /// The marks of a rank, none at first.
+    fn marks_of(&mut self, rank: usize) -> &mut (bool, bool) {
         if self.ranks.len() <= rank {
             self.ranks.resize(rank + 1, (false, false));
         }
@@ -17,12 +18,12 @@ impl Marks {
 
     /// Records the begin mark of a rank.
     pub(super) fn begin(&mut self, rank: usize) {
-        self.rank(rank).0 = true;
+        self.marks_of(rank).0 = true;
     }
 
     /// Records the end mark of a rank.
     pub(super) fn end(&mut self, rank: usize) {
-        self.rank(rank).1 = true;
+        self.marks_of(rank).1 = true;
     }
 
     /// A warning if any of the `ranks` ranks has no end mark. There is no warning for traces without any marks

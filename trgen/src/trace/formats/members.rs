@@ -7,6 +7,7 @@ use crate::units::TaskId;
 /// A list of tasks, shared by many communicators and records.
 #[derive(Clone, Debug)]
 pub(super) struct Members {
+    /// The members, in the order of their ranks.
     by_rank: Arc<[TaskId]>,
     /// The ranks, sorted by task.
     order: Arc<[u32]>,

@@ -58,6 +58,7 @@ const READERS: &[Reader] = &[
 /// The formats that can be read.
 pub const FORMATS: &[Component] = &components();
 
+/// The descriptions of all readers.
 const fn components() -> [Component; READERS.len()] {
     let mut rows = [READERS[0].component; READERS.len()];
     let mut row = 1;
@@ -73,19 +74,20 @@ struct Reader {
     component: Component,
     /// The traces of this format among the files of a source.
     find: fn(&Source<'_>) -> Vec<Candidate>,
-    /// Reads one of them.
+    /// Reads one of these traces.
     read: fn(&Source<'_>, &Candidate, &ReadOptions) -> Result<Application, ReadError>,
 }
 
 /// A trace that was found in a source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Candidate {
-    /// Its name for the user: a file, or a folder if that holds nothing else.
+    /// Name of the trace for the user: a file, or a folder if that holds nothing else.
     label: String,
-    /// How its files are organised.
+    /// The files of the trace.
     layout: Layout,
 }
 
+/// How a trace is divided into files. Names are relative to the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Layout {
     /// One file holds everything.
@@ -189,6 +191,7 @@ pub fn container_matrix(path: &Path, container: &container::Reader) -> Result<Ma
     trg::matrix(path, container)
 }
 
+/// The programs of an application; a graph is rejected.
 fn programs(application: Application, path: &Path) -> Result<Trace, ReadError> {
     match application {
         Application::Programs(trace) => Ok(trace),
@@ -199,6 +202,7 @@ fn programs(application: Application, path: &Path) -> Result<Trace, ReadError> {
     }
 }
 
+/// Recognises and reads the only trace in a source, or the selected one.
 fn read_source(source: &Source<'_>, options: &ReadOptions) -> Result<Application, ReadError> {
     let readers: Vec<&Reader> = match &options.from {
         None => READERS.iter().collect(),
@@ -244,15 +248,16 @@ fn read_source(source: &Source<'_>, options: &ReadOptions) -> Result<Application
     }
 }
 
-/// A folder that holds archives and no trace.
-fn archives(found: &[Archive]) -> Fault {
+/// The fault of a folder that holds archives and no trace.
+fn archives_fault(found: &[Archive]) -> Fault {
     let names = found.iter().map(|archive| archive.name.clone()).collect();
-    // Preferably one that can be read directly.
+    // Prefer an archive that can be read directly.
     let first = found.iter().find(|archive| archive.command.is_none()).or(found.first());
     let (first, command) = first.map_or((String::new(), None), |first| (first.name.clone(), first.command));
     Fault::Archives { names, first, command }
 }
 
+/// The error for a source without a trace that can be read.
 fn nothing_found(source: &Source<'_>) -> ReadError {
     let formats: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     let known = format!("known formats: {}; `fsin list formats` describes them", formats.join(", "));
@@ -262,7 +267,7 @@ fn nothing_found(source: &Source<'_>) -> ReadError {
             remedy: "unpack it and run `otf2-print -A ARCHIVE.otf2 > TRACE.txt`, or `trace-prep import ARCHIVE.otf2`",
         },
         _ if dumpi::holds_binaries(source) => dumpi::unprinted(),
-        _ if !source.archives().is_empty() => archives(source.archives()),
+        _ if !source.archives().is_empty() => archives_fault(source.archives()),
         Some(entry) if !source.is_archive() => match entry.head.first() {
             None => Fault::Empty,
             Some(line) => Fault::UnknownFormat { found: line.clone(), known },
@@ -273,6 +278,7 @@ fn nothing_found(source: &Source<'_>) -> ReadError {
 }
 
 impl Candidate {
+    /// True if the name that the user selected is the trace, or a folder that contains it.
     fn is_selected_by(&self, selection: &str) -> bool {
         let below =
             |name: &str| name.strip_prefix(selection).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));

@@ -16,8 +16,11 @@ pub(super) const MAX_TASKS: u64 = 1 << 24;
 /// Lines of one file, with their numbers.
 pub(super) struct Lines<'a> {
     reader: &'a mut dyn BufRead,
+    /// The file.
     place: &'a Place,
+    /// The last line.
     buffer: Vec<u8>,
+    /// Number of the last line; 0 before the first.
     number: u64,
 }
 
@@ -31,7 +34,7 @@ impl<'a> Lines<'a> {
         self.place
     }
 
-    /// Lines read so far; the number of the last one.
+    /// The number of lines read so far, which is also the number of the last line.
     pub(super) const fn number(&self) -> u64 {
         self.number
     }
@@ -52,6 +55,7 @@ impl<'a> Lines<'a> {
         self.next_line(false)
     }
 
+    /// The next line; lines that begin with `#` are skipped if `comments` is true.
     fn next_line(&mut self, comments: bool) -> Result<Option<(u64, &str)>, ReadError> {
         loop {
             self.buffer.clear();
@@ -93,12 +97,12 @@ pub(super) fn head(beginning: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// The error for a number in a line.
-pub(super) fn bad(what: &'static str, found: &str, expected: impl Into<String>) -> Fault {
+/// The fault of a number `what` in a line.
+pub(super) fn invalid(what: &'static str, found: &str, expected: impl Into<String>) -> Fault {
     Fault::Number { what, found: found.to_owned(), expected: expected.into() }
 }
 
-/// A whole number from 0 to `limit`, written as digits or as a decimal with exponent (`1e6`, `10e9`, `4096.0`).
+/// Parses a whole number from 0 to `limit`, written as digits or as a decimal with exponent (`1e6`, `10e9`, `4096.0`).
 pub(super) fn whole(what: &'static str, word: &str, limit: u64) -> Result<u64, Fault> {
     let value = match word.parse::<u64>() {
         Ok(value) => Some(value),
@@ -107,21 +111,24 @@ pub(super) fn whole(what: &'static str, word: &str, limit: u64) -> Result<u64, F
             .filter(|value| *value >= 0.0 && value.fract() == 0.0 && *value <= 9_007_199_254_740_992.0)
             .map(|value| value as u64),
     };
-    value.filter(|&value| value <= limit).ok_or_else(|| bad(what, word, format!("a whole number from 0 to {limit}")))
+    value
+        .filter(|&value| value <= limit)
+        .ok_or_else(|| invalid(what, word, format!("a whole number from 0 to {limit}")))
 }
 
-/// A finite number that is not negative.
+/// Parses a finite number that is not negative.
 pub(super) fn decimal(what: &'static str, word: &str) -> Result<f64, Fault> {
-    decimal_value(word).filter(|value| *value >= 0.0).ok_or_else(|| bad(what, word, "a finite number from 0 on"))
+    decimal_value(word).filter(|value| *value >= 0.0).ok_or_else(|| invalid(what, word, "a finite number from 0 on"))
 }
 
+/// Parses a finite number.
 fn decimal_value(word: &str) -> Option<f64> {
-    // The standard parser also accepts `inf` and `nan`, which no trace means.
+    // The standard parser also accepts `inf` and `nan`, which are not valid in a trace.
     let plain = word.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
     word.parse::<f64>().ok().filter(|value| plain && value.is_finite())
 }
 
-/// A tag: a 64-bit whole number, possibly negative.
+/// Parses a tag: a 64-bit whole number, possibly negative.
 pub(super) fn tag(word: &str) -> Result<i64, Fault> {
-    word.parse().map_err(|_| bad("tag", word, "a whole number"))
+    word.parse().map_err(|_| invalid("tag", word, "a whole number"))
 }

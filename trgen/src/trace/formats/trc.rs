@@ -47,6 +47,7 @@ pub(super) const READER: Reader = Reader {
 /// of millions of tasks.
 const IDLE_TASKS: u64 = 1 << 12;
 
+/// The files that begin with an event.
 fn find(source: &Source<'_>) -> Vec<Candidate> {
     let is_header = |line: &String| {
         let mut words = line.split_ascii_whitespace();
@@ -56,7 +57,7 @@ fn find(source: &Source<'_>) -> Vec<Candidate> {
     files.map(|entry| Candidate { label: entry.name.clone(), layout: Layout::Whole(entry.name.clone()) }).collect()
 }
 
-/// One line.
+/// The content of a line.
 enum Record {
     Compute {
         task: u32,
@@ -77,6 +78,7 @@ enum Record {
     },
 }
 
+/// Parses a line; `unit` is that of durations.
 fn parse(line: &str, unit: Picoseconds) -> Result<Record, Fault> {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     let (usage, count) = match words[0] {
@@ -109,30 +111,36 @@ fn parse(line: &str, unit: Picoseconds) -> Result<Record, Fault> {
     })
 }
 
+/// Parses a duration in units of `unit`.
 fn duration(word: &str, unit: Picoseconds) -> Result<Picoseconds, Fault> {
     let exact = word.parse::<u64>().ok().and_then(|units| units.checked_mul(unit.0)).map(Picoseconds);
     match exact {
         Some(time) if time.0 < 1 << 63 => Ok(time),
         _ => Picoseconds::from_seconds(text::decimal("duration", word)? * unit.seconds())
-            .ok_or_else(|| text::bad("duration", word, "at most 106 days")),
+            .ok_or_else(|| text::invalid("duration", word, "at most 106 days")),
     }
 }
 
 /// Results of the first pass.
 #[derive(Default)]
 struct Survey {
+    /// Number of lines.
     lines: u64,
+    /// Number of tasks.
     tasks: u64,
     /// Line with the highest task number.
     highest_at: u64,
+    /// Number of receive lines.
     receives: u64,
-    /// Receive lines with two different tasks, whose order matters.
+    /// Number of receive lines with two different tasks, whose order matters.
     directed: u64,
-    /// By (source, destination, tag): sends, receives read source first, receives read destination first.
+    /// By (source, destination, tag): the number of sends, of receives if their lines are read source first, and of
+    /// receives if they are read destination first. Used only to detect the order.
     balance: HashMap<(u32, u32, i64), [u64; 3]>,
 }
 
 impl Survey {
+    /// Counts a record; `tally` is true if the order of receive lines is to be detected.
     fn add(&mut self, record: &Record, tally: bool, line: u64) {
         let (a, b) = match *record {
             Record::Compute { task, .. } => (task, task),
@@ -166,6 +174,7 @@ impl Survey {
     }
 }
 
+/// Reads a file into a trace.
 fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Result<Trace, ReadError> {
     let (Layout::Whole(file) | Layout::Index(file)) = &candidate.layout else {
         return Err(source.place().error(Fault::Empty));
@@ -189,7 +198,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
     })?;
 
     let (mut notes, mut warnings) = (Vec::new(), Vec::new());
-    let order = if detect { settle(&survey, &mut notes, &mut warnings) } else { options.recv_order };
+    let order = if detect { choose_order(&survey, &mut notes, &mut warnings) } else { options.recv_order };
     survey.balance = HashMap::new();
 
     let mut program = Program::new(survey.tasks as usize);
@@ -208,7 +217,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
     Ok(Trace { program, format, lines, collectives: BTreeMap::new(), algorithms: BTreeMap::new(), notes, warnings })
 }
 
-/// Parses every line; returns the number of lines.
+/// Calls `each` with the record and the number of every line; returns the number of lines.
 fn each_record(
     place: &Place,
     reader: &mut dyn BufRead,
@@ -222,8 +231,8 @@ fn each_record(
     Ok(lines.number())
 }
 
-/// Chooses between the two readings of receive lines, and notes why.
-fn settle(survey: &Survey, notes: &mut Vec<String>, warnings: &mut Vec<String>) -> RecvOrder {
+/// Chooses the order of tasks in receive lines that matches more messages, and notes why.
+fn choose_order(survey: &Survey, notes: &mut Vec<String>, warnings: &mut Vec<String>) -> RecvOrder {
     let (src_dst, dst_src) = survey.unmatched();
     if survey.receives == 0 {
         if src_dst > 0 {
@@ -254,10 +263,11 @@ fn settle(survey: &Survey, notes: &mut Vec<String>, warnings: &mut Vec<String>) 
     order
 }
 
+/// Appends the event of a record to the program of its task.
 fn append(program: &mut Program, record: &Record, order: RecvOrder) -> Result<(), Fault> {
     let (owner, event) = match *record {
         Record::Compute { task, time } => {
-            super::push_compute(steps(program, task)?, time);
+            super::push_compute(program_of(program, task)?, time);
             return Ok(());
         }
         Record::Send { from, to, label, bytes } => {
@@ -269,11 +279,12 @@ fn append(program: &mut Program, record: &Record, order: RecvOrder) -> Result<()
             (to, Event::Recv(Receive { from: Some(TaskId(from)), tag, bytes }))
         }
     };
-    steps(program, owner)?.push(event);
+    program_of(program, owner)?.push(event);
     Ok(())
 }
 
-fn steps(program: &mut Program, task: u32) -> Result<&mut Vec<Event>, Fault> {
+/// The program of a task.
+fn program_of(program: &mut Program, task: u32) -> Result<&mut Vec<Event>, Fault> {
     let limit = program.tasks.len() as u64;
     let why = "those that the file had at first reading; it has changed since";
     program.tasks.get_mut(task as usize).ok_or(Fault::TooManyTasks { found: u64::from(task) + 1, limit, why })

@@ -25,16 +25,19 @@ pub(super) const READER: Reader = Reader {
     read,
 };
 
+/// The containers in the source.
 fn find(source: &Source<'_>) -> Vec<Candidate> {
     let files = source.entries().iter().filter(|entry| container::is_container(&entry.magic));
     files.map(|entry| Candidate { label: entry.name.clone(), layout: Layout::Whole(entry.name.clone()) }).collect()
 }
 
-fn at(place: &Place, error: ContainerError) -> ReadError {
+/// Converts an error in a container at `place`.
+fn located(place: &Place, error: ContainerError) -> ReadError {
     let place = error.byte.map_or_else(|| place.clone(), |byte| place.byte(byte));
     place.error(Fault::Structure { what: error.what, remedy: error.remedy })
 }
 
+/// See [`super::open_container`].
 pub(super) fn open_file(path: &Path) -> Result<Option<container::Reader>, ReadError> {
     let place = Place::of(path);
     if path.is_dir() {
@@ -46,14 +49,16 @@ pub(super) fn open_file(path: &Path) -> Result<Option<container::Reader>, ReadEr
     if !container::is_container(&beginning) {
         return Ok(None);
     }
-    let opened = container::Reader::open(BufReader::new(file)).map_err(|error| at(&place, error))?;
+    let opened = container::Reader::open(BufReader::new(file)).map_err(|error| located(&place, error))?;
     Ok(Some(opened.named(&place.to_string())))
 }
 
+/// See [`super::container_matrix`].
 pub(super) fn matrix(path: &Path, container: &container::Reader) -> Result<Matrix, ReadError> {
-    Matrix::of_container(container).map_err(|error| at(&Place::of(path), error))
+    Matrix::of_container(container).map_err(|error| located(&Place::of(path), error))
 }
 
+/// Reads a container completely.
 fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Result<Application, ReadError> {
     let Layout::Whole(name) = &candidate.layout else { return Err(source.place().error(Fault::Empty)) };
     let place = source.place_of(name);
@@ -65,7 +70,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
             source.visit(std::slice::from_ref(name), &mut |_, place, reader| {
                 reader.read_to_end(&mut bytes).map(|_| ()).map_err(|error| input::failed(place, error))
             })?;
-            Some(container::Reader::open(Cursor::new(bytes)).map_err(|error| at(&place, error))?)
+            Some(container::Reader::open(Cursor::new(bytes)).map_err(|error| located(&place, error))?)
         }
     };
     let container = container.ok_or_else(|| {
@@ -79,11 +84,11 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
     notes.extend(header.notes.iter().cloned());
     match header.content {
         Content::Graphs => {
-            let graph = container.graph().map_err(|error| at(&place, error))?;
+            let graph = container.graph().map_err(|error| located(&place, error))?;
             Ok(Application::Graphs(GraphTrace { graph, format, notes }))
         }
         Content::Programs => {
-            let program = container.program(options.max_events).map_err(|error| at(&place, error))?;
+            let program = container.program(options.max_events).map_err(|error| located(&place, error))?;
             let mut collectives = BTreeMap::new();
             for (name, calls) in &header.collectives {
                 let name = NAMES.iter().copied().find(|known| known == name).unwrap_or("other");

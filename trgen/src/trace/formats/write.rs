@@ -37,6 +37,7 @@ pub fn labels(program: &Program) -> Labels {
     Labels::below(1 << 31, program)
 }
 
+/// Why a tag cannot be written.
 const NO_LABEL: &str = "the program has more different tags than this format, which has 2^31";
 
 /// Writes `.trc`: computing in ns, receives as `r src dst tag bytes`.
@@ -63,13 +64,14 @@ pub fn trc(program: &Program, out: &mut dyn Write) -> Result<(), WriteError> {
             }
         }
     }
-    // A task without events counts too.
+    // A last task without events would be lost; a computing time of 0 makes it count.
     match program.tasks.len() {
         count if count > 0 && program.tasks[count - 1].is_empty() => Ok(writeln!(out, "c {} 0", count - 1)?),
         _ => Ok(()),
     }
 }
 
+/// A time in ns, with up to three decimals.
 fn nanoseconds(time: Picoseconds) -> String {
     let (whole, rest) = (time.0 / 1000, time.0 % 1000);
     if rest == 0 { whole.to_string() } else { format!("{whole}.{rest:03}") }
@@ -131,14 +133,16 @@ fn operations(time: Picoseconds, flop_rate: f64) -> f64 {
     if Picoseconds::from_seconds(whole / flop_rate) == Some(time) { whole } else { operations }
 }
 
+/// Writes the actions of one task.
 struct Ti<'a> {
     task: usize,
-    /// The words with which a wait refers to a request.
+    /// By outstanding request: the words with which a wait refers to it.
     outstanding: HashMap<Request, String>,
     out: &'a mut dyn Write,
 }
 
 impl Ti<'_> {
+    /// Writes waits for these requests.
     fn wait(&mut self, requests: &[Request]) -> io::Result<()> {
         let known: Vec<String> = requests.iter().filter_map(|request| self.outstanding.remove(request)).collect();
         // `waitall` waits for all outstanding requests, whatever number it gives.
@@ -149,10 +153,12 @@ impl Ti<'_> {
     }
 }
 
+/// The source of a receive; -555 is any.
 fn source(receive: &Receive) -> String {
     receive.from.map_or_else(|| "-555".to_owned(), |from| from.to_string())
 }
 
+/// The tag of a receive; -444 is any. `None` if the format has no number for it.
 fn tag(receive: &Receive, labels: &Labels) -> Option<String> {
     match receive.tag {
         TagFilter::AnyIn(_) => Some("-444".to_owned()),

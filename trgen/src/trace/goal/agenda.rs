@@ -18,14 +18,16 @@ pub(super) enum Item {
     Operation { host: u32, node: u32 },
     /// The message of send operation `node` of `host` arrives at its destination.
     Message { host: u32, node: u32 },
-    /// The first of a queue of waiting items of `host` tries again.
-    Look { host: u32, queue: u32 },
+    /// The first of the items that wait in `queue` of `host` tries again to get its resources.
+    Retry { host: u32, queue: u32 },
 }
 
 /// An item with its time and number, which determine the order of removal.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Entry {
+    /// \[ticks\]
     pub(super) time: u64,
+    /// Distinguishes entries at the same time: the lower number is removed first.
     pub(super) number: u64,
     pub(super) item: Item,
 }
@@ -33,17 +35,22 @@ pub(super) struct Entry {
 /// All future events.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Agenda {
-    /// Root operations: their time is zero, their number their position. All of them precede everything else.
+    /// Root operations, by host and node. Their time is zero, and their number is their position. They precede all
+    /// other entries.
     roots: Vec<(u32, u32)>,
+    /// Number of roots removed so far.
     roots_taken: usize,
     /// Time of the last entry removed from the structures below.
     now: u64,
-    /// The rest of the entries of the current time, sorted by number, from index `current_taken` on. While it is not
-    /// empty, the wheel holds no entry of this time.
+    /// Entries of the current time, sorted by number; those from index `current_taken` on remain. While any remains,
+    /// the wheel holds no entry of this time.
     current: Vec<Numbered>,
     current_taken: usize,
+    /// Entries of the near future.
     near: Wheel,
+    /// Entries beyond the wheel.
     far: Far,
+    /// Entries before the current time.
     earlier: BinaryHeap<Reverse<Entry>>,
 }
 
@@ -53,6 +60,7 @@ impl Agenda {
         Self { roots, ..Self::default() }
     }
 
+    /// Inserts an entry.
     #[inline]
     pub(super) fn push(&mut self, entry: Entry) {
         let now = entry.time == self.now && self.current_taken < self.current.len();
@@ -79,7 +87,7 @@ impl Agenda {
             return self.current.push(entry);
         }
         match self.current[self.current_taken..].partition_point(|other| other.number < entry.number) {
-            // Before all remaining entries: in the slot of a removed one, without moving thousands.
+            // The entry precedes all remaining ones. It takes the place of a removed entry, so that no other is moved.
             0 if self.current_taken > 0 => {
                 self.current_taken -= 1;
                 self.current[self.current_taken] = entry;
@@ -102,7 +110,7 @@ impl Agenda {
         self.near.next_time().or_else(|| self.far.next_time())
     }
 
-    // Once, for every event.
+    /// Removes the next entry. Called once for every event.
     #[inline(always)]
     pub(super) fn pop(&mut self) -> Option<Entry> {
         if let Some(&(host, node)) = self.roots.get(self.roots_taken) {
@@ -118,21 +126,21 @@ impl Agenda {
             return Some(Entry { time: self.now, number, item });
         }
         if !self.near.is_due() {
-            self.turn()?;
+            self.advance()?;
         }
         self.current.clear();
         let entry = self.near.take(&mut self.current)?;
-        // If there is a run, this entry is its first.
+        // If the time has several entries, the returned one is the first of `current`.
         self.current_taken = usize::from(!self.current.is_empty());
         self.now = entry.time;
         Some(entry)
     }
 
-    /// Advances to the next nonempty block.
-    fn turn(&mut self) -> Option<()> {
+    /// Advances the wheel to the next nonempty block; `None` if there is none.
+    fn advance(&mut self) -> Option<()> {
         while !self.near.is_due() {
             let block = if self.near.is_empty() { block_of(self.far.next_time()?) } else { self.near.block() + 1 };
-            self.near.turn(block);
+            self.near.set_block(block);
             let near = &mut self.near;
             self.far.take_until(near.last_block(), &mut |entry| near.push(entry));
         }

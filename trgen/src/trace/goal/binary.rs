@@ -27,7 +27,7 @@ pub trait Bytes {
     /// Fills `into` with the bytes from `at` on.
     ///
     /// # Errors
-    /// When they cannot be read, or the file ends before.
+    /// When the bytes cannot be read, or the file ends before.
     fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<()>;
 }
 
@@ -53,6 +53,7 @@ struct Window<'a, B: ?Sized> {
     length: u64,
     /// Offset in the file of the first byte in memory.
     begin: u64,
+    /// The bytes in memory.
     bytes: Vec<u8>,
 }
 
@@ -87,6 +88,7 @@ pub struct BinaryError {
     pub what: String,
 }
 
+/// An error at a byte of the file.
 fn fault(byte: u64, what: impl Into<String>) -> BinaryError {
     BinaryError { byte, what: what.into() }
 }
@@ -145,7 +147,8 @@ pub fn read<B: Bytes + ?Sized>(file: &B) -> Result<Graph, BinaryError> {
     })
 }
 
-/// Reads the section of a rank, which is at byte `offset` of the file. `cpu` and `nic` are the highest numbers permitted.
+/// Reads the section of a rank, which is at byte `offset` of the file. `cpu` and `nic` are the highest numbers
+/// permitted.
 fn read_rank(section: &[u8], offset: u64, cpu: u8, nic: u8) -> Result<Rank, BinaryError> {
     let at = |position: usize| offset + position as u64;
     let (Some(nodes), Some(roots)) = (u32_at(section, 0), u32_at(section, 4)) else {
@@ -293,10 +296,12 @@ pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
+/// The number of 4 bytes at a position.
 fn u32_at(bytes: &[u8], position: usize) -> Option<u32> {
     bytes.get(position..position + 4)?.try_into().ok().map(u32::from_le_bytes)
 }
 
+/// The number of 8 bytes at a position.
 fn u64_at(bytes: &[u8], position: usize) -> Option<u64> {
     bytes.get(position..position + 8)?.try_into().ok().map(u64::from_le_bytes)
 }

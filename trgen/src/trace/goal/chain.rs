@@ -39,26 +39,28 @@ pub fn graph(program: &Program) -> Result<Graph, ChainError> {
     for (task, events) in program.tasks.iter().enumerate() {
         let mut chain = Chain { builder: RankBuilder::default(), last: None, requests: HashMap::new(), carry: 0 };
         for (event, step) in (1..).zip(events) {
-            chain.event(step, &tags)?.then_some(()).ok_or(ChainError::WaitAny { task, event })?;
+            chain.add_event(step, &tags)?.then_some(()).ok_or(ChainError::WaitAny { task, event })?;
         }
         ranks.push(chain.builder.build()?);
     }
     Ok(Graph::new(ranks)?)
 }
 
+/// The graph of one task under construction.
 struct Chain {
     builder: RankBuilder,
-    /// The dependency of the next operation.
+    /// The last operation, and whether the next one waits for its end or its start.
     last: Option<(u32, After)>,
+    /// The operation of each outstanding request.
     requests: HashMap<Request, u32>,
-    /// \[ps\] Remainder below a nanosecond.
+    /// \[ps\] Remainder of the computing time below a nanosecond.
     carry: u64,
 }
 
 impl Chain {
-    /// False if a graph cannot express the event.
-    fn event(&mut self, event: &Event, tags: &Labels) -> Result<bool, GraphError> {
-        // 4 billion different tags exceed any memory.
+    /// Adds the operations of an event. False if a graph cannot express it.
+    fn add_event(&mut self, event: &Event, tags: &Labels) -> Result<bool, GraphError> {
+        // The fallback is never used: a program with 4 billion different tags does not fit in memory.
         let number = |tag: &Tag| tags.number(*tag).unwrap_or(ANY - 1);
         let receive = |receive: &Receive| {
             let tag = match receive.tag {
@@ -96,6 +98,7 @@ impl Chain {
         Ok(true)
     }
 
+    /// Adds an operation that waits for the last one; `next` is what the following operation waits for.
     fn add(&mut self, operation: Operation, next: After) -> Result<u32, GraphError> {
         let node = self.builder.add(operation)?;
         if let Some((last, after)) = self.last {
@@ -105,6 +108,7 @@ impl Chain {
         Ok(node)
     }
 
+    /// Adds an operation that waits for these requests.
     fn wait(&mut self, requests: &[Request]) -> Result<(), GraphError> {
         let waited: Vec<u32> = requests.iter().filter_map(|request| self.requests.remove(request)).collect();
         if waited.is_empty() {

@@ -13,7 +13,7 @@ pub enum GraphError {
     Peer {
         /// The rank of the operation.
         rank: usize,
-        /// Its number in the rank, from 0.
+        /// Number of the operation in the rank, from 0.
         node: usize,
         /// The rank named.
         peer: u32,
@@ -47,6 +47,7 @@ pub enum GraphError {
     },
 }
 
+/// Lists the first operations of a cycle, counted from 1 as in the text.
 fn shown(circle: &[u32]) -> String {
     const SHOWN: usize = 8;
     let names: Vec<String> = circle.iter().take(SHOWN).map(|node| (u64::from(*node) + 1).to_string()).collect();
@@ -76,9 +77,10 @@ pub(super) fn acyclic(rank: &Rank) -> Result<(), GraphError> {
     Err(GraphError::Cycle { circle: circle(rank, &waits) })
 }
 
-/// One cycle among the operations that still wait.
+/// Finds one cycle among the operations that still wait. `waits` is the number of unmet dependencies by operation.
 fn circle(rank: &Rank, waits: &[u32]) -> Vec<u32> {
-    // For each of them, a dependency that waits itself: following these must lead round a cycle.
+    // For each waiting operation, one of the waiting operations that it depends on. Following these from operation to
+    // operation leads into a cycle.
     let mut cause: Vec<Option<u32>> = vec![None; waits.len()];
     for (number, node) in rank.nodes.iter().enumerate().filter(|&(number, _)| waits[number] > 0) {
         for &dependent in rank.on_finish(node).iter().chain(rank.on_start(node)) {

@@ -35,13 +35,13 @@ impl Default for Far {
     }
 }
 
-/// The highest digit in which two numbers differ.
-const fn highest(one: u64, other: u64) -> usize {
+/// The highest digit in which two different numbers differ.
+const fn highest_difference(one: u64, other: u64) -> usize {
     ((one ^ other).ilog2() / BITS) as usize
 }
 
-/// A digit of a number.
-const fn value(number: u64, digit: usize) -> usize {
+/// The value of a digit of a number.
+const fn digit_value(number: u64, digit: usize) -> usize {
     (number >> (digit as u32 * BITS)) as usize % VALUES
 }
 
@@ -49,8 +49,8 @@ impl Far {
     /// Adds an entry of a block after the last one moved.
     pub(super) fn push(&mut self, entry: Entry) {
         let block = block_of(entry.time);
-        let digit = highest(block, self.last);
-        let value = value(block, digit);
+        let digit = highest_difference(block, self.last);
+        let value = digit_value(block, digit);
         self.digits |= 1 << digit;
         self.filled[digit] |= 1 << value;
         self.buckets[digit * VALUES + value].push(entry);
@@ -66,31 +66,31 @@ impl Far {
         self.buckets[digit * VALUES + value].iter().map(|entry| entry.time).min()
     }
 
-    /// Moves the entries of all blocks up to `last`, in order of insertion within each time.
+    /// Passes the entries of all blocks up to `last` to `near`, in order of insertion within each time.
     pub(super) fn take_until(&mut self, last: u64, near: &mut impl FnMut(Entry)) {
         let before = std::mem::replace(&mut self.last, last);
         if self.digits == 0 || before == last {
             return;
         }
-        // Buckets of lower digits, and of lower values of this one, are moved as a whole.
-        let highest = highest(before, last);
-        let same = value(last, highest);
+        // Buckets of lower digits, and of lower values of the highest digit, are moved as a whole.
+        let highest = highest_difference(before, last);
+        let same = digit_value(last, highest);
         for digit in 0..=highest {
             while self.filled[digit] != 0 {
                 let value = self.filled[digit].trailing_zeros() as usize;
                 if digit == highest && value >= same {
                     break;
                 }
-                self.empty(digit, value, near, last);
+                self.empty_bucket(digit, value, near, last);
             }
         }
         if self.filled[highest] & 1 << same != 0 {
-            self.empty(highest, same, near, last);
+            self.empty_bucket(highest, same, near, last);
         }
     }
 
     /// Empties a bucket; entries later than `last` go into buckets of lower digits.
-    fn empty(&mut self, digit: usize, value: usize, near: &mut impl FnMut(Entry), last: u64) {
+    fn empty_bucket(&mut self, digit: usize, value: usize, near: &mut impl FnMut(Entry), last: u64) {
         self.filled[digit] &= !(1 << value);
         if self.filled[digit] == 0 {
             self.digits &= !(1 << digit);

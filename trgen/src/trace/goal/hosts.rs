@@ -70,25 +70,25 @@ struct Resources {
     /// Index of the first receiving side within a host; sending sides follow the CPUs.
     receiving: usize,
     /// Number of resources per host.
-    each: usize,
-    /// \[ticks\] By host and resource.
+    per_host: usize,
+    /// \[ticks\] The time at which each resource is free, by host and resource.
     free: Vec<u64>,
 }
 
 impl Resources {
     fn new(hosts: usize, cpus: usize, nics: usize) -> Self {
-        let each = cpus + 2 * nics;
-        Self { cpus, receiving: cpus + nics, each, free: vec![0; hosts * each] }
+        let per_host = cpus + 2 * nics;
+        Self { cpus, receiving: cpus + nics, per_host, free: vec![0; hosts * per_host] }
     }
 
     /// Index of the first resource of a host.
-    const fn host(&self, host: u32) -> usize {
-        host as usize * self.each
+    const fn first(&self, host: u32) -> usize {
+        host as usize * self.per_host
     }
 
     /// \[ticks\] The time at which all these resources of a host are free.
     fn free(&self, host: u32, needs: Needs) -> u64 {
-        let first = self.host(host);
+        let first = self.first(host);
         let cpu = self.free[first + needs.cpu as usize];
         match needs.nic {
             Nic::None => cpu,
@@ -99,25 +99,25 @@ impl Resources {
 
     /// Occupies a CPU until a time.
     fn take_cpu(&mut self, host: u32, cpu: u8, until: u64) {
-        let first = self.host(host);
+        let first = self.first(host);
         self.free[first + cpu as usize] = until;
     }
 
     /// Occupies the sending side of a network interface until a time.
     fn take_sending(&mut self, host: u32, nic: u8, until: u64) {
-        let first = self.host(host) + self.cpus;
+        let first = self.first(host) + self.cpus;
         self.free[first + nic as usize] = until;
     }
 
     /// Occupies the receiving side of a network interface until a time.
     fn take_receiving(&mut self, host: u32, nic: u8, until: u64) {
-        let first = self.host(host) + self.receiving;
+        let first = self.first(host) + self.receiving;
         self.free[first + nic as usize] = until;
     }
 
-    /// Keeps the sender of a rendezvous message busy until now.
+    /// Keeps the CPU and the network interface of the sender of a rendezvous message busy until now.
     fn hold_sender(&mut self, host: u32, cpu: u8, nic: u8, now: u64) {
-        let first = self.host(host);
+        let first = self.first(host);
         for place in [first + cpu as usize, first + self.cpus + nic as usize] {
             self.free[place] = now.max(self.free[place]);
         }
@@ -125,19 +125,19 @@ impl Resources {
 
     /// The time at which the last CPU of each host is free.
     fn finish(&self) -> Vec<u64> {
-        let hosts = self.free.chunks(self.each);
+        let hosts = self.free.chunks(self.per_host);
         hosts.map(|host| host[..self.cpus].iter().copied().max().unwrap_or_default()).collect()
     }
 }
 
-/// What waits at a host.
+/// Receives, messages and operations that wait at a host.
 #[derive(Clone, Default, Debug)]
 struct Host {
     /// Receives waiting for their message.
     posted: Pending,
     /// Messages without a posted receive.
     unexpected: Pending,
-    /// Operations and messages that wait for resources, by the resources that they need.
+    /// Operations and messages that wait for resources: one queue for each combination of resources.
     queues: Vec<WaitQueue>,
 }
 
@@ -152,13 +152,13 @@ pub struct Hosts {
     agenda: Agenda,
     /// Number of the next event.
     next_number: u64,
-    /// Operations that have not started.
+    /// Number of operations that have not started.
     unstarted: u64,
-    /// Receives waiting for a message.
+    /// Number of receives waiting for a message.
     unserved: u64,
     /// Operations that became ready during the current event.
     ready: Vec<(u32, u32)>,
-    /// Receives that were too small.
+    /// Receives whose buffer was too small for the message.
     misfits: Misfits,
 }
 
@@ -215,7 +215,7 @@ impl Hosts {
         graph.count_in_ticks(ticks);
         let resources = Resources::new(count, cpus, nics);
         let unstarted = graph.ranks().iter().map(|rank| rank.nodes().len() as u64).sum();
-        // The numbers of their events are their positions.
+        // The number of the event of a root operation is its position.
         let roots = std::mem::take(&mut graph.roots);
         let next_number = roots.len() as u64;
         let agenda = Agenda::new(roots);
@@ -304,7 +304,7 @@ impl Hosts {
 
     /// Announces that a message for which [`Wire::carry`] returned no time arrives at `time` \[ticks\].
     pub fn arrive(&mut self, time: u64, host: u32, node: u32) {
-        let number = self.number();
+        let number = self.new_number();
         self.agenda.push(Entry { time, number, item: Item::Message { host, node } });
     }
 
@@ -325,7 +325,7 @@ impl Hosts {
                         let needs = needs(&operation);
                         let free = self.resources.free(host, needs);
                         if free > time {
-                            self.wait(host, needs, number, item, free);
+                            self.enqueue(host, needs, number, item, free);
                         } else {
                             self.start(time, host, node, &operation, wire);
                         }
@@ -337,12 +337,12 @@ impl Hosts {
                 let needs = Needs { cpu: operation.cpu, nic: Nic::Receiving(operation.nic) };
                 let free = self.resources.free(operation.peer, needs);
                 if free > time {
-                    self.wait(operation.peer, needs, number, item, free);
+                    self.enqueue(operation.peer, needs, number, item, free);
                 } else {
                     self.take_message(time, host, node, &operation);
                 }
             }
-            Item::Look { host, queue } => self.look(time, number, host, queue, wire),
+            Item::Retry { host, queue } => self.retry(time, number, host, queue, wire),
         }
         true
     }
@@ -353,14 +353,14 @@ impl Hosts {
     }
 
     /// A new number for an event.
-    fn number(&mut self) -> u64 {
+    fn new_number(&mut self) -> u64 {
         let number = self.next_number;
         self.next_number += 1;
         number
     }
 
-    /// Makes an item wait until its resources are free.
-    fn wait(&mut self, host: u32, needs: Needs, number: u64, item: Item, free: u64) {
+    /// Makes an item wait until its resources are free, which are so at time `free` \[ticks\] at the earliest.
+    fn enqueue(&mut self, host: u32, needs: Needs, number: u64, item: Item, free: u64) {
         let queues = &mut self.hosts[host as usize].queues;
         let queue = match queues.iter().position(|queue| queue.needs == needs) {
             Some(queue) => queue,
@@ -370,26 +370,26 @@ impl Hosts {
             }
         };
         let at = queues[queue].add(number, item, free);
-        self.enter(at, host, queue as u32);
+        self.schedule_retry(at, host, queue as u32);
     }
 
-    /// Inserts an event that looks at a queue, if a time and number are given.
-    fn enter(&mut self, at: Option<(u64, u64)>, host: u32, queue: u32) {
+    /// Inserts an event that retries the first item of a queue, if a time and number are given.
+    fn schedule_retry(&mut self, at: Option<(u64, u64)>, host: u32, queue: u32) {
         if let Some((time, number)) = at {
-            self.agenda.push(Entry { time, number, item: Item::Look { host, queue } });
+            self.agenda.push(Entry { time, number, item: Item::Retry { host, queue } });
         }
     }
 
-    /// Checks whether the resources of the first item of a queue are free.
-    fn look<W: Wire + ?Sized>(&mut self, time: u64, number: u64, host: u32, index: u32, wire: &mut W) {
+    /// Starts the first item of a queue if its resources are free; otherwise it waits further.
+    fn retry<W: Wire + ?Sized>(&mut self, time: u64, number: u64, host: u32, index: u32, wire: &mut W) {
         let queue = &mut self.hosts[host as usize].queues[index as usize];
         if !queue.is_due(time, number) {
             return;
         }
         let free = self.resources.free(host, queue.needs);
         if free > time || queue.first() != Some(number) {
-            let at = queue.look_again(free.max(time));
-            self.enter(at, host, index);
+            let at = queue.reschedule(free.max(time));
+            self.schedule_retry(at, host, index);
             return;
         }
         let Some((_, item)) = queue.take() else { return };
@@ -402,16 +402,16 @@ impl Hosts {
                 let operation = self.node(host, node);
                 self.take_message(time, host, node, &operation);
             }
-            Item::Look { .. } => {}
+            Item::Retry { .. } => {}
         }
         let queue = &mut self.hosts[host as usize].queues[index as usize];
         let at = if queue.is_empty() {
-            queue.look_again(0)
+            queue.reschedule(0)
         } else {
             let free = self.resources.free(host, queue.needs);
-            queue.look_again(free.max(time))
+            queue.reschedule(free.max(time))
         };
-        self.enter(at, host, index);
+        self.schedule_retry(at, host, index);
     }
 
     /// Starts a calculation or send, whose resources are free.
@@ -441,7 +441,7 @@ impl Hosts {
                 self.release_finished(host, node, operation);
             }
         }
-        self.enter_ready();
+        self.schedule_ready();
     }
 
     /// Marks an operation as started.
@@ -453,7 +453,7 @@ impl Hosts {
 
     /// Records that a receive got a message that is larger than its buffer.
     #[cold]
-    fn misfit(&mut self, sender: u32, send: u32, receiver: u32, receive: u32) {
+    fn record_misfit(&mut self, sender: u32, send: u32, receiver: u32, receive: u32) {
         let (bytes, room) = (self.node(sender, send).size, self.node(receiver, receive).size);
         let place = |rank, operation| format!("rank {rank}, operation {}", operation + 1);
         self.misfits.add(room, bytes, || (place(receiver, receive), place(sender, send)));
@@ -466,7 +466,7 @@ impl Hosts {
         match self.hosts[host as usize].unexpected.take(operation.peer, operation.tag) {
             Some(message) => {
                 if operation.size < self.node(message.peer, message.operation).size {
-                    self.misfit(message.peer, message.operation, host, node);
+                    self.record_misfit(message.peer, message.operation, host, node);
                 }
                 self.release_finished(host, node, operation);
                 if operation.size > self.params.rendezvous {
@@ -484,7 +484,7 @@ impl Hosts {
                 self.unserved += 1;
             }
         }
-        self.enter_ready();
+        self.schedule_ready();
     }
 
     /// Takes the message of a send that has arrived; the resources of its destination are free.
@@ -502,7 +502,7 @@ impl Hosts {
                 self.unserved -= 1;
                 let receive = self.node(host, posted.operation);
                 if receive.size < send.size {
-                    self.misfit(from, node, host, posted.operation);
+                    self.record_misfit(from, node, host, posted.operation);
                 }
                 self.release_finished(host, posted.operation, &receive);
                 if send.size > params.rendezvous {
@@ -515,7 +515,7 @@ impl Hosts {
                 self.hosts[host as usize].unexpected.push(message);
             }
         }
-        self.enter_ready();
+        self.schedule_ready();
     }
 
     /// Meets the dependencies of the operations that wait for the start of this one.
@@ -555,31 +555,31 @@ impl Hosts {
 
     /// Inserts the operations that became ready, host by host, sends first, then receives, then calculations.
     #[inline]
-    fn enter_ready(&mut self) {
+    fn schedule_ready(&mut self) {
         match self.ready.as_slice() {
             [] => {}
             &[(host, node)] => {
                 self.ready.clear();
-                self.enter_operation(host, node);
+                self.schedule_operation(host, node);
             }
-            _ => self.enter_several(),
+            _ => self.schedule_several(),
         }
     }
 
     /// Inserts several operations.
     #[inline(never)]
-    fn enter_several(&mut self) {
+    fn schedule_several(&mut self) {
         let mut ready = std::mem::take(&mut self.ready);
         ready.sort_by_key(|&(host, node)| (host, self.node(host, node).kind));
-        ready.drain(..).for_each(|(host, node)| self.enter_operation(host, node));
+        ready.drain(..).for_each(|(host, node)| self.schedule_operation(host, node));
         self.ready = ready;
     }
 
     /// Inserts an operation at the time at which its resources are free.
-    fn enter_operation(&mut self, host: u32, node: u32) {
+    fn schedule_operation(&mut self, host: u32, node: u32) {
         let operation = &self.graph.ranks[host as usize].nodes[node as usize];
         let time = self.resources.free(host, needs(operation));
-        let number = self.number();
+        let number = self.new_number();
         self.agenda.push(Entry { time, number, item: Item::Operation { host, node } });
     }
 

@@ -4,7 +4,7 @@ use super::hosts::{HostParams, Hosts, Remains, Wire};
 use super::{Graph, Node};
 use crate::trace::replay::Misfits;
 
-/// A network with a constant latency.
+/// A network with a constant latency \[ticks\].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Latency(u64);
 
@@ -21,7 +21,7 @@ pub struct Execution {
     pub finish: Vec<u64>,
     /// Ticks per time unit.
     pub ticks: u64,
-    /// Operations inserted, plus messages.
+    /// Number of operations inserted, plus messages.
     pub events: u64,
     /// Unfinished business; empty after a complete execution.
     pub remains: Remains,
@@ -40,7 +40,7 @@ impl Execution {
 }
 
 /// Executes a graph. `latency` \[time units\] is L. Calls `proceed` from time to time with the number of events so far;
-/// it returns false to stop.
+/// `proceed` returns false to stop the execution.
 pub fn execute(graph: Graph, params: HostParams, latency: u64, proceed: &mut dyn FnMut(u64) -> bool) -> Execution {
     const BATCH: u32 = 1 << 16;
     let mut wire = Latency(latency.saturating_mul(params.ticks.max(1)));

@@ -19,21 +19,24 @@ struct Waiting {
     /// Sequence number over all lanes.
     number: u32,
     tag: u32,
+    /// The receive, or the send of the message.
     operation: u32,
 }
 
 /// The entries of one source, or of one source and tag.
 #[derive(Clone, Debug)]
 struct Lane {
+    /// The source of all entries.
     peer: u32,
     /// The tag of all entries; 0 in a lane for all tags.
     tag: u32,
+    /// The oldest entry; `None` in an empty lane.
     first: Option<Waiting>,
     /// The entries after the first.
     others: VecDeque<Waiting>,
 }
 
-/// Slots of a new table.
+/// Smallest number of slots of a table.
 const FEWEST: usize = 4;
 
 /// All lanes. Entries have no wildcards.
@@ -43,7 +46,7 @@ pub(super) struct Lanes {
     by_tag: bool,
     /// Slots: a power of two, at most half of them in use.
     table: Vec<Option<Lane>>,
-    /// Slots in use, those of empty lanes included.
+    /// Number of slots in use, those of empty lanes included.
     used: usize,
     /// Number of the next entry.
     next: u32,
@@ -71,7 +74,7 @@ impl Lanes {
             Some(lane) => lane.first = Some(waiting),
             None => {
                 let tag = if self.by_tag { tag } else { 0 };
-                self.open(Lane { peer, tag, first: Some(waiting), others: VecDeque::new() });
+                self.insert_lane(Lane { peer, tag, first: Some(waiting), others: VecDeque::new() });
             }
         }
     }
@@ -125,9 +128,9 @@ impl Lanes {
     }
 
     /// Inserts a lane for a source and tag that has none.
-    fn open(&mut self, lane: Lane) {
+    fn insert_lane(&mut self, lane: Lane) {
         if self.used >= self.table.len() / 2 {
-            self.renew();
+            self.rebuild_table();
         }
         self.used += 1;
         let slot = self.slot(lane.peer, lane.tag);
@@ -135,7 +138,7 @@ impl Lanes {
     }
 
     /// Moves the nonempty lanes to a new table, of which they occupy at most a quarter.
-    fn renew(&mut self) {
+    fn rebuild_table(&mut self) {
         let all = std::mem::take(&mut self.table).into_iter().flatten();
         let held: Vec<Lane> = all.filter(|lane| lane.first.is_some()).collect();
         self.used = held.len();

@@ -85,16 +85,17 @@ pub const STARTED: u32 = u32::MAX;
 /// Flag in [`Node::on_finish`].
 const NEXT: u32 = 1 << 31;
 
-/// Value of [`Node::on_start`] for this many dependents or more.
+/// Value of [`Node::on_start`] of an operation with this many dependents or more.
 const MANY: u8 = u8::MAX;
 
 /// The operations of one rank, in the order of the file, and their dependencies.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Rank {
     nodes: Vec<Node>,
-    /// Dependents, node by node: those on its finish, then those on its start, each in the order of the statements.
+    /// Dependents, node by node: those on the finish of the node, then those on its start, each in the order of the
+    /// statements.
     edges: Vec<u32>,
-    /// By [`Node::first`], ascending: numbers of dependents on the start of a node, where they are many.
+    /// Number of dependents on the start of a node, where it is [`MANY`] or more; by [`Node::first`], ascending.
     many: Vec<(u32, u32)>,
 }
 
@@ -120,9 +121,9 @@ pub struct Counts {
     pub calcs: u64,
     /// Dependencies of both kinds.
     pub dependencies: u64,
-    /// \[bytes\] Sent.
+    /// \[bytes\] Total size of the messages sent.
     pub bytes: u64,
-    /// \[time units\] Calculated.
+    /// \[time units\] Total length of the calculations.
     pub work: u64,
 }
 
@@ -214,7 +215,7 @@ impl Graph {
         Ok(Self { ranks, roots, highest: (cpu, nic) })
     }
 
-    /// Its ranks.
+    /// The ranks of the graph.
     #[must_use]
     pub fn ranks(&self) -> &[Rank] {
         &self.ranks
@@ -248,7 +249,7 @@ impl Graph {
         self.scale_work_of(0..self.ranks.len(), factor);
     }
 
-    /// The same for the calculations of these ranks.
+    /// Multiplies the calculations of these ranks by `factor`, as [`scale_work`](Self::scale_work) does.
     ///
     /// # Panics
     /// When there are no such ranks.
@@ -342,12 +343,12 @@ pub enum After {
 #[derive(Clone, Default, Debug)]
 pub struct RankBuilder {
     nodes: Vec<Node>,
-    /// Dependent, dependency, kind.
+    /// Dependencies in the order in which they were stated: dependent, dependency, kind.
     stated: Vec<(u32, u32, After)>,
 }
 
 impl RankBuilder {
-    /// Operations so far; the number of the next one.
+    /// The number of operations so far, which is also the number of the next operation.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.nodes.len()

@@ -2,11 +2,11 @@
 
 use super::{After, Rank};
 
-/// `dependent requires other`.
+/// A dependency statement: `dependent requires other`, or `irequires`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Statement {
-    /// The operation after which it can be stated: both operations are defined, and statements that must precede it are
-    /// made.
+    /// The operation after which the statement can stand: both operations are defined, and the statements that must
+    /// precede it are made.
     pub(super) after_node: u32,
     pub(super) dependent: u32,
     pub(super) other: u32,

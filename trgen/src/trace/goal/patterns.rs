@@ -17,24 +17,32 @@ const BYTES: Parameter =
 const SEGMENT: Parameter =
     Parameter { name: "segment", about: "size of a segment [bytes]", range: "1..=2^36", default: "1024" };
 
+/// The parameters of a pattern; 1 for one that it does not have.
 #[derive(Clone, Copy, Debug)]
 struct Sizes {
+    /// Number of ranks.
     ranks: u32,
+    /// \[bytes\] Size of the data.
     bytes: u64,
+    /// \[bytes\] Size of a segment.
     segment: u64,
 }
 
+/// How a pattern is built.
 #[derive(Clone, Copy, Debug)]
 struct Pattern {
     /// Upper bound on the operations of all ranks.
     operations: fn(&Sizes) -> u128,
-    /// Why it is not defined for these sizes; `None` if it is.
+    /// What the pattern needs and these sizes lack; `None` if it is defined for them.
     refuses: fn(&Sizes) -> Option<&'static str>,
+    /// Adds the operations of one rank, whose number is given.
     rank: fn(&Sizes, u32, &mut Script) -> Result<(), GraphError>,
 }
 
+/// A row of the table.
 type Entry = expr::Entry<Pattern>;
 
+/// A row of the table.
 const fn entry(name: &'static str, about: &'static str, parameters: &'static [Parameter], build: Pattern) -> Entry {
     Entry {
         component: Component { name, about, parameters, source: "schedgen (LogGOPSim), LSAP 2010" },
@@ -43,10 +51,13 @@ const fn entry(name: &'static str, about: &'static str, parameters: &'static [Pa
     }
 }
 
+/// Parameters of a pattern without segments.
 const PLAIN: &[Parameter] = &[RANKS, BYTES];
+/// Parameters of a pattern with segments.
 const SEGMENTED: &[Parameter] = &[RANKS, BYTES, SEGMENT];
 
-const fn fine(_: &Sizes) -> Option<&'static str> {
+/// The condition of a pattern that is defined for all sizes.
+const fn any_sizes(_: &Sizes) -> Option<&'static str> {
     None
 }
 
@@ -56,62 +67,71 @@ static TABLE: [&Entry; 13] = [
         "binomialtreebcast",
         "broadcast along a binomial tree",
         PLAIN,
-        Pattern { operations: linear, refuses: fine, rank: binomial_broadcast },
+        Pattern { operations: linear, refuses: any_sizes, rank: binomial_broadcast },
     ),
     &entry(
         "binomialtreereduce",
         "reduction along a binomial tree",
         PLAIN,
-        Pattern { operations: linear, refuses: fine, rank: binomial_reduce },
+        Pattern { operations: linear, refuses: any_sizes, rank: binomial_reduce },
     ),
     &entry(
         "binarytreebcast",
         "broadcast along a binary tree, numbered breadth first",
         PLAIN,
-        Pattern { operations: linear, refuses: fine, rank: binary_broadcast },
+        Pattern { operations: linear, refuses: any_sizes, rank: binary_broadcast },
     ),
     &entry(
         "dissemination",
         "for each power of two below the ranks: send as far ahead, receive from as far behind",
         PLAIN,
-        Pattern { operations: logarithmic, refuses: fine, rank: dissemination },
+        Pattern { operations: logarithmic, refuses: any_sizes, rank: dissemination },
     ),
     &entry(
         "pipelinedring",
         "segments passed around a ring",
         SEGMENTED,
-        Pattern { operations: segments, refuses: fine, rank: |s, v, b| pipelined(s, v, b, false) },
+        Pattern { operations: segments, refuses: any_sizes, rank: |s, v, b| pipelined(s, v, b, false) },
     ),
     &entry(
         "pipelinedringdep",
         "segments passed around a ring, each received after the one before was sent",
         SEGMENTED,
-        Pattern { operations: segments, refuses: fine, rank: |s, v, b| pipelined(s, v, b, true) },
+        Pattern { operations: segments, refuses: any_sizes, rank: |s, v, b| pipelined(s, v, b, true) },
     ),
     &entry(
         "doublering",
         "one message around a ring, forward and backward",
         PLAIN,
-        Pattern { operations: |s| u128::from(s.ranks) * 4, refuses: several, rank: double_ring },
+        Pattern { operations: |s| u128::from(s.ranks) * 4, refuses: two_ranks, rank: double_ring },
     ),
-    &entry("gather", "everybody sends to the root", PLAIN, Pattern { operations: linear, refuses: fine, rank: gather }),
+    &entry(
+        "gather",
+        "everybody sends to the root",
+        PLAIN,
+        Pattern { operations: linear, refuses: any_sizes, rank: gather },
+    ),
     &entry(
         "scatter",
         "the root sends to everybody",
         PLAIN,
-        Pattern { operations: linear, refuses: fine, rank: scatter },
+        Pattern { operations: linear, refuses: any_sizes, rank: scatter },
     ),
     &entry(
         "linbarrier",
         "everybody reports to the root with 1 byte, and is answered",
         &[RANKS],
-        Pattern { operations: |s| u128::from(s.ranks) * 4, refuses: fine, rank: linear_barrier },
+        Pattern { operations: |s| u128::from(s.ranks) * 4, refuses: any_sizes, rank: linear_barrier },
     ),
     &entry(
         "linear_alltoall",
         "everybody sends to everybody, the next rank first; no dependencies",
         PLAIN,
-        Pattern { operations: |s| u128::from(s.ranks) * u128::from(s.ranks) * 2, refuses: fine, rank: linear_alltoall },
+        Pattern {
+            operations: |s| u128::from(s.ranks) * u128::from(s.ranks) * 2,
+            refuses: any_sizes,
+            rank: linear_alltoall,
+        },
     ),
     &entry(
         "allreduce_ring",
@@ -135,19 +155,23 @@ static TABLE: [&Entry; 13] = [
     ),
 ];
 
+/// Bound on the operations: 2 per rank.
 fn linear(sizes: &Sizes) -> u128 {
     u128::from(sizes.ranks) * 2
 }
 
+/// Bound on the operations: 2 per rank and power of two.
 fn logarithmic(sizes: &Sizes) -> u128 {
     u128::from(sizes.ranks) * 2 * u128::from(32 - sizes.ranks.leading_zeros())
 }
 
+/// Bound on the operations: 2 per rank and segment.
 fn segments(sizes: &Sizes) -> u128 {
     u128::from(sizes.ranks) * 2 * u128::from(sizes.bytes.div_ceil(sizes.segment))
 }
 
-fn several(sizes: &Sizes) -> Option<&'static str> {
+/// The condition of a pattern that is defined for 2 ranks or more.
+fn two_ranks(sizes: &Sizes) -> Option<&'static str> {
     (sizes.ranks < 2).then_some("at least 2 ranks")
 }
 
@@ -205,36 +229,42 @@ pub fn parse(text: &str) -> Result<Graph, SpecError> {
 #[derive(Default, Debug)]
 struct Script {
     builder: RankBuilder,
+    /// The last send.
     send: Option<u32>,
+    /// The last receive.
     receive: Option<u32>,
 }
 
 impl Script {
+    /// Adds a send; returns its number.
     fn send(&mut self, to: u32, bytes: u64) -> Result<u32, GraphError> {
         let node = self.builder.add(Operation::send(bytes, to, 0))?;
         self.send = Some(node);
         Ok(node)
     }
 
+    /// Adds a receive; returns its number.
     fn receive(&mut self, from: u32, bytes: u64) -> Result<u32, GraphError> {
         let node = self.builder.add(Operation::recv(bytes, from, 0))?;
         self.receive = Some(node);
         Ok(node)
     }
 
-    /// The last send requires the last receive, if there are both.
-    fn chain(&mut self) -> Result<(), GraphError> {
+    /// Makes the last send wait for the last receive, if there are both.
+    fn chain_last(&mut self) -> Result<(), GraphError> {
         match (self.send, self.receive) {
             (Some(send), Some(receive)) => self.builder.depend(send, receive, After::Finish),
             _ => Ok(()),
         }
     }
 
+    /// Makes an operation wait for another one, if that exists.
     fn requires(&mut self, dependent: u32, other: Option<u32>) -> Result<(), GraphError> {
         other.map_or(Ok(()), |other| self.builder.depend(dependent, other, After::Finish))
     }
 }
 
+/// The powers of two below the number of ranks.
 fn powers(ranks: u32) -> impl Iterator<Item = u32> {
     (0..32)
         .map(|exponent| 1_u64 << exponent)
@@ -242,11 +272,13 @@ fn powers(ranks: u32) -> impl Iterator<Item = u32> {
         .map(|power| power as u32)
 }
 
+// The functions below add the operations of one rank; `TABLE` describes their patterns.
+
 fn binomial_broadcast(sizes: &Sizes, rank: u32, script: &mut Script) -> Result<(), GraphError> {
     for power in powers(sizes.ranks) {
         if rank < power && rank + power < sizes.ranks {
             script.send(rank + power, sizes.bytes)?;
-            script.chain()?;
+            script.chain_last()?;
         }
         if (power..2 * power).contains(&rank) {
             script.receive(rank - power, sizes.bytes)?;
@@ -259,7 +291,7 @@ fn binomial_reduce(sizes: &Sizes, rank: u32, script: &mut Script) -> Result<(), 
     for power in powers(sizes.ranks) {
         if rank < power && rank + power < sizes.ranks {
             script.receive(rank + power, sizes.bytes)?;
-            script.chain()?;
+            script.chain_last()?;
         }
         if (power..2 * power).contains(&rank) {
             script.send(rank - power, sizes.bytes)?;
@@ -282,12 +314,13 @@ fn binary_broadcast(sizes: &Sizes, rank: u32, script: &mut Script) -> Result<(),
 fn dissemination(sizes: &Sizes, rank: u32, script: &mut Script) -> Result<(), GraphError> {
     for distance in powers(sizes.ranks) {
         script.send((rank + distance) % sizes.ranks, sizes.bytes)?;
-        script.chain()?;
+        script.chain_last()?;
         script.receive((rank + sizes.ranks - distance) % sizes.ranks, sizes.bytes)?;
     }
     Ok(())
 }
 
+/// `ordered` is true if a segment is received only after the previous one was sent.
 fn pipelined(sizes: &Sizes, rank: u32, script: &mut Script, ordered: bool) -> Result<(), GraphError> {
     let mut left = sizes.bytes;
     while left > 0 {
@@ -359,7 +392,7 @@ fn ring_allreduce(sizes: &Sizes, rank: u32, script: &mut Script) -> Result<(), G
     let part = sizes.bytes / u64::from(sizes.ranks);
     for _ in 0..2 * (sizes.ranks - 1) {
         script.send((rank + 1) % sizes.ranks, part)?;
-        script.chain()?;
+        script.chain_last()?;
         script.receive((rank + sizes.ranks - 1) % sizes.ranks, part)?;
     }
     Ok(())
@@ -369,7 +402,7 @@ fn halving_doubling(sizes: &Sizes, rank: u32, script: &mut Script) -> Result<(),
     let steps: Vec<(u32, u64)> = powers(sizes.ranks).map(|bit| (bit, sizes.bytes / 2 / u64::from(bit))).collect();
     for &(bit, bytes) in steps.iter().chain(steps.iter().rev()) {
         script.send(rank ^ bit, bytes)?;
-        script.chain()?;
+        script.chain_last()?;
         script.receive(rank ^ bit, bytes)?;
     }
     Ok(())

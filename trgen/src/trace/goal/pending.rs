@@ -9,7 +9,7 @@
 use super::lanes::Lanes;
 use crate::trace::goal::ANY;
 
-/// No entry.
+/// No slot.
 const NONE: u32 = u32::MAX;
 
 /// Entries that a search may pass before they are distributed to lanes.
@@ -27,16 +27,19 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// True for a receive from any source, or with any tag.
     fn is_wild(self) -> bool {
         self.peer == ANY || self.tag == ANY
     }
 
+    /// True if the entry matches a source and a tag, of which either may be [`ANY`].
     fn matches(self, peer: u32, tag: u32) -> bool {
-        agree(self.peer, peer) && agree(self.tag, tag)
+        compatible(self.peer, peer) && compatible(self.tag, tag)
     }
 }
 
-fn agree(wanted: u32, given: u32) -> bool {
+/// True if two sources or two tags match, of which either may be [`ANY`].
+fn compatible(wanted: u32, given: u32) -> bool {
     wanted == given || wanted == ANY || given == ANY
 }
 
@@ -44,8 +47,9 @@ fn agree(wanted: u32, given: u32) -> bool {
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     entry: Entry,
+    /// Slot of the previous entry.
     before: u32,
-    /// The next entry; in a vacant slot, the next vacant one.
+    /// Slot of the next entry; in a vacant slot, the next vacant one.
     after: u32,
 }
 
@@ -60,11 +64,17 @@ pub(super) enum NotFound {
 /// Entries in order of arrival.
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
+    /// The list, unless there are lanes.
     slots: Vec<Slot>,
+    /// Slot of the oldest entry.
     first: u32,
+    /// Slot of the newest entry.
     last: u32,
+    /// The first vacant slot.
     vacant: u32,
+    /// Number of entries.
     count: u32,
+    /// Number of entries with a wildcard.
     wild: u32,
     /// All entries, if they are not in the list. There are no wildcards among them.
     lanes: Option<Box<Lanes>>,
@@ -118,7 +128,7 @@ impl Pending {
         self.wild += u32::from(entry.is_wild());
     }
 
-    /// Removes the first entry that matches.
+    /// Removes the oldest entry that matches a source and a tag, of which either may be [`ANY`].
     pub(super) fn take(&mut self, peer: u32, tag: u32) -> Option<Entry> {
         if self.count == 0 {
             return None;
@@ -128,15 +138,15 @@ impl Pending {
             self.gather();
         }
         if self.lanes.is_none() {
-            match self.walk(peer, tag, if wild || self.wild > 0 { usize::MAX } else { WALK }) {
+            match self.search_list(peer, tag, if wild || self.wild > 0 { usize::MAX } else { WALK }) {
                 Ok(place) => return Some(self.remove(place)),
                 Err(NotFound::Ended) => return None,
-                Err(NotFound::Long) => self.deal(false),
+                Err(NotFound::Long) => self.distribute(false),
             }
         }
         let operation = match self.lanes.as_mut()?.take(peer, tag) {
             Err(NotFound::Long) => {
-                self.deal(true);
+                self.distribute(true);
                 self.lanes.as_mut()?.take(peer, tag)
             }
             found => found,
@@ -147,7 +157,7 @@ impl Pending {
     }
 
     /// The first entry of the list that matches, if it is among the first `most`.
-    fn walk(&self, peer: u32, tag: u32, most: usize) -> Result<u32, NotFound> {
+    fn search_list(&self, peer: u32, tag: u32, most: usize) -> Result<u32, NotFound> {
         let mut place = self.first;
         let mut left = most;
         while place != NONE {
@@ -184,7 +194,7 @@ impl Pending {
     }
 
     /// Distributes all entries to lanes.
-    fn deal(&mut self, by_tag: bool) {
+    fn distribute(&mut self, by_tag: bool) {
         self.gather();
         let mut lanes = Lanes::new(by_tag);
         let mut place = self.first;

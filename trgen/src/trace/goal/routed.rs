@@ -23,22 +23,26 @@ use crate::units::{Cycle, NodeId, Picoseconds};
 /// A message that has left its host but not entered the network.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Leaving {
+    /// \[ticks\]
     time: u64,
     /// Order among departures at the same time.
     number: u64,
     host: u32,
+    /// The send operation.
     node: u32,
 }
 
 /// Messages between the hosts and the network.
 #[derive(Clone, Default, Debug)]
-struct Door {
+struct Departures {
     leaving: BinaryHeap<Reverse<Leaving>>,
+    /// Number of the next departure.
     numbers: u64,
+    /// Node of each host.
     nodes: Vec<NodeId>,
 }
 
-impl Wire for Door {
+impl Wire for Departures {
     fn carry(&mut self, leaves: u64, host: u32, node: u32, operation: &Node) -> Option<u64> {
         if self.nodes[host as usize] == self.nodes[operation.peer as usize] {
             return Some(leaves);
@@ -53,16 +57,19 @@ impl Wire for Door {
 #[derive(Clone, Debug)]
 pub struct Routed {
     hosts: Hosts,
-    door: Door,
+    departures: Departures,
     /// Number of nodes of the network.
     nodes: usize,
     /// \[ps\] Length of a cycle.
     cycle: u64,
-    underway: Vec<(u32, u32)>,
+    /// By message id: the host and the send operation.
+    senders: Vec<(u32, u32)>,
+    /// Ids that are not in use.
     vacant: Vec<usize>,
-    flying: u64,
+    /// Number of messages in the network.
+    in_flight: u64,
     silent_nodes: usize,
-    /// \[messages\] Lost by the network.
+    /// Number of messages that the network has lost.
     lost: u64,
     /// The last cycle processed.
     last: Cycle,
@@ -72,8 +79,8 @@ pub struct Routed {
 const UNIT: u64 = 1000;
 
 impl Routed {
-    /// Rank i of `graph` on node `placement[i]` of a network of `nodes` nodes, whose cycles take `cycle`. G of `params`
-    /// is not used.
+    /// Executes rank i of `graph` on node `placement[i]` of a network of `nodes` nodes, whose cycles take `cycle`. G of
+    /// `params` is not used.
     ///
     /// # Errors
     /// A placement of another length, or on nodes that do not exist.
@@ -99,12 +106,12 @@ impl Routed {
         let params = HostParams { gap_per_byte: 0, ..params };
         Ok(Self {
             hosts: Hosts::new(graph, params),
-            door: Door { nodes: placement.to_vec(), ..Door::default() },
+            departures: Departures { nodes: placement.to_vec(), ..Departures::default() },
             nodes,
             cycle: cycle.0.max(1),
-            underway: Vec::new(),
+            senders: Vec::new(),
             vacant: Vec::new(),
-            flying: 0,
+            in_flight: 0,
             silent_nodes: sends.iter().filter(|&&sends| !sends).count(),
             lost: 0,
             last: Cycle(0),
@@ -149,7 +156,7 @@ impl Routed {
 
     /// Messages sent so far: source, destination, \[bytes\].
     pub fn flows(&self) -> impl Iterator<Item = (NodeId, NodeId, u64)> + '_ {
-        let nodes = &self.door.nodes;
+        let nodes = &self.departures.nodes;
         self.hosts.graph().ranks().iter().zip(nodes).flat_map(move |(rank, &from)| {
             let sends = rank.nodes().iter().filter(|node| node.kind == super::Kind::Send && node.has_started());
             sends.map(move |node| (from, nodes[node.peer as usize], node.size))
@@ -180,7 +187,7 @@ impl Routed {
     }
 
     /// \[ticks\] Beginning of a cycle, rounded up.
-    fn begins(&self, cycle: Cycle) -> u64 {
+    fn start_of(&self, cycle: Cycle) -> u64 {
         let picoseconds = u128::from(cycle.since(Cycle::FIRST)) * self.cycle_ticks();
         u64::try_from(picoseconds.div_ceil(u128::from(UNIT))).unwrap_or(u64::MAX)
     }
@@ -194,24 +201,25 @@ impl TrGen for Routed {
     fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
         self.last = now;
         // All events before the next cycle belong to this one.
-        let end = self.begins(now.next());
+        let end = self.start_of(now.next());
         while self.hosts.next_time().is_some_and(|time| time < end) {
-            self.hosts.step_over(&mut self.door);
+            self.hosts.step_over(&mut self.departures);
         }
-        while let Some(Reverse(leaving)) = self.door.leaving.peek().copied() {
+        while let Some(Reverse(leaving)) = self.departures.leaving.peek().copied() {
             if self.cycle_from(leaving.time) > now {
                 break;
             }
-            self.door.leaving.pop();
+            self.departures.leaving.pop();
             let Leaving { host, node, .. } = leaving;
             let operation = self.hosts.graph().ranks()[host as usize].nodes()[node as usize];
-            let id = self.vacant.pop().unwrap_or(self.underway.len());
-            match self.underway.get_mut(id) {
+            let id = self.vacant.pop().unwrap_or(self.senders.len());
+            match self.senders.get_mut(id) {
                 Some(slot) => *slot = (host, node),
-                None => self.underway.push((host, node)),
+                None => self.senders.push((host, node)),
             }
-            let (source, destination) = (self.door.nodes[host as usize], self.door.nodes[operation.peer as usize]);
-            self.flying += 1;
+            let (source, destination) =
+                (self.departures.nodes[host as usize], self.departures.nodes[operation.peer as usize]);
+            self.in_flight += 1;
             out.push(Message { id: id as u64, source, destination, bytes: operation.size, class: 0 });
         }
         Ok(())
@@ -221,15 +229,15 @@ impl TrGen for Routed {
 
     fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
         let id = delivery.message.id as usize;
-        let (host, node) = self.underway[id];
+        let (host, node) = self.senders[id];
         self.vacant.push(id);
-        self.flying -= 1;
-        self.hosts.arrive(self.begins(now.next()), host, node);
+        self.in_flight -= 1;
+        self.hosts.arrive(self.start_of(now.next()), host, node);
     }
 
     fn dropped(&mut self, _: Cycle, message: &Message) {
         self.vacant.push(message.id as usize);
-        self.flying -= 1;
+        self.in_flight -= 1;
         self.lost += 1;
     }
 
@@ -239,11 +247,11 @@ impl TrGen for Routed {
             let cycles = u128::from(time) * u128::from(UNIT) / self.cycle_ticks();
             Cycle::FIRST + u64::try_from(cycles).unwrap_or(u64::MAX)
         });
-        let leaving = self.door.leaving.peek().map(|Reverse(leaving)| self.cycle_from(leaving.time));
+        let leaving = self.departures.leaving.peek().map(|Reverse(leaving)| self.cycle_from(leaving.time));
         match event.into_iter().chain(leaving).min() {
             Some(cycle) => Next::At(cycle),
-            None if self.flying > 0 || !self.hosts.is_done() => Next::Waiting,
-            // The end is that of the last CPU.
+            None if self.in_flight > 0 || !self.hosts.is_done() => Next::Waiting,
+            // The run ends when the last CPU is free.
             None => match self.hosts.finish().into_iter().max().map(|time| self.cycle_from(time)) {
                 Some(end) if end > self.last => Next::At(end),
                 _ => Next::Done,

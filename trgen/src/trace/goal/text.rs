@@ -36,21 +36,26 @@ pub struct TextError {
 /// The remedy for violations of the grammar.
 const GRAMMAR: &str = "the grammar is `num_ranks N`, then blocks `rank R { }`";
 
+/// An error in the grammar.
 fn fault<T>(what: impl Into<String>) -> Result<T, TextError> {
     Err(TextError { what: what.into(), remedy: GRAMMAR })
 }
 
-/// A label that does not identify exactly one operation.
-fn unnamed<T>(what: String, remedy: &'static str) -> Result<T, TextError> {
+/// The error for a label that does not identify exactly one operation.
+fn label_error<T>(what: String, remedy: &'static str) -> Result<T, TextError> {
     Err(TextError { what, remedy })
 }
 
 /// What the grammar allows next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Expect {
+    /// `num_ranks`.
     Count,
+    /// The beginning of a rank.
     Rank,
+    /// A statement, or the end of the rank.
     Statement,
+    /// The end of the text.
     Nothing,
 }
 
@@ -63,17 +68,23 @@ pub struct Reader {
     ranks: Vec<Rank>,
     /// Operations of the completed ranks.
     operations: u64,
+    /// The rank under construction.
     current: RankBuilder,
+    /// Operations of that rank, by label.
     labels: HashMap<Box<str>, u32>,
+    /// True within `/* ... */`.
     in_comment: bool,
-    /// Numbers assigned to tags from [`HIGH`] on, and the set of used numbers.
+    /// The number in the graph of each high tag (see [`HIGH`]).
     high: HashMap<u64, u32>,
+    /// The numbers in `high`.
     taken: HashSet<u32>,
-    /// All numbers above this one are in use.
+    /// Where the search for an unused number begins, downwards: all numbers above this one are in `taken` (except
+    /// [`ANY`]).
     next_high: u32,
 }
 
-/// Tags from here on are mapped to numbers: few texts have any.
+/// The first high tag. A high tag keeps its value in the graph if that fits and is unused, and is mapped to an unused
+/// number otherwise; few texts have such tags. Lower tags keep their values.
 const HIGH: u32 = 0xF000_0000;
 
 impl Default for Reader {
@@ -124,7 +135,7 @@ impl Reader {
                 }
                 (Expect::Rank, _) => return fault(format!("expected `rank {} {{`", self.ranks.len())),
                 (Expect::Statement, [Token::Mark('}'), ..]) => {
-                    self.close()?;
+                    self.close_rank()?;
                     1
                 }
                 (Expect::Statement, _) => {
@@ -158,7 +169,8 @@ impl Reader {
         Graph::new(self.ranks).map_err(|error| TextError { what: error.to_string(), remedy: GRAMMAR })
     }
 
-    fn close(&mut self) -> Result<(), TextError> {
+    /// Completes the current rank.
+    fn close_rank(&mut self) -> Result<(), TextError> {
         self.labels.clear();
         self.operations += self.current.len() as u64;
         let rank = std::mem::take(&mut self.current).build().map_err(|error| TextError {
@@ -171,11 +183,12 @@ impl Reader {
         Ok(())
     }
 
+    /// Processes a statement of the current rank.
     fn statement(&mut self, tokens: &[Token<'_>]) -> Result<(), TextError> {
         match *tokens {
             [Token::Word(label), Token::Mark(':'), ref operation @ ..] => {
                 if self.labels.contains_key(label) {
-                    return unnamed(
+                    return label_error(
                         format!("label `{label}` is defined twice in rank {}", self.ranks.len()),
                         "give each operation of a rank a label of its own",
                     );
@@ -187,7 +200,7 @@ impl Reader {
             [Token::Word(dependent), Token::Word(word @ ("requires" | "irequires")), Token::Word(other)] => {
                 let number = |label: &str| match self.labels.get(label) {
                     Some(&number) => Ok(number),
-                    None => unnamed(
+                    None => label_error(
                         format!("label `{label}` has not been defined in rank {} up to here", self.ranks.len()),
                         "correct the label, or define it: `LABEL: calc 5` in the same rank, above this line (labels of \
                          other ranks do not count)",
@@ -203,6 +216,7 @@ impl Reader {
         }
     }
 
+    /// Adds an operation to the current rank; returns its number.
     fn operation(&mut self, tokens: &[Token<'_>]) -> Result<u32, TextError> {
         let (kind, size, peer, rest) = match *tokens {
             [
@@ -257,6 +271,7 @@ impl Reader {
             .map_err(|error| TextError { what: error.to_string(), remedy: GRAMMAR })
     }
 
+    /// The number of a tag in the graph.
     fn tag(&mut self, tag: u64) -> Result<u32, TextError> {
         match u32::try_from(tag) {
             Ok(small) if small < HIGH || small == ANY => return Ok(small),
@@ -266,7 +281,7 @@ impl Reader {
         if let Some(&number) = self.high.get(&tag) {
             return Ok(number);
         }
-        // Its own value, if unused; else the next unused one.
+        // The value of the tag itself, if unused; else the next unused number.
         let own = u32::try_from(tag).ok().filter(|own| !self.taken.contains(own));
         let number = own.unwrap_or_else(|| {
             while self.taken.contains(&self.next_high) {
@@ -282,11 +297,13 @@ impl Reader {
         Ok(number)
     }
 
+    /// Parses the rank at the other end of a message.
     fn peer(&self, word: &str) -> Result<u32, TextError> {
         whole("rank", word, 0, self.announced - 1).map(|rank| rank as u32)
     }
 }
 
+/// Parses a whole number from `least` to `most`.
 fn whole(what: &str, word: &str, least: u64, most: u64) -> Result<u64, TextError> {
     match word.parse::<u64>() {
         Ok(value) if (least..=most).contains(&value) => Ok(value),
@@ -294,10 +311,12 @@ fn whole(what: &str, word: &str, least: u64, most: u64) -> Result<u64, TextError
     }
 }
 
+/// Escapes and shortens text of the input for an error message.
 fn shown(word: &str) -> String {
     word.chars().take(40).flat_map(char::escape_default).collect()
 }
 
+/// A word, a number, or one of `:`, `{`, `}`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Token<'a> {
     Word(&'a str),
@@ -307,7 +326,9 @@ enum Token<'a> {
 
 /// The tokens of a line, without comments.
 struct Words<'a, 'c> {
+    /// The part of the line that has not been read.
     rest: &'a str,
+    /// True within a comment, which may continue from the previous line.
     in_comment: &'c mut bool,
 }
 
@@ -363,6 +384,7 @@ pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes the operations of a rank, each dependency as soon as both operations are written.
 fn write_rank(rank: &Rank, out: &mut dyn Write) -> io::Result<()> {
     let statements = super::order::statements(rank);
     let mut next = statements.iter().peekable();

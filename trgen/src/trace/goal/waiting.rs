@@ -22,8 +22,11 @@ pub(super) struct Needs {
 /// The side of a network interface that an item needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Nic {
+    /// No network interface.
     None,
+    /// The sending side of the interface with this number.
     Sending(u8),
+    /// The receiving side of the interface with this number.
     Receiving(u8),
 }
 
@@ -31,19 +34,22 @@ pub(super) enum Nic {
 #[derive(Clone, Debug)]
 pub(super) struct WaitQueue {
     pub(super) needs: Needs,
-    /// Those that came in the order of their numbers, as nearly all do.
+    /// Items that came in the order of their numbers, as nearly all do.
     in_order: VecDeque<(u64, Item)>,
+    /// All other items.
     others: BinaryHeap<Reverse<(u64, Item)>>,
-    /// The queue's valid entry in the agenda; its other entries there are void.
+    /// Time and number of the queue's valid entry in the agenda; its other entries there are void.
     entry: Option<(u64, u64)>,
 }
 
 impl WaitQueue {
+    /// A queue without items.
     pub(super) fn new(needs: Needs) -> Self {
         Self { needs, in_order: VecDeque::new(), others: BinaryHeap::new(), entry: None }
     }
 
-    /// Adds an item; returns a new entry for the agenda, if the queue must be checked earlier than planned.
+    /// Adds an item whose resources are free at time `free` \[ticks\] at the earliest. Returns a new entry for the
+    /// agenda, if the queue must be checked earlier than planned.
     pub(super) fn add(&mut self, number: u64, item: Item, free: u64) -> Option<(u64, u64)> {
         match self.in_order.back() {
             Some(&(last, _)) if last > number => self.others.push(Reverse((number, item))),
@@ -82,8 +88,9 @@ impl WaitQueue {
         self.others.pop().map(|Reverse(first)| first)
     }
 
-    /// Schedules the next check of the first item; returns the entry for the agenda.
-    pub(super) fn look_again(&mut self, free: u64) -> Option<(u64, u64)> {
+    /// Schedules the next check of the first item at time `free` \[ticks\]; returns the entry for the agenda. `None`
+    /// for an empty queue.
+    pub(super) fn reschedule(&mut self, free: u64) -> Option<(u64, u64)> {
         self.entry = self.first().map(|number| (free, number));
         self.entry
     }

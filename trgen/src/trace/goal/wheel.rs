@@ -38,19 +38,19 @@ pub(super) struct Numbered {
     pub(super) item: Item,
 }
 
-/// A slot of the store.
+/// A place in the store: an entry, or vacant.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     number: u64,
     item: Item,
-    /// In a vacant slot, the next vacant one.
+    /// In a vacant place, the next vacant one.
     next: u16,
 }
 
 /// Entries of the current block of time and the next.
 #[derive(Clone, Debug)]
 pub(super) struct Wheel {
-    /// The first block.
+    /// The current block.
     block: u64,
     /// By slot: the index of its entry in the store, or [`RUN`] and the run of its entries. Undefined where the slot's
     /// bit is not set.
@@ -59,9 +59,13 @@ pub(super) struct Wheel {
     filled: Box<[u64; WORDS * BLOCKS as usize]>,
     /// By word of `filled`: whether any bit is set.
     words: [u64; BLOCKS as usize],
+    /// Single entries of slots, and vacant places.
     store: Vec<Place>,
+    /// The first vacant place of the store, or [`NONE`].
     vacant: u16,
+    /// Several entries of one slot; empty where not in use.
     runs: Vec<Vec<Numbered>>,
+    /// Numbers of the runs that are not in use.
     idle_runs: Vec<u16>,
 }
 
@@ -107,7 +111,7 @@ impl Wheel {
     }
 
     /// Makes a later block the current one; all earlier blocks must be empty.
-    pub(super) const fn turn(&mut self, block: u64) {
+    pub(super) const fn set_block(&mut self, block: u64) {
         self.block = block;
     }
 
@@ -147,7 +151,7 @@ impl Wheel {
         self.held[slot] = held;
     }
 
-    /// Puts an entry into the store.
+    /// Puts an entry into a new place of the store.
     #[inline(never)]
     fn store_anew(&mut self, entry: Numbered) -> u16 {
         self.store.push(Place { number: entry.number, item: entry.item, next: NONE });
@@ -174,7 +178,7 @@ impl Wheel {
     }
 
     /// The first nonempty slot of a block.
-    fn first(&self, block: u64) -> Option<usize> {
+    fn first_slot(&self, block: u64) -> Option<usize> {
         let block = (block % BLOCKS) as usize;
         if self.words[block] == 0 {
             return None;
@@ -186,11 +190,11 @@ impl Wheel {
     /// Time of the next entry.
     pub(super) fn next_time(&self) -> Option<u64> {
         let mut blocks = self.block..self.block + BLOCKS;
-        blocks.find_map(|block| Some(Self::time(block, self.first(block)?)))
+        blocks.find_map(|block| Some(Self::slot_time(block, self.first_slot(block)?)))
     }
 
     /// The time of a slot of a block.
-    const fn time(block: u64, slot: usize) -> u64 {
+    const fn slot_time(block: u64, slot: usize) -> u64 {
         (block << WITHIN) + (slot % (1 << WITHIN)) as u64
     }
 
@@ -198,10 +202,10 @@ impl Wheel {
     /// put into the empty `all` in the order of their numbers, and the first of them is returned.
     #[inline]
     pub(super) fn take(&mut self, all: &mut Vec<Numbered>) -> Option<Entry> {
-        let slot = self.first(self.block)?;
+        let slot = self.first_slot(self.block)?;
         self.clear(slot);
         let held = self.held[slot];
-        let time = Self::time(self.block, slot);
+        let time = Self::slot_time(self.block, slot);
         if held & RUN == 0 {
             let Place { number, item, .. } = self.unstore(held);
             return Some(Entry { time, number, item });
@@ -214,7 +218,7 @@ impl Wheel {
     #[inline(never)]
     fn take_run(&mut self, run: u16, all: &mut Vec<Numbered>) {
         self.idle_runs.push(run);
-        // Both allocations are kept.
+        // The allocations of both lists are kept.
         std::mem::swap(all, &mut self.runs[run as usize]);
         if !all.is_sorted_by_key(|entry| entry.number) {
             all.sort_unstable_by_key(|entry| entry.number);

@@ -11,6 +11,7 @@ use crate::geometry::Geometry;
 use crate::rng::{Purpose, stream};
 use crate::units::NodeId;
 
+/// Source of the policies.
 const SOURCE: &str = "Pascual, Navaridas, Miguel-Alonso, Effects of topology-aware allocation policies, JSSPP 2009";
 
 choices! {
@@ -29,7 +30,9 @@ choices! {
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     geometry: Geometry,
+    /// By node: true if it is free.
     free: Vec<bool>,
+    /// Number of free nodes.
     count: usize,
 }
 
@@ -39,14 +42,17 @@ impl Pool {
         Self { geometry, free: vec![true; count], count }
     }
 
+    /// Marks nodes as occupied.
     pub(super) fn take(&mut self, nodes: &[NodeId]) {
         self.set(nodes, false);
     }
 
+    /// Marks nodes as free.
     pub(super) fn give_back(&mut self, nodes: &[NodeId]) {
         self.set(nodes, true);
     }
 
+    /// Marks nodes as free or occupied.
     fn set(&mut self, nodes: &[NodeId], free: bool) {
         for node in nodes {
             self.free[node.index()] = free;
@@ -75,7 +81,8 @@ impl Pool {
         }
     }
 
-    /// Sides of boxes for `wanted` nodes, the best first; with `least` only those of which no side can be shorter.
+    /// Sides of boxes with room for `wanted` nodes, smallest volume first; with `least` only boxes of which no side can
+    /// be shorter.
     fn shapes(&self, wanted: usize, least: bool) -> Vec<Vec<u32>> {
         let mut shapes: Vec<Vec<u32>> = vec![Vec::new()];
         for &size in self.geometry.sizes() {
@@ -95,7 +102,7 @@ impl Pool {
         shapes
     }
 
-    /// The first `wanted` free nodes of the first box of these shapes with at least `enough` free ones.
+    /// The first `wanted` free nodes of the first box of these shapes that has at least `enough(shape)` free nodes.
     fn first_box(&self, shapes: &[Vec<u32>], enough: impl Fn(&[u32]) -> usize, wanted: usize) -> Option<Vec<NodeId>> {
         let sums = Sums::new(&self.geometry, &self.free);
         let sizes = self.geometry.sizes();
@@ -104,7 +111,7 @@ impl Pool {
             let room: Vec<u32> = sizes.iter().zip(shape).map(|(size, side)| size - side + 1).collect();
             let corners = Geometry::new(&room)?;
             let found = (0..corners.nodes()).map(|corner| corners.coordinates(NodeId::at(corner)));
-            if let Some(corner) = found.into_iter().find(|corner| sums.of_box(corner, shape) >= enough) {
+            if let Some(corner) = found.into_iter().find(|corner| sums.in_box(corner, shape) >= enough) {
                 let inside = Geometry::new(shape)?;
                 let nodes = (0..inside.nodes()).map(|node| {
                     let offset = inside.coordinates(NodeId::at(node));
@@ -122,15 +129,17 @@ impl Pool {
 
 /// Prefix sums of free nodes, which yield the free nodes of a box from its corners.
 struct Sums {
-    /// One node longer in each dimension than the network.
+    /// The places of sums: one more in each dimension than the network has.
     grid: Geometry,
+    /// By place: the number of free nodes in the box between the origin and the place.
     sums: Vec<u32>,
 }
 
 impl Sums {
     fn new(geometry: &Geometry, free: &[bool]) -> Self {
         let longer: Vec<u32> = geometry.sizes().iter().map(|size| size + 1).collect();
-        // A network of 2^31 nodes and more does not fit in memory.
+        // The fallback is never used: only a network of 2^31 nodes or more, which does not fit in memory, has no such
+        // grid.
         let grid = Geometry::new(&longer).unwrap_or_else(|| geometry.clone());
         let mut sums = vec![0; grid.nodes()];
         for (node, _) in free.iter().enumerate().filter(|&(_, &free)| free) {
@@ -150,7 +159,7 @@ impl Sums {
     }
 
     /// Number of free nodes in the box with these sides at this corner.
-    fn of_box(&self, corner: &[u32], sides: &[u32]) -> usize {
+    fn in_box(&self, corner: &[u32], sides: &[u32]) -> usize {
         let dimensions = corner.len();
         let mut total = 0_i64;
         for choice in 0..1_u32 << dimensions {
@@ -232,7 +241,7 @@ mod tests {
                 (0..3).all(|d| (corner[d]..corner[d] + sides[d]).contains(&place[d]))
             };
             let expected = (0..24).filter(inside).filter(|&node| free[node]).count();
-            assert_eq!(sums.of_box(&corner, &sides), expected, "{sides:?}");
+            assert_eq!(sums.in_box(&corner, &sides), expected, "{sides:?}");
         }
     }
 }

@@ -44,13 +44,13 @@ mod tests {
 
     #[test]
     fn gaps_have_the_mean_that_is_asked_for() {
-        let of = |gaps, seed| arrivals(Picoseconds(7), Picoseconds(1000), 10_001, gaps, seed, 0);
-        assert_eq!(of(Gaps::Regular, 1)[..3], [7, 1007, 2007].map(Picoseconds));
-        let drawn = of(Gaps::Poisson, 1);
+        let drawn_with = |gaps, seed| arrivals(Picoseconds(7), Picoseconds(1000), 10_001, gaps, seed, 0);
+        assert_eq!(drawn_with(Gaps::Regular, 1)[..3], [7, 1007, 2007].map(Picoseconds));
+        let drawn = drawn_with(Gaps::Poisson, 1);
         assert_eq!(drawn[0], Picoseconds(7));
         assert!(drawn.is_sorted());
         // The standard error of the mean of 10 000 exponential gaps is 1 % of it.
         assert!((9_600_000..10_400_000).contains(&drawn[10_000].0), "{:?}", drawn[10_000]);
-        assert_ne!(drawn, of(Gaps::Poisson, 2));
+        assert_ne!(drawn, drawn_with(Gaps::Poisson, 2));
     }
 }

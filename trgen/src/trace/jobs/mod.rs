@@ -93,35 +93,38 @@ pub struct JobRecord {
 /// A job that has nodes.
 #[derive(Clone, Debug)]
 struct Running {
+    /// Number of the job.
     job: usize,
     replay: Replay,
+    /// \[cycle\] Start of its tasks.
     start: Cycle,
     nodes: Vec<NodeId>,
-    /// Messages in flight.
-    flying: u64,
-    /// \[cycle\] From which its nodes are free; `None` while it runs.
+    /// Number of messages in flight.
+    in_flight: u64,
+    /// \[cycle\] The first cycle in which its nodes are free; `None` while it runs.
     free_from: Option<Cycle>,
 }
 
 impl Running {
-    /// The job's local time: it began in the first cycle.
+    /// Converts a cycle of the run to local time, in which the job began in the first cycle.
     fn local(&self, now: Cycle) -> Cycle {
         Cycle::FIRST + now.since(self.start)
     }
 
+    /// Converts local time to a cycle of the run.
     fn global(&self, local: Cycle) -> Cycle {
         self.start + local.since(Cycle::FIRST)
     }
 
-    /// Checks whether the job has ended after cycle `now`.
-    fn end(&mut self, now: Cycle) {
-        if self.free_from.is_none() && self.flying == 0 && self.replay.next() == Next::Done {
+    /// Records the end of the job if it has ended in cycle `now`.
+    fn check_end(&mut self, now: Cycle) {
+        if self.free_from.is_none() && self.in_flight == 0 && self.replay.next() == Next::Done {
             self.free_from = Some(now.next());
         }
     }
 
-    /// Copies its statistics into its record.
-    fn tell(&self, record: &mut JobRecord) {
+    /// Copies the statistics of the job into its record.
+    fn update(&self, record: &mut JobRecord) {
         let mut report = self.replay.report();
         for task in &mut report.tasks {
             task.finished = task.finished.map(|local| self.global(local));
@@ -137,22 +140,30 @@ impl Running {
 pub struct JobMix {
     jobs: Vec<Job>,
     terms: Terms,
+    /// Number of nodes of the network.
     nodes: usize,
+    /// Free and occupied nodes.
     pool: Pool,
     /// Jobs that have not arrived, the next one first.
     coming: VecDeque<usize>,
+    /// Jobs that wait for nodes, in order of arrival.
     queue: Vec<Waiting>,
+    /// Jobs that have nodes.
     running: Vec<Running>,
+    /// Record of each job; those of running jobs are not up to date.
     records: Vec<JobRecord>,
+    /// Messages that one job generates in one call.
     scratch: Outbox,
-    /// Set if the placement needs it.
+    /// Distances in the network, if the placement needs them.
     distance: Option<Arc<dyn Distance>>,
 }
 
 /// Distances between the nodes of a job, by index in its list of nodes.
 #[derive(Debug)]
 struct Among<'a> {
+    /// The nodes of the job.
     nodes: &'a [NodeId],
+    /// Distances in the network.
     whole: &'a dyn Distance,
 }
 
@@ -170,7 +181,7 @@ fn line(size: usize) -> Result<Geometry, SpecError> {
     })
 }
 
-/// Bits of an id that belong to the job's message; the job's number is above them.
+/// Number of low bits of a message id that hold the id within the job; the number of the job is above them.
 const ID_BITS: u32 = 32;
 
 impl JobMix {
@@ -217,7 +228,7 @@ impl JobMix {
         Ok(Self { jobs, terms, nodes, pool, coming, queue, running, records, scratch, distance: None })
     }
 
-    /// The same with distances, which placements by communication matrix need. Call before the start.
+    /// Sets the distances that placements by communication matrix need. Call before the start.
     #[must_use]
     pub fn with_distance(self, distance: Arc<dyn Distance>) -> Self {
         Self { distance: Some(distance), ..self }
@@ -234,7 +245,7 @@ impl JobMix {
     pub fn records(&self) -> Vec<JobRecord> {
         let mut records = self.records.clone();
         for running in &self.running {
-            running.tell(&mut records[running.job]);
+            running.update(&mut records[running.job]);
         }
         records
     }
@@ -246,7 +257,7 @@ impl JobMix {
         let mut changed = !over.is_empty();
         for at in over.into_iter().rev() {
             let ended = self.running.remove(at);
-            ended.tell(&mut self.records[ended.job]);
+            ended.update(&mut self.records[ended.job]);
             self.pool.give_back(&ended.nodes);
         }
         while let Some(job) = self.coming.pop_front_if(|&mut job| self.jobs[job].arrival <= now) {
@@ -255,7 +266,7 @@ impl JobMix {
             self.queue.push(Waiting { job, size, estimate: *estimate });
             changed = true;
         }
-        // Schedule when the state has changed, not whenever this is called.
+        // The scheduler is called only when the state has changed.
         while changed && let Some((at, nodes)) = self.choose(now) {
             let Waiting { job, size, .. } = self.queue.remove(at);
             self.start(job, size, nodes, now)?;
@@ -263,6 +274,7 @@ impl JobMix {
         Ok(())
     }
 
+    /// The position in the queue of the job that starts now, and its nodes; `None` if all have to wait.
     fn choose(&self, now: Cycle) -> Option<(usize, Vec<NodeId>)> {
         if self.queue.is_empty() {
             return None;
@@ -274,6 +286,7 @@ impl JobMix {
         Situation { now, pool: &self.pool, allocation, seed, running: &running }.choose(scheduler, &self.queue)
     }
 
+    /// Places a job on `nodes` and starts it.
     fn start(&mut self, job: usize, size: usize, nodes: Vec<NodeId>, now: Cycle) -> Result<(), SourceError> {
         let Job { program, name, .. } = &self.jobs[job];
         let Terms { placement, tasks_per_node, pace, protocol, seed, .. } = &self.terms;
@@ -291,11 +304,11 @@ impl JobMix {
         record.start = Some(now);
         record.placement = placement;
         let replay = replay.with_protocol(*protocol);
-        self.running.push(Running { job, replay, start: now, nodes, flying: 0, free_from: None });
+        self.running.push(Running { job, replay, start: now, nodes, in_flight: 0, free_from: None });
         Ok(())
     }
 
-    /// The running job of a message, and the message in the job's own form.
+    /// The running job of a message, and the message with its id within the job.
     fn owner(&mut self, message: &Message) -> Option<(&mut Running, Message)> {
         let job = (message.id >> ID_BITS) as usize;
         let running = self.running.iter_mut().find(|running| running.job == job)?;
@@ -321,13 +334,13 @@ impl TrGen for JobMix {
                 .generate(local, &mut self.scratch)
                 .map_err(|error| SourceError { what: format!("job `{name}`: {error}") })?;
             let job = (running.job as u64) << ID_BITS;
-            let flying = &mut running.flying;
+            let in_flight = &mut running.in_flight;
             self.scratch.offer(|message| {
-                *flying += 1;
+                *in_flight += 1;
                 out.push(Message { id: job | message.id, ..message });
                 true
             });
-            running.end(now);
+            running.check_end(now);
         }
         Ok(())
     }
@@ -336,21 +349,21 @@ impl TrGen for JobMix {
         let Some((running, message)) = self.owner(message) else { return };
         let local = running.local(now);
         running.replay.sent(local, &message);
-        running.end(now);
+        running.check_end(now);
     }
 
     fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
         let Some((running, message)) = self.owner(&delivery.message) else { return };
         let local = running.local(now);
-        running.flying -= 1;
+        running.in_flight -= 1;
         running.replay.delivered(local, &Delivery { message, ..*delivery });
-        running.end(now);
+        running.check_end(now);
     }
 
     fn dropped(&mut self, now: Cycle, message: &Message) {
         let Some((running, message)) = self.owner(message) else { return };
         let local = running.local(now);
-        running.flying -= 1;
+        running.in_flight -= 1;
         running.replay.dropped(local, &message);
     }
 

@@ -22,8 +22,9 @@ choices! {
 /// A waiting job.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
+    /// Number of the job.
     pub(super) job: usize,
-    /// \[nodes\]
+    /// Number of nodes that it needs.
     pub(super) size: usize,
     /// \[cycles\] Estimated run time.
     pub(super) estimate: u64,
@@ -40,31 +41,37 @@ pub(super) struct Occupied<'a> {
 /// The state on which a decision is based.
 pub(super) struct Situation<'a> {
     pub(super) now: Cycle,
+    /// Free and occupied nodes.
     pub(super) pool: &'a Pool,
     pub(super) allocation: Allocation,
+    /// Run seed.
     pub(super) seed: u64,
+    /// The running jobs.
     pub(super) running: &'a [Occupied<'a>],
 }
 
 impl Situation<'_> {
-    fn fits(&self, pool: &Pool, waiting: &Waiting) -> Option<Vec<NodeId>> {
+    /// Nodes for a job among the free ones of `pool`; `None` if it has to wait.
+    fn find_nodes(&self, pool: &Pool, waiting: &Waiting) -> Option<Vec<NodeId>> {
         pool.find(self.allocation, waiting.size, self.seed, waiting.job)
     }
 
     /// The queue position of the job that starts now, and its nodes; `None` if all have to wait.
     pub(super) fn choose(&self, scheduler: Scheduler, queue: &[Waiting]) -> Option<(usize, Vec<NodeId>)> {
         let first = queue.first()?;
-        if let Some(nodes) = self.fits(self.pool, first) {
+        if let Some(nodes) = self.find_nodes(self.pool, first) {
             return Some((0, nodes));
         }
         let others = || (1..).zip(&queue[1..]);
         match scheduler {
             Scheduler::Fcfs => None,
-            Scheduler::FirstFit => others().find_map(|(at, job)| self.fits(self.pool, job).map(|nodes| (at, nodes))),
+            Scheduler::FirstFit => {
+                others().find_map(|(at, job)| self.find_nodes(self.pool, job).map(|nodes| (at, nodes)))
+            }
             Scheduler::Easy => {
                 let (start, reserved) = self.reservation(first)?;
                 others().find_map(|(at, job)| {
-                    let nodes = self.fits(self.pool, job)?;
+                    let nodes = self.find_nodes(self.pool, job)?;
                     let over_before = self.now + job.estimate <= start;
                     let elsewhere = nodes.iter().all(|node| reserved.binary_search(node).is_err());
                     (over_before || elsewhere).then_some((at, nodes))
@@ -81,7 +88,7 @@ impl Situation<'_> {
         ends.into_iter().find_map(|occupied| {
             pool.give_back(occupied.nodes);
             // A job that has exceeded its estimate may end at any moment.
-            self.fits(&pool, first).map(|nodes| (occupied.until.max(self.now.next()), nodes))
+            self.find_nodes(&pool, first).map(|nodes| (occupied.until.max(self.now.next()), nodes))
         })
     }
 }

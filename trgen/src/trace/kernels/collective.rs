@@ -1,6 +1,6 @@
 //! Kernels that combine a value of every task, in rounds over powers of two.
 
-use super::{Entry, Kernel, PLAIN, any, one};
+use super::{Entry, Kernel, PLAIN, any_number, one_label};
 use crate::catalog::Component;
 
 pub(super) static BINTREE: Entry = Entry {
@@ -15,9 +15,9 @@ pub(super) static BINTREE: Entry = Entry {
     aliases: &[],
     build: Kernel {
         dimensions: &[],
-        refuses: any,
+        refuses: any_number,
         messages: |shape| u64::from(shape.tasks) - 1,
-        labels: one,
+        labels: one_label,
         task: |shape, task, steps| {
             // A task receives at every level until its lowest 1 bit, where it sends and is done.
             let mut p = 1;
@@ -47,9 +47,9 @@ pub(super) static GATHER: Entry = Entry {
     aliases: &[],
     build: Kernel {
         dimensions: &[],
-        refuses: any,
+        refuses: any_number,
         messages: |shape| u64::from(shape.tasks) - 1,
-        labels: one,
+        labels: one_label,
         task: |shape, task, steps| {
             // The blocks of a task's subtree: up to its lowest 1 bit, as far as there are tasks.
             let blocks = |task: u32, p: u32| u64::from(p.min(shape.tasks - task));
@@ -84,7 +84,7 @@ pub(super) static BUTTERFLY_ALL_TO_ALL: Entry = Entry {
         dimensions: &[],
         refuses: |tasks| (!tasks.is_power_of_two()).then_some("a power of two"),
         messages: |shape| u64::from(shape.tasks) * u64::from(shape.tasks.ilog2()),
-        labels: one,
+        labels: one_label,
         task: |shape, task, steps| {
             steps.bytes = shape.bytes.saturating_mul(u64::from(shape.tasks / 2));
             for k in 0..shape.tasks.ilog2() {
@@ -110,7 +110,7 @@ pub(super) static BUTTERFLY: Entry = Entry {
         dimensions: &[],
         refuses: |tasks| (!tasks.is_power_of_two()).then_some("a power of two"),
         messages: |shape| u64::from(shape.tasks) * u64::from(shape.tasks.ilog2()),
-        labels: one,
+        labels: one_label,
         task: |shape, task, steps| {
             for k in 0..shape.tasks.ilog2() {
                 let partner = task ^ (1 << k);

@@ -1,14 +1,17 @@
 //! Kernels on a grid of tasks: task i has x = i mod X, y = (i / X) mod Y, z = i / (X Y).
 
-use super::{BYTES, Entry, GRID, ITERATIONS, Kernel, Shape, Steps, TASKS, any, one};
+use super::{BYTES, Entry, GRID, ITERATIONS, Kernel, Shape, Steps, TASKS, any_number, one_label};
 use crate::catalog::{Component, Parameter};
 
 const PARAMETERS: &[Parameter] = &[TASKS, BYTES, ITERATIONS, GRID];
+/// Parameter `bytes` of many small messages.
 const SMALL: Parameter = Parameter { default: "64", ..BYTES };
+/// Parameter `iterations` of repeated wavefronts.
 const TWENTY: Parameter = Parameter { default: "20", ..ITERATIONS };
 const SOURCE: &str = "FSIN application kernels";
 const SWEEP: &str = "FSIN application kernels; Koch, Baker, Alcouffe, wavefronts of discrete ordinates (1992)";
 
+/// A kernel without aliases.
 const fn entry(
     name: &'static str,
     about: &'static str,
@@ -75,41 +78,45 @@ pub(super) static WATERFALL: Entry = entry(
     wavefront(&[2, 3]),
 );
 
+/// Properties of a kernel in which every task exchanges messages with all its neighbours.
 const fn exchange(
     dimensions: &'static [usize],
     messages: fn(&Shape) -> u64,
     task: fn(&Shape, u32, &mut Steps),
 ) -> Kernel {
     let labels = |shape: &Shape| 2 * shape.grid.len() as u64;
-    Kernel { dimensions, refuses: any, messages, labels, task }
+    Kernel { dimensions, refuses: any_number, messages, labels, task }
 }
 
+/// Properties of a kernel in which messages travel from the lower to the upper neighbours.
 const fn wavefront(dimensions: &'static [usize]) -> Kernel {
-    Kernel { dimensions, refuses: any, messages: open_links, labels: one, task: sweep }
+    Kernel { dimensions, refuses: any_number, messages: open_links, labels: one_label, task: sweep }
 }
 
-/// Links of the open grid, each counted once.
+/// Number of links of the grid without links across its edges, each counted once.
 fn open_links(shape: &Shape) -> u64 {
     let tasks = u64::from(shape.tasks);
     shape.grid.iter().map(|&size| tasks / u64::from(size) * u64::from(size - 1)).sum()
 }
 
-/// Two per task and dimension, but none where a task is its own neighbour.
+/// Number of links of the grid with links across its edges, each counted in both directions: two per task and
+/// dimension, but none where a task is its own neighbour.
 fn closed_links_both_ways(shape: &Shape) -> u64 {
     2 * u64::from(shape.tasks) * shape.grid.iter().filter(|&&size| size > 1).count() as u64
 }
 
-/// One step of -1 or +1 along a dimension of the grid.
-struct Way {
+/// A neighbour of a task: one step of -1 or +1 along a dimension of the grid.
+struct Direction {
     /// Label of a message sent in this direction: 2d for +, 2d+1 for -.
     label: u64,
     /// Label of a message received from there: it was sent in the opposite direction.
     incoming: u64,
+    /// The task at that side.
     neighbour: u32,
 }
 
 /// The neighbours X+ X- Y+ Y- ... of a task; with `wrap` across the edges, otherwise without those beyond them.
-fn ways(grid: &[u32], task: u32, wrap: bool) -> impl Iterator<Item = Way> {
+fn directions(grid: &[u32], task: u32, wrap: bool) -> impl Iterator<Item = Direction> {
     let mut stride = 1;
     grid.iter().enumerate().flat_map(move |(dimension, &size)| {
         let own = stride;
@@ -127,18 +134,22 @@ fn ways(grid: &[u32], task: u32, wrap: bool) -> impl Iterator<Item = Way> {
             let plus = 2 * dimension as u64;
             let (label, incoming) = if up { (plus, plus + 1) } else { (plus + 1, plus) };
             // A single task in this dimension is its own neighbour across the edge.
-            (to != at).then(|| Way { label, incoming, neighbour: task - at * own + to * own })
+            (to != at).then(|| Direction { label, incoming, neighbour: task - at * own + to * own })
         })
     })
 }
 
+/// Writes the steps of `exchange`: sends to all neighbours, then receives from them.
 fn neighbours(shape: &Shape, task: u32, wrap: bool, steps: &mut Steps) {
-    ways(&shape.grid, task, wrap).for_each(|way| steps.send(way.neighbour, way.label));
-    ways(&shape.grid, task, wrap).for_each(|way| steps.receive(way.neighbour, way.incoming));
+    directions(&shape.grid, task, wrap).for_each(|direction| steps.send(direction.neighbour, direction.label));
+    directions(&shape.grid, task, wrap).for_each(|direction| steps.receive(direction.neighbour, direction.incoming));
 }
 
+/// Writes the steps of `wavefront`: receives from the lower neighbours, then sends to the upper ones.
 fn sweep(shape: &Shape, task: u32, steps: &mut Steps) {
-    let lower = |way: &Way| way.neighbour < task;
-    ways(&shape.grid, task, false).filter(lower).for_each(|way| steps.receive(way.neighbour, 0));
-    ways(&shape.grid, task, false).filter(|way| !lower(way)).for_each(|way| steps.send(way.neighbour, 0));
+    let lower = |direction: &Direction| direction.neighbour < task;
+    directions(&shape.grid, task, false).filter(lower).for_each(|direction| steps.receive(direction.neighbour, 0));
+    directions(&shape.grid, task, false)
+        .filter(|direction| !lower(direction))
+        .for_each(|direction| steps.send(direction.neighbour, 0));
 }

@@ -2,7 +2,7 @@
 //! is cut.
 
 use super::schedule::{Action, Algorithm, Ring, Step, core, doubling, folded, halving, rings, unfold};
-use super::{Entry, ITERATIONS, Kernel, Shape, Steps, TASKS, any};
+use super::{Entry, ITERATIONS, Kernel, Shape, Steps, TASKS, any_number};
 use crate::catalog::{Component, Parameter};
 
 const VECTOR: Parameter =
@@ -15,6 +15,7 @@ const THAKUR: &str = "Thakur, Rabenseifner, Gropp, Optimization of Collective Co
 const TORUS: &str =
     "Jain and Sabharwal, Optimal Bucket Algorithms for Large MPI Collectives on Torus Interconnects (2010)";
 
+/// A kernel without aliases.
 const fn entry(
     name: &'static str,
     about: &'static str,
@@ -25,43 +26,50 @@ const fn entry(
     Entry { component: Component { name, about, parameters, source }, aliases: &[], build }
 }
 
+/// The properties of a kernel whose messages are numbered by round.
 const fn kernel(
     dimensions: &'static [usize],
     refuses: fn(u32) -> Option<&'static str>,
     messages: fn(&Shape) -> u64,
     task: fn(&Shape, u32, &mut Steps),
 ) -> Kernel {
-    // No algorithm has more rounds: two rings of all tasks, or two rings, one per direction, along every dimension.
+    // Upper bound on the rounds: two turns of the ring of all tasks, or two turns of a ring in every dimension.
     Kernel { dimensions, refuses, messages, labels: |shape| 2 * u64::from(shape.tasks) + 64, task }
 }
 
+/// The condition of a kernel that needs a power of two of tasks.
 const fn power_of_two(tasks: u32) -> Option<&'static str> {
     if tasks.is_power_of_two() { None } else { Some("a power of two") }
 }
 
+/// Number of tasks, which many algorithms also use as their number of pieces.
 const fn tasks(shape: &Shape) -> u32 {
     shape.tasks
 }
 
-/// Messages of all tasks in one turn of the ring.
-fn turn(shape: &Shape) -> u64 {
+/// Number of messages of all tasks in one turn of the ring of all tasks.
+fn ring_messages(shape: &Shape) -> u64 {
     u64::from(shape.tasks) * u64::from(shape.tasks - 1)
 }
 
-/// The same on the rings of the grid.
-fn turns(shape: &Shape) -> u64 {
+/// Number of messages of all tasks in one turn of the rings along every dimension of the grid.
+fn grid_ring_messages(shape: &Shape) -> u64 {
     shape.grid.iter().map(|&size| u64::from(shape.tasks) * u64::from(size - 1)).sum()
 }
 
-/// Messages of one exchange of every task with the partner of each round.
+/// Number of messages if, in each round, every task of the core (the largest power of two of tasks) sends one message
+/// to its partner of the round.
 fn exchanges(shape: &Shape) -> u64 {
     u64::from(core(shape)) * u64::from(core(shape).ilog2())
 }
 
-/// Additional messages of folding.
+/// Number of additional messages for the tasks outside the core: each sends one at the beginning and receives one at
+/// the end.
 fn folds(shape: &Shape) -> u64 {
     2 * u64::from(shape.tasks - core(shape))
 }
+
+// The algorithms of the kernels below, which the tests use too.
 
 pub(super) const ALL_REDUCE_RING_STEPS: Algorithm = Algorithm {
     pieces: tasks,
@@ -144,7 +152,12 @@ pub(super) static ALL_REDUCE_RING: Entry = entry(
     "every task gets the sum of all vectors: N pieces go round the ring of tasks, once gathering the sum, once spreading it",
     PARAMETERS,
     RING,
-    kernel(&[], any, |shape| 2 * turn(shape), |shape, task, steps| ALL_REDUCE_RING_STEPS.write(shape, task, steps)),
+    kernel(
+        &[],
+        any_number,
+        |shape| 2 * ring_messages(shape),
+        |shape, task, steps| ALL_REDUCE_RING_STEPS.write(shape, task, steps),
+    ),
 );
 pub(super) static ALL_REDUCE_DOUBLING: Entry = entry(
     "all-reduce-doubling",
@@ -154,7 +167,7 @@ pub(super) static ALL_REDUCE_DOUBLING: Entry = entry(
     THAKUR,
     kernel(
         &[],
-        any,
+        any_number,
         |shape| exchanges(shape) + folds(shape),
         |shape, task, steps| ALL_REDUCE_DOUBLING_STEPS.write(shape, task, steps),
     ),
@@ -167,7 +180,7 @@ pub(super) static ALL_REDUCE_HALVING: Entry = entry(
     THAKUR,
     kernel(
         &[],
-        any,
+        any_number,
         |shape| 2 * exchanges(shape) + folds(shape),
         |shape, task, steps| ALL_REDUCE_HALVING_STEPS.write(shape, task, steps),
     ),
@@ -177,7 +190,7 @@ pub(super) static REDUCE_SCATTER_RING: Entry = entry(
     "task i gets the sum of everyone's piece i: N pieces go once round the ring of tasks",
     PARAMETERS,
     RING,
-    kernel(&[], any, turn, |shape, task, steps| REDUCE_SCATTER_RING_STEPS.write(shape, task, steps)),
+    kernel(&[], any_number, ring_messages, |shape, task, steps| REDUCE_SCATTER_RING_STEPS.write(shape, task, steps)),
 );
 pub(super) static REDUCE_SCATTER_HALVING: Entry = entry(
     "reduce-scatter-halving",
@@ -193,7 +206,7 @@ pub(super) static ALL_GATHER_RING: Entry = entry(
     "every task gets piece i of every task i: N pieces go once round the ring of tasks",
     PARAMETERS,
     RING,
-    kernel(&[], any, turn, |shape, task, steps| ALL_GATHER_RING_STEPS.write(shape, task, steps)),
+    kernel(&[], any_number, ring_messages, |shape, task, steps| ALL_GATHER_RING_STEPS.write(shape, task, steps)),
 );
 pub(super) static ALL_GATHER_DOUBLING: Entry = entry(
     "all-gather-doubling",
@@ -210,6 +223,7 @@ const REDUCE_SCATTER_GRID: &str =
 const ALL_GATHER_GRID: &str =
     "every task gets the pieces of all: an all-gather on the rings along the last dimension, ..., then along X";
 
+/// A kernel on the rings of a grid.
 const fn on_grid(
     name: &'static str,
     about: &'static str,
@@ -217,7 +231,7 @@ const fn on_grid(
     messages: fn(&Shape) -> u64,
     task: fn(&Shape, u32, &mut Steps),
 ) -> Entry {
-    entry(name, about, ON_GRID, TORUS, kernel(dimensions, any, messages, task))
+    entry(name, about, ON_GRID, TORUS, kernel(dimensions, any_number, messages, task))
 }
 
 fn all_reduce_torus(shape: &Shape, task: u32, steps: &mut Steps) {
@@ -233,14 +247,14 @@ fn all_gather_torus(shape: &Shape, task: u32, steps: &mut Steps) {
 }
 
 pub(super) static ALL_REDUCE_TORUS2D: Entry =
-    on_grid("all-reduce-torus2d", ALL_REDUCE_GRID, &[2], |shape| 2 * turns(shape), all_reduce_torus);
+    on_grid("all-reduce-torus2d", ALL_REDUCE_GRID, &[2], |shape| 2 * grid_ring_messages(shape), all_reduce_torus);
 pub(super) static ALL_REDUCE_TORUS3D: Entry =
-    on_grid("all-reduce-torus3d", ALL_REDUCE_GRID, &[3], |shape| 2 * turns(shape), all_reduce_torus);
+    on_grid("all-reduce-torus3d", ALL_REDUCE_GRID, &[3], |shape| 2 * grid_ring_messages(shape), all_reduce_torus);
 pub(super) static REDUCE_SCATTER_TORUS2D: Entry =
-    on_grid("reduce-scatter-torus2d", REDUCE_SCATTER_GRID, &[2], turns, reduce_scatter_torus);
+    on_grid("reduce-scatter-torus2d", REDUCE_SCATTER_GRID, &[2], grid_ring_messages, reduce_scatter_torus);
 pub(super) static REDUCE_SCATTER_TORUS3D: Entry =
-    on_grid("reduce-scatter-torus3d", REDUCE_SCATTER_GRID, &[3], turns, reduce_scatter_torus);
+    on_grid("reduce-scatter-torus3d", REDUCE_SCATTER_GRID, &[3], grid_ring_messages, reduce_scatter_torus);
 pub(super) static ALL_GATHER_TORUS2D: Entry =
-    on_grid("all-gather-torus2d", ALL_GATHER_GRID, &[2], turns, all_gather_torus);
+    on_grid("all-gather-torus2d", ALL_GATHER_GRID, &[2], grid_ring_messages, all_gather_torus);
 pub(super) static ALL_GATHER_TORUS3D: Entry =
-    on_grid("all-gather-torus3d", ALL_GATHER_GRID, &[3], turns, all_gather_torus);
+    on_grid("all-gather-torus3d", ALL_GATHER_GRID, &[3], grid_ring_messages, all_gather_torus);

@@ -1,15 +1,15 @@
 //! A matrix product shared out by a master: the one kernel that computes.
 
-use super::{Entry, ITERATIONS, Kernel, Shape, TASKS, any};
+use super::{Entry, ITERATIONS, Kernel, Shape, TASKS, any_number};
 use crate::catalog::{Component, Parameter};
 
-/// Largest matrix: all its bytes, of elements of 64 GiB, are fewer than 2^64.
+/// Largest number of rows: a matrix of elements of 64 GiB still has fewer than 2^64 bytes.
 pub(super) const LARGEST_MATRIX: i64 = 4_096;
 
 /// \[ns\] Longest time of a multiply-add.
 pub(super) const LONGEST: f64 = 1e6;
 
-/// Rows of C that a task computes: as many for each, and one more for the first few.
+/// Number of rows of C that a task computes. Rows are shared out equally; the first tasks get one more if need be.
 fn rows(shape: &Shape, task: u32) -> u64 {
     u64::from(shape.matrix / shape.tasks) + u64::from(task < shape.matrix % shape.tasks)
 }
@@ -31,7 +31,7 @@ pub(super) static MATMUL: Entry = Entry {
     aliases: &[],
     build: Kernel {
         dimensions: &[],
-        refuses: any,
+        refuses: any_number,
         messages: |shape| 3 * (u64::from(shape.tasks) - 1),
         labels: |_| 3,
         task: |shape, task, steps| {

@@ -1,13 +1,14 @@
 //! Application kernels: the communication skeletons of parallel programs, as programs in memory.
 //!
 //! A kernel is written `all-to-all:tasks=64,bytes=4096` and becomes a [`Program`] of blocking sends and receives,
-//! without computing but for `matmul`; kernels use the same replay as traces. One kernel is one `Entry` of the table below.
+//! without computing (except `matmul`); kernels use the same replay as traces. One kernel is one `Entry` of the table
+//! below.
 //!
 //! Iterations follow each other without a barrier. Tags number messages: no two messages between a pair of tasks in one
 //! run have the same tag, so that a receive matches exactly one message. With eager sends no kernel can deadlock.
 //!
 //! # How the model departs from reality, and who could notice
-//! But in `matmul` there is no computing between messages, and no send is non-blocking; a program that overlaps its exchanges keeps
+//! Only `matmul` computes between messages, and all sends block; a program that overlaps its exchanges keeps
 //! more messages in flight. Where this matters, record a trace.
 
 mod collective;
@@ -31,18 +32,19 @@ use shape::Shape;
 /// Properties of a kernel's messages.
 #[derive(Clone, Copy, Debug)]
 struct Kernel {
-    /// Permitted numbers of dimensions of its grid, the default first; empty if it needs no grid.
+    /// Permitted numbers of dimensions of the grid of tasks, the default first; empty if the kernel needs no grid.
     dimensions: &'static [usize],
-    /// Why it is not defined for this number of tasks; `None` if it is.
+    /// The number of tasks that the kernel needs, in words; `None` if it is defined for the given number.
     refuses: fn(u32) -> Option<&'static str>,
-    /// Messages of one iteration.
+    /// Number of messages in one iteration.
     messages: fn(&Shape) -> u64,
-    /// Labels needed by one pair of tasks in one iteration.
+    /// Number of labels that one pair of tasks needs in one iteration.
     labels: fn(&Shape) -> u64,
     /// Writes one task's steps of one iteration.
     task: fn(&Shape, u32, &mut Steps),
 }
 
+/// A row of the table.
 type Entry = expr::Entry<Kernel>;
 
 /// All kernels. One line per member.
@@ -97,8 +99,9 @@ pub fn aliases(name: &str) -> &'static [&'static str] {
 pub const MOST_TASKS: u32 = 1 << 20;
 /// Most messages of a kernel, over all iterations: programs are held in memory, at some 100 bytes per message.
 pub const MOST_MESSAGES: u64 = 50_000_000;
+/// Most iterations of a kernel.
 const MOST_ITERATIONS: i64 = 1_000_000_000;
-/// \[bytes\] 64 GiB: sums over all messages still fit 64 bits.
+/// \[bytes\] Largest message, 64 GiB: sums over all messages still fit 64 bits.
 const LARGEST: i64 = 1 << 36;
 
 const TASKS: Parameter =
@@ -114,6 +117,7 @@ const GRID: Parameter = Parameter {
     default: "the network's if it has these dimensions, else as square as tasks permits",
 };
 
+/// Parameters of a kernel without a grid.
 const PLAIN: &[Parameter] = &[TASKS, BYTES, ITERATIONS];
 
 /// Builds the program of the kernel that `text` describes.
@@ -136,7 +140,7 @@ pub fn parse(text: &str, default_tasks: usize, default_geometry: Option<&Geometr
     parse_seeded(text, default_tasks, default_geometry, 1)
 }
 
-/// The same with a run seed, for kernels with random draws.
+/// Builds the program of a kernel as [`parse`] does, with a run seed for kernels with random draws.
 ///
 /// # Errors
 /// As [`parse`].
@@ -161,7 +165,7 @@ pub fn parse_seeded(
     let bytes = call.integer("bytes", 0..=LARGEST)? as u64;
     shape.bytes = bytes;
     if entry.component.parameters.iter().any(|parameter| parameter.name == "messages") {
-        shape.each = call.integer("messages", 1..=1 << 20)? as u32;
+        shape.messages_per_task = call.integer("messages", 1..=1 << 20)? as u32;
     }
     if entry.component.parameters.iter().any(|parameter| parameter.name == "madd") {
         shape.matrix = call.integer("n", 1..=matmul::LARGEST_MATRIX)? as u32;
@@ -169,13 +173,13 @@ pub fn parse_seeded(
     }
     let iterations = call.integer("iterations", 0..=MOST_ITERATIONS)? as u64;
 
-    // A task that computes has an event, even alone.
-    let each = (kernel.messages)(&shape).max(u64::from(shape.madd > 0));
+    // A kernel that computes has an event even with a single task and no message.
+    let per_iteration = (kernel.messages)(&shape).max(u64::from(shape.madd > 0));
     // All-to-all among 2^20 tasks is 2^40 messages; times 10^9 iterations it fits 128 bits.
-    let total = u128::from(each) * u128::from(iterations);
+    let total = u128::from(per_iteration) * u128::from(iterations);
     if total > u128::from(MOST_MESSAGES) {
         return Err(call.refuse_all(
-            &format!("`{text}` is {total} messages, {each} in each of {iterations} iterations"),
+            &format!("`{text}` is {total} messages, {per_iteration} in each of {iterations} iterations"),
             format!("fewer tasks or iterations: at most {MOST_MESSAGES} messages"),
         ));
     }
@@ -183,7 +187,7 @@ pub fn parse_seeded(
     if total == 0 {
         return Ok(program);
     }
-    if shape.each > 0 {
+    if shape.messages_per_task > 0 {
         shape.draws = Some(random::Draws::new(&shape, iterations));
     }
     let labels = (kernel.labels)(&shape);
@@ -206,19 +210,24 @@ pub fn parse_seeded(
 /// Writes the steps of one task.
 #[derive(Debug)]
 struct Steps<'a> {
+    /// The program of the task.
     events: &'a mut Vec<Event>,
+    /// \[bytes\] Size of the messages that follow.
     bytes: u64,
     /// First tag of the iteration.
     first_label: u64,
+    /// Number of the iteration, from 0.
     iteration: u64,
 }
 
 impl Steps<'_> {
+    /// The tag of a label of this iteration.
     fn tag(&self, label: u64) -> Tag {
-        // At most 10^9 iterations of 2^22 labels.
+        // The sum fits: there are at most 10^9 iterations of 2^22 labels.
         Tag::user((self.first_label + label) as i64)
     }
 
+    /// Sends a message of [`Self::bytes`] bytes.
     fn send(&mut self, to: u32, label: u64) {
         self.events.push(Event::Send(Send { to: TaskId(to), tag: self.tag(label), bytes: self.bytes }));
     }
@@ -228,18 +237,19 @@ impl Steps<'_> {
         self.events.push(Event::Compute(Picoseconds(time)));
     }
 
+    /// Receives a message of [`Self::bytes`] bytes.
     fn receive(&mut self, from: u32, label: u64) {
         let tag = TagFilter::Exactly(self.tag(label));
         self.events.push(Event::Recv(Receive { from: Some(TaskId(from)), tag, bytes: self.bytes }));
     }
 }
 
-/// For kernels that take any number of tasks.
-const fn any(_: u32) -> Option<&'static str> {
+/// The condition of a kernel that takes any number of tasks.
+const fn any_number(_: u32) -> Option<&'static str> {
     None
 }
 
-/// For kernels whose pairs exchange at most one message each way in an iteration.
-const fn one(_: &Shape) -> u64 {
+/// The number of labels of a kernel whose pairs exchange at most one message each way in an iteration.
+const fn one_label(_: &Shape) -> u64 {
     1
 }

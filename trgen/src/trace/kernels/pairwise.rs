@@ -1,14 +1,17 @@
 //! Kernels in which one task or all tasks communicate with all.
 
-use super::{Entry, Kernel, PLAIN, Shape, any, one};
+use super::{Entry, Kernel, PLAIN, Shape, any_number, one_label};
 use crate::catalog::Component;
 
+/// Source of most kernels of this file.
 const SOURCE: &str = "FSIN application kernels";
 
+/// A kernel without aliases.
 const fn entry(name: &'static str, about: &'static str, kernel: Kernel) -> Entry {
     aliased(name, &[], about, kernel)
 }
 
+/// A kernel with aliases.
 const fn aliased(name: &'static str, aliases: &'static [&'static str], about: &'static str, kernel: Kernel) -> Entry {
     Entry { component: Component { name, about, parameters: PLAIN, source: SOURCE }, aliases, build: kernel }
 }
@@ -18,9 +21,9 @@ pub(super) static ONE_TO_ALL: Entry = entry(
     "task 0 sends to 1, 2, ...; each receives",
     Kernel {
         dimensions: &[],
-        refuses: any,
+        refuses: any_number,
         messages: |shape| u64::from(shape.tasks) - 1,
-        labels: one,
+        labels: one_label,
         task: |shape, task, steps| match task {
             0 => (1..shape.tasks).for_each(|to| steps.send(to, 0)),
             _ => steps.receive(0, 0),
@@ -33,9 +36,9 @@ pub(super) static ALL_TO_ONE: Entry = entry(
     "every task sends to task 0, which receives from 1, 2, ...",
     Kernel {
         dimensions: &[],
-        refuses: any,
+        refuses: any_number,
         messages: |shape| u64::from(shape.tasks) - 1,
-        labels: one,
+        labels: one_label,
         task: |shape, task, steps| match task {
             0 => (1..shape.tasks).for_each(|from| steps.receive(from, 0)),
             _ => steps.send(0, 0),
@@ -53,9 +56,9 @@ pub(super) static ALL_TO_ALL_PAIRWISE: Entry = Entry {
     aliases: &[],
     build: Kernel {
         dimensions: &[],
-        refuses: any,
+        refuses: any_number,
         messages: each_to_each,
-        labels: one,
+        labels: one_label,
         task: |shape, task, steps| {
             let tasks = shape.tasks;
             for k in 1..tasks {
@@ -72,11 +75,11 @@ pub(super) static ALL_TO_ALL: Entry = aliased(
     "task i sends to i+1, i+2, ... (mod N), then receives from i-1, i-2, ...: everyone's k-th message travels k further",
     Kernel {
         dimensions: &[],
-        refuses: any,
+        refuses: any_number,
         messages: each_to_each,
-        labels: one,
+        labels: one_label,
         task: |shape, task, steps| {
-            // Sums of two numbers below 2^20.
+            // The sums stay below 2^21 and cannot overflow.
             let tasks = shape.tasks;
             (1..tasks).for_each(|k| steps.send((task + k) % tasks, 0));
             (1..tasks).for_each(|k| steps.receive((task + tasks - k) % tasks, 0));
@@ -89,9 +92,9 @@ pub(super) static ALL_TO_ALL_PLAIN: Entry = entry(
     "every task sends to 0, 1, 2, ... but itself, then receives in that order: all messages to one task meet",
     Kernel {
         dimensions: &[],
-        refuses: any,
+        refuses: any_number,
         messages: each_to_each,
-        labels: one,
+        labels: one_label,
         task: |shape, task, steps| {
             let others = || (0..shape.tasks).filter(move |&other| other != task);
             others().for_each(|to| steps.send(to, 0));
@@ -100,6 +103,7 @@ pub(super) static ALL_TO_ALL_PLAIN: Entry = entry(
     },
 );
 
+/// Number of messages if every task sends one to every other task.
 fn each_to_each(shape: &Shape) -> u64 {
     let tasks = u64::from(shape.tasks);
     tasks * (tasks - 1)

@@ -1,6 +1,6 @@
 //! Kernels with random destinations. The draws are hashes of (run seed, iteration, task, message).
 
-use super::{Entry, ITERATIONS, Kernel, Shape, Steps, TASKS, any};
+use super::{Entry, ITERATIONS, Kernel, Shape, Steps, TASKS, any_number};
 use crate::catalog::{Component, Parameter};
 use crate::rng::{Purpose, mix2, pick};
 
@@ -37,11 +37,12 @@ pub(super) static RANDOM_WAVES: Entry = Entry {
     build: KERNEL,
 };
 
+/// The properties of both kernels.
 const KERNEL: Kernel = Kernel {
     dimensions: &[],
-    refuses: any,
-    messages: |shape| if shape.tasks == 1 { 0 } else { u64::from(shape.tasks) * u64::from(shape.each) },
-    labels: |shape| u64::from(shape.each),
+    refuses: any_number,
+    messages: |shape| if shape.tasks == 1 { 0 } else { u64::from(shape.tasks) * u64::from(shape.messages_per_task) },
+    labels: |shape| u64::from(shape.messages_per_task),
     task,
 };
 
@@ -50,21 +51,22 @@ const KERNEL: Kernel = Kernel {
 pub(super) struct Draws {
     /// By iteration, task and message: the receiver.
     to: Vec<u32>,
-    /// By iteration and receiver: sender and message, from `starts` on.
+    /// Sender and number of every message, by iteration and receiver.
     from: Vec<(u32, u32)>,
+    /// By iteration and receiver: index of its first entry in `from`; then the length of `from`.
     starts: Vec<usize>,
 }
 
 impl Draws {
     /// Requires two tasks or more. The caller bounds the number of messages.
     pub(super) fn new(shape: &Shape, iterations: u64) -> Self {
-        let (tasks, each) = (shape.tasks as usize, shape.each);
+        let (tasks, per_task) = (shape.tasks as usize, shape.messages_per_task);
         let key = mix2(shape.seed, Purpose::Spatial as u64);
         let mut draws = Self { to: Vec::new(), from: Vec::new(), starts: vec![0] };
         for iteration in 0..iterations {
             let mut incoming = vec![Vec::new(); tasks];
             for task in 0..shape.tasks {
-                for message in 0..each {
+                for message in 0..per_task {
                     let drawn = mix2(mix2(mix2(key, iteration), u64::from(task)), u64::from(message));
                     let other = pick(drawn, shape.tasks - 1);
                     let to = other + u32::from(other >= task);
@@ -81,11 +83,12 @@ impl Draws {
     }
 }
 
+/// Writes the steps of a task: sends to the drawn destinations, then receives.
 fn task(shape: &Shape, task: u32, steps: &mut Steps) {
     let Some(draws) = &shape.draws else { return };
     let row = steps.iteration as usize * shape.tasks as usize + task as usize;
-    let each = shape.each as usize;
-    for (message, &to) in draws.to[row * each..(row + 1) * each].iter().enumerate() {
+    let per_task = shape.messages_per_task as usize;
+    for (message, &to) in draws.to[row * per_task..(row + 1) * per_task].iter().enumerate() {
         steps.send(to, message as u64);
     }
     for &(from, message) in &draws.from[draws.starts[row]..draws.starts[row + 1]] {

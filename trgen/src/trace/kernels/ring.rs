@@ -1,6 +1,6 @@
 //! Kernels on a ring of tasks.
 
-use super::{Entry, Kernel, PLAIN, any};
+use super::{Entry, Kernel, PLAIN, any_number};
 use crate::catalog::Component;
 
 /// All pairs of N bodies, one per task, with H = floor(N/2): every body visits the H tasks after its owner and returns.
@@ -26,7 +26,7 @@ pub(super) static N_BODIES: Entry = Entry {
     aliases: &["nbodies"],
     build: Kernel {
         dimensions: &[],
-        refuses: any,
+        refuses: any_number,
         messages: |shape| {
             let (tasks, hops) = (u64::from(shape.tasks), u64::from(shape.tasks / 2));
             if hops == 0 { 0 } else { tasks * (hops + 1) }

@@ -21,12 +21,13 @@ pub(super) struct Step {
     pub(super) round: u32,
 }
 
+/// The action of a task in a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Action {
     Send,
-    /// The received data are added to those present.
+    /// Receives data and adds them to those present.
     Combine,
-    /// The received data replace those present.
+    /// Receives data, which replace those present.
     Keep,
 }
 
@@ -59,14 +60,17 @@ impl Algorithm {
 /// A ring of tasks along which parts of the vector travel.
 #[derive(Clone, Copy)]
 pub(super) struct Ring {
-    /// Its size and this task's position in it.
+    /// Number of tasks on the ring.
     pub(super) size: u32,
+    /// Position of this task on the ring.
     pub(super) place: u32,
-    /// The tasks before and after this one.
+    /// The task before this one.
     pub(super) before: u32,
+    /// The task after this one.
     pub(super) after: u32,
-    /// The range of pieces that is cut into `size` equal parts: the first, and the number per part.
+    /// The first of the pieces that are cut into `size` equal parts.
     pub(super) first: u32,
+    /// Number of pieces per part.
     pub(super) part: u32,
 }
 
@@ -77,8 +81,8 @@ impl Ring {
         Self { size, place: task, before: (task + size - 1) % size, after: (task + 1) % size, first: 0, part: 1 }
     }
 
-    /// The part `by` positions before this one's.
-    const fn back(&self, by: u32) -> (u32, u32) {
+    /// The part of the task `by` positions before this one.
+    const fn part_behind(&self, by: u32) -> (u32, u32) {
         (self.first + (self.place + 2 * self.size - by) % self.size * self.part, self.part)
     }
 
@@ -87,8 +91,8 @@ impl Ring {
     pub(super) fn reduce_scatter(&self, round: u32, out: &mut dyn FnMut(Step)) -> u32 {
         for step in 0..self.size - 1 {
             let round = round + step;
-            out(Step { action: Action::Send, peer: self.after, pieces: self.back(step + 1), round });
-            out(Step { action: Action::Combine, peer: self.before, pieces: self.back(step + 2), round });
+            out(Step { action: Action::Send, peer: self.after, pieces: self.part_behind(step + 1), round });
+            out(Step { action: Action::Combine, peer: self.before, pieces: self.part_behind(step + 2), round });
         }
         round + self.size - 1
     }
@@ -97,8 +101,8 @@ impl Ring {
     pub(super) fn all_gather(&self, round: u32, out: &mut dyn FnMut(Step)) -> u32 {
         for step in 0..self.size - 1 {
             let round = round + step;
-            out(Step { action: Action::Send, peer: self.after, pieces: self.back(step), round });
-            out(Step { action: Action::Keep, peer: self.before, pieces: self.back(step + 1), round });
+            out(Step { action: Action::Send, peer: self.after, pieces: self.part_behind(step), round });
+            out(Step { action: Action::Keep, peer: self.before, pieces: self.part_behind(step + 1), round });
         }
         round + self.size - 1
     }
@@ -121,7 +125,7 @@ pub(super) fn rings(shape: &Shape, task: u32) -> Vec<Ring> {
     shape.grid.iter().map(ring).collect()
 }
 
-/// Number of tasks in exchanges over powers of two: the largest power of two.
+/// Number of tasks that take part in exchanges: the largest power of two that does not exceed the number of tasks.
 pub(super) const fn core(shape: &Shape) -> u32 {
     1 << shape.tasks.ilog2()
 }
@@ -135,6 +139,7 @@ pub(super) enum Folded {
     In { number: u32, pair: bool },
 }
 
+/// The role of a task after folding.
 pub(super) const fn fold(shape: &Shape, task: u32) -> Folded {
     let beyond = shape.tasks - core(shape);
     if task >= 2 * beyond {
@@ -152,8 +157,8 @@ pub(super) const fn unfold(shape: &Shape, number: u32) -> u32 {
     if number < beyond { 2 * number + 1 } else { number + beyond }
 }
 
-/// An all-reduce among a power of two of tasks, `exchange(number, first round, out)`, extended to any number of tasks.
-/// The rounds of the exchange begin at 1, and `last` comes after them.
+/// Extends `exchange`, an all-reduce among a power of two of tasks, to any number of tasks.
+/// The rounds of the exchange begin at 1; `last` is the round after them.
 pub(super) fn folded(
     shape: &Shape,
     task: u32,

@@ -42,12 +42,12 @@ fn run(algorithm: &Algorithm, shape: &Shape, begin: impl Fn(u32, u32) -> Sum) ->
                     let Some(letters) = letters.get_mut(&(step.peer, task, step.round)) else { break };
                     let Some((sent, content)) = letters.pop_front() else { break };
                     assert_eq!(sent, step.pieces, "what is sent is what is awaited");
-                    for (own, came) in own[range].iter_mut().zip(content) {
+                    for (own, received) in own[range].iter_mut().zip(content) {
                         if step.action == Action::Combine {
-                            assert_eq!(*own & came, 0, "task {task} adds a contribution twice: {step:?}");
-                            *own |= came;
+                            assert_eq!(*own & received, 0, "task {task} adds a contribution twice: {step:?}");
+                            *own |= received;
                         } else {
-                            *own = came;
+                            *own = received;
                         }
                     }
                 }
@@ -76,7 +76,7 @@ fn grids(tasks: u32, dimensions: usize) -> Vec<Vec<u32>> {
 }
 
 /// The piece that belongs to a task: its position in the grid, last dimension fastest; without a grid its number.
-fn own(shape: &Shape, task: u32) -> u32 {
+fn own_piece(shape: &Shape, task: u32) -> u32 {
     let mut rest = task;
     let mut piece = 0;
     for &size in &shape.grid {
@@ -88,15 +88,16 @@ fn own(shape: &Shape, task: u32) -> u32 {
 
 /// Shapes of 2 to 33 tasks: one without a grid, or every grid.
 fn shapes(on_grid: bool) -> Vec<Shape> {
-    let of = |tasks| -> Vec<Shape> {
+    let with_tasks = |tasks| -> Vec<Shape> {
         if !on_grid {
             return vec![Shape::new(tasks, Vec::new())];
         }
         [2, 3].into_iter().flat_map(|d| grids(tasks, d)).map(|grid| Shape::new(tasks, grid)).collect()
     };
-    (2..=33).flat_map(of).collect()
+    (2..=33).flat_map(with_tasks).collect()
 }
 
+/// The sum of the contributions of all tasks.
 fn everyone(shape: &Shape) -> Sum {
     (1 << shape.tasks) - 1
 }
@@ -126,7 +127,11 @@ fn reduce_scatters_give_everyone_the_sum_of_its_own_piece() {
         for shape in shapes(on_grid).iter().filter(|shape| any || shape.tasks.is_power_of_two()) {
             let held = run(&algorithm, shape, |task, _| 1 << task);
             for task in 0..shape.tasks {
-                assert_eq!(held[task as usize][own(shape, task) as usize], everyone(shape), "{shape:?}: task {task}");
+                assert_eq!(
+                    held[task as usize][own_piece(shape, task) as usize],
+                    everyone(shape),
+                    "{shape:?}: task {task}"
+                );
             }
         }
     }
@@ -141,10 +146,11 @@ fn all_gathers_give_everyone_every_piece() {
     ] {
         for shape in shapes(on_grid).iter().filter(|shape| any || shape.tasks.is_power_of_two()) {
             // Each task starts with its own piece only.
-            let held = run(&algorithm, shape, |task, piece| if piece == own(shape, task) { 1 << task } else { 0 });
+            let held =
+                run(&algorithm, shape, |task, piece| if piece == own_piece(shape, task) { 1 << task } else { 0 });
             for (task, pieces) in held.iter().enumerate() {
                 for owner in 0..shape.tasks {
-                    assert_eq!(pieces[own(shape, owner) as usize], 1 << owner, "{shape:?}: task {task}");
+                    assert_eq!(pieces[own_piece(shape, owner) as usize], 1 << owner, "{shape:?}: task {task}");
                 }
             }
         }

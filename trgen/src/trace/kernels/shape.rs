@@ -11,14 +11,15 @@ use crate::synthetic::expr::{Call, Expr};
 pub(super) struct Shape {
     /// Number of tasks, 1 to [`MOST_TASKS`].
     pub(super) tasks: u32,
-    /// Sizes of their grid, whose product is `tasks`; empty for kernels without one.
+    /// Sizes of the grid of tasks, whose product is `tasks`; empty for kernels without a grid.
     pub(super) grid: Vec<u32>,
     /// \[bytes\] The parameter `bytes`.
     pub(super) bytes: u64,
-    /// Messages of each task in an iteration, for kernels with random draws.
-    pub(super) each: u32,
-    /// Rows and columns of a matrix, and \[ps\] the time of a multiply-add, for kernels that compute.
+    /// Number of messages of each task in an iteration, for kernels with random draws.
+    pub(super) messages_per_task: u32,
+    /// Number of rows and columns of a matrix, for kernels that compute.
     pub(super) matrix: u32,
+    /// \[ps\] Time of a multiply-add, for kernels that compute.
     pub(super) madd: u64,
     /// Run seed, for kernels with random draws.
     pub(super) seed: u64,
@@ -62,11 +63,13 @@ impl Shape {
         Ok(Self::new(tasks, grid))
     }
 
+    /// A shape whose other parameters are 0.
     pub(super) const fn new(tasks: u32, grid: Vec<u32>) -> Self {
-        Self { tasks, grid, bytes: 0, each: 0, matrix: 0, madd: 0, seed: 0, draws: None }
+        Self { tasks, grid, bytes: 0, messages_per_task: 0, matrix: 0, madd: 0, seed: 0, draws: None }
     }
 }
 
+/// The number of tasks: `asked`, or else the default.
 fn tasks(call: &Call, asked: Option<u32>, default: usize) -> Result<u32, SpecError> {
     let tasks = asked.or_else(|| u32::try_from(default).ok()).filter(|tasks| (1..=MOST_TASKS).contains(tasks));
     tasks.ok_or_else(|| {
@@ -75,6 +78,7 @@ fn tasks(call: &Call, asked: Option<u32>, default: usize) -> Result<u32, SpecErr
     })
 }
 
+/// Parses the sizes of a grid.
 fn sizes(call: &Call, argument: &Expr, dimensions: &[usize]) -> Result<Vec<u32>, SpecError> {
     let size = |word: &str| word.parse().ok().filter(|size| (1..=MOST_TASKS).contains(size));
     let grid: Option<Vec<u32>> = argument.word().and_then(|word| word.split('x').map(size).collect());

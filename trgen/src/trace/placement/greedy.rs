@@ -26,19 +26,19 @@ pub(super) fn greedy(partners: &Partners, nodes: usize, distance: &dyn Distance)
     let tasks = partners.tasks();
     let mut places: Vec<Option<NodeId>> = vec![None; tasks];
     let mut free: Vec<NodeId> = (0..nodes).map(NodeId::at).collect();
-    // [bytes] Exchanged by each task with the placed ones.
+    // [bytes] Traffic of each task with the placed tasks.
     let mut near = vec![0_u128; tasks];
-    // Tasks in the order of these bytes; entries with an outdated number of bytes are skipped.
+    // Tasks in descending order of that traffic; entries with an outdated number of bytes are skipped.
     let mut next: BinaryHeap<(u128, Reverse<u32>)> = (0..tasks as u32).map(|task| (0, Reverse(task))).collect();
     let mut first = (0..tasks as u32).max_by_key(|&task| (partners.traffic(task), Reverse(task)));
     while let Some(task) = first.take().or_else(|| {
-        let right = |&(bytes, Reverse(task)): &(u128, Reverse<u32>)| {
+        let is_current = |&(bytes, Reverse(task)): &(u128, Reverse<u32>)| {
             places[task as usize].is_none() && near[task as usize] == bytes
         };
-        std::iter::from_fn(|| next.pop()).find(right).map(|(_, Reverse(task))| task)
+        std::iter::from_fn(|| next.pop()).find(is_current).map(|(_, Reverse(task))| task)
     }) {
         let placed: Vec<_> = partners
-            .of(task)
+            .partners_of(task)
             .iter()
             .filter_map(|partner| places[partner.task as usize].map(|there| (partner, there)))
             .collect();
@@ -61,7 +61,7 @@ pub(super) fn greedy(partners: &Partners, nodes: usize, distance: &dyn Distance)
         }
         let Some((_, at)) = best else { break };
         places[task as usize] = Some(free.remove(at));
-        for partner in partners.of(task).iter().filter(|partner| places[partner.task as usize].is_none()) {
+        for partner in partners.partners_of(task).iter().filter(|partner| places[partner.task as usize].is_none()) {
             let near = &mut near[partner.task as usize];
             *near += partner.bytes();
             next.push((*near, Reverse(partner.task)));

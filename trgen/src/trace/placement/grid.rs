@@ -12,7 +12,7 @@ pub(super) const ROW: Row = Row {
         parameters: &[],
         source: INSEE,
     },
-    rule: Rule::Order(|_, context| along("row", context.geometry, |at, _| at.reverse())),
+    rule: Rule::Order(|_, context| sorted_nodes("row", context.geometry, |at, _| at.reverse())),
 };
 
 pub(super) const COLUMN: Row = Row {
@@ -22,7 +22,7 @@ pub(super) const COLUMN: Row = Row {
         parameters: &[],
         source: INSEE,
     },
-    rule: Rule::Order(|_, context| along("column", context.geometry, |_, _| ())),
+    rule: Rule::Order(|_, context| sorted_nodes("column", context.geometry, |_, _| ())),
 };
 
 pub(super) const DIAGONAL: Row = Row {
@@ -34,13 +34,13 @@ pub(super) const DIAGONAL: Row = Row {
         source: INSEE,
     },
     rule: Rule::Order(|_, context| {
-        // Planes, anti-diagonals, positions from the bottom.
-        let tasks = along("diagonal", context.geometry, |at, _| {
+        // Sort by plane, anti-diagonal, and position on the anti-diagonal.
+        let tasks = sorted_nodes("diagonal", context.geometry, |at, _| {
             at[0] += at[1];
             at.swap(0, 1);
             at.reverse();
         })?;
-        // These are the tasks of nodes 0, 1, ...: invert.
+        // The list has the tasks of nodes 0, 1, ...; invert it.
         let mut nodes = vec![NodeId(0); tasks.len()];
         for (node, task) in tasks.into_iter().enumerate() {
             nodes[task.index()] = NodeId::at(node);
@@ -57,7 +57,7 @@ pub(super) const QUADRANT: Row = Row {
         source: INSEE,
     },
     rule: Rule::Order(|_, context| {
-        along("quadrant", context.geometry, |at, sizes| {
+        sorted_nodes("quadrant", context.geometry, |at, sizes| {
             let halves = at.iter().zip(sizes).map(|(&at, &size)| u32::from(at >= size.div_ceil(2)));
             let halves: Vec<u32> = halves.collect();
             at.extend(halves);
@@ -66,8 +66,13 @@ pub(super) const QUADRANT: Row = Row {
     }),
 };
 
-/// All nodes of a grid, in ascending order of their coordinates after `key` has rearranged these.
-fn along(name: &str, geometry: &Geometry, key: impl Fn(&mut Vec<u32>, &[u32])) -> Result<Vec<NodeId>, SpecError> {
+/// All nodes of a grid, sorted by their coordinates after `key` has rearranged the coordinates. `name` is the
+/// placement, for errors.
+fn sorted_nodes(
+    name: &str,
+    geometry: &Geometry,
+    key: impl Fn(&mut Vec<u32>, &[u32]),
+) -> Result<Vec<NodeId>, SpecError> {
     let sizes = geometry.sizes();
     if sizes.len() < 2 {
         return Err(SpecError::new(

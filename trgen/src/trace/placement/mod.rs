@@ -30,7 +30,9 @@ use crate::phrase;
 use crate::trace::matrix::Matrix;
 use crate::units::NodeId;
 
+/// Source of some placements.
 const PASCUAL: &str = "Pascual, Navaridas, Miguel-Alonso, Effects of topology-aware allocation policies, JSSPP 2009";
+/// Source of some placements.
 const INSEE: &str = "INSEE, Interconnection Network Simulation and Evaluation Environment";
 
 /// A placement: its description, and its rule.
@@ -42,24 +44,28 @@ struct Row {
 /// How a placement chooses nodes.
 #[derive(Clone, Copy)]
 enum Rule {
-    /// Task i takes the i-th node of an order, by the words after the colon. A placement whose component has no
-    /// parameters is not given any.
+    /// Task i takes the i-th node of an order, which the words after the colon parametrise. A placement whose component
+    /// has no parameters gets no words.
     Order(fn(Option<&str>, &PlacementContext<'_>) -> Result<Vec<NodeId>, SpecError>),
-    /// By the communication matrix and the distances, by the words after the colon.
+    /// By the communication matrix and the distances; the function parses the words after the colon.
     ByTraffic(for<'a> fn(Option<&'a str>) -> Result<Informed<'a>, SpecError>),
 }
 
-/// What an order of nodes is made for.
+/// The context in which an order of nodes is made.
 struct PlacementContext<'a> {
     geometry: &'a Geometry,
+    /// Number of tasks.
     tasks: usize,
+    /// Run seed.
     seed: u64,
 }
 
 /// A placement that uses the communication matrix.
 #[derive(Clone, Copy)]
 enum Informed<'a> {
+    /// Task after task.
     Greedy,
+    /// By exchanges, in at most `rounds` rounds from the placement `start` on.
     Optimise { rounds: u64, start: &'a str },
 }
 
@@ -81,6 +87,7 @@ const TABLE: [Row; 11] = [
 /// The description of every placement.
 pub const PLACEMENTS: &[Component] = &components();
 
+/// The descriptions of all placements.
 const fn components() -> [Component; TABLE.len()] {
     let mut all = [TABLE[0].component; TABLE.len()];
     let mut at = 0;
@@ -139,7 +146,7 @@ pub fn looks_at_traffic(spec: &str) -> bool {
 }
 
 /// Rejects more tasks than nodes.
-fn fit(tasks: usize, nodes: usize) -> Result<(), SpecError> {
+fn check_fit(tasks: usize, nodes: usize) -> Result<(), SpecError> {
     if tasks > nodes {
         return Err(SpecError::new(
             ErrorKind::TooLarge,
@@ -155,7 +162,7 @@ fn fit(tasks: usize, nodes: usize) -> Result<(), SpecError> {
 /// # Errors
 /// As [`place`].
 pub fn check(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result<(), SpecError> {
-    fit(tasks, geometry.nodes())?;
+    check_fit(tasks, geometry.nodes())?;
     let (rule, words) = rule(spec)?;
     match rule {
         Rule::Order(order) => order(words, &PlacementContext { geometry, tasks, seed }).map(|_| ()),
@@ -179,7 +186,7 @@ pub fn place(
     seed: u64,
     known: Option<Known<'_>>,
 ) -> Result<Placed, SpecError> {
-    fit(tasks, geometry.nodes())?;
+    check_fit(tasks, geometry.nodes())?;
     let (rule, words) = rule(spec)?;
     let informed = match rule {
         Rule::Order(order) => {
@@ -207,7 +214,7 @@ pub fn place(
     }
 }
 
-/// Splits a placement: `optimise` with its rounds, and its initial placement if given.
+/// Splits a placement into `optimise` with its rounds, and the initial placement if given.
 fn start_of(spec: &str) -> (&str, &str) {
     let start = match rule(spec) {
         Ok((Rule::ByTraffic(read), words)) => match read(words) {

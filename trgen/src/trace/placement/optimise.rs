@@ -76,6 +76,7 @@ pub struct Descent {
 /// Tasks on nodes. Each node without a task is occupied by a blank, which has a number above those of the tasks, and no
 /// partners.
 struct State<'a> {
+    /// The tasks with which each task exchanges messages.
     partners: &'a Partners,
     distance: &'a dyn Distance,
     /// By number of a task or blank: its node.
@@ -86,9 +87,9 @@ struct State<'a> {
     costs: Vec<u128>,
     /// \[bytes x hops\] By number: lower bound of that cost, with one hop to every partner.
     least: Vec<u128>,
-    /// By number: count of exchanges at the last move of itself or a partner.
+    /// By number: count of exchanges when the task or one of its partners last moved.
     moved: Vec<u64>,
-    /// By number: 1 + count of exchanges when all exchanges with it were last examined; 0 for never.
+    /// By number: 1 + count of exchanges when all exchanges with the task were last examined; 0 for never.
     seen: Vec<u64>,
     /// Number of exchanges.
     swaps: u64,
@@ -97,8 +98,8 @@ struct State<'a> {
 /// Exchanges tasks of a placement until no exchange helps, or `rounds` are used up.
 ///
 /// A round visits the tasks by number; each makes the exchange that saves most, and among equals the one with the
-/// lowest node. The cost of an exchange depends on the partners of the two alone, and is not computed again before one
-/// of them, or a partner, has moved.
+/// lowest node. The cost of an exchange depends on the partners of the two tasks alone. It is not computed again before
+/// one of the two, or one of their partners, has moved.
 pub(super) fn optimise(
     partners: &Partners,
     start: &[NodeId],
@@ -114,7 +115,7 @@ pub(super) fn optimise(
     while !descent.local_optimum && descent.rounds < rounds {
         let swaps = state.swaps;
         for task in 0..start.len() as u32 {
-            if let Some(other) = state.best(task) {
+            if let Some(other) = state.best_exchange(task) {
                 state.swap(task, other);
             }
         }
@@ -153,9 +154,10 @@ impl<'a> State<'a> {
         self.places[number as usize]
     }
 
-    /// \[bytes x hops\] Cost of a task and its partners if it were at `node`, with `other`, if given, at another node.
+    /// \[bytes x hops\] Cost of the traffic of a task with all its partners if it were at `node` and, if given, the
+    /// task `other` at that other node.
     fn cost(&self, number: u32, node: NodeId, other: Option<(u32, NodeId)>) -> u128 {
-        let partners = self.partners.of(number).iter();
+        let partners = self.partners.partners_of(number).iter();
         partners
             .map(|partner| {
                 let there = match other {
@@ -169,15 +171,15 @@ impl<'a> State<'a> {
 
     /// \[bytes x hops\] Cost of the traffic between two tasks, if they were at these nodes.
     fn between(&self, (one, here): (u32, NodeId), (other, there): (u32, NodeId)) -> u128 {
-        let partners = self.partners.of(one);
+        let partners = self.partners.partners_of(one);
         match partners.binary_search_by_key(&other, |partner| partner.task) {
             Ok(at) => partners[at].cost(here, there, self.distance),
             Err(_) => 0,
         }
     }
 
-    /// The best exchange partner of a task, if any exchange saves cost.
-    fn best(&mut self, task: u32) -> Option<u32> {
+    /// The task or blank with which an exchange saves most, if any exchange saves cost.
+    fn best_exchange(&mut self, task: u32) -> Option<u32> {
         let here = self.place(task);
         let index = task as usize;
         let spare = self.costs[index] - self.least[index];
@@ -206,7 +208,7 @@ impl<'a> State<'a> {
         best
     }
 
-    /// Exchanges two, and updates their costs and those of their partners.
+    /// Exchanges two tasks or blanks, and updates their costs and those of their partners.
     fn swap(&mut self, one: u32, other: u32) {
         let (here, there) = (self.place(one), self.place(other));
         self.swaps += 1;
@@ -214,7 +216,7 @@ impl<'a> State<'a> {
         self.occupants.swap(here.index(), there.index());
         for (number, from, to) in [(one, here, there), (other, there, here)] {
             self.moved[number as usize] = self.swaps;
-            for partner in self.partners.of(number) {
+            for partner in self.partners.partners_of(number) {
                 let at = partner.task as usize;
                 self.moved[at] = self.swaps;
                 if partner.task != one && partner.task != other {

@@ -23,8 +23,8 @@ pub(super) const SHUFFLE: Row = Row {
     },
     rule: Rule::Order(|_, context| {
         let (nodes, leaf) = (context.geometry.nodes(), context.geometry.leaf() as usize);
-        let hand = if leaf > 1 { leaf } else { 2 };
-        Ok((0..hand).flat_map(|first| (first..nodes).step_by(hand)).map(NodeId::at).collect())
+        let stride = if leaf > 1 { leaf } else { 2 };
+        Ok((0..stride).flat_map(|first| (first..nodes).step_by(stride)).map(NodeId::at).collect())
     }),
 };
 
@@ -55,6 +55,7 @@ pub(super) const RANDOM: Row = Row {
     }),
 };
 
+/// The order of nodes that begins with node `shift`.
 fn shift(shift: &str, nodes: usize) -> Result<Vec<NodeId>, SpecError> {
     match shift.parse::<usize>() {
         Ok(shift) if shift < nodes => Ok((0..nodes).map(|task| NodeId::at((task + shift) % nodes)).collect()),

@@ -25,9 +25,9 @@ pub fn hop_bytes(flows: impl IntoIterator<Item = (NodeId, NodeId, u64)>, distanc
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Partner {
     pub(super) task: u32,
-    /// \[bytes\] Sent to the partner.
+    /// \[bytes\] Data sent to the partner.
     pub(super) sent: u64,
-    /// \[bytes\] Received from the partner.
+    /// \[bytes\] Data received from the partner.
     pub(super) received: u64,
 }
 
@@ -41,7 +41,7 @@ impl Partner {
         part(self.sent, here, there) + part(self.received, there, here)
     }
 
-    /// \[bytes\] Sent and received.
+    /// \[bytes\] Data sent and received.
     pub(super) fn bytes(&self) -> u128 {
         u128::from(self.sent) + u128::from(self.received)
     }
@@ -52,10 +52,12 @@ impl Partner {
 pub(super) struct Partners {
     /// By task: index of its first partner in `all`; then the length of `all`.
     starts: Vec<usize>,
+    /// The partners of all tasks, task by task.
     all: Vec<Partner>,
 }
 
 impl Partners {
+    /// The partners by a communication matrix.
     pub(super) fn new(matrix: &Matrix) -> Self {
         let pairs = matrix.pairs().iter().filter(|pair| pair.source != pair.destination && pair.bytes > 0);
         let mut entries: Vec<(u32, Partner)> = pairs
@@ -79,12 +81,13 @@ impl Partners {
         Self { starts, all: entries.into_iter().map(|(_, partner)| partner).collect() }
     }
 
+    /// Number of tasks.
     pub(super) fn tasks(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// The partners of a task, in the order of their numbers; none if there is no such task.
-    pub(super) fn of(&self, task: u32) -> &[Partner] {
+    pub(super) fn partners_of(&self, task: u32) -> &[Partner] {
         let task = task as usize;
         match (self.starts.get(task), self.starts.get(task + 1)) {
             (Some(&first), Some(&end)) => &self.all[first..end],
@@ -92,8 +95,8 @@ impl Partners {
         }
     }
 
-    /// \[bytes\] Sent and received by a task.
+    /// \[bytes\] Data sent and received by a task.
     pub(super) fn traffic(&self, task: u32) -> u128 {
-        self.of(task).iter().map(Partner::bytes).sum()
+        self.partners_of(task).iter().map(Partner::bytes).sum()
     }
 }

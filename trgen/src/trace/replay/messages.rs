@@ -17,17 +17,17 @@ use crate::units::{Cycle, TaskId};
 pub(super) enum Part {
     /// The message itself, sent eagerly.
     Eager,
-    /// The announcement of the data of this rendezvous.
+    /// The announcement of the data of the rendezvous with this number.
     Announcement(u32),
-    /// The receiver's answer.
+    /// The receiver's answer to the announcement.
     Answer(u32),
-    /// The data.
+    /// The data of the rendezvous.
     Data(u32),
 }
 
 /// A message in flight.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Underway {
+pub(super) struct InFlight {
     pub(super) from: TaskId,
     pub(super) to: TaskId,
     pub(super) tag: Tag,
@@ -45,7 +45,9 @@ pub(super) struct Underway {
 /// A message that was announced and has not arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rendezvous {
-    pub(super) announcement: Underway,
+    /// The announcement, as it was sent.
+    pub(super) announcement: InFlight,
+    /// \[bytes\] Size of the data.
     pub(super) bytes: u64,
     /// The receiver's request, once a receive has been found; `None` for a blocking receive.
     pub(super) receiver: Option<Request>,
@@ -58,15 +60,22 @@ pub(super) struct Pair {
     pub(super) sent: u64,
     /// \[bytes\] Size of these messages.
     pub(super) bytes: u64,
-    /// Number of messages that the receiver has been shown.
-    pub(super) seen: u64,
+    /// Number of messages that have been passed to the receiver's mailbox, in the order of sending.
+    pub(super) released: u64,
     /// By sequence number: messages that have arrived before an earlier one.
     pub(super) early: HashMap<u64, SentMessage>,
 }
 
 impl Replay {
-    /// A receive was posted and may have `found` a message; true if that completes it. Announced data are requested.
-    pub(super) fn found(&mut self, found: Option<SentMessage>, posted: &PostedReceive, id: TaskId, now: Cycle) -> bool {
+    /// Continues after a receive was posted, which `found` a message or none. True if that completes the receive. If
+    /// the message was announced, its data are requested.
+    pub(super) fn match_posted(
+        &mut self,
+        found: Option<SentMessage>,
+        posted: &PostedReceive,
+        id: TaskId,
+        now: Cycle,
+    ) -> bool {
         let Some(message) = found else { return false };
         self.misfits.check(id, posted, &message);
         match message.envelope.announced {
@@ -81,13 +90,13 @@ impl Replay {
         }
     }
 
-    /// A receive matches an announced message: the answer is sent in cycle `when`.
+    /// Answers an announced message that a receive has matched: the answer is sent in cycle `when`.
     pub(super) fn answer(&mut self, number: u32, receiver: Option<Request>, when: Cycle) {
         let rendezvous = &mut self.announced[number as usize];
         rendezvous.receiver = receiver;
         let announcement = rendezvous.announcement;
         let answer =
-            Underway { from: announcement.to, to: announcement.from, part: Part::Answer(number), ..announcement };
+            InFlight { from: announcement.to, to: announcement.from, part: Part::Answer(number), ..announcement };
         self.replies.push_back((when, answer, 0));
     }
 
@@ -96,7 +105,7 @@ impl Replay {
         self.protocol.eager_limit.is_some_and(|limit| send.bytes > limit)
     }
 
-    /// Sends; false if the message is already complete (it stays in the node).
+    /// Sends a message; false if it is already complete (it stays in the node).
     pub(super) fn send(
         &mut self,
         from: TaskId,
@@ -111,57 +120,57 @@ impl Replay {
         let destination = self.tasks[send.to.index()].node;
         let pair = self.pairs.entry((from, send.to)).or_default();
         let &Send { to, tag, bytes: size } = send;
-        let mut underway = Underway { from, to, tag, size, event, sequence: pair.sent, request, part: Part::Eager };
+        let mut in_flight = InFlight { from, to, tag, size, event, sequence: pair.sent, request, part: Part::Eager };
         pair.sent += 1;
         pair.bytes = pair.bytes.saturating_add(send.bytes);
         if source == destination {
-            self.arrive(&underway, now);
+            self.arrive(&in_flight, now);
             return false;
         }
         if !self.is_announced(send) {
-            self.emit(underway, send.bytes, out);
+            self.emit(in_flight, send.bytes, out);
             return true;
         }
         let number = self.vacant_announced.pop().unwrap_or(self.announced.len() as u32);
-        underway.part = Part::Announcement(number);
-        let rendezvous = Rendezvous { announcement: underway, bytes: send.bytes, receiver: None };
+        in_flight.part = Part::Announcement(number);
+        let rendezvous = Rendezvous { announcement: in_flight, bytes: send.bytes, receiver: None };
         match self.announced.get_mut(number as usize) {
             Some(vacant) => *vacant = rendezvous,
             None => self.announced.push(rendezvous),
         }
-        self.emit(underway, 0, out);
+        self.emit(in_flight, 0, out);
         true
     }
 
     /// Passes a message to the network.
-    pub(super) fn emit(&mut self, underway: Underway, bytes: u64, out: &mut Outbox) {
-        let (source, destination) = (self.tasks[underway.from.index()].node, self.tasks[underway.to.index()].node);
+    pub(super) fn emit(&mut self, in_flight: InFlight, bytes: u64, out: &mut Outbox) {
+        let (source, destination) = (self.tasks[in_flight.from.index()].node, self.tasks[in_flight.to.index()].node);
         let id = match self.vacant.pop() {
             Some(id) => {
-                self.underway[id] = underway;
+                self.in_flight[id] = in_flight;
                 id
             }
             None => {
-                self.underway.push(underway);
-                self.underway.len() - 1
+                self.in_flight.push(in_flight);
+                self.in_flight.len() - 1
             }
         };
         out.push(Message { id: id as u64, source, destination, bytes, class: 0 });
     }
 
-    /// A message, or the announcement of one, has arrived; a task that it unblocks continues in cycle `resume`.
-    pub(super) fn arrive(&mut self, message: &Underway, resume: Cycle) {
+    /// Processes the arrival of a message, or of its announcement. A task that it unblocks continues in cycle `resume`.
+    pub(super) fn arrive(&mut self, message: &InFlight, resume: Cycle) {
         let Some(pair) = self.pairs.get_mut(&(message.from, message.to)) else { return };
         let announced = match message.part {
             Part::Announcement(number) => Some(number),
             _ => None,
         };
-        let &Underway { from, tag, size: bytes, event, .. } = message;
+        let &InFlight { from, tag, size: bytes, event, .. } = message;
         let envelope = Envelope { from, tag, announced };
         pair.early.insert(message.sequence, SentMessage { envelope, bytes, event });
         let mut visible = Vec::new();
-        while let Some(message) = pair.early.remove(&pair.seen) {
-            pair.seen += 1;
+        while let Some(message) = pair.early.remove(&pair.released) {
+            pair.released += 1;
             visible.push(message);
         }
         for sent in visible {
@@ -171,17 +180,17 @@ impl Replay {
             let request = receive.posted.request;
             match sent.envelope.announced {
                 Some(number) => self.answer(number, request, resume),
-                None => self.received(message.to, request, resume),
+                None => self.receive_completed(message.to, request, resume),
             }
         }
     }
 
-    /// A receive has completed.
-    pub(super) fn received(&mut self, id: TaskId, request: Option<Request>, resume: Cycle) {
+    /// Records that a receive has completed; a task that it unblocks continues in cycle `resume`.
+    pub(super) fn receive_completed(&mut self, id: TaskId, request: Option<Request>, resume: Cycle) {
         let task = &mut self.tasks[id.index()];
         task.report.received += 1;
         match request {
-            Some(request) => self.complete(id, request, resume),
+            Some(request) => self.complete_request(id, request, resume),
             None => {
                 task.report.blocked_on_receive_cycles += resume.since(task.blocked_since);
                 self.agenda.push(Reverse((resume, id)));
@@ -189,10 +198,10 @@ impl Replay {
         }
     }
 
-    /// A send has completed.
-    pub(super) fn left(&mut self, id: TaskId, request: Option<Request>, resume: Cycle) {
+    /// Records that a send has completed; a task that it unblocks continues in cycle `resume`.
+    pub(super) fn send_completed(&mut self, id: TaskId, request: Option<Request>, resume: Cycle) {
         match request {
-            Some(request) => self.complete(id, request, resume),
+            Some(request) => self.complete_request(id, request, resume),
             None => {
                 let task = &mut self.tasks[id.index()];
                 task.report.blocked_on_send_cycles += resume.since(task.blocked_since);
@@ -201,8 +210,8 @@ impl Replay {
         }
     }
 
-    /// A request has completed.
-    pub(super) fn complete(&mut self, id: TaskId, request: Request, resume: Cycle) {
+    /// Records that a request has completed; a task that it unblocks continues in cycle `resume`.
+    pub(super) fn complete_request(&mut self, id: TaskId, request: Request, resume: Cycle) {
         let task = &mut self.tasks[id.index()];
         task.outstanding.remove(&request);
         let over = match &mut task.state {

@@ -39,7 +39,7 @@ mod report;
 mod steps;
 mod task;
 
-use messages::{Pair, Part, Rendezvous, Underway};
+use messages::{InFlight, Pair, Part, Rendezvous};
 use report::{PostedReceive, SentMessage};
 use steps::Steps;
 use task::{Outstanding, State, Task};
@@ -65,28 +65,35 @@ pub struct Protocol {
 /// A program in execution on the nodes of a network.
 #[derive(Clone, Debug)]
 pub struct Replay {
+    /// Number of nodes of the network.
     nodes: usize,
     pace: Pace,
     protocol: Protocol,
     tasks: Vec<Task>,
+    /// Number of tasks that have not finished.
     unfinished: usize,
     silent_nodes: usize,
-    /// Runnable tasks, and their cycles.
+    /// Tasks that will continue, with the cycles in which they do.
     agenda: BinaryHeap<Reverse<(Cycle, TaskId)>>,
-    underway: Vec<Underway>,
+    /// By message id: the messages in the network.
+    in_flight: Vec<InFlight>,
+    /// Message ids that are not in use.
     vacant: Vec<usize>,
+    /// Messages from one task to another, by sender and receiver.
     pairs: HashMap<(TaskId, TaskId), Pair>,
+    /// By number: rendezvous that are not complete.
     announced: Vec<Rendezvous>,
+    /// Numbers of rendezvous that are not in use.
     vacant_announced: Vec<u32>,
-    /// Answers and data that are sent once their cycle has come, in order of cycles.
-    replies: VecDeque<(Cycle, Underway, u64)>,
+    /// Answers and data that are sent once their cycle has come, in order of cycles: cycle, message, size \[bytes\].
+    replies: VecDeque<(Cycle, InFlight, u64)>,
     misfits: Misfits,
-    /// \[messages\] Lost by the network.
+    /// Number of messages that the network has lost.
     lost: u64,
 }
 
 impl Replay {
-    /// `program` with task i on node `placement[i]` of a network of `nodes` nodes; all sends are eager.
+    /// A replay of `program` with task i on node `placement[i]` of a network of `nodes` nodes; all sends are eager.
     ///
     /// # Errors
     /// A placement of another length, or on nodes that do not exist; a send or receive whose peer does not exist.
@@ -113,10 +120,10 @@ impl Replay {
             talks.push(sends);
         }
         let steps = program.tasks.into_iter().map(|events| Steps::Memory { events, position: 0 });
-        Self::of_steps(steps.collect(), &talks, placement, nodes, pace)
+        Self::from_steps(steps.collect(), &talks, placement, nodes, pace)
     }
 
-    /// The programs of a container, which are read block by block during the run.
+    /// A replay of the programs of a container, which are read block by block during the run.
     ///
     /// # Errors
     /// As [`new`](Self::new); a damaged block ends the run later.
@@ -132,10 +139,11 @@ impl Replay {
             position: 0,
             total: summary.rows,
         });
-        Self::of_steps(steps.collect(), &talks, placement, nodes, pace)
+        Self::from_steps(steps.collect(), &talks, placement, nodes, pace)
     }
 
-    fn of_steps(
+    /// A replay of these programs; `talks` tells which tasks send messages.
+    fn from_steps(
         steps: Vec<Steps>,
         talks: &[bool],
         placement: &[NodeId],
@@ -163,7 +171,7 @@ impl Replay {
             silent_nodes: sends.iter().filter(|&&sends| !sends).count(),
             agenda: (0..count).map(|task| Reverse((Cycle::FIRST, TaskId::at(task)))).collect(),
             tasks,
-            underway: Vec::new(),
+            in_flight: Vec::new(),
             vacant: Vec::new(),
             pairs: HashMap::new(),
             announced: Vec::new(),
@@ -174,7 +182,7 @@ impl Replay {
         })
     }
 
-    /// The same with another protocol. Call before the replay begins.
+    /// Sets the protocol. Call before the replay begins.
     #[must_use]
     pub fn with_protocol(self, protocol: Protocol) -> Self {
         // A receiver may have to answer: only nodes without a task are known to be silent.
@@ -252,7 +260,7 @@ impl Replay {
         }
         if !matches!(task.state, State::Running | State::Sending(..)) {
             // The event that it waited for has happened in this cycle.
-            task.busy = Some(now);
+            task.last_active = Some(now);
         }
         task.state = State::Running;
         loop {
@@ -270,7 +278,7 @@ impl Replay {
                 }
                 continue;
             }
-            task.busy = Some(now);
+            task.last_active = Some(now);
             match event {
                 Event::Compute(_) => {}
                 Event::Send(send) => {
@@ -281,13 +289,13 @@ impl Replay {
                 Event::Isend(send, request) => {
                     let under_way = self.send(id, &send, Some(request), now, out);
                     let what = Outstanding::Send(send, self.is_announced(&send));
-                    self.tasks[id.index()].begin(request, what, !under_way);
+                    self.tasks[id.index()].start_request(request, what, !under_way);
                 }
                 Event::Recv(receive) => {
                     let posted = Posted { receive, request: None };
                     let asked = PostedReceive { posted, event: task.steps.progress().0 };
                     let found = task.mailbox.post(asked);
-                    if !self.found(found, &asked, id, now) {
+                    if !self.match_posted(found, &asked, id, now) {
                         return self.block(id, State::Receiving(receive), now);
                     }
                 }
@@ -295,8 +303,8 @@ impl Replay {
                     let posted = Posted { receive, request: Some(request) };
                     let asked = PostedReceive { posted, event: task.steps.progress().0 };
                     let found = task.mailbox.post(asked);
-                    let over = self.found(found, &asked, id, now);
-                    self.tasks[id.index()].begin(request, Outstanding::Receive(receive), over);
+                    let over = self.match_posted(found, &asked, id, now);
+                    self.tasks[id.index()].start_request(request, Outstanding::Receive(receive), over);
                 }
                 Event::Wait(request) => {
                     let open = task.wait_all(&[request]);
@@ -335,8 +343,8 @@ impl TrGen for Replay {
     }
 
     fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
-        while let Some((_, underway, bytes)) = self.replies.pop_front_if(|(due, ..)| *due <= now) {
-            self.emit(underway, bytes, out);
+        while let Some((_, in_flight, bytes)) = self.replies.pop_front_if(|(due, ..)| *due <= now) {
+            self.emit(in_flight, bytes, out);
         }
         while let Some(&Reverse((due, task))) = self.agenda.peek() {
             if due > now {
@@ -346,33 +354,33 @@ impl TrGen for Replay {
             self.run(task, now, out)?;
         }
         // Replies that the tasks have just caused are sent in the same cycle.
-        while let Some((_, underway, bytes)) = self.replies.pop_front_if(|(due, ..)| *due <= now) {
-            self.emit(underway, bytes, out);
+        while let Some((_, in_flight, bytes)) = self.replies.pop_front_if(|(due, ..)| *due <= now) {
+            self.emit(in_flight, bytes, out);
         }
         Ok(())
     }
 
     fn sent(&mut self, now: Cycle, message: &Message) {
-        let Underway { from, request, part, .. } = self.underway[message.id as usize];
+        let InFlight { from, request, part, .. } = self.in_flight[message.id as usize];
         if matches!(part, Part::Eager | Part::Data(_)) {
-            self.left(from, request, now.next());
+            self.send_completed(from, request, now.next());
         }
     }
 
     fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
         let id = delivery.message.id as usize;
-        let underway = self.underway[id];
+        let in_flight = self.in_flight[id];
         self.vacant.push(id);
-        match underway.part {
-            Part::Eager | Part::Announcement(_) => self.arrive(&underway, now.next()),
+        match in_flight.part {
+            Part::Eager | Part::Announcement(_) => self.arrive(&in_flight, now.next()),
             Part::Answer(number) => {
                 let Rendezvous { announcement, bytes, .. } = self.announced[number as usize];
-                self.replies.push_back((now.next(), Underway { part: Part::Data(number), ..announcement }, bytes));
+                self.replies.push_back((now.next(), InFlight { part: Part::Data(number), ..announcement }, bytes));
             }
             Part::Data(number) => {
                 let receiver = self.announced[number as usize].receiver;
                 self.vacant_announced.push(number);
-                self.received(underway.to, receiver, now.next());
+                self.receive_completed(in_flight.to, receiver, now.next());
             }
         }
     }

@@ -11,27 +11,28 @@ use crate::units::{Cycle, TaskId};
 /// Statistics of one task.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct TaskReport {
-    /// \[cycles\] Computing.
+    /// \[cycles\] Time spent computing.
     pub compute_cycles: u64,
-    /// \[cycles\] Blocked in sends.
+    /// \[cycles\] Time blocked in sends.
     pub blocked_on_send_cycles: u64,
-    /// \[cycles\] Blocked in receives.
+    /// \[cycles\] Time blocked in receives.
     pub blocked_on_receive_cycles: u64,
-    /// \[cycles\] Blocked in waits for requests.
+    /// \[cycles\] Time blocked in waits for requests.
     pub blocked_on_wait_cycles: u64,
     /// Messages sent by point-to-point operations.
     pub sent_point_to_point: u64,
     /// Messages sent by expanded collectives.
     pub sent_collective: u64,
-    /// \[bytes\] Sent.
+    /// \[bytes\] Total size of the messages sent.
     pub sent_bytes: u64,
     /// Messages received.
     pub received: u64,
-    /// \[cycle\] In which its last event ended.
+    /// \[cycle\] End of its last event; `None` before.
     pub finished: Option<Cycle>,
 }
 
 impl TaskReport {
+    /// Counts a message that the task sends.
     pub(super) fn count_sent(&mut self, send: &Send) {
         if send.tag.is_collective() {
             self.sent_collective += 1
@@ -45,13 +46,13 @@ impl TaskReport {
 /// Statistics of all tasks.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct ReplayReport {
-    /// Each task.
+    /// Statistics of each task.
     pub tasks: Vec<TaskReport>,
     /// Messages that have arrived but were not received.
     pub unreceived: u64,
     /// Receives that were posted but never matched.
     pub unserved: u64,
-    /// Descriptions of the first of both, at most [`SHOWN`].
+    /// Descriptions of the first unmatched receives and unreceived messages, at most [`SHOWN`].
     pub unmatched: Vec<String>,
     /// Receives whose buffer was too small for the message.
     pub misfits: Misfits,
@@ -93,7 +94,7 @@ impl Borrow<Envelope> for SentMessage {
 /// of a receive unknown there, or that of a receive from any source: it is 0 then, and ignored.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Misfits {
-    /// Their number.
+    /// Number of such receives.
     pub count: u64,
     /// Descriptions of the first 16: both places and both sizes.
     pub shown: Vec<String>,
@@ -104,8 +105,8 @@ pub const SHOWN: usize = 16;
 
 impl Misfits {
     /// Checks a message that has been matched with a receive of task `id`.
-    pub(super) fn check(&mut self, id: TaskId, asked: &PostedReceive, message: &SentMessage) {
-        let receive = &asked.posted.receive;
+    pub(super) fn check(&mut self, id: TaskId, posted: &PostedReceive, message: &SentMessage) {
+        let receive = &posted.posted.receive;
         let &SentMessage { envelope: Envelope { from, tag, .. }, bytes, event } = message;
         let is_collective = tag.is_collective();
         let is_open = receive.bytes == 0 && (is_collective || receive.from.is_none());
@@ -114,8 +115,8 @@ impl Misfits {
             return;
         }
         self.add(receive.bytes, bytes, || {
-            let of = if is_collective { format!(" in collective {}", tag.label) } else { String::new() };
-            (format!("task {id}, event {}", asked.event), format!("task {from}, event {event}{of}"))
+            let collective = if is_collective { format!(" in collective {}", tag.label) } else { String::new() };
+            (format!("task {id}, event {}", posted.event), format!("task {from}, event {event}{collective}"))
         });
     }
 
@@ -131,7 +132,7 @@ impl Misfits {
         ))
     }
 
-    /// Adds those of another replay.
+    /// Adds the receives of another replay.
     pub fn append(&mut self, other: Self) {
         self.count += other.count;
         self.shown.extend(other.shown);
@@ -144,8 +145,8 @@ impl Misfits {
         if self.shown.len() < SHOWN {
             let (receive, send) = places();
             let unit = |bytes| if bytes == 1 { "byte" } else { "bytes" };
-            let (asked, told) = (unit(room), unit(bytes));
-            self.shown.push(format!("{receive}: a receive of {room} {asked} gets {bytes} {told} from {send}"));
+            let (room_unit, unit) = (unit(room), unit(bytes));
+            self.shown.push(format!("{receive}: a receive of {room} {room_unit} gets {bytes} {unit} from {send}"));
         }
     }
 }
@@ -162,9 +163,9 @@ pub fn wanted(receive: &Receive) -> String {
     format!("{from} {tag}")
 }
 
-/// What a send waits for, and the same in words. `is_announced` if it does not end before its message is received
-/// (rendezvous).
-pub(super) fn hoped(send: &Send, is_announced: bool) -> (WaitCause, String) {
+/// The cause for which a send waits, and its description. `is_announced` is true if the send does not end before its
+/// message is received (rendezvous).
+pub(super) fn send_wait(send: &Send, is_announced: bool) -> (WaitCause, String) {
     let Send { to, tag, .. } = send;
     let name = if tag.is_collective() { "of collective" } else { "with tag" };
     if is_announced {
@@ -174,11 +175,11 @@ pub(super) fn hoped(send: &Send, is_announced: bool) -> (WaitCause, String) {
     }
 }
 
-/// What an outstanding request waits for, and the same in words.
-pub(super) fn request(outstanding: Option<&Outstanding>) -> (WaitCause, String) {
+/// The cause for which an outstanding request waits, and its description.
+pub(super) fn request_wait(outstanding: Option<&Outstanding>) -> (WaitCause, String) {
     match outstanding {
         Some(Outstanding::Receive(receive)) => (WaitCause::Message, format!("a message {}", wanted(receive))),
-        Some(Outstanding::Send(send, is_announced)) => hoped(send, *is_announced),
+        Some(Outstanding::Send(send, is_announced)) => send_wait(send, *is_announced),
         None => (WaitCause::Message, "a request".to_owned()),
     }
 }

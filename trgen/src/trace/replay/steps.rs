@@ -16,6 +16,7 @@ pub(super) enum Steps {
 }
 
 impl Steps {
+    /// Takes the next event; `None` after the last.
     pub(super) fn next(&mut self) -> Result<Option<Event>, SourceError> {
         let (event, position) = match self {
             Self::Memory { events, position } => (events.get(*position).cloned(), position),
@@ -33,7 +34,7 @@ impl Steps {
         Ok(event)
     }
 
-    /// Events taken so far, and their total.
+    /// Number of events taken so far, and of all events.
     pub(super) fn progress(&self) -> (usize, u64) {
         match self {
             Self::Memory { events, position } => (*position, events.len() as u64),

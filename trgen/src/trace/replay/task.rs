@@ -39,17 +39,19 @@ pub(super) enum Outstanding {
 #[derive(Clone, Debug)]
 pub(super) struct Task {
     pub(super) node: NodeId,
+    /// The program and the position in it.
     pub(super) steps: Steps,
     pub(super) state: State,
     /// Receives and messages that are not matched yet.
     pub(super) mailbox: Mailbox<PostedReceive, SentMessage>,
+    /// Requests that have not completed, with their operations.
     pub(super) outstanding: HashMap<Request, Outstanding>,
     /// Requests that have completed and have not been waited for yet.
     pub(super) completed: HashSet<Request>,
-    /// \[cycle\] The last one in which the task was active; computing begins after it. A send does not count here: it
+    /// \[cycle\] The last cycle in which the task was active; computing begins after it. A send does not count here: it
     /// ends in the cycle in which its last packet enters the source buffer.
-    pub(super) busy: Option<Cycle>,
-    /// \[cycle\] In which it has blocked.
+    pub(super) last_active: Option<Cycle>,
+    /// \[cycle\] The cycle in which the task blocked last.
     pub(super) blocked_since: Cycle,
     pub(super) report: TaskReport,
 }
@@ -63,7 +65,7 @@ impl Task {
             mailbox: Mailbox::default(),
             outstanding: HashMap::new(),
             completed: HashSet::new(),
-            busy: None,
+            last_active: None,
             blocked_since: Cycle::FIRST,
             report: TaskReport::default(),
         }
@@ -78,14 +80,14 @@ impl Task {
         let cycles = scaled / pace.cycle.0;
         let others = cycles.checked_sub(1)?;
         self.report.compute_cycles += cycles;
-        let first = if self.busy == Some(now) { now.next() } else { now };
+        let first = if self.last_active == Some(now) { now.next() } else { now };
         let last = first + others;
-        self.busy = Some(last);
+        self.last_active = Some(last);
         Some(last)
     }
 
-    /// Starts a request; true if it has completed already.
-    pub(super) fn begin(&mut self, request: Request, what: Outstanding, over: bool) {
+    /// Records that a request has been started; `over` is true if it has completed already.
+    pub(super) fn start_request(&mut self, request: Request, what: Outstanding, over: bool) {
         if over {
             self.outstanding.remove(&request);
             self.completed.insert(request);
@@ -95,7 +97,7 @@ impl Task {
         }
     }
 
-    /// Waits for these requests; returns those that are outstanding. The others are accounted for.
+    /// Waits for these requests; returns those that are outstanding. The others count as waited for.
     pub(super) fn wait_all(&mut self, requests: &[Request]) -> Vec<Request> {
         for request in requests {
             self.completed.remove(request);
@@ -103,8 +105,8 @@ impl Task {
         requests.iter().copied().filter(|request| self.outstanding.contains_key(request)).collect()
     }
 
-    /// Accounts for the first of these requests that has completed; otherwise returns those that are outstanding,
-    /// possibly none.
+    /// Marks the first of these requests that has completed as waited for; otherwise returns those that are
+    /// outstanding, possibly none.
     pub(super) fn wait_any(&mut self, requests: &[Request]) -> Vec<Request> {
         if requests.iter().any(|request| self.completed.remove(request)) {
             return Vec::new();
@@ -112,7 +114,7 @@ impl Task {
         requests.iter().copied().filter(|request| self.outstanding.contains_key(request)).collect()
     }
 
-    /// Its present activity, for display.
+    /// The present activity of the task, for display.
     pub(super) fn activity(&self) -> TaskActivity {
         let (done, events) = self.steps.progress();
         let state = match self.state {
@@ -125,20 +127,20 @@ impl Task {
         TaskActivity { node: self.node, state, done: done as u64, events, sent_bytes: self.report.sent_bytes }
     }
 
-    /// What it waits for, with its place in the program; `None` if it does not wait.
+    /// The wait of the task, with its place in the program; `None` if it does not wait.
     pub(super) fn waits_for(&self, id: usize) -> Option<Wait> {
-        /// Requests that are described.
+        /// Largest number of requests that are described.
         const SHOWN: usize = 4;
         let (position, total) = self.steps.progress();
         let step = format!("task {id} on node {}, event {position} of {total}", self.node);
         let (cause, what) = match &self.state {
             State::Running | State::Finished => return None,
-            State::Sending(send, is_announced) => report::hoped(send, *is_announced),
+            State::Sending(send, is_announced) => report::send_wait(send, *is_announced),
             State::Receiving(receive) => (WaitCause::Message, format!("a message {}", report::wanted(receive))),
             State::Waiting(open) | State::WaitingAny(open) => {
                 let any = if matches!(self.state, State::WaitingAny(_)) { "any of: " } else { "" };
-                let all = || open.iter().map(|request| report::request(self.outstanding.get(request)));
-                // A receiver that does not come is the cause that something can be done about.
+                let all = || open.iter().map(|request| report::request_wait(self.outstanding.get(request)));
+                // Prefer the cause that the user can remove: a receiver that does not receive.
                 let causes = || all().map(|(cause, _)| cause);
                 let cause = causes().find(|&cause| cause == WaitCause::Receiver).or_else(|| causes().next());
                 let names: Vec<String> = all().take(SHOWN).map(|(_, name)| name).collect();

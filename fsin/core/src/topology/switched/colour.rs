@@ -8,12 +8,13 @@
 //!
 //! Decision: docs/decisions/0036-port-numbers.md.
 
+/// No arc.
 const NONE: u32 = u32::MAX;
 
 /// A number below `ports` for each of these directed links between `nodes` nodes, whose in-degree and out-degree must
 /// not exceed `ports`.
 pub(super) fn colours(nodes: usize, ports: usize, arcs: &[(u32, u32)]) -> Vec<u8> {
-    // The arc of each number, by sender and by receiver.
+    // By node and number: the arc with that number that leaves the node, and the one that enters it.
     let mut leaving = vec![NONE; nodes * ports];
     let mut entering = vec![NONE; nodes * ports];
     let mut colours = vec![0u8; arcs.len()];

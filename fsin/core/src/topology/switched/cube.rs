@@ -52,7 +52,8 @@ impl Cube {
         Port((2 * dimension + !positive as usize) as u8)
     }
 
-    /// The outgoing port at each end of a link; at an endpoint, the number of its switch's port.
+    /// The port number of each directed link: the port of the torus at a switch; at an endpoint, the number of its
+    /// switch's port.
     fn colours(&self, links: &[Link]) -> Vec<u8> {
         let (endpoints, ring_ports) = (self.lattice.endpoints, 2 * self.lattice.sizes.len() as u32);
         // Ports to endpoints follow those of the torus.
@@ -79,6 +80,7 @@ impl Plan for Cube {
     }
 }
 
+/// Limits of sizes and endpoints.
 const LIMITS: Limits = Limits { example: "icube:4x4:2", dimensions: 16, sizes: 1..=32_767, endpoints: 1..=200 };
 
 /// Parses `4x4:2`: sizes, and endpoints of each switch.

@@ -23,7 +23,7 @@ use crate::topology::{MAX_DELAY, Port};
 /// Destinations for which a link is the static route.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Destinations {
-    /// All of them, and those of no other link.
+    /// All destinations that no other link names.
     All,
     /// These endpoints.
     Only(Vec<u32>),
@@ -47,13 +47,15 @@ pub struct LinkNote {
 /// What a description says of all links.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Notes {
+    /// Maximum number of ports of a node.
     ports: usize,
-    /// By node and port.
+    /// By node and port: what the description says of the link that leaves there.
     links: Vec<Option<LinkNote>>,
 }
 
 impl Notes {
-    /// The same for both directions of links, each with its index at both ends, and no routes.
+    /// Notes that are the same for both directions of each link, which has its index at both ends. They contain no
+    /// routes.
     pub(super) fn both_ways(fabric: &Fabric, links: impl Iterator<Item = ([(u32, u32); 2], Speed)>) -> Self {
         let mut notes = Self { ports: fabric.ports(), links: vec![None; fabric.nodes() * fabric.ports()] };
         for (order, (ends, Speed { rate, propagation, queue })) in links.enumerate() {
@@ -72,7 +74,7 @@ impl Notes {
         notes
     }
 
-    /// Of the link that leaves a node through a port.
+    /// What the description says of the link that leaves a node through a port.
     #[must_use]
     pub fn of(&self, node: NodeId, port: Port) -> Option<&LinkNote> {
         self.links.get(node.index() * self.ports + port.index())?.as_ref()
@@ -82,12 +84,17 @@ impl Notes {
 /// The edges of the graph, in their order.
 #[derive(Default)]
 pub(super) struct Directed {
+    /// Names of the hosts.
     hosts: Vec<String>,
+    /// Names of the switches.
     switches: Vec<String>,
+    /// The host or switch with each name.
     known: HashMap<String, Place>,
+    /// The edges, in their order.
     edges: Vec<Edge>,
 }
 
+/// A host or a switch, by its number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Place {
     Host(u32),
@@ -97,13 +104,16 @@ enum Place {
 /// Data rate and propagation delay of a link, and the queues of its ports, where they are given.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(super) struct Speed {
+    /// \[b/s\] Data rate.
     rate: Option<u64>,
+    /// \[ps\] Propagation delay.
     propagation: Option<u64>,
+    /// \[frames\] Room of the queue of a port.
     queue: Option<u32>,
 }
 
 impl Speed {
-    /// Reads an attribute of an edge, if it is one of these.
+    /// Reads an attribute of an edge. Other attributes are ignored.
     pub(super) fn read(&mut self, key: &str, value: &str) -> Result<(), SpecError> {
         match key {
             "rate" => self.rate = Some(parse_rate(value).ok_or_else(|| misread(key, value, "rate=\"1Gb/s\""))?),
@@ -117,7 +127,7 @@ impl Speed {
         Ok(())
     }
 
-    /// The same, with what is not given as in `other`.
+    /// These values, and those of `other` where these are not given.
     pub(super) fn or(self, other: Self) -> Self {
         Self {
             rate: self.rate.or(other.rate),
@@ -127,27 +137,36 @@ impl Speed {
     }
 }
 
+/// The attributes of an edge.
 #[derive(Clone, Default)]
-struct Said {
+struct EdgeAttributes {
+    /// Data rate, propagation delay and queues.
     speed: Speed,
+    /// \[cycles\] Delay beyond one cycle.
     delay: u32,
+    /// Destinations of the static route, as written.
     comment: String,
 }
 
+/// An edge: one direction of a link.
 struct Edge {
+    /// The sending end.
     from: Place,
+    /// The receiving end.
     to: Place,
-    said: Said,
+    attributes: EdgeAttributes,
 }
 
 /// The two edges of a link, and the node and index at which each of them begins.
 type LinkEnds = ([usize; 2], [(u32, u32); 2]);
 
+/// The error of a graph that is not a network.
 fn refusal(what: impl Into<String>, remedy: &str) -> SpecError {
     SpecError::new(ErrorKind::Malformed, what.into(), remedy.to_owned())
 }
 
-impl Said {
+impl EdgeAttributes {
+    /// These attributes, replaced by those in `attributes` where they are set.
     fn read(mut self, attributes: &Attributes<'_>) -> Result<Self, SpecError> {
         for &(key, value) in attributes {
             match key {
@@ -164,6 +183,7 @@ impl Said {
     }
 }
 
+/// The error of an attribute whose value cannot be read.
 fn misread(key: &str, value: &str, example: &str) -> SpecError {
     refusal(format!("{key}={value} of an edge cannot be read"), &format!("write it as in `[{example}]`")).given(value)
 }
@@ -190,7 +210,7 @@ impl Directed {
     /// Reads the statements of a directed graph.
     pub(super) fn read(statements: &[Statement<'_>]) -> Result<Self, SpecError> {
         let mut new = Self::default();
-        new.statements(statements, Said::default())?;
+        new.statements(statements, EdgeAttributes::default())?;
         if new.hosts.is_empty() {
             return Err(SpecError::new(
                 ErrorKind::Unsupported,
@@ -201,7 +221,8 @@ impl Directed {
         Ok(new)
     }
 
-    fn statements(&mut self, list: &[Statement<'_>], mut said: Said) -> Result<(), SpecError> {
+    /// Reads statements. `defaults` are the attributes of edges that set no others; statements may change them.
+    fn statements(&mut self, list: &[Statement<'_>], mut defaults: EdgeAttributes) -> Result<(), SpecError> {
         for statement in list {
             match statement {
                 Statement::Node(name, attributes) => {
@@ -214,7 +235,7 @@ impl Directed {
                     self.place(name);
                 }
                 Statement::Edge(ends, attributes) => {
-                    let own = said.clone().read(attributes)?;
+                    let own = defaults.clone().read(attributes)?;
                     let mut from = None;
                     for end in ends {
                         let End::Node(name) = end else {
@@ -223,18 +244,19 @@ impl Directed {
                         };
                         let to = self.place(name);
                         if let Some(from) = from.replace(to) {
-                            self.edges.push(Edge { from, to, said: own.clone() });
+                            self.edges.push(Edge { from, to, attributes: own.clone() });
                         }
                     }
                 }
-                Statement::Edges(attributes) => said = said.read(attributes)?,
+                Statement::Edges(attributes) => defaults = defaults.read(attributes)?,
                 Statement::Nodes(_) | Statement::Graph(_) => {}
-                Statement::Subgraph(list) => self.statements(list, said.clone())?,
+                Statement::Subgraph(list) => self.statements(list, defaults.clone())?,
             }
         }
         Ok(())
     }
 
+    /// The host or switch with this name, which is added at its first occurrence.
     fn place(&mut self, name: &str) -> Place {
         if let Some(&place) = self.known.get(name) {
             return place;
@@ -248,6 +270,7 @@ impl Directed {
         place
     }
 
+    /// The name of a host or switch.
     fn name(&self, place: Place) -> &str {
         match place {
             Place::Host(number) => &self.hosts[number as usize],
@@ -282,7 +305,7 @@ impl Directed {
         }
     }
 
-    /// The network, and what is said of its links.
+    /// The network, and what the edges say of its links.
     pub(super) fn build(&self, spec: String) -> Result<Switched, SpecError> {
         let (hosts, count) = (self.hosts.len(), self.hosts.len() + self.switches.len());
         let nodes = check_nodes(&spec, Some(count as u64))?;
@@ -291,7 +314,7 @@ impl Directed {
             Place::Switch(number) => hosts as u32 + number,
         };
         let mut places = vec![0u32; nodes];
-        // By link: its two edges, and its index at both ends of the first.
+        // By link: its two edges, and the index of the link at both ends of the first edge.
         let mut links = Vec::new();
         let mut ends = Vec::new();
         for pair in self.links()? {
@@ -305,7 +328,10 @@ impl Directed {
                 (node, places[node as usize] - 1)
             };
             let both = [next(number(there.from)), next(number(there.to))];
-            links.push(Link { delay: there.said.delay.max(self.edges[pair[1]].said.delay), ..Link::new(both) });
+            links.push(Link {
+                delay: there.attributes.delay.max(self.edges[pair[1]].attributes.delay),
+                ..Link::new(both)
+            });
             ends.push((pair, both));
         }
         if let Some(host) = (0..hosts).find(|&host| places[host] != 1) {
@@ -326,16 +352,17 @@ impl Directed {
         Ok(Switched { spec, geometry, fabric, plan, names, notes: Some(Arc::new(notes)) })
     }
 
+    /// What the edges say of their links.
     fn notes(&self, fabric: &Fabric, ends: &[LinkEnds]) -> Result<Notes, SpecError> {
         let mut notes = Notes { ports: fabric.ports(), links: vec![None; fabric.nodes() * fabric.ports()] };
         for (edges, ends) in ends {
             for (edge, (node, place)) in edges.iter().zip(ends) {
                 let port = fabric.port(NodeId(*node), *place as usize);
-                let said = &self.edges[*edge].said;
+                let attributes = &self.edges[*edge].attributes;
                 let note = LinkNote {
-                    rate: said.speed.rate,
-                    propagation: said.speed.propagation,
-                    queue: said.speed.queue,
+                    rate: attributes.speed.rate,
+                    propagation: attributes.speed.propagation,
+                    queue: attributes.speed.queue,
                     destinations: self.destinations(&self.edges[*edge])?,
                     order: *edge as u32,
                 };
@@ -345,13 +372,14 @@ impl Directed {
         Ok(notes)
     }
 
+    /// The destinations of the static route that an edge gives.
     fn destinations(&self, edge: &Edge) -> Result<Destinations, SpecError> {
         // Everything leaves a host through its only link.
         if matches!(edge.from, Place::Host(_)) {
             return Ok(Destinations::All);
         }
         let mut only = Vec::new();
-        for name in edge.said.comment.split(|letter: char| letter == ',' || letter.is_whitespace()) {
+        for name in edge.attributes.comment.split(|letter: char| letter == ',' || letter.is_whitespace()) {
             match (name, self.known.get(name)) {
                 ("", _) => {}
                 ("*", _) => return Ok(Destinations::All),

@@ -23,29 +23,40 @@ const MAX_LINKS: usize = 1 << 20;
 /// \[bytes\] Maximum length of the text.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Defaults for later nodes and edges.
+/// Default attributes for later nodes and edges.
 #[derive(Clone, Copy)]
 struct Defaults {
+    /// \[endpoints\] Endpoints of each later node.
     endpoints: u32,
+    /// \[cycles\] Delay of each later edge.
     delay: u32,
+    /// Data rate and propagation delay of each later edge.
     speed: Speed,
 }
 
-/// An edge, with what it says itself and what the defaults say.
+/// An edge with its own attributes and the defaults that hold for it.
 #[derive(Clone, Copy)]
 struct Edge {
+    /// Numbers of the nodes at both ends.
     ends: [usize; 2],
-    /// \[cycles\]
+    /// \[cycles\] Delay, if the edge sets it.
     delay: Option<u32>,
+    /// Data rate and propagation delay, if the edge sets them.
     speed: Speed,
+    /// The defaults where the edge stands.
     defaults: Defaults,
 }
 
+/// Reads the statements of an undirected graph.
 #[derive(Default)]
 struct Reader {
+    /// Names of nodes, in the order of their first occurrence.
     names: Vec<String>,
+    /// \[endpoints\] By node: its endpoints.
     endpoints: Vec<u32>,
+    /// The number of each node, by name.
     known: HashMap<String, usize>,
+    /// Edges between two nodes, in their order.
     links: Vec<Edge>,
 }
 
@@ -84,6 +95,7 @@ pub(super) fn directed(text: &str) -> Result<Option<Directed>, SpecError> {
     }
 }
 
+/// The error of a text that is not one graph.
 fn refusal(fault: &Fault) -> SpecError {
     match fault {
         Fault::Syntax { line, column, why } => {
@@ -110,8 +122,8 @@ fn refusal(fault: &Fault) -> SpecError {
     }
 }
 
-/// The numeric attribute `right` of a list, if present; the last one counts. `wrong` is the attribute that would be
-/// misplaced here.
+/// The numeric attribute `right` of a list; `None` if it is not set. The last one counts. `wrong` is the attribute that
+/// would be misplaced here, and `of` the kind of item.
 fn attribute(list: &Attributes<'_>, right: &str, wrong: &str, of: &str) -> Result<Option<u32>, SpecError> {
     if let Some((_, value)) = list.iter().find(|&&(key, _)| key == wrong) {
         return Err(misplaced(wrong, value, of));
@@ -124,13 +136,14 @@ fn attribute(list: &Attributes<'_>, right: &str, wrong: &str, of: &str) -> Resul
     })
 }
 
-/// Data rate and propagation delay in a list, if present; the last ones count.
+/// Data rate and propagation delay in a list, where they are set. The last ones count.
 fn speed(list: &Attributes<'_>) -> Result<Speed, SpecError> {
     let mut speed = Speed::default();
     list.iter().try_for_each(|(key, value)| speed.read(key, value))?;
     Ok(speed)
 }
 
+/// The error of an attribute that does not belong to this kind of item, `of`.
 fn misplaced(key: &str, value: &str, of: &str) -> SpecError {
     let remedy = match key {
         "delay" => "give it to an edge, `a -- b [delay=5]`, or to all that follow, `edge [delay=5]`",
@@ -140,13 +153,14 @@ fn misplaced(key: &str, value: &str, of: &str) -> SpecError {
 }
 
 impl Reader {
+    /// Reads statements. `defaults` holds until they change it.
     fn statements(&mut self, list: &[Statement<'_>], mut defaults: Defaults) -> Result<(), SpecError> {
         for statement in list {
             match statement {
                 Statement::Node(name, attributes) => {
                     let number = self.node(name, defaults);
-                    let of = format!("node `{name}`");
-                    if let Some(own) = attribute(attributes, "endpoints", "delay", &of)? {
+                    let item = format!("node `{name}`");
+                    if let Some(own) = attribute(attributes, "endpoints", "delay", &item)? {
                         self.endpoints[number] = own;
                     }
                 }
@@ -214,7 +228,7 @@ impl Reader {
         Ok(members)
     }
 
-    /// The nodes that statements name, which have been read.
+    /// Adds to `into` the nodes that statements name. The statements have been read before.
     fn members(&self, list: &[Statement<'_>], into: &mut Vec<usize>) {
         for statement in list {
             match statement {
@@ -226,6 +240,7 @@ impl Reader {
         }
     }
 
+    /// Adds to `into` the nodes at one end of an edge.
     fn members_of_end(&self, end: &End<'_>, into: &mut Vec<usize>) {
         match end {
             End::Node(name) => into.extend(self.known.get(*name)),
@@ -298,13 +313,13 @@ mod tests {
     fn rates_and_delays_of_links_are_noted() {
         let net =
             read("graph { edge [rate=\"1Gb/s\"]; a -- b [propagation=\"2us\"]; b -- c [rate=\"10Gb/s\"]; a -- c }");
-        let said = |key: &str, value: &str| {
+        let speed_of = |key: &str, value: &str| {
             let mut speed = Speed::default();
             speed.read(key, value).unwrap();
             speed
         };
-        let (slow, fast) = (said("rate", "1Gb/s"), said("rate", "10Gb/s"));
-        assert_eq!(net.speeds, [slow.or(said("propagation", "2us")), slow, fast]);
+        let (slow, fast) = (speed_of("rate", "1Gb/s"), speed_of("rate", "10Gb/s"));
+        assert_eq!(net.speeds, [slow.or(speed_of("propagation", "2us")), slow, fast]);
         assert!(read("graph { a -- b [color=red] }").speeds.is_empty());
         assert!(parse("graph { a -- b [rate=fast] }", 1).unwrap_err().to_string().contains("rate=fast"));
     }

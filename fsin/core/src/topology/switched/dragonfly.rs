@@ -53,7 +53,7 @@ const ARRANGEMENTS: [(&str, Arrangement); 3] =
     [("absolute", Arrangement::Absolute), ("relative", Arrangement::Relative), ("circulant", Arrangement::Circulant)];
 
 impl Arrangement {
-    /// Which of a group's `groups - 1` global links leads to another group `to`.
+    /// Number of the global link of group `from` that leads to group `to`; `copy` selects one of several.
     #[must_use]
     #[inline]
     pub const fn link(self, from: u32, to: u32, groups: u32) -> u32 {
@@ -70,15 +70,15 @@ impl Arrangement {
 /// A dragonfly.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dragonfly {
-    /// \[endpoints\] At each switch.
+    /// \[endpoints\] Number at each switch.
     pub endpoints: u32,
-    /// \[switches\] In each group.
+    /// \[switches\] Number in each group.
     pub switches: u32,
-    /// \[links\] Global links of each switch.
+    /// \[links\] Number of global links of each switch.
     pub globals: u32,
-    /// \[groups\]
+    /// \[groups\] Number of groups.
     pub groups: u32,
-    /// Number of links between any two groups.
+    /// \[links\] Number of links between any two groups.
     pub copies: u32,
     /// Arrangement of the global links.
     pub arrangement: Arrangement,
@@ -108,7 +108,7 @@ impl Dragonfly {
         self.arrangement.link(from, to, self.groups) + copy * (self.groups - 1)
     }
 
-    /// Which of the links from group `from` to group `to` belongs to switch `own` of `from`.
+    /// The numbers `copy` of the links from group `from` to group `to` that belong to switch `own` of `from`.
     #[must_use]
     #[inline]
     pub fn copies_of(&self, own: u32, from: u32, to: u32) -> Range<u32> {
@@ -140,6 +140,7 @@ impl Dragonfly {
     }
 }
 
+/// A valid specification, for errors.
 const EXAMPLE: &str = "dragonfly:p=2,a=4,h=2";
 
 impl Plan for Dragonfly {

@@ -13,15 +13,15 @@ use trgen::rng::{Purpose, mix2, pick};
 use super::{NOWHERE, Switched};
 use crate::topology::{Port, Topology};
 
-/// Maximum number of pairs that an error names.
+/// Maximum number of pairs of nodes that an error names.
 const NAMED: usize = 4;
 
 impl Switched {
-    /// The same network with `count` dead links between switches, in both directions, drawn from `seed` with equal
-    /// probability.
+    /// This network with `count` dead links between switches. The links are drawn from `seed` with equal probability,
+    /// and are dead in both directions.
     ///
     /// # Errors
-    /// More faults than links, or endpoints that can no longer reach each other, with some of them.
+    /// More faults than links, or so many that some endpoints can no longer reach each other.
     pub fn with_faults(&self, count: usize, seed: u64) -> Result<Self, SpecError> {
         let mut fabric = (*self.fabric).clone();
         let switches = || (fabric.endpoints()..fabric.nodes()).map(NodeId::at);

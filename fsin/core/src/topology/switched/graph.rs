@@ -40,7 +40,7 @@ pub(in crate::topology) const GRAPH: Row = Row {
     build: |words, ways| both_ways(parse(words)?, ways),
 };
 
-/// No plan: only tables of distances lead through it.
+/// The plan of a network without one: routings must use tables of distances.
 #[derive(Debug)]
 pub(super) struct Unplanned;
 
@@ -64,18 +64,21 @@ pub(super) const MAX_SWITCHES: usize = 4096;
 /// \[bytes\] Maximum length of the file.
 const MAX_BYTES: u64 = 1 << 24;
 
+/// A valid specification, for errors.
 const EXAMPLE: &str = "graph:net.txt,endpoints=4";
 
 /// Switches, and bidirectional links between them.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(super) struct Switches {
+    /// By switch: its name.
     pub(super) names: Vec<String>,
-    /// By switch.
+    /// \[endpoints\] By switch: its endpoints.
     pub(super) endpoints: Vec<u32>,
+    /// By link: the switches at both ends.
     pub(super) links: Vec<(u32, u32)>,
-    /// \[cycles\] By link, beyond one cycle; empty if no link has a delay.
+    /// \[cycles\] By link: delay beyond one cycle. Empty if no link has a delay.
     pub(super) delays: Vec<u32>,
-    /// By link; empty if no link has a data rate or propagation delay of its own.
+    /// By link: data rate and propagation delay. Empty if no link has its own.
     pub(super) speeds: Vec<Speed>,
 }
 
@@ -141,7 +144,7 @@ impl Switches {
         Ok(Switched { names: self.names.clone(), notes, ..network })
     }
 
-    /// The number of the switch with this name.
+    /// The number of the switch with this name. A new switch gets `endpoints` endpoints.
     fn switch(&mut self, known: &mut HashMap<String, u32>, name: &str, endpoints: u32) -> u32 {
         if let Some(&number) = known.get(name) {
             return number;
@@ -157,11 +160,11 @@ impl Switches {
     /// line says otherwise.
     ///
     /// # Errors
-    /// A line that is neither, by its number.
+    /// A line of another form, by its number.
     fn parse_list(text: &str, endpoints: u32) -> Result<Self, SpecError> {
         let (mut new, mut known) = (Self::default(), HashMap::new());
         // By switch: the line that set its endpoints.
-        let mut told = HashMap::new();
+        let mut line_of_endpoints = HashMap::new();
         for (number, line) in text.lines().enumerate() {
             let bad = |what: &str| {
                 let what = format!("line {}: {what}", number + 1);
@@ -174,7 +177,7 @@ impl Switches {
                 [name, "endpoints", count] => {
                     let count: u32 = count.parse().map_err(|_| bad(&format!("`{count}` is not a number")))?;
                     let switch = new.switch(&mut known, name, endpoints);
-                    if let Some(before) = told.insert(switch, number + 1) {
+                    if let Some(before) = line_of_endpoints.insert(switch, number + 1) {
                         return Err(bad(&format!("the endpoints of `{name}` stand in line {before} already")));
                     }
                     new.endpoints[switch as usize] = count;
@@ -213,7 +216,7 @@ fn is_dot(text: &str) -> bool {
     matches!(first, Some("graph" | "digraph" | "strict")) && text.contains('{')
 }
 
-/// Hosts and switches of a directed graph; `None` of any other text.
+/// Hosts and switches of a directed graph; `None` for any other text.
 fn parse_directed(text: &str) -> Result<Option<Directed>, SpecError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if is_dot(text) { dot::directed(&without_lines_of_a_preprocessor(text)) } else { Ok(None) }
@@ -224,18 +227,18 @@ fn without_lines_of_a_preprocessor(text: &str) -> String {
     text.lines().map(|line| if line.starts_with('#') { "" } else { line }).collect::<Vec<_>>().join("\n")
 }
 
-/// The path in `net.txt,endpoints=4`, and the number of endpoints.
+/// The path in a text such as `net.txt,endpoints=4`, and the number of endpoints if it is given.
 fn parts(words: &str) -> (&str, Option<&str>) {
     words.rsplit_once(",endpoints=").map_or((words, None), |(path, count)| (path, Some(count)))
 }
 
-/// The file that the topology of a specification is read from.
+/// The file from which the topology of a specification is read; `None` if it is not read from a file.
 #[must_use]
 pub fn file(spec: &str) -> Option<&Path> {
     spec.strip_prefix("graph:").map(|words| Path::new(parts(words).0)).filter(|path| !path.as_os_str().is_empty())
 }
 
-/// The same specification with another file in place of its own, if it names one.
+/// The specification with another file in place of its own. A specification without a file stays the same.
 #[must_use]
 pub fn with_file(spec: &str, path: &Path) -> String {
     match spec.strip_prefix("graph:").map(parts) {
@@ -281,7 +284,7 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
     if length > MAX_BYTES {
         return Err(unreadable(format!("it has {length} bytes, and at most {MAX_BYTES} are read")));
     }
-    // Only a regular file has a known length.
+    // The length is known for regular files only, so what is read is limited too.
     let mut text = String::new();
     let read = fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text));
     read.map_err(|error| unreadable(error.to_string()))?;

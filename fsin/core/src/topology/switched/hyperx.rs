@@ -67,7 +67,7 @@ impl Plan for Hyperx {
     }
 }
 
-/// Each dimension is a bit of a packet's state.
+/// Limits of sizes and endpoints. Each dimension is a bit of a packet's state.
 const LIMITS: Limits = Limits { example: "hyperx:4x4:4", dimensions: 15, sizes: 1..=254, endpoints: 1..=254 };
 
 /// Parses `4x4:4`: sizes, and endpoints of each switch.

@@ -12,21 +12,25 @@ use crate::topology::number;
 /// The coordinates of switches. Dimension 0 varies fastest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lattice {
-    /// \[switches\] In each dimension.
+    /// \[switches\] By dimension: its size.
     pub sizes: Vec<u32>,
-    /// \[endpoints\] At each switch.
+    /// \[endpoints\] Number at each switch.
     pub endpoints: u32,
-    /// The number of the first switch.
+    /// Number of the first switch.
     pub(super) first: u32,
-    /// Endpoints and switches.
+    /// Number of endpoints and switches.
     pub(super) nodes: usize,
 }
 
 /// Limits of a lattice, and a valid example.
 pub(super) struct Limits {
+    /// A valid specification.
     pub(super) example: &'static str,
+    /// Maximum number of dimensions.
     pub(super) dimensions: usize,
+    /// \[switches\] Range of the size of a dimension.
     pub(super) sizes: RangeInclusive<u32>,
+    /// \[endpoints\] Range of the number at each switch.
     pub(super) endpoints: RangeInclusive<u32>,
 }
 
@@ -66,13 +70,14 @@ impl Lattice {
         })
     }
 
-    /// The links of endpoints to their switches, at the first indices of each.
+    /// The links of endpoints to their switches. They have the first indices of each switch.
     pub(super) fn endpoint_links(&self) -> Vec<Link> {
         let link = |one| Link::new([(one, 0), (self.first + one / self.endpoints, one % self.endpoints)]);
         (0..self.first).map(link).collect()
     }
 
-    /// Every switch, with each dimension, its coordinate there, and the distance between numbers of neighbours.
+    /// For every switch and dimension: the switch, the dimension, its coordinate there, and the distance between the
+    /// numbers of neighbours.
     pub(super) fn rows(&self) -> impl Iterator<Item = (u32, usize, u32, u32)> + '_ {
         (self.first..self.nodes as u32).flat_map(move |switch| {
             let mut stride = 1;
@@ -88,9 +93,11 @@ impl Lattice {
 /// The coordinates of every switch, as a table.
 #[derive(Clone, Debug)]
 pub struct Coordinates {
+    /// Number of the first switch.
     first: u32,
+    /// Number of dimensions.
     dimensions: usize,
-    /// By switch and dimension.
+    /// By switch and dimension: the coordinate.
     all: Vec<u16>,
 }
 

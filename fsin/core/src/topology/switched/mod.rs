@@ -38,13 +38,13 @@ const MAX_NODES: usize = 1 << 22;
 /// Maximum number of links of a switch.
 const MAX_LINKS: usize = 255;
 
-/// No node.
+/// In [`Fabric::neighbours`]: no node.
 const NOWHERE: u32 = u32::MAX;
 
 /// A bidirectional link. Each end has an index among the links of its node: 0, 1, 2, ... (Indices may be unused.)
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Link {
-    /// Node and index of each end.
+    /// By end: its node, and its index among the links of that node.
     ends: [(u32, u32); 2],
     /// \[cycles\] Delay beyond one cycle.
     delay: u32,
@@ -60,12 +60,13 @@ impl Link {
 /// The nodes, their ports and the links between them.
 #[derive(Clone, Debug)]
 pub struct Fabric {
+    /// Number of endpoints.
     endpoints: usize,
-    /// Endpoints and switches.
+    /// Number of endpoints and switches.
     nodes: usize,
-    /// Greatest number of ports of a node.
+    /// Maximum number of ports of a node.
     ports: usize,
-    /// By node and port: the node at the other end.
+    /// By node and port: the node at the other end; [`NOWHERE`] if there is none.
     neighbours: Vec<u32>,
     /// By node: the index in `places` of its first link; then the length of `places`.
     starts: Vec<u32>,
@@ -73,9 +74,9 @@ pub struct Fabric {
     places: Vec<u8>,
     /// By endpoint: its switch, and the switch's port to it.
     homes: Vec<(u32, u8)>,
-    /// Number of dead links, which are not in `neighbours`.
+    /// Number of dead links, which are left out of `neighbours`.
     faults: usize,
-    /// \[cycles\] Delays from the description of the network, by node and port; empty if it has none.
+    /// \[cycles\] By node and port: delay from the description of the network. Empty if the description gives none.
     wires: Vec<u32>,
 }
 
@@ -228,8 +229,8 @@ pub trait Plan: Any + Debug + Send + Sync {
     /// classes.
     fn group(&self, switch: NodeId) -> Option<u32>;
 
-    /// \[hops\] Length of a minimal route between two endpoints without dead links; `None` for all pairs if there is no
-    /// formula.
+    /// \[hops\] Length of a minimal route between two endpoints, as given by [`Plan::hops`]; always `None` with dead
+    /// links.
     fn hops(&self, from: NodeId, to: NodeId) -> Option<u32>;
 
     /// Number of subtrees that meet at the top of a tree; `None` for other networks.
@@ -239,11 +240,15 @@ pub trait Plan: Any + Debug + Send + Sync {
 /// A network of switches.
 #[derive(Clone, Debug)]
 pub struct Switched {
+    /// The specification.
     spec: String,
+    /// Dimensions and sizes of the endpoints.
     geometry: Geometry,
+    /// The nodes, their ports and the links between them.
     fabric: Arc<Fabric>,
+    /// The construction plan.
     plan: Arc<dyn Plan>,
-    /// By switch; empty unless a file names the switches.
+    /// By switch: its name. Empty unless a file names the switches.
     names: Vec<String>,
     /// Properties of links other than their delay in cycles, if a file gives them.
     notes: Option<Arc<Notes>>,
@@ -286,7 +291,7 @@ impl Switched {
         &self.fabric
     }
 
-    /// Its construction plan, if it is of this type.
+    /// The network's construction plan, if it is of this type.
     #[must_use]
     pub fn plan<P: Plan>(&self) -> Option<&P> {
         (&*self.plan as &dyn Any).downcast_ref()
@@ -299,7 +304,7 @@ impl Switched {
         self.plan.group(switch)
     }
 
-    /// True if its switches form groups.
+    /// True if the switches form groups.
     fn has_groups(&self) -> bool {
         self.group(NodeId(0)).is_some()
     }
@@ -334,7 +339,7 @@ impl Topology for Switched {
         self.fabric.neighbour(node, port)
     }
 
-    /// Nothing: route computation takes place at the switches.
+    /// Returns no hops: route computation takes place at the switches.
     fn offsets(&self, _: NodeId, _: NodeId, _: &mut dyn FnMut(usize) -> bool) -> Offsets {
         [0; MAX_DIMENSIONS]
     }

@@ -32,6 +32,7 @@ pub(in crate::topology) const RRG: Row = Row {
     build: |words, ways| both_ways(parse(words)?, ways),
 };
 
+/// A valid specification, for errors.
 const EXAMPLE: &str = "rrg:s=16,d=4,p=2";
 
 /// Parses `s=64,d=8,p=4,seed=1`.
@@ -69,8 +70,8 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
     Switches { names, endpoints: vec![endpoints; switches as usize], links, ..Switches::default() }.build(spec)
 }
 
-/// Begins with a regular graph and swaps the ends of two random links, many times for each link, wherever that creates
-/// no loop or double link. Continues until the graph is connected.
+/// The links of a random regular graph that is connected. Begins with a regular graph, and swaps the ends of two random
+/// links, many times for each link, wherever that creates no loop or double link.
 fn draw(switches: u32, degree: u32, seed: u64) -> Vec<(u32, u32)> {
     let mut links = Vec::new();
     for switch in 0..switches {

@@ -13,8 +13,11 @@ use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 use super::{Link, MAX_LINKS, Plan, Switched, check_nodes};
 use crate::topology::{Kind, Row, number, table::both_ways};
 
+/// Parameter k.
 const ARITY: Parameter = Parameter { name: "k", about: "links down of each switch", range: "1 to 254", default: "" };
+/// Parameter k'.
 const THIN_ARITY: Parameter = Parameter { name: "k'", about: "links up", range: "1 to 254", default: "" };
+/// Parameter n.
 const LEVELS: Parameter = Parameter { name: "n", about: "levels of switches", range: "1 to 254", default: "" };
 
 /// Row of `fattree`.
@@ -66,11 +69,11 @@ pub(in crate::topology) const SLIMTREE: Row = Row {
 /// A tree: the numbers of children and parents of the nodes of each level.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tree {
-    /// By level from 1: subtrees under its switches.
+    /// By level from 1: number of subtrees under each switch.
     children: Vec<u32>,
-    /// By level from 0: parents of its nodes.
+    /// By level from 0: number of parents of each node.
     parents: Vec<u32>,
-    /// \[links\] From a switch at the top into each of its subtrees; the last such switch may have fewer.
+    /// \[links\] Links from a switch at the top into each of its subtrees. The last such switch may have fewer.
     strands: u32,
     /// By level: the number of its first node; then the number of all nodes.
     firsts: Vec<u32>,
@@ -79,17 +82,17 @@ pub struct Tree {
 /// Position of a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stand {
-    /// 1 for switches with endpoints.
+    /// Level of the switch: 1 for switches with endpoints.
     pub level: usize,
-    /// The endpoints below it are those whose number divided by `span` is `subtree`.
+    /// Number of the subtree below the switch: it has the endpoints whose number divided by `span` is `subtree`.
     pub subtree: u32,
-    /// \[endpoints\] Below it.
+    /// \[endpoints\] Number of endpoints below the switch.
     pub span: u32,
-    /// \[endpoints\] Below each of its children.
+    /// \[endpoints\] Number of endpoints below each of its children.
     pub child_span: u32,
-    /// Subtrees below it.
+    /// Number of subtrees below the switch.
     pub children: u32,
-    /// \[links\] Into each subtree: links to the first one come first, links up come last.
+    /// \[links\] Links into each subtree. Links to the first subtree come first, links up come last.
     pub strands: u32,
     /// Number of links up.
     pub parents: u32,
@@ -102,7 +105,7 @@ impl Tree {
         lower.chain(&self.children[level..]).copied().collect()
     }
 
-    /// Levels of switches.
+    /// Number of levels of switches.
     #[must_use]
     #[inline]
     pub const fn levels(&self) -> usize {
@@ -135,16 +138,16 @@ impl Tree {
             && self.children.last() == self.children.first()
     }
 
-    /// The link up from a switch that a digit of an endpoint's number selects: the digit that distinguishes the
-    /// switch's children.
+    /// Index of the link up that a digit of an endpoint's number selects: the digit that distinguishes the children of
+    /// the switch.
     #[must_use]
     #[inline]
     pub const fn parent_to(&self, stand: &Stand, endpoint: NodeId) -> u32 {
         endpoint.0 % stand.span / stand.child_span % stand.parents
     }
 
-    /// The strand down from a switch on the static route to an endpoint: at the top the strand to which its digits lead
-    /// up.
+    /// Index of the strand down from a switch on the static route to an endpoint. At the top it is the strand to which
+    /// the digits of the endpoint lead up.
     #[must_use]
     #[inline]
     pub fn strand_to(&self, stand: &Stand, endpoint: NodeId) -> u32 {
@@ -160,7 +163,7 @@ impl Tree {
         label % self.strands
     }
 
-    /// \[links\] From a switch at the top into each of its subtrees.
+    /// \[links\] Links from switch `top` of the top level into each of its subtrees.
     fn strands_of(&self, top: u32) -> u32 {
         (self.parents.iter().product::<u32>() - top * self.strands).min(self.strands)
     }
@@ -192,6 +195,7 @@ impl Tree {
         Some(if level == self.levels() { labels.div_ceil(self.strands.into()) } else { labels })
     }
 
+    /// Builds a tree from the numbers of children and parents by level.
     fn build(spec: String, children: Vec<u32>, parents: Vec<u32>, strands: u32) -> Result<Switched, SpecError> {
         let mut tree = Self { children, parents, strands, firsts: vec![0] };
         let mut total = Some(0u64);
@@ -254,7 +258,7 @@ impl Plan for Tree {
     }
 }
 
-/// Whole numbers from 1 on, separated by commas: one for each name.
+/// Whole numbers from 1 on, separated by commas. `names` are the names of the parameters.
 fn words<const N: usize>(spec: &str, words: &str, names: [&str; N], example: &str) -> Result<[u32; N], SpecError> {
     let given: Vec<u32> = words.split(',').map(|word| number(spec, word, example)).collect::<Result<_, _>>()?;
     let given: [u32; N] = given.try_into().map_err(|given: Vec<u32>| {
@@ -270,7 +274,7 @@ fn words<const N: usize>(spec: &str, words: &str, names: [&str; N], example: &st
     }
 }
 
-/// Maximum number of levels, links up and links down: more would not fit a port number.
+/// Maximum number of levels, of links up and of links down: more would not fit a port number.
 const MAX_ARITY: u32 = 254;
 
 /// Parses `4,3`: k and n.

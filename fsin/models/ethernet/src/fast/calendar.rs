@@ -2,11 +2,11 @@
 //!
 //! Source: Brown, Calendar queues: a fast O(1) priority queue implementation for the simulation event set problem, CACM
 //! 31(10), 1988. A day is a short interval of time, and a year has [`DAYS`] days. The events of the present day are
-//! sorted; those of the rest of the year have an unsorted list for each day, which is sorted when the day begins. Events
-//! beyond the year wait in a heap. Unlike in the source, the length of a day is fixed when the network is built.
+//! sorted; those of the rest of the year have an unsorted list for each day, which is sorted when the day begins.
+//! Events beyond the year wait in a heap. Unlike in the source, the length of a day is fixed when the network is built.
 //!
-//! The engine calls [`Calendar::add`] for each new event, and [`Calendar::next_at`] followed by [`Calendar::pop`] for the
-//! earliest one.
+//! The engine calls [`Calendar::add`] for each new event, and [`Calendar::next_at`] followed by [`Calendar::pop`] for
+//! the earliest one.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,15 +22,16 @@ const END: u32 = u32::MAX;
 /// An event. Events with equal `at` and `order` are interchangeable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Event {
-    /// \[ps\] When it happens.
+    /// \[ps\] Time of the event.
     pub(super) at: u64,
     /// The order of events that happen at the same time: the least is first.
     pub(super) order: u64,
-    /// What it concerns: a frame, or the connection of a timer.
+    /// The frame, or the connection of a timer, that the event concerns.
     pub(super) handle: u32,
 }
 
 impl Event {
+    /// The event's place in the order of events.
     #[inline(always)]
     const fn key(&self) -> u128 {
         (self.at as u128) << 64 | self.order as u128
@@ -57,16 +58,16 @@ pub(super) struct Calendar {
     shift: u32,
     /// The present day, counted from time 0.
     day: u64,
-    /// The events of the present day and before, the earliest last.
+    /// The events of the present day and of earlier days, the earliest last.
     today: Vec<Event>,
-    /// By day modulo [`DAYS`], for the days of the year that begins with the present one: the head of the list of its
-    /// events; [`END`] if there are none.
+    /// By day modulo [`DAYS`], for the days of the year that begins with the present one: index in `waiting` of the
+    /// first event; [`END`] if there are none.
     days: Vec<u32>,
-    /// The events in these lists, each with the index of the next one.
+    /// The events in the lists of days, each with the index of the next one in its list.
     waiting: Slab<(Event, u32)>,
-    /// By day modulo [`DAYS`], a bit: whether its list has events.
+    /// By day modulo [`DAYS`], a bit: whether the list of the day has events.
     busy: Vec<u64>,
-    /// The events beyond the year, the earliest first.
+    /// The events beyond the year.
     later: BinaryHeap<Reverse<Event>>,
 }
 
@@ -109,7 +110,7 @@ impl Calendar {
         self.busy[slot / 64] |= 1 << (slot % 64);
     }
 
-    /// \[ps\] The time of the next event; `None` if there is none. Must precede each [`pop`](Self::pop).
+    /// \[ps\] Time of the next event; `None` if there is none. Must be called before each [`pop`](Self::pop).
     #[inline]
     pub(super) fn next_at(&mut self) -> Option<u64> {
         if self.today.is_empty() {

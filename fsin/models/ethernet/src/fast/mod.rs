@@ -19,7 +19,7 @@ use trgen::{Cycle, NodeId};
 
 use crate::Ethernet;
 use crate::capture::Direction;
-use crate::engine::{Base, Engine, PortNow, Simulated};
+use crate::engine::{Base, Engine, PortSnapshot, Simulated};
 use crate::params::{Params, Switching};
 use crate::rules::frame::{Control, Frame, MAX_WIRE, MIN_WIRE, NONE};
 use crate::rules::lengths::Lengths;
@@ -39,24 +39,30 @@ pub fn build(topology: &dyn Topology, params: Params) -> Result<Box<dyn Ethernet
     Ok(Box::new(Simulated(Fast::new(Base::new(topology, params)?))))
 }
 
-// What the order of an event begins with: its kind. Then comes the port; the output and the input; the hosts of a
-// connection, or twice the same host that is woken.
+/// Kind of an event, in the two highest bits of its order: a port becomes free. Then follows the number of the port.
 const FREE: u64 = 0;
+/// Kind of an event: a frame arrives. Then follows the number of the port.
 const ARRIVE: u64 = 1 << 62;
+/// Kind of an event: the end of a frame arrives. Then follow the output and the input.
 const COMPLETE: u64 = 2 << 62;
+/// Kind of an event: a timer. Then follow the hosts of a connection, or twice the host that is woken.
 const TIMER: u64 = 3 << 62;
+/// Mask of the kind.
 const KIND: u64 = 3 << 62;
 
-/// \[bits\] Of an input behind an output, in the order of an event.
+/// \[bits\] Width of the number of the input, behind that of the output, in the order of an event.
 const INPUT_BITS: u32 = 31;
-/// \[bits\] Of a host behind another one.
+/// \[bits\] Width of the number of the second host in the order of an event.
 const HOST_BITS: u32 = 24;
+/// Mask of the second host.
 const HOST: u64 = (1 << HOST_BITS) - 1;
 
 /// A frame in a switch, until all its copies have left.
 #[derive(Clone, Copy, Debug)]
 struct Held {
+    /// The port through which the frame came.
     input: u32,
+    /// Number of copies that have not left.
     copies: u32,
 }
 
@@ -64,37 +70,44 @@ struct Held {
 #[derive(Clone, Copy, Debug)]
 struct Carried {
     frame: Frame,
-    /// Its place in the switch, with flow control.
+    /// With flow control: index of the frame in [`Fast::held`].
     held: u32,
 }
 
+/// The state of a port.
 #[derive(Clone, Default, Debug)]
 struct PortState {
-    /// \[ps\] When its transmission and the gap behind it end; without flow control that of the last frame in the
-    /// queue.
+    /// \[ps\] Time at which the transmission and the gap behind it end. Without flow control, the time for the last
+    /// frame in the queue.
     free_at: u64,
-    /// An event will come when it is free.
+    /// True if an event is scheduled for the time at which the port is free.
     is_scheduled: bool,
+    /// True if the other end has sent a PAUSE frame.
     is_paused: bool,
+    /// True if this end wants the other end to be paused.
     wants_pause: bool,
+    /// True if this end has last told the other end to pause.
     told_pause: bool,
+    /// True for a port of a host.
     is_host: bool,
-    /// Frames in the switch that came through this port, with flow control.
+    /// \[frames\] With flow control: frames in the switch that came through this port.
     inside: u32,
-    /// Frames whose transmissions have begun or are known, until they arrive: \[ps\] the beginning, and the frame. Only
-    /// the arrival of the first is in the calendar.
+    /// Frames whose transmission has begun or is known, until they arrive: \[ps\] time at which transmission begins,
+    /// and the frame. Only the arrival of the first one is in the calendar.
     line: VecDeque<(u64, u32)>,
-    /// Frames that wait, with flow control.
+    /// With flow control: frames that wait.
     queue: VecDeque<u32>,
+    /// What is counted at the port.
     counts: Counts,
-    /// \[frames x ps\] Without flow control: up to the ends of the times for which they are known to wait.
+    /// \[frames x ps\] Length of the queue, summed over time. Without flow control it includes the known waiting times
+    /// to come.
     area: u128,
-    /// \[ps\] Up to which `area` is counted, with flow control.
+    /// \[ps\] With flow control: time up to which `area` is counted.
     changed: u64,
 }
 
 impl PortState {
-    /// Number of frames that wait at a port of a switch.
+    /// \[frames\] Frames that wait at a port of a switch.
     #[inline(always)]
     fn waiting(&self, now: u64) -> usize {
         let begun = self.line.iter().take_while(|(begin, _)| *begin <= now);
@@ -102,18 +115,23 @@ impl PortState {
     }
 }
 
+/// The fast engine.
 #[derive(Debug)]
 struct Fast {
     base: Base,
     calendar: Calendar,
+    /// Copies of frames under way.
     frames: Slab<Carried>,
-    /// Frames on links, and such of which the ends are on links.
+    /// Number of frames, and of ends of frames, on links.
     moving: u64,
     ports: Vec<PortState>,
+    /// With flow control: frames in switches.
     held: Slab<Held>,
-    /// By connection: the instant of its next timer event.
+    /// \[ps\] By connection: the time of its next timer event.
     timers: Vec<u64>,
-    is_cut: bool,
+    /// True if switches forward frames by their headers.
+    is_cut_through: bool,
+    /// Scratch memory for the ports through which a frame leaves a switch.
     outputs: Vec<u32>,
 }
 
@@ -133,13 +151,14 @@ impl Fast {
             ports,
             held: Slab::new(),
             timers: Vec::new(),
-            is_cut: base.params.switching == Switching::CutThrough,
+            is_cut_through: base.params.switching == Switching::CutThrough,
             outputs: Vec::new(),
             base,
         }
     }
 
-    fn happen(&mut self, event: &Event, notices: &mut Notices) {
+    /// Processes an event.
+    fn process(&mut self, event: &Event, notices: &mut Notices) {
         match event.order & KIND {
             FREE => self.free(event.order as usize, event.handle, notices),
             ARRIVE => {
@@ -170,7 +189,7 @@ impl Fast {
         }
     }
 
-    /// A port is free; or a transmission begins that was known before, and is observed.
+    /// Handles a port that is free, or the observed beginning of a transmission that was known before.
     fn free(&mut self, port: usize, frame: u32, notices: &mut Notices) {
         if frame != NONE {
             let frame = &self.frames[frame].frame;
@@ -190,13 +209,13 @@ impl Fast {
         self.send(port);
     }
 
-    /// A copy is lost.
+    /// Drops a copy.
     fn lose(&mut self, slot: u32, notices: &mut Notices) {
         self.base.hosts.lose(self.frames[slot].frame.unit, self.base.now, notices);
         self.frames.release(slot);
     }
 
-    /// A timer event: the deadline may have moved, or gone.
+    /// Handles a timer event: the deadline may have moved, or there may be none any more.
     fn timer(&mut self, connection: u32) {
         if self.timers[connection as usize] != self.base.now {
             return;
@@ -208,7 +227,7 @@ impl Fast {
         }
     }
 
-    /// Lets hosts send that may have become able to, and sets timers.
+    /// Lets hosts send that may have become able to, and sets the timers of connections.
     fn serve(&mut self) {
         while let Some(connection) = self.base.hosts.timers.pop() {
             let at = connection as usize;
@@ -233,7 +252,7 @@ impl Fast {
         self.base.hosts.ready = ready;
     }
 
-    /// Begins the next transmission of a port, or sees to it that it begins when the port is free.
+    /// Begins the next transmission of a port. If the port is not free, schedules this for when it is.
     fn send(&mut self, port: usize) {
         let state = &mut self.ports[port];
         // At the same instant ports become free in the order of their numbers.
@@ -288,12 +307,13 @@ impl Fast {
         }
     }
 
-    /// The key of a frame's draws, if there are any.
+    /// The key of a frame's draws; 0 if there are no errors.
     #[inline(always)]
     fn key(&self, slot: u32) -> u64 {
         if self.base.params.per > 0.0 { self.base.hosts.key(self.frames[slot].frame.unit) } else { 0 }
     }
 
+    /// Schedules an event for the time at which a port is free.
     fn schedule(&mut self, port: usize) {
         let state = &mut self.ports[port];
         if !state.is_scheduled {
@@ -302,7 +322,7 @@ impl Fast {
         }
     }
 
-    /// A transmission that begins now, or later.
+    /// Records a transmission that begins at `begin`, now or later.
     #[inline]
     fn transmit(&mut self, port: usize, slot: u32, key: u64, begin: u64) {
         let link = &self.base.wiring.links[port];
@@ -327,26 +347,27 @@ impl Fast {
         self.moving += 1;
         self.ports[port].line.push_back((begin, slot));
         if self.ports[port].line.len() == 1 {
-            self.expect(port, begin, slot);
+            self.schedule_arrival(port, begin, slot);
         }
     }
 
-    /// Puts the arrival of a frame into the calendar, or of its header.
+    /// Puts the arrival of a frame, or of its header, into the calendar.
     #[inline(always)]
-    fn expect(&mut self, port: usize, begin: u64, slot: u32) {
+    fn schedule_arrival(&mut self, port: usize, begin: u64, slot: u32) {
         let link = &self.base.wiring.links[port];
         let frame = &self.frames[slot].frame;
-        let is_by_header = self.is_cut && link.is_to_switch && frame.control == Control::No;
+        let is_by_header = self.is_cut_through && link.is_to_switch && frame.control == Control::No;
         let time = if is_by_header { link.header } else { link.time(frame.bytes) };
         let at = begin.saturating_add(time + link.delay);
         self.calendar.add(Event { at, order: ARRIVE | port as u64, handle: slot });
     }
 
+    /// Handles a frame, or its header, that has come through the link of a port.
     fn arrive(&mut self, port: usize, slot: u32, notices: &mut Notices) {
         let line = &mut self.ports[port].line;
         line.pop_front();
         if let Some(&(begin, next)) = line.front() {
-            self.expect(port, begin, next);
+            self.schedule_arrival(port, begin, next);
         }
         let link = &self.base.wiring.links[port];
         let frame = &self.frames[slot].frame;
@@ -366,7 +387,7 @@ impl Fast {
             self.frames.release(slot);
             return self.send(input);
         }
-        if frame.damaged_by != NONE && !(self.is_cut && link.is_to_switch) {
+        if frame.damaged_by != NONE && !(self.is_cut_through && link.is_to_switch) {
             self.ports[frame.damaged_by as usize].counts.damaged += 1;
             return self.lose(slot, notices);
         }
@@ -375,19 +396,22 @@ impl Fast {
             return self.frames.release(slot);
         }
         if usize::from(frame.hops) > self.base.wiring.switches {
-            return self.storm(input, slot, notices);
+            return self.report_storm(input, slot, notices);
         }
         let mut outputs = std::mem::take(&mut self.outputs);
         match self.base.tables.forward(&self.base.wiring, link.device, input, frame, self.base.now, &mut outputs) {
-            Some(output) if !self.base.params.pause && !self.is_cut => self.enqueue(output as usize, slot, notices),
+            Some(output) if !self.base.params.pause && !self.is_cut_through => {
+                self.enqueue(output as usize, slot, notices)
+            }
             Some(output) => self.pass_on(port, slot, &[output], notices),
             None => self.pass_on(port, slot, &outputs, notices),
         }
         self.outputs = outputs;
     }
 
+    /// Ends the run: a frame has circulated in a loop.
     #[cold]
-    fn storm(&mut self, input: usize, slot: u32, notices: &mut Notices) {
+    fn report_storm(&mut self, input: usize, slot: u32, notices: &mut Notices) {
         let frame = self.frames[slot].frame;
         let (at, forwarded) = (Cycle(self.base.now), u64::from(frame.hops) - 1);
         let cycle = loop_through(&self.base.wiring, input);
@@ -396,7 +420,7 @@ impl Fast {
         self.frames.release(slot);
     }
 
-    /// A frame that came through a link, or its header, is in a switch, and leaves it through some ports.
+    /// Lets a frame that is in a switch, with its header at least, leave through some ports.
     fn pass_on(&mut self, port: usize, slot: u32, outputs: &[u32], notices: &mut Notices) {
         let unit = self.frames[slot].frame.unit;
         let input = self.base.wiring.links[port].peer as usize;
@@ -430,10 +454,11 @@ impl Fast {
         }
     }
 
-    /// A cut-through switch waits for the end of a frame that would leave it faster than it comes.
+    /// Lets a frame leave a switch through an output. A cut-through switch first waits for the end of a frame that
+    /// would leave faster than it comes.
     fn pass_on_to(&mut self, port: usize, slot: u32, output: usize, notices: &mut Notices) {
         let link = &self.base.wiring.links[port];
-        if !self.is_cut || self.base.wiring.links[output].rate <= link.rate {
+        if !self.is_cut_through || self.base.wiring.links[output].rate <= link.rate {
             return self.enqueue(output, slot, notices);
         }
         let at = self.base.now.saturating_add(link.time(self.frames[slot].frame.bytes) - link.header);
@@ -467,7 +492,7 @@ impl Fast {
         self.transmit(output, slot, key, begin);
     }
 
-    /// With flow control, by which nothing is dropped.
+    /// Puts a frame into the queue of an output, with flow control, by which nothing is dropped.
     fn enqueue_held(&mut self, output: usize, slot: u32) {
         let (now, state) = (self.base.now, &mut self.ports[output]);
         let length = state.queue.len();
@@ -488,7 +513,7 @@ impl Fast {
         }
     }
 
-    /// A copy has left a switch.
+    /// Releases a copy that has left a switch.
     #[inline]
     fn release(&mut self, held: u32) {
         if held == NONE {
@@ -527,7 +552,7 @@ impl Engine for Fast {
     #[inline]
     fn step(&mut self, notices: &mut Notices) {
         if let Some(event) = self.calendar.pop() {
-            self.happen(&event, notices);
+            self.process(&event, notices);
         }
     }
 
@@ -539,7 +564,7 @@ impl Engine for Fast {
         self.moving > 0
     }
 
-    fn port(&self, port: usize) -> PortNow<'_> {
+    fn port(&self, port: usize) -> PortSnapshot<'_> {
         let (now, state) = (self.base.now, &self.ports[port]);
         let area = if self.base.params.pause {
             state.area + state.queue.len() as u128 * u128::from(now - state.changed)
@@ -547,7 +572,7 @@ impl Engine for Fast {
             let ahead = state.line.iter().map(|(begin, _)| u128::from(begin.saturating_sub(now)));
             state.area - ahead.sum::<u128>()
         };
-        PortNow {
+        PortSnapshot {
             counts: &state.counts,
             waiting: state.waiting(now),
             area,

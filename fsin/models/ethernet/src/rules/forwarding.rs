@@ -13,49 +13,59 @@ use super::tree::spanning;
 use super::wiring::Wiring;
 use crate::params::{Forwarding, Params};
 
-/// Most entries of all tables.
+/// Maximum number of entries of all tables.
 const MAX_ENTRIES: usize = 1 << 27;
 
-/// More than the ports of a switch.
+/// Factor that packs a set of ports into a number; greater than the number of ports of a switch.
 const SET: usize = 256;
 
 /// An address that a switch has learnt.
 #[derive(Clone, Copy, Debug)]
 struct Learnt {
-    /// \[ps\] When a frame came from it.
+    /// \[ps\] Time at which a frame last came from the address.
     seen: u64,
+    /// The port through which the frame came.
     port: u32,
 }
 
 /// The tables of all switches.
 #[derive(Clone, Debug)]
 pub(crate) struct Tables {
+    /// Number of hosts.
     hosts: usize,
+    /// Seed of the run.
     seed: u64,
+    /// The entries, by the kind of forwarding.
     kind: Kind,
 }
 
+/// Entries of the tables, by the kind of forwarding.
 #[derive(Clone, Debug)]
 enum Kind {
     Learning {
-        /// By port.
+        /// By port: whether the spanning tree lets it forward frames.
         forwards: Vec<bool>,
+        /// \[ps\] Time after which an address is forgotten.
         ageing: u64,
-        /// By switch and host.
+        /// By switch and host: where frames of the host have come from.
         learnt: Vec<Learnt>,
     },
     Static {
         /// By host: the column of its routes.
         columns: Vec<u32>,
+        /// Number of columns.
         width: usize,
-        /// By switch and column: the ports of which any leads there, as their first place in `ports` x 256 and number.
+        /// By switch and column: the set of ports of which any leads there, as index of its first port in `ports` x 256
+        /// + number of ports.
         sets: Vec<u32>,
+        /// The ports of all sets, set after set.
         ports: Vec<u32>,
         /// By host: its switch and the port there.
         homes: Vec<(u32, u32)>,
     },
 }
 
+/// The error of a network whose tables would have `entries` entries.
 fn too_large(topology: &dyn Topology, entries: usize) -> SpecError {
     let what = format!("the switches of {} would keep {entries} addresses", topology.spec());
     SpecError::new(ErrorKind::TooLarge, what, format!("use a smaller network: at most {MAX_ENTRIES}")).of("topology")
@@ -93,7 +103,8 @@ impl Tables {
     }
 
     /// Learns the source of a frame that comes to a switch, `device`, through its port `input`. Returns the port
-    /// through which it goes on, or writes down all of them: none if it is filtered.
+    /// through which the frame goes on. If there are several, returns `None` and writes them to `out`; `out` stays
+    /// empty if the frame is filtered.
     #[inline]
     pub(crate) fn forward(
         &mut self,
@@ -143,13 +154,16 @@ impl Tables {
     }
 }
 
+/// Builds the tables of static forwarding.
 struct Builder<'a> {
     topology: &'a dyn Topology,
     wiring: &'a Wiring,
+    /// As [`Kind::Static`] has them.
     columns: Vec<u32>,
     width: usize,
     sets: Vec<u32>,
     ports: Vec<u32>,
+    /// The sets stored so far, by their ports.
     known: HashMap<Vec<u32>, u32>,
 }
 
@@ -194,6 +208,10 @@ impl<'a> Builder<'a> {
         Ok(new)
     }
 
+    /// Sets the number of columns, and makes every set empty.
+    ///
+    /// # Errors
+    /// The tables would have more than [`MAX_ENTRIES`] entries.
     fn resize(&mut self, width: usize) -> Result<(), SpecError> {
         let entries = self.wiring.switches.saturating_mul(width);
         if entries > MAX_ENTRIES {
@@ -204,7 +222,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// The place and number of a set of ports; at most one for each port and each of its hosts' columns.
+    /// Stores a set of ports once, and returns it in packed form.
     fn set(&mut self, ports: Vec<u32>) -> u32 {
         if let Some(&set) = self.known.get(&ports) {
             return set;
@@ -215,7 +233,8 @@ impl<'a> Builder<'a> {
         set
     }
 
-    /// Shortest paths: the port of lowest number that leads one hop nearer, or any such port.
+    /// Fills a column with shortest paths to switch `goal`: every port that leads one hop nearer if `all`, else the one
+    /// of lowest number.
     fn shortest_paths(&mut self, goal: usize, column: usize, all: bool) {
         let first = self.wiring.hosts;
         let mut hops = vec![NONE; self.wiring.switches];
@@ -242,7 +261,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The first link that names a destination, or all, is its route.
+    /// Fills the columns with the routes of the description of the network: the first link that names a destination, or
+    /// names all.
     fn routes_of_description(&mut self) {
         let Some(notes) = self.topology.switched().and_then(fsin_core::topology::Switched::notes) else { return };
         for switch in 0..self.wiring.switches {
@@ -263,7 +283,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Follows the routes of the description from every host to every other.
+    /// Follows the routes of the description from every host to every other host.
     fn check(&self) -> Result<(), SpecError> {
         let wiring = self.wiring;
         let malformed = |from: usize, to: usize, why: String| {
@@ -298,6 +318,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// The finished tables.
     fn finish(self) -> Kind {
         let homes = (0..self.wiring.hosts).map(|host| self.wiring.home(host));
         let homes = homes.map(|(switch, port)| (switch as u32, port as u32)).collect();

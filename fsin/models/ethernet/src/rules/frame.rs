@@ -1,10 +1,10 @@
 //! Frames: their sizes, and their times on a link.
 //!
-//! Source: IEEE 802.3, clauses 3 and 4; IEEE 802.2 of the LLC header.
+//! Source: IEEE 802.3, clauses 3 and 4; IEEE 802.2 for the LLC header.
 
 use trgen::rng::mix2;
 
-/// \[bytes\] Most data of a message in a frame: 1 500 less 3 of LLC.
+/// \[bytes\] Maximum data of a message in a frame: 1 500 less 3 of LLC.
 pub(crate) const MAX_PAYLOAD: u32 = 1_497;
 
 /// \[bytes\] Overhead of a frame: preamble and start delimiter 8, header 14, LLC 3, check sequence 4.
@@ -25,7 +25,7 @@ pub(crate) const HEADER: u32 = 22;
 /// \[ps\] A second.
 const SECOND: u64 = 1_000_000_000_000;
 
-/// No port, no frame.
+/// The number of no port and no frame.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// \[bytes\] Size on the wire of a frame that carries `payload` bytes of a message.
@@ -54,7 +54,7 @@ pub(crate) enum Control {
 /// A copy of a frame, on a link or in a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Frame {
-    /// The handle of the record that its sender keeps of it; [`NONE`] for a PAUSE frame.
+    /// The handle of the record that its sender keeps of the frame; [`NONE`] for a PAUSE frame.
     pub(crate) unit: u32,
     pub(crate) source: u32,
     pub(crate) destination: u32,
@@ -62,8 +62,9 @@ pub(crate) struct Frame {
     pub(crate) damaged_by: u32,
     /// \[bytes\] Size on the wire.
     pub(crate) bytes: u16,
-    /// Number of links that it has crossed, including the one on which it is.
+    /// \[links\] Number of links that the frame has crossed, including the one on which it is.
     pub(crate) hops: u16,
+    /// What the frame tells the other end of a link.
     pub(crate) control: Control,
 }
 
@@ -79,6 +80,7 @@ impl Frame {
 /// Draws errors. The outcome depends only on the seed, the link and the frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Errors {
+    /// Random stream of the draws of errors.
     key: u64,
     /// A draw of 64 bits below this number is an error.
     below: u64,

@@ -28,13 +28,15 @@ enum Load {
 /// A frame that a host has sent, of which copies are under way.
 #[derive(Clone, Copy, Debug)]
 struct Unit {
+    /// What the frame carries.
     load: Load,
-    /// Of its draws of errors.
+    /// Key of the frame's draws of errors.
     key: u64,
-    /// Copies under way: more than one where it was flooded.
+    /// Number of copies under way: more than one where the frame was flooded.
     copies: u32,
+    /// True if a copy has come to the destination.
     is_received: bool,
-    /// Times that its content was lost before.
+    /// Number of times that its content was lost before.
     losses: u32,
 }
 
@@ -42,45 +44,55 @@ struct Unit {
 #[derive(Clone, Copy, Debug)]
 struct Underway {
     message: Message,
+    /// \[ps\] Time at which the message was offered.
     offered: u64,
-    /// Number of its first frame among those of its source.
+    /// Number of its first frame among the data frames of its source.
     sequence: u64,
-    /// \[frames\]
+    /// \[frames\] Number of frames of the message.
     frames: u64,
+    /// \[frames\] Frames received so far.
     received: u64,
+    /// \[frames\] Frames lost for good.
     lost: u64,
-    /// \[bytes\] By how much they are shorter than full frames, summed.
+    /// \[bytes\] Total by which the lost frames are shorter than full ones.
     lost_short: u64,
-    /// \[frames\] Not acknowledged, where there are windows.
+    /// \[frames\] With windows: frames that have not been acknowledged.
     open: u64,
-    /// Frames of it that are under way or wait to be sent again.
+    /// \[frames\] Frames of the message that are under way or wait to be sent again.
     references: u64,
+    /// True if the source has been told that the message is sent.
     is_sent: bool,
+    /// True if its delivery has been reported.
     is_delivered: bool,
-    /// The connection, where there are windows.
+    /// With windows: the connection.
     connection: u32,
 }
 
-/// What waits to be sent.
+/// A frame that waits to be sent.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
+    /// What the frame carries.
     load: Load,
+    /// True if the frame was sent before.
     is_again: bool,
+    /// Number of times that its content was lost before.
     losses: u32,
 }
 
+/// The state of a host.
 #[derive(Clone, Default, Debug)]
 struct Host {
-    /// Of data frames, retransmissions not counted.
+    /// Number of data frames of all messages accepted so far, without retransmissions.
     sequence: u64,
-    /// Of all frames sent.
+    /// Number of all frames sent.
     serial: u64,
-    /// Frames: again, segments, acknowledgements.
+    /// Frames that wait: retransmissions, segments and acknowledgements.
     frames: VecDeque<Waiting>,
-    /// Frames that were lost several times, and \[ps\] when they are sent again.
+    /// Frames that were lost several times, each with the time \[ps\] at which it is sent again.
     delayed: Vec<(u64, Waiting)>,
-    /// Messages that have not been cut to the end, and the next frame of the first.
+    /// Messages that have not been cut into frames completely.
     messages: VecDeque<u32>,
+    /// Number of the next frame of the first message.
     next: u64,
     /// The message whose last frame is in transmission.
     ending: Option<u32>,
@@ -90,24 +102,31 @@ struct Host {
 #[derive(Debug)]
 pub(crate) struct Hosts {
     params: Params,
+    /// \[links\] Links on each route that are not links of the topology.
     hidden_hops: u64,
     hosts: Vec<Host>,
+    /// Frames of which copies are under way.
     units: Slab<Unit>,
     messages: Slab<Underway>,
+    /// Connections, if there are windows.
     connections: Vec<Connection>,
+    /// By source and destination: the connection.
     known: HashMap<(u32, u32), u32>,
     pub(crate) recorder: Recorder,
+    /// \[ps\] Latencies of messages.
     pub(crate) message_latency: Distribution,
     pub(crate) totals: Totals,
+    /// Counters of all connections.
     counters: Counters,
-    /// Number of frames of messages that have been accepted, and neither received nor lost for good.
+    /// \[frames\] Frames of accepted messages that have been neither received nor lost for good.
     pub(crate) in_flight: u64,
     /// Hosts that may have become able to send.
     pub(crate) ready: Vec<u32>,
     /// Connections whose deadline may have changed.
     pub(crate) timers: Vec<u32>,
-    /// Hosts to be [woken](Self::wake), and \[ps\] when.
+    /// Hosts to be [woken](Self::wake), each with the time \[ps\].
     pub(crate) wakes: Vec<(u32, u64)>,
+    /// Scratch memory for what a connection sends and completes.
     scratch: (Vec<Sent>, Vec<u32>),
 }
 
@@ -133,7 +152,7 @@ impl Hosts {
         }
     }
 
-    /// Takes a message at instant `now`; the host may then be able to send.
+    /// Accepts a message at time `now`. The host may then be able to send.
     pub(crate) fn inject(&mut self, message: Message, now: u64) -> Injected {
         let Message { source, destination, bytes, .. } = message;
         let frames = self.params.frames_of(bytes);
@@ -177,6 +196,7 @@ impl Hosts {
         Injected::Accepted
     }
 
+    /// The connection between two hosts, which is opened at its first use.
     fn connection(&mut self, source: u32, destination: u32) -> u32 {
         *self.known.entry((source, destination)).or_insert_with(|| {
             self.connections.push(Connection::new(&self.params, source, destination));
@@ -184,7 +204,7 @@ impl Hosts {
         })
     }
 
-    /// Lets a connection act, and hands what it sends to the port of its host.
+    /// Calls `act` with a connection, and hands the frames that it sends to the port of its host.
     fn on_connection(
         &mut self,
         number: u32,
@@ -208,13 +228,13 @@ impl Hosts {
         self.scratch = (out, done);
     }
 
-    /// The connection's hosts, and when its timer goes off.
+    /// The hosts of a connection, and \[ps\] the time at which its timer expires.
     pub(crate) fn timer(&self, connection: u32) -> (u32, u32, Option<u64>) {
         let Connection { source, destination, deadline, .. } = self.connections[connection as usize];
         (source, destination, deadline)
     }
 
-    /// The timer of a connection goes off.
+    /// Handles the expiry of a connection's timer.
     pub(crate) fn time_out(&mut self, connection: u32, now: u64) {
         self.on_connection(connection, |connection, params, counters, out, _| {
             connection.time_out(params, now, counters, out);
@@ -228,20 +248,20 @@ impl Hosts {
         !host.frames.is_empty() || !host.messages.is_empty()
     }
 
-    /// True if the last frame of a message is in transmission.
+    /// True if a host has the last frame of a message in transmission.
     #[inline]
     pub(crate) fn is_ending(&self, host: u32) -> bool {
         self.hosts[host as usize].ending.is_some()
     }
 
-    /// Number of frames that wait at a host.
+    /// \[frames\] Frames that wait at a host.
     pub(crate) fn waiting(&self, host: u32) -> u64 {
         let host = &self.hosts[host as usize];
         let cut = host.messages.iter().map(|&message| self.messages[message].frames).sum::<u64>();
         (host.frames.len() + host.delayed.len()) as u64 + cut - if host.messages.is_empty() { 0 } else { host.next }
     }
 
-    /// The next frame that a host sends, at instant `now`, and the key of its draws.
+    /// The next frame that a host sends, at time `now`, and the key of its draws; `None` if there is none.
     pub(crate) fn next(&mut self, number: u32, now: u64) -> Option<(Frame, u64)> {
         let host = &mut self.hosts[number as usize];
         let Waiting { load, is_again, losses } = match host.frames.pop_front() {
@@ -290,7 +310,7 @@ impl Hosts {
         Some((Frame { unit, source: number, destination, damaged_by, bytes, hops, control }, key))
     }
 
-    /// \[bytes\] Data of a message in one of its frames.
+    /// \[bytes\] Data of a message in its frame number `index`.
     fn bytes_of(&self, message: &Message, index: u64) -> u32 {
         let most = u64::from(self.params.payload());
         (message.bytes - index * most).min(most) as u32
@@ -302,13 +322,13 @@ impl Hosts {
         self.units[unit].key
     }
 
-    /// The port of a host has become free.
+    /// Records that a host has ended a transmission and its port is free.
     pub(crate) fn transmitted(&mut self, host: u32, notices: &mut Notices) {
         let Some(slot) = self.hosts[host as usize].ending.take() else { return };
         let underway = &mut self.messages[slot];
         underway.is_sent = true;
         notices.sent.push(underway.message);
-        // As long as its source has not been told, a lost frame counts as in flight.
+        // A lost frame counts as in flight until its source has been told.
         if underway.lost > 0 {
             notices.dropped.push(underway.message);
             self.recorder.dropped_inside(underway.lost);
@@ -318,14 +338,14 @@ impl Hosts {
         self.release_if_over(slot);
     }
 
-    /// A frame has been copied, to leave through `copies` ports more.
+    /// Records that a frame has been copied, to leave through `copies` more ports.
     #[inline]
     pub(crate) fn copy(&mut self, unit: u32, copies: u32) {
         self.units[unit].copies += copies;
         self.totals.copies_made += u64::from(copies);
     }
 
-    /// A copy has come to a host.
+    /// Handles a copy that has come to a host.
     pub(crate) fn arrive(&mut self, host: u32, frame: &Frame, now: u64, notices: &mut Notices) {
         if frame.destination != host {
             return self.filter(frame.unit, now, notices);
@@ -357,7 +377,7 @@ impl Hosts {
         self.end_copy(frame.unit, now, notices);
     }
 
-    /// A segment has come to the receiver of its connection.
+    /// Handles a segment that has come to the receiver of its connection.
     fn segment(&mut self, slot: u32, index: u64, number: u64, frame: &Frame, now: u64, notices: &mut Notices) {
         let id = self.messages[slot].connection;
         let mut complete = Vec::new();
@@ -377,12 +397,12 @@ impl Hosts {
         self.ready.push(receiver);
     }
 
-    /// \[bytes\] By how much a frame of a message is shorter than a full one.
+    /// \[bytes\] Number by which a frame of a message is shorter than a full one.
     fn short_of(&self, message: &Message, index: u64) -> u64 {
         u64::from(self.params.payload() - self.bytes_of(message, index))
     }
 
-    /// A frame of a message has come for the first time.
+    /// Records the first arrival of a frame of a message.
     fn receive(&mut self, slot: u32, index: u64, frame: &Frame, now: u64) {
         let underway = &mut self.messages[slot];
         underway.received += 1;
@@ -401,6 +421,7 @@ impl Hosts {
         self.in_flight -= 1;
     }
 
+    /// Reports the delivery of a message whose frames have all arrived.
     fn deliver(&mut self, slot: u32, now: u64, notices: &mut Notices) {
         let underway = &mut self.messages[slot];
         underway.is_delivered = true;
@@ -410,18 +431,18 @@ impl Hosts {
         notices.delivered.push(Delivery { message: underway.message, offered, delivered });
     }
 
-    /// A copy has come to a host that it is not for, or goes no further.
+    /// Handles a copy that goes no further, or has come to a host that it is not for.
     pub(crate) fn filter(&mut self, unit: u32, now: u64, notices: &mut Notices) {
         self.totals.copies_filtered += 1;
         self.end_copy(unit, now, notices);
     }
 
-    /// A copy is lost.
+    /// Handles a lost copy.
     pub(crate) fn lose(&mut self, unit: u32, now: u64, notices: &mut Notices) {
         self.end_copy(unit, now, notices);
     }
 
-    /// A copy is no more. A frame of which none is left, and none was received, is lost.
+    /// Removes a copy. If no copy is left and none was received, the frame is lost.
     fn end_copy(&mut self, unit: u32, now: u64, notices: &mut Notices) {
         let state = &mut self.units[unit];
         state.copies -= 1;
@@ -462,9 +483,9 @@ impl Hosts {
         self.release_if_over(message);
     }
 
-    /// Sends a frame again: at once the first time. Hosts that agree to the picosecond would repeat collisions for
-    /// ever, so that a frame lost again waits for a drawn time of up to 1, 2, 4, ... 1 024 times that of the longest
-    /// frame (binary exponential backoff, IEEE 802.3, 4.2.3.2.5).
+    /// Sends a frame again. The first time it is sent at once. A frame that is lost again waits for a drawn time of up
+    /// to 1, 2, 4, ... 1 024 times that of the longest frame (binary exponential backoff, IEEE 802.3, 4.2.3.2.5): hosts
+    /// that agree to the picosecond would repeat collisions for ever.
     fn send_again(&mut self, host: u32, waiting: Waiting, key: u64, now: u64) {
         let sender = &mut self.hosts[host as usize];
         if waiting.losses == 1 {
@@ -479,7 +500,7 @@ impl Hosts {
         self.wakes.push((host, at));
     }
 
-    /// Frames of a host are due to be sent again.
+    /// Makes the delayed frames of a host ready that are due at time `now`.
     pub(crate) fn wake(&mut self, host: u32, now: u64) {
         let sender = &mut self.hosts[host as usize];
         let due = sender.delayed.extract_if(.., |(at, _)| *at <= now).map(|(_, waiting)| waiting);
@@ -487,6 +508,7 @@ impl Hosts {
         self.ready.push(host);
     }
 
+    /// Frees the slot of a message of which no frame is left.
     fn release_if_over(&mut self, slot: u32) {
         let Underway { frames, received, lost, open, references, is_sent, is_delivered, .. } = self.messages[slot];
         let is_resolved = received + lost == frames && (is_delivered || lost > 0);
@@ -495,7 +517,7 @@ impl Hosts {
         }
     }
 
-    /// What has been counted, retransmissions included.
+    /// The counts of the whole network, with those of connections.
     pub(crate) fn totals(&self) -> Totals {
         Totals {
             retransmissions: match self.params.recovery {
@@ -521,14 +543,18 @@ impl Hosts {
                 Content::Data { message: whole, offset, bytes, segment }
             }
             Load::Acknowledgement { connection, number } => {
-                let of = &self.connections[connection as usize];
-                Content::Acknowledgement { from: NodeId(of.destination), to: NodeId(of.source), number }
+                let sender_side = &self.connections[connection as usize];
+                Content::Acknowledgement {
+                    from: NodeId(sender_side.destination),
+                    to: NodeId(sender_side.source),
+                    number,
+                }
             }
         }
     }
 }
 
-/// The order in which every network gives its notices.
+/// Sorts notices into the order in which every network gives them.
 pub(crate) fn sort(notices: &mut Notices) {
     notices.sent.sort_by_key(|message| message.source);
     notices.dropped.sort_by_key(|message| (message.source, message.id));

@@ -1,29 +1,29 @@
-//! How long a queue has had which length.
+//! The times for which a queue had each length.
 
 use std::collections::VecDeque;
 
 use crate::details::BINS;
 
-/// Times by length of a queue, in bins of powers of two.
+/// Times for which a queue had each length, in bins of powers of two.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Lengths {
-    /// \[ps\] Times, without that since the last change.
+    /// \[ps\] By bin: the time, without the time since the last change.
     pub(crate) bins: [u64; BINS],
-    /// \[ps\] When the length last changed.
+    /// \[ps\] Time at which the length last changed.
     changed: u64,
-    /// \[ps\] When frames that wait begin to be sent, where that is known.
+    /// \[ps\] Times at which the waiting frames begin to be sent, where these are known.
     begins: VecDeque<u64>,
 }
 
 impl Lengths {
-    /// The queue has had a length until now.
+    /// Adds the time since the last change, in which the queue had length `length`.
     pub(crate) fn spend(&mut self, length: usize, now: u64) {
         let bin = (usize::BITS - length.leading_zeros()) as usize;
         self.bins[bin.min(BINS - 1)] += now - self.changed;
         self.changed = now;
     }
 
-    /// Follows the queue up to now, where it is known when frames leave it.
+    /// Adds the times up to `now`, where it is known when frames leave the queue.
     pub(crate) fn catch_up(&mut self, now: u64) {
         while let Some(&begin) = self.begins.front().filter(|&&begin| begin <= now) {
             self.spend(self.begins.len(), begin);
@@ -32,7 +32,7 @@ impl Lengths {
         self.spend(self.begins.len(), now);
     }
 
-    /// A frame waits from now until it begins to be sent.
+    /// Adds a frame that waits from `now` until it begins to be sent.
     pub(crate) fn wait(&mut self, now: u64, begin: u64) {
         self.catch_up(now);
         self.begins.push_back(begin);

@@ -9,13 +9,13 @@ use fsin_core::capture::Place;
 /// Counts at a port.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Counts {
-    /// Frames that have arrived over the link that leaves through the port.
+    /// \[frames\] Frames that have arrived over the link that leaves through the port.
     pub(crate) frames: u64,
     /// \[ps\] Time of these frames on the link.
     pub(crate) busy: u64,
-    /// Frames that found the queue full.
+    /// \[frames\] Frames that found the queue full.
     pub(crate) dropped: u64,
-    /// Frames that the link has damaged.
+    /// \[frames\] Frames that the link has damaged.
     pub(crate) damaged: u64,
     /// \[frames\] Greatest length of the queue.
     pub(crate) longest: u64,
@@ -48,7 +48,7 @@ impl Taps {
         self.observer.is_some() && self.devices[device as usize]
     }
 
-    /// Shows a frame at a port to the observer, if it is observed. `at` is in picoseconds.
+    /// Passes a frame at a port to the observer, if frames at that device are observed. `at` is in picoseconds.
     #[inline(always)]
     pub(crate) fn show(
         &mut self,
@@ -60,12 +60,21 @@ impl Taps {
         at: u64,
     ) {
         if self.observer.is_some() {
-            self.tell(wiring, hosts, port, frame, direction, at);
+            self.pass_to_observer(wiring, hosts, port, frame, direction, at);
         }
     }
 
+    /// Passes a frame to the observer.
     #[cold]
-    fn tell(&mut self, wiring: &Wiring, hosts: &Hosts, port: usize, frame: &Frame, direction: Direction, at: u64) {
+    fn pass_to_observer(
+        &mut self,
+        wiring: &Wiring,
+        hosts: &Hosts,
+        port: usize,
+        frame: &Frame,
+        direction: Direction,
+        at: u64,
+    ) {
         let link = &wiring.links[port];
         let device = link.owner as usize;
         if let Some(observer) = self.observer.as_mut().filter(|_| self.devices[device]) {
@@ -81,7 +90,7 @@ impl Taps {
     }
 }
 
-/// True for a frame between hosts, false for a PAUSE frame.
+/// True for a frame between hosts; false for a PAUSE frame.
 pub(crate) fn is_of_hosts(frame: &Frame) -> bool {
     frame.control == Control::No
 }

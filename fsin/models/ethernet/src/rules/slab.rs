@@ -5,7 +5,9 @@ use std::ops::{Index, IndexMut};
 /// Items by handle. The handles of released items are given out again.
 #[derive(Debug)]
 pub(crate) struct Slab<T> {
+    /// By handle: the item, or the last item if the handle is vacant.
     places: Vec<T>,
+    /// Handles of removed items.
     vacant: Vec<u32>,
 }
 

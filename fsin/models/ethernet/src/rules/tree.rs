@@ -7,14 +7,14 @@
 
 use super::wiring::Wiring;
 
-/// \[b/s\] Over its rate, it is the cost of a link.
+/// \[b/s\] Rate of a link of cost 1: the cost of a link is this number over its rate.
 const REFERENCE: u64 = 20_000_000_000_000;
 
-/// By port: whether it forwards frames; ports to hosts always do.
+/// By port: whether it forwards frames. Ports to hosts always do.
 pub(crate) fn spanning(wiring: &Wiring) -> Vec<bool> {
     let mut forwards: Vec<bool> = wiring.links.iter().map(|link| !link.is_to_switch).collect();
     let first = wiring.hosts;
-    // By switch: cost to the root, and the port through which.
+    // By switch: cost of the path to the root, once known.
     let mut known: Vec<Option<u64>> = vec![None; wiring.switches];
     let mut candidates = std::collections::BinaryHeap::new();
     let mut next = Some((0, 0, None));
@@ -31,7 +31,7 @@ pub(crate) fn spanning(wiring: &Wiring) -> Vec<bool> {
                 if link.is_to_switch {
                     let cost = cost + (REFERENCE / link.rate).max(1);
                     let there = link.device as usize - first;
-                    // The least first: cost, the switch nearer the root, its port.
+                    // In the order of preference: cost, the switch nearer the root, its port.
                     candidates.push(std::cmp::Reverse((cost, switch, port as u32, there, link.peer)));
                 }
             }

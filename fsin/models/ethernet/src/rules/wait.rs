@@ -13,8 +13,9 @@ fn channel(wiring: &Wiring, port: usize) -> Channel {
     Channel::Switch { node: wiring.node(link.owner as usize), port: link.number.into(), vc: 0 }
 }
 
-/// Outputs of which each is paused by the switch of the next one. `is_blocked` says whether frames wait at a paused
-/// output; `from` whether frames that came through an input wait at an output of the same switch.
+/// A cycle of outputs, each paused by the switch of the next one. `is_blocked(output)` says whether frames wait at a
+/// paused output; `from(input, output)` says whether frames that came through an input wait at an output of the same
+/// switch.
 pub(crate) fn cyclic_wait(
     wiring: &Wiring,
     is_blocked: impl Fn(usize) -> bool,
@@ -35,7 +36,7 @@ pub(crate) fn cyclic_wait(
     }
 }
 
-/// A shortest cycle of links that enters a switch through an input: the way round of a copy of a flooded frame.
+/// A shortest cycle of links that enters a switch through an input: a copy of a flooded frame can go round it.
 pub(crate) fn loop_through(wiring: &Wiring, input: usize) -> Vec<Channel> {
     let here = wiring.links[input].owner as usize;
     let last = wiring.links[input].peer as usize;

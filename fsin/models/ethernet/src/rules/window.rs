@@ -17,76 +17,97 @@ use crate::params::Params;
 /// A segment that has been sent and is not acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Segment {
+    /// The message of which it carries a frame.
     message: u32,
+    /// Number of that frame in its message.
     index: u64,
-    /// \[bytes\] Its size as the window counts it: at least 1.
+    /// \[bytes\] Size as the window counts it: at least 1.
     bytes: u64,
-    /// \[ps\] When it was last handed to the port.
+    /// \[ps\] Time at which it was last handed to the port.
     sent: u64,
+    /// True if it has been sent again, so that it gives no sample of the round trip.
     is_retransmitted: bool,
 }
 
-/// What is handed to the port of a host.
+/// A segment that is handed to the port of a host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sent {
+    /// The message of which it carries a frame.
     pub(crate) message: u32,
-    /// The frame of the message.
+    /// Number of that frame in its message.
     pub(crate) index: u64,
+    /// Number of the segment in its connection.
     pub(crate) number: u64,
+    /// True if the segment was sent before.
     pub(crate) is_again: bool,
 }
 
-/// A message that has been accepted and not been cut into segments to the end.
+/// A message that has been accepted and not been cut into segments completely.
 #[derive(Clone, Copy, Debug)]
 struct Unsent {
+    /// The message.
     message: u32,
+    /// Number of the next segment in the message.
     next: u64,
+    /// Number of segments of the message.
     segments: u64,
+    /// \[bytes\] Length of the message.
     bytes: u64,
 }
 
 /// Counters of all connections.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Counters {
+    /// Number of segments sent again.
     pub(crate) retransmissions: u64,
+    /// Number of fast retransmits.
     pub(crate) fast_retransmits: u64,
+    /// Number of time-outs.
     pub(crate) timeouts: u64,
 }
 
+/// A connection: the state of its sender and of its receiver.
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
     pub(crate) source: u32,
     pub(crate) destination: u32,
-    // The sender.
+    /// Sender: messages that have not been cut into segments completely.
     unsent: VecDeque<Unsent>,
+    /// Sender: segments that have been sent and are not acknowledged, the oldest first.
     segments: VecDeque<Segment>,
-    /// The oldest segment that is not acknowledged (SND.UNA).
+    /// Sender: number of the oldest segment that is not acknowledged (SND.UNA).
     oldest: u64,
-    /// The next one to send (SND.NXT).
+    /// Sender: number of the next segment to send (SND.NXT).
     next: u64,
-    /// The first that has never been sent.
+    /// Sender: number of the first segment that has never been sent.
     fresh: u64,
-    /// \[bytes\] Sent and not acknowledged.
+    /// Sender: \[bytes\] sent and not acknowledged.
     flight: u64,
-    /// \[bytes\]
+    /// Sender: \[bytes\] the congestion window.
     window: u64,
+    /// Sender: \[bytes\] the slow start threshold.
     threshold: u64,
+    /// Sender: number of duplicate acknowledgements in a row.
     duplicates: u32,
-    /// Recovery ends when all below are acknowledged.
+    /// Sender: fast recovery ends when all segments below this number are acknowledged.
     recover: u64,
+    /// Sender: true during fast recovery.
     is_recovering: bool,
-    /// \[ps\] Smoothed round trip and its variation, once measured.
+    /// Sender: \[ps\] smoothed round trip time and its variation; `None` until one has been measured.
     round_trip: Option<(u64, u64)>,
+    /// Sender: \[ps\] the present time-out.
     timeout: u64,
-    /// \[ps\] When the retransmission timer goes off.
+    /// Sender: \[ps\] time at which the retransmission timer expires; `None` if it is off.
     pub(crate) deadline: Option<u64>,
-    /// Time-outs so far.
+    /// Sender: number of time-outs so far, for draws.
     timeouts: u64,
+    /// Sender: \[ps\] time at which a segment was last sent.
     last_sent: u64,
-    // The receiver.
+    /// Receiver: number of the next segment that is expected.
     expected: u64,
+    /// Receiver: numbers of the segments that have come out of order.
     ahead: BTreeSet<u64>,
-    /// Messages in order, with the number of the segment behind each.
+    /// Receiver: messages in order, each with the number of the segment that follows it.
     incoming: VecDeque<(u32, u64)>,
 }
 
@@ -118,7 +139,7 @@ impl Connection {
         }
     }
 
-    /// Accepts a message.
+    /// Accepts a message of `bytes` bytes in `segments` segments.
     pub(crate) fn push(&mut self, message: u32, bytes: u64, segments: u64) {
         let begin = self.incoming.back().map_or(self.expected, |&(_, end)| end);
         // With nothing incoming all segments before have been received.
@@ -127,15 +148,15 @@ impl Connection {
         self.unsent.push_back(Unsent { message, next: 0, segments, bytes });
     }
 
-    /// Hands segments to the port while the window allows.
+    /// Writes the segments that the window allows to `out`.
     pub(crate) fn send(&mut self, params: &Params, now: u64, counters: &mut Counters, out: &mut Vec<Sent>) {
         let most = u64::from(params.segment);
         if self.flight == 0 && now.saturating_sub(self.last_sent) > self.timeout {
             self.window = self.window.min(most * u64::from(params.initial_window));
         }
         loop {
-            let at = (self.next - self.oldest) as usize;
-            if at == self.segments.len() {
+            let position = (self.next - self.oldest) as usize;
+            if position == self.segments.len() {
                 let Some(unsent) = self.unsent.front_mut() else { return };
                 let bytes = (unsent.bytes - unsent.next * most).min(most).max(1);
                 if self.flight > 0 && self.flight + bytes > self.window.min(params.window) {
@@ -148,7 +169,7 @@ impl Connection {
                     self.unsent.pop_front();
                 }
             }
-            let segment = &mut self.segments[at];
+            let segment = &mut self.segments[position];
             if self.flight > 0 && self.flight + segment.bytes > self.window.min(params.window) {
                 return;
             }
@@ -165,7 +186,7 @@ impl Connection {
         }
     }
 
-    /// Hands the oldest segment to the port once more.
+    /// Writes the oldest segment to `out` once more.
     fn send_oldest(&mut self, now: u64, counters: &mut Counters, out: &mut Vec<Sent>) {
         let Some(segment) = self.segments.front_mut() else { return };
         (segment.sent, segment.is_retransmitted) = (now, true);
@@ -174,8 +195,8 @@ impl Connection {
         out.push(Sent { message: segment.message, index: segment.index, number: self.oldest, is_again: true });
     }
 
-    /// All segments below `number` are acknowledged. Writes down the messages of those that had not been, and what is
-    /// to be sent.
+    /// Handles an acknowledgement of all segments below `number`. Writes the messages whose segments it acknowledges to
+    /// `done`, once for each segment, and the segments that may now be sent to `out`.
     pub(crate) fn acknowledge(
         &mut self,
         params: &Params,
@@ -234,7 +255,7 @@ impl Connection {
         self.send(params, now, counters, out);
     }
 
-    /// RFC 6298, 2.2 and 2.3.
+    /// Updates the round trip time and the time-out with a sample \[ps\] (RFC 6298, 2.2 and 2.3).
     fn measure(&mut self, params: &Params, sample: u64) {
         let (smooth, variation) = match self.round_trip {
             None => (sample, sample / 2),
@@ -247,7 +268,7 @@ impl Connection {
         self.timeout = (smooth + 4 * variation).clamp(params.rto_min, params.rto_max);
     }
 
-    /// The retransmission timer has gone off (RFC 6298, 5.4 to 5.7; RFC 5681, equation 4).
+    /// Handles the expiry of the retransmission timer (RFC 6298, 5.4 to 5.7; RFC 5681, equation 4).
     pub(crate) fn time_out(&mut self, params: &Params, now: u64, counters: &mut Counters, out: &mut Vec<Sent>) {
         self.deadline = None;
         if self.next == self.oldest {
@@ -270,7 +291,8 @@ impl Connection {
         self.deadline = self.deadline.map(|deadline| deadline.saturating_add(longer as u64));
     }
 
-    /// A segment has come: true if it had not come before. Writes down the messages that are complete, in order.
+    /// Handles a segment that has come. Returns true if it had not come before. Writes the messages that are now
+    /// complete to `complete`, in order.
     pub(crate) fn receive(&mut self, number: u64, complete: &mut Vec<u32>) -> bool {
         if number < self.expected || !self.ahead.insert(number) {
             return false;

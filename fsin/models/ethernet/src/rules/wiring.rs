@@ -23,25 +23,26 @@ pub(crate) struct Link {
     pub(crate) device: u32,
     /// Number of the port at its device, as users know it.
     pub(crate) number: u16,
-    /// The other end is a switch.
+    /// True if the other end is a switch.
     pub(crate) is_to_switch: bool,
-    /// The link is one of the topology's.
+    /// True if the link is one of the topology's.
     pub(crate) is_visible: bool,
-    /// \[b/s\]
+    /// \[b/s\] Data rate.
     pub(crate) rate: u64,
     /// \[ps\] Propagation delay.
     pub(crate) delay: u64,
-    /// \[ps\] Gap between two frames.
+    /// \[ps\] Duration of the gap between two frames.
     pub(crate) gap: u64,
-    /// \[ps\] Time of preamble and header.
+    /// \[ps\] Duration of preamble and header.
     pub(crate) header: u64,
-    /// \[ps\] Times of the longest and of the shortest frame, which most frames are.
+    /// \[ps\] Duration of the longest frame. Most frames are of the longest or of the shortest size.
     longest: u64,
+    /// \[ps\] Duration of the shortest frame.
     shortest: u64,
 }
 
 impl Link {
-    /// \[ps\] Time of a frame of `bytes` bytes.
+    /// \[ps\] Duration of a frame of `bytes` bytes.
     #[inline(always)]
     pub(crate) const fn time(&self, bytes: u16) -> u64 {
         match bytes as u32 {
@@ -52,12 +53,14 @@ impl Link {
     }
 }
 
-/// Who is linked with whom.
+/// Hosts and switches, and the links between their ports.
 #[derive(Clone, Debug)]
 pub(crate) struct Wiring {
+    /// The ports of each device.
     ports: wiring::Wiring,
+    /// By port: the link that leaves through it.
     pub(crate) links: Vec<Link>,
-    /// \[frames\] By port: room of its queue. Apart from the links, each of which fills a cache line.
+    /// \[frames\] By port: room of its queue. Kept apart from the links, each of which fills a cache line.
     pub(crate) rooms: Vec<u32>,
 }
 
@@ -98,7 +101,7 @@ impl Wiring {
     }
 }
 
-/// A link, and the room of the queue before it.
+/// A link, and the room of the queue at its beginning.
 fn linked(
     topology: &dyn Topology,
     params: &Params,

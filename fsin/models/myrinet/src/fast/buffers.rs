@@ -1,10 +1,10 @@
-//! What slack buffers hold, and when that crosses a mark.
+//! Contents of slack buffers, and the times at which they cross a mark.
 
 use super::state::{Input, Run};
 use super::{Fast, Kind, NONE};
 
 impl Fast {
-    /// The run out of an input; none that is on if there is none.
+    /// The run of characters that leave an input; a run with `is_on` false if there is none.
     #[inline(always)]
     pub(super) fn departures(&self, input: &Input) -> Run {
         match input.output {
@@ -13,16 +13,16 @@ impl Fast {
         }
     }
 
-    /// Number of characters that an input holds after all that happens at an instant.
+    /// \[characters\] Number that an input holds after everything that happens at instant `at`.
     #[inline]
     pub(super) fn held(&self, input: &Input, at: u64) -> i64 {
         let come = i64::from(input.run.until(at, self.character));
         input.base + come - i64::from(self.departures(input).until(at, self.character))
     }
 
-    /// \[characters\] The most that an input has held since the last change, before an instant. Between two changes it
-    /// holds most, if not at the first, after the last arrival: arrivals and departures have the same period.
-    pub(super) fn most(&self, input: &Input, before: u64) -> u32 {
+    /// \[characters\] The most that an input has held between its last change and instant `before`, not counting the
+    /// first instant. The maximum is after the last arrival, since arrivals and departures have the same period.
+    pub(super) fn max_held(&self, input: &Input, before: u64) -> u32 {
         let count = input.run.before(before, self.character);
         if count == 0 {
             return 0;
@@ -31,11 +31,11 @@ impl Fast {
         if last <= input.since { 0 } else { self.held(input, last) as u32 }
     }
 
-    /// An input is about to change.
+    /// Updates the maximum of an input that is about to change, and lists the input for [`compare`](Self::compare).
     #[inline]
     pub(super) fn touch(&mut self, number: usize, at: u64) {
         let input = &self.inputs[number];
-        let most = if input.since < at { self.most(input, at) } else { 0 };
+        let most = if input.since < at { self.max_held(input, at) } else { 0 };
         let input = &mut self.inputs[number];
         input.max = input.max.max(most);
         input.since = at;
@@ -44,7 +44,7 @@ impl Fast {
         }
     }
 
-    /// Compares what an input holds with its marks, and finds out when it will cross one.
+    /// Compares what an input holds with its marks, and schedules the time at which it will cross one.
     pub(super) fn compare(&mut self, number: usize, at: u64) {
         let input = &self.inputs[number];
         let held = self.held(input, at) as u32;
@@ -63,7 +63,7 @@ impl Fast {
             self.interrupt(number, at + 1, at);
             if !self.outputs[number].run.is_on {
                 if self.outputs[number].free <= at {
-                    self.tell(number, at);
+                    self.send_mark(number, at);
                 } else {
                     self.retry(number as u32, self.outputs[number].free, at);
                 }
@@ -73,15 +73,15 @@ impl Fast {
         if crosses != self.inputs[number].crosses {
             self.inputs[number].crosses = crosses;
             if crosses < u64::MAX {
-                self.calendar.add_for(crosses, Kind::Look, number as u32, 0);
+                self.calendar.add_for(crosses, Kind::CrossMark, number as u32, 0);
             }
         }
     }
 
-    /// \[ticks\] When an input crosses the mark that it is to cross next, as its runs are.
+    /// \[ticks\] The time at which an input crosses the mark that it will cross next, if its runs go on.
     fn crossing(&self, input: &Input, wants_stop: bool) -> Option<u64> {
         let (come, go) = (&input.run, self.departures(input));
-        // With both runs, it holds the same after each arrival, and the same after each departure.
+        // With both runs, the input holds the same number after each arrival, and the same after each departure.
         let (run, number) = match wants_stop {
             false if come.is_on && !go.is_on => (*come, i64::from(self.params.high_mark) - input.base),
             true if go.is_on => {

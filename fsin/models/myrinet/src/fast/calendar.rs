@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 /// What happens, in the order of events at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Kind {
-    /// A run of characters has been interrupted: through the channel of a port, the next one does not arrive.
+    /// The run of characters through the channel of a port has been interrupted: the next character does not arrive.
     End,
     /// A run of characters begins to arrive through the channel of a port.
     Start,
@@ -18,12 +18,12 @@ pub(super) enum Kind {
     Finish,
     /// The head of an input may ask for an output.
     Ask,
-    /// The channel of a port has sent all that had come before its input's run was interrupted.
+    /// The channel of a port has sent all characters that had come before the run into its input was interrupted.
     Starve,
-    /// The channel of a port may begin something.
-    Try,
-    /// The buffer of an input crosses a mark.
-    Look,
+    /// The channel of a port may begin a character.
+    TryStart,
+    /// The buffer of an input may cross a mark.
+    CrossMark,
 }
 
 /// An event.
@@ -32,10 +32,11 @@ pub(super) struct Event {
     /// \[ticks\] When it happens.
     pub(super) at: u64,
     pub(super) kind: Kind,
+    /// Number of the port whose channel or input is concerned.
     pub(super) port: u32,
     /// The packet concerned; [`u32::MAX`] if there is none.
     pub(super) packet: u32,
-    /// By kind: the number of a character, a version of the port's state, or 1 for STOP.
+    /// By kind: the index of a character, a version of the port's state, or 1 for STOP and 0 for GO.
     pub(super) index: u32,
     /// By kind: the serial number of the packet, by which a reused packet slot is detected.
     pub(super) serial: u64,

@@ -26,7 +26,7 @@ mod network;
 mod removal;
 mod state;
 
-/// Set in the index of a [`Kind::Start`]: it is the first run of its packet on the link.
+/// A bit of the index of a [`Kind::Start`]: the run is the first run of its packet on the link.
 const NEW: u32 = 1 << 31;
 
 /// Builds a network.
@@ -43,21 +43,28 @@ struct Fast {
     params: Params,
     wires: Wires,
     hosts: Hosts,
-    /// \[ps\] The instant up to which all is simulated, and \[ticks\] the same, but for the end of time.
+    /// \[ps\] Time up to which everything is simulated.
     clock: u64,
+    /// \[ticks\] The same time as `clock`, but never later than the end of time.
     now: u64,
-    /// \[ticks\] Time of a character, and time from its arrival until it may leave.
+    /// \[ticks\] Time of a character.
     character: u64,
+    /// \[ticks\] Time from the arrival of a character at a switch until it may leave.
     ready: u64,
+    /// \[ticks\] Time of the next BEATs.
     next_beat: u64,
     calendar: Calendar,
+    /// By port: the channel that leaves through it.
     outputs: Vec<Output>,
+    /// By port: its input.
     inputs: Vec<Input>,
-    /// Of this instant: outputs to be granted, channels that may begin something, inputs that have changed.
+    /// Outputs that may be granted at this instant.
     grants: Vec<u32>,
+    /// Channels that may begin something at this instant.
     tries: Vec<u32>,
+    /// Inputs that have changed at this instant.
     changed: Vec<u32>,
-    /// Packets on links of the topology since observation began, by port.
+    /// \[packets\] By port: packets on its link, if that is a link of the topology, since observation began.
     crossed: Vec<u64>,
 }
 
@@ -92,8 +99,8 @@ impl Fast {
         self.calendar.next_at().min(deadline).min(self.next_beat)
     }
 
-    /// All that happens at an instant.
-    fn happen(&mut self, at: u64, notices: &mut Notices) {
+    /// Simulates everything that happens at an instant.
+    fn process_instant(&mut self, at: u64, notices: &mut Notices) {
         while let Some(event) = self.calendar.pop(at, Kind::Mark) {
             let Event { kind, port, packet, index, serial, .. } = event;
             match kind {
@@ -103,7 +110,7 @@ impl Fast {
                     if self.inputs[port as usize].version == index && self.hosts.alive(packet, serial).is_some() {
                         self.hosts.deliver(packet, at, notices);
                         if self.hosts.packet(packet).has_passed {
-                            self.hosts.over(packet);
+                            self.hosts.gap_arrived(packet);
                         }
                     }
                 }
@@ -116,12 +123,12 @@ impl Fast {
         while let Some(packet) = self.hosts.too_old(at) {
             self.remove(packet, at, notices);
         }
-        while let Some(Event { kind, port, index, .. }) = self.calendar.pop(at, Kind::Look) {
+        while let Some(Event { kind, port, index, .. }) = self.calendar.pop(at, Kind::CrossMark) {
             match kind {
                 Kind::Finish => self.finish(port, index, at, notices),
-                Kind::Ask => self.ask(port as usize, at),
+                Kind::Ask => self.ask_for_output(port as usize, at),
                 Kind::Starve => self.starve(port, index, at),
-                Kind::Try => self.tries.push(port),
+                Kind::TryStart => self.tries.push(port),
                 _ => {
                     if self.inputs[port as usize].crosses == at {
                         self.inputs[port as usize].crosses = u64::MAX;
@@ -141,7 +148,7 @@ impl Fast {
         }
     }
 
-    /// A run begins to arrive.
+    /// Handles the beginning of the arrival of a run at the input of a port.
     fn start(&mut self, port: u32, handle: u32, serial: u64, index: u32, at: u64) {
         let Some(&packet) = self.hosts.alive(handle, serial) else { return };
         let link = self.wires.links()[port as usize];
@@ -180,21 +187,21 @@ impl Fast {
         let asks = at + ready;
         input.queue.push_back(Waiting { packet: handle, first, length: packet.length, wants, asks });
         if input.queue.len() == 1 {
-            self.ask(peer, at);
+            self.ask_for_output(peer, at);
         }
     }
 
-    /// Makes a channel try at an instant to begin something.
+    /// Schedules a try of a channel to begin something, at instant `when`. The present instant is `at`.
     fn retry(&mut self, port: u32, when: u64, at: u64) {
         if when <= at {
             self.tries.push(port);
         } else if self.outputs[port as usize].tried != when {
             self.outputs[port as usize].tried = when;
-            self.calendar.add_for(when, Kind::Try, port, 0);
+            self.calendar.add_for(when, Kind::TryStart, port, 0);
         }
     }
 
-    /// A run does not go on.
+    /// Handles the interruption of a run that arrives.
     fn end(&mut self, port: u32, handle: u32, serial: u64, index: u32, at: u64) {
         if self.hosts.alive(handle, serial).is_none() {
             return;
@@ -224,7 +231,7 @@ impl Fast {
         }
     }
 
-    /// STOP or GO has come.
+    /// Handles STOP or GO that has come through the channel of a port.
     fn mark(&mut self, port: u32, is_stop: bool, at: u64) {
         let sender = self.wires.links()[port as usize].peer;
         let output = &mut self.outputs[sender as usize];
@@ -239,7 +246,7 @@ impl Fast {
         }
     }
 
-    /// BEATs are due on all channels.
+    /// Makes a BEAT due on every channel.
     fn beat(&mut self, at: u64) {
         for port in 0..self.outputs.len() {
             self.outputs[port].has_beat = true;
@@ -249,8 +256,8 @@ impl Fast {
         self.next_beat += self.params.beat * TICKS;
     }
 
-    /// Ends the run of a channel, if there is one, with the last character that begins before `limit`, unless that is
-    /// the GAP: then it ends by itself.
+    /// Ends the run of a channel, if there is one, with the last character that begins before `limit`. If that is the
+    /// GAP, the run ends by itself.
     fn interrupt(&mut self, port: usize, limit: u64, at: u64) {
         let run = self.outputs[port].run;
         let next = run.first + run.before(limit, self.character);
@@ -268,7 +275,7 @@ impl Fast {
         }
     }
 
-    /// Ends the run of a channel before a character, all before which have begun.
+    /// Ends the run of a channel before character `next`. All characters before it have begun.
     fn stop(&mut self, port: usize, next: u32, at: u64) {
         let Output { input, run, .. } = self.outputs[port];
         let count = next - run.first;
@@ -286,7 +293,7 @@ impl Fast {
         output.version = output.version.wrapping_add(1);
     }
 
-    /// A GAP has been sent.
+    /// Handles a GAP that a channel has sent.
     fn finish(&mut self, port: u32, version: u32, at: u64, notices: &mut Notices) {
         let Output { version: current, packet, input, run, .. } = self.outputs[port as usize];
         if version != current || !run.is_on {
@@ -304,16 +311,16 @@ impl Fast {
         let from = &mut self.inputs[input as usize];
         from.queue.pop_front();
         from.output = NONE;
-        self.ask(input as usize, at);
+        self.ask_for_output(input as usize, at);
         if self.wires.dead[port as usize] {
             self.hosts.lose(packet, Loss::DeadLink, at, notices);
         } else if !self.wires.links()[port as usize].is_to_switch {
-            self.hosts.passed(packet);
+            self.hosts.gap_passed(packet);
         }
     }
 
     /// Lets the head of an input ask for its output, as soon as it may.
-    fn ask(&mut self, input: usize, at: u64) {
+    fn ask_for_output(&mut self, input: usize, at: u64) {
         let Input { queue, output, .. } = &self.inputs[input];
         let Some(head) = queue.front().filter(|_| *output == NONE) else { return };
         if head.asks <= at {
@@ -351,7 +358,7 @@ impl Fast {
         self.hosts.note(at, EventKind::Granted { output: port as u32, input: input as u32 });
     }
 
-    /// True if a character of the head of an input may be sent.
+    /// True if character `index` of the packet at the head of an input may be sent at instant `at`.
     #[inline]
     fn has_come(&self, input: &Input, index: u32, at: u64) -> bool {
         if input.queue.len() > 1 {
@@ -363,7 +370,7 @@ impl Fast {
         }
     }
 
-    /// A channel may have sent all that had come.
+    /// Handles a channel that may have sent all characters that had come to its input.
     fn starve(&mut self, port: u32, version: u32, at: u64) {
         let Output { version: current, input, run, .. } = self.outputs[port as usize];
         if version != current || !run.is_on {
@@ -379,14 +386,14 @@ impl Fast {
         }
     }
 
-    /// When and how the run of a channel ends, as far as is known of the input.
+    /// The time at which the run of a channel ends, and the kind of its end, as far as these are known of the input.
     fn foreseen(&self, input: &Input, run: &Run) -> (u64, Kind) {
         let is_open = input.queue.len() > 1 || input.run.is_on || input.closed == run.length;
         let (last, kind) = if is_open { (run.length, Kind::Finish) } else { (input.closed, Kind::Starve) };
         (run.time(last, self.character), kind)
     }
 
-    /// Begins what a channel has to do, if it is free.
+    /// Lets a channel begin what it has to send, if it is free.
     fn try_start(&mut self, port: usize, at: u64) {
         let output = &mut self.outputs[port];
         if output.run.is_on {
@@ -397,7 +404,7 @@ impl Fast {
             return self.retry(port as u32, free, at);
         }
         if output.wants_stop != output.told_stop {
-            return self.tell(port, at);
+            return self.send_mark(port, at);
         }
         if std::mem::take(&mut output.has_beat) {
             self.hosts.totals.beats += 1;
@@ -428,7 +435,8 @@ impl Fast {
             input => {
                 let from = &self.inputs[input as usize];
                 if !self.has_come(from, next, at) {
-                    // What is on its way is waited for; what is not makes the channel try when it begins to come.
+                    // The channel waits for characters that are under way. If none are, it tries again when they begin
+                    // to come.
                     if from.run.is_on {
                         let due = from.run.time(next, self.character) + self.ready;
                         self.retry(port as u32, due, at);
@@ -455,7 +463,7 @@ impl Fast {
         }
     }
 
-    /// The first character of a packet has begun on a link.
+    /// Counts a packet whose first character has begun on a link.
     fn cross(&mut self, port: usize) {
         if self.wires.links()[port].is_visible && !self.wires.dead[port] {
             self.hosts.recorder.hops(1);
@@ -465,14 +473,14 @@ impl Fast {
         }
     }
 
-    /// A control character occupies a channel.
+    /// Occupies a channel with a control character.
     fn occupy(&mut self, port: usize, at: u64) {
         self.outputs[port].free = at + self.character;
         self.retry(port as u32, at + self.character, at);
     }
 
-    /// Sends STOP or GO.
-    fn tell(&mut self, port: usize, at: u64) {
+    /// Sends STOP or GO through the channel of a port.
+    fn send_mark(&mut self, port: usize, at: u64) {
         let output = &mut self.outputs[port];
         let is_stop = output.wants_stop;
         output.told_stop = is_stop;

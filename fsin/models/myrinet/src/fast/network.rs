@@ -11,7 +11,7 @@ use crate::rules::hosts::sort;
 use crate::{Details, Event, Myrinet, PortDetails};
 
 impl Fast {
-    /// Passes over BEATs up to an instant in an empty network.
+    /// In an empty network, accounts for all BEATs up to time `until` \[ticks\] at once.
     fn skip_beats(&mut self, until: u64) {
         let period = self.params.beat * TICKS;
         if self.next_beat > until || self.calendar.next_at() < u64::MAX || self.hosts.in_flight > 0 {
@@ -52,7 +52,7 @@ impl Network for Fast {
             if at > end {
                 break;
             }
-            self.happen(at, notices);
+            self.process_instant(at, notices);
             if !notices.is_empty() {
                 end = end.min(at.next_multiple_of(TICKS));
                 clock = end / TICKS;
@@ -106,7 +106,7 @@ impl Myrinet for Fast {
                 stops: output.stops,
                 gos: output.gos,
                 stopped: output.stopped + if output.is_stopped { now - output.stopped_at } else { 0 },
-                slack_max: input.max.max(self.most(input, now + 1)),
+                slack_max: input.max.max(self.max_held(input, now + 1)),
                 slack_area: area.unsigned_abs(),
             }
         });

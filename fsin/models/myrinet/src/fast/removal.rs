@@ -6,25 +6,26 @@ use super::{Fast, NONE};
 use crate::rules::hosts::Loss;
 
 impl Fast {
-    /// Removes a packet everywhere.
+    /// Removes a packet from all channels, buffers and hosts.
     pub(super) fn remove(&mut self, handle: u32, at: u64, notices: &mut Notices) {
         let packet = *self.hosts.packet(handle);
         let mut port = self.wires.host_port(packet.source);
-        if self.cut(port, handle, at).is_some() {
+        if self.end_connection(port, handle, at).is_some() {
             self.hosts.sent(handle, notices);
         }
         for place in 0..packet.route.switches {
             let input = self.wires.links()[port].peer as usize;
             let next = self.hosts.output(&packet, place) as usize;
-            let read = self.cut(next, handle, at);
-            self.clear(input, handle, read, at);
+            let read = self.end_connection(next, handle, at);
+            self.clear_buffer(input, handle, read, at);
             port = next;
         }
         self.hosts.lose(handle, Loss::TooOld, at, notices);
     }
 
-    /// Ends the connection of a packet through the channel of a port, if it has one. Returns its next character.
-    fn cut(&mut self, port: usize, handle: u32, at: u64) -> Option<u32> {
+    /// Ends the connection of a packet through the channel of a port, if it has one. Returns the index of the next
+    /// character that would have been sent.
+    fn end_connection(&mut self, port: usize, handle: u32, at: u64) -> Option<u32> {
         if self.outputs[port].packet != handle {
             return None;
         }
@@ -45,8 +46,9 @@ impl Fast {
         Some(next)
     }
 
-    /// Removes a packet from a slack buffer. All before the character `read` have been read; none if it is not given.
-    fn clear(&mut self, number: usize, handle: u32, read: Option<u32>, at: u64) {
+    /// Removes a packet from a slack buffer. The characters before index `read` have left the buffer; none has left if
+    /// `read` is `None`.
+    fn clear_buffer(&mut self, number: usize, handle: u32, read: Option<u32>, at: u64) {
         let Some(place) = self.inputs[number].queue.iter().position(|waiting| waiting.packet == handle) else { return };
         self.touch(number, at);
         let character = self.character;
@@ -69,7 +71,7 @@ impl Fast {
             input.closed = before.length;
         }
         if place == 0 {
-            self.ask(number, at);
+            self.ask_for_output(number, at);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The reference engine: what the model is, as plainly as it can be said. Every character is an event.
+//! The reference engine: the definition of the model, as simple as possible. Every character is an event.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -15,12 +15,12 @@ use crate::rules::wires::{NONE, Wires};
 
 mod network;
 
-/// What happens, by the order within an instant.
+/// The kinds of events, in their order within an instant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum What {
+enum Occurrence {
     /// The leading edge of a packet's character has come through the channel of a port.
     Character { port: u32, packet: u32, index: u32 },
-    /// STOP, or GO if not, has come through the channel of a port.
+    /// STOP or GO has come through the channel of a port.
     Mark { port: u32, is_stop: bool },
     /// Something may begin or end: a channel is free, a connection is open, a character has come completely.
     Wake,
@@ -29,9 +29,11 @@ enum What {
 /// A character in a slack buffer.
 #[derive(Clone, Copy, Debug)]
 struct Character {
+    /// Handle of the packet.
     packet: u32,
+    /// Index of the character in the packet.
     index: u32,
-    /// \[ticks\] When it may leave.
+    /// \[ticks\] Time from which the character may leave.
     ready: u64,
 }
 
@@ -39,40 +41,53 @@ struct Character {
 #[derive(Clone, Copy, Debug)]
 struct Passing {
     packet: u32,
-    /// Its next character, at a host; in a switch the slack buffer knows.
+    /// At a host: index of the packet's next character. A switch reads it from the slack buffer.
     next: u32,
-    /// The input from which it comes, in a switch.
+    /// At a switch: the input from which the packet comes.
     input: u32,
-    /// \[ticks\] When the first character may be sent.
+    /// \[ticks\] Time from which the first character may be sent.
     opens: u64,
+    /// True if the first character has begun.
     has_begun: bool,
-    /// \[ticks\] When the GAP has been sent.
+    /// \[ticks\] Time at which the GAP has been sent; `None` until the GAP begins.
     closes: Option<u64>,
 }
 
 /// A port: the channel that leaves through it, and the input of a switch.
 #[derive(Clone, Default, Debug)]
 struct Port {
-    /// \[ticks\] When the character that occupies the channel ends.
+    /// \[ticks\] Time at which the character that occupies the channel ends.
     free: u64,
+    /// The packet that passes through the channel.
     passing: Option<Passing>,
     /// The input that was granted the channel last.
     granted: u32,
+    /// True if the other end has sent STOP.
     is_stopped: bool,
+    /// \[ticks\] Time at which the channel was last stopped.
     stopped_at: u64,
-    /// What the input wants the sender to be, and has told it.
+    /// True if the input of this port wants its sender to stop.
     wants_stop: bool,
+    /// True if STOP, and not GO, was the last mark sent for the input of this port.
     told_stop: bool,
+    /// True if a BEAT is due on the channel.
     has_beat: bool,
+    /// At a switch: the slack buffer of the input.
     slack: VecDeque<Character>,
-    /// The packet at the head of the slack buffer has a connection.
+    /// True if the packet at the head of the slack buffer has a connection.
     is_connected: bool,
+    /// \[characters\] Characters of packets and GAPs that have begun on the channel.
     moved: u64,
+    /// Number of STOPs sent.
     stops: u64,
+    /// Number of GOs sent.
     gos: u64,
+    /// \[ticks\] Time for which the channel was stopped, without the present stop.
     stopped: u64,
+    /// \[characters\] The most that the slack buffer has held.
     slack_max: u32,
-    /// \[characters x ticks\] Departures less arrivals.
+    /// \[characters x ticks\] Sum of departure times less sum of arrival times, which is the time integral of the
+    /// buffer's content once it is empty.
     area: i128,
 }
 
@@ -82,16 +97,20 @@ pub struct Reference {
     params: Params,
     wires: Wires,
     hosts: Hosts,
-    /// \[ps\] The instant up to which all is simulated, and \[ticks\] the same, but for the end of time.
+    /// \[ps\] Time up to which everything is simulated.
     clock: u64,
+    /// \[ticks\] The same time as `clock`, but never later than the end of time.
     now: u64,
-    /// \[ticks\] Time of a character, and time from its arrival until it may leave.
+    /// \[ticks\] Time of a character.
     character: u64,
+    /// \[ticks\] Time from the arrival of a character at a switch until it may leave.
     ready: u64,
+    /// \[ticks\] Time of the next BEATs.
     next_beat: u64,
-    events: BinaryHeap<Reverse<(u64, What)>>,
+    /// Future events, each with its time in ticks.
+    events: BinaryHeap<Reverse<(u64, Occurrence)>>,
     ports: Vec<Port>,
-    /// Packets on links of the topology since observation began, by port.
+    /// \[packets\] By port: packets on its link, if that is a link of the topology, since observation began.
     crossed: Vec<u64>,
 }
 
@@ -101,18 +120,19 @@ impl Reference {
     /// # Errors
     /// Settings that are out of range or do not fit the topology.
     pub fn new(topology: &Arc<dyn Topology>, params: Params) -> Result<Self, SpecError> {
-        Self::with(topology, params, true)
+        Self::build(topology, params, true)
     }
 
-    /// The same, without the check that slack buffers never overflow: for tests of that check.
+    /// [`new`](Self::new) without the check that slack buffers never overflow: for tests of that check.
     ///
     /// # Errors
     /// As [`new`](Self::new).
     pub fn unchecked(topology: &Arc<dyn Topology>, params: Params) -> Result<Self, SpecError> {
-        Self::with(topology, params, false)
+        Self::build(topology, params, false)
     }
 
-    fn with(topology: &Arc<dyn Topology>, params: Params, is_checked: bool) -> Result<Self, SpecError> {
+    /// Builds an empty network. Checks the sizes of slack buffers if `is_checked`.
+    fn build(topology: &Arc<dyn Topology>, params: Params, is_checked: bool) -> Result<Self, SpecError> {
         let (wires, hosts) = crate::prepare(topology, &params, is_checked)?;
         let character = params.character();
         Ok(Self {
@@ -130,8 +150,9 @@ impl Reference {
         })
     }
 
-    fn add(&mut self, at: u64, what: What) {
-        self.events.push(Reverse((at, what)));
+    /// Schedules an event for time `at` \[ticks\].
+    fn add(&mut self, at: u64, occurrence: Occurrence) {
+        self.events.push(Reverse((at, occurrence)));
     }
 
     /// \[ticks\] The next instant at which something happens.
@@ -141,16 +162,16 @@ impl Reference {
         event.min(deadline).min(self.next_beat)
     }
 
-    /// All that happens at an instant.
-    fn happen(&mut self, at: u64, notices: &mut Notices) {
-        while let Some(&Reverse((when, what))) = self.events.peek() {
+    /// Simulates everything that happens at an instant.
+    fn process_instant(&mut self, at: u64, notices: &mut Notices) {
+        while let Some(&Reverse((when, occurrence))) = self.events.peek() {
             if when > at {
                 break;
             }
             self.events.pop();
-            match what {
-                What::Character { port, packet, index } => self.arrive(port, packet, index, at, notices),
-                What::Mark { port, is_stop } => {
+            match occurrence {
+                Occurrence::Character { port, packet, index } => self.arrive(port, packet, index, at, notices),
+                Occurrence::Mark { port, is_stop } => {
                     let input = self.wires.links()[port as usize].peer as usize;
                     let sender = &mut self.ports[input];
                     if sender.is_stopped {
@@ -158,7 +179,7 @@ impl Reference {
                     }
                     (sender.is_stopped, sender.stopped_at) = (is_stop, at);
                 }
-                What::Wake => {}
+                Occurrence::Wake => {}
             }
         }
         if at == self.next_beat {
@@ -182,6 +203,7 @@ impl Reference {
         }
     }
 
+    /// Handles the leading edge of a character that has come through the channel of a port.
     fn arrive(&mut self, port: u32, handle: u32, index: u32, at: u64, notices: &mut Notices) {
         let link = self.wires.links()[port as usize];
         let packet = *self.hosts.packet(handle);
@@ -190,19 +212,19 @@ impl Reference {
                 self.hosts.deliver(handle, at, notices);
             }
             if index == packet.gap() {
-                self.hosts.over(handle);
+                self.hosts.gap_arrived(handle);
             }
         } else {
             let input = &mut self.ports[link.peer as usize];
             input.slack.push_back(Character { packet: handle, index, ready: at + self.ready });
             input.area -= i128::from(at);
             if self.ready > 0 {
-                self.add(at + self.ready, What::Wake);
+                self.add(at + self.ready, Occurrence::Wake);
             }
         }
     }
 
-    /// The first character of a packet has begun on a link.
+    /// Counts a packet whose first character has begun on a link.
     fn cross(&mut self, port: usize) {
         if self.wires.links()[port].is_visible && !self.wires.dead[port] {
             self.hosts.recorder.hops(1);
@@ -212,7 +234,7 @@ impl Reference {
         }
     }
 
-    /// Ends what passes through a channel, when its GAP has been sent.
+    /// Ends the connection of a packet through a channel if its GAP has been sent.
     fn close(&mut self, port: usize, at: u64, notices: &mut Notices) {
         let Some(Passing { packet, input, closes, .. }) = self.ports[port].passing else { return };
         if closes.is_none_or(|closes| closes > at) {
@@ -252,17 +274,17 @@ impl Reference {
         let passing = Passing { packet: head.packet, next, input, opens, has_begun: false, closes: None };
         self.ports[output].passing = Some(passing);
         self.ports[output].granted = input;
-        self.add(opens, What::Wake);
+        self.add(opens, Occurrence::Wake);
         self.hosts.note(at, EventKind::Granted { output: output as u32, input });
     }
 
-    /// Begins the next character of a channel that is free.
+    /// Begins the next character on a channel, if the channel is free.
     fn send(&mut self, port: usize, at: u64) {
         if self.ports[port].free > at {
             return;
         }
         if self.ports[port].wants_stop != self.ports[port].told_stop {
-            return self.tell(port, at);
+            return self.send_mark(port, at);
         }
         if std::mem::take(&mut self.ports[port].has_beat) {
             self.hosts.totals.beats += 1;
@@ -300,25 +322,25 @@ impl Reference {
         self.ports[port].moved += 1;
         self.occupy(port, at);
         if !self.wires.dead[port] {
-            let what = What::Character { port: port as u32, packet, index: next };
-            self.add(at + self.wires.delays[port], what);
+            let occurrence = Occurrence::Character { port: port as u32, packet, index: next };
+            self.add(at + self.wires.delays[port], occurrence);
         }
     }
 
-    /// A character occupies a channel.
+    /// Occupies a channel with a character.
     fn occupy(&mut self, port: usize, at: u64) {
         self.ports[port].free = at + self.character;
-        self.add(at + self.character, What::Wake);
+        self.add(at + self.character, Occurrence::Wake);
     }
 
-    /// Sends STOP or GO.
-    fn tell(&mut self, port: usize, at: u64) {
+    /// Sends STOP or GO through the channel of a port.
+    fn send_mark(&mut self, port: usize, at: u64) {
         let is_stop = self.ports[port].wants_stop;
         self.ports[port].told_stop = is_stop;
         *(if is_stop { &mut self.ports[port].stops } else { &mut self.ports[port].gos }) += 1;
         self.occupy(port, at);
         let arrives = at + self.character + self.wires.delays[port];
-        self.add(arrives, What::Mark { port: port as u32, is_stop });
+        self.add(arrives, Occurrence::Mark { port: port as u32, is_stop });
         self.hosts.note(at, EventKind::Mark { port: port as u32, is_stop });
     }
 
@@ -333,15 +355,16 @@ impl Reference {
             port.wants_stop = false;
         }
         if port.wants_stop != port.told_stop && port.free <= at {
-            self.tell(input, at);
+            self.send_mark(input, at);
         }
     }
 
-    /// Removes a packet everywhere.
+    /// Removes a packet from all channels, buffers and hosts.
     fn remove(&mut self, packet: u32, at: u64, notices: &mut Notices) {
         let events = std::mem::take(&mut self.events);
-        let is_of = |what: &What| matches!(what, What::Character { packet: of, .. } if *of == packet);
-        self.events = events.into_iter().filter(|Reverse((_, what))| !is_of(what)).collect();
+        let is_of =
+            |occurrence: &Occurrence| matches!(occurrence, Occurrence::Character { packet: of, .. } if *of == packet);
+        self.events = events.into_iter().filter(|Reverse((_, occurrence))| !is_of(occurrence)).collect();
         for port in 0..self.ports.len() {
             let slack = &mut self.ports[port].slack;
             let before = slack.len();

@@ -52,7 +52,7 @@ impl Network for Reference {
             if at > end {
                 break;
             }
-            self.happen(at, notices);
+            self.process_instant(at, notices);
             if !notices.is_empty() {
                 end = end.min(at.next_multiple_of(TICKS));
                 clock = end / TICKS;

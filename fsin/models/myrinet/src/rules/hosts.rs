@@ -15,38 +15,41 @@ use crate::details::Totals;
 use crate::params::{AROUND, Params, TICKS};
 use crate::{Event, EventKind};
 
-/// A packet that has begun, until its last character is gone.
+/// A packet that has begun, until its last character has arrived or has been removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Packet {
+    /// The message to which the packet belongs.
     message: u32,
-    /// Among those of its message.
+    /// Number of the packet among the packets of its message.
     index: u64,
     pub(crate) source: u32,
     pub(crate) destination: u32,
-    /// Which of the routes it has: 1 around dead links.
+    /// Index of the table of routes that the packet uses: 1 for routes around dead links.
     table: u8,
     pub(crate) route: Route,
-    /// \[characters\] Its length with route and GAP: character 0 selects the output at the first switch.
+    /// \[characters\] Length with route and GAP. Character 0 selects the output at the first switch.
     pub(crate) length: u32,
-    /// Of all packets of the run: tells it from others with its handle.
+    /// Number among all packets of the run. It distinguishes packets that have had the same handle.
     pub(crate) serial: u64,
-    /// False after it has been removed.
+    /// False after the packet has been removed.
     pub(crate) is_alive: bool,
+    /// True if its CRC has come to the destination.
     pub(crate) is_delivered: bool,
-    /// Its GAP has left its host, and has come to its destination.
+    /// True if its GAP has left its host.
     has_left: bool,
+    /// True if its GAP has come to its destination.
     is_over: bool,
-    /// Its GAP has left the last switch.
+    /// True if its GAP has left the last switch.
     pub(crate) has_passed: bool,
 }
 
 impl Packet {
-    /// The last character that the message needs.
+    /// Index of the CRC, the last character that the message needs.
     pub(crate) const fn crc(&self) -> u32 {
         self.length - 2
     }
 
-    /// The character behind all others.
+    /// Index of the GAP, the last character.
     pub(crate) const fn gap(&self) -> u32 {
         self.length - 1
     }
@@ -63,24 +66,30 @@ pub(crate) enum Loss {
 #[derive(Clone, Copy, Debug)]
 struct Underway {
     message: Message,
-    /// \[ticks\]
+    /// \[ticks\] Time at which the message was offered.
     offered: u64,
-    /// Number of its first packet among those of its source.
+    /// Number of its first packet among the packets of its source.
     sequence: u64,
+    /// \[packets\] Number of packets of the message.
     packets: u64,
+    /// \[packets\] Packets received so far.
     received: u64,
+    /// \[packets\] Packets lost so far.
     lost: u64,
-    /// \[bytes\] By how much the lost packets are shorter than full ones, summed.
+    /// \[bytes\] Total by which the lost packets are shorter than full ones.
     lost_short: u64,
+    /// True if the source has been told that the message is sent.
     is_sent: bool,
 }
 
+/// The state of a host.
 #[derive(Clone, Default, Debug)]
 struct Host {
-    /// Of its packets.
+    /// Number of packets of all messages accepted so far.
     sequence: u64,
-    /// Messages that have not been cut to the end, and the next packet of the first.
+    /// Messages that have not been cut into packets completely.
     messages: VecDeque<u32>,
+    /// Number of the next packet of the first message.
     next: u64,
 }
 
@@ -88,23 +97,31 @@ struct Host {
 #[derive(Debug)]
 pub(crate) struct Hosts {
     params: Params,
+    /// \[links\] Links on each route that are not links of the topology.
     hidden_hops: u64,
+    /// By number: the state of the host.
     hosts: Vec<Host>,
+    /// Messages under way.
     messages: Slab<Underway>,
+    /// Packets that have begun.
     packets: Slab<Packet>,
+    /// Number of packets begun in the run.
     serial: u64,
-    /// Routes, and those after dead links have been seen, if there are any.
+    /// Tables of routes: the first, and a second one for the time after dead links have been seen, if there are any.
     routes: Vec<Routes>,
-    /// \[ticks\] When dead links are seen.
+    /// \[ticks\] Time at which dead links are seen.
     seen_at: u64,
-    /// \[ticks\] When packets are too old, in that order: deadline, handle and serial number.
+    /// By time: \[ticks\] the deadline of a packet, its handle and its serial number.
     deadlines: VecDeque<(u64, u32, u64)>,
+    /// The record that all models keep.
     pub(crate) recorder: Recorder,
+    /// \[ps\] Latencies of messages.
     pub(crate) message_latency: Distribution,
+    /// Counts of the whole network.
     pub(crate) totals: Totals,
-    /// \[packets\] Accepted, and neither received nor lost.
+    /// \[packets\] Accepted packets that have been neither received nor lost.
     pub(crate) in_flight: u64,
-    /// What a test observes.
+    /// Events for a test; `None` unless a test observes them.
     pub(crate) events: Option<Vec<Event>>,
 }
 
@@ -128,7 +145,7 @@ impl Hosts {
         }
     }
 
-    /// Takes a message at an instant; its host may then be able to send.
+    /// Accepts a message at instant `now`. Its host may then be able to send.
     pub(crate) fn inject(&mut self, message: Message, now: u64) -> Injected {
         let Message { source, destination, bytes, .. } = message;
         let packets = self.params.packets_of(bytes);
@@ -158,13 +175,13 @@ impl Hosts {
         Injected::Accepted
     }
 
-    /// Number of packets that wait at a host.
+    /// \[packets\] Packets that wait at a host.
     pub(crate) fn waiting(&self, host: u32) -> u64 {
         let host = &self.hosts[host as usize];
         host.messages.iter().map(|&slot| self.messages[slot].packets).sum::<u64>() - host.next
     }
 
-    /// The next packet of a host, which begins now; [`NONE`] if it has none.
+    /// Begins the next packet of a host at instant `now`, and returns its handle; [`NONE`] if the host has no packet.
     pub(crate) fn begin(&mut self, number: u32, now: u64, wires: &Wires) -> u32 {
         let host = &mut self.hosts[number as usize];
         let Some(&slot) = host.messages.front() else { return NONE };
@@ -177,7 +194,7 @@ impl Hosts {
         }
         let destination = message.destination.0;
         let table = u8::from(now >= self.seen_at);
-        let route = self.routes[usize::from(table)].of(wires, number, destination);
+        let route = self.routes[usize::from(table)].between(wires, number, destination);
         let payload = self.bytes_of(&message, index);
         self.serial += 1;
         let (serial, length) = (self.serial, route.switches + payload + AROUND + 1);
@@ -204,7 +221,7 @@ impl Hosts {
         packet
     }
 
-    /// \[bytes\] Data of a message in one of its packets.
+    /// \[bytes\] Data of a message in its packet number `index`.
     fn bytes_of(&self, message: &Message, index: u64) -> u32 {
         let most = u64::from(self.params.payload);
         (message.bytes - index * most).min(most) as u32
@@ -216,13 +233,13 @@ impl Hosts {
         &self.packets[handle]
     }
 
-    /// The output port that a packet asks for at a switch of its route.
+    /// The output port for which a packet asks at switch number `at` of its route.
     #[inline(always)]
     pub(crate) fn output(&self, packet: &Packet, at: u32) -> u32 {
         self.routes[usize::from(packet.table)].port(packet.route, at)
     }
 
-    /// The GAP of a packet has left its host, or the packet has been removed there.
+    /// Records that the GAP of a packet has left its host, or that the packet has been removed there.
     pub(crate) fn sent(&mut self, handle: u32, notices: &mut Notices) {
         self.packets[handle].has_left = true;
         let Packet { message: slot, index, is_over, .. } = self.packets[handle];
@@ -235,7 +252,7 @@ impl Hosts {
         }
         underway.is_sent = true;
         notices.sent.push(underway.message);
-        // As long as its source has not been told, a lost packet counts as in flight.
+        // A lost packet counts as in flight until its source has been told.
         if underway.lost > 0 {
             notices.dropped.push(underway.message);
             self.recorder.dropped_inside(underway.lost);
@@ -245,7 +262,7 @@ impl Hosts {
         self.end(slot);
     }
 
-    /// The CRC of a packet has come to its destination.
+    /// Records that the CRC of a packet has come to its destination.
     pub(crate) fn deliver(&mut self, handle: u32, now: u64, notices: &mut Notices) {
         self.packets[handle].is_delivered = true;
         let Packet { message: slot, index, route, source, destination, .. } = self.packets[handle];
@@ -276,7 +293,7 @@ impl Hosts {
         self.end(slot);
     }
 
-    /// A packet has been removed everywhere.
+    /// Records that a packet has been removed from the network.
     pub(crate) fn lose(&mut self, handle: u32, why: Loss, now: u64, notices: &mut Notices) {
         let Packet { message: slot, index, source, destination, .. } = self.packets[handle];
         match why {
@@ -304,8 +321,8 @@ impl Hosts {
         self.end(slot);
     }
 
-    /// The GAP of a packet has come to its destination.
-    pub(crate) fn over(&mut self, handle: u32) {
+    /// Records that the GAP of a packet has come to its destination.
+    pub(crate) fn gap_arrived(&mut self, handle: u32) {
         let packet = &mut self.packets[handle];
         packet.is_over = true;
         if packet.has_left {
@@ -313,26 +330,28 @@ impl Hosts {
         }
     }
 
-    /// The GAP of a packet has left the last switch; with the CRC, which may arrive later, it is over.
-    pub(crate) fn passed(&mut self, handle: u32) {
+    /// Records that the GAP of a packet has left the last switch. The packet is over when also its CRC has arrived,
+    /// which may be later.
+    pub(crate) fn gap_passed(&mut self, handle: u32) {
         self.packets[handle].has_passed = true;
         if self.packets[handle].is_delivered {
-            self.over(handle);
+            self.gap_arrived(handle);
         }
     }
 
-    /// The packet with this handle, if it is that one and has not been removed.
+    /// The packet with this handle, if it has this serial number and has not been removed.
     #[inline(always)]
     pub(crate) fn alive(&self, handle: u32, serial: u64) -> Option<&Packet> {
         Some(&self.packets[handle]).filter(|packet| packet.serial == serial && packet.is_alive)
     }
 
+    /// Frees the handle of a packet.
     fn release(&mut self, handle: u32) {
         self.packets[handle].is_alive = false;
         self.packets.release(handle);
     }
 
-    /// Forgets a message of which nothing more comes.
+    /// Frees the slot of a message when all its packets have been received or lost.
     fn end(&mut self, slot: u32) {
         let Underway { packets, received, lost, is_sent, .. } = self.messages[slot];
         if is_sent && received + lost == packets {
@@ -359,13 +378,13 @@ impl Hosts {
         None
     }
 
-    /// A packet that is too old now.
+    /// The handle of a packet that is too old at instant `now`, if there is one.
     pub(crate) fn too_old(&mut self, now: u64) -> Option<u32> {
         self.next_deadline().filter(|&deadline| deadline <= now)?;
         self.deadlines.pop_front().map(|(_, packet, _)| packet)
     }
 
-    /// Shows something to a test.
+    /// Records an event for a test.
     #[inline]
     pub(crate) fn note(&mut self, at: u64, kind: EventKind) {
         if let Some(events) = &mut self.events {
@@ -379,7 +398,7 @@ const fn picoseconds(ticks: u64) -> u64 {
     (ticks + TICKS / 2) / TICKS
 }
 
-/// The order in which every network gives its notices.
+/// Sorts notices into the order in which every network gives them.
 pub(crate) fn sort(notices: &mut Notices) {
     notices.sent.sort_by_key(|message| message.source);
     notices.dropped.sort_by_key(|message| (message.source, message.id));

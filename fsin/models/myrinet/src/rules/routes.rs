@@ -14,21 +14,21 @@ use trgen::rng::{mix2, pick};
 use super::wires::Wires;
 use crate::params::{Params, Routing};
 
-/// Most switches: tables have an entry for each pair.
+/// Maximum number of switches: tables have an entry for each pair.
 const MAX_SWITCHES: usize = 8_192;
 
-/// Most hosts of a network whose routes are followed one by one to prove that they do not deadlock.
+/// Maximum number of hosts of a network whose routes are followed one by one to prove that they do not deadlock.
 const MAX_PROVEN: usize = 4_096;
 
-/// Channels of a cycle that an error names.
+/// Maximum number of channels of a cycle that an error names.
 const NAMED: usize = 8;
 
 /// A route: a range of [`Routes::ports`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Route {
-    /// Index of its first port.
+    /// Index of its first port in [`Routes::ports`].
     start: u32,
-    /// Number of switches, which is also that of the characters of the route.
+    /// Number of switches, which is also the number of characters of the route.
     pub(crate) switches: u32,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Route {
 #[derive(Debug)]
 enum Scheme {
     UpDown(UpDown),
-    /// By switch: its links; and by destination and switch: the hops.
+    /// Shortest paths: by switch, its links; and \[hops\] by destination and present switch, the distance.
     Shortest(Links, Vec<u16>),
     DimensionOrder(Arc<dyn Topology>),
 }
@@ -44,16 +44,18 @@ enum Scheme {
 /// The routes of all pairs of hosts, found when they are first used.
 #[derive(Debug)]
 pub(crate) struct Routes {
+    /// How routes are found.
     scheme: Scheme,
+    /// Seed of the run.
     seed: u64,
-    /// By source and destination.
+    /// By source and destination: the routes found so far.
     known: HashMap<(u32, u32), Route>,
-    /// Output ports, route after route.
+    /// Output ports of all routes found so far, route after route.
     ports: Vec<u32>,
 }
 
 impl Routes {
-    /// Routes that avoid dead links if `sees_dead`.
+    /// The routes of a network. They avoid dead links if `sees_dead`.
     pub(crate) fn new(
         topology: &Arc<dyn Topology>,
         wires: &Wires,
@@ -82,7 +84,7 @@ impl Routes {
     }
 
     /// The route between two different hosts.
-    pub(crate) fn of(&mut self, wires: &Wires, source: u32, destination: u32) -> Route {
+    pub(crate) fn between(&mut self, wires: &Wires, source: u32, destination: u32) -> Route {
         if let Some(&route) = self.known.get(&(source, destination)) {
             return route;
         }
@@ -105,7 +107,7 @@ impl Routes {
         route
     }
 
-    /// The port through which a route to switch `to` leaves a switch, and the next switch.
+    /// The port through which a route to switch `to` leaves `switch`, and the next switch. `key` draws one of several.
     fn next(&self, wires: &Wires, switch: usize, to: usize, has_gone_down: bool, key: u64) -> (u32, usize) {
         let ports: Vec<(u32, u32)> = match &self.scheme {
             Scheme::UpDown(table) => table.next(switch, to, has_gone_down).collect(),
@@ -130,7 +132,7 @@ impl Routes {
         (port, next as usize)
     }
 
-    /// The output port at switch number `at` of a route, from 0.
+    /// The output port at switch number `at` (from 0) of a route.
     #[inline(always)]
     pub(crate) fn port(&self, route: Route, at: u32) -> u32 {
         self.ports[(route.start + at) as usize]
@@ -162,7 +164,7 @@ impl Routes {
             if source == destination {
                 continue;
             }
-            let route = self.of(wires, source, destination);
+            let route = self.between(wires, source, destination);
             for at in 1..route.switches {
                 let (held, wanted) = (self.port(route, at - 1), self.port(route, at));
                 if !waits[held as usize].contains(&wanted) {
@@ -191,19 +193,19 @@ impl Routes {
     }
 }
 
-/// By switch: its links to others.
+/// By switch: its links to other switches, without dead ones if `sees_dead`.
 fn links(wires: &Wires, sees_dead: bool) -> Links {
-    let of = |switch: usize| {
+    let links_of = |switch: usize| {
         let ports = wires.ports(wires.hosts + switch).filter(|&port| {
             let is_gone = sees_dead && wires.dead[port];
             wires.links()[port].is_to_switch && !is_gone
         });
         ports.map(|port| (port as u32, wires.switch(wires.links()[port].device) as u32)).collect()
     };
-    (0..wires.switches).map(of).collect()
+    (0..wires.switches).map(links_of).collect()
 }
 
-/// A cycle of a graph, if there is one.
+/// A cycle of a graph, if it has one. `next` has the successors by node.
 fn cycle(next: &[Vec<u32>]) -> Option<Vec<u32>> {
     #[derive(Clone, Copy, PartialEq)]
     enum Seen {
@@ -282,7 +284,7 @@ mod tests {
                     if source == destination {
                         continue;
                     }
-                    let route = routes.of(&wires, source, destination);
+                    let route = routes.between(&wires, source, destination);
                     let mut device = wires.links()[wires.host_port(source)].device;
                     for at in 0..route.switches {
                         let link = &wires.links()[routes.port(route, at) as usize];

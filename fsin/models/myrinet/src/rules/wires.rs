@@ -9,16 +9,17 @@ use trgen::phrase;
 
 use crate::params::{MAX_DELAY, Params, TICKS};
 
-/// No port, no packet, no switch.
+/// The number of no port, no packet and no switch.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// The links of a network, with their delays.
 #[derive(Clone, Debug)]
 pub(crate) struct Wires {
+    /// Hosts, switches and their ports.
     wiring: Wiring,
     /// \[ticks\] By port: propagation along the link that leaves through it, at least 1.
     pub(crate) delays: Vec<u64>,
-    /// By port: the link is dead.
+    /// By port: true if the link is dead.
     pub(crate) dead: Vec<bool>,
 }
 
@@ -47,7 +48,7 @@ impl Wires {
         Ok(Self { wiring, delays, dead })
     }
 
-    /// The switch of a device, by its number among switches.
+    /// The number of a device among the switches.
     pub(crate) fn switch(&self, device: u32) -> usize {
         device as usize - self.hosts
     }

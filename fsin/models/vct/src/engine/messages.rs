@@ -13,8 +13,9 @@ pub(super) type Slot = u32;
 #[derive(Clone, Copy, Debug)]
 struct Underway {
     message: Message,
+    /// Cycle in which the source offered the message.
     offered: Cycle,
-    /// Packets that have not been ejected yet.
+    /// \[packets\] Packets of the message that have not been ejected yet.
     to_receive: u64,
 }
 
@@ -50,15 +51,17 @@ impl Messages {
     }
 }
 
-/// A message at the interface of its node, with packets that have not entered a source buffer yet.
+/// A message at the interface of its node. Some of its packets have not entered a source buffer yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unsent {
+    /// Identifies the message.
     pub(super) slot: Slot,
     pub(super) destination: NodeId,
+    /// Cycle in which the source offered the message.
     pub(super) offered: Cycle,
-    /// Packets still to be sent.
+    /// \[packets\] Packets that have not entered a source buffer yet.
     pub(super) packets: u64,
-    /// The message has more than one packet.
+    /// True if the message has more than one packet.
     pub(super) is_long: bool,
 }
 

@@ -29,32 +29,39 @@ use local_view::LocalView;
 /// A packet under way. Phits refer to it by index.
 #[derive(Clone, Debug)]
 struct Packet {
+    /// The message to which the packet belongs.
     message: Slot,
     source: NodeId,
     destination: NodeId,
+    /// Number of the packet among the packets of its source.
     sequence: u64,
+    /// Random stream of (run seed, packet).
     key: u64,
-    /// Hops still to go.
+    /// \[hops\] Hops to go in each dimension; in a network of switches, the state for the routing function.
     offsets: Offsets,
-    /// \[cycle\] From which delay counts.
+    /// \[cycle\] Cycle from which the packet's delay counts.
     start: Cycle,
+    /// \[hops\] Hops made so far.
     hops: u64,
-    /// \[cycle\] From which its header can request an output at its present node: until then it is on the link.
+    /// \[cycle\] Cycle from which the header can request an output at its present node. Until then the header is on the
+    /// link.
     ready: Cycle,
-    /// True if its message has more than one packet.
+    /// True if the packet's message has more than one packet.
     long: bool,
 }
 
+/// A phit in a queue.
 #[derive(Clone, Copy, Debug)]
 struct Phit {
+    /// Index of its packet in [`Reference::packets`].
     packet: usize,
-    /// 0 is the header, L-1 the tail.
+    /// Position in the packet: 0 is the header, L-1 the tail.
     index: u32,
 }
 
-/// The grant of an input, held from header to tail.
+/// What the packet at the head of an input has been granted, from header to tail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Given {
+enum Grant {
     Output(OutputVc),
     Consumption,
 }
@@ -68,37 +75,40 @@ struct Link {
     last: u8,
 }
 
+/// The state of a node.
 #[derive(Clone, Debug)]
 struct Node {
     /// Packets that this node has sent so far.
     sequence: u64,
-    /// Messages at its interface.
+    /// Messages at the node's interface.
     unsent: VecDeque<Unsent>,
-    /// Source buffers, one for each injector, in packets.
+    /// By injector: its source buffer, as indices of packets.
     buffers: Vec<VecDeque<usize>>,
-    /// Transit queues in the order of [`OutputVc::index`], then injection queues, in phits.
+    /// Queues of phits: transit queues in the order of [`OutputVc::index`], then injection queues.
     queues: Vec<VecDeque<Phit>>,
-    /// The grant of each queue.
-    given: Vec<Option<Given>>,
-    /// \[cycle\] Time of the first request of the header at the head of each queue; `None` if no header there requests
+    /// By queue: the grant of the packet at its head.
+    grants: Vec<Option<Grant>>,
+    /// \[cycle\] By queue: the cycle of the first request of the header at its head; `None` if no header there requests
     /// an output.
     since: Vec<Option<Cycle>>,
-    /// The bet of each queue, for routings that keep bets.
+    /// By queue: its bet, for routings that keep bets.
     bets: Vec<u8>,
-    /// The queue that owns each output channel.
+    /// By output channel: the queue whose packet owns it.
     owner: Vec<Option<usize>>,
-    /// The queue with the last grant of each output channel.
+    /// By output channel: the queue with the last grant.
     last_winner: Vec<usize>,
+    /// By port: its link.
     links: Vec<Link>,
+    /// The queue that last won the single ejection port.
     last_consumed: usize,
-    /// Serial injection: the injector served last, and the packet that is moving with the phits that have moved.
+    /// Serial injection: the injector served last, and the next phit of the packet that is moving.
     serial: (usize, Option<Phit>),
-    /// Congestion timer of the node, where timeouts are set.
+    /// Congestion timer of the node; `None` without timeouts.
     timer: Option<Timer>,
 }
 
 impl Node {
-    /// \[packets\] At its interface.
+    /// \[packets\] Packets at the node's interface.
     fn packets_unsent(&self) -> u64 {
         self.unsent.iter().map(|message| message.packets).sum()
     }
@@ -110,18 +120,25 @@ pub struct Reference {
     params: RouterParams,
     topology: Arc<dyn Topology>,
     shape: Shape,
+    /// The rules by which heads request outputs.
     requests: RouteRules<AnySize>,
     hop_delays: HopDelays,
+    /// Congestion control of the whole network; `None` if there is none.
     control: Option<GlobalControl>,
     clock: Cycle,
     nodes: Vec<Node>,
+    /// All packets under way. Phits refer to them by index.
     packets: Vec<Packet>,
+    /// Indices of free entries of `packets`.
     vacant: Vec<usize>,
+    /// Messages under way.
     messages: Messages,
     recorder: Recorder,
+    /// \[packets\] Accepted packets that have not been ejected yet.
     in_flight: u64,
-    /// \[packets\] Whose header has left its injection queue, and whose tail has not been ejected.
+    /// \[packets\] Packets whose header has left its injection queue and whose tail has not been ejected.
     in_network: u64,
+    /// \[cycle\] The last cycle in which a phit moved, or will move on a link.
     last_moved: Cycle,
     /// \[packets\] Headers that crossed each link, by node and port; empty unless link statistics are enabled.
     crossed: Vec<u64>,
@@ -141,7 +158,7 @@ impl Reference {
             unsent: VecDeque::new(),
             buffers: vec![VecDeque::new(); params.injectors],
             queues: vec![VecDeque::new(); inputs],
-            given: vec![None; inputs],
+            grants: vec![None; inputs],
             bets: vec![0; inputs],
             since: vec![None; inputs],
             owner: vec![None; outputs],
@@ -187,10 +204,12 @@ impl Reference {
         waiting + seen.iter().filter(|&&is| is).count() as u64
     }
 
+    /// Number of output channels of a node, which is also its number of transit queues.
     fn outputs(&self) -> usize {
         self.shape.ports() * self.params.vcs
     }
 
+    /// \[phits\] Free space of a queue.
     fn space(&self, node: NodeId, queue: usize) -> u32 {
         self.params.queue_phits() - self.nodes[node.index()].queues[queue].len() as u32
     }
@@ -209,7 +228,7 @@ impl Reference {
             let standing = self.standing(node);
             let asked = self.request(node);
             self.arbitrate(node, &asked);
-            self.time(node, &standing);
+            self.step_timer(node, &standing);
         }
         for node in 0..self.nodes.len() {
             self.consume(node, notices);
@@ -283,7 +302,7 @@ impl Reference {
         self.recorder.injected(1);
     }
 
-    /// Phase A, 2: from the source buffers to the injection queues.
+    /// Phase A, 2: packets move from the source buffers to the injection queues.
     fn inject_packets(&mut self, node: usize) {
         let outputs = self.outputs();
         let length = self.params.packet_phits;
@@ -325,10 +344,11 @@ impl Reference {
     /// The header at the head of a queue that has no grant yet.
     fn unrouted(&self, node: usize, queue: usize) -> Option<&Packet> {
         let this = &self.nodes[node];
-        let phit = this.queues[queue].front().filter(|phit| phit.index == 0 && this.given[queue].is_none())?;
+        let phit = this.queues[queue].front().filter(|phit| phit.index == 0 && this.grants[queue].is_none())?;
         Some(&self.packets[phit.packet]).filter(|packet| packet.ready <= self.clock)
     }
 
+    /// The packet at the head of a queue, as the rules see it.
     fn head<'a>(&self, node: usize, queue: usize, packet: &'a Packet) -> Head<'a> {
         let input = if queue < self.outputs() {
             Input::Transit(OutputVc::at(queue, self.params.vcs))
@@ -348,16 +368,16 @@ impl Reference {
         }
     }
 
-    /// Phase A, 3: route computation, the request of every queue.
-    fn request(&mut self, node: usize) -> Vec<Option<Given>> {
+    /// Phase A, 3: route computation. Returns the request of every queue.
+    fn request(&mut self, node: usize) -> Vec<Option<Grant>> {
         let mut bets = std::mem::take(&mut self.nodes[node].bets);
         let view = LocalView { engine: self, node: NodeId::at(node) };
         let ask = |(queue, bet): (usize, &mut u8)| {
             let packet = self.unrouted(node, queue)?;
             if packet.destination.index() == node {
-                return Some(Given::Consumption);
+                return Some(Grant::Consumption);
             }
-            self.requests.request(&self.head(node, queue, packet), bet, &view).map(Given::Output)
+            self.requests.request(&self.head(node, queue, packet), bet, &view).map(Grant::Output)
         };
         let asked = bets.iter_mut().enumerate().map(ask).collect();
         self.nodes[node].bets = bets;
@@ -377,7 +397,7 @@ impl Reference {
     }
 
     /// Phase A, 4: allocation of the ejection port, then of each free output channel.
-    fn arbitrate(&mut self, node: usize, asked: &[Option<Given>]) {
+    fn arbitrate(&mut self, node: usize, asked: &[Option<Grant>]) {
         let outputs = self.outputs();
         let inputs = asked.len();
         let contenders: Vec<Option<Contender>> = (0..inputs).map(|queue| self.contender(node, queue)).collect();
@@ -394,18 +414,18 @@ impl Reference {
         let key = |output: usize| arbiter_key(self.params.seed, node as u32, output, self.clock.0);
         match self.params.consumption {
             Consumption::Multiple => {
-                for (given, asked) in this.given.iter_mut().zip(asked) {
-                    if *asked == Some(Given::Consumption) {
+                for (given, asked) in this.grants.iter_mut().zip(asked) {
+                    if *asked == Some(Grant::Consumption) {
                         *given = *asked;
                     }
                 }
             }
             Consumption::Single => {
-                let arrived = |queue: usize| asked[queue] == Some(Given::Consumption);
-                if !this.given.contains(&Some(Given::Consumption))
+                let arrived = |queue: usize| asked[queue] == Some(Grant::Consumption);
+                if !this.grants.contains(&Some(Grant::Consumption))
                     && let Some(winner) = choose(this.last_consumed, key(outputs), &arrived)
                 {
-                    this.given[winner] = Some(Given::Consumption);
+                    this.grants[winner] = Some(Grant::Consumption);
                     this.last_consumed = winner;
                 }
             }
@@ -414,45 +434,46 @@ impl Reference {
             if this.owner[output].is_some() {
                 continue;
             }
-            let wanted = Some(Given::Output(OutputVc::at(output, self.params.vcs)));
+            let wanted = Some(Grant::Output(OutputVc::at(output, self.params.vcs)));
             let (last, key) = (this.last_winner[output], key(output));
             let in_transit = |queue: usize| queue < outputs && asked[queue] == wanted;
             let first = transit_first(key, priority);
             let winner = if first { choose(last, key, &in_transit) } else { None };
             if let Some(winner) = winner.or_else(|| choose(last, key, &|queue| asked[queue] == wanted)) {
-                this.given[winner] = wanted;
+                this.grants[winner] = wanted;
                 this.bets[winner] = 0;
                 this.owner[output] = Some(winner);
                 this.last_winner[output] = winner;
             }
         }
-        for (since, given) in this.since.iter_mut().zip(&this.given) {
+        for (since, given) in this.since.iter_mut().zip(&this.grants) {
             // The next header has made no request yet.
             *since = since.filter(|_| given.is_none());
         }
     }
 
-    /// The transit queues with a header that has further hops to go; empty without timers.
+    /// By transit queue: whether a header with further hops to go stands at its head. Empty without timers.
     fn standing(&self, node: usize) -> Vec<bool> {
         let goes_on = |queue| self.unrouted(node, queue).is_some_and(|packet| packet.destination.index() != node);
         let watched = if self.nodes[node].timer.is_some() { self.outputs() } else { 0 };
         (0..watched).map(goes_on).collect()
     }
 
-    /// Phase A, 5: congestion timers; `standing` is as it was before outputs were allocated.
-    fn time(&mut self, node: usize, standing: &[bool]) {
+    /// Phase A, 5: congestion timers. `standing` is the result of [`standing`](Self::standing) before outputs were
+    /// allocated.
+    fn step_timer(&mut self, node: usize, standing: &[bool]) {
         let (now, outputs) = (self.clock.0, self.outputs());
-        let Node { timer: Some(timer), given, .. } = &mut self.nodes[node] else { return };
+        let Node { timer: Some(timer), grants, .. } = &mut self.nodes[node] else { return };
         let stands = |queue: usize| standing[queue];
-        timer.step(now, outputs, stands, |queue| stands(queue) && given[queue].is_none());
+        timer.step(now, outputs, stands, |queue| stands(queue) && grants[queue].is_none());
     }
 
-    /// Phase B, 1: arrived packets drain.
+    /// Phase B, 1: packets drain that have arrived at their destination.
     fn consume(&mut self, node: usize, notices: &mut Notices) {
         let tail = self.params.packet_phits - 1;
         for queue in 0..self.nodes[node].queues.len() {
             let this = &mut self.nodes[node];
-            if this.given[queue] != Some(Given::Consumption) {
+            if this.grants[queue] != Some(Grant::Consumption) {
                 continue;
             }
             let Some(phit) = this.queues[queue].pop_front() else { continue };
@@ -460,7 +481,7 @@ impl Reference {
             if phit.index != tail {
                 continue;
             }
-            this.given[queue] = None;
+            this.grants[queue] = None;
             let packet = &self.packets[phit.packet];
             self.recorder.received(
                 self.clock,
@@ -497,7 +518,7 @@ impl Reference {
             *link = Link { current: Some(vc), last: vc };
             let neighbour = self.topology.neighbour(NodeId::at(node), port);
             let neighbour = neighbour.expect("an output is granted only if space_ahead saw a neighbour");
-            // Phits on the link advance.
+            // Phits advance on the link for so many cycles.
             let wire = u64::from(self.hop_delays.to(neighbour.index(), port.index()));
             self.last_moved = self.last_moved.max(self.clock + wire);
             if phit.index == 0 {
@@ -517,13 +538,13 @@ impl Reference {
             if phit.index == self.params.packet_phits - 1 {
                 link.current = None;
                 this.owner[output.index(vcs)] = None;
-                this.given[queue] = None;
+                this.grants[queue] = None;
             }
             self.nodes[neighbour.index()].queues[output.index(vcs)].push_back(phit);
         }
     }
 
-    /// The queue whose lack of room blocks this queue's head.
+    /// The queue, as node and number, whose lack of room blocks the head of this queue.
     fn waits_for(&self, node: usize, queue: usize) -> Option<(usize, usize)> {
         let packet = self.unrouted(node, queue)?;
         let head = self.head(node, queue, packet);

@@ -1,4 +1,4 @@
-//! Names of the queues in a deadlock.
+//! Names of queues, for the report of a deadlock.
 
 use trgen::NodeId;
 

@@ -32,6 +32,7 @@ enum Rule {
 }
 
 impl Arbitration {
+    /// The rule of this policy.
     const fn rule(self) -> Rule {
         match self {
             Self::RoundRobin => Rule::InTurn,
@@ -47,11 +48,11 @@ impl Arbitration {
 /// A requesting input as an arbiter sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Contender {
-    /// \[cycle\] Time of the first request of its header.
+    /// \[cycle\] Cycle in which the input's header made its first request.
     pub since: u64,
-    /// \[phits\] In its queue.
+    /// \[phits\] Number of phits in the input's queue.
     pub phits: u32,
-    /// \[cycle\] From which the packet's delay counts.
+    /// \[cycle\] Cycle from which the packet's delay counts.
     pub start: u64,
     /// The virtual channel of a transit queue; `None` for an injection queue.
     pub vc: Option<u8>,

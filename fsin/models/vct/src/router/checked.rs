@@ -14,7 +14,7 @@ pub struct CheckedParams {
     params: RouterParams,
     /// The routing function, in a network of switches.
     function: Option<Arc<RoutingFunction>>,
-    /// Specification and dead links of the topology.
+    /// Specification of the topology, and its number of dead links.
     topology: (String, usize),
 }
 

@@ -16,11 +16,11 @@ pub struct GlobalControl {
     limit: u64,
     /// \[cycles\] Interval between counts.
     period: u64,
-    /// The latest period in which packets were counted.
+    /// Number of the latest period in which packets were counted, from 0.
     counted: u64,
-    /// Number of packets in the network at the beginning of that period.
+    /// \[packets\] Packets in the network at the beginning of period `counted`.
     packets: u64,
-    /// True if injection is forbidden in that period.
+    /// True if injection is forbidden in period `counted`.
     tripped: bool,
 }
 
@@ -41,9 +41,9 @@ impl GlobalControl {
     pub fn is_tripped(&mut self, now: u64, packets: u64) -> bool {
         let period = now / self.period;
         if period > self.counted {
-            // Nothing changed in periods that were skipped.
-            let seen = if period == self.counted + 1 { self.packets } else { packets };
-            self.tripped = seen > self.limit;
+            // The number of packets did not change in periods that were skipped.
+            let previous = if period == self.counted + 1 { self.packets } else { packets };
+            self.tripped = previous > self.limit;
             (self.counted, self.packets) = (period, packets);
         }
         self.tripped
@@ -65,13 +65,15 @@ fn transit_capacity(params: &RouterParams, topology: &dyn Topology) -> u64 {
 /// blocked queue is watched, in turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Timer {
+    /// Waiting times that set and clear the mark.
     limits: Timeouts,
     /// The queue whose header is watched.
     watched: Option<u16>,
     /// The queue watched last.
     last: u16,
-    /// \[cycle\] Start of that watch.
+    /// \[cycle\] Start of the present watch.
     since: u64,
+    /// True if the node is congested.
     congested: bool,
 }
 
@@ -88,21 +90,21 @@ impl Timer {
         self.congested || (self.watched.is_some() && now > self.since + self.limits.upper + 1)
     }
 
-    /// Step 5 of cycle `now`. `asked` are the transit queues with a header that requested an output in this cycle,
-    /// `blocked` those with a header that is still there. Returns true if the mark was cleared.
+    /// Step 5 of cycle `now`. `requesting(queue)` is true for transit queues with a header that requested an output in
+    /// this cycle, `blocked(queue)` for those with a header that is still there. Returns true if the mark was cleared.
     ///
     /// It may be skipped in cycles in which no header has arrived and none has been granted an output.
     pub fn step(
         &mut self,
         now: u64,
         queues: usize,
-        asked: impl Fn(usize) -> bool,
+        requesting: impl Fn(usize) -> bool,
         blocked: impl Fn(usize) -> bool,
     ) -> bool {
         self.congested = self.is_congested(now);
         let before = self.congested;
         if self.watched.is_none() {
-            self.watch(now, queues, asked);
+            self.watch(now, queues, requesting);
         }
         if let Some(queue) = self.watched.filter(|&queue| !blocked(queue.into())) {
             if now - self.since < self.limits.lower {

@@ -16,25 +16,27 @@ use super::RouterParams;
 use crate::routing::Order;
 use fsin_core::topology::{Offsets, Port, Shape, Topology};
 
+/// In [`Reachability::neighbours`]: no live link.
 const NOWHERE: u32 = u32::MAX;
 
 /// Reachability in a direct network with dead links, for one routing.
 #[derive(Clone, Debug)]
 pub struct Reachability {
     shape: Shape,
+    /// Order of dimensions of deterministic routes.
     order: Order,
-    /// The routing is adaptive: packets may leave the deterministic route.
+    /// True if packets may leave the deterministic route.
     is_adaptive: bool,
-    /// By node and port.
+    /// By node and port: the node at the other end; [`NOWHERE`] if the link is dead or missing.
     neighbours: Arc<[u32]>,
 }
 
 /// Pairs of nodes without a remaining route.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LostPairs {
-    /// \[pairs\] Unreachable ordered pairs.
+    /// \[pairs\] Number of unreachable ordered pairs.
     pub count: usize,
-    /// \[pairs\] All ordered pairs of different nodes.
+    /// \[pairs\] Number of all ordered pairs of different nodes.
     pub of: usize,
     /// The first unreachable pairs: source and destination.
     pub some: Vec<(NodeId, NodeId)>,
@@ -56,11 +58,13 @@ impl Reachability {
         Some(Self { shape, order: params.order, is_adaptive, neighbours: neighbours.collect() })
     }
 
+    /// The node at the other end of a port; `None` if the link is dead or missing.
     fn next(&self, node: NodeId, port: Port) -> Option<NodeId> {
         let there = self.neighbours[node.index() * self.shape.ports() + port.index()];
         (there != NOWHERE).then_some(NodeId(there))
     }
 
+    /// Updates the hops to go of a packet that leaves through `port`.
     fn hop(&self, offsets: &mut [i16], port: Port) {
         let (dimension, positive) = self.shape.direction(port);
         offsets[dimension] -= if positive { 1 } else { -1 };
@@ -69,14 +73,14 @@ impl Reachability {
     /// True if the deterministic route with these hops to go is alive.
     #[must_use]
     pub fn is_alive(&self, node: NodeId, offsets: &[i16]) -> bool {
-        let mut at = node;
+        let mut here = node;
         let mut rest = [0i16; fsin_core::topology::MAX_DIMENSIONS];
         let rest = &mut rest[..self.shape.dimensions];
         rest.copy_from_slice(offsets);
         while let Some(port) = self.order.next(self.shape, rest) {
-            let Some(there) = self.next(at, port) else { return false };
+            let Some(there) = self.next(here, port) else { return false };
             self.hop(rest, port);
-            at = there;
+            here = there;
         }
         true
     }
@@ -134,7 +138,7 @@ impl Reachability {
 }
 
 impl std::fmt::Display for LostPairs {
-    /// As in "no route is left for ...".
+    /// The text that completes "no route is left for ...".
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let named: Vec<String> = self.some.iter().map(|(from, to)| format!("{from} to {to}")).collect();
         let more = if self.count > self.some.len() { ", ..." } else { "" };

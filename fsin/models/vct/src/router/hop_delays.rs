@@ -18,8 +18,9 @@ use trgen::NodeId;
 pub struct HopDelays {
     /// \[cycles\] By port; in a network of switches by receiving node and port.
     delays: Box<[u32]>,
-    /// Number of ports, if delays are by node and port; else 0.
+    /// Number of ports if `delays` is by node and port; 0 if it is by port only.
     stride: usize,
+    /// \[cycles\] The longest delay.
     longest: u32,
 }
 

@@ -80,8 +80,11 @@ impl Layout for AnySize {
 /// A direct network of any size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Direct {
+    /// Number of dimensions.
     dimensions: usize,
+    /// Number of directions of each dimension: 1 or 2.
     ways: usize,
+    /// \[channels\] Virtual channels of each link.
     vcs: Divisor,
 }
 
@@ -118,9 +121,13 @@ impl Layout for Direct {
 /// A network of switches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Switches {
+    /// Number of ports of each switch.
     ports: usize,
+    /// Number of output channels of each switch.
     outputs: usize,
+    /// \[channels\] Virtual channels of each link.
     vcs: Divisor,
+    /// All channels of a link, as a mask.
     all_vcs: u32,
 }
 

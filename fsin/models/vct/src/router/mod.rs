@@ -12,9 +12,9 @@
 //! - [`faults`]: reachability in direct networks with dead links.
 //!
 //! # How the model departs from reality, and who could notice
-//! - A hop costs one cycle, plus the configured delays of link and router ([`hop_delays`]). Zero-load latency of a packet of
-//!   L phits over D hops is D (1 + link delay + router delay) + L - 1. A router's delay is the same for all packets,
-//!   blocked or not: a comparison of router microarchitectures needs a pipelined model.
+//! - A hop costs one cycle, plus the configured delays of link and router ([`hop_delays`]). Zero-load latency of a
+//!   packet of L phits over D hops is D (1 + link delay + router delay) + L - 1. A router's delay is the same for all
+//!   packets, blocked or not: a comparison of router microarchitectures needs a pipelined model.
 //! - Virtual channels share a link packet by packet, not phit by phit: a started packet never pauses. Average latency
 //!   of short packets behind long ones is higher than with phit-level multiplexing.
 //! - Free space is known at once at the other end of a link: credits take no time, however long the link is, and phits

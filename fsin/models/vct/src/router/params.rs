@@ -42,9 +42,10 @@ pub enum SourceQueue {
 /// Congestion control of the whole network.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GlobalCc {
-    /// A percentage of the capacity of all transit queues, 0 to 100: no packet enters while the network holds more.
+    /// Threshold as a percentage, 0 to 100, of the capacity of all transit queues: no packet enters while the network
+    /// holds more.
     pub percent: f64,
-    /// \[cycles\] From one count of packets to the next; 0 and 1: every cycle.
+    /// \[cycles\] Time from one count of packets to the next; 0 and 1 mean every cycle.
     pub period: u64,
 }
 
@@ -78,7 +79,7 @@ pub struct RouterParams {
     pub injectors: usize,
     /// The assignment of packets to injectors.
     pub injection: Injection,
-    /// From buffer to injection queue.
+    /// How packets move from the source buffers to the injection queues.
     pub inject: Inject,
     /// Arbitration for outputs, and for the single ejection port.
     pub arbitration: Arbitration,
@@ -101,7 +102,7 @@ pub struct RouterParams {
     pub link_delays: Vec<u32>,
     /// \[cycles\] Delay of the router at which a hop ends, before a header can request an output there.
     pub router_delay: u32,
-    /// With `graph:shortest`: number of a switch's links that packets to one destination are spread over; 0 for all.
+    /// Number of a switch's links over which `graph:shortest` spreads packets to one destination; 0 for all.
     pub alternatives: u32,
     /// The queue in front of the source buffer.
     pub source_queue: SourceQueue,
@@ -111,12 +112,16 @@ pub struct RouterParams {
     pub watchdog_cycles: u64,
 }
 
-/// Maximum packet, queue and channel counts: far beyond use, small enough that no product overflows.
+/// \[phits\] Maximum length of a packet. This limit and the next ones are far beyond use, and so small that no product
+/// overflows.
 const MAX_PHITS: u32 = 1 << 16;
+/// \[packets\] Maximum room of a queue or buffer.
 const MAX_PACKETS: u32 = 1 << 12;
+/// \[channels\] Maximum number of virtual channels of a link.
 const MAX_VCS: usize = 32;
+/// \[injectors\] Maximum number of injectors of a node.
 const MAX_INJECTORS: usize = 64;
-/// \[queues\] Maximum of a router.
+/// \[queues\] Maximum number of queues of a router.
 pub const MAX_QUEUES: usize = 1023;
 
 impl Default for RouterParams {
@@ -215,6 +220,7 @@ impl RouterParams {
         Ok(CheckedParams::new(self.clone(), function, topology))
     }
 
+    /// Checks the settings of congestion control.
     fn check_congestion(&self) -> Result<(), SpecError> {
         if let Some(GlobalCc { percent, period }) = self.global_cc {
             if !(0.0..=100.0).contains(&percent) {
@@ -261,6 +267,7 @@ impl RouterParams {
         Ok(())
     }
 
+    /// Checks the routing and the settings that depend on it. Returns the routing function if the routing needs one.
     fn check_routing(&self, topology: &dyn Topology) -> Result<Option<RoutingFunction>, SpecError> {
         let (routing, name) = (self.routing, self.routing.name());
         let function = self.fits(topology).map_err(|refusal| {

@@ -41,7 +41,7 @@ impl OutputVc {
         self.port.index() * vcs + self.vc as usize
     }
 
-    /// The channel at `index` of such a table.
+    /// The channel at index `index` of a table of a node's output channels.
     #[must_use]
     pub const fn at(index: usize, vcs: usize) -> Self {
         Self { port: Port((index / vcs) as u8), vc: (index % vcs) as u8 }
@@ -60,23 +60,23 @@ pub enum Input {
 /// A header that stands at the head of its queue and has not been routed yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'a> {
-    /// The node where it stands.
+    /// The node where the head stands.
     pub node: NodeId,
     /// The queue in which it stands.
     pub input: Input,
     /// The number of that queue: transit queues in the order of [`OutputVc::index`], then injection queues.
     pub queue: usize,
-    /// Its source.
+    /// The packet's source.
     pub source: NodeId,
-    /// Its destination, which is not this node.
+    /// The packet's destination, which is not this node.
     pub destination: NodeId,
-    /// Hops to go in each dimension; in a network of switches, the packet's state for the routing function.
+    /// \[hops\] Hops to go in each dimension; in a network of switches, the packet's state for the routing function.
     pub offsets: &'a [i16],
     /// Random stream of (run seed, packet): see [`packet_key`].
     pub key: u64,
     /// \[cycle\] Time of the request: draws are made anew in every cycle.
     pub now: u64,
-    /// True if its message has more than one packet.
+    /// True if the packet's message has more than one packet.
     pub long: bool,
 }
 
@@ -127,40 +127,48 @@ pub const fn draw_direction(key: u64, dimension: usize) -> bool {
     pick(mix2(key ^ dimension as u64, Purpose::Direction as u64), 2) == 0
 }
 
-/// \[queues\] Maximum of a router whose masks fit in a word; one bit is for other use.
+/// \[queues\] Maximum number of queues of a router whose masks fit in a word. The last bit of the word has another use.
 pub(crate) const WORD: usize = 63;
 
 /// The request rules of a router: route computation and VC allocation. The rules of each routing are in
 /// [`routing`](crate::routing); here is what they share.
 #[derive(Clone, Debug)]
 pub struct RouteRules<L> {
+    /// Dimensions, directions and channels of the router.
     pub(crate) layout: L,
     pub(crate) routing: Routing,
+    /// Order of dimensions of deterministic routes.
     order: Order,
+    /// \[phits\] Length of a packet.
     packet_phits: u32,
+    /// \[packets\] Room that a packet must leave in a ring which it enters.
     bubble: u32,
+    /// \[packets\] Local bubble restriction; 0 if there is none.
     pub(crate) lbr: u32,
+    /// Seed of the run.
     pub(crate) seed: u64,
     /// The first channel of each port, as a mask of outputs.
     escapes: u64,
     /// The first adaptive channel; V if there is none.
     first_adaptive: u8,
-    /// Packets of long messages keep to the escape channel.
+    /// True if packets of long messages keep to the escape channel.
     long_on_escape: bool,
-    /// Free space ahead is compared.
+    /// True if free space ahead is compared phit by phit.
     compares_space: bool,
+    /// The wake-up condition of blocked heads; `None` in a network of switches.
     wake: Option<Wake>,
-    /// The candidate mask of a packet is a function of its hops to go.
+    /// True if the candidate mask of a packet is a function of its hops to go.
     masks_candidates: bool,
-    /// The candidate mask is the same function for all packets, and ports come in the order of the deterministic route.
+    /// True if the candidate mask is the same function for all packets, and ports come in the order of the
+    /// deterministic route.
     masks_in_order: bool,
-    /// Requests change by bets, without further conditions.
+    /// True for `bubble:smart` where only room and bubble matter, so that blocked heads are handled together.
     is_plain: bool,
-    /// By dimension, for routings that use coordinates.
+    /// By dimension: stride and size, for routings that use coordinates.
     pub(crate) rings: Box<[Ring]>,
-    /// The routing function of a network of switches.
+    /// The routing function; `None` in a direct network.
     function: Option<Arc<RoutingFunction>>,
-    /// Reachability in a direct network with dead links.
+    /// Which routes remain in a direct network with dead links; `None` if all links are alive.
     reachability: Option<Arc<Reachability>>,
 }
 
@@ -169,7 +177,7 @@ pub struct RouteRules<L> {
 pub enum WakeCondition {
     /// An adaptive channel opens: no packet owns it any longer, or there is room behind it.
     Adaptive = 0,
-    /// A channel of its deterministic route opens; also if the bubble of that ring opened.
+    /// A channel of the head's deterministic route opens, or the bubble of its ring opens.
     Deterministic = 1,
     /// There is no longer room behind an adaptive channel.
     Filled = 2,
@@ -221,7 +229,7 @@ impl<L: Layout> RouteRules<L> {
             packet_phits: params.packet_phits,
             lbr,
             seed: params.seed,
-            rings: Ring::of(topology.geometry()),
+            rings: Ring::all_of(topology.geometry()),
             reachability,
             function: checked.function(topology),
         }
@@ -250,13 +258,14 @@ impl<L: Layout> RouteRules<L> {
         self.reachability.as_ref().is_none_or(|reachability| reachability.leads_on(head.node, port, head.offsets))
     }
 
+    /// Number of virtual channels of each link.
     #[inline(always)]
     pub(crate) fn vcs(&self) -> u8 {
         self.layout.vcs() as u8
     }
 
-    /// The next output of the deterministic route. Where links are dead, only if that route is alive to its end: a
-    /// packet that started on adaptive channels because it is dead must not enter it.
+    /// The next output of the deterministic route. Where links are dead, `None` unless that route is alive to its end.
+    /// A packet that started on adaptive channels because the route is dead must not enter it.
     #[inline(always)]
     pub(crate) fn deterministic(&self, head: &Head<'_>) -> Option<Port> {
         let is_alive = |_: &Port| {
@@ -314,11 +323,11 @@ impl<L: Layout> RouteRules<L> {
     }
 
     /// The wake-up conditions of a blocked head, port by port: it can be granted nothing before one of them holds.
-    pub fn wake_conditions(&self, head: &Head<'_>, wait: Wait, mut tell: impl FnMut(Port, WakeCondition)) {
+    pub fn wake_conditions(&self, head: &Head<'_>, wait: Wait, mut add_condition: impl FnMut(Port, WakeCondition)) {
         if self.layout.is_switched() {
-            return self.switched_ports(head, |port| tell(port, WakeCondition::Deterministic));
+            return self.switched_ports(head, |port| add_condition(port, WakeCondition::Deterministic));
         }
-        self.direct_conditions(head, wait, tell);
+        self.direct_conditions(head, wait, add_condition);
     }
 
     /// The first channel of a port that only packets with an adaptive [`WakeCondition`] take; channels below it are
@@ -369,12 +378,14 @@ impl<L: Layout> RouteRules<L> {
         self.keep(fitting, |vc| outputs.has_room(OutputVc { port, vc }, self.lbr))
     }
 
-    /// The same where the bubble is needed.
+    /// The channels of `vcs` (a mask) that pass where the bubble is needed: [`passing`](Self::passing) channels whose
+    /// ring has room for the bubble.
     #[inline]
     pub(crate) fn passing_bubble(&self, head: &Head<'_>, port: Port, vcs: u32, outputs: &impl OutputState) -> u32 {
         self.keep(self.passing(head, port, vcs, outputs), |vc| self.bubble_open(head, OutputVc { port, vc }, outputs))
     }
 
+    /// The channels of `vcs` (a mask) for which `passes` holds.
     #[inline]
     fn keep(&self, vcs: u32, passes: impl Fn(u8) -> bool) -> u32 {
         if vcs == 0 {

@@ -52,7 +52,7 @@ macro_rules! table {
             /// Every routing, in the order of the table.
             pub const ALL: &[Self] = &[$(Self::$direct,)+ $($(Self::$switched,)+)+];
 
-            /// What it states of itself.
+            /// The properties that the routing states of itself.
             #[must_use]
             pub const fn row(self) -> &'static Row {
                 match self {
@@ -65,8 +65,9 @@ macro_rules! table {
         /// The description of every routing.
         pub const ROUTINGS: &[Component] = &[$($direct_row.component,)+ $($($switched_row.component,)+)+];
 
-        /// The rules of direct networks. Heads of networks of switches do not get here.
+        /// Dispatch to the rules of a direct routing. Heads in networks of switches never get here.
         impl<L: Layout> RouteRules<L> {
+            /// Calls [`DirectRouting::request`] of this routing.
             #[inline(always)]
             pub(crate) fn direct_request(
                 &self,
@@ -80,6 +81,7 @@ macro_rules! table {
                 }
             }
 
+            /// Calls [`DirectRouting::wait`] of this routing.
             pub(crate) fn direct_wait(&self, head: &Head<'_>, outputs: &impl OutputState) -> Wait {
                 match self.routing {
                     $(Routing::$direct => <$rules>::wait(self, head, outputs),)+
@@ -87,18 +89,20 @@ macro_rules! table {
                 }
             }
 
+            /// Calls [`DirectRouting::wake_conditions`] of this routing.
             pub(crate) fn direct_conditions(
                 &self,
                 head: &Head<'_>,
                 wait: Wait,
-                tell: impl FnMut(Port, WakeCondition),
+                add_condition: impl FnMut(Port, WakeCondition),
             ) {
                 match self.routing {
-                    $(Routing::$direct => <$rules>::wake_conditions(self, head, wait, tell),)+
+                    $(Routing::$direct => <$rules>::wake_conditions(self, head, wait, add_condition),)+
                     $($(Routing::$switched)|+)|+ => {}
                 }
             }
 
+            /// Calls [`DirectRouting::blocking_channel`] of this routing.
             pub(crate) fn direct_blocking_channel(&self, head: &Head<'_>) -> Option<OutputVc> {
                 match self.routing {
                     $(Routing::$direct => <$rules>::blocking_channel(self, head),)+
@@ -107,7 +111,8 @@ macro_rules! table {
             }
         }
 
-        /// The routing function of a network of switches, for one routing.
+        /// The routing function of a network of switches. Its methods call the [`SwitchRouting`] methods of the same
+        /// names.
         #[derive(Debug)]
         enum Function {
             $($function($type),)+
@@ -142,10 +147,10 @@ macro_rules! table {
                 visit: &Visit<'_>,
                 home: NodeId,
                 all: u32,
-                see: impl FnMut(Candidate),
+                add_candidate: impl FnMut(Candidate),
             ) {
                 match self {
-                    $(Self::$function(function) => function.candidates(fabric, visit, home, all, see),)+
+                    $(Self::$function(function) => function.candidates(fabric, visit, home, all, add_candidate),)+
                 }
             }
 

@@ -6,8 +6,8 @@ use super::row::{Adaptive, Avoidance, Requests, Serves, Vcs};
 use super::{ROUTINGS, Routing};
 use fsin_core::topology::{Kind, row};
 
-/// The routings that a spelling means.
-fn called(alias: &str) -> Vec<Routing> {
+/// The routings with this alias.
+fn with_alias(alias: &str) -> Vec<Routing> {
     Routing::ALL.iter().copied().filter(|routing| routing.row().aliases.contains(&alias)).collect()
 }
 
@@ -59,7 +59,7 @@ impl Routing {
     /// # Errors
     /// An unknown name; one that means no routing for this topology.
     pub fn named(name: &str, spec: &str) -> Result<Self, SpecError> {
-        let meant = called(name);
+        let meant = with_alias(name);
         if meant.is_empty() {
             return Self::parse(name);
         }
@@ -163,6 +163,7 @@ pub fn listed(routings: &[Routing]) -> String {
     in_words(&routings.iter().map(|routing| routing.name()).collect::<Vec<_>>(), "or")
 }
 
+/// Joins names: `a, b LAST c`, where `last` is the conjunction.
 fn in_words(names: &[&str], last: &str) -> String {
     match names {
         [] => String::new(),

@@ -39,7 +39,7 @@ pub enum Serves {
 /// \[channels\] Virtual channels that a routing needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Vcs {
-    /// This number or more. (Of `graph:shortest` that for one hop between switches; the network may need more.)
+    /// This number or more. (`graph:shortest` states the number for one hop between switches; a network may need more.)
     AtLeast(usize),
     /// This number.
     Exactly(usize),
@@ -61,7 +61,7 @@ pub enum Avoidance {
 /// How a head requests an output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Requests {
-    /// In a direct network, by the hops to go.
+    /// A head in a direct network requests an output by the hops to go.
     Direct {
         /// Channels that are not bound to the deterministic route.
         adaptive: Adaptive,
@@ -72,7 +72,7 @@ pub enum Requests {
         /// The wake-up condition of a blocked head.
         wake: Wake,
     },
-    /// In a network of switches, one of the candidates of the routing function.
+    /// A head in a network of switches requests one of the candidates of the routing function.
     Switched {
         /// How one of the candidate channels is chosen.
         choice: Choice,
@@ -84,11 +84,12 @@ pub enum Requests {
 /// Adaptive channels of a direct network: all those of profitable ports from a number on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Adaptive {
-    /// None: every packet keeps to the deterministic route.
+    /// No channel is adaptive: every packet keeps to the deterministic route.
     Never,
-    /// From this channel on, for all packets.
+    /// The channels from this one on are adaptive, for all packets.
     From(u8),
-    /// From this channel on, for messages of one packet; packets of longer ones keep to the deterministic route.
+    /// The channels from this one on are adaptive for messages of one packet. Packets of longer messages keep to the
+    /// deterministic route.
     ShortMessagesFrom(u8),
 }
 
@@ -106,22 +107,23 @@ impl Adaptive {
 /// The wake-up condition of a blocked head: when it must look again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wake {
-    /// Its request changes in every cycle, by the bets of `bubble:smart`. The fast engine keeps such heads together,
-    /// and has their order in masks (`engine/fast/bets.rs`).
+    /// The head's request changes in every cycle, by the bets of `bubble:smart`. The fast engine keeps such heads
+    /// together, with their bets in masks (`engine/fast/bets.rs`).
     Bets,
     /// A candidate channel opens. (Or in the next cycle, if the head may request another open channel by then.)
     Opening,
-    /// The same; or there is no longer room behind a channel that keeps the head from requesting another one.
+    /// A candidate channel opens; or there is no longer room behind a channel that keeps the head from requesting
+    /// another one.
     OpeningOrFilling,
 }
 
 /// How one of the candidate channels of a routing function is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Choice {
-    /// Among those that no packet owns.
+    /// One of the channels that no packet owns.
     Open,
     /// The channel with most free space ahead among those that pass, owned or not; ties are broken at random.
     MostSpace,
-    /// A channel is drawn before its state is examined.
+    /// One of the channels is drawn before its state is examined.
     Drawn,
 }

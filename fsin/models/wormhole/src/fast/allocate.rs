@@ -1,54 +1,60 @@
 //! VC allocation and switch allocation of a router. For some allocators they are computed with operations on masks.
 
 use super::part::Part;
-use super::state::{InPort, NOBODY, NOT_HELD, Routers, State, is_by_masks};
+use super::state::{InPort, NO_VC, NOT_HELD, Routers, State, is_by_masks};
 use super::wheel::{bits, first_from};
 use crate::params::{Allocator as Kind, Hold, Params};
 use crate::rules::allocator::Request;
 use crate::rules::routes::{ByKey, Candidate, Outputs, Tier, select};
 use crate::rules::wiring::End;
 
-/// A head that requests output VCs in this step.
+/// The request of a head for output VCs, in this step.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Needy {
+pub(super) struct HeadRequest {
     /// Local number of its input VC.
     pub(super) input: u16,
     /// The output port that it requests.
     pub(super) port: u8,
-    /// The available VCs of that port that it requests, as a mask that is not 0.
+    /// The available VCs of that port that the head requests, as a mask that is not 0.
     pub(super) vcs: u32,
-    /// Those of them that have picked it, as a mask.
+    /// The requested VCs that have picked this head, as a mask.
     pub(super) granted: u32,
-    /// Local number of the output VC that it has won; [`NOBODY`] if it has won none.
+    /// Local number of the output VC that it has won; [`NO_VC`] if it has won none.
     pub(super) won: u16,
-    /// True if it was granted the switch in the same step.
+    /// True if the head was also granted the switch in this step.
     pub(super) is_granted: bool,
 }
 
 /// A grant of the switch that moves a flit. VCs have their local numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grant {
+    /// The input VC.
     pub(super) input: u16,
+    /// The output VC.
     pub(super) output: u16,
+    /// True if the head requested the switch in the same step as the output VC.
     pub(super) is_speculative: bool,
 }
 
 /// Lists and masks of a step, kept from step to step to save allocations.
 #[derive(Debug)]
 pub(super) struct Scratch {
-    pub(super) heads: Vec<Needy>,
+    /// Requests for output VCs.
+    pub(super) heads: Vec<HeadRequest>,
     pub(super) grants: Vec<Grant>,
+    /// Scratch memory of the routing function.
     pub(super) candidates: Vec<Candidate>,
+    /// Requests for an allocator that does not use masks.
     pub(super) requests: Vec<Request>,
     /// By input port: VCs that request the switch speculatively, as a mask.
     pub(super) speculative: Vec<u32>,
     /// By input port and output port: the VC of the input port that requests the output port.
     pub(super) candidate: Vec<u8>,
-    /// By input port: first the output ports that it requests, then those that have picked it, as masks.
+    /// By input port: first the output ports that it requests, then the output ports that have picked it, as masks.
     pub(super) outs: Vec<u64>,
     /// By output port: input ports that request it, as a mask.
     pub(super) ins: Vec<u64>,
-    /// Input ports and the output ports that they are given.
+    /// Matched input ports, each with its output port.
     pub(super) pairs: Vec<(u8, u8)>,
 }
 
@@ -73,12 +79,12 @@ struct HeadView<'a, const P: usize, const V: usize> {
     params: &'a Params,
     routers: &'a Routers<P, V>,
     router: usize,
-    /// \[flits\] Length of the packet of the head.
+    /// \[flits\] Length of the packet whose head this is.
     flits: u32,
 }
 
 impl<const P: usize, const V: usize> HeadView<'_, P, V> {
-    /// VCs of a port with their credits.
+    /// The VCs in the mask `vcs` of a port, with their credits in flits.
     fn credits_of(&self, port: usize, vcs: u32) -> impl Iterator<Item = (usize, u32)> {
         let outputs = &self.routers.all[self.router].outputs[port];
         bits(vcs.into()).map(move |vc| (vc, outputs[vc].credits.into()))
@@ -108,7 +114,7 @@ impl<const P: usize, const V: usize> Outputs for HeadView<'_, P, V> {
 
 /// Distance from `start` to `number` in the cyclic order of the numbers below `count`.
 #[inline(always)]
-const fn after(number: usize, start: usize, count: usize) -> usize {
+const fn cyclic_distance(number: usize, start: usize, count: usize) -> usize {
     if number >= start { number - start } else { number + count - start }
 }
 
@@ -128,7 +134,14 @@ impl<const P: usize, const V: usize> Part<P, V> {
                 let (to, vcs) = self.request(router, local);
                 if vcs != 0 {
                     let input = local as u16;
-                    self.scratch.heads.push(Needy { input, port: to, vcs, granted: 0, won: NOBODY, is_granted: false });
+                    self.scratch.heads.push(HeadRequest {
+                        input,
+                        port: to,
+                        vcs,
+                        granted: 0,
+                        won: NO_VC,
+                        is_granted: false,
+                    });
                 }
             }
         }
@@ -145,12 +158,12 @@ impl<const P: usize, const V: usize> Part<P, V> {
         self.request_by_credits(router, local)
     }
 
-    /// The same, if it depends on credits.
+    /// The output port and the available VCs that a head requests, for a routing that depends on credits.
     #[inline(never)]
     fn request_by_credits(&mut self, router: usize, local: usize) -> (u8, u32) {
-        let at = self.routers.base(router) + local;
-        let input = *self.routers.input(at);
-        let number = self.routers.front(at).packet;
+        let input_vc = self.routers.base(router) + local;
+        let input = *self.routers.input(input_vc);
+        let number = self.routers.front(input_vc).packet;
         let packet = &self.ends.packets[number];
         let view = HeadView { params: &self.params, routers: &self.routers, router, flits: packet.flits };
         if !self.is_adaptive {
@@ -166,7 +179,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         self.routes.candidates(place, &head, &mut ByKey(key), &mut self.scratch.candidates);
         let (port, mask) = select(&self.scratch.candidates, trgen::rng::mix2(key, place as u64), &view);
         self.ends.packets[number].phase = head.phase;
-        self.routers.input_mut(at).port = port;
+        self.routers.input_mut(input_vc).port = port;
         (port, mask)
     }
 
@@ -181,7 +194,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
 
     /// The local number of the first of the VCs `vcs` of a head's port, counted from the pointer of its input VC.
     #[inline(always)]
-    pub(super) fn pick_vc(&self, router: usize, head: &Needy, vcs: u32) -> usize {
+    pub(super) fn pick_vc(&self, router: usize, head: &HeadRequest, vcs: u32) -> usize {
         let first = self.routers.first_vc(head.port.into());
         let pointer = usize::from(self.routers.all[router].input(head.input.into()).accept);
         let start = pointer.wrapping_sub(first);
@@ -190,7 +203,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
 
     /// Moves the pointers of VC allocation past a head and the output VC that it has won.
     #[inline(always)]
-    pub(super) fn turn_vc(&mut self, router: usize, head: &Needy) {
+    pub(super) fn advance_vc_pointers(&mut self, router: usize, head: &HeadRequest) {
         let this = &mut self.routers.all[router];
         this.input_mut(head.input.into()).accept = head.won + 1;
         this.output_mut(head.won.into()).grant = head.input + 1;
@@ -198,13 +211,13 @@ impl<const P: usize, const V: usize> Part<P, V> {
 
     /// The index of the first head for which `asks` holds, counted from the pointer of an output VC.
     #[inline(always)]
-    fn pick_head(&self, router: usize, output: usize, asks: impl Fn(&Needy) -> bool) -> Option<usize> {
-        let count = self.routers.of_router();
+    fn pick_head(&self, router: usize, output: usize, asks: impl Fn(&HeadRequest) -> bool) -> Option<usize> {
+        let count = self.routers.vcs_of_router();
         let pointer = usize::from(self.routers.all[router].output(output).grant);
         let mut best = None;
         let mut least = usize::MAX;
         for (at, head) in self.scratch.heads.iter().enumerate() {
-            let distance = after(head.input.into(), pointer, count);
+            let distance = cyclic_distance(head.input.into(), pointer, count);
             if asks(head) && distance < least {
                 (best, least) = (Some(at), distance);
             }
@@ -230,7 +243,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             let of_port = self.scratch.heads.iter().filter(|head| head.port == port);
             let union = of_port.fold(0, |union, head| union | head.vcs);
             for vc in bits(union.into()) {
-                let asks = |head: &Needy| head.port == port && head.vcs >> vc & 1 != 0;
+                let asks = |head: &HeadRequest| head.port == port && head.vcs >> vc & 1 != 0;
                 if let Some(picked) = self.pick_head(router, self.routers.first_vc(port.into()) + vc, asks) {
                     self.scratch.heads[picked].granted |= 1 << vc;
                 }
@@ -241,7 +254,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             if head.granted != 0 {
                 head.won = self.pick_vc(router, &head, head.granted) as u16;
                 self.scratch.heads[at].won = head.won;
-                self.turn_vc(router, &head);
+                self.advance_vc_pointers(router, &head);
             }
         }
     }
@@ -254,9 +267,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
             self.scratch.heads[at].granted = 1 << (output - self.routers.first_vc(head.port.into()));
         }
         for at in 0..self.scratch.heads.len() {
-            let Needy { port, granted, .. } = self.scratch.heads[at];
+            let HeadRequest { port, granted, .. } = self.scratch.heads[at];
             let output = self.routers.first_vc(port.into()) + granted.trailing_zeros() as usize;
-            let asks = |head: &Needy| head.port == port && head.granted == granted;
+            let asks = |head: &HeadRequest| head.port == port && head.granted == granted;
             // The heads that have picked the same VC find the same winner; each checks whether it is the winner.
             if self.pick_head(router, output, asks) == Some(at) {
                 self.scratch.heads[at].won = output as u16;
@@ -264,8 +277,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
         for at in 0..self.scratch.heads.len() {
             let head = self.scratch.heads[at];
-            if head.won != NOBODY {
-                self.turn_vc(router, &head);
+            if head.won != NO_VC {
+                self.advance_vc_pointers(router, &head);
             }
         }
     }
@@ -278,17 +291,17 @@ impl<const P: usize, const V: usize> Part<P, V> {
         for head in &self.scratch.heads {
             let created = self.ends.packets[self.routers.front(base + usize::from(head.input)).packet].start;
             let resources = bits(head.vcs.into()).map(|vc| usize::from(head.port) * self.routers.vcs + vc);
-            let requester = self.routers.plain(head.input.into());
+            let requester = self.routers.to_model_number(head.input.into());
             requests.extend(resources.map(|resource| Request { requester, resource, created }));
         }
         let given = self.routers.vc_allocators[router].allocate(requests);
         for head in &mut self.scratch.heads {
-            let won = given[self.routers.plain(head.input.into())];
-            head.won = won.map_or(NOBODY, |output| self.routers.padded(output) as u16);
+            let won = given[self.routers.to_model_number(head.input.into())];
+            head.won = won.map_or(NO_VC, |output| self.routers.to_local_number(output) as u16);
         }
     }
 
-    /// True if the queue of an output takes grants in this step.
+    /// True if an output port may be given grants in this step, by the length of its queue.
     #[inline(always)]
     pub(super) fn has_room(&mut self, out_port: usize, step: u64) -> bool {
         match self.params.output_queue {
@@ -311,7 +324,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let mut asking = self.routers.all[router].requests;
         if self.params.speculative {
             for at in 0..self.scratch.heads.len() {
-                let Needy { input, port, vcs: mask, .. } = self.scratch.heads[at];
+                let HeadRequest { input, port, vcs: mask, .. } = self.scratch.heads[at];
                 let has_credit = self.routers.all[router].has_credit(port.into(), mask);
                 if has_credit && self.has_room(base_port + usize::from(port), step) {
                     let (from, vc) = self.routers.split(input.into());
@@ -363,7 +376,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             let (from, to) = (usize::from(self.scratch.pairs[at].0), usize::from(self.scratch.pairs[at].1));
             let vc = usize::from(self.scratch.candidate[from * ports + to]);
             if is_by_masks(self.params.switch_allocator) {
-                self.turn(router, from, to, vc);
+                self.advance_switch_pointers(router, from, to, vc);
             } else {
                 self.routers.all[router].in_ports[from].next_vc = (vc + 1) as u8;
             }
@@ -374,7 +387,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
                 continue;
             }
             let head = self.scratch.heads.iter_mut().find(|head| head.input == input);
-            match head.filter(|head| head.won != NOBODY) {
+            match head.filter(|head| head.won != NO_VC) {
                 Some(head) if self.routers.all[router].output(head.won.into()).credits > 0 => {
                     head.is_granted = true;
                     self.scratch.grants.push(Grant { input, output: head.won, is_speculative: true });
@@ -384,8 +397,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// Grants the connections that are kept, which precede all others. Returns the input ports that still have requests,
-    /// and the output ports that are busy, as masks.
+    /// Grants the connections that are kept, which precede all other requests. `asking` are the input ports with
+    /// requests, as a mask. Returns the input ports that still have requests, and the output ports that are busy, as
+    /// masks.
     fn keep_connections(&mut self, router: usize, mut asking: u64, step: u64) -> (u64, u64) {
         let base_port = router * P;
         let mut busy_outputs = 0;
@@ -420,8 +434,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
         (asking, busy_outputs)
     }
 
-    /// Matches the input ports `asked` with the output ports `wanted`, given as masks. The requests are in `outs` and `ins`
-    /// of the scratch memory; `ins` is cleared.
+    /// Matches the input ports `asked` with the output ports `wanted`, given as masks. The requests are in `outs` and
+    /// `ins` of the scratch memory; `ins` is cleared.
     fn match_ports(&mut self, router: usize, asked: u64, wanted: u64) {
         let ports = self.routers.ports;
         let this = &self.routers.all[router];

@@ -5,11 +5,12 @@ use crate::rules::interface::{Flit, Packet};
 /// Flits and credits that are due in the next cycle. VCs have the numbers of the receiving part.
 #[derive(Debug, Default)]
 pub(super) struct Mail {
-    /// Flits and the input VCs that they enter. The handles of packets in them are invalid: the receiver makes its own.
+    /// Flits, each with the input VC that it enters. The handles of packets in them are invalid: the receiver makes its
+    /// own.
     pub(super) flits: Vec<(u32, Flit)>,
     /// The packets of the heads among the flits, in the same order.
     pub(super) packets: Vec<Packet>,
-    /// Output VCs that get a credit.
+    /// Output VCs that receive a credit.
     pub(super) credits: Vec<u32>,
 }
 

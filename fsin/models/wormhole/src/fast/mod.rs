@@ -65,10 +65,10 @@ mod wheel;
 
 use part::Part;
 
-/// \[flit hops\] In a cycle, from which on it pays to wake the threads.
-const WORTH_THREADS: u64 = 160;
+/// \[flit hops\] Number of flit hops in a cycle from which on it pays to wake the threads.
+const HOPS_WORTH_THREADS: u64 = 160;
 
-/// The invariant that callers keep.
+/// Message of the panic of a caller that breaks the rule.
 const UNSETTLED: &str = "a network is settled before its state is read";
 
 /// An empty network, simulated by `threads` threads (1 to [`MAX_THREADS`]), but by at most one for each router. The
@@ -78,14 +78,14 @@ const UNSETTLED: &str = "a network is settled before its state is read";
 /// Settings that are out of range or do not fit the topology, and routings that are not free of deadlock, unless
 /// [`Params::unsafe_routing`].
 pub fn build(topology: &dyn Topology, params: Params, threads: usize) -> Result<Box<dyn Detailed>, BuildError> {
-    build_for(topology, params, threads, WORTH_THREADS)
+    build_for(topology, params, threads, HOPS_WORTH_THREADS)
 }
 
-/// The same, with the flit hops in a cycle from which on threads are woken; the default is the break-even. For tests:
-/// the results do not depend on it.
+/// [`build`] with another break-even: `worth` is the number of flit hops in a cycle from which on threads are woken.
+/// For tests: the results do not depend on it.
 ///
 /// # Errors
-/// As of [`build`].
+/// As [`build`].
 pub fn build_for(
     topology: &dyn Topology,
     params: Params,
@@ -114,27 +114,34 @@ pub fn build_for(
 /// The engine that visits what can move, for routers of at most `P` ports of `V` VCs.
 #[derive(Debug)]
 struct Fast<const P: usize, const V: usize> {
+    /// \[cycles\] Time without any movement of a flit after which the network counts as being in deadlock.
     watchdog_cycles: u64,
+    /// Number of VCs of each port.
     vcs: usize,
     wiring: Arc<Wiring>,
+    /// The present cycle.
     clock: u64,
+    /// The ranges of routers of the parts.
     division: Division,
-    /// In the order of their routers; while threads are at work, only the part of the caller's thread.
+    /// The parts in the order of their routers; while threads are at work, only the part of the caller's thread.
     parts: Vec<Box<Part<P, V>>>,
-    /// By endpoint: its part, and its number there.
+    /// By endpoint: its part, and its number in that part.
     places: Vec<(u32, u32)>,
-    /// By part: messages for the next cycle.
+    /// By part: messages that its endpoints receive in the next cycle.
     accepted: Vec<Vec<Unsent>>,
+    /// The threads; `None` if there is one only.
     pool: Option<Pool<Part<P, V>, Report>>,
-    /// \[flit hops\] In the last cycle, from which on threads are woken; all so far.
+    /// \[flit hops\] Number in the last cycle from which on threads are woken in this one.
     worth: u64,
+    /// \[flit hops\] Number so far.
     flit_hops: u64,
-    /// By worker: its report of the beginning of the present cycle, emptied; kept to reuse its memory.
+    /// By worker: an emptied report of the beginning of a cycle, kept to reuse its memory.
     begun: Vec<Report>,
-    /// \[cycle\] With notices already given, and with its remainder still in progress.
+    /// A cycle whose notices have been given and whose remainder is still in progress.
     unfinished: Option<u64>,
+    /// Messages in flight, and statistics.
     whole: Whole,
-    /// \[cycle\] In which a flit has moved, or a message come into an empty network.
+    /// \[cycle\] The last cycle in which a flit has moved, or a message has entered an empty network.
     last_moved: u64,
 }
 
@@ -245,11 +252,12 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         self.parts.iter().filter_map(|part| part.next_event(self.clock)).min()
     }
 
-    /// The part of a router, all parts being here.
+    /// The part of a router. All parts must be on the caller's thread.
     fn part_of(&self, router: usize) -> &Part<P, V> {
         &self.parts[self.division.part_of(router)]
     }
 
+    /// The report of a deadlock, with a cycle of buffers that wait for each other.
     fn deadlock(&self) -> Deadlock {
         let first = self.parts.iter().find_map(|part| part.first_waiting());
         let cycle: Vec<Place> = cyclic_wait(first, |place| self.part_of(place.0).waits_for(place));

@@ -11,7 +11,7 @@ use trgen::Cycle;
 
 use super::allocate::Scratch;
 use super::mail::Mail;
-use super::state::{ABROAD, ENDPOINT, Input, NO_FLIT, NOBODY, Routers, State, is_by_masks, pack, unpack};
+use super::state::{ABROAD, ENDPOINT, Input, NO_FLIT, NO_VC, Routers, State, is_by_masks, pack, unpack};
 use super::wheel::{Set, Wheel, bits};
 use crate::params::{Hold, Params};
 use crate::rules::details::{Details, Stalls};
@@ -27,58 +27,70 @@ pub(super) struct Part<const P: usize, const V: usize> {
     pub(super) params: Params,
     pub(super) wiring: Arc<Wiring>,
     pub(super) routes: Arc<Routes>,
+    /// The ranges of routers of the parts.
     division: Division,
-    /// The number of the first router.
+    /// Number of the part's first router in the network.
     pub(super) first: usize,
+    /// The present cycle.
     pub(super) clock: u64,
     pub(super) routers: Routers<P, V>,
+    /// The endpoints of the part.
     pub(super) ends: Endpoints,
-    /// Messages that have been accepted since the last cycle.
+    /// Messages accepted since the last cycle.
     pub(super) accepted: Vec<Unsent>,
-    /// By endpoint: the first input VC that its flits go to, and the cycles that they take.
+    /// By endpoint: the first input VC to which its flits go, and the cycles that they take.
     homes: Vec<(u32, u32)>,
-    /// Sources that may be able to send.
+    /// Endpoints that may be able to send.
     sources: Set,
-    /// Input VC, endpoint or input VC elsewhere; flit.
+    /// By cycle: flits that arrive, each with its target, which is an input VC of this part, an endpoint, or an input
+    /// VC of another part.
     pub(super) arrivals: Wheel<(u32, u32)>,
-    /// Output VC; [`ENDPOINT`] and its number x V + VC; or [`ABROAD`] and an output VC elsewhere.
+    /// By cycle: credits that arrive, as the output VC; or as [`ENDPOINT`] plus endpoint x V + VC; or as [`ABROAD`]
+    /// plus an output VC of another part.
     pub(super) credits: Wheel<u32>,
-    /// By step: input VCs whose front may go on.
+    /// By step: input VCs whose front may request something from then on.
     pub(super) timers: Wheel<u32>,
-    /// By part: what comes from it, and what goes to it.
+    /// By part: mail from it.
     pub(super) inbox: Vec<Mail>,
+    /// By part: mail to it.
     pub(super) outbox: Vec<Mail>,
-    /// By input VC: the packet whose flits come from another part; empty without other parts.
+    /// By input VC: the packet whose flits come from another part. Empty if there is one part only.
     coming: Vec<u32>,
+    /// Stalls that have ended.
     pub(super) stalls: Stalls,
+    /// \[flits x routers\] Grants of the switch that were used so far.
     pub(super) flit_hops: u64,
     /// By VC: sum of the cycles in which flits left buffers, less those in which they came.
     pub(super) occupancy: [u64; V],
-    /// One step a cycle.
+    /// True if a router makes one step a cycle.
     pub(super) is_in_step: bool,
+    /// \[cycle\] The last cycle in which a flit moved.
     pub(super) last_moved: u64,
     /// \[packets\] By router and output port; empty unless the loads of links are observed.
     pub(super) crossed: Vec<u64>,
-    /// By router and output port, where the queues of outputs are bounded: the steps after which flits come, and the
-    /// cycles in which they leave.
+    /// By router and output port, if output queues are bounded: the step after which each flit enters the queue, and
+    /// the cycle in which it leaves.
     pub(super) queued: Vec<VecDeque<(u64, u64)>>,
     /// \[steps\] From a head's coming to the front to the first step in which it can be given an output VC.
     head_delay: u64,
-    /// What a head requests depends on the state of its router.
+    /// True if a head's request depends on the state of its router.
     pub(super) is_adaptive: bool,
-    /// Flit by flit, allocators by masks, queues of outputs without bound: a lone request needs no matching.
+    /// True if flits are arbitrated one by one, allocators use masks, and output queues have no bound. A lone request
+    /// then needs no matching.
     pub(super) is_plain: bool,
-    /// Besides, one step a cycle, and flits request the switch in the step of their arrival.
+    /// True if the engine is plain, routers make one step a cycle, and flits request the switch in the step of their
+    /// arrival.
     pub(super) is_lean: bool,
     /// Both.
     is_direct: bool,
-    /// Which VCs are available depends on credits.
+    /// True if credits decide which VCs are available.
     pub(super) heeds_credits: bool,
+    /// Scratch memory of a step.
     pub(super) scratch: Scratch,
 }
 
 impl<const P: usize, const V: usize> Part<P, V> {
-    /// Part number `part`; `endpoints` are the numbers of its endpoints.
+    /// Builds part number `part`. `endpoints` are the numbers of its endpoints in the network.
     pub(super) fn new(
         params: &Params,
         wiring: &Arc<Wiring>,
@@ -142,8 +154,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// The part of a cycle that sources must know before the next one: flits and credits that are due, and sources that
-    /// send.
+    /// Simulates the part of a cycle that sources must know before the next one: arrivals of flits and credits, and
+    /// sources that send.
     pub(super) fn begin_cycle(&mut self) {
         let now = self.clock;
         let step = self.params.speedup.before(now);
@@ -172,7 +184,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
                 self.ends.credit(endpoint, vc);
                 self.sources.insert(endpoint);
             } else {
-                let (part, output) = self.elsewhere(target & !ABROAD);
+                let (part, output) = self.place_of_vc(target & !ABROAD);
                 self.outbox[part].credits.push(output);
             }
         }
@@ -181,13 +193,13 @@ impl<const P: usize, const V: usize> Part<P, V> {
         self.inject_flits();
     }
 
-    /// The same; returns the report of the endpoints.
+    /// [`begin_cycle`](Self::begin_cycle) on a worker thread: returns the report of the endpoints.
     pub(super) fn begin_cycle_apart(&mut self) -> Report {
         self.begin_cycle();
         std::mem::take(&mut self.ends.report)
     }
 
-    /// The rest of the cycle: steps of the routers.
+    /// Simulates the rest of the cycle: the steps of the routers.
     pub(super) fn end_cycle(&mut self) {
         let now = self.clock;
         for step in self.params.speedup.before(now)..self.params.speedup.before(now + 1) {
@@ -204,15 +216,15 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// The part of a VC elsewhere, and its number there.
-    fn elsewhere(&self, vc: u32) -> (usize, u32) {
+    /// The part that a VC of the network belongs to, and its number there.
+    fn place_of_vc(&self, vc: u32) -> (usize, u32) {
         let part = self.division.part_of(self.routers.router_of(vc as usize));
         (part, vc - self.routers.base(self.division.first_of(part)) as u32)
     }
 
-    /// A flit leaves for another part, where it is due in the next cycle. The first one takes its packet along.
+    /// Sends a flit to another part, where it is due in the next cycle. A head takes its packet along.
     fn post(&mut self, target: u32, flit: u32) {
-        let (part, input) = self.elsewhere(target);
+        let (part, input) = self.place_of_vc(target);
         let (mail, flit) = (&mut self.outbox[part], unpack(flit));
         if flit.is_head {
             mail.packets.push(self.ends.packets[flit.packet]);
@@ -223,7 +235,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         mail.flits.push((input, flit));
     }
 
-    /// Flits that come from other parts enter their buffers.
+    /// Puts the flits from other parts into their buffers.
     fn open_flits(&mut self, step: u64) {
         for from in 0..self.inbox.len() {
             if self.inbox[from].flits.is_empty() {
@@ -245,7 +257,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// Credits that come from other parts are counted.
+    /// Counts the credits from other parts.
     fn open_credits(&mut self, step: u64) {
         for from in 0..self.inbox.len() {
             let mut credits = std::mem::take(&mut self.inbox[from].credits);
@@ -254,6 +266,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
+    /// Lets the endpoints send that may be able to.
     fn inject_flits(&mut self) {
         let now = self.clock;
         for word in 0..self.sources.words() {
@@ -273,7 +286,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// A flit enters its buffer.
+    /// Puts a flit into its buffer.
     #[inline]
     fn arrive(&mut self, input: usize, flit: u32, step: u64) {
         let now = self.clock;
@@ -283,7 +296,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let own = this.input_mut(input);
         let Input { first, len, state, output, .. } = *own;
         if self.is_direct && len == 0 && state == State::Active && this.output(output.into()).credits > 0 {
-            // It leaves in this cycle, unless another flit contends.
+            // The flit leaves in this cycle, unless another flit contends.
             this.in_ports[input / V % P].fresh = flit;
             routers.request(input);
             return;
@@ -305,17 +318,17 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let flit = unpack(flit);
         if flit.is_head {
             let packet = &mut self.ends.packets[flit.packet];
-            packet.link_cycles += packet.lap(now);
+            packet.link_cycles += packet.end_stage(now);
         }
         match state {
             State::Idle => self.begin(input, flit.packet, step, step),
-            State::Active if len == 0 && is_pipelined => self.stand(input, step),
+            State::Active if len == 0 && is_pipelined => self.start_flit(input, step),
             State::Active if len == 0 && has_credit => routers.request(input),
             _ => {}
         }
     }
 
-    /// Fresh flits of a router enter their buffers: there are others that contend.
+    /// Puts the fresh flits of a router into their buffers, because other flits contend.
     pub(super) fn buffer_fresh(&mut self, router: usize, step: u64) {
         for port in bits(self.routers.all[router].requests) {
             let in_port = &mut self.routers.all[router].in_ports[port % P];
@@ -323,7 +336,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             if flit == NO_FLIT {
                 continue;
             }
-            // Of the VCs that request the switch, one has an empty buffer.
+            // One of the VCs that request the switch has an empty buffer.
             let requests = in_port.requests;
             let first = self.routers.first_vc(router * P + port);
             let is_empty = |vc: &usize| self.routers.input(first + vc).len == 0;
@@ -336,8 +349,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// The head of a packet has come to the front of an input VC, and enters its first stage in step `from`; `next` is
-    /// the next step.
+    /// Starts the first stage of the head that has come to the front of an input VC. The stage begins in step `from`;
+    /// `next` is the next step.
     #[inline(always)]
     pub(super) fn begin(&mut self, input: usize, packet: u32, from: u64, next: u64) {
         let from = from + self.head_delay;
@@ -360,9 +373,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// A flit has come to the front of an input VC that has an output VC; `next` is the next step.
+    /// Starts the flit that has come to the front of an input VC which has an output VC; `next` is the next step.
     #[inline]
-    pub(super) fn stand(&mut self, input: usize, next: u64) {
+    pub(super) fn start_flit(&mut self, input: usize, next: u64) {
         let routers = &mut self.routers;
         let place = routers.place(input, routers.input(input).first);
         let ready = routers.ready.get(place).copied().unwrap_or(next);
@@ -370,19 +383,19 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let router = &mut routers.all[router];
         let this = router.input_mut(input);
         if ready > next {
-            this.state = State::Later;
+            this.state = State::Waiting;
             this.since = ready;
             router.withdraw_request(input);
             self.timers.add(ready, input as u32);
             return;
         }
         this.since = next;
-        self.ask(input);
+        self.request_switch(input);
     }
 
-    /// The front of an input VC requests the switch, if its output VC has a credit.
+    /// Lets the front of an input VC request the switch, if its output VC has a credit.
     #[inline]
-    pub(super) fn ask(&mut self, input: usize) {
+    pub(super) fn request_switch(&mut self, input: usize) {
         let routers = &mut self.routers;
         let router = routers.router_of(input);
         let this = &mut routers.all[router];
@@ -393,19 +406,19 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// A timer has gone off.
+    /// Handles the timer of an input VC.
     fn wake(&mut self, input: usize, step: u64) {
         let this = self.routers.input_mut(input);
         match this.state {
             State::NeedsVc => self.routers.need(input),
             _ => {
                 (this.state, this.since) = (State::Active, step);
-                self.ask(input);
+                self.request_switch(input);
             }
         }
     }
 
-    /// A credit has come back.
+    /// Gives an output VC the credit that has come back.
     #[inline]
     fn credit(&mut self, output: usize, step: u64) {
         let routers = &mut self.routers;
@@ -415,7 +428,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let out = this.output_mut(output);
         out.credits += 1;
         let (credits, owner) = (out.credits, out.owner);
-        if credits == 1 && owner != NOBODY {
+        if credits == 1 && owner != NO_VC {
             let input = usize::from(owner);
             let owner = this.input_mut(input);
             if owner.state == State::Active && owner.len > 0 {
@@ -441,23 +454,23 @@ impl<const P: usize, const V: usize> Part<P, V> {
         flits.into_iter().chain(credits).min()
     }
 
-    /// The first router, by its number in the network, and input VC with a flit.
+    /// The first input VC that holds a flit, with its router's number in the network.
     pub(super) fn first_waiting(&self) -> Option<Place> {
-        let at = self.routers.inputs().position(|(input, _)| input.len > 0)?;
-        let router = self.routers.router_of(at);
-        Some((self.first + router, self.routers.plain(at - self.routers.base(router))))
+        let input_vc = self.routers.inputs().position(|(input, _)| input.len > 0)?;
+        let router = self.routers.router_of(input_vc);
+        Some((self.first + router, self.routers.to_model_number(input_vc - self.routers.base(router))))
     }
 
-    /// What the front of an input VC waits for; routers by their numbers in the network.
+    /// The VC that the front of an input VC waits for. Routers have their numbers in the network.
     pub(super) fn waits_for(&self, (router, input): Place) -> Option<Place> {
         let vcs = self.params.vcs;
-        let at = self.routers.base(router - self.first) + self.routers.padded(input);
-        let this = self.routers.input(at);
+        let input_vc = self.routers.base(router - self.first) + self.routers.to_local_number(input);
+        let this = self.routers.input(input_vc);
         let (port, vc) = match this.state {
             _ if this.len == 0 => return None,
-            State::Active | State::Later => self.routers.split(this.output.into()),
+            State::Active | State::Waiting => self.routers.split(this.output.into()),
             _ => {
-                let packet = &self.ends.packets[self.routers.front(at).packet];
+                let packet = &self.ends.packets[self.routers.front(input_vc).packet];
                 let head = packet.head();
                 let mut candidates = Vec::new();
                 self.routes.candidates(router, &head, &mut ByKey(packet.key), &mut candidates);
@@ -471,7 +484,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// Adds what has been counted here until cycle `now`.
+    /// Adds the counts of this part until cycle `now` to `into`.
     pub(super) fn count(&self, now: u64, into: &mut Details) {
         into.stalls.add(&self.stalls_so_far(now));
         into.flits_sent += self.ends.flits_sent;
@@ -484,7 +497,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// Stalls, those included that have not ended.
+    /// Stalls until cycle `now`, including those that have not ended.
     fn stalls_so_far(&self, now: u64) -> Stalls {
         let step = self.params.speedup.before(now);
         let mut stalls = self.stalls;
@@ -501,7 +514,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         stalls
     }
 
-    /// \[flits\] In the buffers of an input port.
+    /// \[flits\] Number of flits in the buffers of an input port.
     pub(super) fn flits(&self, router: usize, port: usize) -> u32 {
         self.routers.all[router].inputs[port].iter().map(|input| u32::from(input.len)).sum()
     }

@@ -18,8 +18,8 @@ pub(super) const ENDPOINT: u32 = 1 << 31;
 /// network. They include the bit [`ENDPOINT`], so that one test of that bit finds VCs of the same part.
 pub(super) const ABROAD: u32 = ENDPOINT | 1 << 30;
 
-/// No input VC.
-pub(super) const NOBODY: u16 = u16::MAX;
+/// No VC, as a local number.
+pub(super) const NO_VC: u16 = u16::MAX;
 
 /// No flit.
 pub(super) const NO_FLIT: u32 = u32::MAX;
@@ -41,30 +41,32 @@ pub(super) const fn unpack(word: u32) -> Flit {
 pub(super) enum State {
     /// There is no packet.
     Idle,
-    /// Its head needs an output VC.
+    /// The packet's head needs an output VC.
     NeedsVc,
-    /// It has an output VC; the flit at the front, if there is one, may request the switch.
+    /// The packet has an output VC. The flit at the front, if there is one, may request the switch.
     Active,
-    /// It has an output VC, but the flit at the front may not request the switch before a timer wakes it.
-    Later,
+    /// The packet has an output VC, but the flit at the front may not request the switch before a timer wakes it.
+    Waiting,
 }
 
 /// An input VC.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Input {
-    /// Place of its first flit in its ring buffer, modulo the size of the ring.
+    /// Place of the first flit in the ring buffer, modulo the size of the ring.
     pub(super) first: u16,
-    /// \[flits\] In the buffer.
+    /// \[flits\] Number of flits in the buffer.
     pub(super) len: u16,
-    /// The output VC that its packet has, as a local number.
+    /// The output VC that the packet has, as a local number.
     pub(super) output: u16,
     /// The output VC with which the next search of VC allocation begins, as a local number.
     pub(super) accept: u16,
+    /// State of the packet at the front.
     pub(super) state: State,
-    /// If the routing is deterministic: the output port that its head needs, and the VCs there, as a mask.
+    /// If the routing is deterministic: the output port that the head needs.
     pub(super) port: u8,
+    /// If the routing is deterministic: the VCs of that port that the head may take, as a mask.
     pub(super) vcs: u32,
-    /// \[step\] The first step in which its front could have been granted what it needs; waiting times count from it.
+    /// \[step\] The first step in which the front could have been granted what it needs. Waiting times count from it.
     pub(super) since: u64,
 }
 
@@ -74,7 +76,7 @@ pub(super) struct Input {
 pub(super) struct Output {
     /// \[flits\] Free places in the next buffer.
     pub(super) credits: u16,
-    /// The input VC whose packet has it, as a local number; [`NOBODY`] if it is free.
+    /// The input VC whose packet has this output VC, as a local number; [`NO_VC`] if it is free.
     pub(super) owner: u16,
     /// The input VC with which the next search of VC allocation begins, as a local number.
     pub(super) grant: u16,
@@ -83,14 +85,14 @@ pub(super) struct Output {
 /// An input port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InPort {
-    /// VCs whose front can be granted the switch, as a mask.
+    /// VCs whose front may be granted the switch, as a mask.
     pub(super) requests: u32,
-    /// VCs whose head can be given an output VC, as a mask.
+    /// VCs whose head may request an output VC, as a mask.
     pub(super) needs: u32,
     /// The VC with which the next choice of a candidate begins.
     pub(super) next_vc: u8,
-    /// A flit that has arrived in this cycle at an empty buffer and requests the switch at once; [`NO_FLIT`] if there is
-    /// none.
+    /// A flit that has arrived in this cycle at an empty buffer and requests the switch at once; [`NO_FLIT`] if there
+    /// is none.
     pub(super) fresh: u32,
     /// The VC whose connection through the crossbar is kept; [`NOT_HELD`] if there is none.
     pub(super) held: u8,
@@ -99,9 +101,9 @@ pub(super) struct InPort {
     /// Where credits go: the number of the first output VC; [`ENDPOINT`] and V times the number of an endpoint; or
     /// [`ABROAD`] and the number of the first output VC.
     pub(super) back: u32,
-    /// \[cycles\] Until credits count there; one less for another part, since mail takes a cycle.
+    /// \[cycles\] Time until credits count there; one less for another part, since mail takes a cycle.
     pub(super) delay: u32,
-    /// \[cycle\] In which the last credit was sent.
+    /// \[cycle\] Cycle in which the last credit was sent.
     pub(super) sent: u64,
 }
 
@@ -110,13 +112,14 @@ pub(super) struct InPort {
 pub(super) struct OutPort {
     /// VCs that no packet has, as a mask.
     pub(super) free: u32,
-    /// The input port with which the next grant begins.
+    /// The input port with which the next search for a grant begins.
     pub(super) grant: u8,
-    /// Where flits go: the number of the first input VC; [`ENDPOINT`]; or [`ABROAD`] and the number of the first input VC.
+    /// Where flits go: the number of the first input VC; [`ENDPOINT`]; or [`ABROAD`] and the number of the first input
+    /// VC.
     pub(super) target: u32,
-    /// \[cycles\] Until flits are there; one less for another part, since mail takes a cycle.
+    /// \[cycles\] Time until flits arrive there; one less for another part, since mail takes a cycle.
     pub(super) delay: u32,
-    /// \[cycle\] In which the last flit leaves.
+    /// \[cycle\] Cycle in which the last flit leaves.
     pub(super) left: u64,
 }
 
@@ -130,8 +133,9 @@ pub(super) const NOT_HELD: u8 = u8::MAX;
 /// number of a VC is port x V + VC.
 #[derive(Clone, Debug)]
 pub(super) struct Router<const P: usize, const V: usize> {
-    /// Input ports with [requests](InPort::requests), and with [needs](InPort::needs), as masks.
+    /// Input ports with [requests](InPort::requests), as a mask.
     pub(super) requests: u64,
+    /// Input ports with [needs](InPort::needs), as a mask.
     pub(super) needs: u64,
     pub(super) in_ports: [InPort; P],
     pub(super) out_ports: [OutPort; P],
@@ -194,19 +198,24 @@ impl<const P: usize, const V: usize> Router<P, V> {
 /// that of the model.
 #[derive(Debug)]
 pub(super) struct Routers<const P: usize, const V: usize> {
+    /// Number of ports of each router.
     pub(super) ports: usize,
+    /// Number of VCs of each port.
     pub(super) vcs: usize,
     /// Binary logarithm of the size of a ring buffer in flits.
     pub(super) ring_shift: u32,
-    /// The last place of a ring buffer, as a mask for places.
-    pub(super) in_ring: u16,
+    /// The last place of a ring buffer, which is also a mask for places.
+    pub(super) place_mask: u16,
+    /// The routers.
     pub(super) all: Vec<Router<P, V>>,
     /// By VC and place in its ring buffer: a [packed](pack) flit.
     pub(super) flits: Vec<u32>,
-    /// \[step\] From which each of them may request the switch; empty if flits may do so when they arrive.
+    /// \[step\] By VC and place: the step from which the flit may request the switch. Empty if flits may do so when
+    /// they arrive.
     pub(super) ready: Vec<u64>,
-    /// By router; empty if the engine computes the allocation [by masks](is_by_masks).
+    /// By router: the VC allocator. Empty if the engine computes VC allocation [by masks](is_by_masks).
     pub(super) vc_allocators: Vec<Allocator>,
+    /// By router: the switch allocator. Empty if the engine computes switch allocation [by masks](is_by_masks).
     pub(super) switch_allocators: Vec<Allocator>,
     /// Routers that have something to do in the next step.
     pub(super) active: Set,
@@ -267,7 +276,7 @@ impl<const P: usize, const V: usize> Routers<P, V> {
             true => Vec::new(),
             false => vec![Allocator::new(kind, size, size); routers],
         };
-        let output = Output { credits: params.buffer as u16, owner: NOBODY, grant: 0 };
+        let output = Output { credits: params.buffer as u16, owner: NO_VC, grant: 0 };
         let router = |router| Router {
             requests: 0,
             needs: 0,
@@ -280,7 +289,7 @@ impl<const P: usize, const V: usize> Routers<P, V> {
             ports,
             vcs,
             ring_shift,
-            in_ring: ((1u32 << ring_shift) - 1) as u16,
+            place_mask: ((1u32 << ring_shift) - 1) as u16,
             all: own.clone().map(router).collect(),
             flits: vec![0; places],
             ready: vec![0; if params.switch_alloc_delay > 1 { places } else { 0 }],
@@ -314,26 +323,26 @@ impl<const P: usize, const V: usize> Routers<P, V> {
         (vc / V, vc % V)
     }
 
-    /// How many numbers of VCs a router has, unused ones included.
+    /// Number of VC numbers of a router, unused ones included.
     #[inline(always)]
-    pub(super) const fn of_router(&self) -> usize {
+    pub(super) const fn vcs_of_router(&self) -> usize {
         P * V
     }
 
     /// Converts the local number of a VC to its number in the definition of the model, port x VCs + VC.
-    pub(super) const fn plain(&self, local: usize) -> usize {
+    pub(super) const fn to_model_number(&self, local: usize) -> usize {
         local / V * self.vcs + local % V
     }
 
-    /// The inverse of [`plain`](Self::plain).
-    pub(super) const fn padded(&self, plain: usize) -> usize {
+    /// The inverse of [`to_model_number`](Self::to_model_number).
+    pub(super) const fn to_local_number(&self, plain: usize) -> usize {
         plain / self.vcs * V + plain % self.vcs
     }
 
     /// The index in `flits` of place `at`, modulo the size of the ring, of the ring buffer of an input VC.
     #[inline(always)]
     pub(super) const fn place(&self, input: usize, at: u16) -> usize {
-        input << self.ring_shift | (at & self.in_ring) as usize
+        input << self.ring_shift | (at & self.place_mask) as usize
     }
 
     /// An input VC by its number.
@@ -349,7 +358,7 @@ impl<const P: usize, const V: usize> Routers<P, V> {
 
     /// Every input VC with its port, by their numbers.
     pub(super) fn inputs(&self) -> impl Iterator<Item = (&Input, &InPort)> {
-        // One loop: the compiler would unroll loops over ports and VCs.
+        // A single loop: the compiler would unroll nested loops over ports and VCs.
         (0..self.all.len() * P * V).map(|at| (self.input(at), &self.all[at / (P * V)].in_ports[at / V % P]))
     }
 

@@ -1,8 +1,8 @@
 //! One step of a router: what is granted, and what that changes.
 
-use super::allocate::{Grant, Needy};
+use super::allocate::{Grant, HeadRequest};
 use super::part::Part;
-use super::state::{ABROAD, ENDPOINT, InPort, NO_FLIT, NOBODY, NOT_HELD, OutPort, Router, Routers, State, unpack};
+use super::state::{ABROAD, ENDPOINT, InPort, NO_FLIT, NO_VC, NOT_HELD, OutPort, Router, Routers, State, unpack};
 use super::wheel::bits;
 use crate::params::{Hold, Speedup};
 use crate::rules::routes::ByKey;
@@ -62,39 +62,39 @@ impl<const P: usize, const V: usize> Part<P, V> {
         true
     }
 
-    /// Grants the only request of input port `from`, which no other request or head competes with.
+    /// Grants the only request of input port `from`, with which no other request or head competes.
     #[inline(always)]
     fn pass(&mut self, router: usize, from: usize, step: u64) {
         let Router { inputs, in_ports, .. } = &self.routers.all[router];
         let vc = in_ports[from].requests.trailing_zeros() as usize % V;
         let (input, output) = ((from * V + vc) as u16, inputs[from][vc].output);
         if self.is_lean {
-            self.pass_on(router, (from, vc), output.into(), false);
+            self.pass_lean(router, (from, vc), output.into(), false);
         } else {
-            self.turn(router, from, usize::from(output) / V, vc);
+            self.advance_switch_pointers(router, from, usize::from(output) / V, vc);
             self.grant(router, Grant { input, output, is_speculative: false }, step);
         }
     }
 
-    /// The same for a lean engine, with the round-robin pointers: each port sends at most one flit a cycle, so that no
-    /// flit waits for its link, and flits need no stage before they request the switch.
+    /// [`pass`](Self::pass) for a lean engine, with the round-robin pointers: each port sends at most one flit a cycle,
+    /// so no flit waits for its link, and flits need no stage before they request the switch.
     #[inline(always)]
-    fn pass_on(&mut self, router: usize, (from, vc): (usize, usize), output: usize, is_speculative: bool) {
+    fn pass_lean(&mut self, router: usize, (from, vc): (usize, usize), output: usize, is_speculative: bool) {
         let now = self.clock;
-        let at = (router * P + from) * V + vc;
+        let input_vc = (router * P + from) * V + vc;
         let (to, out_vc) = (output / V % P, output % V);
-        let Routers { all, flits, ring_shift, in_ring, .. } = &mut self.routers;
+        let Routers { all, flits, ring_shift, place_mask, .. } = &mut self.routers;
         let Router { requests, inputs, outputs, in_ports, out_ports, .. } = &mut all[router];
-        let this = &mut inputs.as_flattened_mut()[at % (P * V)];
-        let own = &mut outputs.as_flattened_mut()[output % (P * V)];
+        let this = &mut inputs.as_flattened_mut()[input_vc % (P * V)];
+        let output_vc = &mut outputs.as_flattened_mut()[output % (P * V)];
         let (in_port, out_port) = (&mut in_ports[from], &mut out_ports[to]);
-        turn(in_port, out_port, (from, to, vc));
+        advance_switch_pointers(in_port, out_port, (from, to, vc));
 
         let fresh = std::mem::replace(&mut in_port.fresh, NO_FLIT);
         let (word, left) = if fresh != NO_FLIT {
             (fresh, 0)
         } else {
-            let word = flits[at << *ring_shift | usize::from(this.first & *in_ring)];
+            let word = flits[input_vc << *ring_shift | usize::from(this.first & *place_mask)];
             if !is_speculative {
                 self.stalls.lost_switch += now - this.since;
             }
@@ -104,20 +104,20 @@ impl<const P: usize, const V: usize> Part<P, V> {
             self.occupancy[vc] = self.occupancy[vc].wrapping_add(now);
             (word, this.len)
         };
-        own.credits -= 1;
+        output_vc.credits -= 1;
         self.flit_hops += 1;
 
         let flit = unpack(word);
         if flit.is_tail {
             if !is_speculative {
-                own.owner = NOBODY;
+                output_vc.owner = NO_VC;
                 out_port.free |= 1 << out_vc;
             }
             if left == 0 {
                 this.state = State::Idle;
             }
         }
-        let goes_on = !flit.is_tail && left > 0 && own.credits > 0;
+        let goes_on = !flit.is_tail && left > 0 && output_vc.credits > 0;
         if is_speculative == goes_on {
             // The input port has no other request.
             in_port.requests = u32::from(goes_on) << vc;
@@ -139,7 +139,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             self.head_leaves(router, to, flit.packet, leaves, target);
         }
         if flit.is_tail && left > 0 {
-            self.next_comes(at, true, now + 1);
+            self.next_comes(input_vc, true, now + 1);
         }
     }
 
@@ -152,28 +152,28 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// Gives a head, which no other head or request competes with, an output VC, and the switch if it speculates.
+    /// Gives an output VC to a head with which no other head or request competes, and the switch too if it speculates.
     #[inline]
-    fn head_alone(&mut self, router: usize, mut head: Needy, step: u64) {
+    fn head_alone(&mut self, router: usize, mut head: HeadRequest, step: u64) {
         let output = self.pick_vc(router, &head, head.vcs);
         head.won = output as u16;
-        self.turn_vc(router, &head);
+        self.advance_vc_pointers(router, &head);
         let (from, vc) = (usize::from(head.input) / V % P, usize::from(head.input) % V);
         if self.params.speculative {
             let this = &self.routers.all[router];
             head.is_granted = this.output(output).credits > 0;
             if head.is_granted || this.has_credit(head.port.into(), head.vcs) {
-                self.turn(router, from, head.port.into(), vc);
+                self.advance_switch_pointers(router, from, head.port.into(), vc);
                 self.stalls.misspeculated += u64::from(!head.is_granted);
             }
             self.stalls.no_credit += u64::from(!head.is_granted);
         }
-        self.own(router, &head, step);
+        self.assign_output_vc(router, &head, step);
         if !head.is_granted {
             return;
         }
         if self.is_lean {
-            self.pass_on(router, (from, vc), output, true);
+            self.pass_lean(router, (from, vc), output, true);
         } else {
             self.grant(router, Grant { input: head.input, output: head.won, is_speculative: true }, step);
         }
@@ -181,9 +181,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
 
     /// Moves the round-robin pointers of switch allocation past an input port, an output port and a VC.
     #[inline(always)]
-    pub(super) fn turn(&mut self, router: usize, from: usize, to: usize, vc: usize) {
+    pub(super) fn advance_switch_pointers(&mut self, router: usize, from: usize, to: usize, vc: usize) {
         let Router { in_ports, out_ports, .. } = &mut self.routers.all[router];
-        turn(&mut in_ports[from % P], &mut out_ports[to % P], (from, to, vc));
+        advance_switch_pointers(&mut in_ports[from % P], &mut out_ports[to % P], (from, to, vc));
     }
 
     /// A step with any number of heads and requests.
@@ -200,7 +200,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let base_port = router * P;
         for at in 0..self.scratch.heads.len() {
             let head = self.scratch.heads[at];
-            if head.won == NOBODY {
+            if head.won == NO_VC {
                 continue;
             }
             if self.params.speculative && !head.is_granted {
@@ -211,7 +211,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
                     self.stalls.no_credit += 1;
                 }
             }
-            self.own(router, &head, step);
+            self.assign_output_vc(router, &head, step);
         }
         for at in 0..self.scratch.grants.len() {
             let grant = self.scratch.grants[at];
@@ -221,30 +221,30 @@ impl<const P: usize, const V: usize> Part<P, V> {
 
     /// Gives a head the output VC that it has won.
     #[inline(always)]
-    fn own(&mut self, router: usize, head: &Needy, step: u64) {
+    fn assign_output_vc(&mut self, router: usize, head: &HeadRequest, step: u64) {
         let (local, output) = (usize::from(head.input), usize::from(head.won));
-        let at = self.routers.base(router) + local;
-        let front = self.routers.front(at);
+        let input_vc = self.routers.base(router) + local;
+        let front = self.routers.front(input_vc);
         let packet = &mut self.ends.packets[front.packet];
-        packet.vc_cycles += packet.lap(self.clock);
+        packet.vc_cycles += packet.end_stage(self.clock);
         let this = &mut self.routers.all[router];
         this.withdraw_need(local);
         let input = this.input_mut(local);
         self.stalls.no_vc += step - input.since;
         if head.is_granted && front.is_tail {
-            // It is released in the same step.
+            // The output VC is released in the same step.
             return;
         }
         let delay = self.params.switch_delay();
         input.output = head.won;
         input.since = step + delay;
-        input.state = if delay > 1 { State::Later } else { State::Active };
+        input.state = if delay > 1 { State::Waiting } else { State::Active };
         this.output_mut(output).owner = head.input;
         this.out_ports[output / V % P].free &= !(1 << (output % V));
         if delay > 1 {
-            self.timers.add(step + delay, at as u32);
+            self.timers.add(step + delay, input_vc as u32);
         } else if !head.is_granted {
-            self.ask(at);
+            self.request_switch(input_vc);
         }
     }
 
@@ -257,11 +257,11 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let (from, vc) = (input / V % P, input % V);
         let (to, out_vc) = (output / V % P, output % V);
 
-        let at = base + input;
+        let input_vc = base + input;
         let own_router = &mut self.routers.all[router];
         let this = &mut own_router.inputs[from][vc];
-        let ring = at << self.routers.ring_shift;
-        let word = self.routers.flits[ring | usize::from(this.first & self.routers.in_ring)];
+        let ring = input_vc << self.routers.ring_shift;
+        let word = self.routers.flits[ring | usize::from(this.first & self.routers.place_mask)];
         this.first = this.first.wrapping_add(1);
         this.len -= 1;
         let left = this.len;
@@ -269,9 +269,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
             self.stalls.lost_switch += step - this.since;
         }
         this.since = step + 1;
-        let own = &mut own_router.outputs[to][out_vc];
-        own.credits -= 1;
-        let credits = own.credits;
+        let output_vc = &mut own_router.outputs[to][out_vc];
+        output_vc.credits -= 1;
+        let credits = output_vc.credits;
         self.flit_hops += 1;
         let waiting = &mut self.occupancy[vc];
         *waiting = waiting.wrapping_add(now);
@@ -304,7 +304,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
         if flit.is_tail {
             if !grant.is_speculative {
-                own.owner = NOBODY;
+                output_vc.owner = NO_VC;
                 out_port.free |= 1 << out_vc;
                 in_port.requests &= !(1 << vc);
             }
@@ -326,7 +326,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             self.head_leaves(router, to, flit.packet, leaves, target);
         }
         if left > 0 && (flit.is_tail || !self.routers.ready.is_empty()) {
-            self.next_comes(at, flit.is_tail, step + 1);
+            self.next_comes(input_vc, flit.is_tail, step + 1);
         }
     }
 
@@ -335,11 +335,11 @@ impl<const P: usize, const V: usize> Part<P, V> {
     fn head_leaves(&mut self, router: usize, to: usize, number: u32, leaves: u64, target: u32) {
         let is_last = target & ABROAD == ENDPOINT;
         let packet = &mut self.ends.packets[number];
-        packet.switch_cycles += packet.lap(self.clock);
-        packet.traversal_cycles += packet.lap(leaves);
+        packet.switch_cycles += packet.end_stage(self.clock);
+        packet.traversal_cycles += packet.end_stage(leaves);
         if self.is_adaptive && !is_last {
-            let own = if target & ENDPOINT == 0 { self.first } else { 0 };
-            let there = own + self.routers.router_of((target & !ABROAD) as usize);
+            let first_here = if target & ENDPOINT == 0 { self.first } else { 0 };
+            let there = first_here + self.routers.router_of((target & !ABROAD) as usize);
             packet.phase = self.routes.hop(self.first + router, there, packet.phase, &mut ByKey(packet.key));
         }
         self.ends.head_leaves(number, is_last);
@@ -348,28 +348,29 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// Prepares the flit that comes to the front of an input VC: a head if the flit that has left is a tail.
+    /// Prepares the flit that comes to the front of an input VC. `is_head` says whether it is a head: it is if the flit
+    /// that has left is a tail.
     #[inline(never)]
-    fn next_comes(&mut self, at: usize, is_head: bool, next: u64) {
+    fn next_comes(&mut self, input_vc: usize, is_head: bool, next: u64) {
         if is_head {
-            let packet = self.routers.front(at).packet;
-            self.begin(at, packet, next, next);
+            let packet = self.routers.front(input_vc).packet;
+            self.begin(input_vc, packet, next, next);
         } else {
-            self.stand(at, next);
+            self.start_flit(input_vc, next);
         }
     }
 }
 
-/// Moves the round-robin pointers of switch allocation past an input port, an output port and a VC. A search that begins
-/// beyond the last one begins with the first.
+/// Moves the round-robin pointers of switch allocation past an input port, an output port and a VC. A search that
+/// begins beyond the last number begins with the first.
 #[inline(always)]
-const fn turn(in_port: &mut InPort, out_port: &mut OutPort, (from, to, vc): (usize, usize, usize)) {
+const fn advance_switch_pointers(in_port: &mut InPort, out_port: &mut OutPort, (from, to, vc): (usize, usize, usize)) {
     in_port.accept = (to + 1) as u8;
     in_port.next_vc = (vc + 1) as u8;
     out_port.grant = (from + 1) as u8;
 }
 
-/// \[cycle\] The cycle of a step, which is `cycle` or later.
+/// \[cycle\] The cycle in which a step is made, which is `cycle` or a later one.
 fn cycle_of(speedup: Speedup, mut cycle: u64, step: u64) -> u64 {
     while speedup.before(cycle + 1) <= step {
         cycle += 1;

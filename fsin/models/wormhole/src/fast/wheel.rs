@@ -1,38 +1,40 @@
-//! Things that become due in a later cycle or step.
+//! Calendar queues of items that become due in a later cycle or step, and sets of numbers.
 
 /// A ring of lists, one for each of the next cycles.
 #[derive(Debug)]
 pub(super) struct Wheel<T> {
+    /// By cycle modulo the number of slots: the items due.
     slots: Vec<Vec<T>>,
 }
 
 impl<T> Wheel<T> {
-    /// For delays of up to `longest`.
+    /// A wheel for delays of up to `longest`.
     pub(super) fn new(longest: u64) -> Self {
         let size = (longest as usize + 2).next_power_of_two();
         Self { slots: (0..size).map(|_| Vec::new()).collect() }
     }
 
+    /// Index of the slot for a cycle.
     #[inline(always)]
     fn slot(&self, time: u64) -> usize {
         time as usize & (self.slots.len() - 1)
     }
 
-    /// Adds something that is due at `time`: later than now, by no more than the longest delay.
+    /// Adds an item that is due at `time`: later than now, by no more than the longest delay.
     #[inline(always)]
-    pub(super) fn add(&mut self, time: u64, thing: T) {
+    pub(super) fn add(&mut self, time: u64, item: T) {
         let slot = self.slot(time);
-        self.slots[slot].push(thing);
+        self.slots[slot].push(item);
     }
 
-    /// Takes the list of what is due now. It should be [given back](Self::restore), emptied, for its memory.
+    /// Takes the list of the items due now. The caller [returns](Self::restore) it, to reuse its memory.
     #[inline(always)]
     pub(super) fn take(&mut self, now: u64) -> Vec<T> {
         let slot = self.slot(now);
         std::mem::take(&mut self.slots[slot])
     }
 
-    /// Gives the memory of a list back.
+    /// Takes back a list from [`take`](Self::take), and empties it.
     #[inline(always)]
     pub(super) fn restore(&mut self, now: u64, mut due: Vec<T>) {
         due.clear();
@@ -44,7 +46,7 @@ impl<T> Wheel<T> {
         self.slots.iter().all(Vec::is_empty)
     }
 
-    /// The first time from `now` on at which something is due, if anything is.
+    /// The first time from `now` on at which an item is due; `None` if there is none.
     pub(super) fn next(&self, now: u64) -> Option<u64> {
         (now..now + self.slots.len() as u64).find(|&time| !self.slots[self.slot(time)].is_empty())
     }
@@ -53,6 +55,7 @@ impl<T> Wheel<T> {
 /// A set of numbers that is visited in their order.
 #[derive(Debug)]
 pub(super) struct Set {
+    /// The numbers of the set, as bits of words.
     words: Vec<u64>,
 }
 
@@ -75,17 +78,19 @@ impl Set {
         self.words.iter().all(|&word| word == 0)
     }
 
+    /// Number of words.
     pub(super) const fn words(&self) -> usize {
         self.words.len()
     }
 
+    /// Word `at` of the set: the numbers 64 x `at` to 64 x `at` + 63, as bits.
     #[inline(always)]
     pub(super) fn word(&self, at: usize) -> u64 {
         self.words[at]
     }
 }
 
-/// The numbers of the bits of a mask, lowest first.
+/// The positions of the bits that are set in a mask, lowest first.
 #[inline(always)]
 pub(super) fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -98,7 +103,8 @@ pub(super) fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The first bit of a mask at or after `start`, 0 to 64, cyclically. The mask must not be empty.
+/// The position of the first bit that is set in a mask at or after `start` (0 to 64), cyclically. The mask must not be
+/// empty.
 #[inline(always)]
 pub(super) fn first_from(mask: u64, start: usize) -> usize {
     let later = mask & u64::MAX.wrapping_shl(start as u32);

@@ -1,4 +1,4 @@
-//! Flits and credits, counted one by one: what conservation is checked with.
+//! Counts of flits and credits, one by one, for tests of their conservation.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use super::{InputVc, Reference, Router};
 use crate::rules::wiring::End;
 
 impl Reference {
-    /// Flits of the network: in buffers, crossbars, output queues and on links.
+    /// Number of flits in the network: in buffers, crossbars, output queues and on links.
     #[must_use]
     pub fn count_flits(&self) -> u64 {
         let in_router = |router: &Router| {
@@ -19,7 +19,7 @@ impl Reference {
         self.routers.iter().map(in_router).sum::<u64>() + to_sinks as u64
     }
 
-    /// True if no buffer holds a flit of another message class than its VC's.
+    /// True if no buffer holds a flit of a message class other than that of its VC.
     #[must_use]
     pub fn classes_are_apart(&self) -> bool {
         let of_class = self.params.vcs_of_class();

@@ -37,11 +37,11 @@ mod network;
 #[derive(Clone, Copy, Debug)]
 struct Buffered {
     flit: Flit,
-    /// \[step\] From which it may request the switch.
+    /// \[step\] Step from which the flit may request the switch.
     ready: u64,
 }
 
-/// What the packet at the front of an input VC has.
+/// The state of an input VC, by the packet at its front.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     /// There is no packet.
@@ -52,53 +52,63 @@ enum State {
     Active { output: usize, from: u64 },
 }
 
+/// An input VC.
 #[derive(Clone, Debug)]
 struct InputVc {
+    /// The flits in its buffer, the front first.
     buffer: VecDeque<Buffered>,
     state: State,
 }
 
+/// An output VC.
 #[derive(Clone, Copy, Debug)]
 struct OutputVc {
-    /// The input VC whose packet has it.
+    /// The input VC whose packet has this output VC.
     owner: Option<usize>,
+    /// \[flits\] Free places in the next buffer.
     credits: u32,
 }
 
+/// The state of a router.
 #[derive(Clone, Debug)]
 struct Router {
-    /// By port x VCs + VC.
+    /// By port x VCs + VC: the input VC.
     inputs: Vec<InputVc>,
+    /// By port x VCs + VC: the output VC.
     outputs: Vec<OutputVc>,
     vc_allocator: Allocator,
     switch_allocator: Allocator,
-    /// By input port: the VC that the choice of a candidate begins with.
+    /// By input port: the VC with which the search for a candidate begins.
     next_vc: Vec<usize>,
     /// By input port: the input VC whose connection through the crossbar is kept.
     held: Vec<Option<usize>>,
-    /// In the crossbar: the step in which the flit reaches the output queue, the output VC, the flit.
+    /// Flits in the crossbar: the step in which the flit reaches the output queue, its output VC, and the flit.
     crossing: VecDeque<(u64, usize, Flit)>,
-    /// By output port: VC and flit.
+    /// By output port: the output queue, of VCs and flits.
     queues: Vec<VecDeque<(u8, Flit)>>,
-    /// By input port: VCs of buffer slots that became free, one for each step.
+    /// By input port: the VCs of buffer places that became free, one entry for each credit.
     credits_to_send: Vec<VecDeque<u8>>,
-    /// On links, by input port: the cycle of arrival, VC, flit.
+    /// By input port: flits on the link, with the cycle of arrival and the VC.
     arriving: Vec<VecDeque<(u64, u8, Flit)>>,
-    /// On links, by output port: the cycle of arrival and VC of credits.
+    /// By output port: credits on the link, with the cycle of arrival and the VC.
     returning: Vec<VecDeque<(u64, u8)>>,
 }
 
-/// What an endpoint's link carries.
+/// Flits and credits on the links of an endpoint.
 #[derive(Clone, Debug, Default)]
 struct Pipes {
+    /// Flits on the way to the endpoint, with the cycle of arrival.
     arriving: VecDeque<(u64, Flit)>,
+    /// Credits on the way to the endpoint, with the cycle of arrival and the VC.
     returning: VecDeque<(u64, u8)>,
 }
 
-/// What a switch allocation granted.
+/// A grant of the switch.
 #[derive(Clone, Copy, Debug)]
 struct Grant {
+    /// The input VC.
     input: usize,
+    /// The output VC.
     output: usize,
 }
 
@@ -110,28 +120,36 @@ pub struct Reference {
     routes: Routes,
     clock: u64,
     routers: Vec<Router>,
+    /// By endpoint: flits and credits on its links.
     pipes: Vec<Pipes>,
+    /// The endpoints.
     ends: Endpoints,
+    /// Messages in flight, and statistics.
     whole: Whole,
+    /// Stalls so far.
     stalls: Stalls,
+    /// \[flits x routers\] Grants of the switch that were used so far.
     flit_hops: u64,
-    /// By VC: sum of the cycles in which flits left buffers, less those in which they came; and flits there.
+    /// By VC, for the time average of flits in buffers: the sum of the cycles in which flits left buffers, less the
+    /// cycles in which they entered; and the number of flits there now.
     occupancy: Vec<(u64, u64)>,
+    /// \[cycle\] The last cycle in which a flit moved.
     last_moved: u64,
     /// \[packets\] By router and output port; empty unless the loads of links are observed.
     crossed: Vec<u64>,
 }
 
-/// The output VCs of a router as a head sees them that needs one.
+/// The output VCs of a router, as a head that needs one sees them.
 struct Local<'a> {
     params: &'a Params,
     router: &'a Router,
-    /// \[flits\] Length of the packet of the head.
+    /// \[flits\] Length of the packet whose head this is.
     flits: u32,
 }
 
 impl Local<'_> {
-    fn of(&self, port: usize, vcs: u32) -> impl Iterator<Item = (usize, &OutputVc)> {
+    /// The VCs in the mask `vcs` of a port, with their states.
+    fn output_vcs(&self, port: usize, vcs: u32) -> impl Iterator<Item = (usize, &OutputVc)> {
         let count = self.params.vcs;
         let outputs = self.router.outputs[port * count..][..count].iter().enumerate();
         outputs.filter(move |(vc, _)| vcs >> vc & 1 != 0)
@@ -147,15 +165,15 @@ impl Outputs for Local<'_> {
                 && (!vc_busy_when_full || vc.credits > 0)
                 && (tier != Tier::Adaptive || vc.credits == buffer || vc.credits >= self.flits)
         };
-        self.of(port, vcs).filter(|(_, vc)| is_available(vc)).fold(0, |mask, (vc, _)| mask | 1 << vc)
+        self.output_vcs(port, vcs).filter(|(_, vc)| is_available(vc)).fold(0, |mask, (vc, _)| mask | 1 << vc)
     }
 
     fn credits(&self, port: usize, vcs: u32) -> u32 {
-        self.of(port, vcs).map(|(_, vc)| vc.credits).sum()
+        self.output_vcs(port, vcs).map(|(_, vc)| vc.credits).sum()
     }
 
     fn occupancy(&self, port: usize, vcs: u32) -> u32 {
-        self.of(port, vcs).map(|(_, vc)| self.params.buffer - vc.credits).sum()
+        self.output_vcs(port, vcs).map(|(_, vc)| self.params.buffer - vc.credits).sum()
     }
 }
 
@@ -199,7 +217,7 @@ impl Reference {
         })
     }
 
-    /// One cycle.
+    /// Simulates one cycle.
     fn cycle(&mut self, notices: &mut Notices) {
         let now = self.clock;
         let steps = self.params.speedup.before(now)..self.params.speedup.before(now + 1);
@@ -222,7 +240,7 @@ impl Reference {
         sort(notices);
     }
 
-    /// A sink takes a flit, a source its credits.
+    /// Lets an endpoint take the flit and the credits that arrive in this cycle.
     fn receive(&mut self, endpoint: usize) {
         let now = self.clock;
         let pipes = &mut self.pipes[endpoint];
@@ -233,7 +251,7 @@ impl Reference {
         self.ends.receive(flit, now);
     }
 
-    /// A source sends a flit.
+    /// Lets an endpoint send a flit, if it can.
     fn inject_flit(&mut self, endpoint: usize) {
         let now = self.clock;
         let (router, port) = self.wiring.home(endpoint);
@@ -244,7 +262,7 @@ impl Reference {
         }
     }
 
-    /// Flits enter their buffers, credits are counted.
+    /// Lets a router take the flits and credits that arrive in this cycle.
     fn arrive(&mut self, router: usize, step: u64) {
         let (now, vcs) = (self.clock, self.params.vcs);
         let this = &mut self.routers[router];
@@ -262,12 +280,12 @@ impl Reference {
             (*sum, *flits) = (sum.wrapping_sub(now), *flits + 1);
             if flit.is_head {
                 let packet = &mut self.ends.packets[flit.packet];
-                packet.link_cycles += packet.lap(now);
+                packet.link_cycles += packet.end_stage(now);
             }
         }
     }
 
-    /// What the head of an input VC requests: the output port, and the VCs there that are available.
+    /// The request of the head of an input VC: the output port, and the mask of its available VCs.
     fn request(&mut self, router: usize, input: usize) -> Option<(usize, u32)> {
         let front = self.routers[router].inputs[input].buffer.front()?.flit;
         let packet = &self.ends.packets[front.packet];
@@ -293,7 +311,7 @@ impl Reference {
         self.apply(router, step, &won, &grants);
     }
 
-    /// By input VC: the output port and the available VCs that its head requests.
+    /// By input VC: the request of its head, as output port and mask of available VCs.
     fn vc_requests(&mut self, router: usize, step: u64) -> Vec<Option<(usize, u32)>> {
         let inputs = self.routers[router].inputs.len();
         let needs = |this: &Self, input: usize| match this.routers[router].inputs[input].state {
@@ -303,13 +321,13 @@ impl Reference {
         (0..inputs).map(|input| if needs(self, input) { self.request(router, input) } else { None }).collect()
     }
 
-    /// \[cycle\] In which the packet at the front of an input VC was created.
+    /// \[cycle\] Cycle in which the packet at the front of an input VC was created.
     fn created(&self, router: usize, input: usize) -> u64 {
         let front = self.routers[router].inputs[input].buffer.front();
         front.map_or(0, |front| self.ends.packets[front.flit.packet].start)
     }
 
-    /// By input VC: the output VC that it wins.
+    /// By input VC: the output VC that its head wins.
     fn allocate_vcs(&mut self, router: usize, requests: &[Option<(usize, u32)>]) -> Vec<Option<usize>> {
         let vcs = self.params.vcs;
         let mut asked = Vec::new();
@@ -326,13 +344,13 @@ impl Reference {
         won
     }
 
-    /// True if the queue of an output takes grants.
+    /// True if an output may be given grants, by the length of its queue.
     fn has_room(&self, router: usize, port: usize) -> bool {
         let queued = self.routers[router].queues[port].len();
         self.params.output_queue.is_none_or(|bound| queued < bound as usize)
     }
 
-    /// The output VC for which the flit at the front of an input VC is ready to request the switch.
+    /// The output VC for which the flit at the front of an input VC may request the switch in this step.
     fn ready(&self, router: usize, input: usize, step: u64) -> Option<usize> {
         let this = &self.routers[router].inputs[input];
         let front = this.buffer.front().filter(|front| front.ready <= step)?;
@@ -342,7 +360,8 @@ impl Reference {
         }
     }
 
-    /// Grants of the switch that will be used, in order of input ports.
+    /// The grants of the switch that will be used, in the order of input ports. `heads` are the requests for VCs and
+    /// `won` the VCs won in this step, both by input VC.
     fn allocate_switch(
         &mut self,
         router: usize,
@@ -389,7 +408,7 @@ impl Reference {
             }
         }
 
-        // One candidate for each pair of ports.
+        // By input port and output port: the VC that requests the output port.
         let mut candidates = vec![None; ports * ports];
         let mut requests = Vec::new();
         for (from, to) in (0..ports).flat_map(|from| (0..ports).map(move |to| (from, to))) {
@@ -437,7 +456,7 @@ impl Reference {
         grants
     }
 
-    /// What this step changes.
+    /// Applies the grants of a step to the state of the router.
     fn apply(&mut self, router: usize, step: u64, won: &[Option<usize>], grants: &[Grant]) {
         let (now, vcs) = (self.clock, self.params.vcs);
         let (switch_delay, head_delay) = (self.params.switch_delay(), self.params.head_delay());
@@ -449,7 +468,7 @@ impl Reference {
             let front = head.buffer.front().expect("a head that wins a VC is at the front of its buffer");
             this.outputs[output].owner = Some(input);
             let packet = &mut self.ends.packets[front.flit.packet];
-            packet.vc_cycles += packet.lap(now);
+            packet.vc_cycles += packet.end_stage(now);
         }
         for &Grant { input, output } in grants {
             let (port, vc) = (input / vcs, input % vcs);
@@ -459,7 +478,7 @@ impl Reference {
             this.held[port] = (self.params.hold == Hold::Packet && !flit.is_tail).then_some(input);
             if flit.is_head {
                 let packet = &mut self.ends.packets[flit.packet];
-                packet.switch_cycles += packet.lap(now);
+                packet.switch_cycles += packet.end_stage(now);
                 let is_last = matches!(self.wiring.out(router, output / vcs).end, End::Endpoint(_));
                 self.ends.head_leaves(flit.packet, is_last);
                 if let Some(crossed) = self.crossed.get_mut(router * self.wiring.ports + output / vcs) {
@@ -485,7 +504,7 @@ impl Reference {
         }
     }
 
-    /// Every output sends a flit, every input port a credit.
+    /// Lets every output send a flit, and every input port a credit.
     fn send(&mut self, router: usize) {
         let now = self.clock;
         for port in 0..self.wiring.ports {
@@ -507,7 +526,7 @@ impl Reference {
             self.last_moved = self.last_moved.max(due);
             if flit.is_head {
                 let packet = &mut self.ends.packets[flit.packet];
-                packet.traversal_cycles += packet.lap(now);
+                packet.traversal_cycles += packet.end_stage(now);
             }
             match wire.end {
                 End::Router { router: next, port: at } => {
@@ -529,7 +548,7 @@ impl Reference {
         }
     }
 
-    /// True if nothing is on its way, credits included.
+    /// True if no flit and no credit is under way.
     fn is_still(&self) -> bool {
         let credits_home = |router: &Router| {
             router.returning.iter().all(VecDeque::is_empty) && router.credits_to_send.iter().all(VecDeque::is_empty)
@@ -539,7 +558,7 @@ impl Reference {
             && self.routers.iter().all(credits_home)
     }
 
-    /// The buffers in a cyclic wait: each waits for room in the next one.
+    /// The buffers of a cyclic wait: each waits for room in the next one.
     fn cyclic_wait(&self) -> Vec<Channel> {
         let vcs = self.params.vcs;
         let heads =
@@ -549,7 +568,8 @@ impl Reference {
         cycle.into_iter().map(|(router, vc)| self.wiring.input(router, vc / vcs, vc % vcs)).collect()
     }
 
-    /// The buffer behind the output VC that the front of a buffer has or, if it needs one, would take last.
+    /// The buffer that the front of a buffer waits for: the one behind its output VC or, if it needs an output VC,
+    /// behind the last VC that it would take.
     fn waits_for(&self, (router, input): Place) -> Option<Place> {
         let vcs = self.params.vcs;
         let this = &self.routers[router].inputs[input];

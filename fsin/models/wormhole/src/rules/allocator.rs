@@ -5,21 +5,24 @@ use crate::params::Allocator as Kind;
 /// Matches requesters with resources; its pointers persist from step to step.
 #[derive(Clone, Debug)]
 pub(crate) struct Allocator {
+    /// The algorithm.
     kind: Kind,
     /// By requester: the resource with which its next search begins.
     accept: Vec<usize>,
     /// By resource: the requester with which its next search begins.
     grant: Vec<usize>,
-    /// The diagonal with which the next wavefront begins.
+    /// The diagonal with which the next wavefront allocation begins.
     diagonal: usize,
 }
 
-/// A request.
+/// A request of a requester for a resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Request {
+    /// Number of the requester: an input VC or input port.
     pub(crate) requester: usize,
+    /// Number of the resource: an output VC or output port.
     pub(crate) resource: usize,
-    /// \[cycle\] Creation of the packet.
+    /// \[cycle\] Creation of the packet that makes the request.
     pub(crate) created: u64,
 }
 
@@ -28,7 +31,7 @@ impl Allocator {
         Self { kind, accept: vec![0; requesters], grant: vec![0; resources], diagonal: 0 }
     }
 
-    /// Returns the resource that each requester is given. There may be at most one request for each pair.
+    /// Returns by requester the resource that it is given. `requests` may contain at most one request for each pair.
     pub(crate) fn allocate(&mut self, requests: &[Request]) -> Vec<Option<usize>> {
         let mut given = vec![None; self.accept.len()];
         let mut taken = vec![false; self.grant.len()];
@@ -53,19 +56,19 @@ impl Allocator {
         given
     }
 
-    /// One iteration of iSLIP.
+    /// One iteration of iSLIP. Adds matches to `given` (by requester) and `taken` (by resource).
     fn islip(&mut self, requests: &[Request], is_first: bool, given: &mut [Option<usize>], taken: &mut [bool]) {
         let (requesters, resources) = (self.accept.len(), self.grant.len());
         let open = |request: &&Request| given[request.requester].is_none() && !taken[request.resource];
         let mut granted = vec![Vec::new(); requesters];
         for resource in 0..resources {
             let asks = requests.iter().filter(open).filter(|request| request.resource == resource);
-            if let Some(first) = first(asks.map(|request| request.requester), self.grant[resource], requesters) {
+            if let Some(first) = first_from(asks.map(|request| request.requester), self.grant[resource], requesters) {
                 granted[first].push(resource);
             }
         }
         for (requester, offers) in granted.into_iter().enumerate() {
-            let Some(resource) = first(offers.into_iter(), self.accept[requester], resources) else { continue };
+            let Some(resource) = first_from(offers.into_iter(), self.accept[requester], resources) else { continue };
             (given[requester], taken[resource]) = (Some(resource), true);
             if is_first {
                 self.grant[resource] = (requester + 1) % requesters;
@@ -74,25 +77,25 @@ impl Allocator {
         }
     }
 
-    /// Input-first separable allocation.
+    /// Input-first separable allocation. Adds matches to `given` (by requester).
     fn separable(&mut self, requests: &[Request], given: &mut [Option<usize>]) {
         let (requesters, resources) = (self.accept.len(), self.grant.len());
         let mut picked = vec![Vec::new(); resources];
         for requester in 0..requesters {
             let asked = requests.iter().filter(|request| request.requester == requester);
-            if let Some(pick) = first(asked.map(|request| request.resource), self.accept[requester], resources) {
+            if let Some(pick) = first_from(asked.map(|request| request.resource), self.accept[requester], resources) {
                 picked[pick].push(requester);
             }
         }
         for (resource, asking) in picked.into_iter().enumerate() {
-            let Some(requester) = first(asking.into_iter(), self.grant[resource], requesters) else { continue };
+            let Some(requester) = first_from(asking.into_iter(), self.grant[resource], requesters) else { continue };
             given[requester] = Some(resource);
             self.grant[resource] = (requester + 1) % requesters;
             self.accept[requester] = (resource + 1) % resources;
         }
     }
 
-    /// Wavefront allocation.
+    /// Wavefront allocation. Adds matches to `given` (by requester) and `taken` (by resource).
     fn wavefront(&mut self, requests: &[Request], given: &mut [Option<usize>], taken: &mut [bool]) {
         let size = self.accept.len().max(self.grant.len());
         let mut sorted = requests.to_vec();
@@ -112,6 +115,6 @@ impl Allocator {
 }
 
 /// The first of the numbers `among` in the cyclic order of the numbers below `count` that begins with `start`.
-fn first(among: impl Iterator<Item = usize>, start: usize, count: usize) -> Option<usize> {
+fn first_from(among: impl Iterator<Item = usize>, start: usize, count: usize) -> Option<usize> {
     among.min_by_key(|&number| (number + count - start) % count)
 }

@@ -9,7 +9,7 @@ pub struct Stalls {
     pub no_vc: u64,
     /// \[steps\] The output VC had no credit, or the output queue no room.
     pub no_credit: u64,
-    /// \[steps\] The flit requested the switch and another one was granted.
+    /// \[steps\] The flit requested the switch and another flit was granted.
     pub lost_switch: u64,
     /// Number of grants of the switch to heads that did not win a VC with a credit in the same step, so that the grants
     /// were not used.
@@ -17,6 +17,7 @@ pub struct Stalls {
 }
 
 impl Stalls {
+    /// Adds `other` to these counts.
     pub(crate) const fn add(&mut self, other: &Self) {
         self.no_vc += other.no_vc;
         self.no_credit += other.no_credit;
@@ -28,28 +29,29 @@ impl Stalls {
 /// Where the cycles of received packets went. The sum is their latency.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Stages {
-    /// \[cycles\] From the packet's creation to its head's leaving the source.
+    /// \[cycles\] From the creation of the packet to the departure of its head from the source.
     pub source: u64,
     /// \[cycles\] Time of heads in buffers until the grant of an output VC, behind other packets and in route
     /// computation.
     pub vc_allocation: u64,
-    /// \[cycles\] From there to the grant of the switch.
+    /// \[cycles\] From the grant of an output VC to the grant of the switch.
     pub switch_allocation: u64,
-    /// \[cycles\] From there to the link: the crossbar and the output queue.
+    /// \[cycles\] From the grant of the switch to the link: time in the crossbar and in the output queue.
     pub traversal: u64,
     /// \[cycles\] Time on links, those of endpoints included.
     pub link: u64,
-    /// \[cycles\] From the head's arrival at the sink to the tail's.
+    /// \[cycles\] From the arrival of the head at the sink to the arrival of the tail.
     pub serialization: u64,
 }
 
 impl Stages {
-    /// \[cycles\] All of them.
+    /// \[cycles\] Sum of all stages.
     #[must_use]
     pub const fn total(&self) -> u64 {
         self.source + self.vc_allocation + self.switch_allocation + self.traversal + self.link + self.serialization
     }
 
+    /// Adds `other` to these times.
     pub(crate) const fn add(&mut self, other: &Self) {
         self.source += other.source;
         self.vc_allocation += other.vc_allocation;
@@ -60,11 +62,12 @@ impl Stages {
     }
 }
 
+/// A measure with this name, unit and meaning.
 const fn measure(name: &'static str, unit: &'static str, about: &'static str) -> Measure {
     Measure { name, unit, about }
 }
 
-/// What [`Details::measures`] gives.
+/// The measures that [`Details::measures`] gives.
 static MEASURES: [Measure; 11] = [
     measure("flit_hops", "flits x routers", "grants of a switch that were used"),
     measure("stalls_no_vc", "steps/flit hop", "in which a head was not given a virtual channel"),
@@ -82,9 +85,9 @@ static MEASURES: [Measure; 11] = [
 /// Counts since the start of the run.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Details {
-    /// Of flits in routers.
+    /// Stalls of flits in routers.
     pub stalls: Stalls,
-    /// Of packets that were received.
+    /// Where the cycles of received packets went.
     pub stages: Stages,
     /// Number of flits that sources have sent.
     pub flits_sent: u64,
@@ -92,12 +95,12 @@ pub struct Details {
     pub flits_received: u64,
     /// \[flits x routers\] Grants of the switch that were used.
     pub flit_hops: u64,
-    /// By VC: \[flits x cycles\] in the buffers of all routers.
+    /// \[flits x cycles\] By VC: flits in the buffers of all routers, summed over time.
     pub occupancy: Vec<u64>,
 }
 
 impl Details {
-    /// As figures of a result, of which `packets` packets were received.
+    /// The counts as figures of a result, given that `packets` packets were received.
     pub(crate) fn measures(&self, packets: u64) -> Vec<(&'static Measure, f64)> {
         let of_a_hop = |steps: u64| if self.flit_hops > 0 { steps as f64 / self.flit_hops as f64 } else { 0.0 };
         let of_a_packet = |cycles: u64| if packets > 0 { cycles as f64 / packets as f64 } else { 0.0 };
@@ -118,7 +121,7 @@ impl Details {
         MEASURES.iter().zip(values).collect()
     }
 
-    /// What was counted since `earlier`, a former state of these counts.
+    /// The counts since `earlier`, a former state of these counts.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let (stalls, before) = (&self.stalls, &earlier.stalls);

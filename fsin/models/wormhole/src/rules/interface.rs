@@ -1,4 +1,4 @@
-//! Endpoints: messages become packets, packets become flits, and the other way round.
+//! Endpoints: sources cut messages into packets and packets into flits; sinks put them together again.
 //!
 //! A node sends at most one flit a cycle. It has a queue without bound for each message class, and sends one packet of
 //! a queue after the other; classes that have a flit and a credit take turns. A head takes the first VC of its class
@@ -20,6 +20,7 @@ use fsin_core::slab::Slab;
 /// A flit of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Flit {
+    /// Handle of its packet.
     pub(crate) packet: u32,
     pub(crate) is_head: bool,
     pub(crate) is_tail: bool,
@@ -28,109 +29,129 @@ pub(crate) struct Flit {
 /// A packet under way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
+    /// The message to which the packet belongs.
     message: u32,
     pub(crate) source: u32,
     pub(crate) destination: u32,
-    /// \[flits\]
+    /// \[flits\] Length of the packet.
     pub(crate) flits: u32,
+    /// Random stream of (run seed, packet).
     pub(crate) key: u64,
+    /// Number of the packet among the packets of its source.
     sequence: u64,
-    /// \[cycle\] In which its message was offered.
+    /// \[cycle\] Cycle in which the message was offered.
     pub(crate) start: u64,
-    /// \[cycle\] In which its head left the stage before.
+    /// \[cycle\] Cycle in which the head left the previous [stage](super::details::Stages).
     pub(crate) mark: u64,
-    /// \[links\] Crossed.
+    /// \[links\] Number of links crossed.
     pub(crate) hops: u32,
-    /// \[cycles\] In stages.
+    /// \[cycles\] Time of the head in the stage `source`.
     pub(crate) source_cycles: u32,
+    /// \[cycles\] Time of the head in the stage `vc_allocation`.
     pub(crate) vc_cycles: u32,
+    /// \[cycles\] Time of the head in the stage `switch_allocation`.
     pub(crate) switch_cycles: u32,
+    /// \[cycles\] Time of the head in the stage `traversal`.
     pub(crate) traversal_cycles: u32,
+    /// \[cycles\] Time of the head in the stage `link`.
     pub(crate) link_cycles: u32,
-    /// Of its route.
+    /// State of the route, whose meaning is private to the routing function.
     pub(crate) phase: u8,
-    /// Of its message.
+    /// Message class of the message.
     pub(crate) class: u8,
 }
 
 impl Packet {
-    /// What a routing function knows of it.
+    /// What a routing function knows of the packet.
     #[inline(always)]
     pub(crate) const fn head(&self) -> Head {
         Head { source: self.source, destination: self.destination, phase: self.phase, class: self.class }
     }
 
-    /// \[cycles\] Since its head left the stage before; it leaves this one now.
+    /// \[cycles\] Time of the head in the stage that it leaves now, in cycle `now`.
     #[inline(always)]
-    pub(crate) fn lap(&mut self, now: u64) -> u32 {
+    pub(crate) fn end_stage(&mut self, now: u64) -> u32 {
         (now - std::mem::replace(&mut self.mark, now)) as u32
     }
 }
 
-/// A message of which some flits have not begun to be sent.
+/// A message at its source. The last of its packets has not begun to be sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unsent {
-    /// By its number among the endpoints of the part.
+    /// The source, by its number among the endpoints of the part.
     pub(crate) endpoint: u32,
+    /// Message class.
     pub(crate) class: u8,
     pub(crate) message: u32,
     pub(crate) destination: u32,
+    /// \[cycle\] Cycle in which the message was offered.
     pub(crate) offered: u64,
-    /// \[flits\]
+    /// \[flits\] Flits that are in no packet yet.
     pub(crate) left: u64,
 }
 
-/// A packet of which some flits have not been sent.
+/// A packet that a source has begun to send.
 #[derive(Clone, Copy, Debug)]
 struct Sending {
     packet: u32,
-    /// \[flits\]
+    /// \[flits\] Flits that have not been sent.
     left: u32,
+    /// The VC of the router's input port on which the packet is sent.
     vc: u8,
-    /// The message, if this is its last packet.
+    /// The message, if this is the last packet of it.
     ends: Option<u32>,
 }
 
 /// An endpoint's queue of a message class.
 #[derive(Clone, Debug)]
 struct Queue {
+    /// Messages that are not yet cut into packets completely.
     unsent: VecDeque<Unsent>,
+    /// The packet that is being sent.
     sending: Option<Sending>,
-    /// The VC of the class that the search for the next packet begins with.
+    /// The VC of the class with which the search for a VC for the next packet begins.
     next_vc: u8,
 }
 
+/// An endpoint's state for all its message classes.
 #[derive(Clone, Copy, Default, Debug)]
 struct Source {
+    /// Number of packets sent so far.
     sequence: u64,
-    /// The message class that is asked first.
+    /// The message class that may send first in the next cycle.
     next_class: u8,
 }
 
 /// The endpoints of a part of the network. They have local numbers, from 0.
 #[derive(Debug)]
 pub(crate) struct Endpoints {
+    /// \[flits\] Length of the longest packet.
     packet_flits: u64,
+    /// Seed of the run.
     seed: u64,
     /// Number of links of the topology between an endpoint and its router.
     own_links: u32,
     params: Params,
-    /// By endpoint: the number that users know it by.
+    /// By endpoint: its number in the whole network.
     numbers: Vec<u32>,
+    /// By endpoint: its state for all message classes.
     sources: Vec<Source>,
-    /// By endpoint and message class.
+    /// By endpoint and message class: its queue.
     queues: Vec<Queue>,
-    /// \[flits\] By endpoint and VC of the router's input port.
+    /// \[flits\] By endpoint and VC of the router's input port: credits.
     credits: Vec<u32>,
+    /// Packets under way whose head is in this part.
     pub(crate) packets: Slab<Packet>,
-    /// What has not been told yet of what they have done.
+    /// What the endpoints have done since the last report.
     pub(crate) report: Report,
+    /// \[flits\] Flits that these sources have sent.
     pub(crate) flits_sent: u64,
+    /// \[flits\] Flits that these sinks have received.
     pub(crate) flits_received: u64,
 }
 
 impl Endpoints {
-    /// Those with these numbers.
+    /// The endpoints with these numbers. Each is `own_links` links of the topology away from its router.
     pub(crate) fn new(params: &Params, numbers: Vec<u32>, own_links: u64) -> Self {
         let queue = Queue { unsent: VecDeque::new(), sending: None, next_vc: 0 };
         let count = numbers.len();
@@ -150,48 +171,49 @@ impl Endpoints {
         }
     }
 
-    /// Takes a message: the queues of sources have no bound.
+    /// Puts a message into the queue of its source, which has no bound.
     #[inline]
     pub(crate) fn accept(&mut self, unsent: Unsent) {
         let queue = unsent.endpoint as usize * self.params.message_classes + usize::from(unsent.class);
         self.queues[queue].unsent.push_back(unsent);
     }
 
-    /// A credit for a VC of an endpoint has come back.
+    /// Returns a credit to an endpoint, for a VC of its router's input port.
     #[inline]
     pub(crate) fn credit(&mut self, endpoint: usize, vc: usize) {
         self.credits[endpoint * self.params.vcs + vc] += 1;
     }
 
-    /// True if there is anything left to send.
+    /// True if an endpoint has a flit left to send.
     #[inline]
     pub(crate) fn has_flits(&self, endpoint: usize) -> bool {
         self.queues(endpoint).iter().any(|queue| queue.sending.is_some() || !queue.unsent.is_empty())
     }
 
+    /// By message class: the queues of an endpoint.
     #[inline]
     fn queues(&self, endpoint: usize) -> &[Queue] {
         let classes = self.params.message_classes;
         &self.queues[endpoint * classes..][..classes]
     }
 
-    /// Number of packets that an endpoint has not begun to send.
+    /// \[packets\] Packets that an endpoint has not begun to send.
     pub(crate) fn waiting(&self, endpoint: usize) -> u64 {
         let unsent = self.queues(endpoint).iter().flat_map(|queue| &queue.unsent);
         unsent.map(|unsent| self.packets_of(unsent)).sum()
     }
 
-    /// Number of packets that are left of a message.
+    /// \[packets\] Packets of a message that have not begun to be sent.
     pub(crate) const fn packets_of(&self, unsent: &Unsent) -> u64 {
         unsent.left.div_ceil(self.packet_flits)
     }
 
-    /// \[flits\] Credits that an endpoint has.
+    /// \[flits\] By VC: the credits of an endpoint.
     pub(crate) fn credits(&self, endpoint: usize) -> &[u32] {
         &self.credits[endpoint * self.params.vcs..][..self.params.vcs]
     }
 
-    /// The flit that an endpoint sends in this cycle, and its VC.
+    /// The flit that an endpoint sends in this cycle, and its VC; `None` if it sends nothing.
     pub(crate) fn send(&mut self, endpoint: usize, now: u64) -> Option<(Flit, u8)> {
         let classes = self.params.message_classes as u8;
         if classes == 1 {
@@ -206,7 +228,7 @@ impl Endpoints {
         })
     }
 
-    /// The same of one message class.
+    /// The flit of one message class that an endpoint sends in this cycle, and its VC.
     #[inline]
     fn send_of(&mut self, endpoint: usize, class: u8, now: u64) -> Option<(Flit, u8)> {
         let at = endpoint * self.params.message_classes + usize::from(class);
@@ -231,7 +253,7 @@ impl Endpoints {
         Some((flit, vc))
     }
 
-    /// Takes the next packet of a message class, if there is one and a VC for it.
+    /// Begins the next packet of a message class, if there is a packet and a VC for it; otherwise returns `None`.
     fn begin(&mut self, endpoint: usize, class: u8, now: u64) -> Option<()> {
         let queue = &mut self.queues[endpoint * self.params.message_classes + usize::from(class)];
         let source = &mut self.sources[endpoint];
@@ -277,8 +299,8 @@ impl Endpoints {
         Some(())
     }
 
-    /// The head of a packet is granted the switch of a router, towards another one or its endpoint. Links count from
-    /// here on.
+    /// Records that the head of a packet is granted the switch of a router, towards another router or its endpoint. Its
+    /// time on links counts from here on.
     #[inline]
     pub(crate) fn head_leaves(&mut self, packet: u32, is_to_endpoint: bool) {
         let links = if is_to_endpoint { self.own_links } else { 1 };
@@ -286,12 +308,12 @@ impl Endpoints {
         self.report.hops += u64::from(links);
     }
 
-    /// A sink takes a flit.
+    /// Lets a sink take a flit in cycle `now`.
     pub(crate) fn receive(&mut self, flit: Flit, now: u64) {
         self.flits_received += 1;
         let packet = &mut self.packets[flit.packet];
         if flit.is_head {
-            packet.link_cycles += packet.lap(now);
+            packet.link_cycles += packet.end_stage(now);
         }
         if !flit.is_tail {
             return;
@@ -302,7 +324,7 @@ impl Endpoints {
             switch_allocation: packet.switch_cycles.into(),
             traversal: packet.traversal_cycles.into(),
             link: packet.link_cycles.into(),
-            serialization: packet.lap(now).into(),
+            serialization: packet.end_stage(now).into(),
         });
         let receipt = Receipt {
             source: NodeId(packet.source),

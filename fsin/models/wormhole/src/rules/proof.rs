@@ -5,8 +5,8 @@
 //! from the last escape channel that the packet used to every escape channel that it may request later, with any number
 //! of adaptive hops between them (Duato, TPDS 6(10), 1995: the extended graph, with its indirect dependencies).
 //! Without a cycle there is no deadlock. Message classes share no channel, and endpoints take every flit that
-//! comes, so that the channels of one class stand for all. Every pair of endpoints, every random choice of a route and every decision is
-//! followed. Grids are proven ring by ring.
+//! comes, so that the channels of one class stand for all. Every pair of endpoints, every random choice of a route and
+//! every decision is followed. Grids are proven ring by ring.
 
 use std::collections::HashSet;
 
@@ -16,15 +16,15 @@ use super::routes::{BuildError, Candidate, Draw, Head, Ring, Routes, Tier};
 use super::wiring::{End, Wiring};
 use crate::params::Params;
 
-/// Rings are proven up to this size. Classes and directions depend only on the order of two coordinates and on the
-/// halves of a ring, so that larger rings depend in the same way.
+/// \[nodes\] Rings are proven up to this size. Classes and directions depend only on the order of two coordinates and
+/// on the halves of a ring, so longer rings depend in the same way.
 const LONGEST_RING: u32 = 64;
 
-/// \[channels\] Networks with more are not searched: the classes are trusted as each routing states them.
+/// \[channels\] Networks with more channels are not searched: the classes are trusted as each routing states them.
 const MOST_CHANNELS: usize = 1 << 20;
 
-/// \[routes\] The search ends after so many, from source to destination with one combination of choices each. What is
-/// left is trusted in the same way.
+/// \[routes\] The search ends after so many routes, each from a source to a destination with one combination of
+/// choices. The routes that are left are trusted as each routing states them.
 const MOST_ROUTES: usize = 1 << 21;
 
 /// Refuses a routing whose channels can wait for each other in a cycle.
@@ -43,13 +43,14 @@ pub(crate) fn check(params: &Params, routes: &Routes, wiring: &Wiring) -> Result
     Ok(())
 }
 
-/// The same, by following every route of the network.
+/// Refuses a routing whose channels can wait for each other in a cycle, by following every route of the network.
 pub(crate) fn check_all(params: &Params, topology: &dyn Topology) -> Result<(), BuildError> {
     let wiring = Wiring::new(topology, params.link_delay);
     let routes = Routes::new(params, topology, &wiring)?;
     explore(params, &routes, &wiring)
 }
 
+/// Follows every route of a network, and refuses the routing if the dependencies have a cycle.
 fn explore(params: &Params, routes: &Routes, wiring: &Wiring) -> Result<(), BuildError> {
     let channels = wiring.routers * wiring.ports * params.vcs;
     // Endpoints of the same router have the same routes.
@@ -88,10 +89,10 @@ fn explore(params: &Params, routes: &Routes, wiring: &Wiring) -> Result<(), Buil
     }
 }
 
-/// Random choices, one combination after the other.
+/// The random choices of a route: one combination after the other.
 #[derive(Default)]
 struct Script {
-    /// Label, bound, choice.
+    /// By choice: its label, the bound below which it lies, and the present value.
     choices: Vec<(u32, u32, u32)>,
 }
 
@@ -122,13 +123,16 @@ impl Script {
 /// A packet at a router.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct State {
+    /// The router at which the packet is.
     router: usize,
+    /// State of the route.
     phase: u8,
-    /// The output, as router x ports + port, and VCs that it came through; of an adaptive routing, its last escape
-    /// channels.
+    /// The output (router x ports + port) and its VCs (a mask) through which the packet came. With an adaptive routing,
+    /// the last escape channels that it used.
     held: Option<(usize, u32)>,
 }
 
+/// The search for dependencies: it follows routes and adds what it finds to the graph.
 struct Walk<'a> {
     params: &'a Params,
     routes: &'a Routes,
@@ -137,7 +141,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Follows the routes of a pair, at most so many. Returns how many it were.
+    /// Follows at most `most` routes from a source to a destination. Returns the number of routes followed.
     fn every_choice(&mut self, source: usize, destination: usize, most: usize) -> usize {
         let mut script = Script::default();
         let mut seen = HashSet::new();
@@ -159,6 +163,8 @@ impl Walk<'_> {
         most
     }
 
+    /// Follows a packet from the state `first` on, with the choices of `script`, through all states that are not in
+    /// `seen`.
     fn follow(&mut self, head: &Head, first: State, script: &mut Script, seen: &mut HashSet<State>) {
         let mut left = vec![first];
         let mut candidates: Vec<Candidate> = Vec::new();
@@ -186,12 +192,14 @@ impl Walk<'_> {
     }
 }
 
-/// Channels, and for which others packets on them may wait.
+/// The channel dependency graph.
 struct Graph {
+    /// By channel: the channels that packets on it may wait for.
     next: Vec<Vec<u32>>,
 }
 
 impl Graph {
+    /// Adds dependencies from each of the VCs of an output to each of the VCs of another output.
     fn depend(&mut self, vcs: usize, (from, from_vcs): (usize, u32), (to, to_vcs): (usize, u32)) {
         let channels =
             |output: usize, mask: u32| (0..vcs).filter(move |vc| mask >> vc & 1 != 0).map(move |vc| output * vcs + vc);
@@ -205,7 +213,7 @@ impl Graph {
         }
     }
 
-    /// A cycle, if there is one: depth first, without recursion.
+    /// A cycle of channels, if the graph has one. The search is depth first, without recursion.
     fn cycle(&self) -> Option<Vec<usize>> {
         const UNSEEN: u8 = 0;
         const ON_PATH: u8 = 1;

@@ -49,6 +49,7 @@ pub enum BuildError {
     },
 }
 
+/// The channels of a cycle, as a list in words.
 fn listed(cycle: &[Channel]) -> String {
     const SHOWN: usize = 8;
     let mut text: Vec<String> = cycle.iter().take(SHOWN).map(Channel::to_string).collect();
@@ -59,7 +60,7 @@ fn listed(cycle: &[Channel]) -> String {
 }
 
 impl BuildError {
-    /// What a user can do about it.
+    /// What a user can do about the error.
     #[must_use]
     pub fn remedy(&self) -> Phrase {
         match self {
@@ -94,9 +95,9 @@ impl From<BuildError> for SpecError {
 pub(crate) enum Tier {
     /// At any time.
     Free,
-    /// Only if there is an escape candidate too, and only on a VC whose buffer is empty or has room for the whole packet:
-    /// a head must never be behind another packet in a buffer of a channel that is part of a cycle (Ma, Wang, Enright
-    /// Jerger, Shen, Gu, Whole packet forwarding, TC 64(6), 2015).
+    /// Only if there is an escape candidate too, and only on a VC whose buffer is empty or has room for the whole
+    /// packet: a head must never be behind another packet in a buffer of a channel that is part of a cycle (Ma, Wang,
+    /// Enright Jerger, Shen, Gu, Whole packet forwarding, TC 64(6), 2015).
     Adaptive,
     /// Only if no VC of the other candidates is available.
     Escape,
@@ -105,22 +106,24 @@ pub(crate) enum Tier {
 /// An output port that a head may leave through, and the VCs that it may take there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Candidate {
+    /// The output port.
     pub(crate) port: u8,
-    /// A bit for each VC; at least one is set.
+    /// The VCs of the port, as a mask with at least one bit set.
     pub(crate) vcs: u32,
+    /// When the head may request the candidate.
     pub(crate) tier: Tier,
 }
 
 /// What a routing function knows about a packet whose head it routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Head {
-    /// Endpoint.
+    /// Number of the source endpoint.
     pub(crate) source: u32,
-    /// Endpoint.
+    /// Number of the destination endpoint.
     pub(crate) destination: u32,
     /// State of the route, whose meaning is private to each routing function; 0 at the source.
     pub(crate) phase: u8,
-    /// Message class.
+    /// Message class of the packet.
     pub(crate) class: u8,
 }
 
@@ -190,6 +193,7 @@ macro_rules! table {
                 }
             }
 
+            /// The phase in which a packet leaves its first router, chosen by the flits ahead of it at the outputs.
             fn decide(&self, at: Visit, head: &Head, draw: &mut impl Draw, occupancy: impl Fn(Candidate) -> u32) -> u8 {
                 match self {
                     $(Self::$function(function) => function.decide(at, head, draw, occupancy),)+
@@ -202,6 +206,8 @@ macro_rules! table {
                 }
             }
 
+            /// The rings and lines of which a grid consists; `None` for other networks. The grid is free of deadlock if
+            /// each of them is.
             fn rings(&self) -> Option<Vec<Ring>> {
                 match self {
                     $(Self::$function(function) => function.rings(),)+
@@ -247,7 +253,9 @@ impl Routing {
 /// The routing function of a network.
 #[derive(Debug)]
 pub(crate) struct Routes {
+    /// The routing, as it declares itself.
     row: &'static Row,
+    /// The routing function of the network.
     scheme: Scheme,
     /// By endpoint: its router.
     homes: Vec<u32>,
@@ -295,10 +303,12 @@ impl Routes {
         self.row.choice == Choice::AtFirstRouter
     }
 
+    /// The router of an endpoint.
     fn home(&self, endpoint: u32) -> usize {
         self.homes[endpoint as usize] as usize
     }
 
+    /// Where a head is on its route when it is at router `here`.
     fn visit(&self, here: usize, head: &Head) -> Visit {
         Visit { first: self.home(head.source), here, home: self.home(head.destination) }
     }
@@ -317,20 +327,20 @@ impl Routes {
         }
     }
 
-    /// Converts a mask of VCs of message class 0 to the message class of the head.
+    /// Converts a mask of VCs of message class 0 to a mask for the message class of the head.
     #[inline(always)]
     const fn of_class(&self, head: &Head, vcs: u32) -> u32 {
         vcs << (head.class as usize * self.vcs)
     }
 
-    /// The only candidate of a head, if the routing is not [adaptive](Self::is_adaptive). `spare` is scratch memory.
+    /// The only candidate of a head, if the routing is not [adaptive](Self::is_adaptive). `scratch` is scratch memory.
     #[inline(always)]
     pub(crate) fn only(
         &self,
         router: usize,
         head: &Head,
         draw: &mut impl Draw,
-        spare: &mut Vec<Candidate>,
+        scratch: &mut Vec<Candidate>,
     ) -> Candidate {
         if let Some(arrived) = self.ejection(router, head) {
             return arrived;
@@ -340,11 +350,11 @@ impl Routes {
             let candidate = grid.dimension_order(router, head, draw);
             return Candidate { vcs: self.of_class(head, candidate.vcs), ..candidate };
         }
-        self.candidates(router, head, draw, spare);
-        spare[0]
+        self.candidates(router, head, draw, scratch);
+        scratch[0]
     }
 
-    /// The candidate that leads to the destination, if it belongs to this router.
+    /// The candidate that leads to the destination, if the destination is an endpoint of this router.
     #[inline(always)]
     fn ejection(&self, router: usize, head: &Head) -> Option<Candidate> {
         let destination = head.destination as usize;
@@ -380,8 +390,8 @@ impl Routes {
 }
 
 /// What a head requests in this step, as a port and a mask of VCs: among the candidates with an available VC, the one
-/// with most credits; if there is none, the escape candidate. `key` decides between equal ones. The mask is empty if no
-/// VC is available.
+/// with most credits; if there is none, the escape candidate. `key` breaks ties. The mask is empty if no VC is
+/// available.
 pub(crate) fn select(candidates: &[Candidate], key: u64, outputs: &impl Outputs) -> (u8, u32) {
     let count = candidates.len();
     let first = if count > 1 { pick(key, count as u32) as usize } else { 0 };
@@ -444,7 +454,7 @@ fn check_vcs(row: &Row, params: &Params, has_rings: bool) -> Result<(), SpecErro
     Err(SpecError::new(ErrorKind::OutOfRange, what, remedy).of("vcs").given(given))
 }
 
-/// The routings that serve a topology, as advice to the user.
+/// Advice to the user: the routings that serve a topology.
 fn remedy(topology: &dyn Topology) -> String {
     let names: Vec<&str> = serving(topology).map(|(_, row)| row.component.name).collect();
     match &names[..] {

@@ -10,20 +10,20 @@ use super::details::Stages;
 use super::interface::Unsent;
 use crate::params::Params;
 
-/// What some endpoints have done in a cycle, to be [added](Whole::read) to the state of the network.
+/// What endpoints have done in a cycle. [`Whole::read`] adds it to the state of the network.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     /// Messages whose last flit has been sent.
     pub(crate) sent: Vec<u32>,
-    /// Packets whose tail has been received: message, length in flits, receipt.
+    /// Packets whose tail has been received: message, length in flits, and receipt.
     pub(crate) received: Vec<(u32, u32, Receipt)>,
     /// \[cycles\] Times from the creation of packets to the beginning of their sending.
     pub(crate) waited: Moments,
-    /// \[flits\] By how much these packets were shorter than the longest length, summed.
+    /// \[flits\] Total by which the received packets were shorter than the longest packet.
     pub(crate) short: u64,
     /// Number of links that heads have crossed.
     pub(crate) hops: u64,
-    /// Times of the packets received, by stage.
+    /// \[cycles\] Times of the received packets, by stage.
     pub(crate) stages: Stages,
 }
 
@@ -31,9 +31,9 @@ pub(crate) struct Report {
 #[derive(Clone, Copy, Debug)]
 struct Underway {
     message: Message,
-    /// \[cycle\] In which it was offered.
+    /// \[cycle\] Cycle in which the message was offered.
     offered: u64,
-    /// Number of packets that have not been received.
+    /// \[packets\] Packets that have not been received.
     left: u64,
 }
 
@@ -41,10 +41,12 @@ struct Underway {
 #[derive(Debug)]
 pub(crate) struct Whole {
     params: Params,
+    /// Messages in flight.
     messages: Slab<Underway>,
     pub(crate) recorder: Recorder,
+    /// Times of all received packets, by stage.
     pub(crate) stages: Stages,
-    /// Number of packets that have been accepted and not received.
+    /// \[packets\] Accepted packets that have not been received.
     pub(crate) in_flight: u64,
 }
 
@@ -59,7 +61,7 @@ impl Whole {
         }
     }
 
-    /// Accepts a message, which endpoint `endpoint` of a part is to send.
+    /// Accepts a message, which endpoint `endpoint` of a part will send.
     pub(crate) fn inject(&mut self, message: &Message, endpoint: u32, now: u64) -> Unsent {
         let flits = self.params.flits_of(message.bytes);
         let packets = self.params.packets_of(flits);

@@ -9,7 +9,7 @@ use fsin_core::network::Channel;
 use fsin_core::topology::{Port, Shape, Topology};
 use fsin_core::view::Occupancy;
 
-/// \[cycles\] From a direct node to its own router and back, beyond one.
+/// \[cycles\] Delay of the link between a direct node and its own router, beyond one cycle.
 const OWN_DELAY: u32 = 1;
 
 /// What is at the other end of a port.
@@ -26,21 +26,25 @@ pub(crate) enum End {
 /// One direction of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Wire {
+    /// What the link leads to.
     pub(crate) end: End,
-    /// \[cycles\] Sent in t, received in t + delay + 1.
+    /// \[cycles\] Delay: what is sent in cycle t is received in cycle t + delay + 1.
     pub(crate) delay: u32,
 }
 
-/// Who is linked with whom.
+/// The routers, and the links between their ports.
 #[derive(Clone, Debug)]
 pub(crate) struct Wiring {
+    /// Number of routers.
     pub(crate) routers: usize,
+    /// Number of ports of each router.
     pub(crate) ports: usize,
+    /// Number of endpoints.
     pub(crate) endpoints: usize,
     shape: Shape,
-    /// By router and output port.
+    /// By router and output port: the link that leaves through it.
     out: Vec<Wire>,
-    /// By router and input port: where flits come from, at which credits arrive.
+    /// By router and input port: the link on which its credits go back to where its flits come from.
     back: Vec<Wire>,
     /// By endpoint: its router, and the input port there at which its flits arrive.
     homes: Vec<(u32, u8)>,
@@ -99,20 +103,20 @@ impl Wiring {
         self.ejections[endpoint] = output as u8;
     }
 
-    /// The input port at which flits arrive that were sent through a port: in a direct network the one of the side that
-    /// they come from, in a network of switches the one of the same number.
+    /// The input port of the next router at which flits arrive that leave through output port `port`. In a direct
+    /// network it is the port of the side that they come from, in a network of switches the port of the link.
     fn arrives_at(&self, port: usize) -> u8 {
         let opposite = !self.shape.is_switched() && self.shape.ways == 2;
         (if opposite { port ^ 1 } else { port }) as u8
     }
 
-    /// What flits reach that leave through an output port.
+    /// The link on which flits leave through an output port.
     #[inline(always)]
     pub(crate) fn out(&self, router: usize, port: usize) -> Wire {
         self.out[router * self.ports + port]
     }
 
-    /// What credits reach that an input port sends.
+    /// The link on which an input port sends credits.
     #[inline(always)]
     pub(crate) fn back(&self, router: usize, port: usize) -> Wire {
         self.back[router * self.ports + port]
@@ -151,7 +155,8 @@ impl Wiring {
         NodeId::at(if self.is_switched() { self.endpoints + router } else { router })
     }
 
-    /// Writes down what buffers hold, by input port, and what outputs have sent. Does not write what waits at sources.
+    /// Writes the flits in buffers, by input port, and the packets that outputs have sent. Does not write what waits at
+    /// sources.
     pub(crate) fn show(&self, flits: impl Fn(usize, usize) -> u32, crossed: &[u64], into: &mut Occupancy) {
         let (ports, nodes) = (self.shape.ports(), self.routers + if self.is_switched() { self.endpoints } else { 0 });
         into.reset(nodes, ports);

@@ -1,4 +1,5 @@
-//! DUMPI traces in binary form: finds the files of the ranks of one trace. Their own tool reads the contents.
+//! DUMPI traces in binary form: finds the files of the ranks of one trace. Only the tool `dumpi2ascii` reads the
+//! contents.
 
 use std::fs::File;
 use std::io::{BufRead, Read};
@@ -11,12 +12,13 @@ use crate::trace::formats::{Candidate, Layout, mpi};
 /// First bytes of a rank's file.
 const MAGIC: &[u8] = b"\xFF\xAA\xDDDUMPI";
 
+/// True for the file of a rank.
 fn is_binary(entry: &Entry) -> bool {
     entry.magic == MAGIC
 }
 
 /// The number of ranks stated in a `.meta` file.
-fn told_ranks(entry: &Entry) -> Option<usize> {
+fn stated_ranks(entry: &Entry) -> Option<usize> {
     if !entry.name.ends_with(".meta") {
         return None;
     }
@@ -25,11 +27,11 @@ fn told_ranks(entry: &Entry) -> Option<usize> {
 
 /// True if the source holds a trace in binary form, or the file that names one.
 pub(in crate::trace::formats) fn holds_binaries(source: &Source<'_>) -> bool {
-    let meta = source.only_entry().is_some_and(|entry| told_ranks(entry).is_some());
+    let meta = source.only_entry().is_some_and(|entry| stated_ranks(entry).is_some());
     meta || source.entries().iter().any(is_binary)
 }
 
-/// The error that explains why it is not read.
+/// The error for a trace in binary form, which is not read directly.
 pub(in crate::trace::formats) const fn unprinted() -> Fault {
     Fault::Unprinted { format: "DUMPI", tool: "dumpi2ascii" }
 }
@@ -43,21 +45,21 @@ pub(super) fn ranks_beside(source: &Source<'_>, file: &str) -> usize {
 /// The files of the ranks of one trace in binary form.
 pub struct DumpiBinaries {
     source: Source<'static>,
-    /// By rank.
+    /// Names of the files, by rank.
     files: Vec<String>,
 }
 
-/// Finds the trace that `path` means: a `.meta` file, the file of a rank, a folder or an archive that holds one trace,
-/// or one of several, chosen as `archive.tar.xz#NAME.meta`. `None` if there is no trace in binary form.
+/// Finds the trace to which `path` refers: a `.meta` file, the file of a rank, a folder or an archive that holds one
+/// trace, or one of several, chosen as `archive.tar.xz#NAME.meta`. `None` if there is no trace in binary form.
 ///
 /// # Errors
 /// When the input cannot be read, holds several traces, or files of ranks are missing.
 pub fn dumpi_binaries(path: &Path) -> Result<Option<DumpiBinaries>, ReadError> {
     let source = Source::open(path)?;
-    // A folder's only file is an only entry too, but the files beside that folder do not belong to the trace.
+    // If `path` is a file, the files beside it belong to the trace. If it is a folder with a single file, they do not.
     let file = source.only_entry().filter(|_| !source.is_archive() && source.place().path.is_file());
     let (source, wanted) = match file {
-        Some(entry) if is_binary(entry) || told_ranks(entry).is_some() => {
+        Some(entry) if is_binary(entry) || stated_ranks(entry).is_some() => {
             let stem = stem(&entry.name);
             // The name of a rank's file ends with its number.
             let stem = if is_binary(entry) { stem.rsplit_once('-').map_or(stem, |(stem, _)| stem) } else { stem };
@@ -71,11 +73,11 @@ pub fn dumpi_binaries(path: &Path) -> Result<Option<DumpiBinaries>, ReadError> {
     };
     let mut found = mpi::families(&source, is_binary);
     if let Some(wanted) = &wanted {
-        found.retain(|candidate| is_of(candidate, stem(wanted)) || candidate.is_selected_by(wanted));
+        found.retain(|candidate| has_stem(candidate, stem(wanted)) || candidate.is_selected_by(wanted));
     }
     let candidate = match &found[..] {
         [] => {
-            let meta = || source.entries().iter().find(|entry| told_ranks(entry).is_some()).map(|meta| &meta.name);
+            let meta = || source.entries().iter().find(|entry| stated_ranks(entry).is_some()).map(|meta| &meta.name);
             let Some(name) = wanted.as_ref().or_else(meta) else { return Ok(None) };
             return Err(source.place().error(Fault::Structure {
                 what: format!("there are no files {}-0000.bin and so on", stem(name)),
@@ -91,7 +93,7 @@ pub fn dumpi_binaries(path: &Path) -> Result<Option<DumpiBinaries>, ReadError> {
         }
     };
     let files = mpi::files_of(&source, candidate)?;
-    if let Some(ranks) = meta_of(&source, candidate).and_then(told_ranks)
+    if let Some(ranks) = meta_of(&source, candidate).and_then(stated_ranks)
         && ranks != files.len()
     {
         return Err(source.place_of(&files[0]).error(Fault::Structure {
@@ -111,14 +113,15 @@ fn stem(name: &str) -> &str {
 }
 
 /// True if the files of the candidate are `STEM-NUMBER.bin`.
-fn is_of(candidate: &Candidate, stem: &str) -> bool {
+fn has_stem(candidate: &Candidate, stem: &str) -> bool {
     let Layout::PerRank(files) = &candidate.layout else { return false };
     let number = files.first().and_then(|file| self::stem(file).strip_prefix(stem)?.strip_prefix('-'));
     number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
+/// The `.meta` file of a candidate.
 fn meta_of<'s>(source: &'s Source<'_>, candidate: &Candidate) -> Option<&'s Entry> {
-    source.entries().iter().find(|entry| told_ranks(entry).is_some() && is_of(candidate, stem(&entry.name)))
+    source.entries().iter().find(|entry| stated_ranks(entry).is_some() && has_stem(candidate, stem(&entry.name)))
 }
 
 impl DumpiBinaries {

@@ -5,7 +5,7 @@ use super::text::{Arg, Args, Handle, Wrong};
 use crate::catalog::suggestion;
 use crate::trace::formats::error::Fault;
 use crate::trace::formats::mpi::call::{
-    Call, Comm, EMPTY_GROUP, Group, How, Message, Operation, Peer, Persistent, Requests, Rooted,
+    Call, Comm, Creation, EMPTY_GROUP, Group, Message, Operation, Peer, Persistent, Requests, Rooted,
 };
 use crate::trace::formats::text::{MAX_MESSAGE, MAX_TASKS};
 
@@ -137,7 +137,7 @@ pub(super) fn creates(call: &str) -> bool {
         .is_some_and(|name| CREATORS.contains(&name) || UNFOLLOWED.contains(&name) || name.starts_with("Group_"))
 }
 
-/// The omitted kind of communication, for a warning.
+/// The kind of a call that is omitted, for a warning; `None` for a call that is read.
 pub(super) fn left_out(call: &str) -> Option<&'static str> {
     let name = call.strip_prefix("MPI_").unwrap_or(call);
     match name {
@@ -149,11 +149,11 @@ pub(super) fn left_out(call: &str) -> Option<&'static str> {
     }
 }
 
-/// Meaning of the call.
+/// The meaning of the call with the arguments `args`. A call that creates a datatype is recorded in `datatypes`.
 pub(super) fn meaning(args: &Args, datatypes: &mut Datatypes<'_>) -> Result<Call, Wrong> {
     let name = args.call().strip_prefix("MPI_").unwrap_or(args.call());
-    if datatypes::makes(args.call()) {
-        return datatypes.make(args).map(|()| Call::Ignored);
+    if datatypes::creates(args.call()) {
+        return datatypes.record_created(args).map(|()| Call::Ignored);
     }
     let read = Reading { args, datatypes };
     Ok(match name {
@@ -170,12 +170,12 @@ pub(super) fn meaning(args: &Args, datatypes: &mut Datatypes<'_>) -> Result<Call
         "Startall" => Call::Start(read.requests()?),
         "Wait" => read.completed(args.get(REQUEST)?)?,
         "Waitall" => Call::Waitall(Requests::Each(read.requests()?)),
-        "Waitany" => read.any()?,
-        "Waitsome" => read.some()?,
+        "Waitany" => read.completed_any()?,
+        "Waitsome" => read.completed_some()?,
         "Test" if read.flag()? => read.completed(args.get(REQUEST)?)?,
         "Testall" if read.flag()? => Call::Waitall(Requests::Each(read.requests()?)),
-        "Testany" if read.flag()? => read.any()?,
-        "Testsome" => read.some()?,
+        "Testany" if read.flag()? => read.completed_any()?,
+        "Testsome" => read.completed_some()?,
         "Test" | "Testall" | "Testany" => Call::Ignored,
         "Request_free" => Call::Forget(read.request()?),
         "Cancel" => Call::Cancel(read.request()?),
@@ -187,9 +187,9 @@ pub(super) fn meaning(args: &Args, datatypes: &mut Datatypes<'_>) -> Result<Call
             return Err(args.wrong(what, "its members are not told: record a run that does without"));
         }
         "Comm_group" => Call::Group { group: Group::Of(read.comm()?), new: read.group(NEW_GROUP)? },
-        name if name.starts_with("Group_") => read.group_made(name)?,
+        name if name.starts_with("Group_") => read.group_creation(name)?,
         "Type_size" => {
-            datatypes.answered(args)?;
+            datatypes.record_size(args)?;
             Call::Ignored
         }
         _ => match read.operation(name)? {
@@ -205,20 +205,22 @@ pub(super) fn meaning(args: &Args, datatypes: &mut Datatypes<'_>) -> Result<Call
     })
 }
 
-/// The fault of a side whose arguments may have no meaning.
-fn untold((line, fault): Wrong) -> String {
+/// A fault as text. A collective keeps it for arguments that may have no meaning on this rank.
+fn fault_text((line, fault): Wrong) -> String {
     format!("line {line}: {fault}")
 }
 
-/// Names of the arguments of one side of a message.
+/// Names under which the arguments of one side of a message may appear.
 struct Side {
     count: &'static [&'static str],
     datatype: &'static [&'static str],
     peer: &'static [&'static str],
     tag: &'static [&'static str],
+    /// True for the sender, false for the receiver.
     sends: bool,
 }
 
+/// The arguments of the sending side.
 const SEND: Side = Side {
     count: &["sendcount", "count"],
     datatype: &["sendtype", "datatype"],
@@ -226,6 +228,7 @@ const SEND: Side = Side {
     tag: &["sendtag", "tag"],
     sends: true,
 };
+/// The arguments of the receiving side.
 const RECEIVE: Side = Side {
     count: &["recvcount", "count"],
     datatype: &["recvtype", "datatype"],
@@ -233,6 +236,7 @@ const RECEIVE: Side = Side {
     tag: &["recvtag", "tag"],
     sends: false,
 };
+// Names under which an argument may appear.
 const REQUEST: &[&str] = &["request"];
 const REQUESTS: &[&str] = &["requests", "array_of_requests", "request"];
 const COMM: &[&str] = &["comm", "oldcomm", "comm_old", "old_comm"];
@@ -242,22 +246,24 @@ const NEW_GROUP: &[&str] = &["newgroup", "group_out", "group"];
 const SEND_COUNTS: &[&str] = &["sendcounts", "sendcnts"];
 const RECEIVE_COUNTS: &[&str] = &["recvcounts", "recvcnts", "counts"];
 
+/// Interprets the arguments of one call.
 struct Reading<'a, 't> {
     args: &'a Args,
     datatypes: &'a Datatypes<'t>,
 }
 
 impl<'a> Reading<'a, '_> {
-    /// \[bytes\] `count` elements.
+    /// \[bytes\] Size of as many elements of a datatype as an argument states.
     fn bytes(&self, count: &[&str], datatype: &[&str]) -> Result<u64, Wrong> {
         let (count, datatype) = (self.args.get(count)?, self.args.get(datatype)?);
         let size = self.datatypes.size(datatype.handle()?).map_err(|fault| datatype.fault(fault))?;
         Ok(count.count(MAX_MESSAGE / size.max(1))? * size)
     }
 
-    /// The same for arguments that may have no meaning: the fault is returned as text.
-    fn told(&self, count: &[&str], datatype: &[&str]) -> Result<u64, String> {
-        self.bytes(count, datatype).map_err(untold)
+    /// \[bytes\] As [`Self::bytes`], for arguments that may have no meaning on this rank: the fault is returned as
+    /// text.
+    fn bytes_or_fault(&self, count: &[&str], datatype: &[&str]) -> Result<u64, String> {
+        self.bytes(count, datatype).map_err(fault_text)
     }
 
     /// \[bytes\] Size of each block, with one datatype for all or one for each.
@@ -278,6 +284,7 @@ impl<'a> Reading<'a, '_> {
         Ok(blocks)
     }
 
+    /// The message of a send or receive.
     fn message(&self, side: &Side) -> Result<Message, Wrong> {
         let (peer, tag) = (self.args.get(side.peer)?, self.args.get(side.tag)?);
         let (rank, label) = (peer.handle()?, tag.handle()?);
@@ -295,6 +302,7 @@ impl<'a> Reading<'a, '_> {
         Ok(Message { peer, label: Some(label.id).filter(|_| !any_tag), bytes, comm: self.comm()? })
     }
 
+    /// The argument `comm`.
     fn comm(&self) -> Result<Comm, Wrong> {
         Ok(match self.args.get(COMM)?.handle()? {
             Handle { name: "MPI_COMM_WORLD", .. } | Handle { name: "", id: 2 } => Comm::World,
@@ -303,30 +311,35 @@ impl<'a> Reading<'a, '_> {
         })
     }
 
+    /// An argument from 0 to the largest number of tasks.
     fn small(&self, name: &'static str) -> Result<u32, Wrong> {
-        // Limited to values that fit.
+        // The limit fits 32 bits.
         self.args.get(&[name])?.count(MAX_TASKS).map(|number| number as u32)
     }
 
+    /// The argument `root`.
     fn root(&self) -> Result<u32, Wrong> {
         self.small("root")
     }
 
+    /// The number of a request in an argument.
     fn request_of(arg: Arg<'_>, handle: Handle<'_>) -> Result<u64, Wrong> {
         u64::try_from(handle.id).map_err(|_| arg.wrong("a request, a number from 0 on"))
     }
 
+    /// The argument `request`.
     fn request(&self) -> Result<u64, Wrong> {
         let arg = self.args.get(REQUEST)?;
         Self::request_of(arg, arg.handle()?)
     }
 
+    /// The array of requests.
     fn requests(&self) -> Result<Vec<u64>, Wrong> {
         let arg = self.args.get(REQUESTS)?;
         arg.handles().map(|handle| Self::request_of(arg, handle?)).collect()
     }
 
-    /// A request has completed; it may be null.
+    /// The meaning of a call that has completed the request in `arg`, which may be null.
     fn completed(&self, arg: Arg<'_>) -> Result<Call, Wrong> {
         let handle = arg.handle()?;
         // As for all handles of DUMPI, 0 is an error and 1 is null.
@@ -336,12 +349,13 @@ impl<'a> Reading<'a, '_> {
         Self::request_of(arg, handle).map(Call::Wait)
     }
 
+    /// The argument `flag`: true if a test has succeeded.
     fn flag(&self) -> Result<bool, Wrong> {
         Ok(self.args.get(&["flag"])?.integer()? != 0)
     }
 
-    /// One of several requests has completed: the one named, if any.
-    fn any(&self) -> Result<Call, Wrong> {
+    /// The meaning of a call that has completed one of several requests: the one at `index`, if that is recorded.
+    fn completed_any(&self) -> Result<Call, Wrong> {
         let Some(index) = self.args.find(&["index"]) else {
             return Ok(Call::Waitany(Requests::Each(self.requests()?)));
         };
@@ -352,8 +366,8 @@ impl<'a> Reading<'a, '_> {
         request.map(Call::Wait).ok_or_else(|| index.wrong(&format!("one of {} requests", requests.len())))
     }
 
-    /// Some of several requests have completed.
-    fn some(&self) -> Result<Call, Wrong> {
+    /// The meaning of a call that has completed some of several requests.
+    fn completed_some(&self) -> Result<Call, Wrong> {
         if self.args.get(&["outcount"])?.integer()? <= 0 {
             return Ok(Call::Ignored);
         }
@@ -365,32 +379,39 @@ impl<'a> Reading<'a, '_> {
         Ok(Call::Waitall(Requests::Each(indices.handles().map(request).collect::<Result<_, _>>()?)))
     }
 
+    /// The communicator that a call creates.
     fn creation(&self, name: &str) -> Result<Call, Wrong> {
         let new = self.args.get(NEW_COMM)?.integer()?;
         let how = match name {
-            "Comm_dup" => How::Dup,
+            "Comm_dup" => Creation::Dup,
             "Comm_split" => {
                 let color = self.args.get(&["color", "colour"])?.handle()?;
-                // Its number depends on the recorded library; colours are never negative.
+                // The number of MPI_UNDEFINED depends on the recorded library. -1 stands for it, since colours are
+                // never negative.
                 let undefined = color.name == "MPI_UNDEFINED";
-                How::Split { color: if undefined { -1 } else { color.id }, key: self.args.get(&["key"])?.integer()? }
+                Creation::Split {
+                    color: if undefined { -1 } else { color.id },
+                    key: self.args.get(&["key"])?.integer()?,
+                }
             }
-            "Comm_create" => How::Group(self.group(GROUP)?),
-            "Cart_create" => How::Grid(self.args.get(&["dims"])?.counts(MAX_TASKS)?),
+            "Comm_create" => Creation::Group(self.group(GROUP)?),
+            "Cart_create" => Creation::Grid(self.args.get(&["dims"])?.counts(MAX_TASKS)?),
             _ => {
                 let remain = self.args.get(&["remain_dims", "reman_dims", "remain"])?.counts(u64::MAX)?;
-                How::Remain(remain.into_iter().map(|stays| stays != 0).collect())
+                Creation::Remain(remain.into_iter().map(|stays| stays != 0).collect())
             }
         };
         Ok(Call::Create { comm: self.comm()?, how, new })
     }
 
+    /// A group in an argument.
     fn group(&self, names: &[&str]) -> Result<i64, Wrong> {
         let handle = self.args.get(names)?.handle()?;
         Ok(if handle.name == "MPI_GROUP_EMPTY" { EMPTY_GROUP } else { handle.id })
     }
 
-    fn group_made(&self, name: &str) -> Result<Call, Wrong> {
+    /// The group that a call creates.
+    fn group_creation(&self, name: &str) -> Result<Call, Wrong> {
         let group = match name {
             "Group_incl" | "Group_excl" => {
                 let ranks = self.args.get(&["ranks"])?.counts(MAX_TASKS)?;
@@ -409,12 +430,13 @@ impl<'a> Reading<'a, '_> {
 
     /// The collective of this name; `None` if it is not one.
     fn operation(&self, name: &str) -> Result<Option<Operation>, Wrong> {
+        // Names of count and datatype: of the only buffer, of the data sent, of the data received.
         const ONE: (&[&str], &[&str]) = (&["count"], &["datatype"]);
         const OUT: (&[&str], &[&str]) = (&["sendcount"], &["sendtype"]);
         const IN: (&[&str], &[&str]) = (&["recvcount"], &["recvtype"]);
         let one = || self.bytes(ONE.0, ONE.1);
         let sent = || self.bytes(OUT.0, OUT.1);
-        let (send, receive) = (|| self.told(OUT.0, OUT.1), || self.told(IN.0, IN.1));
+        let (send, receive) = (|| self.bytes_or_fault(OUT.0, OUT.1), || self.bytes_or_fault(IN.0, IN.1));
         Ok(Some(match name {
             "Barrier" => Operation::Barrier,
             "Bcast" => Operation::Bcast { root: self.root()?, bytes: one()? },
@@ -427,11 +449,11 @@ impl<'a> Reading<'a, '_> {
             "Gather" => Operation::Gather(Rooted { root: self.root()?, send: send(), receive: receive() }),
             "Scatter" => Operation::Scatter(Rooted { root: self.root()?, send: send(), receive: receive() }),
             "Gatherv" => {
-                let receive = self.blocks(RECEIVE_COUNTS, IN.1).map_err(untold);
+                let receive = self.blocks(RECEIVE_COUNTS, IN.1).map_err(fault_text);
                 Operation::Gatherv(Rooted { root: self.root()?, send: send(), receive })
             }
             "Scatterv" => {
-                let send = self.blocks(SEND_COUNTS, OUT.1).map_err(untold);
+                let send = self.blocks(SEND_COUNTS, OUT.1).map_err(fault_text);
                 Operation::Scatterv(Rooted { root: self.root()?, send, receive: receive() })
             }
             "Allgatherv" => Operation::Allgatherv { blocks: self.blocks(RECEIVE_COUNTS, IN.1)? },

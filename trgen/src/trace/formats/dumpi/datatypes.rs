@@ -47,29 +47,32 @@ const USUAL: &[(&str, u64)] = &[
     ("MPI_DATATYPE_NULL", 0),
 ];
 
-fn usual(name: &str) -> Option<u64> {
+/// \[bytes\] The default size of a predefined datatype.
+fn default_size(name: &str) -> Option<u64> {
     USUAL.iter().find(|(known, _)| *known == name).map(|&(_, size)| size)
 }
 
 /// \[bytes\] Sizes by number, as stated at the end of a file.
-pub(super) type Told = HashMap<i64, u64>;
+pub(super) type StatedSizes = HashMap<i64, u64>;
 
-/// Records a line of the end of a file. A size of 0 may mean that the recorder did not know it.
-pub(super) fn tell(told: &mut Told, (number, name, size): (i64, &str, u64)) {
-    let size = if size == 0 { usual(name) } else { Some(size) };
-    told.extend(size.map(|size| (number, size)));
+/// Records the number, name and size \[bytes\] in a line at the end of a file. A size of 0 may mean that the recorder
+/// did not know it.
+pub(super) fn record_stated(stated: &mut StatedSizes, (number, name, size): (i64, &str, u64)) {
+    let size = if size == 0 { default_size(name) } else { Some(size) };
+    stated.extend(size.map(|size| (number, size)));
 }
 
 /// The datatypes created so far.
 #[derive(Default, Debug)]
 pub(super) struct Datatypes<'t> {
-    told: Option<&'t Told>,
-    /// Size, or the call and line from which it could not be computed.
-    made: HashMap<i64, Result<u64, (String, u64)>>,
+    /// The sizes at the end of the file; `None` in the first pass, which only collects them.
+    stated: Option<&'t StatedSizes>,
+    /// By number of a datatype: its size \[bytes\], or the call and its line from which the size cannot be computed.
+    created: HashMap<i64, Result<u64, (String, u64)>>,
 }
 
 /// Calls that create a datatype from others.
-const MAKERS: &[&str] = &[
+const CREATORS: &[&str] = &[
     "contiguous",
     "vector",
     "hvector",
@@ -87,22 +90,23 @@ const MAKERS: &[&str] = &[
 ];
 
 /// True if the call creates a datatype.
-pub(super) fn makes(call: &str) -> bool {
-    call.strip_prefix("MPI_Type_").is_some_and(|name| MAKERS.contains(&name))
+pub(super) fn creates(call: &str) -> bool {
+    call.strip_prefix("MPI_Type_").is_some_and(|name| CREATORS.contains(&name))
 }
 
+// Names under which an argument may appear.
 const NEW: &[&str] = &["newtype", "new_type"];
 const OLD: &[&str] = &["oldtype", "old_type", "datatype", "type"];
 const LENGTHS: &[&str] = &["lengths", "blocklengths", "array_of_blocklengths", "blocklength"];
 
 impl<'t> Datatypes<'t> {
-    pub(super) fn new(told: Option<&'t Told>) -> Self {
-        Self { told, made: HashMap::new() }
+    pub(super) fn new(stated: Option<&'t StatedSizes>) -> Self {
+        Self { stated, created: HashMap::new() }
     }
 
     /// \[bytes\] Size of an element, or why it is unknown.
     pub(super) fn size(&self, handle: Handle<'_>) -> Result<u64, Fault> {
-        let (why, remedy) = match self.made.get(&handle.id) {
+        let (why, remedy) = match self.created.get(&handle.id) {
             Some(Ok(size)) => return Ok(*size),
             // The size at the end of the file may belong to a later datatype of the same number.
             Some(Err((call, line))) => (
@@ -110,8 +114,8 @@ impl<'t> Datatypes<'t> {
                 "record a run that makes the datatype by other calls, or that asks for its size with MPI_Type_size",
             ),
             None => {
-                let told = self.told.and_then(|told| told.get(&handle.id)).copied();
-                let why = match told.or_else(|| usual(handle.name)) {
+                let stated = self.stated.and_then(|stated| stated.get(&handle.id)).copied();
+                let why = match stated.or_else(|| default_size(handle.name)) {
                     Some(size) if size <= MAX_MESSAGE => return Ok(size),
                     Some(size) => format!("{size} bytes are too much"),
                     None => "the file neither tells its size nor how it is made".to_owned(),
@@ -126,24 +130,24 @@ impl<'t> Datatypes<'t> {
     }
 
     /// Records the datatype that a call creates.
-    pub(super) fn make(&mut self, args: &Args) -> Result<(), Wrong> {
+    pub(super) fn record_created(&mut self, args: &Args) -> Result<(), Wrong> {
         let new = args.get(NEW)?.integer()?;
-        let made = self.worked_out(args)?.ok_or_else(|| (args.call().to_owned(), args.line()));
-        self.made.insert(new, made);
+        let created = self.computed_size(args)?.ok_or_else(|| (args.call().to_owned(), args.line()));
+        self.created.insert(new, created);
         Ok(())
     }
 
     /// Records the result of `MPI_Type_size`.
-    pub(super) fn answered(&mut self, args: &Args) -> Result<(), Wrong> {
+    pub(super) fn record_size(&mut self, args: &Args) -> Result<(), Wrong> {
         if let (Some(datatype), Some(size)) = (args.find(OLD), args.find(&["size"])) {
             let size = size.count(MAX_MESSAGE)?;
-            self.made.insert(datatype.integer()?, Ok(size));
+            self.created.insert(datatype.integer()?, Ok(size));
         }
         Ok(())
     }
 
-    /// \[bytes\] Size of the new type: of its data without gaps. `None` if the arguments do not determine it.
-    fn worked_out(&self, args: &Args) -> Result<Option<u64>, Wrong> {
+    /// \[bytes\] Size of the data of a new datatype, without gaps. `None` if the arguments do not determine it.
+    fn computed_size(&self, args: &Args) -> Result<Option<u64>, Wrong> {
         let name = args.call().strip_prefix("MPI_Type_").unwrap_or_default();
         let counts = |names: &[&str]| args.find(names).map(|arg| arg.counts(MAX_MESSAGE)).transpose();
         let count = |names: &[&str]| args.find(names).map(|arg| arg.count(MAX_MESSAGE)).transpose();
@@ -160,7 +164,9 @@ impl<'t> Datatypes<'t> {
                 all = all.zip(part).and_then(|(all, part)| all.checked_add(part));
                 parts += 1;
             }
-            return Ok(all.filter(|_| parts == lengths.len() && types.handles().count() == parts).and_then(fits));
+            return Ok(all
+                .filter(|_| parts == lengths.len() && types.handles().count() == parts)
+                .and_then(within_limit));
         }
         let elements = match name {
             "contiguous" => count(&["count"])?,
@@ -177,10 +183,11 @@ impl<'t> Datatypes<'t> {
         };
         let Some(old) = args.find(OLD) else { return Ok(None) };
         let size = self.size(old.handle()?).ok();
-        Ok(elements.zip(size).and_then(|(elements, size)| elements.checked_mul(size)).and_then(fits))
+        Ok(elements.zip(size).and_then(|(elements, size)| elements.checked_mul(size)).and_then(within_limit))
     }
 }
 
-fn fits(size: u64) -> Option<u64> {
+/// The size \[bytes\], unless it exceeds that of the largest message.
+fn within_limit(size: u64) -> Option<u64> {
     (size <= MAX_MESSAGE).then_some(size)
 }

@@ -19,14 +19,15 @@
 //! Computing is the CPU time between the end of a call and the beginning of the next one, or the wall time if the
 //! process's CPU time was not recorded. Communicators are tracked through splits, duplicates, groups (of a
 //! communicator, some ranks of another, all but some) and grids; where the process asked for its rank or the size, the
-//! recorded answer is compared.
+//! recorded answer is compared with the computed one.
 //!
 //! # How the model departs from reality, and who could notice
 //! - A wait for any or some of several requests becomes a wait for those that completed in the recording, since the
 //!   program's next steps depended on them. So does a successful test. The user of a master-worker program would
 //!   notice.
-//! - Where no name follows, source or tag -1 means any, source -2 the null process, and so does every negative
-//!   destination.
+//! - Numbers without a name are taken as follows: source -1 and tag -1 mean any; source -2 and every negative
+//! destination
+//!   mean the null process.
 //! - A grid is assumed to keep the order of ranks, whether or not the library was allowed to change it.
 //! - `MPI_IN_PLACE` is not visible in the text: counts are taken as printed. In operations with a root, arguments
 //!   without meaning for a rank are ignored.
@@ -44,7 +45,7 @@ mod text;
 use std::collections::BTreeMap;
 
 pub use self::binary::{DumpiBinaries, dumpi_binaries};
-use self::datatypes::{Datatypes, Told};
+use self::datatypes::{Datatypes, StatedSizes};
 use self::text::{Args, Edge};
 use super::error::{Fault, ReadError};
 use super::input::{Entry, Source};
@@ -72,9 +73,10 @@ pub(super) const READER: Reader = Reader {
 /// True for a file that begins like the output of `dumpi2ascii`, with or without the lines before the calls.
 fn is_dumpi_text(entry: &Entry) -> bool {
     let begins = |at: usize, word: &str| entry.head.get(at).is_some_and(|line| line.starts_with(word));
-    begins(0, "version=") && begins(1, "starttime=") || entry.head.iter().any(|line| Edge::of(line).is_some())
+    begins(0, "version=") && begins(1, "starttime=") || entry.head.iter().any(|line| Edge::parse(line).is_some())
 }
 
+/// The traces as text in the source.
 fn find(source: &Source<'_>) -> Vec<Candidate> {
     let mut found = mpi::families(source, is_dumpi_text);
     // Beside a whole trace in binary form, the text of some of its ranks is not a trace.
@@ -85,6 +87,7 @@ fn find(source: &Source<'_>) -> Vec<Candidate> {
     found
 }
 
+/// Reads the text of all ranks into a trace.
 fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Result<Trace, ReadError> {
     let mut dump = Dump::default();
     let mut trace = mpi::read(source, candidate, options, READER.component.name, &mut dump)?;
@@ -95,62 +98,66 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
 /// State over the files of all ranks.
 #[derive(Default)]
 struct Dump {
-    /// Sizes of datatypes, by rank.
-    told: Vec<Told>,
+    /// Sizes of datatypes that the end of each rank's file states, by rank; filled in the first pass.
+    stated: Vec<StatedSizes>,
+    /// Number of omitted calls, by kind.
     left_out: BTreeMap<&'static str, u64>,
     /// Number of calls from a thread other than the first of its rank.
     threads: u64,
+    /// Number of calls made while recording was switched off.
     not_recorded: u64,
-    /// Ranks whose file holds another number of calls than its end states, and the first of them.
+    /// The first rank whose file holds another number of calls than its end states: rank, stated number, number held.
     miscounted: Option<(usize, u64, u64)>,
-    /// Ranks without MPI_Finalize: how many, and the first of them.
+    /// Ranks without MPI_Finalize: their number, and the first of them.
     unfinished: Option<(u64, usize)>,
+    /// Arguments of the current call.
     args: Args,
 }
 
 impl Log for Dump {
     fn read(&mut self, rank: usize, pass: Pass, lines: &mut Lines<'_>, each: &mut Each<'_>) -> Result<(), ReadError> {
         // Files of an archive come in any order.
-        if self.told.len() <= rank {
-            self.told.resize_with(rank + 1, Told::default);
+        if self.stated.len() <= rank {
+            self.stated.resize_with(rank + 1, StatedSizes::default);
         }
-        let mut told = std::mem::take(&mut self.told[rank]);
+        let mut stated = std::mem::take(&mut self.stated[rank]);
         let done = match pass {
-            Pass::Communicators => self.pass(lines, Some(&mut told), &mut Datatypes::new(None), rank, each),
-            Pass::Events => self.pass(lines, None, &mut Datatypes::new(Some(&told)), rank, each),
+            Pass::Communicators => self.pass(lines, Some(&mut stated), &mut Datatypes::new(None), rank, each),
+            Pass::Events => self.pass(lines, None, &mut Datatypes::new(Some(&stated)), rank, each),
         };
-        // The second pass does not need it any more.
+        // The first pass stores the sizes for the second one, which frees them.
         if pass == Pass::Communicators {
-            self.told[rank] = told;
+            self.stated[rank] = stated;
         }
         done
     }
 }
 
 impl Dump {
-    /// Processes a file; in the first pass `told` collects the sizes at its end.
+    /// Processes the file of a rank and passes its calls to `each`. In the first pass, `stated` collects the sizes at
+    /// the end of the file, and only calls that create communicators are passed on; in the second one it is `None`.
     fn pass(
         &mut self,
         lines: &mut Lines<'_>,
-        mut told: Option<&mut Told>,
+        mut stated: Option<&mut StatedSizes>,
         datatypes: &mut Datatypes<'_>,
         rank: usize,
         each: &mut Each<'_>,
     ) -> Result<(), ReadError> {
         let place = lines.place().clone();
-        let events = told.is_none();
+        let events = stated.is_none();
         let mut begin = None;
         let (mut first_thread, mut calls, mut finished) = (None::<String>, 0, false);
         while let Some((number, line)) = lines.next()? {
             let here = |fault: Fault| place.line(number).error(fault);
-            let Some(edge) = Edge::of(line) else {
+            let Some(edge) = Edge::parse(line) else {
                 if begin.is_some() {
                     if events || calls::creates(self.args.call()) {
                         self.args.keep(line, number);
                     }
                 } else if let Some(size) = text::datatype(line) {
-                    if let Some(told) = told.as_deref_mut() {
-                        datatypes::tell(told, size);
+                    if let Some(stated) = stated.as_deref_mut() {
+                        datatypes::record_stated(stated, size);
                     }
                 } else if let (Some((called, ignored)), true) = (text::totals(line), events) {
                     self.not_recorded += ignored;
@@ -185,7 +192,7 @@ impl Dump {
                 continue;
             }
             if events {
-                self.count(edge, &mut first_thread);
+                self.count_call(edge, &mut first_thread);
             }
             let line = self.args.line();
             let call = calls::meaning(&self.args, datatypes).map_err(|(line, fault)| place.line(line).error(fault))?;
@@ -209,7 +216,8 @@ impl Dump {
         Ok(())
     }
 
-    fn count(&mut self, edge: Edge<'_>, first_thread: &mut Option<String>) {
+    /// Counts a call that is omitted, or that a thread other than the first made.
+    fn count_call(&mut self, edge: Edge<'_>, first_thread: &mut Option<String>) {
         if let Some(what) = calls::left_out(edge.call) {
             *self.left_out.entry(what).or_default() += 1;
         }
@@ -232,10 +240,10 @@ impl Dump {
         }
         warn(self.not_recorded, "calls that were made while recording was switched off, which are missing");
         warn(self.threads, "calls of other threads than the first, taken in the order of the file");
-        if let Some((rank, said, found)) = self.miscounted {
+        if let Some((rank, stated, found)) = self.miscounted {
             trace
                 .warnings
-                .push(format!("rank {rank} made {said} calls, as its file says at its end, which holds {found}"));
+                .push(format!("rank {rank} made {stated} calls, as its file says at its end, which holds {found}"));
         }
         if let Some((ranks, first)) = self.unfinished {
             trace.warnings.push(unfinished("MPI_Finalize", ranks, first));
@@ -243,8 +251,10 @@ impl Dump {
     }
 }
 
+/// Remedy for a damaged text.
 const PRINT_AGAIN: &str = "the text may be cut short or mixed up: print it again, by `dumpi2ascii`";
 
+/// The fault of a line `what` outside of its call.
 fn stray(what: &str) -> Fault {
     Fault::Structure { what: format!("`{what}` outside of the call that it belongs to"), remedy: PRINT_AGAIN }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::trace::formats::error::Fault;
 use crate::trace::formats::mpi::call::{Clocks, picoseconds};
-use crate::trace::formats::text::bad;
+use crate::trace::formats::text::invalid;
 
 /// A fault and its line.
 pub(super) type Wrong = (u64, Fault);
@@ -12,15 +12,17 @@ pub(super) type Wrong = (u64, Fault);
 /// A line that marks the beginning or end of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Edge<'a> {
+    /// Name of the call.
     pub(super) call: &'a str,
+    /// True for the beginning of the call, false for the end.
     pub(super) enters: bool,
-    /// `walltime W, cputime C seconds in thread T.`
+    /// The rest of the line: `walltime W, cputime C seconds in thread T.`
     when: &'a str,
 }
 
 impl<'a> Edge<'a> {
-    /// `None` for every other line.
-    pub(super) fn of(line: &'a str) -> Option<Self> {
+    /// Parses a line; `None` for every other kind of line.
+    pub(super) fn parse(line: &'a str) -> Option<Self> {
         let (call, rest) = line.split_once(' ')?;
         let named = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         let (enters, when) = match rest.strip_prefix("entering at ") {
@@ -30,6 +32,7 @@ impl<'a> Edge<'a> {
         (call.starts_with("MPI") && call.bytes().all(named)).then_some(Self { call, enters, when })
     }
 
+    /// The word after `name` in the rest of the line.
     fn word(&self, name: &str) -> Option<&'a str> {
         let mut words = self.when.split([' ', ',']).filter(|word| !word.is_empty());
         words.find(|word| *word == name)?;
@@ -41,11 +44,12 @@ impl<'a> Edge<'a> {
         let read = |word: &str| picoseconds(word, 12, "seconds, such as 1296777956.737669000");
         let (wall, cpu) = (self.word("walltime"), self.word("cputime"));
         if wall.is_none() && cpu.is_none() {
-            return Err(bad("time", self.when, "`walltime SECONDS, cputime SECONDS seconds in thread N.`"));
+            return Err(invalid("time", self.when, "`walltime SECONDS, cputime SECONDS seconds in thread N.`"));
         }
         Ok(Clocks { wall: wall.map(read).transpose()?, cpu: cpu.map(read).transpose()? })
     }
 
+    /// The thread that made the call, if recorded.
     pub(super) fn thread(&self) -> Option<&'a str> {
         self.word("thread").map(|word| word.trim_end_matches('.'))
     }
@@ -58,7 +62,7 @@ pub(super) fn datatype(line: &str) -> Option<(i64, &str, u64)> {
     Some((number.parse().ok()?, name, size.parse().ok()?))
 }
 
-/// `MPI_ALL_FUNCTIONS called 9 times and ignored 0 times`: both numbers.
+/// `MPI_ALL_FUNCTIONS called 9 times and ignored 0 times`: the numbers of calls that were recorded and not recorded.
 pub(super) fn totals(line: &str) -> Option<(u64, u64)> {
     let (called, ignored) = line.strip_prefix("MPI_ALL_FUNCTIONS called ")?.split_once(" times and ignored ")?;
     Some((called.parse().ok()?, ignored.strip_suffix(" times")?.parse().ok()?))
@@ -73,7 +77,8 @@ pub(super) struct Handle<'a> {
 }
 
 impl<'a> Handle<'a> {
-    fn of(piece: &'a str) -> Option<Self> {
+    /// Parses a number, in brackets or not, and the name in parentheses after it.
+    fn parse(piece: &'a str) -> Option<Self> {
         let (id, name) = piece.split_once('(').unwrap_or((piece, ""));
         Some(Self { id: id.trim_matches(['[', ']', ' ']).parse().ok()?, name: name.trim_end_matches([')', ']', ' ']) })
     }
@@ -82,14 +87,17 @@ impl<'a> Handle<'a> {
 /// The arguments of one call.
 #[derive(Default, Debug)]
 pub(super) struct Args {
-    /// The call and the line of its beginning.
+    /// Name of the call.
     call: String,
+    /// Line at which the call begins.
     line: u64,
-    /// Names and values of all arguments.
+    /// Names and values of all arguments, one after another.
     text: String,
+    /// The arguments kept so far.
     fields: Vec<Field>,
 }
 
+/// One argument, as ranges of the text.
 #[derive(Clone, Debug)]
 struct Field {
     line: u64,
@@ -113,7 +121,7 @@ pub(super) fn argument(line: &str) -> Option<(&str, &str, &str)> {
 }
 
 impl Args {
-    /// Discards the last call.
+    /// Begins a call and discards the arguments of the previous one.
     pub(super) fn begin(&mut self, call: &str, line: u64) {
         call.clone_into(&mut self.call);
         self.line = line;
@@ -142,13 +150,13 @@ impl Args {
         self.fields.push(Field { line: number, name: begin..middle, value: middle..self.text.len() });
     }
 
-    /// An argument by any of its names.
+    /// The argument with one of these names.
     pub(super) fn find(&self, names: &[&str]) -> Option<Arg<'_>> {
         let field = self.fields.iter().find(|field| names.contains(&&self.text[field.name.clone()]))?;
         Some(Arg { line: field.line, name: &self.text[field.name.clone()], value: &self.text[field.value.clone()] })
     }
 
-    /// A mandatory argument.
+    /// The argument with one of these names; an error if it is missing.
     pub(super) fn get(&self, names: &[&str]) -> Result<Arg<'_>, Wrong> {
         self.find(names).ok_or_else(|| {
             let what = format!("{} without its argument `{}`", self.call, names.first().copied().unwrap_or_default());
@@ -168,7 +176,7 @@ impl Args {
 impl<'a> Arg<'a> {
     /// An error about this argument.
     pub(super) fn wrong(&self, expected: &str) -> Wrong {
-        (self.line, bad("argument", &format!("{}={}", self.name, self.value), expected))
+        (self.line, invalid("argument", &format!("{}={}", self.name, self.value), expected))
     }
 
     /// An error about the object that this argument stands for.
@@ -183,15 +191,15 @@ impl<'a> Arg<'a> {
         inner.split(',').map(str::trim).filter(|piece| !piece.is_empty())
     }
 
-    /// The single value: `3`, or `[3]` behind a pointer.
+    /// The single value: `3`, or `[3]` if the argument is a pointer.
     pub(super) fn handle(&self) -> Result<Handle<'a>, Wrong> {
-        self.pieces().next().and_then(Handle::of).ok_or_else(|| self.wrong("a number"))
+        self.pieces().next().and_then(Handle::parse).ok_or_else(|| self.wrong("a number"))
     }
 
     /// All values.
     pub(super) fn handles(&self) -> impl Iterator<Item = Result<Handle<'a>, Wrong>> {
         let arg = *self;
-        self.pieces().map(move |piece| Handle::of(piece).ok_or_else(|| arg.wrong("numbers separated by commas")))
+        self.pieces().map(move |piece| Handle::parse(piece).ok_or_else(|| arg.wrong("numbers separated by commas")))
     }
 
     /// A whole number.

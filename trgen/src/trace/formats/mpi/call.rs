@@ -1,7 +1,7 @@
 //! Meaning of one process's calls, independent of the format of the log.
 
 use crate::trace::formats::error::Fault;
-use crate::trace::formats::text::bad;
+use crate::trace::formats::text::invalid;
 
 /// A communicator as a call refers to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,8 +12,8 @@ pub(in crate::trace::formats) enum Comm {
     Own,
     /// One that a call has created, by its handle in the process.
     Handle(i64),
-    /// A created one, or the world, if the log states the process's rank and the size beside the handle.
-    Told { id: i64, rank: u32, size: u32 },
+    /// A communicator by its handle, with the rank of the process in it and its size, as some logs state them.
+    Stated { id: i64, rank: u32, size: u32 },
 }
 
 /// The other side of a message, as a rank of the communicator.
@@ -29,14 +29,14 @@ pub(in crate::trace::formats) enum Peer {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::trace::formats) struct Message {
     pub(in crate::trace::formats) peer: Peer,
-    /// `None` for any.
+    /// Tag; `None` for any.
     pub(in crate::trace::formats) label: Option<i64>,
     pub(in crate::trace::formats) bytes: u64,
     pub(in crate::trace::formats) comm: Comm,
 }
 
-/// Data that a rank sends and receives in an operation with a root. On the side without meaning for a rank the log may
-/// lack the size: then the error.
+/// The sizes that a rank sends and receives in an operation with a root. The log may lack a size that has no meaning
+/// for the rank; the text of the error stands in its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::trace::formats) struct Rooted<S, R> {
     pub(in crate::trace::formats) root: u32,
@@ -77,12 +77,12 @@ pub(in crate::trace::formats) enum Operation {
     Gatherv(Rooted<u64, Vec<u64>>),
     Scatter(Rooted<u64, u64>),
     Scatterv(Rooted<Vec<u64>, u64>),
-    /// \[bytes\] Size for each rank, and from each one if recorded.
+    /// \[bytes\] Sizes of the blocks for each rank, and from each rank if recorded.
     Alltoallv {
         send: Vec<u64>,
         receive: Option<Vec<u64>>,
     },
-    /// \[bytes\] From each rank.
+    /// \[bytes\] Sizes of the blocks from each rank.
     Allgatherv {
         blocks: Vec<u64>,
     },
@@ -94,15 +94,15 @@ pub(in crate::trace::formats) enum Operation {
 /// An array of requests.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::trace::formats) enum Requests {
-    /// Each of them is listed.
+    /// The handles of all requests.
     Each(Vec<u64>),
-    /// They are consecutive in memory.
+    /// `count` handles that are consecutive in memory, from the address `first` on.
     From { count: u64, first: u64 },
 }
 
-/// How a communicator is derived from another.
+/// How a new communicator is derived from an existing one.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(in crate::trace::formats) enum How {
+pub(in crate::trace::formats) enum Creation {
     Dup,
     Split {
         color: i64,
@@ -116,7 +116,7 @@ pub(in crate::trace::formats) enum How {
     Remain(Vec<bool>),
 }
 
-impl How {
+impl Creation {
     /// Name of the call.
     pub(super) const fn name(&self) -> &'static str {
         match self {
@@ -152,10 +152,10 @@ pub(in crate::trace::formats) enum Persistent {
     Receive(Message),
 }
 
-/// A call, as far as it matters here.
+/// A call, as far as it affects messages. A `u64` is the handle of a request in the process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::trace::formats) enum Call {
-    /// No effect on messages; its time counts as computing.
+    /// A call without effect on messages; its time counts as computing.
     Ignored,
     Send(Message),
     Isend(Message, u64),
@@ -176,15 +176,18 @@ pub(in crate::trace::formats) enum Call {
     Collective(Operation, Comm),
     Create {
         comm: Comm,
-        how: How,
+        how: Creation,
+        /// Handle of the new communicator.
         new: i64,
     },
     Group {
         group: Group,
+        /// Handle of the new group.
         new: i64,
     },
-    /// The process asks for its rank or for the size, with this result.
+    /// The process asks for its rank, with this result.
     RankOf(Comm, u32),
+    /// The process asks for the size of a communicator, with this result.
     SizeOf(Comm, u32),
 }
 
@@ -204,9 +207,10 @@ pub(in crate::trace::formats) struct Record {
     pub(in crate::trace::formats) call: Call,
 }
 
-/// \[ps\] A time in units of 10^`digits` ps, with up to `digits` decimals (further ones are truncated).
+/// \[ps\] Parses a time in units of 10^`digits` ps, with up to `digits` decimals (further ones are truncated).
+/// `expected` describes the unit in errors.
 pub(in crate::trace::formats) fn picoseconds(word: &str, digits: usize, expected: &'static str) -> Result<i128, Fault> {
-    let wrong = || bad("time", word, expected);
+    let wrong = || invalid("time", word, expected);
     let (whole, fraction) = word.split_once('.').unwrap_or((word, ""));
     let plain = |text: &str| text.len() <= 18 && text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || !plain(whole) || !plain(fraction) {

@@ -21,7 +21,7 @@ use super::{Candidate, Layout, Trace};
 use crate::trace::collectives::Agreement;
 use crate::trace::program::{Event, Program};
 
-/// Purpose of a pass over the files.
+/// Which calls a pass over the files needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Pass {
     /// Calls that create communicators and groups; others may be omitted.
@@ -39,7 +39,7 @@ pub(super) trait Log {
     fn read(&mut self, rank: usize, pass: Pass, lines: &mut Lines<'_>, each: &mut Each<'_>) -> Result<(), ReadError>;
 }
 
-/// The name of a file without its rank, and the rank: the last number in it.
+/// Splits the name of a file into the name without its rank, and the rank: the last number in the name.
 pub(super) fn rank_of_name(name: &str) -> Option<(String, u64)> {
     let file = name.rsplit('/').next()?;
     let end = file.rfind(|c: char| c.is_ascii_digit())? + 1;
@@ -48,8 +48,8 @@ pub(super) fn rank_of_name(name: &str) -> Option<(String, u64)> {
     Some((format!("{}/{}\0{}", folder_of(name), &file[..end - digits], &file[end..]), rank))
 }
 
-/// The traces among the files of a source for which `belongs` holds. Files whose names differ only in the rank belong to
-/// one trace.
+/// The traces among the files of a source for which `belongs` holds. Files whose names differ only in the rank belong
+/// to one trace.
 pub(super) fn families(source: &Source<'_>, belongs: fn(&Entry) -> bool) -> Vec<Candidate> {
     let mut families: BTreeMap<String, Vec<(u64, &str)>> = BTreeMap::new();
     for entry in source.entries() {
@@ -102,7 +102,7 @@ pub(super) fn read(
     source.visit(&files, &mut |rank, place, reader| {
         let mut lines = Lines::new(reader, place);
         log.read(rank, Pass::Communicators, &mut lines, &mut |line, record| {
-            steps[rank].extend(Step::of(record.call, line));
+            steps[rank].extend(Step::from_call(record.call, line));
             Ok(())
         })?;
         lines_read += lines.number();
@@ -124,7 +124,7 @@ pub(super) fn read(
         log.read(position, Pass::Events, &mut lines, &mut |line, record| {
             let before = rank.events.len();
             rank.record(&mut shared, &record, line).map_err(|fault| place.line(line).error(fault))?;
-            events += rank.events[before..].iter().map(weight).sum::<u64>();
+            events += rank.events[before..].iter().map(event_weight).sum::<u64>();
             if events > options.max_events {
                 return Err(place.line(line).error(Fault::TooManyEvents { limit: options.max_events }));
             }
@@ -138,7 +138,7 @@ pub(super) fn read(
 
 /// The weight of an event in the limit of events. A list of requests counts by its length: lines that name the same
 /// requests again and again could otherwise take memory that grows with the square of the size of the file.
-fn weight(event: &Event) -> u64 {
+fn event_weight(event: &Event) -> u64 {
     match event {
         Event::WaitAll(requests) | Event::WaitAny(requests) => 1 + requests.len() as u64 / 8,
         _ => 1,

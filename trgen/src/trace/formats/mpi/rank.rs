@@ -3,54 +3,65 @@
 use std::collections::{HashMap, HashSet};
 
 use super::call::{Call, Clocks, Comm, Message, Operation, Peer, Persistent, Record, Requests, Rooted};
-use super::comms::{Communicators, Names, Number, OWN};
+use super::comms::{Communicators, Handles, Number, OWN};
 use crate::trace::collectives::{Agreement, Collective, RequestPool};
 use crate::trace::formats::calls::{Caller, Calls};
 use crate::trace::formats::error::Fault;
 use crate::trace::formats::push_compute;
-use crate::trace::formats::text::bad;
+use crate::trace::formats::text::invalid;
 use crate::trace::program::{Event, Receive, Request, Send, Tag, TagFilter};
 use crate::units::{Picoseconds, TaskId};
 
 /// State shared by all processes during reading.
 pub(super) struct Shared {
     pub(super) communicators: Communicators,
+    /// Collectives called so far, by number of communicator.
     pub(super) agreements: Vec<Agreement<u64>>,
+    /// Counts of collective calls.
     pub(super) calls: Calls,
     pub(super) tally: Tally,
 }
 
-/// Findings for notes and warnings.
+/// Counts for notes and warnings.
 #[derive(Default)]
 pub(super) struct Tally {
+    /// Waits for a request that is not outstanding.
     pub(super) waits_without_request: u64,
+    /// Calls that begin before the previous one has ended.
     pub(super) clock_steps_back: u64,
-    /// Gaps between calls, by the clock used to measure them.
+    /// Gaps between calls that are measured by CPU time.
     pub(super) cpu_gaps: u64,
+    /// Gaps between calls that are measured by wall time.
     pub(super) wall_gaps: u64,
     /// Collectives of one process alone.
     pub(super) alone: u64,
+    /// Calls that cancel a request.
     pub(super) cancelled: u64,
+    /// Requests freed before they were complete.
     pub(super) forgotten: u64,
 }
 
+/// Translates the calls of one process.
 pub(super) struct Rank {
     task: usize,
-    names: Names,
+    /// Handles of communicators.
+    handles: Handles,
     /// The end of the last call; empty before the first.
     ended: Clocks,
     requests: RequestPool,
-    /// By the program's handle of the request.
+    /// Outstanding requests, by their handle in the program.
     outstanding: HashMap<u64, Request>,
     /// Requests of messages with the null process, which complete at once.
     with_nobody: HashSet<u64>,
     /// Persistent operations, by their request.
     prepared: HashMap<u64, Persistent>,
-    /// Indices of the receives of outstanding requests, in case they are cancelled.
+    /// By handle of an outstanding request: the index of its receive in `events`, in case it is cancelled.
     posted: HashMap<u64, usize>,
+    /// Indices in `events` of the cancelled receives.
     cancelled: Vec<usize>,
     /// Number of collectives called on each communicator.
     called: HashMap<Number, usize>,
+    /// The program of the task so far.
     pub(super) events: Vec<Event>,
 }
 
@@ -58,7 +69,7 @@ impl Rank {
     pub(super) fn new(task: usize) -> Self {
         Self {
             task,
-            names: Names::default(),
+            handles: Handles::default(),
             ended: Clocks::default(),
             requests: RequestPool::new(),
             outstanding: HashMap::new(),
@@ -83,6 +94,7 @@ impl Rank {
         (self.events, self.called)
     }
 
+    /// Translates one call, and the computing time before it.
     pub(super) fn record(&mut self, shared: &mut Shared, record: &Record, line: u64) -> Result<(), Fault> {
         let gap = match (self.ended, record.begin) {
             (Clocks { cpu: Some(ended), .. }, Clocks { cpu: Some(begin), .. }) => {
@@ -97,15 +109,17 @@ impl Rank {
         };
         shared.tally.clock_steps_back += u64::from(gap < 0);
         let time = u64::try_from(gap.max(0)).ok().filter(|&time| time < 1 << 63);
-        let time = time.ok_or_else(|| bad("time", &format!("{gap} ps"), "at most 106 days after the call before"))?;
+        let time =
+            time.ok_or_else(|| invalid("time", &format!("{gap} ps"), "at most 106 days after the call before"))?;
         push_compute(&mut self.events, Picoseconds(time));
         if record.end != Clocks::default() {
             self.ended = record.end;
         }
-        self.call(shared, &record.call, line)
+        self.translate(shared, &record.call, line)
     }
 
-    fn call(&mut self, shared: &mut Shared, call: &Call, line: u64) -> Result<(), Fault> {
+    /// Appends the events of one call.
+    fn translate(&mut self, shared: &mut Shared, call: &Call, line: u64) -> Result<(), Fault> {
         match call {
             Call::Ignored | Call::Group { .. } => {}
             Call::Send(message) => {
@@ -127,7 +141,7 @@ impl Rank {
                 self.irecv(receive, *address);
             }
             Call::Sendrecv(sent, received) => self.sendrecv(shared, sent, received)?,
-            Call::Wait(address) => match self.completed(*address) {
+            Call::Wait(address) => match self.take_outstanding(*address) {
                 Some(request) => {
                     self.events.push(Event::Wait(request));
                     self.requests.give_back(request);
@@ -136,8 +150,8 @@ impl Rank {
                 None => shared.tally.waits_without_request += 1,
             },
             Call::Waitall(array) => {
-                let waited = self.array(array);
-                let requests = waited.iter().filter_map(|&address| self.completed(address)).collect();
+                let waited = self.outstanding_in(array);
+                let requests = waited.iter().filter_map(|&address| self.take_outstanding(address)).collect();
                 self.wait_all(requests);
             }
             Call::Waitany(array) => match self.any_of(array) {
@@ -154,22 +168,23 @@ impl Rank {
             }
             Call::Forget(address) => shared.tally.forgotten += u64::from(self.forget(*address)),
             Call::Collective(operation, comm) => {
-                let (number, rank) = self.names.find(*comm, &shared.communicators, self.task)?;
+                let (number, rank) = self.handles.find(*comm, &shared.communicators, self.task)?;
                 self.collective(shared, operation, number, rank, line)?;
             }
-            Call::Create { new, .. } => self.names.create(*new, &shared.communicators, self.task),
-            Call::RankOf(comm, told) => {
-                let (_, rank) = self.names.find(*comm, &shared.communicators, self.task)?;
-                agree("rank", *told, rank, *comm)?;
+            Call::Create { new, .. } => self.handles.create(*new, &shared.communicators, self.task),
+            Call::RankOf(comm, stated) => {
+                let (_, rank) = self.handles.find(*comm, &shared.communicators, self.task)?;
+                check_answer("rank", *stated, rank, *comm)?;
             }
-            Call::SizeOf(comm, told) => {
-                let (number, _) = self.names.find(*comm, &shared.communicators, self.task)?;
-                agree("size", *told, shared.communicators.members(number, self.task).len(), *comm)?;
+            Call::SizeOf(comm, stated) => {
+                let (number, _) = self.handles.find(*comm, &shared.communicators, self.task)?;
+                check_answer("size", *stated, shared.communicators.members(number, self.task).len(), *comm)?;
             }
         }
         Ok(())
     }
 
+    /// Appends a receive and a send that take place at the same time.
     fn sendrecv(&mut self, shared: &Shared, sent: &Message, received: &Message) -> Result<(), Fault> {
         let (send, receive) = (self.send(shared, sent)?, self.receive(shared, received)?);
         let mut waited = Vec::new();
@@ -198,12 +213,12 @@ impl Rank {
                 let receive = self.receive(shared, &message)?;
                 self.irecv(receive, address);
             }
-            None => return Err(bad("request", &address.to_string(), "one that a call such as Send_init made")),
+            None => return Err(invalid("request", &address.to_string(), "one that a call such as Send_init made")),
         }
         Ok(())
     }
 
-    /// A cancelled receive yields no event, and its request is complete at once.
+    /// Cancels a receive: it yields no event, and its request is complete at once.
     fn cancel(&mut self, address: u64) {
         if let Some(posted) = self.posted.remove(&address) {
             self.cancelled.push(posted);
@@ -212,29 +227,33 @@ impl Rank {
         }
     }
 
-    /// The program frees a request; returns whether its operation had been started. The number is not reused, since the
+    /// Frees a request; returns whether its operation had been started. The number is not reused, since the
     /// end of the operation is unknown.
     fn forget(&mut self, address: u64) -> bool {
-        let begun = self.completed(address).is_some();
+        let begun = self.take_outstanding(address).is_some();
         self.prepared.remove(&address);
         self.with_nobody.remove(&address);
         begun
     }
 
+    /// Appends a non-blocking send with the request at `address`. `None` is a send to the null process, which completes
+    /// at once.
     fn isend(&mut self, send: Option<Send>, address: u64) {
         match send {
             Some(send) => {
-                let request = self.begin(address);
+                let request = self.new_request(address);
                 self.events.push(Event::Isend(send, request));
             }
             None => drop(self.with_nobody.insert(address)),
         }
     }
 
+    /// Appends a non-blocking receive with the request at `address`. `None` is a receive from the null process, which
+    /// completes at once.
     fn irecv(&mut self, receive: Option<Receive>, address: u64) {
         match receive {
             Some(receive) => {
-                let request = self.begin(address);
+                let request = self.new_request(address);
                 self.posted.insert(address, self.events.len());
                 self.events.push(Event::Irecv(receive, request));
             }
@@ -242,7 +261,8 @@ impl Rank {
         }
     }
 
-    fn begin(&mut self, address: u64) -> Request {
+    /// A new outstanding request with this handle.
+    fn new_request(&mut self, address: u64) -> Request {
         let request = self.requests.take();
         self.outstanding.insert(address, request);
         self.posted.remove(&address);
@@ -251,42 +271,47 @@ impl Rank {
     }
 
     /// Removes and returns the outstanding request of this handle.
-    fn completed(&mut self, address: u64) -> Option<Request> {
+    fn take_outstanding(&mut self, address: u64) -> Option<Request> {
         self.posted.remove(&address);
         self.outstanding.remove(&address)
     }
 
-    /// The outstanding requests of an array. If only the first address is known, the others are spaced 8 bytes apart,
-    /// or 4 where requests are numbers.
-    fn array(&self, array: &Requests) -> Vec<u64> {
-        let known = |address: &u64| self.outstanding.contains_key(address);
+    /// Returns the handles of the outstanding requests in an array. If the log states only the address of the first
+    /// request, the others follow at distances of 8 bytes (libraries whose requests are pointers) or of 4 bytes
+    /// (libraries whose requests are numbers): the distance that finds more requests is taken.
+    fn outstanding_in(&self, array: &Requests) -> Vec<u64> {
+        let is_outstanding = |address: &u64| self.outstanding.contains_key(address);
         match array {
-            Requests::Each(addresses) => addresses.iter().copied().filter(known).collect(),
+            Requests::Each(addresses) => addresses.iter().copied().filter(is_outstanding).collect(),
             Requests::From { count, first } => {
                 // The cost depends on the outstanding requests, not on the count in the line.
-                let apart = |stride: u64| -> Vec<u64> {
+                let find_spaced = |stride: u64| -> Vec<u64> {
                     if *count <= self.outstanding.len() as u64 {
-                        return (0..*count).map(|index| first.wrapping_add(stride * index)).filter(known).collect();
+                        return (0..*count)
+                            .map(|index| first.wrapping_add(stride * index))
+                            .filter(is_outstanding)
+                            .collect();
                     }
-                    let place = |address: &u64| address.wrapping_sub(*first);
-                    let within = |address: &u64| place(address) % stride == 0 && place(address) / stride < *count;
+                    let offset = |address: &u64| address.wrapping_sub(*first);
+                    let within = |address: &u64| offset(address) % stride == 0 && offset(address) / stride < *count;
                     let mut found: Vec<u64> = self.outstanding.keys().copied().filter(within).collect();
-                    found.sort_unstable_by_key(place);
+                    found.sort_unstable_by_key(offset);
                     found
                 };
-                let (wide, narrow) = (apart(8), apart(4));
+                let (wide, narrow) = (find_spaced(8), find_spaced(4));
                 if narrow.len() > wide.len() { narrow } else { wide }
             }
         }
     }
 
-    /// The outstanding requests of an array of which one completes. It is not known which one: all remain known, and
-    /// their numbers are not reused.
+    /// Returns the outstanding requests of an array of which one completes. The log does not state which one: all
+    /// remain outstanding, and their numbers are not reused.
     fn any_of(&self, array: &Requests) -> Vec<Request> {
-        let waited = self.array(array);
+        let waited = self.outstanding_in(array);
         waited.iter().filter_map(|address| self.outstanding.get(address).copied()).collect()
     }
 
+    /// Appends a wait for these requests, which are free afterwards.
     fn wait_all(&mut self, requests: Vec<Request>) {
         for &request in requests.iter().rev() {
             self.requests.give_back(request);
@@ -296,33 +321,36 @@ impl Rank {
         }
     }
 
-    /// The task and context of a message operation.
-    fn place(&self, shared: &Shared, message: &Message) -> Result<(Option<TaskId>, u32), Fault> {
-        let (number, _) = self.names.find(message.comm, &shared.communicators, self.task)?;
+    /// The other task of a message operation (`None` for any, or the null process), and the context of its tag.
+    fn peer_and_context(&self, shared: &Shared, message: &Message) -> Result<(Option<TaskId>, u32), Fault> {
+        let (number, _) = self.handles.find(message.comm, &shared.communicators, self.task)?;
         let members = shared.communicators.members(number, self.task);
         let task = match message.peer {
             Peer::Rank(rank) => Some(members.get(rank as usize).copied().ok_or_else(|| {
                 let expected = format!("0 to {}, the ranks of its communicator", members.len() - 1);
-                bad("rank", &rank.to_string(), expected)
+                invalid("rank", &rank.to_string(), expected)
             })?),
             Peer::Any | Peer::Nobody => None,
         };
         Ok((task, Tag::context_of(number as u32)))
     }
 
+    /// The send of a message; `None` to the null process.
     fn send(&self, shared: &Shared, message: &Message) -> Result<Option<Send>, Fault> {
-        let (task, context) = self.place(shared, message)?;
+        let (task, context) = self.peer_and_context(shared, message)?;
         let label = message.label.unwrap_or(-1);
         Ok(task.map(|to| Send { to, tag: Tag { context, label }, bytes: message.bytes }))
     }
 
+    /// The receive of a message; `None` from the null process.
     fn receive(&self, shared: &Shared, message: &Message) -> Result<Option<Receive>, Fault> {
-        let (from, context) = self.place(shared, message)?;
+        let (from, context) = self.peer_and_context(shared, message)?;
         let any = TagFilter::AnyIn(context);
         let tag = message.label.map_or(any, |label| TagFilter::Exactly(Tag { context, label }));
         Ok((message.peer != Peer::Nobody).then_some(Receive { from, tag, bytes: message.bytes }))
     }
 
+    /// Expands a collective that this process calls as `rank` of communicator `number`.
     fn collective(
         &mut self,
         shared: &mut Shared,
@@ -344,34 +372,34 @@ impl Rank {
     }
 }
 
-/// Compares a recorded answer with the computed one.
-fn agree(what: &'static str, told: u32, found: usize, comm: Comm) -> Result<(), Fault> {
-    if told as usize == found {
+/// Compares the rank or size (`what`) that the log states with the computed one.
+fn check_answer(what: &'static str, stated: u32, found: usize, comm: Comm) -> Result<(), Fault> {
+    if stated as usize == found {
         return Ok(());
     }
     let name = match comm {
         Comm::World => "MPI_COMM_WORLD".to_owned(),
         Comm::Own => "MPI_COMM_SELF".to_owned(),
-        Comm::Handle(id) | Comm::Told { id, .. } => format!("communicator {id}"),
+        Comm::Handle(id) | Comm::Stated { id, .. } => format!("communicator {id}"),
     };
     Err(Fault::Structure {
-        what: format!("the {what} of {name} is {told} here, and {found} by the files and the calls that are given"),
+        what: format!("the {what} of {name} is {stated} here, and {found} by the files and the calls that are given"),
         remedy: "give the files of all ranks of one run; record the calls that create communicators",
     })
 }
 
-/// The operation as the rank `own` of `size` calls it.
+/// The collective, as rank `own` of a communicator of `size` ranks calls it.
 fn collective(operation: &Operation, size: usize, own: usize) -> Result<Collective, Fault> {
-    fn told<T>(side: Result<T, String>) -> Result<T, Fault> {
+    fn known<T>(side: Result<T, String>) -> Result<T, Fault> {
         side.map_err(|what| Fault::Structure {
             what,
             remedy: "a count and a datatype of known size must tell what this rank gives or gets here",
         })
     }
-    // The side with a meaning: a root collects or distributes, every other rank has one block.
+    // The size that has a meaning for this rank: a root collects or distributes, every other rank has one block.
     fn block(rooted: Rooted<u64, u64>, own: usize, collects: bool) -> Result<u64, Fault> {
         let root = rooted.root as usize == own;
-        told(if root == collects { rooted.receive } else { rooted.send })
+        known(if root == collects { rooted.receive } else { rooted.send })
     }
     let zeros = || vec![0; size];
     Ok(match operation.clone() {
@@ -391,17 +419,17 @@ fn collective(operation: &Operation, size: usize, own: usize) -> Result<Collecti
         }
         Operation::Gatherv(Rooted { root, send, receive }) => match root as usize {
             root if root == own => {
-                let receive = told(receive)?;
+                let receive = known(receive)?;
                 Collective::Gatherv { root, send: receive.get(own).copied().unwrap_or(0), receive }
             }
-            root => Collective::Gatherv { root, send: told(send)?, receive: zeros() },
+            root => Collective::Gatherv { root, send: known(send)?, receive: zeros() },
         },
         Operation::Scatterv(Rooted { root, send, receive }) => match root as usize {
             root if root == own => {
-                let send = told(send)?;
+                let send = known(send)?;
                 Collective::Scatterv { root, receive: send.get(own).copied().unwrap_or(0), send }
             }
-            root => Collective::Scatterv { root, send: zeros(), receive: told(receive)? },
+            root => Collective::Scatterv { root, send: zeros(), receive: known(receive)? },
         },
         // Sizes of received data may be unknown; matching ignores them.
         Operation::Alltoallv { send, receive } => {

@@ -12,12 +12,13 @@ use crate::units::TaskId;
 pub(super) struct Definitions {
     /// Ticks of the clock per second, if stated.
     pub(super) ticks: Option<u64>,
-    /// Whether sizes of collectives are totals, as in Score-P.
+    /// True if records of collectives count bytes in total, as Score-P does.
     pub(super) totals: bool,
     /// Locations in order of definition.
     locations: Vec<u64>,
     /// Locations of the processes, by rank in the world.
     processes: Option<Vec<u64>>,
+    /// Locations of each group.
     groups: HashMap<u64, Vec<u64>>,
     /// Groups that stand for each process alone.
     alone: HashSet<u64>,
@@ -56,7 +57,7 @@ fn members(text: &str) -> Vec<u64> {
 }
 
 impl Definitions {
-    /// Reads a line; unneeded ones are skipped.
+    /// Reads one line of the definitions; unneeded ones are skipped.
     pub(super) fn line(&mut self, line: &str) -> Result<(), Fault> {
         let Some((word, rest)) = line.split_once(' ') else { return Ok(()) };
         let rest = rest.trim_start();
@@ -119,7 +120,8 @@ impl Definitions {
         let world = Members::world(processes.len());
         let mut numbers = HashMap::new();
         let (mut all, mut kinds) = (vec![world.clone()], vec![Kind::Whole]);
-        // Communicators of one group share its list, since many lines may refer to a long one.
+        // By group: its members, and whether they are the world. Communicators of one group share the list of members,
+        // which may be long.
         let mut lists: HashMap<u64, Option<(Members, bool)>> = HashMap::new();
         let mut ids: Vec<(u64, u64)> = self.communicators.into_iter().collect();
         ids.sort_unstable();
@@ -152,4 +154,5 @@ impl Definitions {
     }
 }
 
+/// Meaning of the number after the first word of a line, for errors.
 const NUMBER_OF: &str = "number of a definition";

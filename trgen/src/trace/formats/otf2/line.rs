@@ -1,20 +1,23 @@
 //! One line of `otf2-print`: a word, one or two numbers, and named attributes in a fixed order.
 
 use crate::trace::formats::error::Fault;
-use crate::trace::formats::text::{self, MAX_MESSAGE, bad};
+use crate::trace::formats::text::{self, MAX_MESSAGE, invalid};
 
 /// An event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
+    /// Kind of the record.
     pub(super) record: &'a str,
+    /// Number of the process or thread.
     pub(super) location: &'a str,
+    /// \[ticks\] Reading of the clock.
     pub(super) time: &'a str,
     pub(super) attributes: &'a str,
 }
 
 impl<'a> Line<'a> {
-    /// `None` for lines that are not events: headings, rules, attributes of the previous line.
-    pub(super) fn of(line: &'a str) -> Option<Self> {
+    /// Parses a line. `None` for lines that are not events: headings, rules, attributes of the previous line.
+    pub(super) fn parse(line: &'a str) -> Option<Self> {
         let (record, rest) = line.split_once(' ')?;
         let named = record.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit());
         let (location, rest) = rest.trim_start().split_once(' ')?;
@@ -24,8 +27,9 @@ impl<'a> Line<'a> {
         (named && numbers).then_some(Self { record, location, time, attributes: attributes.trim_start() })
     }
 
+    /// The fault of a record whose attributes do not have the form `usage`.
     fn wrong(&self, usage: &'static str) -> Fault {
-        bad("record", self.attributes, format!("`{} LOCATION TIME {usage}`", self.record))
+        invalid("record", self.attributes, format!("`{} LOCATION TIME {usage}`", self.record))
     }
 
     /// The number of the request, in records without other attributes.
@@ -40,7 +44,7 @@ impl<'a> Line<'a> {
         name.rsplit_once("\" <").map_or(name, |(name, _)| name)
     }
 
-    /// A message; the request of a non-blocking one.
+    /// The message of a record, and its request, which is present if `request` is true and 0 otherwise.
     pub(super) fn message(&self, request: bool) -> Result<(Message, u64), Fault> {
         const USAGE: &str =
             "Sender|Receiver: RANK (\"NAME\" <LOCATION>), Communicator: \"NAME\" <ID>, Tag: N, Length: N";
@@ -62,7 +66,7 @@ impl<'a> Line<'a> {
         Ok((message, number("request", request)?))
     }
 
-    /// A collective operation that ends.
+    /// The collective operation whose end is recorded.
     pub(super) fn collective(&self) -> Result<Collected<'a>, Fault> {
         const USAGE: &str = "Operation: NAME, Communicator: \"NAME\" <ID>, Root: NONE|RANK (...), Sent: N, Received: N";
         let wrong = || self.wrong(USAGE);
@@ -87,11 +91,11 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Records that determine the events of a task: a truncated one must not be mistaken for a heading.
+/// Records beside those of MPI that determine the events of a task. A truncated one must not be taken for a heading.
 const RECORDS: &[&str] = &["ENTER", "LEAVE"];
 
 /// Rejects a line that begins like a relevant event but does not parse as one.
-pub(super) fn whole(line: &str) -> Result<(), Fault> {
+pub(super) fn reject_truncated(line: &str) -> Result<(), Fault> {
     let record = line.split(' ').next().unwrap_or_default();
     if !record.starts_with("MPI_") && !RECORDS.contains(&record) {
         return Ok(());
@@ -108,6 +112,7 @@ pub(super) struct Message {
     /// Location of the other side.
     pub(super) peer: u64,
     pub(super) communicator: u64,
+    /// Tag.
     pub(super) label: i64,
     pub(super) bytes: u64,
 }
@@ -118,12 +123,15 @@ pub(super) struct Collected<'a> {
     pub(super) operation: &'a str,
     pub(super) communicator: u64,
     pub(super) root: Option<usize>,
+    /// \[bytes\] Size of the data sent.
     pub(super) sent: u64,
+    /// \[bytes\] Size of the data received.
     pub(super) received: u64,
 }
 
+/// Parses a number, which errors call `what`.
 pub(super) fn number(what: &'static str, word: &str) -> Result<u64, Fault> {
-    word.parse().map_err(|_| bad(what, word, "a whole number of 64 bits"))
+    word.parse().map_err(|_| invalid(what, word, "a whole number of 64 bits"))
 }
 
 /// The number in the last `<...>` of a reference such as `"MPI_COMM_WORLD" <0>`.

@@ -1,13 +1,15 @@
 //! OTF2 archives (Score-P, EZTrace, TAU) in the text form of `otf2-print -A`.
 //!
 //! ```text
-//! GROUP                 1  Name: "" <0>, Type: COMM_GROUP, Paradigm: MPI, Flags: NONE, 2 Members: 0 ("P0" <0>), 1
-//! ("P1" <9>) COMM                  0  Name: "MPI_COMM_WORLD" <7>, Group: "" <1>, Parent: UNDEFINED, Flags: NONE
-//! MPI_SEND              0        6990436  Receiver: 1 ("P1" <9>), Communicator: "MPI_COMM_WORLD" <0>, Tag: 1, Length:
-//! 8 MPI_IRECV_REQUEST     9        6984327  Request: 140721301803892 MPI_IRECV             9        7008053  Sender: 0
-//! ("P0" <0>), Communicator: "MPI_COMM_WORLD" <0>, Tag: 1, Length: 8, Request: 140721301803892 MPI_COLLECTIVE_END    0
-//! 8265721  Operation: BARRIER, Communicator: "MPI_COMM_WORLD" <0>, Root: NONE, Sent: 0, Received: 0
+//! GROUP              1  Name: "" <0>, Type: COMM_GROUP, Paradigm: MPI, Flags: NONE, 2 Members: 0 ("P0" <0>), 1 (...
+//! COMM               0  Name: "MPI_COMM_WORLD" <7>, Group: "" <1>, Parent: UNDEFINED, Flags: NONE
+//! MPI_SEND           0  6990436  Receiver: 1 ("P1" <9>), Communicator: "MPI_COMM_WORLD" <0>, Tag: 1, Length: 8
+//! MPI_IRECV_REQUEST  9  6984327  Request: 140721301803892
+//! MPI_IRECV          9  7008053  Sender: 0 ("P0" <0>), Communicator: "MPI_COMM_WORLD" <0>, Tag: 1, Length: 8, Req...
+//! MPI_COLLECTIVE_END 0  8265721  Operation: BARRIER, Communicator: "MPI_COMM_WORLD" <0>, Root: NONE, Sent: 0, Rec...
 //! ```
+//!
+//! Long lines are cut short here.
 //!
 //! The binary form is defined by its library alone; its own tool reads every version of it. Tasks are the locations of
 //! the group of MPI processes, in its order. Communicators are those of the definitions, so that collectives involve
@@ -87,8 +89,8 @@ fn read_lines(lines: &mut Lines<'_>, place: &Place, options: &ReadOptions) -> Re
     let mut shared = Shared::new(definitions, options).map_err(|fault| place.line(lines.number()).error(fault))?;
     let mut ranks: Vec<Rank> = (0..shared.tasks()).map(Rank::new).collect();
     while let Some((number, line)) = lines.next()? {
-        let Some(event) = Line::of(line) else {
-            line::whole(line).map_err(|fault| place.line(number).error(fault))?;
+        let Some(event) = Line::parse(line) else {
+            line::reject_truncated(line).map_err(|fault| place.line(number).error(fault))?;
             continue;
         };
         shared.event(&mut ranks, &event, number).map_err(|fault| place.line(number).error(fault))?;

@@ -10,7 +10,7 @@ use crate::trace::formats::error::Fault;
 use crate::trace::formats::marks::Marks;
 use crate::trace::formats::members::Members;
 use crate::trace::formats::options::ReadOptions;
-use crate::trace::formats::text::bad;
+use crate::trace::formats::text::invalid;
 use crate::trace::program::{Event, Receive, Request, Send, Tag, TagFilter};
 use crate::units::{Picoseconds, TaskId};
 
@@ -20,19 +20,19 @@ pub(super) struct Shared {
     /// \[1/s\] Resolution of the clock.
     ticks: u64,
     /// True if the archive states the resolution.
-    ticks_told: bool,
+    ticks_stated: bool,
     /// True if records of collectives count bytes in total, false if they have the argument of one rank.
     totals: bool,
-    /// By communicator.
+    /// Collectives called so far, by number of communicator.
     agreements: Vec<Agreement<u64>>,
-    /// Most events.
+    /// Largest number of events.
     limit: u64,
-    /// Events so far.
+    /// Number of events so far.
     events: u64,
-    /// Records of messages and regions so far.
+    /// Number of records of messages and regions so far.
     records: u64,
     calls: Calls,
-    /// Collectives of one process alone.
+    /// Number of collectives of one process alone.
     alone: u64,
     tally: Tally,
     marks: Marks,
@@ -41,13 +41,19 @@ pub(super) struct Shared {
 /// Counts for warnings.
 #[derive(Default)]
 struct Tally {
+    /// Calls that begin before the previous one has ended.
     steps_back: u64,
+    /// Records of locations that are not processes.
     other_locations: u64,
+    /// Calls of non-blocking collectives.
     non_blocking: u64,
     /// Calls that send or receive but have no message record.
     bare: u64,
+    /// Records of one-sided operations.
     one_sided: u64,
+    /// Completions of requests that were not begun.
     void_completions: u64,
+    /// Calls of `v` collectives, whose blocks are taken as equal shares.
     shares: u64,
 }
 
@@ -152,7 +158,7 @@ impl Shared {
             agreements: world.members.iter().map(agreement).collect(),
             world,
             ticks: ticks.unwrap_or(1_000_000_000),
-            ticks_told: ticks.is_some(),
+            ticks_stated: ticks.is_some(),
             totals,
             limit: options.max_events,
             events: 0,
@@ -164,6 +170,7 @@ impl Shared {
         })
     }
 
+    /// Number of processes.
     pub(super) fn tasks(&self) -> usize {
         self.world.members[0].tasks().len()
     }
@@ -244,7 +251,7 @@ impl Shared {
             "MPI_IRECV_REQUEST" => {
                 let request = rank.requests.take();
                 rank.outstanding.insert(line.request()?, (request, Some(rank.events.len())));
-                // Until its completion record states what it received.
+                // A receive of any message, replaced when the completion record states which one arrived.
                 let any = Receive { from: None, tag: TagFilter::AnyIn(Tag::POINT_TO_POINT), bytes: 0 };
                 rank.push(Event::Irecv(any, request));
             }
@@ -284,7 +291,7 @@ impl Shared {
         };
         let time = u128::from(gap) * 1_000_000_000_000 / u128::from(self.ticks);
         let time = u64::try_from(time).ok().filter(|&time| time < 1 << 63);
-        let time = time.ok_or_else(|| bad("time", &now.to_string(), "at most 106 days after the call before"))?;
+        let time = time.ok_or_else(|| invalid("time", &now.to_string(), "at most 106 days after the call before"))?;
         if time > 0 {
             rank.push(Event::Compute(Picoseconds(time)));
         }
@@ -293,28 +300,31 @@ impl Shared {
 
     /// The task of a location.
     fn task(&self, location: u64) -> Result<TaskId, Fault> {
-        let unknown = || bad("location", &location.to_string(), "one of the processes that the archive defines");
+        let unknown = || invalid("location", &location.to_string(), "one of the processes that the archive defines");
         self.world.tasks.get(&location).copied().ok_or_else(unknown)
     }
 
     /// The number of a communicator.
     fn communicator(&self, id: u64) -> Result<usize, Fault> {
-        let unknown = || bad("communicator", &id.to_string(), "one that the archive defines, with its members");
+        let unknown = || invalid("communicator", &id.to_string(), "one that the archive defines, with its members");
         self.world.numbers.get(&id).copied().ok_or_else(unknown)
     }
 
+    /// The tag of a message.
     fn tag(&self, message: &Message) -> Result<Tag, Fault> {
         let number = self.communicator(message.communicator)?;
-        // Other recorders write some sends on a communicator of all processes as the world's.
+        // Recorders other than Score-P write some sends on a communicator of all processes as the world's.
         let world = !self.totals && self.world.kinds[number] == Kind::Whole;
         let context = Tag::context_of(if world { 0 } else { number as u32 });
         Ok(Tag { context, label: message.label })
     }
 
+    /// The send of a message record.
     fn send(&self, message: &Message) -> Result<Send, Fault> {
         Ok(Send { to: self.task(message.peer)?, tag: self.tag(message)?, bytes: message.bytes })
     }
 
+    /// The receive of a message record.
     fn receive(&self, message: &Message) -> Result<Receive, Fault> {
         let (from, tag) = (Some(self.task(message.peer)?), TagFilter::Exactly(self.tag(message)?));
         Ok(Receive { from, tag, bytes: message.bytes })
@@ -341,7 +351,7 @@ impl Shared {
         let members = &self.world.members[number];
         let place = members.rank_of(TaskId::at(rank.task)).ok_or_else(|| {
             let expected = "one that this process is a member of";
-            bad("communicator", &collected.communicator.to_string(), expected)
+            invalid("communicator", &collected.communicator.to_string(), expected)
         })?;
         let collective = operation(collected, members.tasks().len() as u64, self.totals)?;
         self.tally.shares += u64::from(collective.name().ends_with('v'));
@@ -361,7 +371,7 @@ impl Shared {
         if self.alone > 0 {
             notes.push(format!("{} collective calls of one process alone, which send nothing", self.alone));
         }
-        if !self.ticks_told {
+        if !self.ticks_stated {
             notes.push("the archive does not say how long a tick is: 1 ns".to_owned());
         }
         let incomplete: usize = ranks.iter().map(Rank::incomplete).sum();
@@ -386,7 +396,8 @@ impl Shared {
     }
 }
 
-/// The operation on a communicator of `size`; the record holds totals or the argument of one rank.
+/// The collective on a communicator of `size` ranks. `totals` is true if the record counts bytes in total, false if it
+/// has the argument of one rank.
 fn operation(collected: &Collected<'_>, size: u64, totals: bool) -> Result<Collective, Fault> {
     let &Collected { operation, root, sent, received, .. } = collected;
     let most = sent.max(received);
@@ -394,7 +405,7 @@ fn operation(collected: &Collected<'_>, size: u64, totals: bool) -> Result<Colle
     let shares = |total: u64| vec![total / size; size as usize];
     let root = || match root {
         Some(root) if (root as u64) < size => Ok(root),
-        _ => Err(bad(
+        _ => Err(invalid(
             "root",
             &root.map_or_else(|| "NONE".to_owned(), |root| root.to_string()),
             "a rank of the communicator",
@@ -419,7 +430,7 @@ fn operation(collected: &Collected<'_>, size: u64, totals: bool) -> Result<Colle
         "REDUCE_SCATTER" | "REDUCE_SCATTER_BLOCK" => Collective::ReduceScatter { blocks: vec![share; size as usize] },
         other => {
             let expected = "an operation of MPI, such as BARRIER or ALLREDUCE";
-            return Err(bad("operation", other, expected));
+            return Err(invalid("operation", other, expected));
         }
     })
 }

@@ -7,8 +7,8 @@
 //! MPI_Comm_split:<t>:<comm,rank,size>:<color>:<key>:<new comm>:<t>
 //! ```
 //!
-//! The recorder of this project lists the handle of each request of an array instead, `a;b;`, and writes additional
-//! lines:
+//! The recorder of this project differs in two ways. In place of the address of the first request, it lists the handle
+//! of each request (`a;b;`). It also writes these additional lines:
 //!
 //! ```text
 //! MPI_Send_init:<t>:<buf>:<count>:<type,size,extent>:<dest>:<tag>:<comm,rank,size>:<request>:<t>
@@ -21,11 +21,12 @@
 //! ```
 //!
 //! The counts of `MPI_Gatherv` and `MPI_Scatterv` are those of the root, and 0 elsewhere. A name followed only by times
-//! is a call that is rejected, or omitted with a warning: files, and windows of shared memory (any synchronisation of a
-//! window, by fence, post, start or lock, is rejected). `MPI_Cancel` cancels a receive; the recorder writes it before
-//! the wait that reports the cancellation. Times are in microseconds; the time between two calls is computing. The last
-//! number in a file's name is its rank. Communicators are tracked through splits and duplicates, so that a collective
-//! involves only its members.
+//! is a call whose arguments are not needed: it is omitted with a warning or rejected (the table in `unfollowed.rs`
+//! says which). Calls on files are omitted. Of the calls on windows of shared memory, every synchronisation (fence,
+//! post, start, lock) is rejected. `MPI_Cancel` cancels a receive; the recorder writes it before the wait that reports
+//! the cancellation. Times are in microseconds; the time between two calls is computing. The last number in a file's
+//! name is its rank. Communicators are tracked through splits and duplicates, so that a collective involves only its
+//! members.
 //!
 //! # How the model departs from reality, and who could notice
 //! - Source or tag -1 means any, peer -2 the null process (as in Open MPI; MPICH uses other numbers).
@@ -63,23 +64,26 @@ pub(super) const READER: Reader = Reader {
     read: |source, candidate, options| read(source, candidate, options).map(Application::Programs),
 };
 
+/// Reads the logs of all ranks into a trace.
 fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Result<Trace, ReadError> {
-    let mut lined = Lined::default();
-    let mut trace = mpi::read(source, candidate, options, READER.component.name, &mut lined)?;
-    let left_out = lined.left_out.iter().map(|(what, count)| format!("{what}: {count}"));
+    let mut log = CallLog::default();
+    let mut trace = mpi::read(source, candidate, options, READER.component.name, &mut log)?;
+    let left_out = log.left_out.iter().map(|(what, count)| format!("{what}: {count}"));
     trace.warnings.extend(left_out);
-    trace.warnings.extend(lined.marks.warning("MPI_Finalize", trace.program.tasks.len()));
+    trace.warnings.extend(log.marks.warning("MPI_Finalize", trace.program.tasks.len()));
     Ok(trace)
 }
 
-/// One call per line.
+/// The state of reading: findings for warnings.
 #[derive(Default)]
-struct Lined {
+struct CallLog {
+    /// Number of omitted calls, by kind.
     left_out: BTreeMap<&'static str, u64>,
+    /// Which ranks have called MPI_Init and MPI_Finalize.
     marks: Marks,
 }
 
-impl Log for Lined {
+impl Log for CallLog {
     fn read(&mut self, rank: usize, pass: Pass, lines: &mut Lines<'_>, each: &mut Each<'_>) -> Result<(), ReadError> {
         let place = lines.place().clone();
         while let Some((number, line)) = lines.next()? {

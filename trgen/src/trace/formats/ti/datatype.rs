@@ -2,7 +2,7 @@
 
 use crate::trace::formats::error::Fault;
 
-/// Sizes in bytes by SimGrid's datatype number, on x86-64 Linux, where SimGrid records. `None`: see [`datatype`].
+/// Sizes in bytes by SimGrid's datatype number, on x86-64 Linux, where SimGrid records. `None`: see [`datatype_bytes`].
 ///
 /// The sizes of pairs of a value and an index include their padding in memory, as in SimGrid.
 const SIZES: [Option<u8>; 56] = [
@@ -74,13 +74,13 @@ pub fn datatype_bytes(number: usize) -> Option<u64> {
     SIZES.get(number).copied().flatten().map(u64::from)
 }
 
-/// The size of the datatype that a word names; 0 for the null type (-1), which occurs with a count of 0.
-pub(super) fn datatype(word: &str) -> Result<u64, Fault> {
+/// \[bytes\] The size of the datatype that a word names; 0 for the null type (-1), which occurs with a count of 0.
+pub(super) fn element_bytes(word: &str) -> Result<u64, Fault> {
     if word == "-1" {
         return Ok(0);
     }
     let number = word.parse::<usize>().map_err(|_| {
-        crate::trace::formats::text::bad("datatype", word, format!("a number from 0 to {}", SIZES.len() - 1))
+        crate::trace::formats::text::invalid("datatype", word, format!("a number from 0 to {}", SIZES.len() - 1))
     })?;
     datatype_bytes(number).ok_or_else(|| Fault::Datatype {
         found: word.to_owned(),

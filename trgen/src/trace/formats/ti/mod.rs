@@ -278,7 +278,7 @@ fn each_line(
 fn split_rank(line: &str) -> Result<(u32, &str), Fault> {
     let (word, rest) = line.split_once(|blank: char| blank.is_ascii_whitespace()).unwrap_or((line, ""));
     if word.strip_prefix('p').is_some_and(|rank| rank.bytes().all(|byte| byte.is_ascii_digit())) {
-        return Err(text::bad("rank", word, format!("a number without `p`, which is of {OLDER_DIALECT}")));
+        return Err(text::invalid("rank", word, format!("a number without `p`, which is of {OLDER_DIALECT}")));
     }
     Ok((text::whole("rank", word, MAX_TASKS - 1)? as u32, rest))
 }

@@ -15,12 +15,16 @@ pub(super) struct Key {
 /// Operations in the order of their start.
 #[derive(Default)]
 pub(super) struct Outstanding {
+    /// By identification: running number and request of each operation, in the order of their start.
     by_key: HashMap<Key, VecDeque<(u64, Request)>>,
+    /// Number of operations started so far.
     begun: u64,
+    /// Number of operations that have not been waited for.
     count: usize,
 }
 
 impl Outstanding {
+    /// Adds an operation.
     pub(super) fn begin(&mut self, key: Key, request: Request) {
         self.by_key.entry(key).or_default().push_back((self.begun, request));
         self.begun += 1;
@@ -41,7 +45,7 @@ impl Outstanding {
         Some(request)
     }
 
-    /// Removes all, in the order of their start.
+    /// Removes all operations, in the order of their start.
     pub(super) fn take_all(&mut self) -> Vec<Request> {
         let mut all: Vec<(u64, Request)> = self.by_key.drain().flat_map(|(_, queue)| queue).collect();
         self.count = 0;

@@ -16,14 +16,19 @@ pub(super) struct Shared<'a> {
     options: &'a ReadOptions,
     /// All tasks.
     world: Vec<TaskId>,
-    /// What ranks have called. The place of a call is its line in the file of its rank.
+    /// The collectives called so far. The place of a call is its line in the file of its rank.
     agreement: Agreement<u64>,
+    /// Counts of collective calls.
     calls: Calls,
+    /// Number of lines read.
     pub(super) lines: u64,
+    /// Number of events so far.
     events: u64,
-    /// Counts for warnings.
+    /// Number of waits for a request that is not outstanding.
     waits_without_request: u64,
+    /// Number of requests that are never waited for.
     never_waited: u64,
+    /// Number of `waitall` that give a smaller number of requests than is outstanding.
     wider_waitalls: u64,
     marks: Marks,
 }
@@ -44,6 +49,7 @@ impl<'a> Shared<'a> {
         }
     }
 
+    /// The trace, with notes and warnings.
     pub(super) fn finish(self, program: Program, format: &'static str) -> Trace {
         let note = self.calls.note(&format!("each as one of all {} ranks", self.world.len()));
         let notes = note.into_iter().collect();
@@ -75,7 +81,7 @@ impl<'a> Shared<'a> {
     /// The time of a number of floating-point operations.
     fn work(&self, operations: f64) -> Result<Picoseconds, Fault> {
         Picoseconds::from_seconds(operations / self.options.flop_rate)
-            .ok_or_else(|| text::bad("work", &operations.to_string(), "at most 106 days of computing"))
+            .ok_or_else(|| text::invalid("work", &operations.to_string(), "at most 106 days of computing"))
     }
 }
 
@@ -84,9 +90,12 @@ pub(super) struct Rank {
     rank: usize,
     /// \[bytes\] Size of an element whose line gives no datatype.
     default_bytes: u64,
+    /// Requests that have not been waited for.
     outstanding: Outstanding,
     requests: RequestPool,
+    /// The program of the rank so far.
     events: Vec<Event>,
+    /// Number of collectives called.
     collectives: usize,
 }
 
@@ -102,7 +111,7 @@ impl Rank {
         }
     }
 
-    /// Processes one line, without its rank. `place_of` gives the file of a rank.
+    /// Processes line `number`, without its rank. `place_of` gives the file of a rank.
     pub(super) fn line(
         &mut self,
         shared: &mut Shared<'_>,
@@ -121,7 +130,7 @@ impl Rank {
             Action::Compute { operations } => push_compute(&mut self.events, shared.work(operations)?),
             Action::Sleep { seconds } => {
                 let time = Picoseconds::from_seconds(seconds)
-                    .ok_or_else(|| text::bad("sleep", &seconds.to_string(), "at most 106 days"))?;
+                    .ok_or_else(|| text::invalid("sleep", &seconds.to_string(), "at most 106 days"))?;
                 push_compute(&mut self.events, time);
             }
             Action::Send { to, label, bytes } => self.events.push(Event::Send(send(to, label, bytes))),
@@ -197,7 +206,7 @@ impl Rank {
         }
     }
 
-    /// Adds the expansion of a collective.
+    /// Adds the expansion of a collective in line `number`.
     fn collective(
         &mut self,
         shared: &mut Shared<'_>,
@@ -212,14 +221,16 @@ impl Rank {
         shared.calls.count(collective, algorithm);
         let tag = Tag::collective(index as i64);
         let done = expand(collective, algorithm, &shared.world, self.rank, tag, &mut self.requests, &mut self.events);
-        done.map_err(|error| text::bad("collective", collective.name(), error.to_string()))
+        done.map_err(|error| text::invalid("collective", collective.name(), error.to_string()))
     }
 }
 
+/// A message to a rank.
 fn send(to: u32, label: i64, bytes: u64) -> Send {
     Send { to: TaskId(to), tag: Tag::user(label), bytes }
 }
 
+/// A receive; `None` is any source, or any tag.
 fn receive(from: Option<u32>, label: Option<i64>, bytes: u64) -> Receive {
     let tag = label.map_or(TagFilter::AnyIn(Tag::POINT_TO_POINT), |label| TagFilter::Exactly(Tag::user(label)));
     Receive { from: from.map(TaskId), tag, bytes }

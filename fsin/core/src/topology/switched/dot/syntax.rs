@@ -29,15 +29,18 @@ pub(in crate::topology::switched) type Attributes<'a> = Vec<(&'a str, &'a str)>;
 /// A graph of the text.
 #[derive(Debug)]
 pub(super) struct Graph<'a> {
+    /// True if at most one edge may join two nodes.
     pub(super) is_strict: bool,
     pub(super) is_directed: bool,
     pub(super) statements: Vec<Statement<'a>>,
 }
 
+/// A statement of a graph.
 #[derive(Debug)]
 pub(in crate::topology::switched) enum Statement<'a> {
+    /// A node, with its attributes.
     Node(&'a str, Attributes<'a>),
-    /// Two ends or more, each linked with the next.
+    /// Two ends or more, each linked with the next one; and the attributes of these edges.
     Edge(Vec<End<'a>>, Attributes<'a>),
     /// Defaults for later nodes.
     Nodes(Attributes<'a>),
@@ -45,6 +48,7 @@ pub(in crate::topology::switched) enum Statement<'a> {
     Edges(Attributes<'a>),
     /// Attributes of the graph or subgraph itself.
     Graph(Attributes<'a>),
+    /// A subgraph, as its statements.
     Subgraph(Vec<Statement<'a>>),
 }
 
@@ -55,6 +59,7 @@ pub(in crate::topology::switched) enum End<'a> {
     Subgraph(Vec<Statement<'a>>),
 }
 
+/// A token of the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Token<'a> {
     /// A name, a numeral, a quoted string or an HTML string.
@@ -65,12 +70,14 @@ enum Token<'a> {
     Node,
     Edge,
     Subgraph,
-    /// `--`, or `->`, which is also bidirectional in a graph that is not directed.
+    /// `--` or `->`. In a graph that is not directed, both are bidirectional.
     Link,
+    /// A punctuation mark.
     Mark(char),
     End,
 }
 
+/// The words of the language, which are not case-sensitive.
 const KEYWORDS: [(&str, Token<'_>); 6] = [
     ("strict", Token::Strict),
     ("graph", Token::Graph),
@@ -80,11 +87,14 @@ const KEYWORDS: [(&str, Token<'_>); 6] = [
     ("subgraph", Token::Subgraph),
 ];
 
+/// The state of the parser: the text, and the next token in it.
 struct Parser<'a> {
     text: &'a str,
-    /// Offset of the next token, and of its end.
+    /// \[bytes\] Offset of the next token.
     at: usize,
+    /// \[bytes\] Offset of the end of the next token.
     after: usize,
+    /// The next token.
     token: Token<'a>,
     /// Number of open braces.
     depth: usize,
@@ -111,12 +121,14 @@ pub(super) fn parse(text: &str) -> Result<Graph<'_>, Fault> {
 }
 
 impl<'a> Parser<'a> {
+    /// A violation of the grammar at the offset `at`.
     fn fault(&self, at: usize, why: String) -> Fault {
         let before = &self.text[..at];
         let line = before.rfind('\n').map_or(before, |newline| &before[newline + 1..]);
         Fault::Syntax { line: before.matches('\n').count() + 1, column: line.chars().count() + 1, why }
     }
 
+    /// The fault that `what` was expected in place of the next token.
     fn expected(&self, what: &str) -> Fault {
         if self.token == Token::End && self.depth > 0 {
             return Fault::Unclosed { braces: self.depth };
@@ -163,10 +175,12 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
+    /// The fault that `what`, which begins with the next token, does not end.
     fn unended(&self, what: &str) -> Fault {
         self.fault(self.at, format!("{what} does not end"))
     }
 
+    /// Advances past the next token if it is `token`. Returns whether it was.
     fn take(&mut self, token: Token<'_>) -> Result<bool, Fault> {
         let is_next = self.token == token;
         if is_next {
@@ -175,13 +189,14 @@ impl<'a> Parser<'a> {
         Ok(is_next)
     }
 
+    /// Takes the next token, which must be a word; `what` describes the word in a fault.
     fn word(&mut self, what: &str) -> Result<&'a str, Fault> {
         let Token::Word(word) = self.token else { return Err(self.expected(what)) };
         self.advance()?;
         Ok(word)
     }
 
-    /// Statements between braces.
+    /// Parses statements between braces. `is_whole` is true for those of the whole graph.
     fn block(&mut self, is_whole: bool) -> Result<Vec<Statement<'a>>, Fault> {
         if !self.take(Token::Mark('{'))? {
             return Err(self.expected("`{`"));
@@ -200,6 +215,7 @@ impl<'a> Parser<'a> {
         Ok(statements)
     }
 
+    /// Parses a statement.
     fn statement(&mut self) -> Result<Statement<'a>, Fault> {
         let defaults = match self.token {
             Token::Node => Statement::Nodes,
@@ -214,6 +230,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Parses a statement that begins with a node or subgraph.
     fn node_or_edge(&mut self) -> Result<Statement<'a>, Fault> {
         let first = self.end("a node, an edge or `}`")?;
         if let End::Node(name) = first
@@ -234,6 +251,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Parses one end of an edge; `what` describes it in a fault.
     fn end(&mut self, what: &str) -> Result<End<'a>, Fault> {
         if self.take(Token::Subgraph)? {
             if let Token::Word(_) = self.token {
@@ -254,7 +272,7 @@ impl<'a> Parser<'a> {
         Ok(End::Node(name))
     }
 
-    /// Lists of attributes: none, one or several.
+    /// Parses lists of attributes: none, one or several.
     fn attributes(&mut self) -> Result<Attributes<'a>, Fault> {
         let mut attributes = Vec::new();
         while self.take(Token::Mark('['))? {

@@ -22,7 +22,7 @@ use crate::routing::{lots, lots_key};
 pub(super) struct Bets<M: Mask, const D: usize, const P: usize> {
     /// Random stream of (run seed, node).
     key: u64,
-    /// \[cycle\] For which the bets hold.
+    /// \[cycle\] The cycle for which the bets hold.
     from: u64,
     /// Inputs with a blocked head.
     waiting: M,
@@ -32,13 +32,14 @@ pub(super) struct Bets<M: Mask, const D: usize, const P: usize> {
     towards: [M; P],
     /// By port: those of `towards` whose escape channel belongs to the port.
     escaping: [M; P],
-    /// Candidate channels of all heads: adaptive and escape.
+    /// Candidate channels of all blocked heads: adaptive channels and escape channels.
     wanted: M,
+    /// The escape channels among `wanted`.
     wanted_escapes: M,
 }
 
 /// The requests of one cycle.
-struct Asked<M, const D: usize> {
+struct Requests<M, const D: usize> {
     /// By dimension: inputs whose heads request an adaptive channel of that dimension.
     adaptive: [M; D],
     /// Inputs whose heads request the escape channel, if it passes.
@@ -123,8 +124,8 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         }
     }
 
-    /// The adaptive channels of a port that heads of these inputs may request: their own channel if they go straight,
-    /// else all.
+    /// The adaptive channels of a port that the heads of the inputs `towards` may request: their own channel if they go
+    /// straight, else all.
     #[inline(always)]
     fn wanted_of<L: Layout>(rules: &Rules<L>, port: usize, towards: M) -> M {
         let straight = Self::straight(rules, port);
@@ -140,14 +141,16 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         self.advance_all(rules, fitting, until);
     }
 
+    /// As [`advance`](Self::advance), for a node with blocked heads whose bets are not up to date.
     #[inline(never)]
     fn advance_all<L: Layout>(&mut self, rules: &Rules<L>, fitting: M, until: u64) {
         let dimensions = rules.layout.shape().dimensions;
-        // Each head cycles through its bets in at most n + 1 cycles, after a transient of at most n cycles.
-        let round = [1, 2, 6, 12, 60].get(dimensions).copied().unwrap_or(u64::MAX);
+        // In n dimensions each head repeats its bets with a period of at most n + 1 cycles, after at most n cycles. The
+        // table has the least common multiple of these periods, by n.
+        let common_period = [1, 2, 6, 12, 60].get(dimensions).copied().unwrap_or(u64::MAX);
         let cycles = until - self.from;
-        if cycles > round && !self.draws(rules, fitting) {
-            let left = dimensions as u64 + (cycles - dimensions as u64) % round;
+        if cycles > common_period && !self.draws(rules, fitting) {
+            let left = dimensions as u64 + (cycles - dimensions as u64) % common_period;
             self.from = until - left.min(cycles);
         }
         while self.from < until {
@@ -155,7 +158,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         }
     }
 
-    /// True if the bet of some head may depend on a random draw.
+    /// True if the bet of some head may depend on a random draw while the channels in `fitting` fit.
     fn draws<L: Layout>(&self, rules: &Rules<L>, fitting: M) -> bool {
         let layout = rules.layout;
         (0..layout.shape().ports()).any(|port| {
@@ -171,16 +174,16 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         M::of_word(u64::from(rules.layout.all_vcs() & !1), port * rules.layout.vcs())
     }
 
-    /// The inputs whose first bet is this dimension: those of its ports; for the first dimension the injection queues
-    /// too.
+    /// The inputs whose first bet is this dimension: the transit queues of its ports and, for the first dimension, the
+    /// injection queues.
     #[inline(always)]
-    fn own<L: Layout>(rules: &Rules<L>, dimension: usize) -> M {
+    fn inputs_of_dimension<L: Layout>(rules: &Rules<L>, dimension: usize) -> M {
         let per_dimension = rules.layout.outputs() / rules.layout.shape().dimensions;
         let ports = M::below((dimension + 1) * per_dimension) & !M::below(dimension * per_dimension);
         if dimension == 0 { ports | !M::below(rules.layout.outputs()) } else { ports }
     }
 
-    /// Of the inputs in `drawing`, those that draw channel `vc` of a dimension.
+    /// The inputs among `drawing` that draw channel `vc` of a dimension. `lots` is the random word of the cycle.
     #[inline(always)]
     fn drawn<L: Layout>(rules: &Rules<L>, lots: u64, drawing: M, dimension: usize, vc: usize) -> M {
         match rules.layout.vcs() - 1 {
@@ -198,7 +201,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         }
     }
 
-    /// By dimension: the inputs whose channel in it passes in this cycle.
+    /// By dimension: the inputs that have a passing adaptive channel in that dimension in this cycle.
     #[inline(always)]
     fn passing<L: Layout>(&self, rules: &Rules<L>, lots: u64, fitting: M) -> [M; D] {
         let (shape, vcs) = (rules.layout.shape(), rules.layout.vcs());
@@ -218,9 +221,9 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         passing
     }
 
-    /// Advances the bets by one cycle.
+    /// Advances the bets by one cycle. Returns the random word and the requests of that cycle.
     #[inline(always)]
-    fn step<L: Layout>(&mut self, rules: &Rules<L>, fitting: M) -> (u64, Asked<M, D>) {
+    fn step<L: Layout>(&mut self, rules: &Rules<L>, fitting: M) -> (u64, Requests<M, D>) {
         let dimensions = rules.layout.shape().dimensions;
         let lots = lots(self.key, self.from);
         let passing = self.passing(rules, lots, fitting);
@@ -236,7 +239,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
             for own in 0..dimensions {
                 let turn = own + bet;
                 let dimension = if turn >= dimensions { turn - dimensions } else { turn };
-                let these = pending & passing[dimension] & Self::own(rules, own);
+                let these = pending & passing[dimension] & Self::inputs_of_dimension(rules, own);
                 adaptive[dimension] = adaptive[dimension] | these;
                 asking = asking | these;
             }
@@ -245,7 +248,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         }
         self.bets = next;
         self.from += 1;
-        (lots, Asked { adaptive, escape: pending | last })
+        (lots, Requests { adaptive, escape: pending | last })
     }
 
     /// True if this node's own queue leaves the bubble free in the ring of a port's escape channel.
@@ -267,15 +270,15 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         grantable
     }
 
-    /// The requests of the blocked heads for `grantable` channels, in the cycle up to which the bets have been
-    /// [brought](Self::advance).
+    /// Passes the requests of the blocked heads to `add_requests`: each of the `grantable` channels, with the inputs
+    /// whose heads request it. The bets must have been [brought](Self::advance) up to the present cycle.
     #[inline(always)]
     pub(super) fn ask<L: Layout, const Q: usize>(
         &mut self,
         rules: &Rules<L>,
         router: &Router<M, Q, P>,
         grantable: M,
-        mut asks: impl FnMut(usize, M),
+        mut add_requests: impl FnMut(usize, M),
     ) {
         let layout = rules.layout;
         let (lots, asked) = self.step(rules, router.fitting());
@@ -285,12 +288,12 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
             if vc == 0 {
                 let asking = self.escaping[port] & asked.escape;
                 let all = Self::leaves_bubble(rules, router, output);
-                asks(output, if all { asking } else { asking & M::bit(output) });
+                add_requests(output, if all { asking } else { asking & M::bit(output) });
             } else {
                 let dimension = port / layout.shape().ways;
                 let asking = asked.adaptive[dimension] & self.towards[port];
                 let drawing = asking & !Self::straight(rules, port);
-                asks(output, asking & M::bit(output) | Self::drawn(rules, lots, drawing, dimension, vc));
+                add_requests(output, asking & M::bit(output) | Self::drawn(rules, lots, drawing, dimension, vc));
             }
         }
     }

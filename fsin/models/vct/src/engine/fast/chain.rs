@@ -17,11 +17,14 @@ pub(super) trait Linked {
 /// A FIFO queue of items in a slab, linked through the items themselves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chain {
+    /// The front item; [`NONE`] if the queue is empty.
     first: u32,
+    /// The last item; [`NONE`] if the queue is empty.
     last: u32,
 }
 
 impl Chain {
+    /// A queue without items.
     pub(super) const EMPTY: Self = Self { first: NONE, last: NONE };
 
     #[inline(always)]

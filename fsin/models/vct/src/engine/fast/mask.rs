@@ -11,6 +11,7 @@ pub(super) trait Small: Copy + PartialEq + Debug + Send + Sync + 'static {
     /// Converts a number, which must be in range.
     fn of(number: usize) -> Self;
 
+    /// The number.
     fn get(self) -> usize;
 
     /// The number plus one.
@@ -61,8 +62,9 @@ pub(super) trait Mask:
     /// The singleton set.
     fn bit(member: usize) -> Self;
 
-    /// The singleton set if `really`, else the empty set. Branchless, since the branch would mispredict.
-    fn bit_if(member: usize, really: bool) -> Self;
+    /// The singleton set if `is_present`, else the empty set. Computed without a branch, since the branch would
+    /// mispredict.
+    fn bit_if(member: usize, is_present: bool) -> Self;
 
     /// The set given by the bits of a word, the lowest bit for member `first`. Bits for members not below
     /// [`SIZE`](Self::SIZE) are lost.
@@ -122,8 +124,8 @@ macro_rules! mask_of_one_word {
             }
 
             #[inline(always)]
-            fn bit_if(member: usize, really: bool) -> Self {
-                Self::from(really) << member
+            fn bit_if(member: usize, is_present: bool) -> Self {
+                Self::from(is_present) << member
             }
 
             #[inline(always)]
@@ -183,7 +185,7 @@ mask_of_one_word!(u64, u16);
 pub(super) struct Words<const N: usize>([u64; N]);
 
 impl<const N: usize> Words<N> {
-    /// Combines two sets word by word.
+    /// Combines two sets word by word with `combine`.
     #[inline(always)]
     fn each(self, other: Self, combine: impl Fn(u64, u64) -> u64) -> Self {
         Self(std::array::from_fn(|index| combine(self.0[index], other.0[index])))
@@ -229,9 +231,9 @@ impl<const N: usize> Mask for Words<N> {
     }
 
     #[inline(always)]
-    fn bit_if(member: usize, really: bool) -> Self {
+    fn bit_if(member: usize, is_present: bool) -> Self {
         let mut mask = Self::EMPTY;
-        mask.0[member / 64] = u64::from(really) << (member % 64);
+        mask.0[member / 64] = u64::from(is_present) << (member % 64);
         mask
     }
 

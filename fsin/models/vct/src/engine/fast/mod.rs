@@ -102,10 +102,10 @@ use rules::Rules;
 use state::{Gate, Router};
 use whole::Whole;
 
-/// Work items in a cycle from which on it pays to wake the threads.
-const WORTH_THREADS: usize = 96;
+/// Number of work items in a cycle from which on it pays to wake the threads.
+const WORK_WORTH_THREADS: usize = 96;
 
-/// The invariant that callers keep.
+/// Message of the panic of a caller that breaks the rule.
 const UNSETTLED: &str = "a network is settled before somebody looks at it";
 
 /// Runs an expression with the layout, the kind of mask, and the numbers of dimensions, queues and ports that suffice
@@ -159,10 +159,10 @@ pub fn build(
     params: CheckedParams,
     threads: usize,
 ) -> Option<Box<dyn Network>> {
-    of_size(topology.into(), params, threads, WORTH_THREADS)
+    of_size(topology.into(), params, threads, WORK_WORTH_THREADS)
 }
 
-/// The same, with the number of work items in a cycle from which on threads are woken; the default is the break-even.
+/// [`build`] with another break-even: `worth` is the number of work items in a cycle from which on threads are woken.
 /// For tests: the results do not depend on it.
 #[must_use]
 pub fn build_for(
@@ -215,22 +215,28 @@ pub fn node_bytes(shape: Shape, vcs: usize, injectors: usize, queue_packets: u32
 #[derive(Debug)]
 struct Fast<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> {
     rules: Rules<L>,
+    /// The present cycle.
     clock: u64,
+    /// The ranges of nodes of the partitions.
     division: Division,
-    /// In the order of their nodes; while threads are at work, only the partitions of the caller's thread.
+    /// The partitions in the order of their nodes; while threads are at work, only the partitions of the caller's
+    /// thread.
     parts: Vec<Box<Part<L, M, D, Q, P>>>,
-    /// By partition: messages for the next cycle.
+    /// By partition: messages that its nodes receive in the next cycle.
     accepted: Vec<Accepted>,
+    /// The threads; `None` if there is one only.
     pool: Option<Pool<Part<L, M, D, Q, P>, Report>>,
-    /// Work items in a cycle from which on threads are woken.
+    /// Number of work items in a cycle from which on threads are woken.
     worth: usize,
-    /// By worker: its report of the beginning of the present cycle, emptied; kept to reuse its memory.
+    /// By worker: an emptied report of the beginning of a cycle, kept to reuse its memory.
     begun: Vec<Report>,
-    /// \[cycle\] With notices already given, and with its remainder still in progress.
+    /// A cycle whose notices have been given and whose remainder is still in progress.
     unfinished: Option<u64>,
+    /// The global state.
     whole: Whole,
+    /// Congestion control of the whole network; `None` if there is none.
     control: Option<GlobalControl>,
-    /// A deadlock was found in the cycle at which the clock stands, which is over.
+    /// True if a deadlock was found in the cycle at which the clock stands. That cycle is over.
     has_failed: bool,
 }
 
@@ -300,7 +306,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
     }
 
     /// Gives the partitions their messages for the cycle, and hands partitions to workers if that pays. The caller's
-    /// thread simulates the others, as a rule the first one.
+    /// thread simulates the partitions that are not handed out, as a rule the first one.
     fn hand_out(&mut self) {
         let (now, in_network) = (self.clock, self.whole.in_network);
         let is_stopped = self.control.as_mut().is_some_and(|control| control.is_tripped(now, in_network));
@@ -337,6 +343,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         }
     }
 
+    /// Gives each partition the mail that the others have sent to it.
     fn exchange_mail(&mut self) {
         for to in 1..self.parts.len() {
             let (before, after) = self.parts.split_at_mut(to);
@@ -348,6 +355,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         }
     }
 
+    /// The report of a deadlock, with a cycle of queues that wait for each other.
     fn deadlock(&self) -> Deadlock {
         let (shape, vcs) = (self.rules.layout.shape(), self.rules.vcs);
         let blocked = self.parts.iter().find_map(|part| {
@@ -362,7 +370,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         }
     }
 
-    /// The queue whose lack of room blocks this queue's head.
+    /// The queue whose lack of room blocks the head of this queue.
     fn waits_for(&self, (node, input): Place) -> Option<Place> {
         let part = &*self.parts[self.division.part_of(node)];
         let local = node - part.works.first as usize;

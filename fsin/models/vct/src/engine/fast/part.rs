@@ -29,17 +29,21 @@ mod sending;
 use local_view::{LocalView, head};
 pub(super) use mail::{Abroad, Mail, Report};
 
-/// Tail departure at the end of a cycle: the packet that owns an output channel has left an input, at a node of the
-/// partition. If the input is a transit queue, the packet came from node `behind`.
+/// A tail that leaves an input of a node of the partition at the end of a cycle, through an output channel. If the
+/// input is a transit queue, its packet came from node `behind`.
 #[derive(Clone, Copy, Debug)]
 struct Left {
+    /// The node that the tail leaves.
     node: u32,
+    /// The upstream node of the packet; undefined for an injection queue.
     behind: u32,
+    /// The output channel through which the tail leaves.
     output: u16,
+    /// The input that the tail leaves.
     input: u16,
 }
 
-/// Other events at the end of a cycle, when a tail has moved, at a node of the partition.
+/// Another event at the end of a cycle in which a tail has moved, at a node of the partition.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// The tail of the packet that was leaving this input has been ejected.
@@ -64,74 +68,83 @@ pub(super) struct Works<L, M: Mask, const D: usize, const Q: usize, const P: usi
     pub(super) rules: Rules<L>,
     /// The global number of the partition's first node.
     pub(super) first: u32,
-    /// Number of nodes of the partition: numbers from this one on are remote nodes.
+    /// Number of nodes of the partition. Numbers from this one on denote remote nodes.
     own: u32,
+    /// The present cycle.
     pub(super) clock: u64,
-    /// \[cycle\] The last one simulated, and the last one in which the ages of stamps were capped.
+    /// The last cycle simulated.
     previous: u64,
+    /// \[cycle\] The last cycle in which the ages of stamps were capped.
     capped: u64,
-    /// Messages that have been accepted since the last cycle, with their nodes.
+    /// Messages accepted since the last cycle, with the nodes that send them.
     pub(super) accepted: Accepted,
-    /// Injection is stopped in this cycle.
+    /// True if injection is stopped in this cycle.
     pub(super) is_stopped: bool,
-    /// By endpoint.
+    /// By endpoint: its packet numbering and pending messages.
     senders: Vec<Sender>,
     /// Nodes whose interface may have something to send.
     sending: Vec<u32>,
-    /// Messages at interfaces.
+    /// Messages at the interfaces of nodes.
     unsent: Slab<Waiting>,
+    /// By endpoint: its state for its own traffic.
     endpoints: Vec<Endpoint<M>>,
-    /// By node and queue; empty unless free space is compared phit by phit.
+    /// By node and queue: free space ahead, phit by phit. Empty unless a routing compares free space.
     ahead: Vec<Ahead>,
-    /// By node: outputs to remote queues that a packet is leaving; empty without remote nodes.
+    /// By node: outputs whose remote queue a packet is leaving. Empty without remote nodes.
     leaving_beyond: Vec<M>,
-    /// Outputs to remote queues that the header of the previous cycle has filled: node and output.
+    /// Node and output of each remote queue that a header of the previous cycle has filled.
     filled_beyond: Vec<(u32, u16)>,
     /// By node: blocked heads and their bets; empty except for plain `bubble:smart`.
     bets: Vec<Bets<M, D, P>>,
-    /// By node and queue: bets of other heads of `bubble:smart`.
+    /// By node and queue: bets of the heads of `bubble:smart` that are not in `bets`.
     single_bets: Vec<u8>,
-    /// By input: the bets of new heads, during the allocation of a node.
-    fresh: [u8; Q],
-    /// \[cycle\] Time of the first request of the header at the head of a queue, by node and queue; empty unless
+    /// By input: the bet of a new head, during the allocation of a node.
+    new_bets: [u8; Q],
+    /// \[cycle\] By node and queue: the cycle of the first request of the header at the head of the queue. Empty unless
     /// arbiters need it.
     since: Vec<u64>,
-    /// By node and queue; empty unless the rules need the phits of a queue.
+    /// By node and queue: its last packet movements. Empty unless the rules need the phits of a queue.
     moves: Vec<Moves>,
-    /// By node and port.
+    /// By node and port: its rarely used state.
     gates: Vec<Gate<M>>,
     /// Remote nodes; their numbers follow those of the partition's own.
     border: Vec<Abroad>,
-    /// By node and injector.
+    /// By node and injector: the source buffer.
     buffers: Vec<Buffer>,
+    /// All packets at nodes of the partition.
     packets: Slab<Packet<D>>,
     /// Headers that crossed a link in the previous cycle: node, queue and packet.
     headers: Vec<(u32, u16, u32)>,
-    /// Headers on links, by their cycle of arrival.
+    /// Headers on delayed links, by their cycle of arrival: node, queue and packet.
     wire: Ring<(u32, u16, u32)>,
-    /// By node; empty where there are no timeouts.
+    /// By node: its congestion timer. Empty without timeouts.
     timers: Vec<Timer>,
-    /// Nodes with heads to examine, and with source buffers to examine.
+    /// Nodes with heads to examine in the next step 3.
     looking: List<u32>,
+    /// Nodes with source buffers to examine in the next step 2.
     injecting: Vec<u32>,
-    /// Kept to reuse its memory.
+    /// The list that `looking` is swapped with, kept to reuse its memory.
     looked: List<u32>,
-    /// Links that have become free and for which packets wait: node and port.
+    /// Node and port of each link that has become free while packets wait for it.
     freed: List<(u32, u8)>,
-    /// Pending tail departures: those that cross a link, and the others.
+    /// Pending tail departures over links.
     crossing: Ring<Left>,
+    /// Pending tail departures that do not cross a link.
     ring: Ring<Event>,
     /// By output: the inputs that request it, during the allocation of a node.
     asking: Vec<M>,
-    /// Output channels that wake heads that sleep for deterministic channels; the others are adaptive.
+    /// By output channel: whether it wakes heads that sleep for deterministic channels. The others wake those that
+    /// sleep for adaptive channels.
     deterministic: M,
-    /// By partition: mail from it, and mail to it.
+    /// By partition: mail from it.
     pub(super) inbox: Vec<Mail<D>>,
+    /// By partition: mail to it.
     pub(super) outbox: Vec<Mail<D>>,
+    /// What the global state must know of this cycle.
     pub(super) report: Report,
     /// \[packets\] Headers that crossed each link, by node and port; empty unless link statistics are enabled.
     crossed: Vec<u64>,
-    /// Headers leave more records than routers need, for link statistics or for the rules.
+    /// True if headers leave more records than routers need, for link statistics or for the rules.
     is_watched: bool,
 }
 
@@ -177,7 +190,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 .map(|node| Bets::new(rules.seed, NodeId::at(first as usize + node)))
                 .collect(),
             single_bets: vec![0; if rules.requests.keeps_bets() && !rules.requests.is_plain() { count * Q } else { 0 }],
-            fresh: [0; Q],
+            new_bets: [0; Q],
             since: vec![0; if rules.keeps_since { count * Q } else { 0 }],
             moves: vec![Moves::NONE; if rules.keeps_moves { count * Q } else { 0 }],
             gates,
@@ -222,7 +235,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.previous = self.clock;
     }
 
-    /// Work items of the next cycle, after this one.
+    /// Number of work items of the next cycle, after this one.
     fn work(&self) -> usize {
         let mail = self.outbox.iter().map(Mail::len).sum::<usize>();
         let lists =
@@ -236,14 +249,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.report.moves_until = self.report.moves_until.max(cycle);
     }
 
-    /// \[packets\] In the source buffers of a node.
+    /// \[packets\] Number of packets in the source buffers of a node.
     fn buffered(&self, node: usize) -> u64 {
         let injectors = self.rules.injectors;
         self.buffers[node * injectors..(node + 1) * injectors].iter().map(|buffer| u64::from(buffer.count)).sum()
     }
 
-    /// The link of a port carries no packet, and no granted packet waits for it: where some wait, their channels take
-    /// turns with the new one.
+    /// True if the link of a port carries no packet and no granted packet waits for it. A new packet must take turns
+    /// with the channels that wait.
     #[inline(always)]
     fn is_free(&self, router: &Router<M, Q, P>, port: usize) -> bool {
         self.channels_of(router.owned, port) == 0
@@ -255,14 +268,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.channels_of(router.granted, port)
     }
 
-    /// Those of some output channels that belong to a port, from its first one on.
+    /// The channels of a port among the output channels `outputs`, as a mask from the port's first channel on.
     #[inline(always)]
     fn channels_of(&self, outputs: M, port: usize) -> u64 {
         let layout = self.rules.layout;
         outputs.word(port * layout.vcs()) & u64::from(layout.all_vcs())
     }
 
-    /// The kind of sleeping heads that a channel wakes.
+    /// The kind of condition under which sleeping heads wait for an output channel.
     #[inline(always)]
     fn kind(&self, output: usize) -> WakeCondition {
         if self.deterministic.has(output) { WakeCondition::Deterministic } else { WakeCondition::Adaptive }
@@ -296,8 +309,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         Self { routers, works }
     }
 
-    /// The output whose lack of room blocks a queue's head: true if the neighbour's queue lacks room, false if the
-    /// bubble in the node's own queue does.
+    /// The output whose lack of room blocks the head of a queue. The flag is true if the neighbour's queue lacks room,
+    /// and false if the bubble in the node's own queue does.
     pub(super) fn waits_for(&self, node: usize, input: usize) -> Option<(OutputVc, bool)> {
         let (router, works) = (&self.routers[node], &self.works);
         if !router.unrouted.has(input) {
@@ -390,13 +403,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         works.receive_all();
     }
 
-    /// The same; returns its report.
+    /// [`begin_cycle`](Self::begin_cycle) on a worker thread: returns the report.
     pub(super) fn begin_cycle_apart(&mut self) -> Report {
         self.begin_cycle();
         std::mem::take(&mut self.works.report)
     }
 
-    /// The rest of the cycle.
+    /// Simulates the rest of the cycle: steps 2 to 4.
     pub(super) fn end_cycle(&mut self) {
         let (routers, works) = (&mut self.routers[..], &mut self.works);
         works.open_mail(routers);

@@ -4,11 +4,15 @@
 /// header by the packet length less one.
 #[derive(Debug)]
 pub(super) struct Ring<E> {
-    /// Scheduled in the present cycle.
+    /// Events scheduled in the present cycle for `ahead` cycles later.
     entered: Vec<E>,
+    /// By cycle modulo the number of lists: its events.
     lists: Vec<Vec<E>>,
+    /// Number of lists less one; the number of lists is a power of two.
     mask: u64,
+    /// \[cycles\] Time from scheduling an event to the event, for most events.
     ahead: u64,
+    /// Number of pending events.
     len: usize,
 }
 
@@ -25,18 +29,20 @@ impl<E> Ring<E> {
         self.entered.push(event);
     }
 
-    /// Schedules an event for cycle `at`: from the present cycle, unless that has ended, to `ahead` cycles after it.
+    /// Schedules an event for cycle `at`, at most `ahead` cycles from now. `at` may be the present cycle unless that
+    /// has ended.
     pub(super) fn put(&mut self, at: u64, event: E) {
         self.len += 1;
         self.lists[(at & self.mask) as usize].push(event);
     }
 
-    /// The events of the present cycle `now`, without those scheduled in it.
+    /// The events of the present cycle `now`, without those that were scheduled in it.
     pub(super) fn due(&self, now: u64) -> &[E] {
         &self.lists[(now & self.mask) as usize]
     }
 
-    /// Closes cycle `now` and takes its events. Hand the list back to [`keep`](Self::keep) to reuse its memory.
+    /// Closes cycle `now` and takes its events. The caller returns the list with [`keep`](Self::keep) to reuse its
+    /// memory.
     pub(super) fn turn(&mut self, now: u64) -> Vec<E> {
         if !self.entered.is_empty() {
             self.len += self.entered.len();
@@ -48,13 +54,13 @@ impl<E> Ring<E> {
         events
     }
 
-    /// Takes back the list of cycle `now`.
+    /// Takes back the list that [`turn`](Self::turn) gave for cycle `now`.
     pub(super) fn keep(&mut self, now: u64, mut events: Vec<E>) {
         events.clear();
         self.lists[(now & self.mask) as usize] = events;
     }
 
-    /// The pending events at the start of cycle `now`, the next one, with their cycles.
+    /// The pending events with their cycles, at the start of cycle `now`.
     pub(super) fn entries(&self, now: u64) -> impl Iterator<Item = (u64, &E)> {
         (now..=now + self.mask)
             .flat_map(|at| self.lists[(at & self.mask) as usize].iter().map(move |event| (at, event)))

@@ -12,26 +12,29 @@ use fsin_core::topology::Topology;
 /// Settings of the router, prepared for use in every cycle.
 #[derive(Clone, Debug)]
 pub(super) struct Rules<L> {
+    /// The checked settings.
     params: RouterParams,
     pub(super) topology: Arc<dyn Topology>,
     pub(super) layout: L,
+    /// The rules by which heads request outputs.
     pub(super) requests: RouteRules<L>,
-    /// \[phits\] Packet length less one: the tail follows the header by so many cycles.
+    /// \[cycles\] Time by which the tail follows the header: the packet length less one.
     pub(super) tail: u64,
+    /// True if a node has a single ejection port.
     pub(super) single_consumption: bool,
-    /// A node decides about more than its heads: the grant of the ejection port, or its timer.
+    /// True if a node decides about more than its heads: the grant of the ejection port, or its timer.
     pub(super) more_than_heads: bool,
-    /// Senders must know the free space behind their channels phit by phit.
+    /// True if senders must know the free space behind their channels phit by phit.
     pub(super) compares_space: bool,
-    /// A wake-up condition of heads is also that there is no longer room behind a channel.
+    /// True if heads must also wake when there is no longer room behind a channel.
     pub(super) wakes_when_filled: bool,
-    /// Arbitration is round robin among all requests.
+    /// True if arbitration is round robin among all requests.
     pub(super) plain_arbitration: bool,
-    /// Arbiters must know the cycle of each head's first request.
+    /// True if arbiters must know the cycle of each head's first request.
     pub(super) keeps_since: bool,
-    /// The phits in a queue must be known in every cycle, for the node's injectors or arbiters.
+    /// True if the phits in a queue must be known in every cycle, for the node's injectors or arbiters.
     pub(super) keeps_moves: bool,
-    /// A packet that waits for its source buffer may choose another injector in each cycle.
+    /// True if a packet that waits for its source buffer may choose another injector in each cycle.
     pub(super) tries_injectors: bool,
     /// Hop delays beyond one cycle.
     pub(super) hop_delays: Arc<HopDelays>,
@@ -81,6 +84,7 @@ impl<L: Layout> Rules<L> {
         self.layout.port_of(output)
     }
 
+    /// The port and virtual channel of an output channel.
     #[inline(always)]
     pub(super) fn channel(&self, output: usize) -> OutputVc {
         self.layout.channel(output)

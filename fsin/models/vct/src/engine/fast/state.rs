@@ -16,6 +16,7 @@ use fsin_core::stats::Receipt;
 pub(super) struct Packet<const D: usize> {
     /// The next packet in its queue or buffer.
     pub(super) next: u32,
+    /// The destination's number in the whole network.
     pub(super) destination: u32,
     /// Hops to go in each dimension.
     pub(super) offsets: [i16; D],
@@ -24,19 +25,22 @@ pub(super) struct Packet<const D: usize> {
     pub(super) candidates: u64,
     /// Random stream of (run seed, packet).
     pub(super) key: u64,
-    /// \[cycle\] From which delay counts.
+    /// \[cycle\] Cycle from which the packet's delay counts.
     pub(super) start: u64,
+    /// Number of the packet among the packets of its source.
     pub(super) sequence: u64,
+    /// The source's number in the whole network. The bit [`LONG`](Self::LONG) marks packets of long messages.
     source: u32,
+    /// The message to which the packet belongs.
     pub(super) message: Slot,
-    /// Hops so far.
+    /// \[hops\] Hops made so far.
     pub(super) hops: u32,
-    /// The upstream node, numbered as in the partition; undefined in an injection queue.
+    /// The upstream node, by its number in the partition; undefined in an injection queue.
     pub(super) behind: u32,
 }
 
 impl<const D: usize> Packet<D> {
-    /// Node numbers are below 2^31; the highest bit of the source marks packets of long messages.
+    /// In `source`: the packet's message has more than one packet. Node numbers are below 2^31.
     const LONG: u32 = 1 << 31;
 
     /// A packet of a message; `is_long` if the message has more than one packet.
@@ -56,11 +60,12 @@ impl<const D: usize> Packet<D> {
         }
     }
 
+    /// The source's number in the whole network.
     pub(super) const fn source(&self) -> u32 {
         self.source & !Self::LONG
     }
 
-    /// The report of its complete ejection in cycle `now`, with its message.
+    /// The packet's message, and the receipt of its complete ejection in cycle `now`.
     pub(super) fn receipt(&self, now: u64) -> (Slot, Receipt) {
         let receipt = Receipt {
             source: NodeId(self.source()),
@@ -72,7 +77,7 @@ impl<const D: usize> Packet<D> {
         (self.message, receipt)
     }
 
-    /// Its message has more than one packet.
+    /// True if the packet's message has more than one packet.
     #[inline(always)]
     pub(super) const fn is_long(&self) -> bool {
         self.source & Self::LONG != 0
@@ -94,6 +99,7 @@ impl<const D: usize> Linked for Packet<D> {
 /// A message at the interface of its node.
 #[derive(Debug)]
 pub(super) struct Waiting {
+    /// The next message at the interface.
     pub(super) next: u32,
     pub(super) message: Unsent,
 }
@@ -115,7 +121,8 @@ impl Linked for Waiting {
 pub(super) struct Stamp(u32);
 
 impl Stamp {
-    /// \[cycles\] Ages that matter are those of moving packets: at most the longest packet.
+    /// \[cycles\] An age that [`cap`](Self::cap) reduces older stamps to. Ages that matter are those of moving packets,
+    /// at most the longest packet.
     pub(super) const OLD: u64 = 1 << 30;
 
     #[inline(always)]
@@ -141,9 +148,9 @@ impl Stamp {
 /// The last packet movements of a queue. Kept only where the phits in it must be known in every cycle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moves {
-    /// Departure of the header of the departing packet.
+    /// When the header of the departing packet left.
     pub(super) departed: Stamp,
-    /// Arrival of the header of the latest packet.
+    /// When the header of the latest packet arrived.
     pub(super) arrived: Stamp,
 }
 
@@ -157,7 +164,7 @@ impl Moves {
         self.phits_to_leave(count, leaving, length, now) - missing
     }
 
-    /// \[phits\] The same, with phits that have not arrived yet.
+    /// \[phits\] The result of [`phits`](Self::phits), and phits that have not arrived yet.
     pub(super) fn phits_to_leave(&self, count: u32, leaving: bool, length: u32, now: u64) -> u32 {
         count * length - if leaving { self.departed.age(now) } else { 0 }
     }
@@ -195,13 +202,13 @@ impl Ahead {
 pub(super) struct Router<M: Mask, const Q: usize, const P: usize> {
     /// Inputs with a header at their head that has no grant yet.
     pub(super) unrouted: M,
-    /// Inputs to examine in the next step 3. [`NO_INPUT`](Self::NO_INPUT) only schedules the node.
+    /// Inputs to examine in the next step 3. The input [`NO_INPUT`](Self::NO_INPUT) only schedules the node.
     awake: M,
-    /// Inputs with headers that have not begun to leave.
+    /// Inputs with headers that have arrived and have not begun to leave.
     standing: M,
     /// Inputs that a packet is leaving.
     pub(super) leaving: M,
-    /// Those of `leaving` at which a header has arrived since that packet began to leave, or in the same cycle.
+    /// Inputs of `leaving` at which a header has arrived since that packet began to leave, or in the same cycle.
     /// Undefined for other inputs.
     refilled: M,
     /// Output channels allocated to a packet whose tail has not left.
@@ -212,8 +219,8 @@ pub(super) struct Router<M: Mask, const Q: usize, const P: usize> {
     pub(super) granted: M,
     /// \[packets\] By output channel: credits for the queue downstream.
     credits: [M::Small; Q],
-    /// By queue: \[packets\] arrived, arriving or departing. A packet counts from the cycle after its header was sent
-    /// until its tail leaves.
+    /// \[packets\] By queue: packets that have arrived, are arriving or are departing. A packet counts from the cycle
+    /// after its header was sent until its tail leaves.
     counts: [M::Small; Q],
     /// By output channel: the input with the last grant; the owner, while the channel is owned.
     last_winner: [M::Small; Q],
@@ -268,20 +275,25 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
 
     /// Takes the inputs whose heads are to be examined. The router is asleep afterwards.
     #[inline(always)]
-    pub(super) fn look(&mut self) -> M {
+    pub(super) fn take_awake(&mut self) -> M {
         std::mem::replace(&mut self.awake, M::EMPTY) & self.unrouted
     }
 
-    /// A packet occupies a queue from now on: its first phit has taken its place.
+    /// Counts a packet in a queue from now on: its first phit has taken its place.
     #[inline(always)]
     pub(super) fn reserve(&mut self, input: usize) {
         self.counts[input].increase();
         self.refilled = self.refilled | self.leaving & M::bit(input);
     }
 
-    /// A header has arrived in a queue. Returns whether it may request an output now.
+    /// Puts a header that has arrived into its queue. Returns whether it may request an output now.
     #[inline(always)]
-    pub(super) fn stand<const D: usize>(&mut self, packets: &mut Slab<Packet<D>>, input: usize, packet: u32) -> bool {
+    pub(super) fn enter_header<const D: usize>(
+        &mut self,
+        packets: &mut Slab<Packet<D>>,
+        input: usize,
+        packet: u32,
+    ) -> bool {
         let asks = !(self.standing | self.leaving).has(input);
         self.waiting[input].push(packets, packet);
         self.standing.insert(input);
@@ -325,7 +337,7 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         self.fitting
     }
 
-    /// A packet fits behind an output channel although its queue holds its full number of packets: see
+    /// Records that a packet fits behind an output channel although the channel has no credit: see
     /// [`keeps_room`](Self::keeps_room).
     #[inline(always)]
     pub(super) fn fits(&mut self, output: usize) {
@@ -346,7 +358,7 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         self.fitting & !self.owned
     }
 
-    /// These output channels have links.
+    /// Marks output channels as having a link.
     pub(super) fn connect(&mut self, outputs: M) {
         self.fitting = self.fitting | outputs;
     }
@@ -359,7 +371,7 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         self.unrouted.erase(input);
     }
 
-    /// The packet at the head of an input, `first`, begins to leave.
+    /// Begins the departure of the packet at the head of an input, `first`.
     #[inline(always)]
     pub(super) fn leave<const D: usize>(&mut self, input: usize, first: &mut Packet<D>) {
         self.waiting[input].pop(first);
@@ -368,15 +380,15 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         self.refilled.erase(input);
     }
 
-    /// A tail has left through an output channel: channel and link are free. Returns whether the channel is open now.
+    /// Frees an output channel and its link after a tail has left. Returns whether the channel is open now.
     #[inline(always)]
     pub(super) fn release(&mut self, output: usize) -> bool {
         self.owned.erase(output);
         self.fitting.has(output)
     }
 
-    /// The link of `port` takes the header that was granted one of its channels, which uses one credit. Returns whether
-    /// no credit is left.
+    /// Lets the link of `port` take the header that was granted one of its channels, which uses one credit. Returns
+    /// whether no credit is left.
     #[inline(always)]
     pub(super) fn send(&mut self, output: usize, port: usize) -> bool {
         self.last_sent[port] = M::Small::of(output);
@@ -386,7 +398,7 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         fills
     }
 
-    /// An output channel receives a credit. Returns whether that opens it.
+    /// Gives an output channel a credit. Returns whether that opens it.
     #[inline(always)]
     pub(super) fn credit(&mut self, output: usize) -> bool {
         self.credits[output].increase();
@@ -395,7 +407,7 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         opens
     }
 
-    /// A tail has left a queue. Returns whether there is a next head that can be routed now.
+    /// Removes the packet whose tail has left a queue. Returns whether there is a next head that can be routed now.
     #[inline(always)]
     pub(super) fn depart(&mut self, input: usize) -> bool {
         self.counts[input].decrease();
@@ -431,6 +443,7 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
 pub(super) struct List<T> {
     /// One element longer than the maximum: the extra element takes discarded writes.
     places: Vec<T>,
+    /// Number of entries.
     count: usize,
 }
 
@@ -449,11 +462,11 @@ impl<T: Copy + Default> List<T> {
         self.count
     }
 
-    /// Adds an entry, or not: computed without a branch, which would be unpredictable.
+    /// Adds an entry if `is_present`. Computed without a branch, which would be unpredictable.
     #[inline(always)]
-    pub(super) fn add(&mut self, entry: T, really: bool) {
+    pub(super) fn add(&mut self, entry: T, is_present: bool) {
         self.places[self.count] = entry;
-        self.count += usize::from(really);
+        self.count += usize::from(is_present);
     }
 
     /// The entries.
@@ -465,10 +478,10 @@ impl<T: Copy + Default> List<T> {
 /// Rarely used state of a node's port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gate<M> {
-    /// The upstream node whose link of that port leads here, numbered as [`Router::downstream`]; [`NONE`] where there
-    /// is none.
+    /// The upstream node whose link of this port leads here, numbered as in [`Router::downstream`]; [`NONE`] where
+    /// there is none.
     pub(super) upstream: u32,
-    /// Inputs that sleep until a channel of the link changes, by [`WakeCondition`]. Some of the heads may have left
+    /// By [`WakeCondition`]: inputs that sleep until a channel of the link changes. Some of the heads may have left
     /// meanwhile.
     sleepers: [M; 3],
 }
@@ -476,7 +489,7 @@ pub(super) struct Gate<M> {
 impl<M: Mask> Gate<M> {
     pub(super) const EMPTY: Self = Self { upstream: NONE, sleepers: [M::EMPTY; 3] };
 
-    /// The head of an input sleeps until a channel of this kind opens.
+    /// Lets the head of an input sleep until a channel of this kind opens.
     pub(super) fn sleep(&mut self, input: usize, kind: WakeCondition) {
         self.sleepers[kind as usize].insert(input);
     }
@@ -493,34 +506,39 @@ impl<M: Mask> Gate<M> {
 pub(super) struct Endpoint<M> {
     /// Inputs that wait for the single ejection port.
     pub(super) arrived: M,
+    /// The input that last won the single ejection port.
     pub(super) last_consumed: u16,
+    /// True while a packet occupies the single ejection port.
     pub(super) consuming: bool,
-    /// The node is in the list of source buffers to examine.
+    /// True if the node is in the list of source buffers to examine.
     pub(super) injecting: bool,
-    /// The interface holds a packet that found no room in the source buffers.
+    /// True if the interface holds a packet that found no room in the source buffers.
     pub(super) held_up: bool,
-    /// Serial injection: the injector served last, and whether it is still being served.
+    /// Serial injection: the injector served last.
     pub(super) serial: u8,
+    /// Serial injection: true while a packet of that injector is moving.
     pub(super) serial_busy: bool,
 }
 
 /// Packet numbering and pending messages of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sender {
-    /// Packets sent so far.
+    /// Number of packets sent so far.
     pub(super) sequence: u64,
+    /// Random stream of (run seed, node).
     pub(super) key: u64,
     /// Messages with packets that have not entered a source buffer yet.
     pub(super) waiting: Chain,
-    /// The node is in the list of interfaces that may have something to send.
+    /// True if the node is in the list of interfaces that may have something to send.
     pub(super) is_sending: bool,
 }
 
 /// A source buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buffer {
+    /// The packets in the buffer.
     pub(super) waiting: Chain,
-    /// \[packets\] Waiting.
+    /// \[packets\] Number of packets in the buffer.
     pub(super) count: u16,
 }
 

@@ -11,15 +11,16 @@ use fsin_core::stats::Recorder;
 #[derive(Debug)]
 pub(super) struct Whole {
     pub(super) messages: Messages,
-    /// By endpoint: its interface accepts no message before the present one has been sent.
+    /// By endpoint: true if its interface accepts no message before the present one has been sent.
     pub(super) is_full: Vec<bool>,
     pub(super) recorder: Recorder,
+    /// \[packets\] Accepted packets that have not been ejected.
     pub(super) in_flight: u64,
-    /// \[packets\] Whose header has left its injection queue, and whose tail has not been ejected.
+    /// \[packets\] Packets whose header has left its injection queue and whose tail has not been ejected.
     pub(super) in_network: u64,
-    /// Work items of the next cycle.
+    /// Number of work items of the next cycle.
     pub(super) work: usize,
-    /// \[cycle\] The last one in which a phit moves, as known so far.
+    /// \[cycle\] The last cycle in which a phit moves, as known so far.
     pub(super) moves_until: u64,
 }
 

@@ -9,15 +9,16 @@ use fsin_core::topology::Port;
 /// The local view of a head at a node: the queues at the end of the previous cycle.
 pub(super) struct LocalView<'a> {
     pub(super) engine: &'a Reference,
+    /// The node where the head stands.
     pub(super) node: NodeId,
 }
 
 impl LocalView<'_> {
-    /// \[packets\] In the neighbour's queue behind a channel.
+    /// \[packets\] Number of packets in the neighbour's queue behind a channel.
     fn packets(&self, neighbour: NodeId, output: OutputVc) -> u32 {
         let queue = &self.engine.nodes[neighbour.index()].queues[output.index(self.engine.params.vcs)];
-        // From the header's arrival to the tail's departure a packet has a phit in the queue, and its phits are
-        // contiguous.
+        // A packet has a phit in the queue from the arrival of its header to the departure of its tail, and its phits
+        // are contiguous. So packets are counted where the packet changes from phit to phit.
         let changes = queue.iter().zip(queue.iter().skip(1)).filter(|(phit, next)| phit.packet != next.packet).count();
         changes as u32 + u32::from(!queue.is_empty())
     }

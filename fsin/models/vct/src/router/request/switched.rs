@@ -10,6 +10,7 @@ use crate::routing::Choice;
 use crate::routing::switched::{Candidate, RoutingFunction, Visit};
 use fsin_core::topology::Port;
 
+/// A head as the routing function sees it.
 #[inline(always)]
 fn visit<'a>(head: &Head<'a>) -> Visit<'a> {
     let Head { node, input, source, destination, key, offsets: state, .. } = *head;
@@ -19,9 +20,10 @@ fn visit<'a>(head: &Head<'a>) -> Visit<'a> {
 /// The best channel so far, and its weight: tier, packets ahead, and a random tie-breaker; less is better.
 type Best = (u128, OutputVc);
 
+/// No channel: worse than any other.
 const NONE: Best = (u128::MAX, OutputVc { port: Port(0), vc: 0 });
 
-/// The best channel that was found; if there is none, `otherwise`.
+/// The channel of `best`; `otherwise` as the error if none was found.
 #[inline(always)]
 fn found<E>(best: Best, otherwise: E) -> Result<OutputVc, E> {
     if best.0 == NONE.0 { Err(otherwise) } else { Ok(best.1) }
@@ -37,8 +39,8 @@ fn channels(mut vcs: u32) -> impl Iterator<Item = u8> {
     })
 }
 
-/// Random tie-breaker: the least wins.
-const fn lot(head: &Head<'_>, output: OutputVc) -> u64 {
+/// Random tie-breaker: the channel with the least value wins.
+const fn tie_breaker(head: &Head<'_>, output: OutputVc) -> u64 {
     mix2(mix2(head.key ^ head.node.0 as u64, Purpose::Output as u64), (output.port.0 as u64) << 8 | output.vc as u64)
 }
 
@@ -54,8 +56,11 @@ fn lightest(function: &RoutingFunction, head: &Head<'_>, outputs: &impl OutputSt
         let ahead: u32 = channels(candidate.vcs)
             .map(|vc| outputs.packets_ahead(OutputVc { port: candidate.port, vc }) + u32::from(open & 1 << vc == 0))
             .sum();
-        let rank =
-            (ahead * u32::from(candidate.hops), candidate.hops, lot(head, OutputVc { port: candidate.port, vc: 0 }));
+        let rank = (
+            ahead * u32::from(candidate.hops),
+            candidate.hops,
+            tie_breaker(head, OutputVc { port: candidate.port, vc: 0 }),
+        );
         if best.is_none_or(|(least, _)| rank < least) {
             best = Some((rank, candidate));
         }
@@ -69,19 +74,19 @@ impl<L: Layout> RouteRules<L> {
     pub(super) fn switched_request(&self, head: &Head<'_>, outputs: &impl OutputState) -> Option<OutputVc> {
         let function = self.function.as_deref()?;
         match function.choice() {
-            Choice::Open => self.among_open(function, head, outputs).ok(),
-            Choice::MostSpace => self.by_space(function, head, outputs),
-            Choice::Drawn => self.drawn(function, head, outputs),
+            Choice::Open => self.request_among_open(function, head, outputs).ok(),
+            Choice::MostSpace => self.request_by_space(function, head, outputs),
+            Choice::Drawn => self.request_drawn(function, head, outputs),
         }
     }
 
-    /// The same if it can be granted; if not, how long the head may sleep.
+    /// The request of a head in a network of switches, if it can be granted; if not, how long the head may sleep.
     #[inline(always)]
     pub(super) fn switched_if_open(&self, head: &Head<'_>, outputs: &impl OutputState) -> Result<OutputVc, Wait> {
         let function = self.function.as_deref().ok_or(Wait::Opening)?;
         let wait = |polls| if polls { Wait::Poll } else { Wait::Opening };
         if function.choice() == Choice::Open {
-            return self.among_open(function, head, outputs).map_err(wait);
+            return self.request_among_open(function, head, outputs).map_err(wait);
         }
         let asked = self.switched_request(head, outputs);
         asked.filter(|output| outputs.open(output.port) & 1 << output.vc != 0).ok_or_else(|| {
@@ -102,7 +107,12 @@ impl<L: Layout> RouteRules<L> {
 
     /// The channel with most free space ahead among those that pass; ties are broken at random.
     #[inline(never)]
-    fn by_space(&self, function: &RoutingFunction, head: &Head<'_>, outputs: &impl OutputState) -> Option<OutputVc> {
+    fn request_by_space(
+        &self,
+        function: &RoutingFunction,
+        head: &Head<'_>,
+        outputs: &impl OutputState,
+    ) -> Option<OutputVc> {
         let mut best: Option<(u32, u64, OutputVc)> = None;
         function.candidates(&visit(head), |candidate| {
             for vc in channels(candidate.vcs) {
@@ -111,19 +121,24 @@ impl<L: Layout> RouteRules<L> {
                 if !self.has_room_ahead(head, candidate, output, space) {
                     continue;
                 }
-                let lot = || mix2(lot(head, output), head.now);
-                let is_better = best.is_none_or(|(most, least, _)| space > most || (space == most && lot() < least));
+                let random = || mix2(tie_breaker(head, output), head.now);
+                let is_better = best.is_none_or(|(most, least, _)| space > most || (space == most && random() < least));
                 if is_better {
-                    best = Some((space, lot(), output));
+                    best = Some((space, random(), output));
                 }
             }
         });
         best.map(|(_, _, output)| output)
     }
 
-    /// The channel of the one candidate that is drawn, if it passes.
+    /// The channel of a candidate that is drawn before its state is examined, if that channel passes.
     #[inline(never)]
-    fn drawn(&self, function: &RoutingFunction, head: &Head<'_>, outputs: &impl OutputState) -> Option<OutputVc> {
+    fn request_drawn(
+        &self,
+        function: &RoutingFunction,
+        head: &Head<'_>,
+        outputs: &impl OutputState,
+    ) -> Option<OutputVc> {
         let mut only = None;
         function.candidates(&visit(head), |candidate| only = Some(candidate));
         let candidate = only?;
@@ -140,39 +155,39 @@ impl<L: Layout> RouteRules<L> {
     /// the result of weighing. If there is none: whether a change of the queues ahead may alter that, because the head
     /// weighs its candidates and one of them is open.
     #[inline(always)]
-    fn among_open(
+    fn request_among_open(
         &self,
         function: &RoutingFunction,
         head: &Head<'_>,
         outputs: &impl OutputState,
     ) -> Result<OutputVc, bool> {
         let Some(candidate) = function.single_candidate(&visit(head)) else {
-            return self.among_several(function, head, outputs);
+            return self.request_among_several(function, head, outputs);
         };
         let open = outputs.open(candidate.port) & candidate.vcs;
         match open & open.wrapping_sub(1) {
             // No channel, or one.
             0 if open == 0 => Err(false),
             0 => Ok(OutputVc { port: candidate.port, vc: open.trailing_zeros() as u8 }),
-            _ => self.better_of(candidate, open, head, outputs),
+            _ => self.request_single(candidate, open, head, outputs),
         }
     }
 
     /// The request of a packet with a single candidate, of which several channels are `open`.
     #[inline(never)]
-    fn better_of(
+    fn request_single(
         &self,
         candidate: Candidate,
         open: u32,
         head: &Head<'_>,
         outputs: &impl OutputState,
     ) -> Result<OutputVc, bool> {
-        found(self.better(NONE, candidate, open, head, outputs), false)
+        found(self.best_with(NONE, candidate, open, head, outputs), false)
     }
 
     /// The request of a packet with several candidates.
     #[inline(never)]
-    fn among_several(
+    fn request_among_several(
         &self,
         function: &RoutingFunction,
         head: &Head<'_>,
@@ -187,16 +202,16 @@ impl<L: Layout> RouteRules<L> {
             let open = outputs.open(candidate.port) & candidate.vcs;
             is_open |= open != 0;
             if candidate.tier > 0 || chosen.is_none_or(|chosen| candidate == chosen) {
-                best = self.better(best, candidate, open, head, outputs);
+                best = self.best_with(best, candidate, open, head, outputs);
             }
         });
         found(best, weighs && is_open)
     }
 
-    /// The best of the result so far and the `open` channels of a candidate. Unpredictable, so computed without a
-    /// branch: every channel draws a tie-breaker.
+    /// The best of `best` and the `open` channels (a mask) of a candidate. Each channel draws a tie-breaker, without a
+    /// branch, since the branch would be unpredictable.
     #[inline(always)]
-    fn better(
+    fn best_with(
         &self,
         mut best: Best,
         candidate: Candidate,
@@ -207,21 +222,21 @@ impl<L: Layout> RouteRules<L> {
         for vc in channels(open) {
             let output = OutputVc { port: candidate.port, vc };
             let rank = u64::from(candidate.tier) << 32 | u64::from(outputs.packets_ahead(output));
-            let weight = u128::from(rank) << 64 | u128::from(lot(head, output));
+            let weight = u128::from(rank) << 64 | u128::from(tie_breaker(head, output));
             best = if weight < best.0 { (weight, output) } else { best };
         }
         best
     }
 
-    /// A channel that opens on any of its candidates wakes the head.
+    /// Calls `add_condition` with each port on which an opening channel wakes the head.
     #[inline(never)]
-    pub(super) fn switched_ports(&self, head: &Head<'_>, mut tell: impl FnMut(Port)) {
+    pub(super) fn switched_ports(&self, head: &Head<'_>, mut add_condition: impl FnMut(Port)) {
         if let Some(function) = self.function.as_deref() {
-            function.candidates(&visit(head), |candidate| tell(candidate.port));
+            function.candidates(&visit(head), |candidate| add_condition(candidate.port));
         }
     }
 
-    /// The first channel of the last candidate.
+    /// The channel on which a blocked head depends: the first channel of the last candidate.
     #[inline(never)]
     pub(super) fn switched_blocking_channel(&self, head: &Head<'_>) -> Option<OutputVc> {
         let mut last = None;
@@ -229,6 +244,7 @@ impl<L: Layout> RouteRules<L> {
         last.map(|candidate| OutputVc { port: candidate.port, vc: candidate.vcs.trailing_zeros() as u8 })
     }
 
+    /// Updates the state of a packet whose header leaves `node` through `port`.
     #[inline(always)]
     pub(super) fn switched_hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, state: &mut [i16]) {
         if let Some(function) = &self.function {

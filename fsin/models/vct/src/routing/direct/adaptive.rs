@@ -55,9 +55,9 @@ impl DirectRouting for Adaptive {
         rules: &RouteRules<L>,
         head: &Head<'_>,
         wait: Wait,
-        tell: impl FnMut(Port, WakeCondition),
+        add_condition: impl FnMut(Port, WakeCondition),
     ) {
-        rules.adaptive_conditions(head, wait, tell);
+        rules.adaptive_conditions(head, wait, add_condition);
     }
 
     fn blocking_channel<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>) -> Option<OutputVc> {
@@ -70,8 +70,8 @@ impl DirectRouting for Adaptive {
 fn most_open_space<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>, outputs: &impl OutputState) -> Option<OutputVc> {
     let open = |port| rules.passing(head, port, rules.channels_from(1), outputs) & outputs.open(port);
     let channels = || {
-        let of = |port| (1..rules.vcs()).filter(move |&vc| open(port) & 1 << vc != 0);
-        rules.profitable(head).flat_map(move |port| of(port).map(move |vc| OutputVc { port, vc }))
+        let open_vcs = |port| (1..rules.vcs()).filter(move |&vc| open(port) & 1 << vc != 0);
+        rules.profitable(head).flat_map(move |port| open_vcs(port).map(move |vc| OutputVc { port, vc }))
     };
     let most = channels().filter_map(|output| outputs.space_ahead(output)).max()?;
     let best = || channels().filter(|&output| outputs.space_ahead(output) == Some(most));

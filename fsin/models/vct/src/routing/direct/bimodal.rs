@@ -58,12 +58,12 @@ impl DirectRouting for Bimodal {
         rules: &RouteRules<L>,
         head: &Head<'_>,
         wait: Wait,
-        tell: impl FnMut(Port, WakeCondition),
+        add_condition: impl FnMut(Port, WakeCondition),
     ) {
         if head.long {
-            return rules.deterministic_conditions(head, tell);
+            return rules.deterministic_conditions(head, add_condition);
         }
-        rules.adaptive_conditions(head, wait, tell);
+        rules.adaptive_conditions(head, wait, add_condition);
     }
 
     fn blocking_channel<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>) -> Option<OutputVc> {

@@ -19,7 +19,7 @@ impl<L: Layout> RouteRules<L> {
         self.deterministic(head).map(|port| OutputVc { port, vc: 0 })
     }
 
-    /// Any profitable adaptive channel that passes, drawn.
+    /// A random one of the profitable adaptive channels that pass.
     pub(super) fn random(&self, head: &Head<'_>, outputs: &impl OutputState) -> Option<OutputVc> {
         let adaptive = self.channels_from(self.first_adaptive());
         let passing = || self.profitable(head).map(|port| (port, self.passing(head, port, adaptive, outputs)));
@@ -34,7 +34,8 @@ impl<L: Layout> RouteRules<L> {
         None
     }
 
-    /// While an adaptive channel passes, the head requests no other channel.
+    /// How long a blocked head may sleep. If no adaptive channel passes, it requests the channel `otherwise()`; while
+    /// an adaptive channel passes, it requests no other channel.
     pub(super) fn adaptive_wait(
         &self,
         head: &Head<'_>,
@@ -55,7 +56,7 @@ impl<L: Layout> RouteRules<L> {
             (false, true) if self.lbr > 0 && head.input == Input::Injection => polls(other()),
             (false, true) if other() => Wait::OpeningOrFilling,
             (false, true) => Wait::Opening,
-            // One of several channels may be drawn later.
+            // A different channel may be drawn in the next cycle.
             (false, false) => polls(other()),
         }
     }

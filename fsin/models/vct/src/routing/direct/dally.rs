@@ -15,7 +15,9 @@ use crate::router::request::{Head, Input, OutputState, OutputVc, RouteRules, Wai
 use crate::routing::{Adaptive as Channels, Avoidance, Requests, Row, Serves, Vcs, Wake};
 use fsin_core::topology::Port;
 
+/// Source of the rows in dimension order.
 const DALLY: &str = "Dally and Seitz, Deadlock-free message routing in multiprocessor interconnection networks, 1987";
+/// Source of `dally:adaptive`.
 const DUATO: &str = "Duato, A new theory of deadlock-free adaptive routing in wormhole networks, TPDS 4(12), 1993";
 
 pub(in crate::routing) const TRC: Row = in_dimension_order(
@@ -81,12 +83,13 @@ pub(in crate::routing) const ADAPTIVE: Row = Row {
 pub(crate) struct Ring {
     /// Distance between the numbers of neighbours.
     stride: u32,
-    /// \[nodes\]
+    /// \[nodes\] Length of the dimension.
     size: u32,
 }
 
 impl Ring {
-    pub(crate) fn of(geometry: &Geometry) -> Box<[Self]> {
+    /// The dimensions of a grid, in their order.
+    pub(crate) fn all_of(geometry: &Geometry) -> Box<[Self]> {
         let rings = geometry.sizes().iter().scan(1u32, |stride, &size| {
             let ring = Self { stride: *stride, size };
             *stride = stride.wrapping_mul(size);
@@ -101,18 +104,19 @@ impl Ring {
 enum ChannelRule {
     /// A dateline at coordinate 0.
     Trc,
-    /// By whether the rest of the route wraps: one channel for each case.
+    /// One channel if the rest of the route wraps, the other channel if it does not.
     Basic,
     /// As `Basic`, but both channels for a packet that need not wrap any more.
     Improved,
 }
 
-/// The rules of `dally:trc` (neither flag), `dally:basic` (`BY_WRAP`) and `dally:improved` (both flags). A packet chooses
-/// its channel `BY_WRAP`, whether the rest of its route wraps, or else by a dateline; with `EITHER`, a packet that need
-/// not wrap takes either channel.
+/// The rules of `dally:trc` (neither flag), `dally:basic` (`BY_WRAP`) and `dally:improved` (both flags). With
+/// `BY_WRAP`, a packet chooses its channel by whether the rest of its route wraps; without it, by a dateline. With
+/// `EITHER`, a packet that need not wrap takes either channel.
 pub(in crate::routing) struct DimensionOrder<const BY_WRAP: bool, const EITHER: bool>;
 
 impl<const BY_WRAP: bool, const EITHER: bool> DimensionOrder<BY_WRAP, EITHER> {
+    /// The rule that these flags select.
     const RULE: ChannelRule = match (BY_WRAP, EITHER) {
         (false, _) => ChannelRule::Trc,
         (true, false) => ChannelRule::Basic,
@@ -143,9 +147,9 @@ impl<const BY_WRAP: bool, const EITHER: bool> DirectRouting for DimensionOrder<B
         rules: &RouteRules<L>,
         head: &Head<'_>,
         _wait: Wait,
-        tell: impl FnMut(Port, WakeCondition),
+        add_condition: impl FnMut(Port, WakeCondition),
     ) {
-        rules.deterministic_conditions(head, tell);
+        rules.deterministic_conditions(head, add_condition);
     }
 
     fn blocking_channel<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>) -> Option<OutputVc> {
@@ -176,9 +180,9 @@ impl DirectRouting for Adaptive {
         rules: &RouteRules<L>,
         head: &Head<'_>,
         wait: Wait,
-        tell: impl FnMut(Port, WakeCondition),
+        add_condition: impl FnMut(Port, WakeCondition),
     ) {
-        rules.adaptive_conditions(head, wait, tell);
+        rules.adaptive_conditions(head, wait, add_condition);
     }
 
     fn blocking_channel<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>) -> Option<OutputVc> {

@@ -1,4 +1,4 @@
-//! Channels with an order of dimensions each.
+//! Channels, each with its own order of dimensions.
 //!
 //! A packet in channel c traverses the dimensions in the order of c, with the bubble wherever it enters a ring. The
 //! channels are independent virtual networks: in each of them a blocked packet can wait for its own next ring, which
@@ -136,19 +136,19 @@ impl<const HEXA: bool, const CHANGES: bool> DirectRouting for Double<HEXA, CHANG
         rules: &RouteRules<L>,
         head: &Head<'_>,
         _wait: Wait,
-        mut tell: impl FnMut(Port, WakeCondition),
+        mut add_condition: impl FnMut(Port, WakeCondition),
     ) {
-        // Ports of all channels that the head might take.
+        // The next ports in the orders of all channels that the head might take.
         let vcs = match head.input {
             Input::Transit(input) if !CHANGES => input.vc..input.vc + 1,
             Input::Transit(_) | Input::Injection => 0..rules.vcs(),
         };
         let ports = vcs.filter_map(|vc| next_in::<L, HEXA>(rules, vc, head.offsets));
-        ports.for_each(|port| tell(port, WakeCondition::Deterministic));
+        ports.for_each(|port| add_condition(port, WakeCondition::Deterministic));
     }
 
     fn blocking_channel<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>) -> Option<OutputVc> {
-        // Its own channel, or the first for a packet that is not in the network yet.
+        // The packet's own channel, or the first channel for a packet that is not in the network yet.
         let vc = match head.input {
             Input::Transit(input) => input.vc,
             Input::Injection => 0,
@@ -166,7 +166,7 @@ fn next_in<L: Layout, const HEXA: bool>(rules: &RouteRules<L>, vc: u8, offsets: 
     Some(shape.port(dimension, offsets[dimension] > 0))
 }
 
-/// The channel that a head tries first: its own; at injection one of all, drawn before its state is examined.
+/// The channel that a head tries first: its own. At injection the channel is drawn from all, whatever their state.
 fn first_channel<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>) -> u8 {
     match head.input {
         Input::Transit(input) => input.vc,
@@ -174,7 +174,7 @@ fn first_channel<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>) -> u8 {
     }
 }
 
-/// The output of a channel, if it passes.
+/// The output of a packet that takes channel `vc`, if that output passes.
 fn passes<L: Layout, const HEXA: bool>(
     rules: &RouteRules<L>,
     head: &Head<'_>,

@@ -39,7 +39,7 @@ pub(super) trait DirectRouting {
         rules: &RouteRules<L>,
         head: &Head<'_>,
         wait: Wait,
-        tell: impl FnMut(Port, WakeCondition),
+        add_condition: impl FnMut(Port, WakeCondition),
     );
 
     /// The channel on which a blocked head depends whatever else it might take. A cycle of such dependencies is a
@@ -52,29 +52,31 @@ pub(super) fn is_open(outputs: &impl OutputState, output: OutputVc) -> bool {
     outputs.open(output.port) & 1 << output.vc != 0
 }
 
-/// A head that may request another open channel in the next cycle polls; any other waits for an opening.
+/// The wait of a blocked head: it polls if it may request another open channel in the next cycle, and otherwise waits
+/// for an opening.
 pub(super) const fn polls(may_request: bool) -> Wait {
     if may_request { Wait::Poll } else { Wait::Opening }
 }
 
 impl<L: Layout> RouteRules<L> {
     /// Wakes a head when a channel of its deterministic route opens.
-    fn deterministic_conditions(&self, head: &Head<'_>, mut tell: impl FnMut(Port, WakeCondition)) {
+    fn deterministic_conditions(&self, head: &Head<'_>, mut add_condition: impl FnMut(Port, WakeCondition)) {
         if let Some(port) = self.deterministic(head) {
-            tell(port, WakeCondition::Deterministic);
+            add_condition(port, WakeCondition::Deterministic);
         }
     }
 
-    /// The same, and when an adaptive channel of a profitable port opens; or fills up, if the head waits for that too.
-    fn adaptive_conditions(&self, head: &Head<'_>, wait: Wait, mut tell: impl FnMut(Port, WakeCondition)) {
-        self.deterministic_conditions(head, &mut tell);
+    /// Wakes a head when a channel of its deterministic route opens, or an adaptive channel of a profitable port opens
+    /// or, if the head waits for that too, fills up.
+    fn adaptive_conditions(&self, head: &Head<'_>, wait: Wait, mut add_condition: impl FnMut(Port, WakeCondition)) {
+        self.deterministic_conditions(head, &mut add_condition);
         if self.first_adaptive() >= self.vcs() {
             return;
         }
         for port in self.profitable(head) {
-            tell(port, WakeCondition::Adaptive);
+            add_condition(port, WakeCondition::Adaptive);
             if wait == Wait::OpeningOrFilling {
-                tell(port, WakeCondition::Filled);
+                add_condition(port, WakeCondition::Filled);
             }
         }
     }

@@ -54,7 +54,7 @@ impl DirectRouting for Oblivious {
 
     fn wait<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>, outputs: &impl OutputState) -> Wait {
         let Some((port, vcs)) = in_order(rules, head) else { return Wait::Opening };
-        // Another one may be drawn later.
+        // Another channel may be drawn in the next cycle.
         polls(vcs.count_ones() > 1 && rules.passing_bubble(head, port, vcs & outputs.open(port), outputs) != 0)
     }
 
@@ -62,9 +62,9 @@ impl DirectRouting for Oblivious {
         rules: &RouteRules<L>,
         head: &Head<'_>,
         _wait: Wait,
-        tell: impl FnMut(Port, WakeCondition),
+        add_condition: impl FnMut(Port, WakeCondition),
     ) {
-        rules.deterministic_conditions(head, tell);
+        rules.deterministic_conditions(head, add_condition);
     }
 
     fn blocking_channel<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>) -> Option<OutputVc> {

@@ -53,9 +53,9 @@ impl DirectRouting for Shortest {
         rules: &RouteRules<L>,
         head: &Head<'_>,
         wait: Wait,
-        tell: impl FnMut(Port, WakeCondition),
+        add_condition: impl FnMut(Port, WakeCondition),
     ) {
-        rules.adaptive_conditions(head, wait, tell);
+        rules.adaptive_conditions(head, wait, add_condition);
     }
 
     fn blocking_channel<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>) -> Option<OutputVc> {

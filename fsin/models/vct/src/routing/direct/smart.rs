@@ -47,8 +47,8 @@ pub(crate) const fn lots_key(seed: u64, node: NodeId) -> u64 {
     mix2(source_key(seed, node), Purpose::VirtualChannel as u64)
 }
 
-/// The random word of a node with this [key](lots_key) in cycle `now`: a number of the SplitMix64 sequence. If there are
-/// two channels to choose from, bit (queue + 29 dimension) mod 64 chooses for the head of a queue.
+/// The random word of a node with this [key](lots_key) in cycle `now`: a number of the SplitMix64 sequence. If a head
+/// has two channels to choose from, bit (queue + 29 dimension) mod 64 chooses for it.
 #[must_use]
 #[inline(always)]
 pub(crate) const fn lots(key: u64, now: u64) -> u64 {
@@ -77,9 +77,9 @@ impl DirectRouting for Smart {
         rules: &RouteRules<L>,
         head: &Head<'_>,
         wait: Wait,
-        tell: impl FnMut(Port, WakeCondition),
+        add_condition: impl FnMut(Port, WakeCondition),
     ) {
-        rules.adaptive_conditions(head, wait, tell);
+        rules.adaptive_conditions(head, wait, add_condition);
     }
 
     fn blocking_channel<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>) -> Option<OutputVc> {
@@ -88,18 +88,18 @@ impl DirectRouting for Smart {
 }
 
 impl<L: Layout> RouteRules<L> {
-    /// The request of a head whose queue has this bet, which is updated.
+    /// The request of a head, by the bet of its queue. Updates the bet.
     fn smart(&self, head: &Head<'_>, bet: &mut u8, outputs: &impl OutputState) -> Option<OutputVc> {
         let dimensions = self.layout.shape().dimensions;
         let own = match head.input {
             Input::Transit(input) => self.layout.shape().direction(input.port).0,
             Input::Injection => 0,
         };
-        for at in usize::from(*bet)..dimensions {
-            let turn = own + at;
+        for tried_bet in usize::from(*bet)..dimensions {
+            let turn = own + tried_bet;
             let dimension = if turn >= dimensions { turn - dimensions } else { turn };
             if let Some(output) = self.smart_in(head, dimension, outputs) {
-                *bet = at as u8 + 1;
+                *bet = tried_bet as u8 + 1;
                 return Some(output);
             }
         }
@@ -107,7 +107,7 @@ impl<L: Layout> RouteRules<L> {
         self.escape(head, outputs)
     }
 
-    /// The channel that a head tries in a dimension, if it passes.
+    /// The channel that a head tries in a dimension, if that channel passes.
     #[inline(always)]
     fn smart_in(&self, head: &Head<'_>, dimension: usize, outputs: &impl OutputState) -> Option<OutputVc> {
         let offset = head.offsets[dimension];
@@ -126,7 +126,7 @@ impl<L: Layout> RouteRules<L> {
         passes.then_some(OutputVc { port, vc })
     }
 
-    /// The random choice among `count` channels of a dimension, for the head of a queue.
+    /// A random choice from 0 to `count` - 1, for the head of a queue, among the adaptive channels of a dimension.
     #[inline(always)]
     pub(crate) fn smart_vc(lots: u64, queue: usize, dimension: usize, count: u32) -> u8 {
         match count {

@@ -53,8 +53,11 @@ pub(in crate::routing) const OBLIVIOUS: Row = Row {
 /// Routing function of an indirect cube.
 #[derive(Debug)]
 pub(in crate::routing) struct Cube {
+    /// The construction plan of the cube.
     plan: Plan,
+    /// True for `cube:adaptive`, false for `cube:oblivious`.
     is_adaptive: bool,
+    /// By switch: its coordinates.
     coordinates: Coordinates,
 }
 
@@ -87,7 +90,14 @@ impl SwitchRouting for Cube {
         None
     }
 
-    fn candidates(&self, _fabric: &Fabric, visit: &Visit<'_>, home: NodeId, all: u32, mut see: impl FnMut(Candidate)) {
+    fn candidates(
+        &self,
+        _fabric: &Fabric,
+        visit: &Visit<'_>,
+        home: NodeId,
+        all: u32,
+        mut add_candidate: impl FnMut(Candidate),
+    ) {
         // The tier marks the escape channel, which has equal priority.
         let candidate = |port, vcs, tier, bubble| Candidate { port, vcs, tier, hops: 1, bubble };
         let Some(next) = self.profitable(visit, home).next() else { return };
@@ -96,10 +106,10 @@ impl SwitchRouting for Cube {
                 Input::Transit(input) if input.port == next => 1 << input.vc,
                 Input::Transit(_) | Input::Injection => all,
             };
-            return see(candidate(next, kept, 0, true));
+            return add_candidate(candidate(next, kept, 0, true));
         }
-        self.profitable(visit, home).for_each(|port| see(candidate(port, all & !1, 0, false)));
-        see(candidate(next, 1, 1, true));
+        self.profitable(visit, home).for_each(|port| add_candidate(candidate(port, all & !1, 0, false)));
+        add_candidate(candidate(next, 1, 1, true));
     }
 
     fn weighs(&self, _visit: &Visit<'_>) -> bool {

@@ -73,86 +73,94 @@ pub(in crate::routing) const VALIANT: Row = Row {
     requests: Requests::Switched { choice: Choice::Open, alternatives: false },
 };
 
-/// Positions of the state words of a packet: global links crossed, and its kind of route.
+/// Index in a packet's state words of the number of global links crossed.
 const CROSSED: usize = 0;
-const COURSE: usize = 1;
+/// Index in a packet's state words of the kind of its route.
+const ROUTE_KIND: usize = 1;
 
-/// The route of a packet: undecided (at its first switch), minimal, or through another group.
-const UNDECIDED: i16 = 0;
-const STRAIGHT: i16 = 1;
-const ROUND: i16 = 2;
+/// Kind of route of a packet that has not left its first switch.
+const UNDECIDED_ROUTE: i16 = 0;
+/// Kind of route: minimal.
+const MINIMAL_ROUTE: i16 = 1;
+/// Kind of route: through an intermediate group.
+const INDIRECT_ROUTE: i16 = 2;
 
-/// Maximum number of draws of an intermediate group: where all groups are behind one link, there is no other.
-const REDRAWS: usize = 8;
+/// Maximum number of draws of an intermediate group. The limit ends the search if all groups are behind one link.
+const MAX_REDRAWS: usize = 8;
 
 /// Routing function of a dragonfly.
 #[derive(Debug)]
 pub(in crate::routing) struct Dragonfly {
+    /// The construction plan of the dragonfly.
     plan: Plan,
     routing: Routing,
+    /// By class: its virtual channels, as a mask.
     classes: Vec<u32>,
-    first: u32,
+    /// Number of the first switch: endpoints come before switches.
+    first_switch: u32,
     /// By switch: its group, and its number there.
-    stands: Box<[(u32, u32)]>,
+    positions: Box<[(u32, u32)]>,
     /// By global link of a group: the number of its switch in the group, and which of that switch's links it is.
-    gates: Box<[(u32, u32)]>,
+    gateways: Box<[(u32, u32)]>,
     /// By switch and port: true for a global link.
-    leaves: Box<[bool]>,
+    is_global: Box<[bool]>,
+    /// Number of ports of each switch.
     ports: usize,
 }
 
 impl Dragonfly {
     /// The group of a switch, and its number there.
     #[inline(always)]
-    fn stand(&self, switch: NodeId) -> (u32, u32) {
-        self.stands[(switch.0 - self.first) as usize]
+    fn position(&self, switch: NodeId) -> (u32, u32) {
+        self.positions[(switch.0 - self.first_switch) as usize]
     }
 
     /// The switch of group `from` whose link leads to group `to`, and which of its links that is, as
     /// [`Plan::gateway`] defines.
     #[inline(always)]
     fn gateway(&self, from: u32, to: u32, copy: u32) -> (u32, u32) {
-        self.gates[self.plan.link(from, to, copy) as usize]
+        self.gateways[self.plan.link(from, to, copy) as usize]
     }
 
-    /// The link that a packet takes where several connect two groups: one of those of the present switch, if it has
-    /// any.
+    /// The number of the link that a packet takes to group `to` where several links connect two groups: a link of the
+    /// present switch, if it has any. `position` is that of the present switch.
     #[inline(always)]
-    fn copy(&self, key: u64, stand: (u32, u32), to: u32) -> u32 {
+    fn link_copy(&self, key: u64, position: (u32, u32), to: u32) -> u32 {
         match self.plan.copies {
             1 => 0,
-            copies => self.copy_among(copies, key, stand, to),
+            copies => self.draw_link_copy(copies, key, position, to),
         }
     }
 
+    /// Draws that number among `copies` links, or among the links of the present switch if it has any.
     #[inline(never)]
-    fn copy_among(&self, copies: u32, key: u64, (from, own): (u32, u32), to: u32) -> u32 {
+    fn draw_link_copy(&self, copies: u32, key: u64, (from, own): (u32, u32), to: u32) -> u32 {
         let own = self.plan.copies_of(own, from, to);
         let among = if own.is_empty() { 0..copies } else { own };
         among.start + pick(mix2(key ^ u64::from(from), u64::from(to)), among.end - among.start)
     }
 
-    /// The intermediate group of a packet on a non-minimal route; `None` if there is none. `ugal` compares that route
-    /// with the minimal one, whose first link has index `straight`. It takes another group if the route begins with
-    /// that link too, since the same packets would block both routes.
-    fn round(&self, key: u64, (from, own): (u32, u32), to: u32, straight: usize) -> Option<u32> {
+    /// The intermediate group of a packet's non-minimal route; `None` if there is no such group. With `ugal` the packet
+    /// compares this route with the minimal one, whose first link has index `minimal`. If both routes begin with that
+    /// link, another group is drawn, since the same packets would block both.
+    fn intermediate_group(&self, key: u64, (from, own): (u32, u32), to: u32, minimal: usize) -> Option<u32> {
         if from == to || self.plan.groups < 3 {
             return None;
         }
         let mut draw = mix2(key, Purpose::Output as u64);
-        let mut through = self.third(draw, from, to);
-        for _ in 0..REDRAWS {
-            if self.routing != Routing::DragonflyUgal || self.towards(key, (from, own), through) != straight {
+        let mut through = self.random_other_group(draw, from, to);
+        for _ in 0..MAX_REDRAWS {
+            if self.routing != Routing::DragonflyUgal || self.link_towards(key, (from, own), through) != minimal {
                 break;
             }
             draw = mix2(draw, Purpose::Output as u64);
-            through = self.third(draw, from, to);
+            through = self.random_other_group(draw, from, to);
         }
         Some(through)
     }
 
     /// A random group other than these two.
-    fn third(&self, draw: u64, from: u32, to: u32) -> u32 {
+    fn random_other_group(&self, draw: u64, from: u32, to: u32) -> u32 {
         let drawn = pick(draw, self.plan.groups - 2);
         let (low, high) = (from.min(to), from.max(to));
         let drawn = drawn + u32::from(drawn >= low);
@@ -161,49 +169,49 @@ impl Dragonfly {
 
     /// The index of the link that leads from a switch towards another group.
     #[inline(always)]
-    fn towards(&self, key: u64, (group, own): (u32, u32), to: u32) -> usize {
-        let (gate, link) = self.gateway(group, to, self.copy(key, (group, own), to));
+    fn link_towards(&self, key: u64, (group, own): (u32, u32), to: u32) -> usize {
+        let (gate, link) = self.gateway(group, to, self.link_copy(key, (group, own), to));
         if gate == own { self.plan.global_place(link) } else { self.plan.local_place(own, gate) }
     }
 
     /// \[hops\] From a switch to another group, and the switch at which the route enters that group.
     fn hops_to(&self, key: u64, (group, own): (u32, u32), to: u32) -> (u8, u32) {
-        let copy = self.copy(key, (group, own), to);
+        let copy = self.link_copy(key, (group, own), to);
         let (gate, _) = self.gateway(group, to, copy);
         let (arrival, _) = self.gateway(to, group, copy);
         (1 + u8::from(gate != own), arrival)
     }
 
-    /// The link indices of the minimal and the non-minimal route, with hops to the last switch.
-    fn courses(&self, visit: &Visit<'_>, home: NodeId) -> [Option<(usize, u8)>; 2] {
-        let (group, own) = self.stand(visit.node);
-        let (to, last) = self.stand(home);
+    /// The minimal and the non-minimal route of a packet: the index of the first link, and the number of hops to the
+    /// last switch. `None` if there is no such route.
+    fn both_routes(&self, visit: &Visit<'_>, home: NodeId) -> [Option<(usize, u8)>; 2] {
+        let (group, own) = self.position(visit.node);
+        let (to, last) = self.position(home);
         if group == to {
             return [Some((self.plan.local_place(own, last), 1)), None];
         }
         let (hops, arrival) = self.hops_to(visit.key, (group, own), to);
-        let straight = (self.towards(visit.key, (group, own), to), hops + u8::from(arrival != last));
-        let round = self.round(visit.key, (group, own), to, straight.0).map(|through| {
+        let minimal = (self.link_towards(visit.key, (group, own), to), hops + u8::from(arrival != last));
+        let indirect = self.intermediate_group(visit.key, (group, own), to, minimal.0).map(|through| {
             let (first, middle) = self.hops_to(visit.key, (group, own), through);
             let (second, arrival) = self.hops_to(visit.key, (through, middle), to);
-            (self.towards(visit.key, (group, own), through), first + second + u8::from(arrival != last))
+            (self.link_towards(visit.key, (group, own), through), first + second + u8::from(arrival != last))
         });
-        [Some(straight), round]
+        [Some(minimal), indirect]
     }
 
-    /// The route of a packet that has left its first switch through a port.
+    /// The kind of route of a packet that has left its first switch through `port`.
     #[inline(never)]
-    fn course(&self, fabric: &Fabric, visit: &Visit<'_>, port: Port) -> i16 {
+    fn chosen_route(&self, fabric: &Fabric, visit: &Visit<'_>, port: Port) -> i16 {
         let (home, last) = fabric.home(visit.destination);
         if home == visit.node && last == port {
-            // It has arrived.
-            return UNDECIDED;
+            // The packet leaves the network here.
+            return UNDECIDED_ROUTE;
         }
-        let [straight, round] = self.courses(visit, home);
-        let takes =
-            |course: Option<(usize, u8)>| course.is_some_and(|(place, _)| fabric.port(visit.node, place) == port);
-        let is_round = takes(round) && (self.routing == Routing::DragonflyValiant || !takes(straight));
-        if is_round { ROUND } else { STRAIGHT }
+        let [minimal, indirect] = self.both_routes(visit, home);
+        let takes = |route: Option<(usize, u8)>| route.is_some_and(|(place, _)| fabric.port(visit.node, place) == port);
+        let is_indirect = takes(indirect) && (self.routing == Routing::DragonflyValiant || !takes(minimal));
+        if is_indirect { INDIRECT_ROUTE } else { MINIMAL_ROUTE }
     }
 }
 
@@ -215,10 +223,10 @@ impl SwitchRouting for Dragonfly {
         Ok(Self {
             routing,
             classes: classes(count, vcs),
-            first: fabric.endpoints() as u32,
-            stands: (fabric.endpoints()..fabric.nodes()).map(|switch| plan.place(NodeId::at(switch))).collect(),
-            gates: (0..plan.copies * (plan.groups - 1)).map(|link| plan.gate(link)).collect(),
-            leaves: (fabric.endpoints()..fabric.nodes())
+            first_switch: fabric.endpoints() as u32,
+            positions: (fabric.endpoints()..fabric.nodes()).map(|switch| plan.place(NodeId::at(switch))).collect(),
+            gateways: (0..plan.copies * (plan.groups - 1)).map(|link| plan.gate(link)).collect(),
+            is_global: (fabric.endpoints()..fabric.nodes())
                 .flat_map(|switch| (0..fabric.ports()).map(move |port| (NodeId::at(switch), Port(port as u8))))
                 .map(|(switch, port)| {
                     let next = fabric.neighbour(switch, port).filter(|next| next.index() >= fabric.endpoints());
@@ -234,53 +242,64 @@ impl SwitchRouting for Dragonfly {
         all
     }
 
-    /// The candidate of a packet that has no choice, or none any more.
+    /// The candidate of a packet that has no choice of routes, or has made its choice.
     #[inline(always)]
     fn single_candidate(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId) -> Option<Candidate> {
         let crossed = (visit.state[CROSSED] as usize).min(self.classes.len() - 1);
-        let is_straight = self.routing == Routing::DragonflyMinimal || visit.state[COURSE] == STRAIGHT || crossed > 0;
-        if !is_straight {
+        let is_minimal =
+            self.routing == Routing::DragonflyMinimal || visit.state[ROUTE_KIND] == MINIMAL_ROUTE || crossed > 0;
+        if !is_minimal {
             return None;
         }
-        let (group, own) = self.stand(visit.node);
-        let (to, last) = self.stand(home);
+        let (group, own) = self.position(visit.node);
+        let (to, last) = self.position(home);
         let place = match group == to {
             true => self.plan.local_place(own, last),
-            false => self.towards(visit.key, (group, own), to),
+            false => self.link_towards(visit.key, (group, own), to),
         };
         let port = fabric.port(visit.node, place);
         Some(Candidate { port, vcs: self.classes[crossed], tier: 0, hops: 1, bubble: false })
     }
 
-    fn candidates(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId, _all: u32, mut see: impl FnMut(Candidate)) {
+    fn candidates(
+        &self,
+        fabric: &Fabric,
+        visit: &Visit<'_>,
+        home: NodeId,
+        _all: u32,
+        mut add_candidate: impl FnMut(Candidate),
+    ) {
         let vcs = self.classes[0];
-        let course = match (self.routing, visit.state[COURSE]) {
-            (Routing::DragonflyValiant, UNDECIDED) => ROUND,
-            (_, course) => course,
+        let route = match (self.routing, visit.state[ROUTE_KIND]) {
+            (Routing::DragonflyValiant, UNDECIDED_ROUTE) => INDIRECT_ROUTE,
+            (_, route) => route,
         };
-        let mut candidate =
-            |(place, hops)| see(Candidate { port: fabric.port(visit.node, place), vcs, tier: 0, hops, bubble: false });
-        let [straight, round] = self.courses(visit, home);
-        if course == UNDECIDED || round.is_none() {
-            straight.into_iter().for_each(&mut candidate);
+        let mut candidate = |(place, hops)| {
+            add_candidate(Candidate { port: fabric.port(visit.node, place), vcs, tier: 0, hops, bubble: false })
+        };
+        let [minimal, indirect] = self.both_routes(visit, home);
+        if route == UNDECIDED_ROUTE || indirect.is_none() {
+            minimal.into_iter().for_each(&mut candidate);
         }
-        round.into_iter().for_each(&mut candidate);
+        indirect.into_iter().for_each(&mut candidate);
     }
 
-    /// True where a choice is to be made.
+    /// True at the first switch under `ugal`, where a packet chooses its route.
     fn weighs(&self, visit: &Visit<'_>) -> bool {
-        self.routing == Routing::DragonflyUgal && visit.state[COURSE] == UNDECIDED && visit.state[CROSSED] == 0
+        self.routing == Routing::DragonflyUgal
+            && visit.state[ROUTE_KIND] == UNDECIDED_ROUTE
+            && visit.state[CROSSED] == 0
     }
 
     /// The state of a packet after it has left a switch through a port.
     #[inline(always)]
     fn hop(&self, fabric: &Fabric, at: &Departure, port: Port, state: &mut [i16]) {
         let Departure { node, destination, key } = *at;
-        if self.routing != Routing::DragonflyMinimal && state[COURSE] == UNDECIDED {
+        if self.routing != Routing::DragonflyMinimal && state[ROUTE_KIND] == UNDECIDED_ROUTE {
             let visit = Visit { node, input: Input::Injection, source: node, destination, key, state };
-            state[COURSE] = self.course(fabric, &visit, port);
+            state[ROUTE_KIND] = self.chosen_route(fabric, &visit, port);
         }
-        let switch = (node.0 - self.first) as usize;
-        state[CROSSED] += i16::from(self.leaves[switch * self.ports + port.index()]);
+        let switch = (node.0 - self.first_switch) as usize;
+        state[CROSSED] += i16::from(self.is_global[switch * self.ports + port.index()]);
     }
 }

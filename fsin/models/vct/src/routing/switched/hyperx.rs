@@ -54,12 +54,17 @@ pub(in crate::routing) const DOR: Row = Row {
 /// Routing function of a HyperX.
 #[derive(Debug)]
 pub(in crate::routing) struct Hyperx {
+    /// The construction plan of the HyperX.
     plan: Plan,
+    /// True for `hyperx:adaptive`, false for `hyperx:dor`.
     is_adaptive: bool,
+    /// By switch: its coordinates.
     coordinates: Coordinates,
-    first: u32,
-    /// By switch and place.
+    /// Number of the first switch: endpoints come before switches.
+    first_switch: u32,
+    /// By switch and place (index of a link in the construction plan): the port.
     ports: Vec<Port>,
+    /// Number of places of each switch.
     places: usize,
 }
 
@@ -71,7 +76,7 @@ impl SwitchRouting for Hyperx {
         Ok(Self {
             is_adaptive: params.routing == Routing::HyperxAdaptive,
             coordinates: Coordinates::new(&plan.lattice),
-            first: fabric.endpoints() as u32,
+            first_switch: fabric.endpoints() as u32,
             ports: switches().flat_map(|switch| (0..places).map(move |place| fabric.port(switch, place))).collect(),
             places,
             plan: plan.clone(),
@@ -86,31 +91,56 @@ impl SwitchRouting for Hyperx {
         None
     }
 
-    fn candidates(&self, _fabric: &Fabric, visit: &Visit<'_>, home: NodeId, all: u32, mut see: impl FnMut(Candidate)) {
+    fn candidates(
+        &self,
+        _fabric: &Fabric,
+        visit: &Visit<'_>,
+        home: NodeId,
+        all: u32,
+        mut add_candidate: impl FnMut(Candidate),
+    ) {
         let (here, there) = (self.coordinates.of(visit.node), self.coordinates.of(home));
-        let ports = &self.ports[(visit.node.0 - self.first) as usize * self.places..][..self.places];
+        let ports = &self.ports[(visit.node.0 - self.first_switch) as usize * self.places..][..self.places];
         let left = || (0..here.len()).filter(|&dimension| here[dimension] != there[dimension]);
         let port = |dimension: usize, to: u16| ports[self.plan.place(dimension, here[dimension].into(), to.into())];
         if !self.is_adaptive {
             if let Some(dimension) = left().next() {
-                see(Candidate { port: port(dimension, there[dimension]), vcs: all, tier: 0, hops: 1, bubble: false });
+                add_candidate(Candidate {
+                    port: port(dimension, there[dimension]),
+                    vcs: all,
+                    tier: 0,
+                    hops: 1,
+                    bubble: false,
+                });
             }
             return;
         }
         let hops = left().count() as u8;
         for dimension in left() {
-            see(Candidate { port: port(dimension, there[dimension]), vcs: all & !1, tier: 0, hops, bubble: false });
+            add_candidate(Candidate {
+                port: port(dimension, there[dimension]),
+                vcs: all & !1,
+                tier: 0,
+                hops,
+                bubble: false,
+            });
             if visit.state[0] & 1 << dimension != 0 {
                 continue;
             }
             for to in 0..self.plan.lattice.sizes[dimension] as u16 {
                 if to != here[dimension] && to != there[dimension] {
-                    see(Candidate { port: port(dimension, to), vcs: all & !1, tier: 0, hops: hops + 1, bubble: false });
+                    add_candidate(Candidate {
+                        port: port(dimension, to),
+                        vcs: all & !1,
+                        tier: 0,
+                        hops: hops + 1,
+                        bubble: false,
+                    });
                 }
             }
         }
         if let Some(dimension) = left().next() {
-            see(Candidate { port: port(dimension, there[dimension]), vcs: 1, tier: 1, hops, bubble: false });
+            add_candidate(Candidate { port: port(dimension, there[dimension]), vcs: 1, tier: 1, hops, bubble: false });
         }
     }
 

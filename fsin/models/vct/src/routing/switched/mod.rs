@@ -9,7 +9,7 @@
 //! Some routings **weigh** minimal candidates against longer ones, by packets ahead times hops to go. They choose
 //! before they test whether the candidate is open, so that a momentarily busy minimal port does not cause a misroute.
 //!
-//! Trees and cubes are the original's: their heads ignore ownership ([`Choice`]).
+//! The routings of trees and cubes follow the original: their heads ignore ownership ([`Choice`]).
 //!
 //! Each routing states why it is free of deadlock. Where channels are classes that a packet uses in ascending order,
 //! class c of C has the channels c, c + C, c + 2 C, ...
@@ -55,13 +55,13 @@ pub struct Candidate {
 /// A packet at a switch, as the routing function sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Visit<'a> {
-    /// Where it is.
+    /// The switch or endpoint where the packet is.
     pub node: NodeId,
-    /// The queue in which it stands.
+    /// The queue in which the packet stands.
     pub input: Input,
-    /// Its source.
+    /// The packet's source.
     pub source: NodeId,
-    /// Its destination.
+    /// The packet's destination.
     pub destination: NodeId,
     /// Random stream of (run seed, packet).
     pub key: u64,
@@ -86,9 +86,16 @@ pub(super) trait SwitchRouting: Debug + Sized {
     /// The single candidate of a packet before its last switch, `home`, if that is evident without weighing.
     fn single_candidate(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId) -> Option<Candidate>;
 
-    /// Lists every candidate of a packet without a single one, those of the same tier together. `all` channels are a
-    /// mask.
-    fn candidates(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId, all: u32, see: impl FnMut(Candidate));
+    /// Passes every candidate of a packet without a [single candidate](Self::single_candidate) to `add_candidate`, the
+    /// candidates of a tier one after the other. `all` is the mask of all channels.
+    fn candidates(
+        &self,
+        fabric: &Fabric,
+        visit: &Visit<'_>,
+        home: NodeId,
+        all: u32,
+        add_candidate: impl FnMut(Candidate),
+    );
 
     /// True if this packet weighs its candidates of the first tier.
     fn weighs(&self, visit: &Visit<'_>) -> bool;
@@ -100,9 +107,9 @@ pub(super) trait SwitchRouting: Debug + Sized {
 /// A packet that leaves a switch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Departure {
-    /// The switch.
+    /// The switch that the packet leaves.
     pub(super) node: NodeId,
-    /// Its destination.
+    /// The packet's destination.
     pub(super) destination: NodeId,
     /// Random stream of (run seed, packet).
     pub(super) key: u64,
@@ -129,7 +136,9 @@ pub struct RoutingFunction {
     fabric: Arc<Fabric>,
     /// All channels, as a mask.
     all: u32,
+    /// How one of the candidate channels is chosen.
     choice: Choice,
+    /// The rules of the routing.
     function: Function,
 }
 
@@ -153,14 +162,14 @@ impl RoutingFunction {
         Ok(Self { fabric, all: ((1u64 << params.vcs) - 1) as u32, choice, function })
     }
 
-    /// How one of the channels is chosen.
+    /// How one of the candidate channels is chosen.
     #[inline(always)]
     #[must_use]
     pub const fn choice(&self) -> Choice {
         self.choice
     }
 
-    /// The single candidate of a packet, if that is evident without weighing: one without a bubble.
+    /// The single candidate of a packet, if that is evident without weighing. A single candidate needs no bubble.
     #[inline(always)]
     #[must_use]
     pub fn single_candidate(&self, visit: &Visit<'_>) -> Option<Candidate> {
@@ -176,20 +185,21 @@ impl RoutingFunction {
         self.function.single_candidate(&self.fabric, visit, home)
     }
 
-    /// Lists every candidate of a packet, those of the same tier together.
+    /// Passes every candidate of a packet to `add_candidate`, the candidates of a tier one after the other.
     #[inline]
-    pub fn candidates(&self, visit: &Visit<'_>, mut see: impl FnMut(Candidate)) {
+    pub fn candidates(&self, visit: &Visit<'_>, mut add_candidate: impl FnMut(Candidate)) {
         match self.single_candidate(visit) {
-            Some(candidate) => see(candidate),
-            None => self.choices(visit, see),
+            Some(candidate) => add_candidate(candidate),
+            None => self.choices(visit, add_candidate),
         }
     }
 
-    /// The same where there is no [single candidate](Self::single_candidate), which is not computed again.
+    /// As [`candidates`](Self::candidates), for a packet that is known to have no
+    /// [single candidate](Self::single_candidate).
     #[inline]
-    pub fn choices(&self, visit: &Visit<'_>, see: impl FnMut(Candidate)) {
+    pub fn choices(&self, visit: &Visit<'_>, add_candidate: impl FnMut(Candidate)) {
         let (home, _) = self.fabric.home(visit.destination);
-        self.function.candidates(&self.fabric, visit, home, self.all, see);
+        self.function.candidates(&self.fabric, visit, home, self.all, add_candidate);
     }
 
     /// True if this packet weighs its candidates of the first tier.

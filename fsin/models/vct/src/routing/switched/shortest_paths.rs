@@ -35,11 +35,13 @@ pub(in crate::routing) const ROW: Row = Row {
 /// Routing function on shortest paths, with a class of channels for each hop.
 #[derive(Debug)]
 pub(in crate::routing) struct ShortestPaths {
+    /// Links between switches.
     links: Links,
-    /// By destination switch and switch.
+    /// \[hops\] Distance, by destination switch and present switch.
     distances: Vec<u16>,
+    /// The channels of each class, as masks.
     classes: Vec<u32>,
-    /// Number of a switch's links that packets to one destination are spread over.
+    /// Maximum number of links of a switch over which packets to one destination are spread.
     alternatives: usize,
 }
 
@@ -83,7 +85,14 @@ impl SwitchRouting for ShortestPaths {
         None
     }
 
-    fn candidates(&self, _fabric: &Fabric, visit: &Visit<'_>, home: NodeId, _all: u32, mut see: impl FnMut(Candidate)) {
+    fn candidates(
+        &self,
+        _fabric: &Fabric,
+        visit: &Visit<'_>,
+        home: NodeId,
+        _all: u32,
+        mut add_candidate: impl FnMut(Candidate),
+    ) {
         let (here, to) = (self.links.number(visit.node), self.links.number(home));
         let row = &self.distances[to * self.links.count()..][..self.links.count()];
         let nearer = || self.links.to[here].iter().filter(|&&(_, next)| row[next as usize] < row[here]);
@@ -93,7 +102,7 @@ impl SwitchRouting for ShortestPaths {
             let is_among = self.alternatives == usize::MAX
                 || nearer().filter(|&&(other, _)| rank(other) < rank(port)).count() < self.alternatives;
             if is_among {
-                see(Candidate { port, vcs, tier: 0, hops: 1, bubble: false });
+                add_candidate(Candidate { port, vcs, tier: 0, hops: 1, bubble: false });
             }
         }
     }

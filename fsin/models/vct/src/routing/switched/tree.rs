@@ -55,8 +55,11 @@ pub(in crate::routing) const STATIC: Row = Row {
 /// Routing function of a tree.
 #[derive(Debug)]
 pub(in crate::routing) struct Tree {
+    /// True for `tree:adaptive`, false for `tree:static`.
     is_adaptive: bool,
+    /// Number of endpoints, and number of the first switch.
     endpoints: u32,
+    /// The construction plan of the tree.
     tree: Plan,
     /// By switch: its position, and its ports, down ports first.
     stands: Vec<(Stand, Box<[Port]>)>,
@@ -93,7 +96,14 @@ impl SwitchRouting for Tree {
         None
     }
 
-    fn candidates(&self, _fabric: &Fabric, visit: &Visit<'_>, _home: NodeId, all: u32, mut see: impl FnMut(Candidate)) {
+    fn candidates(
+        &self,
+        _fabric: &Fabric,
+        visit: &Visit<'_>,
+        _home: NodeId,
+        all: u32,
+        mut add_candidate: impl FnMut(Candidate),
+    ) {
         let (stand, ports) = &self.stands[(visit.node.0 - self.endpoints) as usize];
         let below = visit.destination.0.wrapping_sub(stand.subtree * stand.span);
         let is_below = below < stand.span;
@@ -103,7 +113,7 @@ impl SwitchRouting for Tree {
         };
         let vcs = self.last_channels(visit, all);
         let mut candidate =
-            |place: u32| see(Candidate { port: ports[place as usize], vcs, tier: 0, hops: 1, bubble: false });
+            |place: u32| add_candidate(Candidate { port: ports[place as usize], vcs, tier: 0, hops: 1, bubble: false });
         if self.is_adaptive {
             (first..first + count).for_each(candidate);
         } else {

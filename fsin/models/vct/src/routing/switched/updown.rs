@@ -34,15 +34,18 @@ pub(in crate::routing) const ROW: Row = Row {
 /// Routing function up, then down.
 #[derive(Debug)]
 pub(in crate::routing) struct UpDown {
+    /// Links between switches.
     links: Links,
     /// By switch: its position in the order.
     order: Vec<u32>,
-    /// By destination switch and switch: distance up and down, and down only.
+    /// \[hops\] Distance over links up and then down, by destination switch and present switch.
     any: Vec<u16>,
+    /// \[hops\] Distance over links down only, by destination switch and present switch.
     down: Vec<u16>,
 }
 
 impl UpDown {
+    /// True if the link from switch `from` to switch `to` goes down.
     fn is_down(&self, from: usize, to: usize) -> bool {
         self.order[from] < self.order[to]
     }
@@ -85,7 +88,14 @@ impl SwitchRouting for UpDown {
         None
     }
 
-    fn candidates(&self, _fabric: &Fabric, visit: &Visit<'_>, home: NodeId, all: u32, mut see: impl FnMut(Candidate)) {
+    fn candidates(
+        &self,
+        _fabric: &Fabric,
+        visit: &Visit<'_>,
+        home: NodeId,
+        all: u32,
+        mut add_candidate: impl FnMut(Candidate),
+    ) {
         let (here, to) = (self.links.number(visit.node), self.links.number(home));
         let row = |table: &[u16], switch: usize| u32::from(table[to * self.links.count() + switch]);
         let goes_down = visit.state[0] != 0;
@@ -98,7 +108,7 @@ impl SwitchRouting for UpDown {
                 false => row(&self.any, next),
             };
             if rest + 1 == left {
-                see(Candidate { port, vcs: all, tier: 0, hops: 1, bubble: false });
+                add_candidate(Candidate { port, vcs: all, tier: 0, hops: 1, bubble: false });
             }
         }
     }

@@ -14,6 +14,7 @@ use super::row::{Choice, Function, Networks, Row, Vcs, Visit, Wake};
 use super::{Candidate, Draw, Head, Ring, Tier, mask, planned, vc_class};
 use crate::params::{Params, Routing};
 
+/// Purpose of the VCs, for error messages.
 const CLASSES: &str = "one for each link between groups and one more";
 
 pub(super) static MINIMAL: Row = Row {
@@ -58,22 +59,25 @@ pub(super) static UGAL: Row = Row {
     choice: Choice::AtFirstRouter,
 };
 
-/// Phases: straight to the group of the destination, or through another group.
-const STRAIGHT: u8 = 0;
-const ROUND: u8 = 1;
+/// Phase of a packet on its way to the group of its destination.
+const VIA_MINIMAL: u8 = 0;
+/// Phase of a packet on its way to an intermediate group.
+const VIA_OTHER_GROUP: u8 = 1;
 
-/// Labels of draws: the group between, and the copy of a link between two groups.
+/// Label of the draw of the intermediate group.
 const THROUGH: u32 = 0;
+/// Label of the draw of the link, where several connect two groups.
 const COPY: u32 = 1;
 
 /// Routes of a dragonfly.
 #[derive(Debug)]
 pub(super) struct Dragonfly {
+    /// The construction plan of the dragonfly.
     plan: Plan,
     routing: Routing,
     /// By class: its VCs, as a mask.
     classes: Vec<u32>,
-    /// By switch, and place of the link in the plan: the port.
+    /// By switch and place of the link in the plan: the port.
     ports: Vec<Box<[u8]>>,
 }
 
@@ -98,10 +102,10 @@ impl Function for Dragonfly {
 
     fn decisions(&self, at: Visit, _: &Head, _: &mut impl Draw) -> Vec<u8> {
         match (self.has_choice(at.here, at.home), self.routing) {
-            (true, Routing::Valiant) => vec![ROUND],
-            (true, Routing::Ugal) => vec![STRAIGHT, ROUND],
+            (true, Routing::Valiant) => vec![VIA_OTHER_GROUP],
+            (true, Routing::Ugal) => vec![VIA_MINIMAL, VIA_OTHER_GROUP],
             (true, Routing::DimensionOrder | Routing::Minimal | Routing::Adaptive | Routing::UpDown) | (false, _) => {
-                vec![STRAIGHT]
+                vec![VIA_MINIMAL]
             }
         }
     }
@@ -116,8 +120,8 @@ impl Function for Dragonfly {
                     let candidate = self.candidate((router, router, home), &head, draw);
                     occupancy(candidate) * self.hops((router, home), phase, draw)
                 };
-                let (straight, round) = (cost(STRAIGHT), cost(ROUND));
-                if straight <= round { STRAIGHT } else { ROUND }
+                let (straight, round) = (cost(VIA_MINIMAL), cost(VIA_OTHER_GROUP));
+                if straight <= round { VIA_MINIMAL } else { VIA_OTHER_GROUP }
             }
         }
     }
@@ -137,16 +141,16 @@ impl Dragonfly {
         (router as u32 / self.plan.switches, router as u32 % self.plan.switches)
     }
 
-    /// The group, drawn, through which a packet goes on its way between two others.
-    fn through(&self, from: u32, to: u32, draw: &mut impl Draw) -> u32 {
+    /// The intermediate group, drawn, of a route between two groups.
+    fn intermediate_group(&self, from: u32, to: u32, draw: &mut impl Draw) -> u32 {
         let drawn = draw.draw(THROUGH, self.plan.groups - 2);
         let (low, high) = (from.min(to), from.max(to));
         let drawn = drawn + u32::from(drawn >= low);
         drawn + u32::from(drawn >= high)
     }
 
-    /// Which of the links between two groups a packet takes; one of the switch's own if it has any.
-    fn copy(&self, (group, own): (u32, u32), to: u32, draw: &mut impl Draw) -> u32 {
+    /// The number of the link that a packet takes between two groups: a link of the switch itself, if it has any.
+    fn link_copy(&self, (group, own): (u32, u32), to: u32, draw: &mut impl Draw) -> u32 {
         if self.plan.copies == 1 {
             return 0;
         }
@@ -156,9 +160,10 @@ impl Dragonfly {
         among.start + draw.draw(label, among.end - among.start)
     }
 
-    /// From a position: the place of the next link towards another group, and whether that link leaves the group.
-    fn towards(&self, position: (u32, u32), to: u32, draw: &mut impl Draw) -> (usize, bool) {
-        let (gate, link) = self.plan.gateway(position.0, to, self.copy(position, to, draw));
+    /// The link that a packet takes from a position towards another group: its place in the plan, and whether it leaves
+    /// the group.
+    fn link_towards(&self, position: (u32, u32), to: u32, draw: &mut impl Draw) -> (usize, bool) {
+        let (gate, link) = self.plan.gateway(position.0, to, self.link_copy(position, to, draw));
         match gate == position.1 {
             true => (self.plan.global_place(link), true),
             false => (self.plan.local_place(position.1, gate), false),
@@ -168,7 +173,7 @@ impl Dragonfly {
     /// The only candidate of a head at `router`. `first` is the router of its source, `home` that of its destination.
     fn candidate(&self, (first, router, home): (usize, usize, usize), head: &Head, draw: &mut impl Draw) -> Candidate {
         let (source, position, (to, last)) = (self.position(first).0, self.position(router), self.position(home));
-        let is_round = head.phase == ROUND;
+        let is_round = head.phase == VIA_OTHER_GROUP;
         let crossed = match () {
             () if position.0 == to && source == to => 0,
             () if position.0 == to => 1 + usize::from(is_round),
@@ -177,10 +182,10 @@ impl Dragonfly {
         let place = if position.0 == to {
             self.plan.local_place(position.1, last)
         } else if is_round && position.0 == source {
-            let through = self.through(source, to, draw);
-            self.towards(position, through, draw).0
+            let through = self.intermediate_group(source, to, draw);
+            self.link_towards(position, through, draw).0
         } else {
-            self.towards(position, to, draw).0
+            self.link_towards(position, to, draw).0
         };
         let vcs = self.classes[crossed.min(self.classes.len() - 1)];
         Candidate { port: self.ports[router][place], vcs, tier: Tier::Free }
@@ -191,21 +196,21 @@ impl Dragonfly {
         self.plan.groups > 2 && self.position(router).0 != self.position(home).0
     }
 
-    /// The way from a position to another group: \[hops\] its length, and the position of arrival.
+    /// The route from a position to another group: \[hops\] its length, and the position at which it arrives.
     fn crossing(&self, position: (u32, u32), to: u32, draw: &mut impl Draw) -> (u32, (u32, u32)) {
-        let (_, is_gate) = self.towards(position, to, draw);
-        let copy = self.copy(position, to, draw);
+        let (_, is_gate) = self.link_towards(position, to, draw);
+        let copy = self.link_copy(position, to, draw);
         (1 + u32::from(!is_gate), (to, self.plan.gateway(to, position.0, copy).0))
     }
 
-    /// \[hops\] Length of a route between switches.
+    /// \[hops\] Length of a route between two switches in a phase.
     fn hops(&self, (router, home): (usize, usize), phase: u8, draw: &mut impl Draw) -> u32 {
         let (from, to) = (self.position(router), self.position(home));
-        if phase == STRAIGHT {
+        if phase == VIA_MINIMAL {
             let (hops, arrival) = self.crossing(from, to.0, draw);
             return hops + u32::from(arrival != to);
         }
-        let through = self.through(from.0, to.0, draw);
+        let through = self.intermediate_group(from.0, to.0, draw);
         let (first, middle) = self.crossing(from, through, draw);
         let (second, arrival) = self.crossing(middle, to.0, draw);
         first + second + u32::from(arrival != to)

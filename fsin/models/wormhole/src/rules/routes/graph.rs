@@ -24,16 +24,18 @@ pub(super) static UPDOWN: Row = Row {
     choice: Choice::Never,
 };
 
-/// Most switches: tables have an entry for each pair.
+/// Maximum number of switches: tables have an entry for each pair.
 const MAX_SWITCHES: usize = 8192;
 
 /// Phase of a packet that has gone down.
 const DOWN: u8 = 1;
 
-/// Up, then down, on shortest such paths.
+/// Shortest routes that go up and then down.
 #[derive(Debug)]
 pub(super) struct UpDown {
+    /// All VCs, as a mask.
     all: u32,
+    /// Directions of links, and distances.
     table: updown::UpDown,
 }
 

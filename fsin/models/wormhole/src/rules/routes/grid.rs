@@ -44,7 +44,7 @@ pub(super) static ADAPTIVE: Row = Row {
 /// One dimension of a grid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Ring {
-    /// \[nodes\]
+    /// \[nodes\] Length of the dimension.
     pub(crate) size: u32,
     /// True for a ring, false for a line.
     pub(crate) wraps: bool,
@@ -58,7 +58,8 @@ impl Ring {
         format!("{}:{}", if self.wraps { "torus" } else { "mesh" }, self.size)
     }
 
-    /// True if the shorter way between two coordinates leads in + direction; by `coin` if both are equally long.
+    /// True if the shorter way between two coordinates leads in + direction. If both ways are equally long, `coin`
+    /// decides.
     #[inline(always)]
     fn is_positive(&self, (from, to): (u32, u32), coin: impl FnOnce() -> bool) -> bool {
         if !self.wraps {
@@ -79,25 +80,29 @@ impl Ring {
 /// Routes of a grid.
 #[derive(Debug)]
 pub(super) struct Grid {
+    /// The dimensions, in order.
     rings: Vec<Ring>,
-    /// By router and dimension.
+    /// By router and dimension: the coordinate.
     coordinates: Vec<u16>,
+    /// How the VCs of a ring are divided into classes.
     classes: VcClasses,
+    /// True for minimal adaptive routing, false for dimension order.
     adaptive: bool,
     /// All VCs, as a mask.
     all: u32,
-    /// By class of a ring: its VCs in dimension order, as a mask.
+    /// By class of a ring: its VCs in dimension order routing, as a mask.
     halves: [u32; 2],
     /// By class of a ring: the escape VC, as a mask.
     escapes: [u32; 2],
     /// The adaptive VCs, as a mask.
     adaptives: u32,
-    /// Ports of each dimension: 1 or 2.
+    /// Number of ports of each dimension: 1 or 2.
     ways: usize,
 }
 
-/// Labels of draws, to which the dimension is added: the direction of equally long ways, and the class of channels.
+/// Label of the draw of the direction where both ways are equally long. The dimension is added.
 const TIE: u32 = 0;
+/// Label of the draw of the class of channels. The dimension is added.
 const CLASS: u32 = 64;
 
 /// The dimensions of a grid.
@@ -154,7 +159,8 @@ impl Function for Grid {
         }
         let mut escape = None;
         for dimension in 0..self.rings.len() {
-            let (here, to) = (self.at(router, dimension), self.at(head.destination as usize, dimension));
+            let (here, to) =
+                (self.coordinate(router, dimension), self.coordinate(head.destination as usize, dimension));
             if here == to {
                 continue;
             }
@@ -188,13 +194,13 @@ impl Function for Grid {
 }
 
 impl Grid {
-    /// A coordinate of a router.
+    /// The coordinate of a router in a dimension.
     #[inline(always)]
-    fn at(&self, router: usize, dimension: usize) -> u32 {
+    fn coordinate(&self, router: usize, dimension: usize) -> u32 {
         self.coordinates[router * self.rings.len() + dimension].into()
     }
 
-    /// True if a packet goes in + direction in a dimension.
+    /// True if a packet goes in + direction in a dimension, from the first of `ends` to the second.
     #[inline(always)]
     fn positive(&self, dimension: usize, ends: (u32, u32), draw: &mut impl Draw) -> bool {
         self.rings[dimension].is_positive(ends, || draw.draw(TIE + dimension as u32, 2) == 0)
@@ -206,6 +212,7 @@ impl Grid {
         (dimension * self.ways + usize::from(!positive && self.ways == 2)) as u8
     }
 
+    /// By dimension: the coordinates of a router.
     #[inline(always)]
     fn coordinates(&self, router: usize) -> &[u16] {
         let dimensions = self.rings.len();

@@ -71,26 +71,29 @@ pub(super) static UGAL: Row = Row {
     choice: Choice::AtFirstRouter,
 };
 
-/// Phases: to the destination at once; to the switch that is drawn; from there to the destination.
-const STRAIGHT: u8 = 0;
-const OUT: u8 = 1;
-const BACK: u8 = 2;
+/// Phase of a packet on a minimal route.
+const TO_DESTINATION: u8 = 0;
+/// Phase of a packet on its way to an intermediate switch.
+const TO_INTERMEDIATE: u8 = 1;
+/// Phase of a packet on its way from the intermediate switch to its destination.
+const FROM_INTERMEDIATE: u8 = 2;
 
-/// Label of the draw of the switch between.
+/// Label of the draw of the intermediate switch.
 const THROUGH: u32 = 0;
 
 /// Routes of a HyperX.
 #[derive(Debug)]
 pub(super) struct Hyperx {
+    /// The construction plan of the HyperX.
     plan: Plan,
     routing: Routing,
     /// All VCs, as a mask.
     all: u32,
-    /// VCs on the way to the switch that is drawn, and from there, as masks.
+    /// The VCs on the way to the intermediate switch, and on the way from it, as masks.
     classes: [u32; 2],
-    /// By switch and dimension.
+    /// By switch and dimension: the coordinate.
     coordinates: Vec<u32>,
-    /// By switch, and place of the link in the plan: the port.
+    /// By switch and place of the link in the plan: the port.
     ports: Vec<Box<[u8]>>,
 }
 
@@ -114,28 +117,28 @@ impl Function for Hyperx {
         let (router, home) = (at.here, at.home);
         if self.is_adaptive() && self.all > 1 {
             let vcs = self.all & !1;
-            into.extend(self.direct(router, home).map(|port| Candidate { port, vcs, tier: Tier::Adaptive }));
-            let escape = self.direct(router, home).next();
+            into.extend(self.correcting_ports(router, home).map(|port| Candidate { port, vcs, tier: Tier::Adaptive }));
+            let escape = self.correcting_ports(router, home).next();
             into.extend(escape.map(|port| Candidate { port, vcs: 1, tier: Tier::Escape }));
             return;
         }
-        let to = if head.phase == OUT { self.through(draw) } else { home };
+        let to = if head.phase == TO_INTERMEDIATE { self.intermediate_switch(draw) } else { home };
         let vcs = match self.decides() {
-            true => self.classes[usize::from(head.phase == BACK)],
+            true => self.classes[usize::from(head.phase == FROM_INTERMEDIATE)],
             false => self.all,
         };
-        into.extend(self.direct(router, to).next().map(|port| Candidate { port, vcs, tier: Tier::Free }));
+        into.extend(self.correcting_ports(router, to).next().map(|port| Candidate { port, vcs, tier: Tier::Free }));
     }
 
     fn decisions(&self, at: Visit, _: &Head, draw: &mut impl Draw) -> Vec<u8> {
         let (router, home) = (at.here, at.home);
-        let through = self.through(draw);
-        let round = if through == router { BACK } else { OUT };
+        let through = self.intermediate_switch(draw);
+        let round = if through == router { FROM_INTERMEDIATE } else { TO_INTERMEDIATE };
         match self.routing {
-            _ if through == home => vec![STRAIGHT],
+            _ if through == home => vec![TO_DESTINATION],
             Routing::Valiant => vec![round],
-            Routing::Ugal => vec![STRAIGHT, round],
-            Routing::DimensionOrder | Routing::Minimal | Routing::Adaptive | Routing::UpDown => vec![STRAIGHT],
+            Routing::Ugal => vec![TO_DESTINATION, round],
+            Routing::DimensionOrder | Routing::Minimal | Routing::Adaptive | Routing::UpDown => vec![TO_DESTINATION],
         }
     }
 
@@ -144,7 +147,7 @@ impl Function for Hyperx {
         match self.decisions(at, head, draw)[..] {
             [one] => one,
             [straight, round] => {
-                let through = self.through(draw);
+                let through = self.intermediate_switch(draw);
                 let mut cost = |phase, hops| {
                     let mut found = Vec::new();
                     self.candidates(at, &Head { phase, ..*head }, draw, &mut found);
@@ -154,12 +157,12 @@ impl Function for Hyperx {
                 let long = cost(round, self.hops(router, through) + self.hops(through, home));
                 if short <= long { straight } else { round }
             }
-            _ => STRAIGHT,
+            _ => TO_DESTINATION,
         }
     }
 
     fn hop(&self, _: usize, next: usize, phase: u8, draw: &mut impl Draw) -> u8 {
-        if phase == OUT && next == self.through(draw) { BACK } else { phase }
+        if phase == TO_INTERMEDIATE && next == self.intermediate_switch(draw) { FROM_INTERMEDIATE } else { phase }
     }
 
     fn rings(&self) -> Option<Vec<Ring>> {
@@ -168,14 +171,17 @@ impl Function for Hyperx {
 }
 
 impl Hyperx {
+    /// True if packets take any dimension.
     const fn is_adaptive(&self) -> bool {
         matches!(self.routing, Routing::Adaptive)
     }
 
+    /// True if the kind of route is decided at the first switch.
     const fn decides(&self) -> bool {
         matches!(self.routing, Routing::Valiant | Routing::Ugal)
     }
 
+    /// By dimension: the coordinates of a switch.
     fn coordinates(&self, router: usize) -> &[u32] {
         let dimensions = self.plan.lattice.sizes.len();
         &self.coordinates[router * dimensions..][..dimensions]
@@ -186,13 +192,13 @@ impl Hyperx {
         self.coordinates(from).iter().zip(self.coordinates(to)).filter(|(one, other)| one != other).count() as u32
     }
 
-    /// The switch, drawn, through which a packet goes.
-    fn through(&self, draw: &mut impl Draw) -> usize {
+    /// The intermediate switch of a packet, drawn.
+    fn intermediate_switch(&self, draw: &mut impl Draw) -> usize {
         draw.draw(THROUGH, self.ports.len() as u32) as usize
     }
 
     /// The ports that correct each coordinate in which `router` and `to` differ, lowest dimension first.
-    fn direct(&self, router: usize, to: usize) -> impl Iterator<Item = u8> {
+    fn correcting_ports(&self, router: usize, to: usize) -> impl Iterator<Item = u8> {
         let (here, there) = (self.coordinates(router), self.coordinates(to));
         (0..here.len())
             .filter(move |&dimension| here[dimension] != there[dimension])

@@ -10,13 +10,13 @@ use crate::params::{Params, Routing};
 /// A routing: a row of the [table](super::ROUTINGS).
 #[derive(Debug)]
 pub struct Row {
-    /// Its word, what it is, and its source.
+    /// Name, definition, source.
     pub component: Component,
-    /// What the word means. Several rows may have the same word, for different networks.
+    /// The routing that the name means. Several rows may have the same name, for different networks.
     pub routing: Routing,
     /// The networks that it is for.
     pub networks: Networks,
-    /// Virtual channels of each message class that it needs.
+    /// \[channels\] The virtual channels of each message class that it needs.
     pub vcs: Vcs,
     /// When a blocked head must be considered again.
     pub wake: Wake,
@@ -53,8 +53,8 @@ impl Networks {
         }
     }
 
-    /// True if the routings of these networks compute routes from the construction plan of a topology, so that they cannot
-    /// avoid dead links.
+    /// True if the routings of these networks compute routes from the construction plan of a topology, so that they
+    /// cannot avoid dead links.
     pub(super) const fn requires_intact_topology(self) -> bool {
         match self {
             Self::Grids | Self::Trees | Self::Dragonflies | Self::Hyperx => true,
@@ -66,16 +66,16 @@ impl Networks {
 /// Virtual channels of each message class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Vcs {
-    /// The least number.
+    /// \[channels\] The least number.
     pub least: usize,
-    /// The least number in a grid with a dimension that is a ring of three nodes or more.
+    /// \[channels\] The least number in a grid with a dimension that is a ring of three nodes or more.
     pub of_rings: usize,
-    /// Their purpose, for messages; empty if one is enough.
+    /// Purpose of the channels, for error messages; empty if one is enough.
     pub why: &'static str,
 }
 
 impl Vcs {
-    /// The same least number in every network.
+    /// VCs with the same least number in every network.
     pub(super) const fn of(least: usize, why: &'static str) -> Self {
         Self { least, of_rings: least, why }
     }
@@ -84,9 +84,9 @@ impl Vcs {
 /// The wake-up condition of a blocked head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wake {
-    /// It has one candidate: when a virtual channel of that port is released.
+    /// The head has one candidate. It wakes when a virtual channel of that port is released.
     Release,
-    /// Its request depends on credits: in every step in which its router does anything.
+    /// The head's request depends on credits. It wakes in every step in which its router does anything.
     Credits,
 }
 
@@ -99,21 +99,21 @@ pub enum Choice {
     AtFirstRouter,
 }
 
-/// Where a head is on its route: three numbers of routers.
+/// Where a head is on its route: numbers of routers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Visit {
-    /// The router of its source.
+    /// The router of the packet's source.
     pub(super) first: usize,
-    /// The router at which it is.
+    /// The router at which the head is.
     pub(super) here: usize,
-    /// The router of its destination.
+    /// The router of the packet's destination.
     pub(super) home: usize,
 }
 
 /// The routing function of one kind of network. No method has a default.
 pub(super) trait Function: Sized {
-    /// The function for a topology that the row serves. The number of virtual channels has been checked, unless the user
-    /// permits unsafe routing.
+    /// The function for a topology that the row serves. The number of virtual channels has been checked, unless the
+    /// user permits unsafe routing.
     ///
     /// # Errors
     /// A topology for which there is no such function.
@@ -126,13 +126,14 @@ pub(super) trait Function: Sized {
     /// Every phase in which a packet may leave its first router.
     fn decisions(&self, at: Visit, head: &Head, draw: &mut impl Draw) -> Vec<u8>;
 
-    /// The phase in which a packet leaves its first router. `occupancy` is the number of flits before a packet that takes
-    /// a candidate.
+    /// The phase in which a packet leaves its first router. `occupancy` gives the number of flits ahead of a packet
+    /// that takes a candidate.
     fn decide(&self, at: Visit, head: &Head, draw: &mut impl Draw, occupancy: impl Fn(Candidate) -> u32) -> u8;
 
     /// The phase of a packet after its hop from `router` to `next`.
     fn hop(&self, router: usize, next: usize, phase: u8, draw: &mut impl Draw) -> u8;
 
-    /// The rings of which a grid consists: the grid is free of deadlock if each of them is. `None` for other networks.
+    /// The rings and lines of which a grid consists; `None` for other networks. The grid is free of deadlock if each of
+    /// them is.
     fn rings(&self) -> Option<Vec<Ring>>;
 }

@@ -41,28 +41,30 @@ pub(super) static MINIMAL: Row = Row {
 /// Routes of a tree.
 #[derive(Debug)]
 pub(super) struct Tree {
+    /// True if the link up is chosen by credits, false if it is drawn.
     adaptive: bool,
+    /// All VCs, as a mask.
     all: u32,
     /// By switch: its position in the tree, and its ports, those that lead down first.
-    stands: Vec<(Stand, Box<[Port]>)>,
+    positions: Vec<(Stand, Box<[Port]>)>,
 }
 
 impl Function for Tree {
     fn new(row: &'static Row, params: &Params, topology: &dyn Topology) -> Result<Self, SpecError> {
         let (plan, fabric) = planned::<Plan>(topology)?;
         let switches = (fabric.endpoints()..fabric.nodes()).map(NodeId::at);
-        let stands = switches.map(|switch| {
+        let positions = switches.map(|switch| {
             let stand = plan.stand(switch);
             let places = stand.children * stand.strands + stand.parents;
             (stand, (0..places as usize).map(|place| fabric.port(switch, place)).collect())
         });
         let adaptive = row.wake == Wake::Credits;
-        Ok(Self { adaptive, all: mask(params.vcs), stands: stands.collect() })
+        Ok(Self { adaptive, all: mask(params.vcs), positions: positions.collect() })
     }
 
     fn candidates(&self, at: Visit, head: &Head, draw: &mut impl Draw, into: &mut Vec<Candidate>) {
         let router = at.here;
-        let (stand, ports) = &self.stands[router];
+        let (stand, ports) = &self.positions[router];
         let below = head.destination.wrapping_sub(stand.subtree * stand.span);
         let (first, count) = match below < stand.span {
             true => (below / stand.child_span * stand.strands, stand.strands),

@@ -58,14 +58,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             }
             let router = &mut routers[node as usize];
             if plain {
-                let asks = router.stand(&mut self.packets, input, packet);
+                let asks = router.enter_header(&mut self.packets, input, packet);
                 self.wake(router, node, M::bit_if(input, asks));
                 continue;
             }
             self.arrived(node, input, self.clock - 1);
             let wire = if has_delays { self.wire_to(node, input) } else { 0 };
             if wire == 0 {
-                self.stand(router, node, input, packet);
+                self.enter_header(router, node, input, packet);
             } else {
                 self.wire.put(self.clock + wire, (node, input as u16, packet));
             }
@@ -75,7 +75,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if has_delays {
             let come = self.wire.turn(self.clock);
             for &(node, input, packet) in &come {
-                self.stand(&mut routers[node as usize], node, input.into(), packet);
+                self.enter_header(&mut routers[node as usize], node, input.into(), packet);
             }
             self.wire.keep(self.clock, come);
         }
@@ -89,7 +89,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         wire
     }
 
-    /// The first phit of a packet took its place in a queue in cycle `at`.
+    /// Records that the first phit of a packet took its place in a queue in cycle `at`.
     #[inline(always)]
     pub(super) fn arrived(&mut self, node: u32, input: usize, at: u64) {
         if let Some(moves) = self.moves.get_mut(node as usize * Q + input) {
@@ -97,10 +97,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// A header has arrived in a queue, in which its packet has room.
+    /// Puts a header that has arrived into its queue, which has room for the packet.
     #[inline(always)]
-    pub(super) fn stand(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, packet: u32) {
-        if router.stand(&mut self.packets, input, packet) {
+    pub(super) fn enter_header(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, packet: u32) {
+        if router.enter_header(&mut self.packets, input, packet) {
             self.wake(router, node, M::bit(input));
             if self.rules.keeps_since {
                 self.since[node as usize * Q + input] = self.clock;

@@ -38,10 +38,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
+    /// Step 3 at one node.
     #[inline(always)]
     fn decide(&mut self, router: &mut Router<M, Q, P>, node: u32) {
         let grantable = self.grantable(router, node);
-        let look = router.look();
+        let look = router.take_awake();
         if self.rules.more_than_heads {
             return self.decide_more(router, node, look, grantable);
         }
@@ -61,7 +62,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// A node decides about more than its heads: the grant of the ejection port, or its timer.
+    /// Step 3 at a node that decides about more than its heads: the grant of the ejection port, or its timer.
     #[inline(never)]
     fn decide_more(&mut self, router: &mut Router<M, Q, P>, node: u32, look: M, grantable: M) {
         if self.timers.is_empty() {
@@ -69,11 +70,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
         let headers = self.going_on(router, node, look);
         self.decide_several(router, node, look, grantable);
-        self.time(router, node, headers);
+        self.step_timer(router, node, headers);
     }
 
-    /// The transit queues with a header that has further hops to go. Those in `look` may have arrived at their
-    /// destination.
+    /// The transit queues with a header that has further hops to go. The headers of the inputs `look` may have arrived
+    /// at their destination.
     fn going_on(&self, router: &Router<M, Q, P>, node: u32, look: M) -> M {
         let number = self.first + node;
         let destination = |input: usize| self.packets[router.head(input)].destination;
@@ -83,12 +84,12 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         router.unrouted & !arrived & M::below(self.rules.outputs())
     }
 
-    /// Congestion timers, after the allocation of outputs.
-    fn time(&mut self, router: &mut Router<M, Q, P>, node: u32, headers: M) {
+    /// Advances the congestion timer of a node, after the allocation of outputs.
+    fn step_timer(&mut self, router: &mut Router<M, Q, P>, node: u32, headers: M) {
         let queues = self.rules.outputs();
         let blocked = headers & router.unrouted;
-        let is = |mask: M| move |queue: usize| mask.has(queue);
-        let is_cleared = self.timers[node as usize].step(self.clock, queues, is(headers), is(blocked));
+        let member_of = |mask: M| move |queue: usize| mask.has(queue);
+        let is_cleared = self.timers[node as usize].step(self.clock, queues, member_of(headers), member_of(blocked));
         // Headers whose injection was restricted may try now.
         let injecting = router.unrouted & !M::below(queues);
         if is_cleared && self.rules.lbr > 0 {
@@ -128,7 +129,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.watch_waiting(router, node);
     }
 
-    /// Open channels that the blocked heads of the set may be granted now or later.
+    /// Open channels that the blocked heads of a node's [set](Bets) may be granted now or later.
     #[inline(always)]
     fn grantable(&self, router: &Router<M, Q, P>, node: u32) -> M {
         if !router.has_sleepers(M::EMPTY) {
@@ -137,7 +138,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.bets.get(node as usize).map_or(M::EMPTY, |bets| bets.grantable(&self.rules, router))
     }
 
-    /// The requests of the blocked heads of the set for `grantable` channels.
+    /// Collects the requests of the blocked heads of a node's [set](Bets) for `grantable` channels. Returns the outputs
+    /// requested.
     #[inline(always)]
     fn ask_waiting(&mut self, router: &Router<M, Q, P>, node: u32, grantable: M) -> M {
         let (rules, bets, mut wanted) = (&self.rules, &mut self.bets[node as usize], M::EMPTY);
@@ -152,11 +154,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     /// Schedules the node for the next cycle if some blocked head may be granted a channel then.
     #[inline(always)]
     fn watch_waiting(&mut self, router: &mut Router<M, Q, P>, node: u32) {
-        let really = !self.grantable(router, node).is_empty();
-        self.wake(router, node, M::bit_if(Router::<M, Q, P>::NO_INPUT, really));
+        let is_needed = !self.grantable(router, node).is_empty();
+        self.wake(router, node, M::bit_if(Router::<M, Q, P>::NO_INPUT, is_needed));
     }
 
-    /// Adds a blocked head to the set, with this bet from the next cycle on.
+    /// Adds a blocked head to its node's [set](Bets), with this bet from the next cycle on.
     fn wait_with_others(&mut self, router: &Router<M, Q, P>, node: u32, input: usize, bet: u8) {
         let (bets, packet) = (&mut self.bets[node as usize], &self.packets[router.head(input)]);
         let next = self.clock + 1;
@@ -164,7 +166,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         bets.insert(&self.rules, input, bet, packet.candidates, next);
     }
 
-    /// The head of an input has been granted an output.
+    /// Resets the bet of an input whose head has been granted an output.
     #[inline(always)]
     fn granted(&mut self, node: u32, input: usize) {
         if let Some(bet) = self.single_bets.get_mut(node as usize * Q + input) {
@@ -190,7 +192,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             let bets = &self.bets[node as usize];
             let (asked, bet) = first_request(rules, router, bets, input, packet.candidates, self.clock);
             if asked.is_some_and(|output| router.open().has(output)) {
-                self.fresh[input] = bet;
+                self.new_bets[input] = bet;
                 return asked;
             }
             self.wait_with_others(router, node, input, bet);
@@ -200,7 +202,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.ask_alone(router, node, input)
     }
 
-    /// The same for a head outside the set of blocked heads.
+    /// The output channel that the head of a queue requests, for a head outside the set of blocked heads.
     #[inline(always)]
     fn ask_alone(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize) -> Option<usize> {
         let rules = &self.rules;
@@ -209,7 +211,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         // In routers with more queues than a mask of one word has bits, packets have no candidate mask.
         let open = router.open().word(0) & packet.candidates != 0 || (M::SIZE > 64 && !router.open().is_empty());
         if !open && !keeps_bets {
-            self.rest(router, node, input, Wait::Opening);
+            self.put_to_sleep(router, node, input, Wait::Opening);
             return None;
         }
         let head = head(rules, self.first + node, input, packet, self.clock);
@@ -224,13 +226,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         match asked {
             Ok(_) => {}
             Err(Wait::Poll) => self.wake(router, node, M::bit(input)),
-            Err(wait) => self.rest(router, node, input, wait),
+            Err(wait) => self.put_to_sleep(router, node, input, wait),
         }
         output
     }
 
-    /// A head cannot be granted anything: it sleeps until one of its wake-up conditions holds.
-    fn rest(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, wait: Wait) {
+    /// Puts a head to sleep that cannot be granted anything, until one of its wake-up conditions holds.
+    fn put_to_sleep(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, wait: Wait) {
         let rules = &self.rules;
         let packet = &self.packets[router.head(input)];
         let gates = &mut self.gates[rules.place(node, 0)..];
@@ -273,7 +275,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                     bets.remove(&self.rules, winner);
                 }
                 for input in Members(losers & !waiting) {
-                    self.wait_with_others(router, node, input, self.fresh[input]);
+                    self.wait_with_others(router, node, input, self.new_bets[input]);
                 }
             }
         }
@@ -301,6 +303,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         winner(rules.arbitration, inputs, last, key, asks, contender).unwrap_or(last)
     }
 
+    /// An input as the arbiters see it.
     fn contender(&self, router: &Router<M, Q, P>, node: u32, input: usize) -> Contender {
         let rules = &self.rules;
         let transit = input < rules.outputs();
@@ -316,7 +319,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// Phase B: a free link takes the header of a packet that waits for it.
+    /// Phase B: lets a free link take the header of a packet that waits for it.
     #[inline(always)]
     fn start(&mut self, router: &mut Router<M, Q, P>, node: u32, port: usize) {
         let waiting = self.waiting(router, port);
@@ -329,7 +332,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// A free link takes the header of the packet at the head of `input`, which has been granted `output`.
+    /// Lets a free link take the header of the packet at the head of `input`, which has been granted `output`.
     #[inline(always)]
     fn send(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize, input: usize) {
         let rules = &self.rules;
@@ -366,29 +369,30 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             }
         }
         if input < self.rules.outputs() {
-            self.tell_beyond(behind, input);
+            self.notify_remote_sender(behind, input);
         }
         if fills && self.rules.wakes_when_filled && router.has_sleepers(M::EMPTY) {
             let woken = self.woken(router, sender, port, WakeCondition::Filled);
             self.wake(router, sender, woken);
         }
         if self.is_watched {
-            self.write_down(node, output, input);
+            self.record_departure(node, output, input);
         }
     }
 
-    /// Optional records of a header that a link takes, for link statistics or for the rules.
+    /// Writes the optional records of a header that a link takes, for link statistics or for the rules.
     #[inline(never)]
-    fn write_down(&mut self, node: u32, output: usize, input: usize) {
+    fn record_departure(&mut self, node: u32, output: usize, input: usize) {
         if let Some(crossed) = self.crossed.get_mut(self.rules.place(node, self.rules.port_of(output))) {
             *crossed += 1;
         }
         if let Some(ahead) = self.ahead.get_mut(node as usize * Q + output) {
             ahead.sent = self.clock;
         }
-        self.begins_to_leave(node, input);
+        self.record_leaving(node, input);
     }
 
+    /// Begins the ejection of the packet at the head of an input.
     #[inline(always)]
     fn start_consuming(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize) {
         let handle = router.head(input);
@@ -397,18 +401,18 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let behind = packet.behind;
         self.ring.enter(Event::Consumed { node, behind, input: input as u16, packet: handle });
         if input < self.rules.outputs() {
-            self.tell_beyond(behind, input);
+            self.notify_remote_sender(behind, input);
         }
         self.moves_until(self.clock + self.rules.tail);
         if self.is_watched {
-            self.begins_to_leave(node, input);
+            self.record_leaving(node, input);
         }
     }
 
-    /// A header begins to leave a queue: records it, and tells the upstream sender of a transit queue, where the rules
-    /// need it.
+    /// Records that a header begins to leave a queue, and notifies the upstream sender of a transit queue, where the
+    /// rules need it.
     #[inline(never)]
-    fn begins_to_leave(&mut self, node: u32, input: usize) {
+    fn record_leaving(&mut self, node: u32, input: usize) {
         if let Some(moves) = self.moves.get_mut(node as usize * Q + input) {
             moves.departed = Stamp::new(self.clock);
         }
@@ -421,9 +425,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// A header begins to leave a transit queue: tells the upstream node if that is remote.
+    /// Notifies the upstream node, if it is remote, that a header begins to leave a transit queue.
     #[inline(always)]
-    fn tell_beyond(&mut self, behind: u32, input: usize) {
+    fn notify_remote_sender(&mut self, behind: u32, input: usize) {
         if let Some(&Abroad { part, node }) = self.border.get(behind.wrapping_sub(self.own) as usize) {
             self.outbox[part as usize].departures.push((node, input as u16));
         }

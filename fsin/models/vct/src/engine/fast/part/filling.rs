@@ -7,19 +7,19 @@ use crate::router::Inject;
 use crate::router::layout::Layout;
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
-    /// Step 1: a packet enters a source buffer of a node. If step 2 would move it to the injection queue in this cycle,
-    /// it goes there at once.
+    /// Step 1: puts a packet into a source buffer of a node. If step 2 would move it to the injection queue in this
+    /// cycle, it goes there at once.
     pub(super) fn buffer(&mut self, router: &mut Router<M, Q, P>, node: u32, injector: usize, packet: Packet<D>) {
         let handle = self.packets.store(packet);
         let input = self.rules.outputs() + injector;
         let is_empty = self.buffers[node as usize * self.rules.injectors + injector].waiting.is_empty();
         if is_empty && self.rules.inject == Inject::Parallel && self.has_room(router, injector) {
-            return self.inject(router, node, input, handle, self.past());
+            return self.inject(router, node, input, handle, self.arrival_when_moved_at_once());
         }
         let buffer = &mut self.buffers[node as usize * self.rules.injectors + injector];
         buffer.waiting.push(&mut self.packets, handle);
         buffer.count += 1;
-        // Otherwise it waits until the injection queue has room.
+        // Otherwise the packet waits until the injection queue has room.
         if self.rules.inject == Inject::Serial {
             self.wake_buffers(node);
         }
@@ -65,7 +65,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             Inject::Parallel => {
                 for injector in 0..self.rules.injectors {
                     while self.can_fill(router, node, injector) {
-                        self.enter_injection_queue(router, node, injector, self.past());
+                        self.enter_injection_queue(router, node, injector, self.arrival_when_moved_at_once());
                     }
                 }
             }
@@ -100,20 +100,22 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         router.count(self.rules.outputs() + injector) < self.rules.queue_packets
     }
 
-    /// \[cycle\] Arrival of the first phit of a packet whose phits all move at once in this cycle.
+    /// \[cycle\] The cycle in which the first phit of a packet counts as arrived if all its phits move at once in this
+    /// cycle.
     #[inline(always)]
-    fn past(&self) -> u64 {
+    fn arrival_when_moved_at_once(&self) -> u64 {
         self.clock.wrapping_sub(self.rules.tail + 1)
     }
 
-    /// A packet enters an injection queue, its first phit in cycle `arrived`.
+    /// Puts a packet into an injection queue. Its first phit arrives in cycle `arrived`.
     #[inline(always)]
     fn inject(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, packet: u32, arrived: u64) {
         router.reserve(input);
         self.arrived(node, input, arrived);
-        self.stand(router, node, input, packet);
+        self.enter_header(router, node, input, packet);
     }
 
+    /// Moves the front packet of a source buffer to the injection queue. Its first phit arrives in cycle `arrived`.
     fn enter_injection_queue(&mut self, router: &mut Router<M, Q, P>, node: u32, injector: usize, arrived: u64) {
         let buffer = &mut self.buffers[node as usize * self.rules.injectors + injector];
         let packet = buffer.waiting.first();
@@ -127,6 +129,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.inject(router, node, self.rules.outputs() + injector, packet, arrived);
     }
 
+    /// Schedules the source buffers of a node for the next step 2.
     pub(super) fn wake_buffers(&mut self, node: u32) {
         let endpoint = &mut self.endpoints[node as usize];
         if !endpoint.injecting {

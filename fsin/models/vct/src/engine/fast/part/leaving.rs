@@ -58,7 +58,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// A tail has left through an output channel: channel and link are free. Returns the inputs to wake.
+    /// Frees the output channel and the link through which a tail has left. Returns the inputs to wake.
     #[inline(always)]
     fn release(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) -> M {
         let port = self.rules.port_of(output);
@@ -66,7 +66,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if router.release(output) { self.opened(router, node, output) } else { M::EMPTY }
     }
 
-    /// An output channel has opened. Returns the inputs to wake.
+    /// Handles the opening of an output channel. Returns the inputs to wake.
     #[inline(always)]
     fn opened(&mut self, router: &Router<M, Q, P>, node: u32, output: usize) -> M {
         let port = self.rules.port_of(output);
@@ -79,15 +79,15 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// A tail has left through the single ejection port. Returns the inputs to wake.
+    /// Frees the single ejection port after a tail has left. Returns the inputs to wake.
     fn consumed(&mut self, node: u32) -> M {
         let endpoint = &mut self.endpoints[node as usize];
         endpoint.consuming = false;
         if endpoint.arrived.is_empty() { M::EMPTY } else { M::bit(Router::<M, Q, P>::NO_INPUT) }
     }
 
-    /// A tail has left a queue: the next head can be routed, and the queue has room for one more packet. `woken` are
-    /// inputs that wake for another reason. Returns whether the upstream node must be sent a credit.
+    /// Handles a tail that has left a queue: the next head can be routed, and the queue has room for one more packet.
+    /// `woken` are inputs that wake for another reason. Returns whether the upstream node must be sent a credit.
     #[inline(always)]
     fn departed(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, mut woken: M) -> bool {
         let rules = &self.rules;
@@ -130,7 +130,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// An output channel has one credit more from cycle `next` on.
+    /// Gives an output channel one more credit from cycle `next` on.
     #[inline(always)]
     pub(super) fn credit(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize, next: u64) {
         if !router.fitting().has(output) {
@@ -146,7 +146,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// From cycle `next` on it may have changed whether a packet fits behind an output channel.
+    /// Brings bets up to date before cycle `next`, from which on it may have changed whether a packet fits behind an
+    /// output channel.
     #[inline(always)]
     pub(super) fn before_change(&mut self, router: &Router<M, Q, P>, node: u32, output: usize, next: u64) {
         if router.has_sleepers(M::EMPTY)
@@ -157,7 +158,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// Wakes the heads that sleep for channels of this kind of a port, and returns them.
+    /// Takes the heads that sleep for channels of this kind of a port. The caller wakes them.
     #[inline(always)]
     pub(super) fn woken(&mut self, router: &Router<M, Q, P>, node: u32, port: usize, kind: WakeCondition) -> M {
         let place = self.rules.place(node, port);

@@ -16,10 +16,11 @@ pub(super) struct LocalView<'a, L, M: Mask, const Q: usize, const P: usize> {
     pub(super) rules: &'a Rules<L>,
     pub(super) router: &'a Router<M, Q, P>,
     pub(super) node: usize,
-    /// By node and queue.
+    /// By node and queue: free space ahead, phit by phit. Empty unless a routing compares free space.
     pub(super) ahead: &'a [Ahead],
-    /// By node; empty where there are no timeouts.
+    /// By node: its congestion timer. Empty without timeouts.
     pub(super) timers: &'a [Timer],
+    /// The present cycle.
     pub(super) now: u64,
 }
 

@@ -7,11 +7,11 @@ use fsin_core::stats::{Moments, Receipt};
 /// Events that one partition sends another at the end of a cycle. Node numbers are the receiver's.
 #[derive(Debug)]
 pub(in crate::engine::fast) struct Mail<const D: usize> {
-    /// Headers that have crossed a link, and the queues that they enter.
+    /// Headers that have crossed a link: node and queue that they enter, and the packet.
     pub(super) headers: Vec<(u32, u16, Packet<D>)>,
-    /// Output channels behind which a header has begun to depart.
+    /// Node and number of each output channel behind which a header has begun to depart.
     pub(super) departures: Vec<(u32, u16)>,
-    /// Output channels that receive a credit.
+    /// Node and number of each output channel that receives a credit.
     pub(super) credits: Vec<(u32, u16)>,
 }
 
@@ -29,18 +29,18 @@ impl<const D: usize> Mail<D> {
 /// A partition's report to the global state at the end of a cycle.
 #[derive(Default, Debug)]
 pub(in crate::engine::fast) struct Report {
-    /// Packets that have entered a source buffer.
+    /// \[packets\] Packets that have entered a source buffer.
     pub(in crate::engine::fast) injected: u64,
     /// Messages whose last packet has entered a source buffer.
     pub(in crate::engine::fast) sent: Vec<Slot>,
     /// Ejected packets, with their messages.
     pub(in crate::engine::fast) received: Vec<(Slot, Receipt)>,
-    /// \[cycles\] Time from its start, of each packet whose header has left its injection queue.
+    /// \[cycles\] Times from a packet's start to its header's departure from the injection queue.
     pub(in crate::engine::fast) waited: Moments,
-    /// Headers that have crossed a link.
+    /// \[hops\] Headers that have crossed a link.
     pub(in crate::engine::fast) hops: u64,
-    /// \[cycle\] The last cycle in which a phit moves, of the moves and transfers that began in this cycle; 0 if there
-    /// are none.
+    /// \[cycle\] The last cycle in which a phit moves because of moves and transfers that began in this cycle; 0 if
+    /// none began.
     pub(in crate::engine::fast) moves_until: u64,
     /// Work items of the next cycle, here and in the partitions that receive events.
     pub(in crate::engine::fast) work: usize,
@@ -49,6 +49,8 @@ pub(in crate::engine::fast) struct Report {
 /// A node outside a partition, at the other end of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::engine::fast) struct Abroad {
+    /// The partition of the node.
     pub(in crate::engine::fast) part: u32,
+    /// The node's number in that partition.
     pub(in crate::engine::fast) node: u32,
 }

@@ -18,14 +18,14 @@ impl Sender {
 }
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
-    /// \[packets\] At the interface of a node and in its source buffers.
+    /// \[packets\] Packets at the interface of a node and in its source buffers.
     pub(super) fn waiting_at(&self, node: usize) -> u64 {
         let interface = self.senders.get(node).map_or(Chain::EMPTY, |sender| sender.waiting);
         let unsent: u64 = interface.all(&self.unsent).map(|waiting| waiting.message.packets).sum();
         unsent + self.buffered(node)
     }
 
-    /// Messages that were accepted since the last cycle enter the interfaces of their nodes.
+    /// Puts the messages that were accepted since the last cycle into the interfaces of their nodes.
     fn enter_messages(&mut self) {
         for index in 0..self.accepted.len() {
             let (node, message) = self.accepted[index];
@@ -45,7 +45,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// Step 1.
+    /// Step 1: scheduled interfaces put packets into source buffers.
     #[inline(never)]
     pub(super) fn send_all(&mut self, routers: &mut [Router<M, Q, P>]) {
         self.enter_messages();
@@ -62,7 +62,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.sending.drain(..count);
     }
 
-    /// One packet of the front message enters an injector's source buffer if it fits, or goes straight to the injection
+    /// Puts one packet of the front message into an injector's source buffer if it fits, or straight into the injection
     /// queue.
     #[inline(always)]
     fn generate(&mut self, router: &mut Router<M, Q, P>, node: u32) {
@@ -110,7 +110,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.sent(node, slot, packets - 1);
     }
 
-    /// A packet of the front message has been sent; `left` packets remain.
+    /// Updates the front message after one of its packets has been sent; `left` packets remain.
     #[inline(always)]
     fn sent(&mut self, node: u32, slot: Slot, left: u64) {
         let sender = &mut self.senders[node as usize];

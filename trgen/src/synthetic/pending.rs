@@ -9,48 +9,54 @@ use crate::rng::{Purpose, Stream, stream};
 use crate::source::{Next, Outbox, Wait, WaitCause};
 use crate::units::{Cycle, NodeId};
 
+/// State of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// Nothing to send.
+    /// It has nothing to send.
     Idle,
-    /// In the calendar.
+    /// Its next message is in the calendar.
     Due,
-    /// Throttled: waits for its message to be sent.
+    /// Throttled: it waits until its last message has been sent.
     Blocked,
 }
 
+/// State of a node and its streams.
 #[derive(Debug)]
 struct Node {
+    /// Stream of destinations.
     spatial: Stream,
+    /// Stream of message sizes.
     size: Stream,
     /// Number of the next message.
     sequence: u64,
-    owed: u64,
+    /// Number of messages still to be generated.
+    unsent: u64,
     state: State,
 }
 
-/// Messages that each node still has to send, one per cycle or, if throttled, one whenever the last has been sent.
+/// Messages that each node still has to send: one per cycle, or, if throttled, one whenever the last has been sent.
 #[derive(Debug)]
-pub(super) struct Debts {
+pub(super) struct PendingSends {
     pattern: Box<dyn Pattern>,
     law: Box<dyn Law>,
     mode: Mode,
     phit_bytes: u64,
     nodes: Vec<Node>,
     calendar: Calendar,
+    /// Number of blocked nodes.
     blocked: usize,
     /// Nodes due in one cycle; kept to reuse the allocation.
     due: Vec<NodeId>,
 }
 
-impl Debts {
+impl PendingSends {
     pub(super) fn new(pattern: Box<dyn Pattern>, law: Box<dyn Law>, phit_bytes: u32, mode: Mode, seed: u64) -> Self {
         let count = pattern.nodes();
         let node = |index: usize| Node {
             spatial: stream(seed, index as u64, Purpose::Spatial),
             size: stream(seed, index as u64, Purpose::Size),
             sequence: 0,
-            owed: 0,
+            unsent: 0,
             state: State::Idle,
         };
         Self {
@@ -75,12 +81,12 @@ impl Debts {
 
     /// Adds `messages` to those that a node has to send, from the cycle after `now` on. Silent nodes send nothing.
     /// Returns the number added.
-    pub(super) fn owe(&mut self, id: NodeId, messages: u64, now: Cycle) -> u64 {
+    pub(super) fn enqueue(&mut self, id: NodeId, messages: u64, now: Cycle) -> u64 {
         if messages == 0 || self.is_silent(id) {
             return 0;
         }
         let node = &mut self.nodes[id.index()];
-        node.owed += messages;
+        node.unsent += messages;
         if node.state == State::Idle {
             node.state = State::Due;
             self.calendar.insert(now.next(), id);
@@ -88,6 +94,7 @@ impl Debts {
         messages
     }
 
+    /// Generates the messages due up to cycle `now`.
     pub(super) fn generate(&mut self, now: Cycle, out: &mut Outbox) {
         let mut due = std::mem::take(&mut self.due);
         while let Some(cycle) = self.calendar.take(now, &mut due) {
@@ -98,6 +105,7 @@ impl Debts {
         self.due = due;
     }
 
+    /// Generates one message of a node in the cycle in which it is due.
     fn emit(&mut self, id: NodeId, cycle: Cycle, out: &mut Outbox) {
         let node = &mut self.nodes[id.index()];
         let Some(destination) = self.pattern.destination(id, &mut node.spatial) else {
@@ -107,19 +115,20 @@ impl Debts {
         let bytes = self.law.phits(&mut node.size).saturating_mul(self.phit_bytes);
         out.push(Message { id: node.sequence, source: id, destination, bytes, class: 0 });
         node.sequence += 1;
-        node.owed -= 1;
+        node.unsent -= 1;
         match self.mode {
             Mode::Throttled => {
                 node.state = State::Blocked;
                 self.blocked += 1;
             }
-            Mode::Open => self.go_on(id, cycle),
+            Mode::Open => self.schedule_next(id, cycle),
         }
     }
 
-    fn go_on(&mut self, id: NodeId, now: Cycle) {
+    /// Makes a node that is free in cycle `now` due in the next cycle, or idle if it has nothing to send.
+    fn schedule_next(&mut self, id: NodeId, now: Cycle) {
         let node = &mut self.nodes[id.index()];
-        if node.owed > 0 {
+        if node.unsent > 0 {
             node.state = State::Due;
             self.calendar.insert(now.next(), id);
         } else {
@@ -127,10 +136,11 @@ impl Debts {
         }
     }
 
+    /// Called when the last message of a node has been sent: unblocks a throttled node.
     pub(super) fn sent(&mut self, now: Cycle, id: NodeId) {
         if self.nodes[id.index()].state == State::Blocked {
             self.blocked -= 1;
-            self.go_on(id, now);
+            self.schedule_next(id, now);
         }
     }
 
@@ -147,7 +157,8 @@ impl Debts {
         let blocked = self.nodes.iter().enumerate().filter(|(_, node)| node.state == State::Blocked);
         blocked
             .map(|(index, node)| {
-                let text = format!("node {index} waits for the network to take a message and owes {} more", node.owed);
+                let text =
+                    format!("node {index} waits for the network to take a message and owes {} more", node.unsent);
                 Wait { cause: WaitCause::Network, text }
             })
             .collect()

@@ -15,19 +15,20 @@ use trgen::trace::matrix::Matrix;
 
 use super::input::{self, load};
 use super::meter::Meter;
-use super::{Complaint, Exit, print, tell};
+use super::{Complaint, Exit, write_stderr, write_stdout};
 
+/// The command `check`.
 pub(super) fn check(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let synchronous = matches.get_flag("synchronous");
     let quiet = input::quiet(matches);
-    // The trace's own remark that it is incomplete, if any.
+    // Why the trace is incomplete, if one of its notes says so.
     let mut incomplete = None;
-    let mut look = |notes: &[String]| {
+    let mut find_incomplete = |notes: &[String]| {
         incomplete = notes.iter().find_map(|note| Some(note.split_once("not complete: ")?.1.to_owned()));
     };
-    let verdict = match formats::open_container(&input::file(matches, "input")?)? {
+    let verdict = match formats::open_container(&input::path_argument(matches, "input")?)? {
         Some(container) if container.header().content == Content::Programs => {
-            look(&container.header().notes);
+            find_incomplete(&container.header().notes);
             let _meter = Meter::new(quiet, "executing");
             check::container(&container, synchronous)?
         }
@@ -36,19 +37,19 @@ pub(super) fn check(matches: &ArgMatches) -> Result<Exit, Complaint> {
             let _meter = Meter::new(loaded.quiet, "executing");
             match &loaded.application {
                 Application::Programs(trace) => {
-                    look(&trace.notes);
+                    find_incomplete(&trace.notes);
                     check::program(&trace.program, synchronous)?
                 }
                 Application::Graphs(graph) => check::graph(&graph.graph),
             }
         }
     };
-    super::deliver(matches, &report(&verdict))?;
+    super::write_document(matches, &report(&verdict))?;
     let misfits = verdict.misfits.count;
     if misfits > 0 && !quiet {
         let receives = plural(misfits as usize, "receive does", "receives do");
         let all = if misfits > 16 { ", of which 16 are listed" } else { "" };
-        tell(&format!(
+        write_stderr(&format!(
             "warning: {misfits} {receives} not fit the message{all}: MPI refuses a receive that is smaller (truncation), and a \
              replay goes on"
         ));
@@ -85,6 +86,7 @@ pub(super) fn check(matches: &ArgMatches) -> Result<Exit, Complaint> {
     })
 }
 
+/// The output of `check`: one line per count, then the waits, unmatched messages and misfits.
 fn report(verdict: &Verdict) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &dyn std::fmt::Display| {
@@ -100,7 +102,7 @@ fn report(verdict: &Verdict) -> String {
     line("tasks with wildcard races", &verdict.races.len());
     line("tasks that wait for ever", &verdict.waits.len());
     if let Some(path) = verdict.critical_path {
-        // To the nanosecond: a message counts for a picosecond.
+        // Nanoseconds suffice: the check charges every message one picosecond.
         line("critical path (s)", &format!("{:.9}", path.seconds()));
     }
     let waits = verdict.waits.iter().take(16).map(|wait| &wait.text);
@@ -110,6 +112,7 @@ fn report(verdict: &Verdict) -> String {
     text
 }
 
+/// The command `info`.
 pub(super) fn info(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let loaded = load(matches)?;
     let (facts, format, collectives) = match &loaded.application {
@@ -118,15 +121,17 @@ pub(super) fn info(matches: &ArgMatches) -> Result<Exit, Complaint> {
     };
     if matches.get_one::<String>("format").is_some_and(|format| format == "json") {
         let text = serde_json::to_string_pretty(&as_json(&facts, format, collectives)).unwrap_or_default();
-        super::deliver(matches, &format!("{text}\n"))?;
+        super::write_document(matches, &format!("{text}\n"))?;
     } else {
-        super::deliver(matches, &as_table(&facts, format, collectives))?;
+        super::write_document(matches, &as_table(&facts, format, collectives))?;
     }
     Ok(Exit::Done)
 }
 
+/// Calls of collectives by name; `None` for a graph.
 type Collectives<'a> = Option<&'a std::collections::BTreeMap<&'static str, u64>>;
 
+/// The output of `info --format json`.
 fn as_json(facts: &Facts, format: &str, collectives: Collectives<'_>) -> Value {
     let counts = |entries: &mut dyn Iterator<Item = (String, u64)>| -> Value {
         entries.map(|(name, count)| (name, json!(count))).collect::<Map<String, Value>>().into()
@@ -149,6 +154,7 @@ fn as_json(facts: &Facts, format: &str, collectives: Collectives<'_>) -> Value {
     })
 }
 
+/// The output of `info` as a table.
 fn as_table(facts: &Facts, format: &str, collectives: Collectives<'_>) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &dyn std::fmt::Display| {
@@ -174,11 +180,12 @@ fn as_table(facts: &Facts, format: &str, collectives: Collectives<'_>) -> String
     text
 }
 
-/// The nearest number: multiplication by 10^-12 would be off in the last digit.
+/// \[s\] A time. Divides, since multiplication by 10^-12 would be wrong in the last digit.
 fn seconds(time: Picoseconds) -> f64 {
     time.0 as f64 / 1e12
 }
 
+/// The command `matrix`.
 pub(super) fn matrix(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let given = |name: &str| matches.contains_id(name).then(|| input::output(matches, name)).transpose();
     let (table, picture) = (given("output")?, given("svg")?);
@@ -199,7 +206,7 @@ pub(super) fn matrix(matches: &ArgMatches) -> Result<Exit, Complaint> {
         None => {
             let mut text = Vec::new();
             csv(&matrix, &mut text)?;
-            print(&String::from_utf8_lossy(&text))?;
+            write_stdout(&String::from_utf8_lossy(&text))?;
         }
     }
     Ok(Exit::Done)
