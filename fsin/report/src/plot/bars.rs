@@ -4,7 +4,7 @@ use super::canvas::{Canvas, Key, WORDS, breadth, colour, left};
 use super::{Frame, Hint};
 use crate::svg::{Anchor, Ink};
 
-/// \[units\] Width of a letter.
+/// \[units\] Mean width of a letter.
 const LETTER: i32 = 18;
 
 /// \[letters\] Minimum length of a common ending that is written only once.
@@ -16,10 +16,10 @@ const NARROW: i32 = 6;
 /// \[letters\] Maximum length of an upright word; the rest is cut.
 const UPRIGHT: usize = 20;
 
-/// Maximum number of lines of a word below its bars; the rest is cut.
+/// Maximum number of lines of a word below its bars; the rest of the word is cut.
 const LINES: usize = 3;
 
-/// Draws bars, one group for each word; also returns their hints, and the height of the picture.
+/// Draws bars, one group for each word. Returns the picture, the hints of its bars, and its height.
 pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
     let mut hints = Vec::new();
     let spots = || frame.series.iter().flat_map(|series| series.drawn());
