@@ -159,7 +159,7 @@ impl Restriction {
             let family = topology.split(':').next().unwrap_or(topology);
             let found = [values_for(topology), values_for(family)].into_iter().find(|found| !found.is_empty());
             found.map(|found| (topology.clone(), found)).ok_or_else(|| {
-                let what = format!("`{}` has values values_for topologies, and none for {topology}", key.name);
+                let what = format!("`{}` has values of topologies, and none for {topology}", key.name);
                 let remedy = format!("add one for `{family}`, or give one value for all");
                 SettingsError {
                     error: SpecError::new(ErrorKind::Malformed, what, remedy).of(key.name),

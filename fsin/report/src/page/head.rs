@@ -77,7 +77,7 @@ pub(super) fn summary(name: &str, plan: &Plan, collected: &Collected) -> String 
     let runs = counted(collected.rows.len(), "run", "runs");
     let out_of = match plan.points.len() {
         all if all == collected.rows.len() => String::new(),
-        all => format!(" out_of {all}"),
+        all => format!(" of {all}"),
     };
     let seeds = plan.axis("seed").map(|at| plan.axes[at].values.len()).filter(|&seeds| seeds > 1);
     let points =

@@ -339,10 +339,10 @@ pub(super) fn points(plan: &Plan, collected: &Collected) -> Markup {
     }
     let of_seeds = match seed {
         Some(_) => {
-            "values_but_seed several seeds, half the 95 % confidence interval values_but_seed the mean over them; values_but_seed one run, over its batches. Of \
+            "of several seeds, half the 95 % confidence interval of the mean over them; of one run, over its batches. Of \
          several seeds, max is the greatest, and offered, warm-up and packets are means"
         }
-        None => "half the 95 % confidence interval over the batches values_but_seed a run",
+        None => "half the 95 % confidence interval over the batches of a run",
     };
     html! {
         section id="points" {
