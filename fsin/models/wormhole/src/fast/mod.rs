@@ -68,7 +68,7 @@ use part::Part;
 /// \[flit hops\] Number of flit hops in a cycle from which on it pays to wake the threads.
 const HOPS_WORTH_THREADS: u64 = 160;
 
-/// Message of the panic of a caller that breaks the rule.
+/// Text of the panic if a caller reads the state of a network that is not [settled](Network::settle).
 const UNSETTLED: &str = "a network is settled before its state is read";
 
 /// An empty network, simulated by `threads` threads (1 to [`MAX_THREADS`]), but by at most one for each router. The
