@@ -417,9 +417,9 @@ impl Reference {
         let key = |output: usize| arbiter_key(self.params.seed, node as u32, output, self.clock.0);
         match self.params.consumption {
             Consumption::Multiple => {
-                for (given, requests) in this.grants.iter_mut().zip(requests) {
-                    if *requests == Some(Grant::Consumption) {
-                        *given = *requests;
+                for (grant, request) in this.grants.iter_mut().zip(requests) {
+                    if *request == Some(Grant::Consumption) {
+                        *grant = *request;
                     }
                 }
             }

@@ -189,8 +189,8 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         if let Some(pool) = &self.pool {
             let hops = self.parts.iter().map(|part| part.flit_hops).sum();
             if hops - std::mem::replace(&mut self.flit_hops, hops) >= self.worth {
-                let own = self.parts.len() - pool.len();
-                self.parts.drain(own..).enumerate().for_each(|(worker, part)| pool.give(worker, part));
+                let kept = self.parts.len() - pool.len();
+                self.parts.drain(kept..).enumerate().for_each(|(worker, part)| pool.give(worker, part));
             }
         }
         self.parts.iter_mut().for_each(|part| part.begin_cycle());
@@ -221,8 +221,8 @@ impl<const P: usize, const V: usize> Fast<P, V> {
             self.parts.extend((0..workers).map(|worker| pool.fetch(worker)));
         }
         self.read_own_reports(now, notices);
-        let own = self.parts.len() - workers;
-        for (part, empty) in self.parts[own..].iter_mut().zip(self.begun.drain(..)) {
+        let kept = self.parts.len() - workers;
+        for (part, empty) in self.parts[kept..].iter_mut().zip(self.begun.drain(..)) {
             part.ends.report = empty;
         }
         for to in 1..self.parts.len() {
