@@ -27,8 +27,8 @@ pub struct Notices {
     pub sent: Vec<Message>,
     /// Messages whose last phit has been ejected.
     pub delivered: Vec<Delivery>,
-    /// Messages of which the network has lost a part for good. Each of them is among `sent` before, or in the same
-    /// cycle.
+    /// Messages of which the network has lost a part for good. Each of them is also in `sent`, of this cycle or an
+    /// earlier one.
     pub dropped: Vec<Message>,
 }
 
@@ -118,24 +118,24 @@ pub trait Network: Send {
     /// The record of all measurements.
     ///
     /// # Panics
-    /// May do so if the network is not [settled](Self::settle).
+    /// The network may panic if it is not [settled](Self::settle).
     fn recorder(&self) -> &Recorder;
 
     /// The record of all measurements, to open and close windows. Settles the network.
     fn recorder_mut(&mut self) -> &mut Recorder;
 
-    /// A view of its routers, where there are any.
+    /// A view of the network's routers; `None` if it has none.
     ///
     /// # Panics
-    /// May do so if the network is not [settled](Self::settle).
+    /// The network may panic if it is not [settled](Self::settle).
     fn view(&self) -> Option<&dyn View> {
         None
     }
 
-    /// Figures of this model alone, since the start of the run, always the same ones in the same order.
+    /// Figures that only this model has, since the start of the run: always the same ones in the same order.
     ///
     /// # Panics
-    /// May do so if the network is not [settled](Self::settle).
+    /// The network may panic if it is not [settled](Self::settle).
     fn measures(&self) -> Vec<(&'static Measure, f64)> {
         Vec::new()
     }
@@ -143,7 +143,7 @@ pub trait Network: Send {
     /// Figures of each output port, in the order of devices and their ports; empty where nothing is kept of them.
     ///
     /// # Panics
-    /// May do so if the network is not [settled](Self::settle).
+    /// The network may panic if it is not [settled](Self::settle).
     fn ports(&self) -> Vec<PortFigures> {
         Vec::new()
     }
@@ -224,7 +224,7 @@ pub struct Storm {
     pub at: Cycle,
     /// Sender of the packet with most copies.
     pub source_node: NodeId,
-    /// Times that switches have forwarded it.
+    /// Number of times that switches have forwarded that packet.
     pub forwarded: u64,
     /// A cycle of channels through which the packet goes; empty if none was found.
     pub cycle: Vec<Channel>,

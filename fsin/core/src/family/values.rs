@@ -94,6 +94,9 @@ impl dyn Values + '_ {
     }
 
     /// The value of a key as a type that parses itself.
+    ///
+    /// # Errors
+    /// A word that the type does not know.
     pub fn parsed<T: FromStr<Err = SpecError>>(&self, name: &'static str) -> Result<T, SpecError> {
         self.word(name).parse().map_err(|refusal: SpecError| match refusal.setting() {
             Some(_) => refusal,

@@ -11,13 +11,13 @@ use super::{Distribution, Moments};
 /// same length.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Short {
-    /// Phits that packets handed to a network interface lacked.
+    /// Total for packets handed to a network interface.
     pub generated: u64,
-    /// Phits that packets which entered a source buffer lacked.
+    /// Total for packets that entered a source buffer.
     pub injected: u64,
-    /// Phits that packets which were ejected completely lacked.
+    /// Total for packets ejected completely.
     pub received: u64,
-    /// Phits that lost packets lacked.
+    /// Total for packets lost.
     pub dropped: u64,
 }
 
@@ -49,7 +49,7 @@ pub struct Counts {
     pub dropped_inside: u64,
     /// Links crossed, counted when the header leaves.
     pub hops: u64,
-    /// Total length that packets lacked to the longest packet.
+    /// \[phits\] Totals by which packets were shorter than the longest packet.
     pub short: Short,
 }
 
@@ -296,7 +296,7 @@ impl Recorder {
         self.observed.is_some()
     }
 
-    /// \[cycles\] Latency of all packets received since [`observe`](Self::observe); `None` before it.
+    /// \[cycles\] Latencies of all packets received since [`observe`](Self::observe); `None` before it.
     #[must_use]
     pub fn observed(&self) -> Option<Distribution> {
         let mut all = Distribution::clone(self.observed.as_ref()?);
@@ -318,7 +318,7 @@ impl Recorder {
         totals
     }
 
-    /// \[packets\] Received since [`begin`](Self::begin), by source.
+    /// \[packets\] By source: packets received since [`begin`](Self::begin).
     #[must_use]
     pub fn received_by_source(&self) -> &[u64] {
         &self.received_by_source

@@ -30,8 +30,8 @@ pub fn remarks(plan: &Plan, collected: &Collected) -> Vec<String> {
 /// The remark that a placement is slower than a random one; `None` unless the difference is significant, as far as the
 /// spread is known.
 fn slower(placement: &str, optimised: &[f64], random: &[f64], place: &str) -> Option<String> {
-    let (own, other) = (mean(optimised)?, mean(random)?);
-    let difference = own - other;
+    let (optimised_mean, random_mean) = (mean(optimised)?, mean(random)?);
+    let difference = optimised_mean - random_mean;
     let spread = |times| Spread::of_values(times, 0.0);
     let ci95 = spread(random).zip(spread(optimised)).map(|(a, b)| welch(&a, &b));
     if difference <= ci95.unwrap_or(0.0) {
@@ -39,11 +39,11 @@ fn slower(placement: &str, optimised: &[f64], random: &[f64], place: &str) -> Op
     }
     let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
     let amount = match ci95 {
-        Some(ci95) => format!("{:.1} % ± {:.1} %", 100.0 * difference / other, 100.0 * ci95 / other),
-        None => format!("{:.1} %, by one seed", 100.0 * difference / other),
+        Some(ci95) => format!("{:.1} % ± {:.1} %", 100.0 * difference / random_mean, 100.0 * ci95 / random_mean),
+        None => format!("{:.1} %, by one seed", 100.0 * difference / random_mean),
     };
     Some(format!(
-        "{placement} is slower than random here{place}: {own:.4e} s against {other:.4e} s, {amount}; fewer bytes x hops are no less \
+        "{placement} is slower than random here{place}: {optimised_mean:.4e} s against {random_mean:.4e} s, {amount}; fewer bytes x hops are no less \
          congestion"
     ))
 }

@@ -39,20 +39,20 @@ impl StopRule {
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
             let loads: Vec<Vec<usize>> =
                 points.chunk_by(|a, b| a.0 == b.0).map(|same| same.iter().map(|&(_, index)| index).collect()).collect();
-            for (at, same) in loads.iter().enumerate() {
-                same.iter().for_each(|&index| rule.places[index] = (number, at));
+            for (load_index, same_load) in loads.iter().enumerate() {
+                same_load.iter().for_each(|&index| rule.places[index] = (number, load_index));
             }
             rule.curves.push(loads);
         }
         rule
     }
 
-    /// True if a point is left out.
+    /// True if a point is left out. `saturated` has the state of each point, as described above.
     #[must_use]
     pub fn leaves_out(&self, point: usize, saturated: &[Option<bool>]) -> bool {
-        let Some(&(curve, at)) = self.places.get(point) else { return false };
-        let is_saturated = |same: &Vec<usize>| same.iter().all(|&index| saturated[index] == Some(true));
-        self.curves[curve][..at].windows(self.stop_after).any(|row| row.iter().all(is_saturated))
+        let Some(&(curve, load_index)) = self.places.get(point) else { return false };
+        let is_saturated = |points: &Vec<usize>| points.iter().all(|&index| saturated[index] == Some(true));
+        self.curves[curve][..load_index].windows(self.stop_after).any(|row| row.iter().all(is_saturated))
     }
 }
 

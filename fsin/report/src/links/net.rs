@@ -40,7 +40,7 @@ pub(crate) struct Net {
 }
 
 impl Net {
-    /// The network of an experiment; `None` if it cannot be built any more, because its file of links is gone.
+    /// The network of a topology. Networks with more than [`MOST_LINKS`] ports have no links here.
     pub(crate) fn of(topology: &dyn Topology) -> Self {
         let (routers, ports) = (topology.nodes(), topology.shape().ports());
         let switched = topology.switched();
@@ -66,7 +66,7 @@ impl Net {
         for (from, port) in (0..routers).flat_map(|from| (0..ports).map(move |port| (from, port))) {
             let Some(to) = topology.neighbour(NodeId::at(from), Port(port as u8)).map(NodeId::index) else { continue };
             let class = match switched {
-                Some(_) => net.between(from, to, &places),
+                Some(_) => net.class_between(from, to, &places),
                 None => format!("{} links", port_name(topology, port)),
             };
             let class = net.classes.iter().position(|known| *known == class).unwrap_or_else(|| {
@@ -89,8 +89,9 @@ impl Net {
         places
     }
 
-    /// The class of the link from one router to another, in a network of switches.
-    fn between(&self, from: usize, to: usize, places: &[usize]) -> String {
+    /// The name of the class of the link from one router to another, in a network of switches. `places` has the rows of
+    /// routers.
+    fn class_between(&self, from: usize, to: usize, places: &[usize]) -> String {
         let groups = self.rows.as_ref().is_some_and(|rows| rows.name == "group");
         match (places[from], places[to]) {
             _ if from < self.endpoints => "endpoint to switch".to_owned(),

@@ -72,7 +72,7 @@ const EXAMPLE: &str = "graph:net.txt,endpoints=4";
 pub(super) struct Switches {
     /// By switch: its name.
     pub(super) names: Vec<String>,
-    /// \[endpoints\] By switch: its endpoints.
+    /// \[endpoints\] By switch: the number of its endpoints.
     pub(super) endpoints: Vec<u32>,
     /// By link: the switches at both ends.
     pub(super) links: Vec<(u32, u32)>,
@@ -222,7 +222,8 @@ fn parse_directed(text: &str) -> Result<Option<Directed>, SpecError> {
     if is_dot(text) { dot::directed(&without_lines_of_a_preprocessor(text)) } else { Ok(None) }
 }
 
-/// DOT treats lines that begin with # as preprocessor lines. They become empty, so that line numbers stay.
+/// The text with empty lines in place of lines that begin with #, which DOT treats as preprocessor lines. Line numbers
+/// stay the same.
 fn without_lines_of_a_preprocessor(text: &str) -> String {
     text.lines().map(|line| if line.starts_with('#') { "" } else { line }).collect::<Vec<_>>().join("\n")
 }

@@ -62,7 +62,6 @@ const HOST: u64 = (1 << HOST_BITS) - 1;
 struct Held {
     /// The port through which the frame came.
     input: u32,
-    /// Number of copies that have not left.
     copies: u32,
 }
 
@@ -74,7 +73,6 @@ struct Carried {
     held: u32,
 }
 
-/// The state of a port.
 #[derive(Clone, Default, Debug)]
 struct PortState {
     /// \[ps\] Time at which the transmission and the gap behind it end. Without flow control, the time for the last
@@ -88,7 +86,6 @@ struct PortState {
     wants_pause: bool,
     /// True if this end has last told the other end to pause.
     told_pause: bool,
-    /// True for a port of a host.
     is_host: bool,
     /// \[frames\] With flow control: frames in the switch that came through this port.
     inside: u32,
@@ -97,7 +94,6 @@ struct PortState {
     line: VecDeque<(u64, u32)>,
     /// With flow control: frames that wait.
     queue: VecDeque<u32>,
-    /// What is counted at the port.
     counts: Counts,
     /// \[frames x ps\] Length of the queue, summed over time. Without flow control it includes the known waiting times
     /// to come.
@@ -115,17 +111,14 @@ impl PortState {
     }
 }
 
-/// The fast engine.
 #[derive(Debug)]
 struct Fast {
     base: Base,
     calendar: Calendar,
-    /// Copies of frames under way.
     frames: Slab<Carried>,
     /// Number of frames, and of ends of frames, on links.
     moving: u64,
     ports: Vec<PortState>,
-    /// With flow control: frames in switches.
     held: Slab<Held>,
     /// \[ps\] By connection: the time of its next timer event.
     timers: Vec<u64>,
@@ -157,7 +150,6 @@ impl Fast {
         }
     }
 
-    /// Processes an event.
     fn process(&mut self, event: &Event, notices: &mut Notices) {
         match event.order & KIND {
             FREE => self.free(event.order as usize, event.handle, notices),
@@ -209,7 +201,6 @@ impl Fast {
         self.send(port);
     }
 
-    /// Drops a copy.
     fn lose(&mut self, slot: u32, notices: &mut Notices) {
         self.base.hosts.lose(self.frames[slot].frame.unit, self.base.now, notices);
         self.frames.release(slot);

@@ -55,8 +55,8 @@ enum Kind {
         columns: Vec<u32>,
         /// Number of columns.
         width: usize,
-        /// By switch and column: the set of ports of which any leads there, as index of its first port in `ports` x 256
-        /// + number of ports.
+        /// By switch and column: a set of ports, each of which leads to the column's destinations. A set is packed as
+        /// the index of its first port in `ports` x 256 + number of ports.
         sets: Vec<u32>,
         /// The ports of all sets, set after set.
         ports: Vec<u32>,
@@ -158,7 +158,7 @@ impl Tables {
 struct Builder<'a> {
     topology: &'a dyn Topology,
     wiring: &'a Wiring,
-    /// As [`Kind::Static`] has them.
+    /// By host: the column of its routes. This field and the next ones become those of [`Kind::Static`].
     columns: Vec<u32>,
     width: usize,
     sets: Vec<u32>,
@@ -292,7 +292,7 @@ impl<'a> Builder<'a> {
             SpecError::new(ErrorKind::Malformed, what, remedy).of("topology")
         };
         for to in 0..wiring.hosts {
-            // By switch: whether it has been followed to the destination.
+            // By switch: whether the routes from it are known to arrive.
             let mut arrives = vec![false; wiring.switches];
             for from in (0..wiring.hosts).filter(|&from| from != to) {
                 let (mut switch, mut path) = (wiring.home(from).0, Vec::new());

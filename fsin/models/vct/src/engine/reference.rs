@@ -62,7 +62,9 @@ struct Phit {
 /// What the packet at the head of an input has been granted, from header to tail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Grant {
+    /// An output channel.
     Output(OutputVc),
+    /// Ejection at this node.
     Consumption,
 }
 
@@ -226,8 +228,8 @@ impl Reference {
         }
         for node in 0..self.nodes.len() {
             let standing = self.standing(node);
-            let asked = self.request(node);
-            self.arbitrate(node, &asked);
+            let requests = self.request(node);
+            self.arbitrate(node, &requests);
             self.step_timer(node, &standing);
         }
         for node in 0..self.nodes.len() {
@@ -341,14 +343,15 @@ impl Reference {
         }
     }
 
-    /// The header at the head of a queue that has no grant yet.
+    /// The packet whose header stands at the head of a queue and can request an output: it has arrived and has no grant
+    /// yet.
     fn unrouted(&self, node: usize, queue: usize) -> Option<&Packet> {
         let this = &self.nodes[node];
         let phit = this.queues[queue].front().filter(|phit| phit.index == 0 && this.grants[queue].is_none())?;
         Some(&self.packets[phit.packet]).filter(|packet| packet.ready <= self.clock)
     }
 
-    /// The packet at the head of a queue, as the rules see it.
+    /// A packet at the head of a queue, as the rules see it.
     fn head<'a>(&self, node: usize, queue: usize, packet: &'a Packet) -> Head<'a> {
         let input = if queue < self.outputs() {
             Input::Transit(OutputVc::at(queue, self.params.vcs))
@@ -379,9 +382,9 @@ impl Reference {
             }
             self.requests.request(&self.head(node, queue, packet), bet, &view).map(Grant::Output)
         };
-        let asked = bets.iter_mut().enumerate().map(ask).collect();
+        let requests = bets.iter_mut().enumerate().map(ask).collect();
         self.nodes[node].bets = bets;
-        asked
+        requests
     }
 
     /// A queue as an arbiter sees it; `None` if no header at its head makes a request.
@@ -397,9 +400,9 @@ impl Reference {
     }
 
     /// Phase A, 4: allocation of the ejection port, then of each free output channel.
-    fn arbitrate(&mut self, node: usize, asked: &[Option<Grant>]) {
+    fn arbitrate(&mut self, node: usize, requests: &[Option<Grant>]) {
         let outputs = self.outputs();
-        let inputs = asked.len();
+        let inputs = requests.len();
         let contenders: Vec<Option<Contender>> = (0..inputs).map(|queue| self.contender(node, queue)).collect();
         let view = LocalView { engine: self, node: NodeId::at(node) };
         let priority = if view.restricts() { self.params.in_transit_priority } else { 0.0 };
@@ -414,14 +417,14 @@ impl Reference {
         let key = |output: usize| arbiter_key(self.params.seed, node as u32, output, self.clock.0);
         match self.params.consumption {
             Consumption::Multiple => {
-                for (given, asked) in this.grants.iter_mut().zip(asked) {
-                    if *asked == Some(Grant::Consumption) {
-                        *given = *asked;
+                for (grant, request) in this.grants.iter_mut().zip(requests) {
+                    if *request == Some(Grant::Consumption) {
+                        *grant = *request;
                     }
                 }
             }
             Consumption::Single => {
-                let arrived = |queue: usize| asked[queue] == Some(Grant::Consumption);
+                let arrived = |queue: usize| requests[queue] == Some(Grant::Consumption);
                 if !this.grants.contains(&Some(Grant::Consumption))
                     && let Some(winner) = choose(this.last_consumed, key(outputs), &arrived)
                 {
@@ -436,10 +439,10 @@ impl Reference {
             }
             let wanted = Some(Grant::Output(OutputVc::at(output, self.params.vcs)));
             let (last, key) = (this.last_winner[output], key(output));
-            let in_transit = |queue: usize| queue < outputs && asked[queue] == wanted;
+            let in_transit = |queue: usize| queue < outputs && requests[queue] == wanted;
             let first = transit_first(key, priority);
             let winner = if first { choose(last, key, &in_transit) } else { None };
-            if let Some(winner) = winner.or_else(|| choose(last, key, &|queue| asked[queue] == wanted)) {
+            if let Some(winner) = winner.or_else(|| choose(last, key, &|queue| requests[queue] == wanted)) {
                 this.grants[winner] = wanted;
                 this.bets[winner] = 0;
                 this.owner[output] = Some(winner);
@@ -447,7 +450,7 @@ impl Reference {
             }
         }
         for (since, given) in this.since.iter_mut().zip(&this.grants) {
-            // The next header has made no request yet.
+            // A queue whose header has been granted an output has a new header next, which has made no request yet.
             *since = since.filter(|_| given.is_none());
         }
     }

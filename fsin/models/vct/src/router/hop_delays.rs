@@ -1,8 +1,8 @@
 //! Hop delays of links and routers.
 //!
-//! A phit that leaves a router in cycle s is visible to the next one from cycle s + 1 + d on, d being the delay of the
-//! link and of the router that it leads to. It takes its place in the queue when it is sent: phits on the link count as
-//! standing in the queue behind it wherever room is tested. Credits take no time, as with d = 0.
+//! A phit that leaves a router in cycle s is visible to the next router from cycle s + 1 + d on. Here d is the delay of
+//! the link plus the delay of the next router. The phit takes its place in the queue when it is sent: wherever room is
+//! tested, phits on the link count as standing in the queue behind the link. Credits take no time, as with d = 0.
 //!
 //! Decision: docs/decisions/0070-link-delays.md.
 

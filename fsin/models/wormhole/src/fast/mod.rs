@@ -68,7 +68,7 @@ use part::Part;
 /// \[flit hops\] Number of flit hops in a cycle from which on it pays to wake the threads.
 const HOPS_WORTH_THREADS: u64 = 160;
 
-/// Message of the panic of a caller that breaks the rule.
+/// Text of the panic if a caller reads the state of a network that is not [settled](Network::settle).
 const UNSETTLED: &str = "a network is settled before its state is read";
 
 /// An empty network, simulated by `threads` threads (1 to [`MAX_THREADS`]), but by at most one for each router. The
@@ -189,8 +189,8 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         if let Some(pool) = &self.pool {
             let hops = self.parts.iter().map(|part| part.flit_hops).sum();
             if hops - std::mem::replace(&mut self.flit_hops, hops) >= self.worth {
-                let own = self.parts.len() - pool.len();
-                self.parts.drain(own..).enumerate().for_each(|(worker, part)| pool.give(worker, part));
+                let kept = self.parts.len() - pool.len();
+                self.parts.drain(kept..).enumerate().for_each(|(worker, part)| pool.give(worker, part));
             }
         }
         self.parts.iter_mut().for_each(|part| part.begin_cycle());
@@ -221,8 +221,8 @@ impl<const P: usize, const V: usize> Fast<P, V> {
             self.parts.extend((0..workers).map(|worker| pool.fetch(worker)));
         }
         self.read_own_reports(now, notices);
-        let own = self.parts.len() - workers;
-        for (part, empty) in self.parts[own..].iter_mut().zip(self.begun.drain(..)) {
+        let kept = self.parts.len() - workers;
+        for (part, empty) in self.parts[kept..].iter_mut().zip(self.begun.drain(..)) {
             part.ends.report = empty;
         }
         for to in 1..self.parts.len() {

@@ -293,18 +293,18 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let routers = &mut self.routers;
         let router = routers.router_of(input);
         let this = &mut routers.all[router];
-        let own = this.input_mut(input);
-        let Input { first, len, state, output, .. } = *own;
+        let state_of_input = this.input_mut(input);
+        let Input { first, len, state, output, .. } = *state_of_input;
         if self.is_direct && len == 0 && state == State::Active && this.output(output.into()).credits > 0 {
             // The flit leaves in this cycle, unless another flit contends.
             this.in_ports[input / V % P].fresh = flit;
             routers.request(input);
             return;
         }
-        let own = this.input_mut(input);
-        own.len = len + 1;
+        let state_of_input = this.input_mut(input);
+        state_of_input.len = len + 1;
         if len == 0 {
-            own.since = step;
+            state_of_input.since = step;
         }
         let has_credit = this.output(output.into()).credits > 0;
         let place = routers.place(input, first.wrapping_add(len));

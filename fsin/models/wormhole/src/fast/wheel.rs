@@ -42,6 +42,7 @@ impl<T> Wheel<T> {
         self.slots[slot] = due;
     }
 
+    /// True if no item is due.
     pub(super) fn is_empty(&self) -> bool {
         self.slots.iter().all(Vec::is_empty)
     }

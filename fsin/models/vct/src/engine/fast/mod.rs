@@ -37,9 +37,10 @@
 //! # Credits: what a node knows of its neighbour
 //! A sender counts the space behind each of its output channels itself, as credits in packets. A header that starts
 //! spends one; a tail that leaves the neighbour's queue returns one. A packet **fits** behind a channel that has a
-//! credit. Whole packets nearly suffice. With k packets in the queue, one arriving with a phits and one departing that
-//! has lost d, L phits fit behind the last place exactly if d >= a: if the one began to depart no later than the other
-//! began to arrive. The node at which that header enters its queue detects this case and tells the sender
+//! credit. Whole packets are nearly exact. The exception is a full queue of k packets in which the last packet is
+//! arriving, with a phits so far, while the first is departing and has lost d phits. Then L more phits fit exactly if
+//! d >= a, which means that the first began to depart no later than the last began to arrive. The node at which the
+//! last header enters its queue detects this case and tells the sender
 //! (`Router::keeps_room`). Across a cut the sender knows which remote queues packets are leaving, and detects it
 //! itself. A channel is **open** if a packet fits behind it and none owns it. Where a routing compares free space phit
 //! by phit, the sender is also told when a header begins to leave that queue.
@@ -105,7 +106,7 @@ use whole::Whole;
 /// Number of work items in a cycle from which on it pays to wake the threads.
 const WORK_WORTH_THREADS: usize = 96;
 
-/// Message of the panic of a caller that breaks the rule.
+/// Text of the panic if a caller reads the state of a network that is not [settled](Network::settle).
 const UNSETTLED: &str = "a network is settled before somebody looks at it";
 
 /// Runs an expression with the layout, the kind of mask, and the numbers of dimensions, queues and ports that suffice
@@ -159,7 +160,7 @@ pub fn build(
     params: CheckedParams,
     threads: usize,
 ) -> Option<Box<dyn Network>> {
-    of_size(topology.into(), params, threads, WORK_WORTH_THREADS)
+    build_for_size(topology.into(), params, threads, WORK_WORTH_THREADS)
 }
 
 /// [`build`] with another break-even: `worth` is the number of work items in a cycle from which on threads are woken.
@@ -171,17 +172,18 @@ pub fn build_for(
     threads: usize,
     worth: usize,
 ) -> Option<Box<dyn Network>> {
-    of_size(topology.into(), params, threads, worth)
+    build_for_size(topology.into(), params, threads, worth)
 }
 
 /// The engine for the routers of this topology. (Not generic, so that all engines are compiled in this crate.)
-fn of_size(
+fn build_for_size(
     topology: Arc<dyn Topology>,
     params: CheckedParams,
     threads: usize,
     worth: usize,
 ) -> Option<Box<dyn Network>> {
-    // Unit tests of this crate build none, and compile none: all layouts once more would take minutes.
+    // Unit tests of this crate build no engine, so that none is compiled for them: compiling all layouts once more
+    // would take minutes.
     if cfg!(test) {
         return None;
     }
@@ -316,8 +318,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         }
         let work = std::mem::take(&mut self.whole.work);
         if let Some(pool) = self.pool.as_ref().filter(|_| work >= self.worth) {
-            let own = self.parts.len() - pool.len();
-            self.parts.drain(own..).enumerate().for_each(|(worker, part)| pool.give(worker, part));
+            let kept = self.parts.len() - pool.len();
+            self.parts.drain(kept..).enumerate().for_each(|(worker, part)| pool.give(worker, part));
         }
     }
 
@@ -329,8 +331,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
             self.parts.extend((0..workers).map(|worker| pool.fetch(worker)));
         }
         self.read_own_reports(now, notices);
-        let own = self.parts.len() - workers;
-        for (part, empty) in self.parts[own..].iter_mut().zip(self.begun.drain(..)) {
+        let kept = self.parts.len() - workers;
+        for (part, empty) in self.parts[kept..].iter_mut().zip(self.begun.drain(..)) {
             part.works.report = empty;
         }
         self.exchange_mail();
@@ -437,7 +439,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
                 break;
             }
             if self.whole.work == 0 {
-                // Nothing changes until the next tail leaves; if none will, nothing ever does.
+                // Nothing changes until the next tail leaves or the next header arrives. If there is no such event,
+                // nothing ever changes.
                 let events = self.parts.iter().filter_map(|part| part.next_event(self.clock));
                 let next = events.min().unwrap_or(u64::MAX);
                 let fires = self.whole.moves_until + self.rules.watchdog_cycles;

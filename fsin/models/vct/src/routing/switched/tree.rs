@@ -117,12 +117,12 @@ impl SwitchRouting for Tree {
         if self.is_adaptive {
             (first..first + count).for_each(candidate);
         } else {
-            let own = vcs.trailing_zeros();
+            let drawn_channel = vcs.trailing_zeros();
             let named = match is_below {
                 true => self.tree.strand_to(stand, visit.destination),
                 false => self.tree.parent_to(stand, if self.tree.is_fat() { visit.source } else { visit.destination }),
             };
-            candidate(first + (named + own) % count);
+            candidate(first + (named + drawn_channel) % count);
         }
     }
 
