@@ -1,5 +1,5 @@
-//! What a character costs: `cargo run --release -p fsin-myrinet --example speed`, with a file `graph:FILE` or another
-//! topology and the payload in bytes instead of those below.
+//! What a character costs: `cargo run --release -p fsin-myrinet --example characters`, with a file `graph:FILE` or
+//! another topology and the payload in bytes instead of those below.
 //!
 //! Every host sends at half of its rate, gaps and destinations drawn by hashes, uniform over all others.
 

@@ -1,6 +1,6 @@
-//! What a flit hop costs: `cargo run --release -p fsin-wormhole --example speed`, at half of saturation; with
+//! What a flit hop costs: `cargo run --release -p fsin-wormhole --example flit_hops`, at half of saturation; with
 //! `NAME CYCLES THREADS`, one network only, as for counting instructions:
-//! `valgrind --tool=callgrind target/release/examples/speed t8-1 20000`.
+//! `valgrind --tool=callgrind target/release/examples/flit_hops t8-1 20000`.
 
 use std::io::Write as _;
 use std::sync::atomic::AtomicBool;
