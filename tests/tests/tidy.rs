@@ -249,6 +249,16 @@ fn the_command_and_the_workspace_have_the_same_features() {
 }
 
 #[test]
+fn the_drawing_names_sources_that_are_there() {
+    let folders = ROOMS.iter().map(|room| room.folder).chain(TESTS.iter().copied()).chain(["fuzz"]);
+    let all: Vec<PathBuf> = folders.flat_map(|folder| sources(&workspace().join(folder))).collect();
+    let drawing = read(&workspace().join("ARCHITECTURE.md"));
+    let named = drawing.split('`').filter(|word| word.ends_with(".rs") && !word.contains([' ', '\n', '*']));
+    let missing: Vec<&str> = named.filter(|name| !all.iter().any(|path| path.ends_with(name))).collect();
+    assert!(missing.is_empty(), "ARCHITECTURE.md names {missing:?}");
+}
+
+#[test]
 fn comments_are_not_wide() {
     let mut wide = Vec::new();
     for folder in NARROW {
