@@ -114,7 +114,8 @@ impl RunResult {
 }
 
 // Its results are those of live runs.
-#[cfg(all(test, feature = "live"))]
+#[cfg(test)]
+#[cfg(feature = "live")]
 mod tests {
     use std::collections::BTreeSet;
 

@@ -26,8 +26,7 @@
 //!   program's next steps depended on them. So does a successful test. The user of a master-worker program would
 //!   notice.
 //! - Numbers without a name are taken as follows: source -1 and tag -1 mean any; source -2 and every negative
-//! destination
-//!   mean the null process.
+//!   destination mean the null process.
 //! - A grid is assumed to keep the order of ranks, whether or not the library was allowed to change it.
 //! - `MPI_IN_PLACE` is not visible in the text: counts are taken as printed. In operations with a root, arguments
 //!   without meaning for a rank are ignored.
