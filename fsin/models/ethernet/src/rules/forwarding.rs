@@ -234,7 +234,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Fills a column with shortest paths to switch `goal`: every port that leads one hop nearer if `all`, else the one
-    /// of lowest number.
+    /// with the lowest number.
     fn shortest_paths(&mut self, goal: usize, column: usize, all: bool) {
         let first = self.wiring.hosts;
         let mut hops = vec![NONE; self.wiring.switches];

@@ -27,7 +27,7 @@ enum Rule {
     Drawn,
     /// The contender of least rank; of equals the first after the last winner.
     LeastInTurn(fn(&Contender) -> u64),
-    /// The contender of least rank; of equals the input of lowest number.
+    /// The contender with the lowest rank. Of several, the input with the lowest number.
     LeastFirst(fn(&Contender) -> u64),
 }
 

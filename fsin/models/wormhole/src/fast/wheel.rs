@@ -91,7 +91,7 @@ impl Set {
     }
 }
 
-/// The positions of the bits that are set in a mask, lowest first.
+/// The positions of the bits that are set in a mask, in ascending order.
 #[inline(always)]
 pub(super) fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {

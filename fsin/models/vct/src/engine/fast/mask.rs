@@ -180,7 +180,7 @@ macro_rules! mask_of_one_word {
 mask_of_one_word!(u32, u8);
 mask_of_one_word!(u64, u16);
 
-/// A set in `N` words, the lowest first.
+/// A set in `N` words, in ascending order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Words<const N: usize>([u64; N]);
 

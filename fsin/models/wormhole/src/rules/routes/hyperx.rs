@@ -197,7 +197,7 @@ impl Hyperx {
         draw.draw(THROUGH, self.ports.len() as u32) as usize
     }
 
-    /// The ports that correct each coordinate in which `router` and `to` differ, lowest dimension first.
+    /// The ports that correct each coordinate in which `router` and `to` differ, in ascending order of dimensions.
     fn correcting_ports(&self, router: usize, to: usize) -> impl Iterator<Item = u8> {
         let (here, there) = (self.coordinates(router), self.coordinates(to));
         (0..here.len())
