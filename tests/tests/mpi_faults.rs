@@ -83,6 +83,49 @@ fn unusable_words_are_refused_with_a_remedy() {
 }
 
 #[test]
+fn a_flag_before_the_program_is_never_taken_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for (flags, texts) in [
+        ("--placement random --", ["'--placement'", "it is a flag of fsin run"]),
+        ("--link-loads --", ["'--link-loads'", "it is a flag of fsin run"]),
+        ("--placement=random", ["'--placement'", "it is a flag of fsin run"]),
+        ("--topolgy torus:4x4 --", ["'--topolgy'", "a similar argument exists: '--topology'"]),
+        ("--topology --", ["'--topology <SPEC>'", "a value is required"]),
+    ] {
+        let line = format!("mpirun -n 2 {flags} ./program --load 3");
+        let output = tests::command::run(folder.path(), &line);
+        let (_, errors) = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{flags}: {errors}");
+        assert!(texts.iter().all(|text| errors.contains(text)), "{flags}: {errors}");
+    }
+}
+
+#[test]
+fn a_variable_that_a_rank_cannot_read_ends_it_by_name() {
+    let Some(program) = program("pingpong.c") else { return };
+    for (name, value) in [
+        ("FSIN_MPI_PATIENCE", "long"),
+        ("FSIN_MPI_BUFFERED", "64k"),
+        ("FSIN_MPI_SIZE", "two"),
+        ("FSIN_MPI_RANK", "-1"),
+        ("FSIN_MPI_COMPUTE", "fixed:1us"),
+        ("FSIN_MPI_COMPUTE", "meassured:2"),
+        ("FSIN_MPI_COLLECTIVES", "allreduce=magic"),
+        ("FSIN_MPI_MODE", "real-time"),
+        ("FSIN_MPI_SYNC", "determinstic"),
+        ("FSIN_MPI_RECORD", "yes"),
+    ] {
+        let mut command = tests::command::fsin(program.folder());
+        command.env("FSIN_MPI_LIBRARY", tests::command::mpi_library());
+        let script = format!("{name}={value} exec ./program");
+        let output = command.args(["mpirun", "-n", "2", "--topology", "torus:2x2", "--", "sh", "-c", &script]).output();
+        let output = output.unwrap();
+        assert_eq!(output.status.code(), Some(1), "{name}: {}", said(&output).1);
+        assert!(said(&output).1.contains(&format!("{name}={value}")), "{name}: {}", said(&output).1);
+    }
+}
+
+#[test]
 fn a_missing_program_and_a_missing_library_are_named() {
     let Some(program) = program("pingpong.c") else { return };
     let output =

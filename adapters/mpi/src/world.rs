@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::env;
 use std::ffi::c_int;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use adapters::address::Address;
@@ -202,23 +203,20 @@ pub(crate) fn error<T>(class: c_int, text: impl Into<String>) -> Outcome<T> {
 impl World {
     /// The initial state, by the environment variables that the launcher sets.
     fn new() -> Self {
-        let size = number("FSIN_MPI_SIZE").unwrap_or(1).max(1) as usize;
-        let rank = number("FSIN_MPI_RANK").unwrap_or(0) as usize;
-        let word = |name: &str| env::var(name).unwrap_or_default();
-        let compute = match word("FSIN_MPI_COMPUTE").split_once(':') {
-            Some(("fixed", time)) => Compute::Fixed(time.parse().unwrap_or(0)),
-            Some(("measured", factor)) => Compute::Measured(factor.parse().unwrap_or(1.0)),
-            _ => Compute::None,
-        };
+        // A value that cannot be read is no default: the program ends.
+        let size = variable("FSIN_MPI_SIZE", parsed::<usize>).unwrap_or(1).max(1);
+        let rank = variable("FSIN_MPI_RANK", parsed).unwrap_or(0);
+        let compute = variable("FSIN_MPI_COMPUTE", compute).unwrap_or(Compute::None);
+        let one_of = |name, word: &'static str| variable(name, |value| (value == word).then_some(())).is_some();
         Self {
             guest: None,
             rank,
             size,
             compute,
-            buffered: number("FSIN_MPI_BUFFERED").unwrap_or(u64::MAX),
-            realtime: word("FSIN_MPI_MODE") == "realtime",
-            deterministic: word("FSIN_MPI_SYNC") == "deterministic",
-            choice: word("FSIN_MPI_COLLECTIVES").parse().unwrap_or_default(),
+            buffered: variable("FSIN_MPI_BUFFERED", parsed).unwrap_or(u64::MAX),
+            realtime: one_of("FSIN_MPI_MODE", "realtime"),
+            deterministic: one_of("FSIN_MPI_SYNC", "deterministic"),
+            choice: variable("FSIN_MPI_COLLECTIVES", parsed).unwrap_or_default(),
             initialized: false,
             finalized: false,
             mail: Mail::new(size),
@@ -256,7 +254,7 @@ impl World {
             Err(_) => end(&format!("FSIN_MPI_ADDRESS={address} is not an address"), 1),
         };
         let config = Config {
-            patience: Duration::from_secs(number("FSIN_MPI_PATIENCE").unwrap_or(86_400)),
+            patience: Duration::from_secs(variable("FSIN_MPI_PATIENCE", parsed).unwrap_or(86_400)),
             ..Config::new(format!("rank {}", self.rank), self.rank as u32)
         };
         let config = if self.realtime { config.realtime() } else { config };
@@ -270,7 +268,7 @@ impl World {
             }
             Err(failure) => end(&format!("cannot join the simulated network: {failure}"), 1),
         }
-        if env::var_os("FSIN_MPI_RECORD").is_some()
+        if variable("FSIN_MPI_RECORD", |value| (value == "1").then_some(())).is_some()
             && let Some(folder) = &self.folder
         {
             match Log::create(&folder.join(format!("events.{}", self.rank))) {
@@ -354,9 +352,34 @@ impl World {
     }
 }
 
-/// The value of an environment variable as a number.
-fn number(name: &str) -> Option<u64> {
-    env::var(name).ok()?.parse().ok()
+/// The value of an environment variable, as `parse` reads it; `None` if the variable is not set. A value that cannot be
+/// read ends the program: a default in its place would be another experiment.
+fn variable<T>(name: &str, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+    use std::io::Write as _;
+    let value = env::var_os(name)?;
+    let read = value.to_str().and_then(parse);
+    if read.is_none() {
+        // There is no world yet that could keep a report of it.
+        let value = value.to_string_lossy();
+        let _ = writeln!(std::io::stderr(), "fsin-mpi: {name}={value} cannot be used: unset it, fsin mpirun sets it");
+        std::process::exit(1);
+    }
+    read
+}
+
+/// A word as a value that parses itself.
+fn parsed<T: FromStr>(word: &str) -> Option<T> {
+    word.parse().ok()
+}
+
+/// `fixed:TIME` in picoseconds, `measured:FACTOR` or `none`.
+fn compute(word: &str) -> Option<Compute> {
+    match word.split_once(':') {
+        None => (word == "none").then_some(Compute::None),
+        Some(("fixed", time)) => time.parse().ok().map(Compute::Fixed),
+        Some(("measured", factor)) => factor.parse().ok().map(Compute::Measured),
+        Some(_) => None,
+    }
 }
 
 /// Advances the clock by what the program has computed, before the program reads a clock.

@@ -272,7 +272,8 @@ pub(super) fn flag(key: &Key) -> Arg {
     let arg = Arg::new(key.name).long(key.name).help(about(key)).help_heading(heading(key));
     match key.kind {
         Kind::Switch => arg.action(ArgAction::SetTrue),
-        _ => arg.value_name(key.metavar).allow_hyphen_values(true),
+        // A flag is no value: `--traffic --load 0.3` lacks one.
+        _ => arg.value_name(key.metavar).allow_negative_numbers(true),
     }
 }
 

@@ -184,7 +184,6 @@ fn sweep() -> Command {
                 .long("slurm-option")
                 .value_name("OPTION")
                 .action(ArgAction::Append)
-                .allow_hyphen_values(true)
                 .help("slurm: a further option of sbatch, such as --slurm-option=--partition=short; repeatable")
                 .help_heading("Run control"),
         )

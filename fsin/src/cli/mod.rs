@@ -8,6 +8,7 @@ mod beside;
 mod compare;
 mod describe;
 mod diagnostic;
+mod foreign;
 mod generate;
 #[cfg(feature = "live")]
 mod guest;
@@ -54,6 +55,7 @@ mod topology;
 mod traffic;
 #[cfg(not(feature = "tui"))]
 mod unseen;
+mod variables;
 
 pub(crate) use diagnostic::Complaint;
 pub(crate) use notation::Flags;
@@ -81,8 +83,12 @@ pub(crate) enum Exit {
 
 /// Executes the command that the arguments of the process give.
 pub(crate) fn main() -> ExitCode {
-    let matches = args::command().get_matches();
+    let matches = args::command().try_get_matches().unwrap_or_else(|error| foreign::explained(error).exit());
     memory::watch();
+    if let Err(complaint) = variables::check(&matches) {
+        diagnostic::show(&complaint);
+        return ExitCode::from(complaint.exit as u8);
+    }
     let result = match matches.subcommand() {
         Some(("run", matches)) => run::run(matches),
         Some(("traffic", matches)) => traffic::traffic(matches),

@@ -36,9 +36,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         tell_settings(&experiment);
     }
     if !quiet {
-        let known = settings::misspelt_variables().into_iter().chain(without_effect(&experiment));
         let foreseen = experiment.foreseen.iter().map(|warning| warning.written(&Flags));
-        for warning in known.chain(foreseen) {
+        for warning in without_effect(&experiment).into_iter().chain(foreseen) {
             output::tell(&format!("warning: {warning}"));
         }
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use fsin::experiment::{Experiment, Key, Kind, Origin, Settings, SettingsError, key, keys, read_file, variable};
 use fsin::sweep::as_several;
 use trace_prep::otf2::is_anchor;
-use trgen::catalog::{Allowed, suggestion};
+use trgen::catalog::Allowed;
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
@@ -67,18 +67,4 @@ pub(crate) fn with_several(
         false => phrase![say(flags), "; or ", error.remedy()],
     };
     SettingsError { error: error.remedied(remedy), origin }
-}
-
-/// Warnings of variables whose names nearly match one that sets a key. Other variables may belong to other programs.
-pub(crate) fn misspelt_variables() -> Vec<String> {
-    let known: Vec<&str> = keys().iter().map(|key| key.name).collect();
-    std::env::vars_os()
-        .filter_map(|(name, _)| name.into_string().ok())
-        .filter_map(|name| {
-            let key = name.strip_prefix("FSIN_")?.to_lowercase().replace('_', "-");
-            let near = suggestion(&key, &known);
-            let misspelt = !known.contains(&key.as_str()) && !near.near.is_empty();
-            misspelt.then(|| format!("the environment sets {name}, but no key is called `{key}`; {near}"))
-        })
-        .collect()
 }

@@ -31,12 +31,62 @@ fn defaults_then_file_then_environment_then_flags() {
 }
 
 #[test]
-fn a_misspelt_variable_is_noticed_and_a_foreign_one_is_not() {
+fn a_misspelt_variable_is_refused_with_the_nearest_and_a_foreign_one_is_noted() {
     let folder = folder();
-    let output =
-        fsin(folder.path()).args(["run", "--cycles", "10"]).env("FSIN_LAOD", "1").env("FSIN_HOME", "/").output();
-    let stderr = String::from_utf8(output.unwrap().stderr).unwrap();
-    assert!(stderr.contains("FSIN_LAOD") && stderr.contains("`load`") && !stderr.contains("HOME"), "{stderr}");
+    let with = |variable: &str, line: &str| {
+        let output = fsin(folder.path()).args(line.split_whitespace()).env(variable, "1").output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for (misspelt, right) in [
+        ("FSIN_LAOD", "FSIN_LOAD"),
+        ("FSIN_load", "FSIN_LOAD"),
+        ("fsin_vcs", "FSIN_VCS"),
+        ("FSIN_PHITBYTES", "FSIN_PHIT_BYTES"),
+        ("FSIN_MPI_LIBARY", "FSIN_MPI_LIBRARY"),
+        ("FSIN_SHARD", "FSIN_SHARED"),
+    ] {
+        for line in ["run --cycles 10", "config", "sweep --dry-run", "list", "traffic --cycles 1"] {
+            let (status, stderr) = with(misspelt, line);
+            assert_eq!(status, Some(2), "{misspelt} {line}: {stderr}");
+            assert!(stderr.contains(misspelt) && stderr.contains(right), "{misspelt} {line}: {stderr}");
+        }
+    }
+    let (status, stderr) = with("FSIN_WALLPAPER", "run --cycles 10");
+    assert!(status == Some(0) && stderr.contains("FSIN_WALLPAPER"), "{stderr}");
+    let (status, stderr) = with("FSIN_WALLPAPER", "run --cycles 10 -q");
+    assert!(status == Some(0) && stderr.is_empty(), "{stderr}");
+}
+
+#[test]
+fn every_variable_that_the_project_reads_is_known() {
+    let folder = folder();
+    let mut names = std::collections::BTreeSet::new();
+    let mut pending = vec![tests::shared::workspace().to_owned()];
+    while let Some(path) = pending.pop() {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() {
+            if name != "target" && name != ".git" {
+                pending.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            }
+            continue;
+        }
+        let is_code = [".rs", ".py", ".sh", ".c"].iter().any(|end| name.ends_with(end)) || path.ends_with(".ci/run");
+        let Some(text) = is_code.then(|| fs::read_to_string(&path).ok()).flatten() else { continue };
+        // A variable is read by its name in quotes, or by a script behind a dollar.
+        for part in text.split(['"', '$', '{', '}', ' ', '=', ':']).filter(|part| part.starts_with("FSIN_")) {
+            let is_name = |letter: char| letter.is_ascii_uppercase() || letter == '_' || letter.is_ascii_digit();
+            if part.len() > "FSIN_".len() && part.chars().all(is_name) {
+                names.insert(part.to_owned());
+            }
+        }
+    }
+    // Examples of wrong variables, in the test above.
+    let wrong = ["FSIN_LAOD", "FSIN_PHITBYTES", "FSIN_MPI_LIBARY", "FSIN_SHARD", "FSIN_WALLPAPER"];
+    assert!(names.len() > 20, "{names:?}");
+    for name in names.iter().filter(|name| !wrong.contains(&name.as_str()) && !name.ends_with('_')) {
+        let output = fsin(folder.path()).arg("list").env(name, "1").output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{name}: {output:?}");
+    }
 }
 
 #[test]

@@ -58,7 +58,6 @@ pub(in super::super) fn command() -> Command {
                 .required(true)
                 .num_args(1..)
                 .trailing_var_arg(true)
-                .allow_hyphen_values(true)
                 .value_parser(value_parser!(OsString))
                 .help("The program and its arguments"),
         )

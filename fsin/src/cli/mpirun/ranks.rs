@@ -121,14 +121,17 @@ impl Ranks {
                 .env("FSIN_MPI_COLLECTIVES", launch.collectives)
                 .env("FSIN_MPI_BUFFERED", launch.buffered.to_string())
                 .stdin(if rank == 0 && !on_board { Stdio::inherit() } else { Stdio::null() });
-            if launch.realtime {
-                command.env("FSIN_MPI_MODE", "realtime");
-            }
-            if launch.deterministic {
-                command.env("FSIN_MPI_SYNC", "deterministic");
-            }
-            if launch.records {
-                command.env("FSIN_MPI_RECORD", "1");
+            // A variable of the user's environment must not switch on what the command line does not.
+            for (name, value, is_on) in [
+                ("FSIN_MPI_MODE", "realtime", launch.realtime),
+                ("FSIN_MPI_SYNC", "deterministic", launch.deterministic),
+                ("FSIN_MPI_RECORD", "1", launch.records),
+            ] {
+                if is_on {
+                    command.env(name, value);
+                } else {
+                    command.env_remove(name);
+                }
             }
             let (stdout, stderr) = launch.output.pipes();
             command.stdout(stdout).stderr(stderr);

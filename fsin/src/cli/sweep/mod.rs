@@ -148,9 +148,6 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
 
 /// Prints warnings about a plan.
 fn warn_of(plan: &Plan) {
-    for warning in settings::misspelt_variables() {
-        output::tell(&format!("warning: {warning}"));
-    }
     if plan.version != env!("CARGO_PKG_VERSION") {
         let version = &plan.version;
         output::tell(&format!(
