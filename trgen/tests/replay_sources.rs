@@ -6,6 +6,7 @@ use std::io::Cursor;
 
 use trgen::conformance::{self, End};
 use trgen::trace::container::{Content, Header, Reader, Writer};
+use trgen::trace::flow::Flow;
 use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::goal::patterns;
 use trgen::trace::goal::routed::Routed;
@@ -188,7 +189,8 @@ fn a_graph_in_deadlock_has_done_what_it_has_done() {
     assert_eq!(done.collect::<Vec<_>>(), [(1, 8, 0), (0, 0, 0), (0, 0, 1)]);
     let finished: Vec<bool> = report.tasks.iter().map(|task| task.finished.is_some()).collect();
     assert_eq!((finished, report.unfinished), (vec![false, false, true], 2));
-    assert_eq!(hosts.flows().collect::<Vec<_>>(), [(NodeId(0), NodeId(2), 8)]);
+    let flow = Flow { from: NodeId(0), to: NodeId(2), bytes: 8, messages: 1 };
+    assert_eq!(hosts.flows().collect::<Vec<_>>(), [flow]);
 }
 
 #[test]

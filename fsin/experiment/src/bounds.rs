@@ -1,57 +1,91 @@
 //! Lower bounds of a program's completion time in any network with these links: the greatest bound is the bottleneck.
 //!
-//! Every bound counts whole packets, as the network does, and assumes minimal routes and evenly spread load.
+//! Every bound counts whole packets, as the network does, and assumes minimal routes and evenly spread load. The rates are
+//! those of the settings in force: links, injectors, ports of consumption.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use trgen::NodeId;
-use trgen::trace::placement::hop_bytes;
+use trgen::phrase::Phrase;
+use trgen::trace::flow::Flow;
+use trgen::trace::placement::{Distance, hop_bytes};
+use trgen::{NodeId, phrase};
 
 use super::execute::{Trouble, run};
 use super::resolve::Experiment;
 use super::workload::{Driven, Driver};
+use fsin_core::family::{Rates, Units};
 use fsin_core::topology::{Distances, Topology, cuts, links_of};
+use fsin_core::words::counted;
 use fsin_models::ConstantDelay;
 
 /// Maximum number of messages for which the critical path is computed: computing it takes as long as reading and
 /// replaying the program again.
 const MOST_MESSAGES: u64 = 1 << 20;
 
-/// \[cycles\] Lower bounds of a program's completion; `None` where unknown.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+/// A time below which the completion of a program cannot be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Bound {
+    /// \[cycles\] That time.
+    pub cycles: u64,
+    /// What needs that time, as a clause.
+    pub reason: Phrase,
+}
+
+/// Lower bounds of a program's completion; `None` where unknown.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Bounds {
-    /// Time in which the node that sends most puts its phits on its outgoing links.
-    pub injection: Option<u64>,
-    /// Time in which the node that receives most takes its phits from its incoming links.
-    pub ejection: Option<u64>,
+    /// Time in which the node that sends most moves its phits out of its interface, and onto its links.
+    pub injection: Option<Bound>,
+    /// Time in which an interface sends its messages one after another, each over the links that lead towards its
+    /// destination.
+    pub interface: Option<Bound>,
+    /// Time in which the node that receives most takes its phits from its links, and consumes them.
+    pub ejection: Option<Bound>,
     /// Time in which the phits that cross a middle of the network in one direction cross it, spread over the links
     /// there. Middles are that of the node numbers and, in a direct network, that of each dimension.
-    pub bisection: Option<u64>,
+    pub bisection: Option<Bound>,
     /// Time in which all links carry all phits over their minimal routes, evenly spread.
-    pub links: Option<u64>,
+    pub links: Option<Bound>,
     /// Completion time over a zero-latency network: computation and dependencies.
-    pub critical_path: Option<u64>,
+    pub critical_path: Option<Bound>,
 }
 
 impl Bounds {
     /// The bounds with their names.
     #[must_use]
-    pub const fn named(&self) -> [(&'static str, Option<u64>); 5] {
+    pub const fn named(&self) -> [(&'static str, Option<&Bound>); 6] {
         [
-            ("injection", self.injection),
-            ("ejection", self.ejection),
-            ("bisection", self.bisection),
-            ("links", self.links),
-            ("critical path", self.critical_path),
+            ("injection", self.injection.as_ref()),
+            ("interface", self.interface.as_ref()),
+            ("ejection", self.ejection.as_ref()),
+            ("bisection", self.bisection.as_ref()),
+            ("links", self.links.as_ref()),
+            ("critical path", self.critical_path.as_ref()),
         ]
     }
 
     /// The greatest bound, with its name; ties go to the first.
     #[must_use]
-    pub fn binding(&self) -> Option<(&'static str, u64)> {
-        let known = self.named().into_iter().filter_map(|(name, cycles)| Some((name, cycles?)));
-        known.fold(None, |most: Option<(&str, u64)>, one| Some(most.filter(|most| most.1 >= one.1).unwrap_or(one)))
+    pub fn binding(&self) -> Option<(&'static str, &Bound)> {
+        let known = self.named().into_iter().filter_map(|(name, bound)| Some((name, bound?)));
+        known.reduce(|most, one| if most.1.cycles >= one.1.cycles { most } else { one })
+    }
+
+    /// Names what binds, and its share of the completion time.
+    #[must_use]
+    pub fn explain(&self, completion: u64) -> Option<Phrase> {
+        let (name, bound) = self.binding().filter(|(_, bound)| bound.cycles > 0)?;
+        let share = 100.0 * bound.cycles as f64 / completion.max(1) as f64;
+        let rest = match share {
+            90.0.. => "",
+            _ => "; the rest is congestion, or latency that nothing hides",
+        };
+        Some(phrase![
+            ("completion is bound by {name}: at least {} cycles, {share:.0} % of the time, because ", bound.cycles),
+            bound.reason.clone(),
+            rest
+        ])
     }
 
     /// The bounds of a completed program that sent `messages` messages.
@@ -62,60 +96,152 @@ impl Bounds {
         stop: &AtomicBool,
     ) -> Result<Option<Self>, Trouble> {
         let Some(flows) = driven.flows().filter(|_| !driven.has_background()) else { return Ok(None) };
-        let units = experiment.units;
-        let phits = |bytes: u64| units.packets_of(bytes).saturating_mul(u64::from(units.packet_phits));
-        let flows: Vec<(NodeId, NodeId, u64)> = flows
-            .into_iter()
-            .filter(|(from, to, _)| from != to)
-            .map(|(from, to, bytes)| (from, to, phits(bytes)))
-            .collect();
-        let mut bounds = Self::default();
-        if let Some(topology) = experiment.topology().filter(|_| experiment.network.counts_phits()) {
-            bounds = Self::of_flows(&**topology, &flows);
-            let links = links_of(&**topology).iter().map(Vec::len).sum::<usize>() as u128;
-            bounds.links = Distances::few(Arc::clone(topology))
-                .filter(|_| links > 0)
-                .and_then(|distances| u64::try_from(hop_bytes(flows.iter().copied(), &distances).div_ceil(links)).ok());
-        }
+        let mut bounds = match (experiment.topology(), experiment.network.rates()) {
+            (Some(topology), Some(rates)) => {
+                let flows = flows.iter().filter(|flow| flow.from != flow.to);
+                let flows: Vec<Load> = flows.map(|flow| Load::of(flow, experiment.units)).collect();
+                Self::of_network(topology, &rates, &flows)
+            }
+            _ => Self::default(),
+        };
         if messages <= MOST_MESSAGES {
-            bounds.critical_path = critical_path(experiment, stop)?;
+            bounds.critical_path = critical_path(experiment, stop)?.map(|cycles| {
+                let reason = "the program takes that long over a network that delivers at once".into();
+                Bound { cycles, reason }
+            });
         }
         Ok(Some(bounds))
     }
 
-    /// Injection, ejection and bisection of phits between nodes.
-    fn of_flows(topology: &dyn Topology, flows: &[(NodeId, NodeId, u64)]) -> Self {
-        let leaving = links_of(topology);
-        let mut entering = vec![0u64; leaving.len()];
+    /// The bounds that follow from the rates of nodes and links.
+    fn of_network(topology: &Arc<dyn Topology>, rates: &Rates, flows: &[Load]) -> Self {
+        let leaving = links_of(&**topology);
+        let mut bounds = Self::of_nodes(&leaving, rates, flows);
+        bounds.bisection = bisection(&**topology, rates, flows);
+        let Some(distances) = Distances::few(Arc::clone(topology)) else { return bounds };
+        let links: usize = leaving.iter().map(Vec::len).sum();
+        if links > 0 {
+            let hops = hop_bytes(flows.iter().map(|load| (load.from, load.to, load.phits)), &distances);
+            let cycles = time(hops, links as f64 * rates.link);
+            bounds.links = Some(Bound { cycles, reason: format!("{hops} phits x hops cross {links} links").into() });
+        }
+        if let Some(queued) = rates.queued_phits.filter(|_| topology.switched().is_none()) {
+            bounds.interface = interface(&leaving, rates, flows, queued, &distances);
+        }
+        bounds
+    }
+
+    /// Injection and ejection.
+    fn of_nodes(leaving: &[Vec<usize>], rates: &Rates, flows: &[Load]) -> Self {
+        let mut entering = vec![0usize; leaving.len()];
         for &there in leaving.iter().flatten() {
             entering[there] += 1;
         }
         let (mut sent, mut received) = (vec![0u64; leaving.len()], vec![0u64; leaving.len()]);
-        for &(from, to, phits) in flows {
-            sent[from.index()] += phits;
-            received[to.index()] += phits;
+        for load in flows {
+            sent[load.from.index()] += load.phits;
+            received[load.to.index()] += load.phits;
         }
-        let most = |phits: &[u64], links: &dyn Fn(usize) -> u64| {
-            let busy = phits.iter().enumerate().filter(|&(node, _)| links(node) > 0);
-            busy.map(|(node, phits)| phits.div_ceil(links(node))).max()
+        // The node that needs most time, and whether its links or its interface limit it.
+        let most = |phits: &[u64], links: &dyn Fn(usize) -> usize, own: &[f64], verb: &str, port: &str| {
+            let busy = own.iter().enumerate().map(|(node, &own)| {
+                let links = links(node);
+                let of_links = links as f64 * rates.link;
+                let limit = match own < of_links {
+                    true => format!("its {port} moves {}", rate(own)),
+                    false => format!("its {} {}", counted(links, "link moves", "links move"), rate(of_links)),
+                };
+                (time(phits[node].into(), own.min(of_links)), node, limit)
+            });
+            let (cycles, node, limit) = busy.reduce(|most, one| if most.0 >= one.0 { most } else { one })?;
+            let reason = format!("node {node} {verb} {} phits, and {limit}", phits[node]).into();
+            Some(Bound { cycles, reason })
         };
-        let across = |is_lower: &[bool], up: bool| -> u64 {
-            let crosses = |(from, to): (NodeId, NodeId)| is_lower[from.index()] == up && is_lower[to.index()] != up;
-            flows.iter().filter(|(from, to, _)| crosses((*from, *to))).map(|(.., phits)| *phits).sum()
-        };
-        let bisection = cuts(topology).into_iter().flat_map(|cut| {
-            let [up, down] = [(true, cut.upwards), (false, cut.downwards)]
-                .map(|(up, links)| (links > 0).then(|| across(&cut.is_lower, up).div_ceil(links as u64)));
-            [up, down]
-        });
         Self {
-            injection: most(&sent, &|node| leaving[node].len() as u64),
-            ejection: most(&received, &|node| entering[node]),
-            bisection: bisection.flatten().max(),
-            links: None,
-            critical_path: None,
+            injection: most(&sent, &|node| leaving[node].len(), &rates.injection, "sends", "interface"),
+            ejection: most(&received, &|node| entering[node], &rates.ejection, "receives", "consumption port"),
+            ..Self::default()
         }
     }
+}
+
+/// What one node sends to another.
+#[derive(Clone, Copy, Debug)]
+struct Load {
+    from: NodeId,
+    to: NodeId,
+    messages: u64,
+    /// \[phits\] Length of all their packets, at least.
+    phits: u64,
+}
+
+impl Load {
+    fn of(flow: &Flow, units: Units) -> Self {
+        let packet = u64::from(units.packet_phits);
+        let phits = match units.is_padded {
+            true => units.packets_of(flow.bytes).max(flow.messages).saturating_mul(packet),
+            false => flow.bytes.div_ceil(u64::from(units.phit_bytes)).max(flow.messages),
+        };
+        Self { from: flow.from, to: flow.to, messages: flow.messages, phits }
+    }
+}
+
+/// \[cycles\] Time of so many phits at a rate in phits/cycle; 0 where nothing moves.
+fn time(phits: u128, rate: f64) -> u64 {
+    // Less the error of the division, which must not make the bound too great.
+    let cycles = phits as f64 / rate;
+    if phits == 0 || !cycles.is_finite() { 0 } else { (cycles * (1.0 - 4.0 * f64::EPSILON)).ceil() as u64 }
+}
+
+/// A rate in words.
+fn rate(phits_per_cycle: f64) -> String {
+    match phits_per_cycle {
+        1.0 => "one phit a cycle".to_owned(),
+        1.0.. => format!("{phits_per_cycle} phits a cycle"),
+        // Where a cycle is a picosecond and a phit a byte.
+        _ => format!("{phits_per_cycle:.3e} phits a cycle"),
+    }
+}
+
+/// The time in which the phits that cross a middle of the network cross it.
+fn bisection(topology: &dyn Topology, rates: &Rates, flows: &[Load]) -> Option<Bound> {
+    let bound = |is_lower: &[bool], up: bool, links: usize| {
+        let crosses = |load: &&Load| is_lower[load.from.index()] == up && is_lower[load.to.index()] != up;
+        let phits: u64 = flows.iter().filter(crosses).map(|load| load.phits).sum();
+        let links_there = counted(links, "link", "links");
+        let reason = format!("{phits} phits cross the {links_there} between two halves of the network").into();
+        (links > 0).then(|| Bound { cycles: time(phits.into(), links as f64 * rates.link), reason })
+    };
+    let both = cuts(topology)
+        .into_iter()
+        .flat_map(|cut| [bound(&cut.is_lower, true, cut.upwards), bound(&cut.is_lower, false, cut.downwards)]);
+    both.flatten().reduce(|most, one| if most.cycles >= one.cycles { most } else { one })
+}
+
+/// The time of the interface that needs most to send its messages one after another: a message moves at the rate of the
+/// links that lead towards its destination over minimal routes, and the next begins when all of it but what its queues
+/// hold has left.
+fn interface(
+    leaving: &[Vec<usize>],
+    rates: &Rates,
+    flows: &[Load],
+    queued: u64,
+    distances: &Distances,
+) -> Option<Bound> {
+    let mut cycles = vec![0u64; rates.injection.len()];
+    for &Load { from, to, messages, phits } in flows {
+        let far = distances.hops(from, to);
+        let nearer = |&&there: &&usize| distances.hops(NodeId::at(there), to) < far;
+        let ways = leaving[from.index()].iter().filter(nearer).count().max(1);
+        let left = phits.saturating_sub(messages.saturating_mul(queued));
+        cycles[from.index()] += time(left.into(), (ways as f64 * rates.link).min(rates.injection[from.index()]));
+    }
+    let (node, &cycles) = cycles.iter().enumerate().rev().max_by_key(|(_, cycles)| **cycles)?;
+    let reason = phrase![
+        ("the interface of node {node} sends one message at a time, each over the links that lead towards its \
+             destination only")
+    ];
+    Some(Bound { cycles, reason })
 }
 
 /// \[cycles\] Completion over a zero-latency network; `None` if the run was stopped.
@@ -135,28 +261,71 @@ mod tests {
     use super::*;
     use fsin_core::topology::parse;
 
-    fn of(spec: &str, flows: &[(u32, u32, u64)]) -> Bounds {
-        let flows: Vec<_> = flows.iter().map(|&(from, to, phits)| (NodeId(from), NodeId(to), phits)).collect();
-        Bounds::of_flows(&*parse(spec, 2).unwrap(), &flows)
+    fn of(spec: &str, (injectors, ejection): (f64, f64), flows: &[(u32, u32, u64)]) -> Bounds {
+        let load = |&(from, to, phits)| Load { from: NodeId(from), to: NodeId(to), messages: 1, phits };
+        let flows: Vec<_> = flows.iter().map(load).collect();
+        let topology: Arc<dyn Topology> = parse(spec, 2).unwrap().into();
+        let nodes = topology.endpoints();
+        let rates = Rates {
+            link: 1.0,
+            injection: vec![injectors; nodes],
+            ejection: vec![ejection; nodes],
+            queued_phits: Some(10),
+        };
+        Bounds::of_network(&topology, &rates, &flows)
+    }
+
+    fn cycles(bound: &Option<Bound>) -> u64 {
+        bound.as_ref().unwrap().cycles
     }
 
     #[test]
     fn bounds_are_those_counted_by_hand() {
+        let many = (f64::INFINITY, f64::INFINITY);
         // A ring of eight: two links leave each node, and two cross its middle each way.
-        let ring = of("torus:8", &[(0, 4, 100), (1, 5, 60), (7, 0, 11)]);
-        assert_eq!((ring.injection, ring.ejection, ring.bisection), (Some(50), Some(50), Some(80)));
+        let ring = of("torus:8", many, &[(0, 4, 100), (1, 5, 60), (7, 0, 11)]);
+        assert_eq!([&ring.injection, &ring.ejection, &ring.bisection].map(cycles), [50, 50, 80]);
+        // Two ways lead to the opposite node, one to all others; ten phits still wait when the next message begins.
+        assert_eq!(cycles(&ring.interface), 45);
         // A mesh of 4 x 2: four links cross the middle of its rows, two that of its columns.
-        let mesh = of("mesh:4x2", &[(0, 3, 10), (4, 7, 10)]);
-        assert_eq!((mesh.injection, mesh.bisection), (Some(5), Some(10)));
+        let mesh = of("mesh:4x2", many, &[(0, 3, 10), (4, 7, 10)]);
+        assert_eq!([&mesh.injection, &mesh.bisection].map(cycles), [5, 10]);
         // An endpoint has one link, and a thin tree of 2 x 2 endpoints one between its halves.
-        let tree = of("thintree:2,1,2", &[(0, 2, 30), (1, 3, 30), (3, 0, 7)]);
-        assert_eq!((tree.injection, tree.ejection, tree.bisection), (Some(30), Some(30), Some(60)));
-        assert_eq!(of("torus:8", &[]).binding(), Some(("injection", 0)));
+        let tree = of("thintree:2,1,2", many, &[(0, 2, 30), (1, 3, 30), (3, 0, 7)]);
+        assert_eq!([&tree.injection, &tree.ejection, &tree.bisection].map(cycles), [30, 30, 60]);
+        assert_eq!(tree.interface, None);
+        assert_eq!(
+            of("torus:8", many, &[]).binding().map(|(name, bound)| (name, bound.cycles)),
+            Some(("injection", 0))
+        );
+    }
+
+    #[test]
+    fn the_settings_of_the_interface_bind() {
+        let halo = [(0, 1, 100), (0, 3, 100), (0, 4, 100), (0, 12, 100)];
+        let torus = |rates| of("torus:4x4", rates, &halo);
+        // One injector moves all; four injectors still send the messages one after another.
+        assert_eq!(cycles(&torus((1.0, f64::INFINITY)).injection), 400);
+        let many = torus((4.0, f64::INFINITY));
+        assert_eq!((cycles(&many.injection), cycles(&many.interface)), (100, 360));
+        assert_eq!(many.binding().unwrap().0, "interface");
+        // One port of consumption takes what four links bring.
+        let gather = [(1, 0, 100), (3, 0, 100), (4, 0, 100), (12, 0, 100)];
+        assert_eq!(cycles(&of("torus:4x4", (1.0, 1.0), &gather).ejection), 400);
+        assert_eq!(cycles(&of("torus:4x4", (1.0, f64::INFINITY), &gather).ejection), 100);
+        let said = torus((1.0, 1.0)).explain(410).unwrap().to_string();
+        assert_eq!(
+            said,
+            "completion is bound by injection: at least 400 cycles, 98 % of the time, because node 0 sends 400 phits, \
+             and its interface moves one phit a cycle"
+        );
     }
 
     #[test]
     fn the_greatest_binds() {
-        let bounds = Bounds { injection: Some(5), bisection: Some(9), critical_path: Some(9), ..Bounds::default() };
-        assert_eq!((bounds.binding(), Bounds::default().binding()), (Some(("bisection", 9)), None));
+        let bound = |cycles| Some(Bound { cycles, reason: Phrase::default() });
+        let bounds = Bounds { injection: bound(5), bisection: bound(9), critical_path: bound(9), ..Bounds::default() };
+        assert_eq!(bounds.binding().map(|(name, bound)| (name, bound.cycles)), Some(("bisection", 9)));
+        assert_eq!(Bounds::default().binding(), None);
     }
 }

@@ -263,7 +263,7 @@ fn links(topology: &dyn Topology, crossings: &[u64]) -> Vec<Vec<Option<u64>>> {
 fn hop_bytes_of_application(experiment: &Experiment, driven: &dyn Driven) -> Option<u128> {
     let flows = driven.flows()?;
     let distances = Distances::few(Arc::clone(experiment.topology()?))?;
-    Some(hop_bytes(flows, &distances))
+    Some(hop_bytes(flows.iter().map(|flow| (flow.from, flow.to, flow.bytes)), &distances))
 }
 
 /// \[bytes x hops\] Sum over the messages of a job that has finished.
@@ -376,6 +376,8 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
         warnings.extend(short_measurement_warnings(experiment, finished).into_iter().map(Warning::from));
     }
     finished.notes.extend(correlation_note(outcome));
+    let bounds = finished.bounds.as_ref().zip(outcome.completion);
+    finished.notes.extend(bounds.and_then(|(bounds, completion)| bounds.explain(completion.0)));
     if let RunPlan::ToEnd(limit) = experiment.plan
         && !outcome.complete
         && outcome.failure.is_none()

@@ -23,7 +23,7 @@ pub mod stamp;
 pub mod sweep;
 mod workload;
 
-pub use bounds::Bounds;
+pub use bounds::{Bound, Bounds};
 pub use execute::{Finished, JobFacts, TraceFacts, Trouble, check, execute, execute_over, execute_watched};
 pub use file::{Lists, read_file, read_lists, read_text};
 pub use ideal::{IdealRun, execute_ideal};
@@ -34,4 +34,4 @@ pub use models::{heading, load_unit, named, network_of};
 pub use plan::RunPlan;
 pub use resolve::{CLOSED_LOOP, Experiment};
 pub use settings::{Origin, Setting, Settings, SettingsError, canonical, variable};
-pub use workload::{CHECKED, Driven, Driver, Flow, JobEntry, JobFile, Work, Workload};
+pub use workload::{CHECKED, Driven, Driver, JobEntry, JobFile, Work, Workload};

@@ -122,10 +122,13 @@ fn check_vacant(folder: &Path) -> Result<(), Complaint> {
     }
 }
 
-/// Warns the user if the results in a folder are incomplete or damaged.
+/// Warns the user if the results in a folder are incomplete or damaged, or compare nodes with unequal ports.
 pub(crate) fn warn_of_parts(folder: &Path, collected: &Collected) {
     if let Some(what) = collected.reservation() {
         tell(&format!("warning: {}: {what}", folder.display()));
+    }
+    if let Some(what) = collected.unequal_ports() {
+        tell(&format!("note: {}: {what}", folder.display()));
     }
 }
 

@@ -105,10 +105,18 @@ fn comparisons_say_what_is_compared_and_how_sure_it_is() {
 #[test]
 fn lower_bounds_stand_beside_the_time_of_a_program() {
     let folder = tempfile::tempdir().unwrap();
-    let names = ["injection", "ejection", "bisection", "links", "critical_path"];
-    for network in
-        ["torus:4x4", "mesh:16", "mesh:4x2x2", "thintree:4,2,2", "torus:4x4 --ways 1 --routing bubble:oblivious"]
-    {
+    let names = ["injection", "interface", "ejection", "bisection", "links", "critical_path"];
+    for network in [
+        "torus:4x4",
+        "torus:4x4 --injectors 4 --consumption single",
+        "torus:4x4 --inject serial --injectors 2",
+        "mesh:16",
+        "mesh:4x2x2",
+        "thintree:4,2,2",
+        "torus:4x4 --ways 1 --routing bubble:oblivious",
+        "torus:4x4 --network wormhole",
+        "fattree:4,2 --network ethernet",
+    ] {
         for kernel in ["all-to-all:tasks=16,bytes=1024", "bintree:tasks=16", "butterfly:tasks=16", "ring:tasks=16"] {
             let line = format!("run --topology {network} --kernel {kernel} -q --format json");
             let output = run(folder.path(), &line);
@@ -120,12 +128,15 @@ fn lower_bounds_stand_beside_the_time_of_a_program() {
             let completion = found["completion_cycles"].as_u64().unwrap();
             let bounds: Vec<u64> = names
                 .iter()
+                // Where several links lead out of an interface, it can be their order that binds.
+                .filter(|name| **name != "interface" || network.starts_with("torus:4x4 --inj"))
                 .map(|name| {
                     found["completion_bounds_cycles"][name].as_u64().unwrap_or_else(|| panic!("{line}: {name}"))
                 })
                 .collect();
             assert!(bounds.iter().all(|&bound| bound <= completion), "{line}: {bounds:?} {completion}");
-            assert_eq!(found["completion_bound_cycles"].as_u64(), bounds.iter().copied().max(), "{line}");
+            let greatest = found["completion_bound_cycles"].as_u64();
+            assert!(greatest >= bounds.iter().copied().max() && greatest <= Some(completion), "{line}: {bounds:?}");
         }
     }
     // Half of 16 tasks send 16 packets of 16 phits to each of the others, over the one link in the middle.
@@ -133,6 +144,10 @@ fn lower_bounds_stand_beside_the_time_of_a_program() {
     let found: Value =
         serde_json::from_str(&done(folder.path(), &format!("run --topology mesh:16 {line} --format json"))).unwrap();
     assert_eq!(found["completion_bounds_cycles"]["bisection"], 8 * 8 * 16 * 16);
+    let notes = found["notes"].as_array().unwrap();
+    let explains =
+        |note: &Value| note.as_str().is_some_and(|note| note.starts_with("completion is bound by bisection: "));
+    assert!(notes.iter().any(explains), "{notes:?}");
     assert_eq!(found["completion_bound_by"], "bisection");
     let table = done(folder.path(), &format!("run --topology mesh:16 {line}"));
     assert!(table.contains("16384 / bisection (cycles)"), "{table}");

@@ -61,7 +61,7 @@ impl Config {
         if self.is_padded { law.carried() } else { law.mean() }
     }
 
-    /// Uniform Bernoulli traffic at load 0.3, in packets of 16 phits of 4 bytes, throttled, seed 1.
+    /// Uniform Bernoulli traffic at load 0.3, in packets of 16 phits of 4 bytes, open sources, seed 1.
     #[must_use]
     pub fn new(geometry: Geometry) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl Config {
             is_padded: true,
             packet_phits: 16,
             phit_bytes: 4,
-            mode: Mode::Throttled,
+            mode: Mode::Open,
             seed: 1,
             shots: 10,
             folder: PathBuf::new(),

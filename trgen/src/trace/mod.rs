@@ -4,6 +4,7 @@ pub mod collectives;
 #[cfg(feature = "formats")]
 pub mod container;
 #[cfg(feature = "formats")]
+pub mod flow;
 pub mod formats;
 pub mod goal;
 pub mod jobs;

@@ -109,6 +109,20 @@ pub struct Room {
     pub injection_phits: u32,
 }
 
+/// Greatest rates at which nodes and links move the payload of messages.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rates {
+    /// \[phits/cycle\] Rate of the fastest link.
+    pub link: f64,
+    /// \[phits/cycle\] By node that sends: rate at which packets leave its interface, whatever its links.
+    pub injection: Vec<f64>,
+    /// \[phits/cycle\] By node that receives: rate at which it consumes packets; infinite if as they arrive.
+    pub ejection: Vec<f64>,
+    /// \[phits\] How much of a message can still be in queues of its node when the interface begins the next one;
+    /// `None` if the interface sends several messages at once.
+    pub queued_phits: Option<u64>,
+}
+
 /// A wire of the LogGOPS model, which is no network. Hosts that execute a graph compute arrivals from its numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wire {
@@ -188,9 +202,9 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
         None
     }
 
-    /// True if a link carries at most a phit in a cycle, which bounds the completion of programs.
-    fn counts_phits(&self) -> bool {
-        false
+    /// What its nodes and links can move, which bounds the completion of programs; `None` for a network without links.
+    fn rates(&self) -> Option<Rates> {
+        None
     }
 
     /// Number of threads that a run occupies.

@@ -12,9 +12,10 @@ use super::table::{self, OF_JOBS, OF_LINKS, RunResult};
 use super::{Costs, SCHEMA};
 use fsin_core::couple;
 use fsin_core::network::NetworkFailure;
+use fsin_core::topology::links_of;
 use trgen::phrase::Notation;
 
-use crate::{Bounds, Experiment, Finished, RunPlan, TraceFacts};
+use crate::{Bound, Bounds, Experiment, Finished, RunPlan, TraceFacts};
 use fsin_core::run::{Outcome, Sample};
 use fsin_core::stats::{Summary, estimate, lag1, mean};
 
@@ -48,6 +49,7 @@ pub fn of_network(
         measured_cycles: Some(outcome.measured_cycles()),
         warmup_cycles: first.map(|sample| sample.start.since(trgen::Cycle::FIRST)),
         nodes: Some(outcome.nodes as u64),
+        node_ejection_phits_per_cycle: ejection(experiment),
         silent_nodes: Some(outcome.silent_nodes as u64),
         completion_cycles: completion,
         completion_seconds: completion.map(|cycles| cycles as f64 * experiment.cycle_seconds),
@@ -99,6 +101,17 @@ fn rows<'a, T, R: From<&'a T>>(of: &'a [T]) -> Option<Vec<R>> {
 /// Half the width of the 95 % confidence interval of the mean of batches. `None` for fewer than two.
 fn half_width_95(batches: &[f64]) -> Option<f64> {
     estimate(batches).and_then(|estimate| estimate.ci95)
+}
+
+/// \[phits/cycle\] Greatest rate at which a node of the network takes packets.
+fn ejection(experiment: &Experiment) -> Option<f64> {
+    let (topology, rates) = (experiment.topology()?, experiment.network.rates()?);
+    let mut entering = vec![0u32; topology.nodes()];
+    for &there in links_of(&**topology).iter().flatten() {
+        entering[there] += 1;
+    }
+    let taken = entering.iter().zip(&rates.ejection).map(|(&links, &own)| own.min(f64::from(links) * rates.link));
+    taken.reduce(f64::max)
 }
 
 /// Sets the figures of offered and accepted load.
@@ -220,14 +233,16 @@ fn link_loads(result: &mut RunResult, links: &[Vec<Option<u64>>], packets: f64) 
 /// Sets the lower bounds of the completion time, and the binding one.
 fn bounds(result: &mut RunResult, bounds: Option<&Bounds>) {
     let binding = bounds.and_then(Bounds::binding);
-    result.completion_bound_cycles = binding.map(|(_, cycles)| cycles);
+    result.completion_bound_cycles = binding.map(|(_, bound)| bound.cycles);
     result.completion_bound_by = binding.map(|(name, _)| name.to_owned());
+    let cycles = |bound: &Option<Bound>| bound.as_ref().map(|bound| bound.cycles);
     result.completion_bounds_cycles = bounds.map(|bounds| CompletionBounds {
-        injection: bounds.injection,
-        ejection: bounds.ejection,
-        bisection: bounds.bisection,
-        links: bounds.links,
-        critical_path: bounds.critical_path,
+        injection: cycles(&bounds.injection),
+        interface: cycles(&bounds.interface),
+        ejection: cycles(&bounds.ejection),
+        bisection: cycles(&bounds.bisection),
+        links: cycles(&bounds.links),
+        critical_path: cycles(&bounds.critical_path),
     });
 }
 

@@ -142,9 +142,11 @@ pub struct ShotRow {
 #[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
 #[serde(default)]
 pub struct CompletionBounds {
-    /// \[cycles\] Phits of the node that sends most over its links.
+    /// \[cycles\] Phits of the node that sends most over its injectors or links, whichever are slower.
     pub injection: Option<u64>,
-    /// \[cycles\] Phits of the node that receives most over its links.
+    /// \[cycles\] The messages of a node one after another, each over the links that lead towards its destination.
+    pub interface: Option<u64>,
+    /// \[cycles\] Phits of the node that receives most over its links or ports of consumption, whichever are slower.
     pub ejection: Option<u64>,
     /// \[cycles\] Phits that cross a middle of the network over the links there.
     pub bisection: Option<u64>,

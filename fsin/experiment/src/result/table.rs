@@ -110,6 +110,7 @@ figures! {
     MeasuredCycles = measured_cycles: Option<u64>, ["cycles"] "over which was measured";
     WarmupCycles = warmup_cycles: Option<u64>, ["cycles"] "before measuring began; null of runs that are not measured in batches";
     Nodes = nodes: Option<u64>, ["nodes"] "endpoints of the network";
+    NodeEjection = node_ejection_phits_per_cycle: Option<f64>, ["phits/cycle"] "greatest rate at which a node takes packets: that of its links, or of its ports of consumption if they are slower; null of networks without links";
     OfferedLoad = offered_load_phits_per_node_cycle: Option<f64>, ["phits/node/cycle"] "load asked for, over all nodes; null where none is asked for, or where it changes with time";
     GeneratedLoad = generated_load_phits_per_node_cycle: Option<f64>, ["phits/node/cycle"] "load that sources generated while measuring";
     InjectedLoad = injected_load_phits_per_node_cycle: Option<f64>, ["phits/node/cycle"] "load that entered the source buffers while measuring";

@@ -15,6 +15,7 @@ mod curves;
 mod grid;
 mod load;
 mod plan;
+mod ports;
 mod remarks;
 mod saturation;
 mod slurm;

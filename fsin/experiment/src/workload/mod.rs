@@ -18,10 +18,11 @@ use std::sync::Arc;
 use trgen::phrase::Phrase;
 use trgen::synthetic::Config;
 use trgen::synthetic::traffic::Shot;
+use trgen::trace::flow::Flow;
 use trgen::trace::formats::ReadOptions;
 use trgen::trace::jobs::JobMix;
 use trgen::trace::replay::{Pace, ReplayReport};
-use trgen::{Geometry, NodeId, TrGen};
+use trgen::{Geometry, TrGen};
 
 use crate::conflicts::{SYNTHETIC, Times};
 use crate::execute::Trouble;
@@ -132,9 +133,6 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// Settings that prove inconsistent, a trace that cannot be read.
     fn build(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Driver, Trouble>;
 }
-
-/// A flow: source, destination and bytes.
-pub type Flow = (NodeId, NodeId, u64);
 
 /// A traffic source, and what it knows of itself.
 pub trait Driven: fmt::Debug {

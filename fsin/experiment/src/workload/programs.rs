@@ -7,6 +7,7 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::synthetic::{Background, Config, traffic};
 use trgen::trace::collectives::Choice;
+use trgen::trace::flow::Flow;
 use trgen::trace::formats::{ComputeUnit, ReadOptions, unused_options};
 use trgen::trace::goal::Graph;
 use trgen::trace::matrix::Matrix;
@@ -16,7 +17,7 @@ use trgen::trace::replay::{Replay, ReplayReport};
 use trgen::{Geometry, NodeId, SourceError, TrGen};
 
 use super::synthetic::misfit;
-use super::{Driven, Flow, Request};
+use super::{Driven, Request};
 use crate::execute::Trouble;
 use crate::quantity::rate;
 use crate::resolve::Experiment;

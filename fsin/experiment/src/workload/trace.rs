@@ -10,6 +10,7 @@ use trgen::phrase::Phrase;
 use trgen::synthetic::Config;
 use trgen::trace::collectives::NAMES;
 use trgen::trace::container::Content;
+use trgen::trace::flow::Flow;
 use trgen::trace::formats::{self, Application, GraphTrace, ReadOptions};
 use trgen::trace::goal::Graph;
 use trgen::trace::goal::hosts::HostParams;
@@ -21,7 +22,7 @@ use trgen::{Geometry, TrGen};
 use super::programs::{
     application, check_expanded, check_ticks, phrases, placement, read_options, reject_inapplicable, replaying, started,
 };
-use super::{Driven, Driver, Flow, Workload, WorkloadFamily};
+use super::{Driven, Driver, Workload, WorkloadFamily};
 use crate::conflicts::{TASKS, TRACE};
 use crate::execute::Trouble;
 use crate::hosts::in_units;

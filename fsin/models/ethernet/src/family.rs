@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use fsin_core::capture::{Capture, Place};
-use fsin_core::family::{Ends, Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
+use fsin_core::family::{Ends, Key, Kind, ModelFamily, NetworkSpec, Rates, Room, Units, Values};
 use fsin_core::network::Network;
-use fsin_core::topology::Topology;
-use fsin_core::topology::switched::parse_rate;
-use trgen::Geometry;
+use fsin_core::topology::switched::{Switched, parse_rate};
+use fsin_core::topology::{Port, Topology};
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
+use trgen::{Geometry, NodeId};
 
 use crate::rules::frame::{GAP_BITS, MAX_PAYLOAD, MAX_WIRE};
 use crate::wire::FrameBytes;
@@ -127,6 +127,14 @@ fn rate(values: &dyn Values, key: &'static str) -> Result<u64, SpecError> {
 }
 
 impl Spec {
+    /// \[bytes/ps\] Payload that a link of `rate` b/s carries in full frames.
+    fn payload_rate(&self, rate: u64) -> f64 {
+        let payload = self.params.payload();
+        let header = if self.params.recovery == Recovery::Window { self.params.segment_header } else { 0 };
+        let bytes = payload + header + (MAX_WIRE - MAX_PAYLOAD) + GAP_BITS / 8;
+        f64::from(payload) / f64::from(bytes) * rate as f64 / 8e12
+    }
+
     /// Builds the network with the engine that is set.
     fn network(&self) -> Result<Box<dyn Ethernet>, SpecError> {
         let (topology, params) = (&*self.topology, self.params.clone());
@@ -181,11 +189,21 @@ impl NetworkSpec for Spec {
 
     /// A phit is a byte of a message, a packet a full frame.
     fn units(&self) -> Units {
-        let payload = self.params.payload();
-        let header = if self.params.recovery == Recovery::Window { self.params.segment_header } else { 0 };
-        let bytes = payload + header + (MAX_WIRE - MAX_PAYLOAD) + GAP_BITS / 8;
-        let capacity = f64::from(payload) / f64::from(bytes) * self.params.link_rate as f64 / 8e12;
-        Units { phit_bytes: 1, packet_phits: payload, is_padded: false, capacity }
+        let capacity = self.payload_rate(self.params.link_rate);
+        Units { phit_bytes: 1, packet_phits: self.params.payload(), is_padded: false, capacity }
+    }
+
+    fn rates(&self) -> Option<Rates> {
+        let Params { link_rate, .. } = self.params;
+        let notes = self.topology.switched().and_then(Switched::notes);
+        let rate = |node: usize, port: u8| notes.and_then(|notes| notes.of(NodeId::at(node), Port(port))?.rate);
+        let ports = self.topology.shape().ports() as u8;
+        let links = (0..self.topology.nodes()).flat_map(|node| (0..ports).filter_map(move |port| rate(node, port)));
+        let fastest = links.fold(link_rate, u64::max);
+        // The only link of a host is its port 0, with the same rate in both directions.
+        let hosts = (0..self.topology.endpoints()).map(|host| self.payload_rate(rate(host, 0).unwrap_or(link_rate)));
+        let hosts: Vec<f64> = hosts.collect();
+        Some(Rates { link: self.payload_rate(fastest), injection: hosts.clone(), ejection: hosts, queued_phits: None })
     }
 
     fn cycle(&self) -> Option<(u64, u64)> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::routing::{Order, Routing};
-use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Room, Units, Values};
+use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values};
 use fsin_core::network::Network;
 use fsin_core::parallel;
 use fsin_core::topology::{self, Faults, Topology};
@@ -126,8 +126,24 @@ impl NetworkSpec for Spec {
         Units { phit_bytes, packet_phits, is_padded: true, capacity: 1.0 }
     }
 
-    fn counts_phits(&self) -> bool {
-        true
+    fn rates(&self) -> Option<Rates> {
+        let router = &self.router;
+        let nodes = self.topology.endpoints();
+        let injection = match router.inject {
+            Inject::Serial => 1.0,
+            Inject::Parallel => router.injectors as f64,
+        };
+        let ejection = match router.consumption {
+            Consumption::Single => 1.0,
+            Consumption::Multiple => f64::INFINITY,
+        };
+        let packets = u64::from(router.injection_queue_packets + router.queue_packets) * router.injectors as u64;
+        Some(Rates {
+            link: 1.0,
+            injection: vec![injection; nodes],
+            ejection: vec![ejection; nodes],
+            queued_phits: Some(packets * u64::from(router.packet_phits)),
+        })
     }
 
     fn threads(&self) -> usize {

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Room, Units, Values};
+use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values};
 use fsin_core::network::Network;
 use fsin_core::parallel;
 use fsin_core::topology::Topology;
@@ -164,8 +164,10 @@ impl NetworkSpec for Spec {
         }
     }
 
-    fn counts_phits(&self) -> bool {
-        true
+    fn rates(&self) -> Option<Rates> {
+        let nodes = self.topology.endpoints();
+        // A node is connected to its router by a link in each direction.
+        Some(Rates { link: 1.0, injection: vec![1.0; nodes], ejection: vec![1.0; nodes], queued_phits: None })
     }
 
     fn threads(&self) -> usize {

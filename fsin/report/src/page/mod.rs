@@ -92,6 +92,7 @@ pub fn page(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, 
                         }
                     }
                     (hollow(rows))
+                    @if let Some(remark) = rows.unequal_ports() { p.note { (capital(&remark)) "." } }
                 }
             }
             (saturation(&curves, collected))
@@ -128,6 +129,12 @@ fn whole(title: &str, body: Markup) -> String {
         }
     };
     page.into_string()
+}
+
+/// A remark as the beginning of a sentence.
+fn capital(remark: &str) -> String {
+    let mut letters = remark.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A sentence on the meaning of hollow markers; empty if there are none.

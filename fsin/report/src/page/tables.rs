@@ -76,7 +76,8 @@ pub(super) fn bounds(plan: &Plan, collected: &Collected) -> Markup {
         return Markup::default();
     }
     let axes = plan.axes.iter().map(|axis| axis.key.as_str());
-    let titles = ["injection", "ejection", "bisection", "links", "critical path", "binding", "time / bound"];
+    let titles =
+        ["injection", "interface", "ejection", "bisection", "links", "critical path", "binding", "time / bound"];
     let mut table = Table::new(axes.chain(["completion", "ms"]).chain(titles));
     for row in rows {
         let result = &row.result;
@@ -85,7 +86,7 @@ pub(super) fn bounds(plan: &Plan, collected: &Collected) -> Markup {
         cells.push(time.map_or("-".to_owned(), short));
         cells.push(result.completion_seconds.map_or("-".to_owned(), |seconds| short(1e3 * seconds)));
         let each = result.completion_bounds_cycles.clone().unwrap_or_default();
-        let bounds = [each.injection, each.ejection, each.bisection, each.links, each.critical_path];
+        let bounds = [each.injection, each.interface, each.ejection, each.bisection, each.links, each.critical_path];
         cells.extend(bounds.map(|cycles| cycles.map_or("-".to_owned(), |cycles| short(cycles as f64))));
         cells.push(result.completion_bound_by.clone().unwrap_or_else(|| "-".to_owned()));
         let share = time.zip(result.number(Figure::CompletionBound)).filter(|(_, bound)| *bound > 0.0);
@@ -97,8 +98,9 @@ pub(super) fn bounds(plan: &Plan, collected: &Collected) -> Markup {
             h2 { "Time and its lower bounds" }
             (table.end())
             p.note {
-                "Cycles that no routing could beat: phits of the busiest node over its links (injection, ejection), phits \
-                 that cross a middle of the network over the links there (bisection), all phits times hops over all links, \
+                "Cycles that no routing could beat with these settings: phits of the busiest node over its links, injectors \
+                 or ports of consumption (injection, ejection), messages that an interface sends one after another \
+                 (interface), phits that cross a middle of the network over the links there (bisection), all phits times hops over all links, \
                  and the program over a network that delivers at once (critical path). The greatest binds; where the time \
                  is far above it, what is lost is lost to congestion, or to a latency that nothing hides."
             }

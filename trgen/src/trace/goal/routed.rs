@@ -17,6 +17,7 @@ use super::hosts::{HostParams, Hosts, Remains, Wire};
 use super::{Graph, Node};
 use crate::message::{Delivery, Message};
 use crate::source::{Next, Outbox, SourceError, TrGen, Wait, WaitCause};
+use crate::trace::flow::Flow;
 use crate::trace::replay::{ReplayReport, SHOWN, TaskReport};
 use crate::units::{Cycle, NodeId, Picoseconds};
 
@@ -154,12 +155,12 @@ impl Routed {
         }
     }
 
-    /// Messages sent so far: source, destination, \[bytes\].
-    pub fn flows(&self) -> impl Iterator<Item = (NodeId, NodeId, u64)> + '_ {
+    /// Messages sent so far, one by one.
+    pub fn flows(&self) -> impl Iterator<Item = Flow> + '_ {
         let nodes = &self.departures.nodes;
         self.hosts.graph().ranks().iter().zip(nodes).flat_map(move |(rank, &from)| {
             let sends = rank.nodes().iter().filter(|node| node.kind == super::Kind::Send && node.has_started());
-            sends.map(move |node| (from, nodes[node.peer as usize], node.size))
+            sends.map(move |node| Flow { from, to: nodes[node.peer as usize], bytes: node.size, messages: 1 })
         })
     }
 

@@ -28,6 +28,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 
 #[cfg(feature = "formats")]
 use super::container::Reader;
+use super::flow::Flow;
 use super::matching::Posted;
 use super::program::{Event, Program, Receive, TagFilter};
 use crate::message::{Delivery, Message};
@@ -216,10 +217,16 @@ impl Replay {
         }
     }
 
-    /// Traffic sent so far, pair by pair in no particular order: source node, destination node, \[bytes\].
-    pub fn flows(&self) -> impl Iterator<Item = (NodeId, NodeId, u64)> + '_ {
+    /// Messages sent so far, pair by pair in no particular order.
+    pub fn flows(&self) -> impl Iterator<Item = Flow> + '_ {
         let node = |task: TaskId| self.tasks[task.index()].node;
-        self.pairs.iter().map(move |(&(from, to), pair)| (node(from), node(to), pair.bytes))
+        let flow = move |from, to, pair: &Pair| Flow {
+            from: node(from),
+            to: node(to),
+            bytes: pair.bytes,
+            messages: pair.sent,
+        };
+        self.pairs.iter().map(move |(&(from, to), pair)| flow(from, to, pair))
     }
 
     /// Receives so far whose buffer was too small for the message.

@@ -148,7 +148,7 @@ impl Default for RouterParams {
             link_delays: Vec::new(),
             router_delay: 0,
             alternatives: 0,
-            source_queue: SourceQueue::Throttled,
+            source_queue: SourceQueue::Open,
             seed: 1,
             watchdog_cycles: 10_000,
         }
