@@ -13,6 +13,8 @@ impl Cycle {
     /// The first cycle of every run. The clock starts at 1, like that of the original simulator, so that the clock at
     /// the end of a run equals the published completion times.
     pub const FIRST: Self = Self(1);
+    /// The end of every clock. A run that reaches it fails: later times could not be computed.
+    pub const LAST: Self = Self(1 << 63);
     /// Later than every cycle that a run can reach.
     pub const NEVER: Self = Self(u64::MAX);
 

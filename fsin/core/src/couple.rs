@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use trgen::{Cycle, Message, Next, Outbox, SourceError, TrGen, Wait};
 
-use crate::network::{Injected, Network, NetworkFailure, Notices};
+use crate::network::{Injected, Network, NetworkFailure, Notices, STEPS};
 use crate::run::Progress;
 use crate::watch::{Glimpse, Watch};
 use crate::words::counted;
@@ -49,6 +49,12 @@ pub enum Failure {
     Stuck {
         /// What each blocked task waits for.
         waits: Vec<Wait>,
+    },
+    /// The clock has reached its [end](Network::last).
+    #[error("the clock ends: simulated time exceeds {at} cycles, beyond which times cannot be computed")]
+    ClockEnd {
+        /// \[cycle\] The end of the clock.
+        at: Cycle,
     },
     /// The source failed.
     #[error("the source of traffic failed: {0}")]
@@ -145,12 +151,26 @@ impl<'a> Coupled<'a> {
     /// Failure of the network or of the source, or deadlock of the traffic.
     pub fn run(&mut self, until: Cycle) -> Result<Reached, Failure> {
         loop {
+            if let Some(reached) = self.run_some(until)? {
+                return Ok(reached);
+            }
+        }
+    }
+
+    /// As [`run`](Self::run), but returns `None` after a bounded amount of work: a number of calls of the network, of
+    /// which each ends after a bounded number of steps. That number counts what happens, not cycles.
+    pub(crate) fn run_some(&mut self, until: Cycle) -> Result<Option<Reached>, Failure> {
+        let last = self.network.last();
+        for _ in 0..STEPS {
             let now = self.network.clock();
             if now >= until {
-                return Ok(Reached::Target);
+                return Ok(Some(Reached::Target));
+            }
+            if now >= last {
+                return Err(Failure::ClockEnd { at: last });
             }
             if self.stop.load(Ordering::Relaxed) {
-                return Ok(Reached::Interrupted);
+                return Ok(Some(Reached::Interrupted));
             }
             self.source.attend()?;
             if !std::mem::take(&mut self.generated) {
@@ -160,7 +180,7 @@ impl<'a> Coupled<'a> {
                     Next::Waiting if idle => {
                         return Err(Failure::TrafficDeadlock { at: now, waits: self.source.waits() });
                     }
-                    Next::Done if idle => return Ok(Reached::End),
+                    Next::Done if idle => return Ok(Some(Reached::End)),
                     Next::Waiting | Next::Done => false,
                 };
                 if due {
@@ -168,7 +188,7 @@ impl<'a> Coupled<'a> {
                     let phase = self.source.phase();
                     if std::mem::replace(&mut self.phase, phase) != phase {
                         self.generated = true;
-                        return Ok(Reached::Phase);
+                        return Ok(Some(Reached::Phase));
                     }
                 }
             }
@@ -199,6 +219,7 @@ impl<'a> Coupled<'a> {
                 Next::Waiting | Next::Done if self.network.in_flight() == 0 => now.next(),
                 Next::Waiting | Next::Done => until,
             };
+            let target = target.min(last);
             let advanced = self.network.advance(target, &mut self.notices);
             let at = self.network.clock() - 1;
             for message in &self.notices.sent {
@@ -211,6 +232,10 @@ impl<'a> Coupled<'a> {
                 self.source.dropped(at, message);
             }
             advanced?;
+            if self.notices.is_empty() && self.network.clock() < target {
+                break;
+            }
         }
+        Ok(None)
     }
 }

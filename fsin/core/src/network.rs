@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use trgen::phrase::Phrase;
 use trgen::{Cycle, Delivery, Message, NodeId};
 
 use crate::capture::Interface;
@@ -83,6 +84,10 @@ pub struct PortFigures {
     pub queue_shares: Option<Vec<f64>>,
 }
 
+/// \[cycles or events\] Number of steps after which [`Network::advance`] returns: cycles in which something moves where a
+/// model simulates cycle by cycle, events where it simulates these.
+pub const STEPS: u64 = 10_000;
+
 /// A network model in simulated time.
 ///
 /// The clock stands at the next cycle to be simulated. Messages are injected at the clock and take part from then on.
@@ -93,6 +98,11 @@ pub trait Network: Send {
     /// \[cycle\] The next cycle to be simulated; [`Cycle::FIRST`] at the start.
     fn clock(&self) -> Cycle;
 
+    /// \[cycle\] The end of the clock, before which all times are exact. A run that reaches it fails.
+    fn last(&self) -> Cycle {
+        Cycle::LAST
+    }
+
     /// Offers a message to its source's interface, at the clock.
     fn inject(&mut self, message: Message) -> Injected;
 
@@ -102,7 +112,8 @@ pub trait Network: Send {
     }
 
     /// Simulates up to the beginning of cycle `until`, or to the end of the first cycle that has notices, whichever
-    /// comes first. An empty network skips to `until`.
+    /// comes first. An empty network skips to `until`. After about [`STEPS`] steps, cycles or events, returns at the end
+    /// of any cycle, so that a run can be watched and stopped at a cost that does not depend on the length of a cycle.
     ///
     /// # Errors
     /// A state in which the network cannot go on: a deadlock, or packets that multiply without end.
@@ -145,6 +156,14 @@ pub trait Network: Send {
     /// # Panics
     /// The network may panic if it is not [settled](Self::settle).
     fn ports(&self) -> Vec<PortFigures> {
+        Vec::new()
+    }
+
+    /// What readers of the results should know of this run, beside the warnings of every run.
+    ///
+    /// # Panics
+    /// The network may panic if it is not [settled](Self::settle).
+    fn remarks(&self) -> Vec<Phrase> {
         Vec::new()
     }
 
@@ -212,6 +231,9 @@ pub enum NetworkFailure {
     /// Packets circulate without end.
     #[error(transparent)]
     Storm(#[from] Storm),
+    /// Packets are lost and sent again without end.
+    #[error(transparent)]
+    Livelock(#[from] Livelock),
 }
 
 /// A network in which copies of flooded packets circulate for ever.
@@ -228,6 +250,20 @@ pub struct Storm {
     pub forwarded: u64,
     /// A cycle of channels through which the packet goes; empty if none was found.
     pub cycle: Vec<Channel>,
+}
+
+/// A network in which every packet is dropped and sent again, for ever: senders that agree to the last bit of time meet
+/// the same full queues again and again.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "packets are dropped and sent again without end: by cycle {at} queues have dropped {dropped} packets, and none has \
+     reached its destination between"
+)]
+pub struct Livelock {
+    /// \[cycle\] Cycle in which the livelock was noticed.
+    pub at: Cycle,
+    /// \[packets\] Packets dropped by full queues since a packet last reached its destination.
+    pub dropped: u64,
 }
 
 /// A network in which packets are in flight and none will ever move again.

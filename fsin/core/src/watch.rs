@@ -23,6 +23,6 @@ pub struct Glimpse<'a> {
 /// Observer of a run.
 pub trait Watch {
     /// Observes the run, and returns the interval in \[cycles\] to the next call: that is the latest time (0 counts as
-    /// 1), often the call comes earlier.
+    /// 1). The call comes earlier where much happens: at least once in a bounded amount of work.
     fn look(&mut self, glimpse: Glimpse<'_>) -> u64;
 }

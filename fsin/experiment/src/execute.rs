@@ -188,6 +188,7 @@ pub fn execute_over(
     let mut outcome = run(experiment, coupled, progress);
     network.settle();
     let (measures, ports) = (network.measures(), network.ports());
+    outcome.warnings.extend(network.remarks().into_iter().map(Warning::from));
     let report = driver.driven.report();
     if let Some((report, _)) = &report
         && driver.driven.has_background()

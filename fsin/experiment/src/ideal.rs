@@ -10,7 +10,7 @@ use trgen::trace::goal::hosts::Remains;
 use trgen::trace::goal::ideal::{self, Execution};
 use trgen::trace::goal::{Graph, chain};
 use trgen::trace::replay::SHOWN;
-use trgen::{Wait, WaitCause};
+use trgen::{Cycle, Wait, WaitCause};
 
 use super::execute::Trouble;
 use super::resolve::Experiment;
@@ -40,6 +40,9 @@ impl IdealRun {
     pub fn failure(&self) -> Option<Failure> {
         let Remains { unstarted, unserved, unreceived, waits } = &self.execution.remains;
         let count = unserved + unreceived;
+        if self.execution.is_past_end {
+            return Some(Failure::ClockEnd { at: Cycle::LAST });
+        }
         match (self.complete, unstarted, count) {
             (false, ..) | (true, 0, 0) => None,
             (true, 0, _) => Some(Failure::Unmatched { count, shown: waits.iter().take(SHOWN).cloned().collect() }),

@@ -98,6 +98,18 @@ impl Complaint {
                 let lines = storm.cycle.iter().map(ToString::to_string).collect();
                 (Exit::Watchdog, lines, "use a spanning tree, or a network without a circle of switches")
             }
+            Failure::Network(NetworkFailure::Livelock(_)) => (
+                Exit::Watchdog,
+                Vec::new(),
+                "hosts that repeat what is lost at once meet the same full queues again and again: use recovery=backoff, or \
+                 longer queues (port-queue)",
+            ),
+            Failure::ClockEnd { .. } => (
+                Exit::Watchdog,
+                Vec::new(),
+                "the results so far are marked complete: false; check the times and rates that were given, or end the run \
+                 before (--max-cycles)",
+            ),
             Failure::TrafficDeadlock { waits, .. } | Failure::Stuck { waits } => {
                 (Exit::Watchdog, waits.iter().map(ToString::to_string).collect(), remedy_of_waits(waits))
             }

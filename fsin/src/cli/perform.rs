@@ -9,7 +9,7 @@ use fsin::couple::Failure;
 use fsin::experiment::{Experiment, execute, execute_ideal, execute_over, execute_watched};
 use fsin::network::Network;
 use fsin::result::{Costs, RunResult, of_hosts, of_network};
-use fsin::run::{Progress, SLICE};
+use fsin::run::Progress;
 use fsin::watch::{Glimpse, Watch};
 use trgen::Cycle;
 
@@ -146,7 +146,7 @@ impl Until<'_> {
 
 impl Watch for Until<'_> {
     fn look(&mut self, glimpse: Glimpse<'_>) -> u64 {
-        self.reached(glimpse.progress.clock.since(Cycle::FIRST)).min(SLICE)
+        self.reached(glimpse.progress.clock.since(Cycle::FIRST))
     }
 }
 

@@ -17,8 +17,9 @@ use fsin_core::watch::{Glimpse, Watch};
 const POLL_INTERVAL: Duration = Duration::from_millis(4);
 /// \[cycles\] Interval between the first two polls, while the speed of the run is unknown.
 const FIRST: u64 = 16;
-/// \[cycles\] Longest interval between two polls.
-const LONGEST: u64 = 1 << 30;
+/// \[cycles\] Longest interval between two polls. While anything happens, polls come earlier than in that many cycles:
+/// a cycle may be a picosecond.
+const LONGEST: u64 = 1 << 60;
 /// Wall-clock time between two snapshots divided by the time that taking a snapshot costs: the run is slowed down by at
 /// most 2 %.
 const COST_RATIO: u32 = 50;

@@ -2,6 +2,8 @@
 //!
 //! [`batch`] is for endless traffic at a given load: warm up, wait for a steady state, measure in batches. [`fixed`]
 //! measures every cycle of a given number. [`to_end`] is for finite traffic: traces, kernels, live programs.
+//!
+//! Decision: docs/decisions/0146-steps.md.
 
 use crate::couple::{Coupled, Failure, Reached};
 use crate::stats::{Counts, Fairness, Summary, Window, fairness};
@@ -128,7 +130,8 @@ impl Outcome {
     }
 }
 
-/// Progress of a run: reported about every [`SLICE`] cycles, less often while nothing moves.
+/// Progress of a run: reported after a bounded amount of work ([`STEPS`](crate::network::STEPS)), and rarely while
+/// nothing moves.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
     /// `warm-up`, `waiting for the steady state`, `measuring` or `running`; [`ENDED`] after the end.
@@ -143,12 +146,6 @@ pub struct Progress {
 
 /// The phase after the end of a run. A [`Watch`](crate::watch::Watch) sees it once.
 pub const ENDED: &str = "ended";
-
-/// \[cycles\] Interval between two progress reports, while anything moves.
-pub const SLICE: u64 = 10_000;
-
-/// \[cycles\] Maximum interval after a long time without movement: slices without movement cost as much time as others.
-const LONGEST_SLICE: u64 = 1 << 30;
 
 /// A run under way: the coupled pair, the observer of progress, and the measurements so far.
 struct Conductor<'a, 'b> {
@@ -239,7 +236,6 @@ impl<'a, 'b> Conductor<'a, 'b> {
 
     /// Runs to `target`, with progress reports on the way.
     fn run(&mut self, phase: &'static str, target: Cycle, end: Option<Cycle>) -> Result<Reached, Failure> {
-        let mut slice = SLICE;
         // The network is built, and time begins: from now on a run that is stopped has results.
         let (clock, in_flight) = (self.clock(), self.coupled.network().in_flight());
         (self.progress)(Progress { phase, clock, end, in_flight });
@@ -247,13 +243,12 @@ impl<'a, 'b> Conductor<'a, 'b> {
             let clock = self.clock();
             let in_flight = self.coupled.network().in_flight();
             let wanted = self.coupled.show(Progress { phase, clock, end, in_flight });
-            let stop = (clock + wanted.unwrap_or(slice)).min(target);
-            let reached = self.coupled.run(stop)?;
+            let stop = wanted.map_or(target, |wanted| (clock + wanted).min(target));
+            let reached = self.coupled.run_some(stop)?;
             let network = self.coupled.network();
             let in_flight = network.in_flight();
             (self.progress)(Progress { phase, clock: network.clock(), end, in_flight });
-            slice = if in_flight == 0 { (2 * slice).min(LONGEST_SLICE) } else { SLICE };
-            if reached != Reached::Target || stop == target {
+            if let Some(reached) = reached.filter(|&reached| reached != Reached::Target || stop == target) {
                 return Ok(reached);
             }
         }

@@ -22,14 +22,15 @@ pub fn of_hosts(
     let IdealRun { execution, messages, message_bytes, complete, notes, warnings } = run;
     let (finish, remains, hosts) = (&execution.finish, &execution.remains, &experiment.hosts);
     // A task that still waits for a message has not ended.
-    let ended = *complete && remains.unstarted == 0 && remains.unserved == 0;
+    let complete = *complete && !execution.is_past_end;
+    let ended = complete && remains.unstarted == 0 && remains.unserved == 0;
     let ticks = execution.ticks;
     let ns = |time: u64| Number::of_ratio(time, ticks);
     let last = execution.last();
     let seconds = costs.cpu_seconds.filter(|&seconds| seconds > 0.0);
     let result = RunResult {
         schema: SCHEMA,
-        complete: *complete && remains.is_nothing(),
+        complete: complete && remains.is_nothing(),
         failure: run.failure().as_ref().map(failure),
         warnings: warnings.iter().map(|text| text.written(notation)).collect(),
         notes: notes.iter().map(|text| text.written(notation)).collect(),

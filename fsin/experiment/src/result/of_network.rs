@@ -301,6 +301,8 @@ pub(super) fn failure(failure: &couple::Failure) -> FailureReport {
         Failure::Network(NetworkFailure::Storm(storm)) => {
             (FailureKind::NetworkStorm, storm.cycle.iter().map(ToString::to_string).collect())
         }
+        Failure::Network(NetworkFailure::Livelock(_)) => (FailureKind::NetworkLivelock, Vec::new()),
+        Failure::ClockEnd { .. } => (FailureKind::ClockEnd, Vec::new()),
         Failure::TrafficDeadlock { waits, .. } | Failure::Stuck { waits } => {
             (FailureKind::TrafficDeadlock, waits.iter().map(ToString::to_string).collect())
         }

@@ -31,6 +31,10 @@ pub enum FailureKind {
     NetworkDeadlock,
     /// Copies of packets circulate without end.
     NetworkStorm,
+    /// Packets are dropped and sent again without end.
+    NetworkLivelock,
+    /// Simulated time exceeds what a clock can hold.
+    ClockEnd,
     /// Tasks wait for messages that no task sends.
     TrafficDeadlock,
     /// Messages or receives without a counterpart.
@@ -50,6 +54,8 @@ impl FailureKind {
         match self {
             Self::NetworkDeadlock => "network-deadlock",
             Self::NetworkStorm => "network-storm",
+            Self::NetworkLivelock => "network-livelock",
+            Self::ClockEnd => "clock-end",
             Self::TrafficDeadlock => "traffic-deadlock",
             Self::Unmatched => "unmatched",
             Self::Source => "source",

@@ -8,8 +8,8 @@ use trgen::phrase::Phrase;
 
 use crate::{Key, Kind, Lists, Origin, Setting, Settings, SettingsError, canonical, keys};
 
-/// Maximum number of points of a sweep.
-const MAX_POINTS: usize = 1_000_000;
+/// Maximum number of points of a sweep: each is checked when it is planned, and has a folder of its own.
+const MAX_POINTS: usize = 100_000;
 
 /// A setting with several values.
 #[derive(Clone, Debug)]
@@ -82,7 +82,9 @@ impl Grid {
         let points = axes.iter().try_fold(1_usize, |points, axis| points.checked_mul(axis.values.len()));
         if points.is_none_or(|points| points > MAX_POINTS) {
             let last = axes.iter().flat_map(|axis| &axis.values).next_back().or(fixed.last().map(|(_, value)| value));
-            let what = format!("the axes have more than {MAX_POINTS} combinations");
+            let what = format!(
+                "the axes have more than {MAX_POINTS} combinations, of which each is a run with a folder of its own"
+            );
             return Err(SettingsError {
                 error: SpecError::new(ErrorKind::TooLarge, what, "give fewer values, or split the sweep"),
                 origin: last.map_or(Origin::Default, |value| value.origin.clone()),
@@ -252,7 +254,10 @@ fn whole(
 
 /// The error of a range with too many values.
 fn too_many(key: &Key, setting: &Setting) -> SettingsError {
-    let what = format!("`{}`: the range {} has to have 2 to {MAX_POINTS} values", key.name, setting.value);
+    let what = format!(
+        "`{}`: the range {} has to have 2 to {MAX_POINTS} values, of which each is a run with a folder of its own",
+        key.name, setting.value
+    );
     refusal(setting, what, "write its ends and how many values it has, as in 0.05..1.0/20 or 10..50/5")
 }
 

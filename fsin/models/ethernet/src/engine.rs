@@ -1,23 +1,28 @@
 //! Both engines as networks: the state that they share, and the interface of every network in terms of it.
 
 use fsin_core::capture::Place;
-use fsin_core::network::{Deadlock, Injected, Measure, Network, NetworkFailure, Notices, PortFigures};
+use fsin_core::network::{Deadlock, Injected, Livelock, Measure, Network, NetworkFailure, Notices, PortFigures, STEPS};
 use fsin_core::stats::{Distribution, Recorder};
 use fsin_core::topology::Topology;
 use fsin_core::view::{Occupancy, View};
 use trgen::catalog::SpecError;
+use trgen::phrase;
+use trgen::phrase::Phrase;
 use trgen::{Cycle, Message};
 
 use crate::capture::Capture;
-use crate::params::{Params, PortStats};
+use crate::params::{Params, PortStats, Recovery};
 use crate::rules::forwarding::Tables;
-use crate::rules::frame::Errors;
+use crate::rules::frame::{Errors, MAX_WIRE};
 use crate::rules::hosts::{Hosts, sort};
 use crate::rules::lengths::Lengths;
 use crate::rules::port::{Counts, Taps};
 use crate::rules::wait::cyclic_wait;
 use crate::rules::wiring::{Link, Wiring};
 use crate::{Details, Ethernet, PortDetails, Totals};
+
+/// \[frames\] Number of frames dropped without an arrival between, below which no livelock is looked for.
+const DROPS_IN_VAIN: u64 = 100_000;
 
 /// The state that every engine has.
 #[derive(Debug)]
@@ -39,6 +44,9 @@ pub(crate) struct Base {
     pub(crate) taps: Taps,
     /// \[ps\] By port: times for which its queue had each length. Empty unless these are kept.
     pub(crate) lengths: Vec<Lengths>,
+    /// \[ps\] Time within which every frame arrives that no queue drops: on a path through all switches, with all queues
+    /// full.
+    patience: u64,
     /// A failure that ends the run.
     pub(crate) failure: Option<NetworkFailure>,
     /// \[ps\] Time at which a frame last arrived.
@@ -48,15 +56,21 @@ pub(crate) struct Base {
 impl Base {
     pub(crate) fn new(topology: &dyn Topology, params: Params) -> Result<Self, SpecError> {
         let (wiring, tables) = crate::prepare(topology, &params)?;
+        let slowest = wiring.links.iter().zip(&wiring.rooms).map(|(link, &room)| {
+            let frame = link.time(MAX_WIRE as u16) + link.gap;
+            frame.saturating_mul(u64::from(room) + 1).saturating_add(link.delay)
+        });
+        let patience = slowest.max().unwrap_or(0).saturating_mul(wiring.switches as u64 + 1);
         let lengths = if params.port_stats == PortStats::Histogram { wiring.links.len() } else { 0 };
         Ok(Self {
             lengths: vec![Lengths::default(); lengths],
             errors: Errors::new(params.seed, params.per),
-            hosts: Hosts::new(&params, wiring.hosts, wiring.hidden_hops()),
+            hosts: Hosts::new(&params, &wiring),
             now: 0,
             pauses: 0,
             crossed: Vec::new(),
             taps: Taps::default(),
+            patience,
             failure: None,
             last_moved: 0,
             params,
@@ -110,6 +124,34 @@ pub(crate) trait Engine: std::fmt::Debug + Send {
     fn copies(&self) -> u64;
 }
 
+/// The remark that shares follow the numbers of ports and not the senders. `fates` has the frames of each source that
+/// were received, and dropped; `tied` is the number of frames dropped because another one came at the same instant.
+fn shares_by_port_number(fates: &[[u64; 2]], tied: u64) -> Option<Phrase> {
+    /// \[frames\] Sources with fewer dropped frames do not count.
+    const LEAST: u64 = 100;
+    /// Shares are unequal from this ratio on.
+    const RATIO: f64 = 4.0;
+    let dropped: u64 = fates.iter().map(|[_, dropped]| dropped).sum();
+    if tied < LEAST || 2 * tied < dropped {
+        return None;
+    }
+    let share = |&[received, dropped]: &[u64; 2]| received as f64 / (received + dropped) as f64;
+    let tried = fates.iter().enumerate().filter(|(_, [received, dropped])| received + dropped >= LEAST);
+    let by_share = |a: &(usize, &[u64; 2]), b: &(usize, &[u64; 2])| share(a.1).total_cmp(&share(b.1));
+    let (most, least) =
+        (tried.clone().max_by(by_share)?, tried.filter(|(_, [_, dropped])| *dropped >= LEAST).min_by(by_share)?);
+    (share(most.1) > RATIO * share(least.1)).then(|| {
+        let of = |(node, &[received, dropped]): (usize, &[u64; 2])| format!("{received} of {} frames of node {node}", received + dropped);
+        phrase![(
+            "shares of senders follow the numbers of ports: {tied} of {dropped} dropped frames came to a full queue at the \
+             same instant as one that took the last place, and such ties go to the port of lowest number; {} got through, \
+             and {}: real clocks differ, so that no comparison of these senders means anything",
+            of(most),
+            of(least)
+        )]
+    })
+}
+
 /// An engine as a network.
 #[derive(Debug)]
 pub(crate) struct Simulated<E>(pub(crate) E);
@@ -128,6 +170,15 @@ impl<E: Engine> Simulated<E> {
         let mut ports = 0..wiring.links.len();
         let is_deadlock = !ports.clone().any(can_send) && ports.any(waits);
         is_deadlock.then(|| self.deadlock())
+    }
+
+    /// The livelock, if frames are dropped and sent again for ever: all that was on its way when a frame last arrived has
+    /// been dropped, and all since.
+    #[cold]
+    fn find_livelock(&self) -> Option<NetworkFailure> {
+        let Base { hosts, params, now, patience, .. } = self.0.base();
+        let is_livelock = params.recovery == Recovery::Oracle && now - hosts.last_received > *patience;
+        is_livelock.then(|| Livelock { at: Cycle(*now), dropped: hosts.dropped_in_vain }.into())
     }
 
     /// The report of a deadlock, with a cycle of ports that wait for each other.
@@ -157,10 +208,16 @@ impl<E: Engine> Network for Simulated<E> {
 
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         notices.clear();
+        let mut events = 0;
         loop {
             let base = self.0.base();
             if base.params.pause && base.failure.is_none() && base.hosts.in_flight > 0 && !self.0.is_moving() {
                 self.0.base_mut().failure = self.find_deadlock();
+            }
+            if self.0.base().hosts.dropped_in_vain > DROPS_IN_VAIN {
+                let found = self.find_livelock();
+                let base = self.0.base_mut();
+                base.failure = base.failure.take().or(found);
             }
             if let Some(failure) = &self.0.base().failure {
                 sort(notices);
@@ -168,10 +225,13 @@ impl<E: Engine> Network for Simulated<E> {
             }
             let now = self.0.base().now;
             match self.0.next_at() {
+                // Much has happened, and the cycle is complete.
+                Some(at) if at > now && at < until.0 && notices.is_empty() && events >= STEPS => return Ok(()),
                 Some(at) if at < until.0 && (notices.is_empty() || at <= now) => self.0.base_mut().now = at,
                 _ => break,
             }
             self.0.step(notices);
+            events += 1;
         }
         if notices.is_empty() {
             let base = self.0.base_mut();
@@ -203,6 +263,12 @@ impl<E: Engine> Network for Simulated<E> {
             PortStats::None => Vec::new(),
             PortStats::Figures | PortStats::Histogram => self.details().figures(),
         }
+    }
+
+    fn remarks(&self) -> Vec<Phrase> {
+        let base = self.0.base();
+        let tied = (0..base.wiring.links.len()).map(|port| self.0.port(port).counts.tied).sum();
+        shares_by_port_number(&base.hosts.fates, tied).into_iter().collect()
     }
 
     fn view(&self) -> Option<&dyn View> {

@@ -9,11 +9,12 @@ use fsin_core::topology::switched::{Switched, parse_rate};
 use fsin_core::topology::{Port, Topology};
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
+use trgen::phrase::Phrase;
 use trgen::{Geometry, NodeId};
 
 use crate::rules::frame::{GAP_BITS, MAX_PAYLOAD, MAX_WIRE};
 use crate::wire::FrameBytes;
-use crate::{Ethernet, Forwarding, Params, Recovery, blocked_links, check, fast, reference};
+use crate::{Ethernet, Forwarding, Params, Recovery, blocked_links, check, fast, host_rates, reference, unused_links};
 
 #[rustfmt::skip]
 const KEYS: &[Key] = &[
@@ -26,7 +27,7 @@ const KEYS: &[Key] = &[
     Key::of_network("ageing", "TIME", Kind::Word, Some("300s"), "", "time after which a learnt address is forgotten"),
     Key::of_network("ecmp", "true|false", Kind::Word, Some("false"), "", "static: flows are spread over all shortest paths by a hash"),
     Key::of_network("per", "X", Kind::Number, Some("0"), "", "share of frames that a link damages, 0 or more and less than 1"),
-    Key::of_network("recovery", "NAME", Kind::Word, Some("oracle"), "", "of lost frames: oracle (the sender knows at once), none, or window (sliding window of TCP)"),
+    Key::of_network("recovery", "NAME", Kind::Word, Some("oracle"), "", "of lost frames: oracle (the sender knows at once and repeats at once), backoff (the same, with a drawn wait after a further loss), none, or window (sliding window of TCP)"),
     Key::of_network("pause", "true|false", Kind::Word, Some("false"), "", "link-level flow control of IEEE 802.3: nothing is dropped, and a deadlock is possible"),
     Key::of_network("xoff", "FRAMES", Kind::Integer, Some("500"), "frames", "of an input, with which it pauses the sender"),
     Key::of_network("xon", "FRAMES", Kind::Integer, Some("250"), "frames", "of an input, with which it lets the sender go on"),
@@ -37,7 +38,7 @@ const KEYS: &[Key] = &[
     Key::of_network("initial-window", "N", Kind::Integer, Some("3"), "segments", "window: at the beginning, and after idle time"),
     Key::of_network("dup-acks", "N", Kind::Integer, Some("3"), "", "window: duplicate acknowledgements that start a fast retransmit"),
     Key::of_network("rto-initial", "TIME", Kind::Word, Some("1s"), "", "window: time-out before a round trip has been measured"),
-    Key::of_network("rto-min", "TIME", Kind::Word, Some("1s"), "", "window: shortest time-out"),
+    Key::of_network("rto-min", "TIME", Kind::Word, Some("1s"), "", "window: shortest time-out; one that is repeated lasts up to 1/8 longer, by a draw"),
     Key::of_network("rto-max", "TIME", Kind::Word, Some("60s"), "", "window: longest time-out"),
     Key::of_network("port-stats", "NAME", Kind::Word, Some("figures"), "", "of each port in results: none, figures (losses, queue, utilisation), or histogram (and how long its queue had which length)"),
 ];
@@ -141,6 +142,23 @@ impl Spec {
         if self.is_reference { reference::build(topology, params) } else { fast::build(topology, params) }
     }
 
+    /// Says that loads count in the rate of all links, where hosts have links of other rates.
+    fn other_rates(&self) -> Option<Phrase> {
+        let rates = host_rates(&*self.topology, &self.params).unwrap_or_default();
+        let usual = self.params.link_rate;
+        let others: Vec<u64> = rates.iter().copied().filter(|&rate| rate != usual).collect();
+        let (least, most) = (others.iter().min()?, others.iter().max()?);
+        Some(phrase![
+            "load 1 is what ",
+            ["link-rate" => format!("{usual}b/s")],
+            (
+                " carries in full frames, but the links of {} of {} hosts have other rates ({least} to {most} b/s)",
+                others.len(),
+                rates.len()
+            )
+        ])
+    }
+
     /// Checks that a host or switch exists in this network.
     fn check_place(&self, place: Place) -> Result<(), SpecError> {
         let (hosts, nodes) = (self.topology.endpoints(), self.topology.nodes());
@@ -185,6 +203,35 @@ impl NetworkSpec for Spec {
     fn blocked_links(&self) -> Option<Vec<Ends>> {
         let has_tree = self.params.forwarding == Forwarding::Learning && self.params.spanning_tree;
         has_tree.then(|| blocked_links(&*self.topology, &self.params).unwrap_or_default())
+    }
+
+    /// Names links that carry nothing because of the choice of routes: their capacity is missing from the figures.
+    fn warnings(&self) -> Vec<Phrase> {
+        let mut warnings: Vec<Phrase> = self.other_rates().into_iter().collect();
+        if self.params.ecmp {
+            return warnings;
+        }
+        let [links, unused] = unused_links(&*self.topology, &self.params).unwrap_or_default();
+        let spec = self.topology.spec();
+        let text = match self.params.forwarding {
+            _ if unused == 0 => return warnings,
+            Forwarding::Static => phrase![
+                ["forwarding" => "static"],
+                " takes the first of several shortest paths: {unused} of {links} links between the switches of {spec} on such \
+                 paths carry nothing (each direction counts); to use all of them, set ",
+                ["ecmp" => "true"]
+            ],
+            Forwarding::Learning => phrase![
+                ["forwarding" => "learning"],
+                ": the spanning tree blocks {unused} of {links} links between the switches of {spec}, which carry nothing \
+                 (each direction counts); to use all of them, set ",
+                ["forwarding" => "static"],
+                " and ",
+                ["ecmp" => "true"]
+            ],
+        };
+        warnings.push(text);
+        warnings
     }
 
     /// A phit is a byte of a message, a packet a full frame.

@@ -24,8 +24,10 @@
 //! - Messages of the spanning tree are not simulated: the network begins with the tree that IEEE 802.1D finds.
 //! - A PAUSE frame holds until the next one: refreshing it is not simulated, and it is never damaged.
 //! - Connections with windows are open from the start and for ever.
-//! - With the recovery `oracle`, the sender learns of a loss at once; only a frame that is lost again is sent after a
-//!   random backoff.
+//! - With the recovery `oracle` the sender learns of a loss at once and repeats the frame at once, so that what is lost
+//!   costs the links up to the loss and no time. With `backoff` a frame that is lost again waits for a drawn time.
+//! - With the recovery `window`, a time-out that is not the first of its segment lasts up to an eighth longer, by a
+//!   draw: RFC 6298 has no such draw, but clocks that differ.
 //!
 //! Sources: IEEE 802.3 (frames, gaps, PAUSE), IEEE 802.1D (bridges), RFC 5681, RFC 6298 and RFC 6582 (windows);
 //! Hoefler, Schneider, Lumsdaine, LogGOPSim, HPDC 2010, with OMNeT++ (the exact figures that tests hold).
@@ -94,6 +96,27 @@ pub fn blocked_links(topology: &dyn Topology, params: &Params) -> Result<Vec<End
     // Both ports of a blocked link are listed; each link is taken once.
     let links = tables.blocked().into_iter().map(|port| (port, wiring.links[port].peer as usize));
     Ok(links.filter(|(port, peer)| port < peer).map(|(port, peer)| [end(port), end(peer)]).collect())
+}
+
+/// \[b/s\] By host: the data rate of its link.
+///
+/// # Errors
+/// The first setting that cannot be used.
+pub fn host_rates(topology: &dyn Topology, params: &Params) -> Result<Vec<u64>, SpecError> {
+    params.check()?;
+    let wiring = Wiring::new(topology, params)?;
+    Ok((0..wiring.hosts as u32).map(|host| wiring.links[wiring.host_port(host)].rate).collect())
+}
+
+/// Number of links between switches that routes could take, and of these the number that none takes: with static
+/// forwarding and without [ECMP](Params::ecmp) of the links on shortest paths, with a spanning tree of all. Each
+/// direction of a link counts by itself.
+///
+/// # Errors
+/// The first setting that cannot be used.
+pub fn unused_links(topology: &dyn Topology, params: &Params) -> Result<[usize; 2], SpecError> {
+    let (wiring, tables) = prepare(topology, params)?;
+    Ok(tables.unused(&wiring))
 }
 
 /// The wiring and the tables of a network that has been checked.

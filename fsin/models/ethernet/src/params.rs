@@ -49,8 +49,11 @@ pub const FORWARDING: [(&str, Forwarding); 2] = [("learning", Forwarding::Learni
 /// Recovery of lost frames.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Recovery {
-    /// The sender learns of the loss at once, and sends the frame again.
+    /// The sender learns of the loss at once, and sends the frame again at once.
     Oracle,
+    /// The sender learns of the loss at once. It sends the frame again at once the first time, and after a drawn time
+    /// that doubles with each further loss (binary exponential backoff, IEEE 802.3, 4.2.3.2.5).
+    Backoff,
     /// Nothing: the message is lost.
     None,
     /// A sliding window with acknowledgements, as TCP has (RFC 5681, RFC 6298, RFC 6582).
@@ -58,8 +61,12 @@ pub enum Recovery {
 }
 
 /// Every kind of recovery with its name.
-pub const RECOVERY: [(&str, Recovery); 3] =
-    [("oracle", Recovery::Oracle), ("none", Recovery::None), ("window", Recovery::Window)];
+pub const RECOVERY: [(&str, Recovery); 4] = [
+    ("oracle", Recovery::Oracle),
+    ("backoff", Recovery::Backoff),
+    ("none", Recovery::None),
+    ("window", Recovery::Window),
+];
 
 /// Which statistics are kept of each port.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -208,7 +215,7 @@ impl Params {
     pub const fn payload(&self) -> u32 {
         match self.recovery {
             Recovery::Window => self.segment,
-            Recovery::Oracle | Recovery::None => MAX_PAYLOAD,
+            Recovery::Oracle | Recovery::Backoff | Recovery::None => MAX_PAYLOAD,
         }
     }
 

@@ -89,6 +89,8 @@ struct PortState {
     told_pause: bool,
     /// \[frames\] Frames in the switch that came through this port.
     inside: u64,
+    /// \[ps\] Time at which a frame last entered the queue.
+    entered: u64,
     /// What is counted at the port.
     counts: Counts,
     /// \[frames x ps\] Length of the queue, summed over time.
@@ -268,7 +270,7 @@ impl Reference {
         }
         if self.base.params.pause && self.ports[input].inside >= self.base.params.port_queue.into() {
             self.ports[input].counts.dropped += 1;
-            return self.base.hosts.lose(frame.unit, self.base.now, notices);
+            return self.base.hosts.drop_copy(frame.unit, self.base.now, notices);
         }
         self.base.hosts.copy(frame.unit, outputs.len() as u32 - 1);
         let held = self.held.len();
@@ -296,10 +298,12 @@ impl Reference {
         let state = &mut self.ports[output];
         if !self.base.params.pause && state.queue.len() >= self.base.wiring.rooms[output] as usize {
             state.counts.dropped += 1;
+            state.counts.tied += u64::from(state.entered == self.base.now);
             self.release(held);
-            return self.base.hosts.lose(frame.unit, self.base.now, notices);
+            return self.base.hosts.drop_copy(frame.unit, self.base.now, notices);
         }
         state.queue.push_back((frame, held));
+        state.entered = self.base.now;
         self.send(output);
         let state = &mut self.ports[output];
         state.counts.longest = state.counts.longest.max(state.queue.len() as u64);

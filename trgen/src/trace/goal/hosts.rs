@@ -26,6 +26,7 @@ use super::pending::{self, Pending};
 use super::waiting::{Needs, Nic, WaitQueue};
 use super::{ANY, Graph, Kind, NEXT, Node, Rank, STARTED};
 use crate::trace::replay::Misfits;
+use crate::units::Cycle;
 
 /// Parameters of a host, in the time unit of the graph (ns by convention).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -160,7 +161,12 @@ pub struct Hosts {
     ready: Vec<(u32, u32)>,
     /// Receives whose buffer was too small for the message.
     misfits: Misfits,
+    /// True if an event would come after the [end of the clock](CLOCK_END); none follows.
+    is_past_end: bool,
 }
+
+/// \[ticks\] The end of the clock: later times are not computed.
+pub const CLOCK_END: u64 = Cycle::LAST.0;
 
 /// Progress of a rank.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -230,6 +236,7 @@ impl Hosts {
             unserved: 0,
             ready: Vec::new(),
             misfits: Misfits::default(),
+            is_past_end: false,
         }
     }
 
@@ -264,6 +271,13 @@ impl Hosts {
     #[must_use]
     pub const fn graph(&self) -> &Graph {
         &self.graph
+    }
+
+    /// True if the execution has ended because an event or the end of an operation is beyond the [end of the
+    /// clock](CLOCK_END).
+    #[must_use]
+    pub fn is_past_end(&self) -> bool {
+        self.is_past_end || self.finish().into_iter().any(|time| time > CLOCK_END)
     }
 
     /// Number of events so far: operations and messages.
@@ -316,6 +330,10 @@ impl Hosts {
     /// As [`step`](Self::step), for a transport whose type is known.
     pub fn step_over<W: Wire + ?Sized>(&mut self, wire: &mut W) -> bool {
         let Some(Entry { time, number, item }) = self.agenda.pop() else { return false };
+        if time > CLOCK_END {
+            self.is_past_end = true;
+            return false;
+        }
         match item {
             Item::Operation { host, node } => {
                 let operation = self.node(host, node);

@@ -23,6 +23,8 @@ pub struct Execution {
     pub ticks: u64,
     /// Number of operations inserted, plus messages.
     pub events: u64,
+    /// True if it ended because times exceed the [end of the clock](super::hosts::CLOCK_END).
+    pub is_past_end: bool,
     /// Unfinished business; empty after a complete execution.
     pub remains: Remains,
     /// Receives whose buffer was too small for the message.
@@ -59,6 +61,7 @@ pub fn execute(graph: Graph, params: HostParams, latency: u64, proceed: &mut dyn
         finish: hosts.finish(),
         ticks: hosts.ticks(),
         events: hosts.events(),
+        is_past_end: hosts.is_past_end(),
         remains: hosts.remains(),
         misfits: hosts.misfits().clone(),
     }

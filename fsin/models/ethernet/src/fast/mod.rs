@@ -89,9 +89,14 @@ struct PortState {
     is_host: bool,
     /// \[frames\] With flow control: frames in the switch that came through this port.
     inside: u32,
+    /// \[ps\] Without flow control: time at which a frame last entered the queue.
+    entered: u64,
     /// Frames whose transmission has begun or is known, until they arrive: \[ps\] time at which transmission begins,
     /// and the frame. Only the arrival of the first one is in the calendar.
     line: VecDeque<(u64, u32)>,
+    /// \[frames\] Frames at the front of `line` whose transmission is known to have begun: all of them after
+    /// [`waiting_now`](Self::waiting_now).
+    begun: usize,
     /// With flow control: frames that wait.
     queue: VecDeque<u32>,
     counts: Counts,
@@ -103,6 +108,16 @@ struct PortState {
 }
 
 impl PortState {
+    /// \[frames\] Frames that wait at a port of a switch without flow control. Each frame of the line is passed once,
+    /// however long the link.
+    #[inline(always)]
+    fn waiting_now(&mut self, now: u64) -> usize {
+        while self.line.get(self.begun).is_some_and(|&(begin, _)| begin <= now) {
+            self.begun += 1;
+        }
+        self.line.len() - self.begun
+    }
+
     /// \[frames\] Frames that wait at a port of a switch.
     #[inline(always)]
     fn waiting(&self, now: u64) -> usize {
@@ -355,9 +370,10 @@ impl Fast {
 
     /// Handles a frame, or its header, that has come through the link of a port.
     fn arrive(&mut self, port: usize, slot: u32, notices: &mut Notices) {
-        let line = &mut self.ports[port].line;
-        line.pop_front();
-        if let Some(&(begin, next)) = line.front() {
+        let state = &mut self.ports[port];
+        state.line.pop_front();
+        state.begun = state.begun.saturating_sub(1);
+        if let Some(&(begin, next)) = state.line.front() {
             self.schedule_arrival(port, begin, next);
         }
         let link = &self.base.wiring.links[port];
@@ -423,7 +439,8 @@ impl Fast {
             let state = &mut self.ports[input];
             if state.inside >= self.base.params.port_queue {
                 state.counts.dropped += 1;
-                return self.lose(slot, notices);
+                self.base.hosts.drop_copy(self.frames[slot].frame.unit, self.base.now, notices);
+                return self.frames.release(slot);
             }
             state.inside += 1;
             self.frames[slot].held = self.held.store(Held { input: input as u32, copies: outputs.len() as u32 });
@@ -468,10 +485,12 @@ impl Fast {
         let mut begin = now;
         if state.free_at > now {
             begin = state.free_at;
-            let length = state.waiting(now);
+            let length = state.waiting_now(now);
             if length >= self.base.wiring.rooms[output] as usize {
                 state.counts.dropped += 1;
-                return self.lose(slot, notices);
+                state.counts.tied += u64::from(state.entered == now);
+                self.base.hosts.drop_copy(self.frames[slot].frame.unit, self.base.now, notices);
+                return self.frames.release(slot);
             }
             state.area += u128::from(begin - now);
             if let Some(lengths) = self.base.lengths.get_mut(output) {
@@ -479,6 +498,7 @@ impl Fast {
             }
             state.counts.longest = state.counts.longest.max(length as u64 + 1);
         }
+        state.entered = now;
         let key = self.key(slot);
         self.transmit(output, slot, key, begin);
     }

@@ -1,6 +1,7 @@
 //! How a switch finds the ports for a frame.
 
-use std::collections::{HashMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use fsin_core::topology::switched::Destinations;
 use fsin_core::topology::{Port, Topology};
@@ -51,6 +52,8 @@ enum Kind {
         learnt: Vec<Learnt>,
     },
     Static {
+        /// True if the routes are those of the description of the network.
+        are_given: bool,
         /// By host: the column of its routes.
         columns: Vec<u32>,
         /// Number of columns.
@@ -102,6 +105,53 @@ impl Tables {
         }
     }
 
+    /// With shortest paths and without [`ecmp`](Params::ecmp): the number of links between switches that lie on shortest
+    /// paths between hosts, and of these the number that the tables do not use. With a spanning tree: the number of
+    /// links between switches, and of those that it blocks. Each direction of a link counts by itself. Zeros otherwise.
+    pub(crate) fn unused(&self, wiring: &Wiring) -> [usize; 2] {
+        let is_inner = |port: usize| wiring.links[port].is_to_switch && !wiring.is_host(wiring.links[port].owner);
+        match &self.kind {
+            Kind::Learning { forwards, .. } => {
+                let inner = (0..wiring.links.len()).filter(|&port| is_inner(port));
+                [inner.clone().count(), inner.filter(|&port| !forwards[port]).count()]
+            }
+            Kind::Static { are_given: true, .. } => [0, 0],
+            Kind::Static { columns, width, sets, ports, .. } => {
+                let first = wiring.hosts;
+                let (mut shortest, mut taken) = (vec![false; wiring.links.len()], vec![false; wiring.links.len()]);
+                let mut starts = vec![false; wiring.switches];
+                (0..wiring.hosts).for_each(|host| starts[wiring.home(host).0] = true);
+                let goals: BTreeMap<u32, usize> =
+                    (0..wiring.hosts).map(|host| (columns[host], wiring.home(host).0)).collect();
+                for (&column, &goal) in &goals {
+                    let hops = hops_to(wiring, goal);
+                    let mut order: Vec<usize> =
+                        (0..wiring.switches).filter(|&at| hops[at] != NONE && at != goal).collect();
+                    order.sort_unstable_by_key(|&at| Reverse(hops[at]));
+                    // By switch: whether a shortest path of a host passes it, and whether a route of the tables does.
+                    let (mut reached, mut passed) = (starts.clone(), starts.clone());
+                    for switch in order {
+                        let next = |port: usize| wiring.links[port].device as usize - first;
+                        if reached[switch] {
+                            let nearer = |port: &usize| is_nearer(wiring, &hops, switch, *port);
+                            for port in wiring.ports(first + switch).filter(nearer) {
+                                (shortest[port], reached[next(port)]) = (true, true);
+                            }
+                        }
+                        if passed[switch] {
+                            let set = sets[switch * width + column as usize] as usize;
+                            for &port in &ports[set / SET..][..set % SET] {
+                                (taken[port as usize], passed[next(port as usize)]) = (true, true);
+                            }
+                        }
+                    }
+                }
+                let of_paths = shortest.iter().zip(&taken).filter(|&(&shortest, _)| shortest);
+                [of_paths.clone().count(), of_paths.filter(|&(_, &taken)| !taken).count()]
+            }
+        }
+    }
+
     /// Learns the source of a frame that comes to a switch, `device`, through its port `input`. Returns the port
     /// through which the frame goes on. If there are several, returns `None` and writes them to `out`; `out` stays
     /// empty if the frame is filtered.
@@ -133,7 +183,7 @@ impl Tables {
                 }
                 (known.port as usize != input).then_some(known.port)
             }
-            Kind::Static { columns, width, sets, ports, homes } => {
+            Kind::Static { columns, width, sets, ports, homes, .. } => {
                 let (home, last) = homes[destination];
                 if home as usize == switch {
                     return Some(last);
@@ -154,10 +204,35 @@ impl Tables {
     }
 }
 
+/// By switch: the number of links to switch `goal`; [`NONE`] where it cannot be reached.
+fn hops_to(wiring: &Wiring, goal: usize) -> Vec<u32> {
+    let first = wiring.hosts;
+    let mut hops = vec![NONE; wiring.switches];
+    hops[goal] = 0;
+    let mut reached = VecDeque::from([goal]);
+    while let Some(switch) = reached.pop_front() {
+        for link in &wiring.links[wiring.ports(first + switch)] {
+            let there = link.device as usize;
+            if link.is_to_switch && hops[there - first] == NONE {
+                hops[there - first] = hops[switch] + 1;
+                reached.push_back(there - first);
+            }
+        }
+    }
+    hops
+}
+
+/// True if a port of a switch leads to a switch that is one link nearer to the goal of `hops`.
+fn is_nearer(wiring: &Wiring, hops: &[u32], switch: usize, port: usize) -> bool {
+    let link = &wiring.links[port];
+    link.is_to_switch && hops[link.device as usize - wiring.hosts].checked_add(1) == Some(hops[switch])
+}
+
 /// Builds the tables of static forwarding.
 struct Builder<'a> {
     topology: &'a dyn Topology,
     wiring: &'a Wiring,
+    are_given: bool,
     /// By host: the column of its routes. This field and the next ones become those of [`Kind::Static`].
     columns: Vec<u32>,
     width: usize,
@@ -172,6 +247,7 @@ impl<'a> Builder<'a> {
         let mut new = Self {
             topology,
             wiring,
+            are_given: false,
             columns: Vec::new(),
             width: 0,
             sets: Vec::new(),
@@ -186,6 +262,7 @@ impl<'a> Builder<'a> {
                 notes.any(|note| note.destinations != Destinations::Only(Vec::new()))
             })
         });
+        new.are_given = has_routes;
         if has_routes {
             new.columns = (0..wiring.hosts as u32).collect();
             new.resize(wiring.hosts)?;
@@ -237,23 +314,9 @@ impl<'a> Builder<'a> {
     /// with the lowest number.
     fn shortest_paths(&mut self, goal: usize, column: usize, all: bool) {
         let first = self.wiring.hosts;
-        let mut hops = vec![NONE; self.wiring.switches];
-        hops[goal] = 0;
-        let mut reached = VecDeque::from([goal]);
-        while let Some(switch) = reached.pop_front() {
-            for link in &self.wiring.links[self.wiring.ports(first + switch)] {
-                let there = link.device as usize;
-                if link.is_to_switch && hops[there - first] == NONE {
-                    hops[there - first] = hops[switch] + 1;
-                    reached.push_back(there - first);
-                }
-            }
-        }
+        let hops = hops_to(self.wiring, goal);
         for switch in 0..self.wiring.switches {
-            let nearer = |port: &usize| {
-                let link = &self.wiring.links[*port];
-                link.is_to_switch && hops[link.device as usize - first].checked_add(1) == Some(hops[switch])
-            };
+            let nearer = |port: &usize| is_nearer(self.wiring, &hops, switch, *port);
             let unreached = hops[switch] == NONE || switch == goal;
             let found = self.wiring.ports(first + switch).filter(|port| !unreached && nearer(port));
             let ports = found.map(|port| port as u32).take(if all { usize::MAX } else { 1 }).collect();
@@ -322,6 +385,13 @@ impl<'a> Builder<'a> {
     fn finish(self) -> Kind {
         let homes = (0..self.wiring.hosts).map(|host| self.wiring.home(host));
         let homes = homes.map(|(switch, port)| (switch as u32, port as u32)).collect();
-        Kind::Static { columns: self.columns, width: self.width, sets: self.sets, ports: self.ports, homes }
+        Kind::Static {
+            are_given: self.are_given,
+            columns: self.columns,
+            width: self.width,
+            sets: self.sets,
+            ports: self.ports,
+            homes,
+        }
     }
 }

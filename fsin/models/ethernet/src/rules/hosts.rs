@@ -12,6 +12,7 @@ use trgen::{Cycle, Delivery, Message, NodeId};
 use super::frame::{Control, Frame, GAP_BITS, MAX_WIRE, NONE, bit_time, wire_bytes};
 use super::slab::Slab;
 use super::window::{Connection, Counters, Sent};
+use super::wiring::Wiring;
 use crate::capture::Content;
 use crate::details::Totals;
 use crate::params::{Params, Recovery};
@@ -86,6 +87,8 @@ struct Host {
     sequence: u64,
     /// Number of all frames sent.
     serial: u64,
+    /// \[ps\] Time of the longest frame, and of the gap behind it, on the link of the host.
+    slot: u64,
     /// Frames that wait: retransmissions, segments and acknowledgements.
     frames: VecDeque<Waiting>,
     /// Frames that were lost several times, each with the time \[ps\] at which it is sent again.
@@ -120,6 +123,12 @@ pub(crate) struct Hosts {
     counters: Counters,
     /// \[frames\] Frames of accepted messages that have been neither received nor lost for good.
     pub(crate) in_flight: u64,
+    /// \[frames\] By source: data frames received for the first time, and data frames dropped by queues.
+    pub(crate) fates: Vec<[u64; 2]>,
+    /// \[frames\] Frames that queues have dropped since a frame last reached its destination.
+    pub(crate) dropped_in_vain: u64,
+    /// \[ps\] Time at which a frame last reached its destination for the first time.
+    pub(crate) last_received: u64,
     /// Hosts that may have become able to send.
     pub(crate) ready: Vec<u32>,
     /// Connections whose deadline may have changed.
@@ -131,11 +140,16 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    pub(crate) fn new(params: &Params, hosts: usize, hidden_hops: u64) -> Self {
+    pub(crate) fn new(params: &Params, wiring: &Wiring) -> Self {
+        let hosts = wiring.hosts;
+        let host = |host| {
+            let link = &wiring.links[wiring.host_port(host)];
+            Host { slot: bit_time(8 * MAX_WIRE + GAP_BITS, link.rate), ..Host::default() }
+        };
         Self {
             params: params.clone(),
-            hidden_hops,
-            hosts: vec![Host::default(); hosts],
+            hidden_hops: wiring.hidden_hops(),
+            hosts: (0..hosts as u32).map(host).collect(),
             units: Slab::new(),
             messages: Slab::new(),
             connections: Vec::new(),
@@ -145,6 +159,9 @@ impl Hosts {
             totals: Totals::default(),
             counters: Counters::default(),
             in_flight: 0,
+            fates: vec![[0; 2]; hosts],
+            dropped_in_vain: 0,
+            last_received: 0,
             ready: Vec::new(),
             timers: Vec::new(),
             wakes: Vec::new(),
@@ -406,7 +423,9 @@ impl Hosts {
     fn receive(&mut self, slot: u32, index: u64, frame: &Frame, now: u64) {
         let underway = &mut self.messages[slot];
         underway.received += 1;
+        (self.dropped_in_vain, self.last_received) = (0, now);
         let Underway { message, offered, sequence, .. } = *underway;
+        self.fates[message.source.index()][0] += 1;
         self.totals.payload_received += u64::from(self.bytes_of(&message, index));
         let receipt = Receipt {
             source: message.source,
@@ -442,6 +461,15 @@ impl Hosts {
         self.end_copy(unit, now, notices);
     }
 
+    /// Handles a copy that found a queue full.
+    pub(crate) fn drop_copy(&mut self, unit: u32, now: u64, notices: &mut Notices) {
+        self.dropped_in_vain += 1;
+        if let Load::Data { message, .. } = self.units[unit].load {
+            self.fates[self.messages[message].message.source.index()][1] += 1;
+        }
+        self.end_copy(unit, now, notices);
+    }
+
     /// Removes a copy. If no copy is left and none was received, the frame is lost.
     fn end_copy(&mut self, unit: u32, now: u64, notices: &mut Notices) {
         let state = &mut self.units[unit];
@@ -455,7 +483,7 @@ impl Hosts {
         self.messages[message].references -= 1;
         match self.params.recovery {
             _ if is_received => {}
-            Recovery::Oracle => {
+            Recovery::Oracle | Recovery::Backoff => {
                 self.messages[message].references += 1;
                 let host = self.messages[message].message.source.0;
                 self.send_again(host, Waiting { load, is_again: true, losses: losses + 1 }, key, now);
@@ -483,17 +511,17 @@ impl Hosts {
         self.release_if_over(message);
     }
 
-    /// Sends a frame again. The first time it is sent at once. A frame that is lost again waits for a drawn time of up
-    /// to 1, 2, 4, ... 1 024 times that of the longest frame (binary exponential backoff, IEEE 802.3, 4.2.3.2.5): hosts
-    /// that agree to the picosecond would repeat collisions for ever.
+    /// Sends a frame again, behind what its host has ready. The oracle does so at once. With backoff, a frame that is
+    /// lost again waits for a drawn time of up to 1, 2, 4, ... 1 024 times that of the longest frame on the link of the
+    /// host.
     fn send_again(&mut self, host: u32, waiting: Waiting, key: u64, now: u64) {
         let sender = &mut self.hosts[host as usize];
-        if waiting.losses == 1 {
+        if self.params.recovery == Recovery::Oracle || waiting.losses == 1 {
             sender.frames.push_back(waiting);
             self.ready.push(host);
             return;
         }
-        let longest = bit_time(8 * MAX_WIRE + GAP_BITS, self.params.link_rate) << (waiting.losses - 2).min(10);
+        let longest = sender.slot << (waiting.losses - 2).min(10);
         let draw = u128::from(mix2(mix2(self.params.seed, key), waiting.losses.into()));
         let at = now.saturating_add(1 + ((draw * u128::from(longest)) >> 64) as u64);
         sender.delayed.push((at, waiting));
@@ -522,7 +550,7 @@ impl Hosts {
         Totals {
             retransmissions: match self.params.recovery {
                 Recovery::Window => self.counters.retransmissions,
-                Recovery::Oracle | Recovery::None => self.totals.sent_again,
+                Recovery::Oracle | Recovery::Backoff | Recovery::None => self.totals.sent_again,
             },
             fast_retransmits: self.counters.fast_retransmits,
             timeouts: self.counters.timeouts,

@@ -15,6 +15,8 @@ pub(crate) struct Counts {
     pub(crate) busy: u64,
     /// \[frames\] Frames that found the queue full.
     pub(crate) dropped: u64,
+    /// \[frames\] Of these, frames that came at the same instant as one that took the last place.
+    pub(crate) tied: u64,
     /// \[frames\] Frames that the link has damaged.
     pub(crate) damaged: u64,
     /// \[frames\] Greatest length of the queue.

@@ -45,6 +45,16 @@ pub(crate) fn engines(topology: &dyn Topology, params: &Params) -> [Box<dyn Ethe
     [reference::build(topology, params.clone()).unwrap(), fast::build(topology, params.clone()).unwrap()]
 }
 
+/// Runs to `until` or to the next notice: unlike a single call of [`Network::advance`], whatever happens before.
+pub(crate) fn advance(network: &mut dyn Ethernet, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
+    loop {
+        network.advance(until, notices)?;
+        if !notices.is_empty() || network.clock() >= until {
+            return Ok(());
+        }
+    }
+}
+
 /// Runs until nothing is in flight, and returns what was delivered.
 pub(crate) fn drain(network: &mut dyn Ethernet) -> Result<Vec<Delivery>, NetworkFailure> {
     let (mut notices, mut delivered) = (Notices::default(), Vec::new());

@@ -1,6 +1,6 @@
 //! The reference engine as a network.
 
-use fsin_core::network::{Injected, Measure, Network, NetworkFailure, Notices};
+use fsin_core::network::{Injected, Measure, Network, NetworkFailure, Notices, STEPS};
 use fsin_core::stats::{Distribution, Recorder};
 use fsin_core::view::{Occupancy, View};
 use trgen::{Cycle, Message};
@@ -34,6 +34,10 @@ impl Network for Reference {
         Cycle(self.clock + 1)
     }
 
+    fn last(&self) -> Cycle {
+        Cycle(END / TICKS)
+    }
+
     fn inject(&mut self, message: Message) -> Injected {
         let outcome = self.hosts.inject(message, self.now);
         if outcome == Injected::Accepted {
@@ -46,6 +50,7 @@ impl Network for Reference {
         notices.clear();
         let mut clock = self.clock.max(until.0.saturating_sub(1));
         let mut end = clock.saturating_mul(TICKS).min(END);
+        let mut instants = 0;
         loop {
             self.skip_beats(end);
             let at = self.next_instant();
@@ -53,7 +58,8 @@ impl Network for Reference {
                 break;
             }
             self.process_instant(at, notices);
-            if !notices.is_empty() {
+            instants += 1;
+            if !notices.is_empty() || instants >= STEPS {
                 end = end.min(at.next_multiple_of(TICKS));
                 clock = end / TICKS;
             }

@@ -40,7 +40,7 @@
 
 use std::sync::Arc;
 
-use fsin_core::network::{Deadlock, Injected, Measure, Network, NetworkFailure, Notices};
+use fsin_core::network::{Deadlock, Injected, Measure, Network, NetworkFailure, Notices, STEPS};
 use fsin_core::parallel::{Division, MAX_THREADS, Pool, Work};
 use fsin_core::stats::Recorder;
 use fsin_core::topology::Topology;
@@ -290,6 +290,7 @@ impl<const P: usize, const V: usize> Network for Fast<P, V> {
 
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         notices.clear();
+        let mut steps = 0;
         while self.clock < until.0 {
             self.settle();
             let has_packets = self.whole.in_flight > 0;
@@ -306,7 +307,8 @@ impl<const P: usize, const V: usize> Network for Fast<P, V> {
             if is_stuck && self.whole.in_flight > 0 {
                 return Err(self.deadlock().into());
             }
-            if !notices.is_empty() {
+            steps += 1;
+            if !notices.is_empty() || steps >= STEPS {
                 break;
             }
         }

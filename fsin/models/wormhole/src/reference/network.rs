@@ -1,6 +1,6 @@
 //! The reference engine as a network.
 
-use fsin_core::network::{Deadlock, Injected, Measure, Network, NetworkFailure, Notices};
+use fsin_core::network::{Deadlock, Injected, Measure, Network, NetworkFailure, Notices, STEPS};
 use fsin_core::stats::Recorder;
 use fsin_core::view::{Occupancy, View};
 use trgen::{Cycle, Message};
@@ -28,6 +28,7 @@ impl Network for Reference {
 
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         notices.clear();
+        let mut steps = 0;
         while self.clock < until.0 {
             if self.is_still() {
                 self.clock = until.0;
@@ -44,7 +45,8 @@ impl Network for Reference {
                 }
                 .into());
             }
-            if !notices.is_empty() {
+            steps += 1;
+            if !notices.is_empty() || steps >= STEPS {
                 break;
             }
         }

@@ -79,7 +79,7 @@ use crate::router::congestion::GlobalControl;
 use crate::router::layout::{Direct, Layout, Switches, TwoWay};
 use crate::router::request::WORD;
 use crate::router::{CheckedParams, MAX_QUEUES, RouterParams, SourceQueue};
-use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices};
+use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices, STEPS};
 use fsin_core::parallel::{Division, MAX_THREADS, Pool, Work};
 use fsin_core::stats::Recorder;
 use fsin_core::topology::{MAX_DIMENSIONS, STATE_WORDS, Shape, Topology};
@@ -432,6 +432,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
 
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         notices.clear();
+        let mut steps = 0;
         while self.clock < until.0 {
             self.settle();
             if self.whole.in_flight == 0 {
@@ -463,7 +464,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
                 return Err(self.deadlock().into());
             }
             self.clock += 1;
-            if !notices.is_empty() {
+            steps += 1;
+            if !notices.is_empty() || steps >= STEPS {
                 break;
             }
         }

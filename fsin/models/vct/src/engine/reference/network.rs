@@ -8,7 +8,7 @@ use super::Reference;
 use crate::engine::messages::Unsent;
 use crate::engine::wait::channel;
 use crate::router::SourceQueue;
-use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices};
+use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices, STEPS};
 use fsin_core::stats::Recorder;
 use fsin_core::view::{Occupancy, View};
 use fsin_core::wait::cyclic_wait;
@@ -50,6 +50,7 @@ impl Network for Reference {
 
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         notices.clear();
+        let mut steps = 0;
         while self.clock < until {
             if self.in_flight == 0 {
                 self.clock = until;
@@ -69,7 +70,8 @@ impl Network for Reference {
                 .into());
             }
             self.clock = self.clock.next();
-            if !notices.is_empty() {
+            steps += 1;
+            if !notices.is_empty() || steps >= STEPS {
                 break;
             }
         }

@@ -1,0 +1,72 @@
+//! What a run costs follows what moves in it, not the length of its cycles: progress is reported, and the interrupt
+//! looked at, after so much work and never after so many cycles. Counted, not timed.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::atomic::AtomicBool;
+
+use fsin::experiment::{Experiment, Finished, Origin, Settings, execute};
+
+/// Steps between two reports while something moves, at most about: see `fsin_core::network::STEPS`.
+const STEPS: u64 = 10_000;
+
+/// Runs an experiment. Returns how often its progress was reported, too.
+fn run(settings: &[(&str, &str)]) -> (Finished, u64) {
+    let mut all = Settings::default();
+    for &(name, value) in settings {
+        all.set(name, value, Origin::Flag).unwrap();
+    }
+    let experiment = Experiment::resolve(all).unwrap_or_else(|error| panic!("{settings:?}: {}", error.error));
+    let mut reports = 0;
+    let finished = execute(&experiment, &AtomicBool::new(false), &mut |_| reports += 1).unwrap();
+    assert_eq!(finished.outcome.failure, None, "{settings:?}");
+    (finished, reports)
+}
+
+/// Few messages in very many cycles, over every model and in every kind of run.
+#[test]
+fn cost_follows_what_moves() {
+    let ping_pongs = ("kernel", "butterfly:tasks=4,bytes=64,iterations=200");
+    let cases: &[&[(&str, &str)]] = &[
+        // A cycle is a picosecond.
+        &[("network", "ethernet:delay=1ms"), ping_pongs],
+        &[("network", "ethernet:delay=1ms,engine=reference"), ping_pongs],
+        &[("network", "ethernet:queue=1,recovery=window"), ("kernel", "all-to-all:tasks=9,bytes=20000")],
+        &[("network", "ethernet"), ("load", "0.0001"), ("cycles", "1000000000000")],
+        &[("network", "ethernet"), ("load", "0.0001")],
+        // A cycle is a phit, a flit or a nanosecond, and links are long.
+        &[("link-delay", "2000"), ping_pongs],
+        &[("link-delay", "2000"), ("load", "0.0000001"), ("cycles", "1000000000")],
+        &[("network", "wormhole"), ("link-delay", "2000"), ping_pongs],
+        &[("network", "constant-delay:delay=1s"), ("nodes", "9"), ping_pongs],
+    ];
+    for case in cases {
+        let topology = ("topology", "torus:3x3");
+        let all: Vec<(&str, &str)> = match case.iter().any(|(name, _)| *name == "nodes") {
+            true => case.to_vec(),
+            false => [&[topology], *case].concat(),
+        };
+        let (finished, reports) = run(&all);
+        let outcome = &finished.outcome;
+        assert!(outcome.cycles > 100 * STEPS, "{case:?}: {} cycles", outcome.cycles);
+        assert!(outcome.totals.received > 0, "{case:?}");
+        // Each phase, and each interval of the measurement, begins and ends with a report.
+        let moved = outcome.totals.hops + outcome.totals.received;
+        assert!(reports <= 200 + moved / 100, "{case:?}: {reports} reports of {} cycles", outcome.cycles);
+    }
+}
+
+/// The same frames at a hundredth of the rate are the same work.
+#[test]
+fn cost_does_not_follow_the_rate() {
+    let reports = |rate: &str, delay: &str| {
+        let network = format!("ethernet:rate={rate},delay={delay},forwarding=static");
+        let kernel = "all-to-one:tasks=16,bytes=1500000";
+        let (finished, reports) = run(&[("topology", "fattree:16,1"), ("network", &network), ("kernel", kernel)]);
+        (finished.outcome.totals, finished.outcome.cycles, reports)
+    };
+    let (slow, fast) = (reports("1Gb/s", "500ns"), reports("100Gb/s", "5ns"));
+    assert_eq!(slow.0, fast.0, "the same hops and losses");
+    assert!(slow.1 > 90 * fast.1, "{} and {} cycles", slow.1, fast.1);
+    assert_eq!(slow.2, fast.2, "reports");
+}
