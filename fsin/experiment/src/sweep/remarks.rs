@@ -34,7 +34,7 @@ fn of_seeds(plan: &Plan, collected: &Collected) -> Option<String> {
     let figures: [(&str, fn(&RunResult) -> Option<f64>); 3] = [
         ("completion time", |result| result.completion_seconds),
         ("mean latency", |result| result.latency_mean_cycles),
-        ("accepted load", |result| Some(result.accepted_load_phits_per_node_cycle)),
+        ("accepted load", |result| result.accepted_load_phits_per_node_cycle),
     ];
     let mut said = Vec::new();
     for (name, figure) in figures {
