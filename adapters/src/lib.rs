@@ -10,9 +10,10 @@
 //! - [`machine`]: the network interface of a virtual machine as a stepped guest, exact to the nanosecond;
 //! - [`relay`]: a guest that carries Ethernet frames of virtual machines;
 //! - [`clock`]: cycles and picoseconds; [`address`]: addresses of endpoints; [`token`]: authentication;
-//! - [`owner_socket`]: sockets to which only their owner can connect.
+//! - [`owner_socket`]: sockets to which only their owner can connect; [`backlog`]: queues of connections.
 
 pub mod address;
+pub mod backlog;
 pub mod clock;
 pub mod codec;
 pub mod endpoint;

@@ -26,6 +26,8 @@ pub const TICK: Time = 1000;
 const PREFIX: [u8; 3] = [0x52, 0x54, 0x00];
 /// Number of nodes that an address can name.
 pub const NODES: u32 = 1 << 24;
+/// The label of the mark by which a machine says that it switches itself off.
+pub const OFF: &str = "poweroff";
 /// Type of the frames that are marks ("local experimental"); their content is `fsin`, a length, and the label.
 pub const MARKS: u16 = 0x88b5;
 /// \[bytes\] Length of the header of a frame: two addresses and a type.
@@ -70,6 +72,8 @@ pub struct Machine {
     peers: Vec<u32>,
     /// Labels of the marks that have been sent since the last turn.
     marks: Vec<String>,
+    /// True once it has set the mark [`OFF`].
+    is_off: bool,
 }
 
 impl Machine {
@@ -84,7 +88,7 @@ impl Machine {
         peers.retain(|&peer| peer != node);
         let mut guest = Guest::connect(address, &config.clone().stepped(config.step))?;
         guest.until()?;
-        Ok(Self { guest, node, peers, marks: Vec::new() })
+        Ok(Self { guest, node, peers, marks: Vec::new(), is_off: false })
     }
 
     /// Sends a frame at `now` \[ns\].
@@ -93,6 +97,7 @@ impl Machine {
     /// The run has ended.
     pub fn send(&mut self, now: u64, frame: &[u8]) -> Result<Taken, GuestError> {
         if let Some(label) = mark_of(frame) {
+            self.is_off |= label == OFF;
             self.marks.push(label);
             return Ok(Taken::Mark);
         }
@@ -143,6 +148,13 @@ impl Machine {
     pub fn next_turn(&mut self) -> Result<Option<u64>, GuestError> {
         let due = self.guest.until()?.min(self.guest.next_event().unwrap_or(FOREVER));
         Ok((due != FOREVER).then(|| due.div_ceil(TICK)))
+    }
+
+    /// True once the machine has said that it switches itself off. Its last moment is that of this mark: when QEMU ends
+    /// after it depends on the host.
+    #[must_use]
+    pub const fn is_off(&self) -> bool {
+        self.is_off
     }
 
     /// The node of the machine.

@@ -6,6 +6,8 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
+use crate::backlog::lengthen;
+
 /// \[bytes\] Longest path of a socket: `sun_path` of unix(7) has 108 bytes on Linux and 104 on the BSDs and macOS,
 /// including the terminating zero.
 const LONGEST: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
@@ -57,6 +59,7 @@ pub fn bind_private(path: &Path) -> io::Result<UnixListener> {
     fs::DirBuilder::new().mode(0o700).create(&private)?;
     let bound = UnixListener::bind(&inside).and_then(|listener| {
         fs::set_permissions(&inside, fs::Permissions::from_mode(0o600))?;
+        let listener = lengthen(listener)?;
         fs::rename(&inside, path)?;
         Ok(listener)
     });

@@ -157,6 +157,10 @@ pub(crate) enum Broken {
     Stalled(Duration),
     #[error("it has not read what was sent to it for {} s", .0.as_secs_f64())]
     SlowReader(Duration),
+    #[error("it has taken more than {} s to read what was sent to it at once", .0.as_secs_f64())]
+    Trickle(Duration),
+    #[error("it has held its turn for {} s without progress: no message, no later time", .0.as_secs_f64())]
+    Held(Duration),
     #[error("the run was interrupted")]
     Interrupted,
 }
@@ -239,15 +243,22 @@ impl Link {
         self.outgoing.len() >= FULL
     }
 
-    /// Sends the buffer. Fails if the other side accepts nothing for `limit`.
-    pub(crate) fn flush(&mut self, limit: Duration, on_idle: OnIdle<'_>) -> Result<(), Broken> {
-        let mut since = None;
+    /// Sends the buffer. Fails if the other side accepts nothing for `limit`, or not all of it within `whole`.
+    pub(crate) fn flush(&mut self, limit: Duration, whole: Duration, on_idle: OnIdle<'_>) -> Result<(), Broken> {
+        let (mut since, mut begin) = (None, None::<Instant>);
         while !self.outgoing.is_empty() {
+            // The clock is not read if a single write sends everything.
+            if begin.is_some_and(|begin| begin.elapsed() >= whole) {
+                return Err(Broken::Trickle(whole));
+            }
             match self.stream.write(&self.outgoing) {
                 Ok(0) => return Err(Broken::Closed),
                 Ok(count) => {
                     self.outgoing.advance(count);
                     since = None;
+                    if !self.outgoing.is_empty() {
+                        begin.get_or_insert_with(Instant::now);
+                    }
                 }
                 Err(error) => {
                     let silence = silence(error, &mut since)?;

@@ -33,6 +33,8 @@ pub struct Table {
     pub tcp: bool,
     /// How stepped guests begin.
     pub warm_up: WarmUp,
+    /// Limit of the waits for a guest that makes no progress.
+    pub hold: Duration,
     /// The measured part of the run.
     pub region: Option<Region>,
     /// \[ps\] Interval between running digests; 0 for none.
@@ -69,7 +71,8 @@ impl Table {
             pace: 0,
         };
         let (warm_up, region) = (WarmUp::None, None);
-        Self { terms, overheads, lost: LostGuest::Abort, tcp: true, warm_up, region, digest_every: 0 }
+        let hold = Duration::from_secs(60);
+        Self { terms, overheads, lost: LostGuest::Abort, tcp: true, warm_up, hold, region, digest_every: 0 }
     }
 
     /// The rules for guests.
@@ -80,6 +83,7 @@ impl Table {
             overheads: self.overheads,
             lost: self.lost,
             warn: Duration::from_secs(10),
+            hold: self.hold,
             payload_limit: 1 << 28,
             stop: &NEVER,
             warm_up: self.warm_up,

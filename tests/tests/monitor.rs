@@ -159,3 +159,20 @@ fn neither_a_file_nor_an_address_is_said_to_be_so() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("there is no file `absent.view`") && said.contains("--monitor"), "{said}");
 }
+
+#[test]
+fn connections_that_never_read_keep_no_viewer_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let (child, address) = start(folder.path(), &format!("{LINE} --monitor 127.0.0.1:0"));
+    // The run may end before all are there.
+    let silent: Vec<TcpStream> = (0..200).map_while(|_| TcpStream::connect(&address).ok()).collect();
+    let mut reader = Reader::new(BufReader::new(TcpStream::connect(&address).unwrap())).unwrap();
+    assert_eq!(reader.about().nodes, 64);
+    let mut last = None;
+    while let Some(snapshot) = reader.next_snapshot().unwrap() {
+        last = Some(snapshot.state);
+    }
+    assert_eq!(last, Some(RunState::Ended));
+    result(child);
+    drop(silent);
+}

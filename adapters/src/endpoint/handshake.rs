@@ -1,6 +1,7 @@
 //! The handshake: Hello, Challenge, Proof, Welcome. Decides which guests are admitted.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::BytesMut;
@@ -25,7 +26,8 @@ struct Refusal {
     text: String,
 }
 
-/// Performs the handshake within the time limit. `wanted` is the number of nodes that need a guest.
+/// Performs the handshake within the time limit. `wanted` is the number of nodes that need a guest. `is_named` becomes
+/// true once the peer has said who it is.
 ///
 /// # Errors
 /// The reason why the connection was refused, as text that names the guest if its name is known.
@@ -34,15 +36,17 @@ pub(super) async fn handshake(
     terms: &Terms,
     taken: &Taken,
     wanted: usize,
+    is_named: &AtomicBool,
 ) -> Result<Connection, String> {
     let mut talk = Talk { codec: Codec::default(), incoming: BytesMut::new() };
     talk.codec.set_max_payload(LONGEST_FIRST);
     let mut name = None;
     let outcome = {
+        let named = (&mut name, is_named);
         let exchange = async {
             match &mut peer {
-                Peer::Tcp(stream, _) => exchange_frames(&mut talk, stream, terms, taken, wanted, &mut name).await,
-                Peer::Unix(stream) => exchange_frames(&mut talk, stream, terms, taken, wanted, &mut name).await,
+                Peer::Tcp(stream, _) => exchange_frames(&mut talk, stream, terms, taken, wanted, named).await,
+                Peer::Unix(stream) => exchange_frames(&mut talk, stream, terms, taken, wanted, named).await,
             }
         };
         let timed_out = || Refusal {
@@ -116,14 +120,14 @@ impl Talk {
 }
 
 /// Exchanges the frames of the handshake. Returns the guest's Hello, its step and its reserved nodes. Stores the
-/// guest's name in `name` as soon as it is known.
+/// guest's name in `name`, and that it is known, as soon as it is.
 async fn exchange_frames(
     talk: &mut Talk,
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     terms: &Terms,
     taken: &Taken,
     wanted: usize,
-    name: &mut Option<String>,
+    (name, is_named): (&mut Option<String>, &AtomicBool),
 ) -> Result<(Hello, Time, Reservation), Refusal> {
     let gone = |error: io::Error| Refusal { code: Code::Malformed, text: error.to_string() };
     let hello = match talk.receive(stream).await? {
@@ -134,6 +138,7 @@ async fn exchange_frames(
         }
     };
     *name = Some(hello.name.clone());
+    is_named.store(true, Ordering::Relaxed);
     if let Some(token) = &terms.token {
         check_token(talk, stream, token).await?;
     }

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
 use crate::address::Address;
+use crate::backlog::bind_tcp;
 use crate::owner_socket::bind_private;
 use crate::stream::Stream;
 
@@ -50,10 +51,14 @@ impl Peer {
 }
 
 impl Listener {
-    /// Binds a socket.
-    pub(super) async fn bind(address: &Address) -> io::Result<Self> {
+    /// Binds a socket, within a runtime.
+    pub(super) fn bind(address: &Address) -> io::Result<Self> {
         match address {
-            Address::Tcp(address) => TcpListener::bind(address).await.map(Self::Tcp),
+            Address::Tcp(address) => {
+                let listener = bind_tcp(address)?;
+                listener.set_nonblocking(true)?;
+                TcpListener::from_std(listener).map(Self::Tcp)
+            }
             Address::Unix(path) => {
                 let listener = bind_private(path)?;
                 listener.set_nonblocking(true)?;

@@ -1,19 +1,20 @@
 //! The endpoint: listens, performs handshakes, and gathers the guests of a run.
 //!
-//! Handshakes run concurrently, each with a time limit. Their number is bounded; further connections wait in the
-//! system's queue. A refused connection is told the reason. When all nodes are taken the endpoint stops listening, and
-//! hands the connections to the run ([`crate::live`]).
+//! Handshakes run concurrently, each with a time limit. Their number is bounded ([`pending`]). A refused connection is
+//! told the reason. When all nodes are taken the endpoint stops listening, and hands the connections to the run
+//! ([`crate::live`]).
 
 mod handshake;
 mod listen;
+mod pending;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::{self, Runtime};
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::address::Address;
@@ -23,13 +24,14 @@ use crate::stream::{Link, closed};
 use crate::token::Token;
 
 use listen::Listener;
+use pending::Pending;
 
-/// Largest number of concurrent handshakes.
-const HANDSHAKES: usize = 256;
 /// Number of refused connections that are reported one by one; further ones are only counted.
 const REPORTED: u64 = 16;
 /// Longest interval between calls of `go_on`, and between checks for closed connections.
 const CHECK_INTERVAL: Duration = Duration::from_millis(200);
+/// Pause after which a connection is accepted again, if there is no room for it.
+const FULL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The terms of a run, which every guest is told and checked against.
 #[derive(Clone, Debug)]
@@ -178,7 +180,7 @@ impl Endpoint {
         }
         let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
         let listener = runtime
-            .block_on(Listener::bind(address))
+            .block_on(async { Listener::bind(address) })
             .map_err(|error| EndpointError::Listen { address: address.clone(), error })?;
         Ok(Self { runtime, listener, token })
     }
@@ -235,10 +237,19 @@ async fn gather(
     tell: &mut dyn FnMut(String),
 ) -> Result<Vec<Connection>, EndpointError> {
     let taken: Taken = Arc::default();
-    let permits = Arc::new(Semaphore::new(HANDSHAKES));
-    let mut handshakes = JoinSet::new();
+    let (mut handshakes, mut pending) = (JoinSet::new(), Pending::default());
+    // True while the system, or the bound of the handshakes, leaves no room for a connection.
+    let mut is_full = false;
     let mut connections: Vec<Connection> = Vec::new();
-    let mut refused = 0;
+    let mut refused = 0u64;
+    let mut refuse = |why: String, tell: &mut dyn FnMut(String)| {
+        refused += 1;
+        if refused <= REPORTED {
+            tell(why);
+        } else if refused.is_power_of_two() {
+            tell(format!("{refused} connections have been refused"));
+        }
+    };
     // True once the user has been told that the system accepts no more connections.
     let mut is_full_reported = false;
     let mut last_check = Instant::now();
@@ -253,45 +264,50 @@ async fn gather(
             }
         }
         tokio::select! {
-            // The next connection is accepted only when its handshake may begin.
-            accepted = async {
-                let permit = Arc::clone(&permits).acquire_owned().await;
-                (permit, listener.accept().await)
-            } => match accepted {
-                (Ok(permit), Ok(peer)) => {
+            accepted = listener.accept(), if !is_full => match accepted {
+                Ok(peer) => {
                     // The new guest may replace one that has left, whose nodes must be free by then.
                     drop_closed(&mut connections, tell);
                     let (terms, taken) = (Arc::clone(terms), Arc::clone(&taken));
-                    handshakes.spawn(async move {
-                        let outcome = handshake::handshake(peer, &terms, &taken, wanted).await;
-                        drop(permit);
-                        outcome
-                    });
+                    let (from, is_named) = (peer.name().to_owned(), Arc::new(AtomicBool::new(false)));
+                    let named = Arc::clone(&is_named);
+                    let task = handshakes
+                        .spawn(async move { handshake::handshake(peer, &terms, &taken, wanted, &named).await });
+                    pending.push(task, from, is_named);
+                    is_full = pending.is_full();
                 }
                 // The usual cause is too many open files. Handshakes that end close theirs.
-                (_, accepted) => {
-                    if let (Err(error), false) = (&accepted, std::mem::replace(&mut is_full_reported, true)) {
+                Err(error) => {
+                    is_full = true;
+                    if !std::mem::replace(&mut is_full_reported, true) {
                         tell(format!(
-                            "cannot let anybody else connect, and goes on trying: {error}; raise the limit of open \
-                             files (ulimit -n), or end connections that are of no use"
+                            "cannot let anybody else connect, and goes on trying: {error}; the oldest connections without a \
+                             guest give way; raise the limit of open files (ulimit -n), or end those of no use"
                         ));
                     }
-                    tokio::time::sleep(CHECK_INTERVAL).await;
                 }
             },
-            Some(ended) = handshakes.join_next() => match ended {
-                Ok(Ok(connection)) => connections.push(connection),
-                Ok(Err(why)) => {
-                    refused += 1;
-                    if refused <= REPORTED {
-                        tell(why);
-                    } else if refused.is_power_of_two() {
-                        tell(format!("{refused} connections have been refused"));
-                    }
+            Some(ended) = handshakes.join_next_with_id() => {
+                is_full = false;
+                let task = match &ended {
+                    Ok((task, _)) => *task,
+                    Err(error) => error.id(),
+                };
+                pending.remove(task);
+                match ended {
+                    Ok((_, Ok(connection))) => connections.push(connection),
+                    Ok((_, Err(why))) => refuse(why, tell),
+                    // It has given way.
+                    Err(_) => {}
                 }
-                Err(_) => {}
-            },
-            () = tokio::time::sleep(CHECK_INTERVAL) => {}
+            }
+            () = tokio::time::sleep(if is_full { FULL_INTERVAL } else { CHECK_INTERVAL }) => {
+                is_full = pending.is_full();
+            }
+        }
+        if is_full && let Some(why) = pending.make_room() {
+            // Its end, above, makes room.
+            refuse(why, tell);
         }
         let missing = wanted.saturating_sub(nodes(&connections));
         if !go_on(missing) {

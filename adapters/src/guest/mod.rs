@@ -349,7 +349,7 @@ impl Guest {
     pub fn give_up(mut self, reason: &str) {
         self.link.put(0, self.time, &Body::Error { code: Code::Run, text: reason.to_owned() });
         // An error here is ignored: the reason of the guest's end is another one.
-        let _ = self.link.flush(Duration::from_secs(1), &mut |_| true);
+        let _ = self.link.flush(Duration::from_secs(1), Duration::from_secs(1), &mut |_| true);
     }
 
     /// Says goodbye.
@@ -504,7 +504,7 @@ fn prove(
 
 /// Sends what is buffered. `doing` describes the activity of the guest, for errors.
 fn flush(link: &mut Link, patience: Duration, doing: &'static str) -> Result<(), GuestError> {
-    match link.flush(patience, &mut |_| true) {
+    match link.flush(patience, Duration::MAX, &mut |_| true) {
         Ok(()) => Ok(()),
         Err(broken) => {
             // The reason may have been sent before the connection was closed.

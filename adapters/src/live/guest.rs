@@ -10,11 +10,14 @@ use crate::endpoint::Connection;
 use crate::protocol::{Body, Class, Code, DELIVER_FIELDS, MINOR_OF_PARTS};
 use crate::stream::Link;
 
+use super::hold::Hold;
 use super::loss::{Input, Loss};
 use super::member::Member;
 use super::report::Mark;
 use super::watch::WireLog;
 
+/// Longest time in which a guest reads the last frame that is sent to it.
+const FAREWELL: Duration = Duration::from_secs(1);
 /// Largest number of marks per guest.
 const MARKS: usize = 1024;
 
@@ -86,6 +89,8 @@ pub(super) struct Guest {
     pub(super) notices: u64,
     /// Number of turns.
     pub(super) turns: u64,
+    /// How long the network has waited for it since its last progress.
+    pub(super) hold: Hold,
     pub(super) late: Lateness,
     pub(super) marks: Vec<Mark>,
     /// \[ps\] End of its warm-up, before which lateness is not counted.
@@ -117,6 +122,7 @@ impl Guest {
             injects: 0,
             notices: 0,
             turns: 0,
+            hold: Hold::default(),
             late: Lateness::default(),
             marks: Vec::new(),
             warm: 0,
@@ -240,7 +246,7 @@ impl Guest {
         let members = self.members.iter_mut().map(|member| &mut member.link);
         for link in members.chain(std::iter::once(&mut self.link)) {
             link.put(0, time, body);
-            let _ = link.flush(Duration::ZERO, &mut |_| true);
+            let _ = link.flush(Duration::ZERO, FAREWELL, &mut |_| true);
         }
     }
 

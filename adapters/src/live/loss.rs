@@ -67,6 +67,10 @@ impl From<Broken> for Loss {
             Broken::Closed | Broken::Io(_) => (Code::Run, "see what the guest itself says of its end"),
             Broken::Stalled(_) => (Code::Stalled, "see what it is doing, or give it more time with --stall"),
             Broken::SlowReader(_) => (Code::Stalled, "let it read, or give it more time with --stall"),
+            Broken::Trickle(_) => (Code::Stalled, "let it read, or give it more time with --guest-limit"),
+            Broken::Held(_) => {
+                (Code::Stalled, "let it end its turn at a later time, or give it more time with --guest-limit")
+            }
             Broken::Interrupted => (Code::Run, "start it again"),
         };
         Self::new(code, format!("{broken}; {remedy}"))

@@ -113,6 +113,7 @@ impl Live {
                     return refused(Code::Message, format!("has no endpoint {endpoint}; correct the guest"));
                 };
                 guest.injects += 1;
+                guest.hold.progress();
                 let taken = self.hub.inject(node, time, inject, window);
                 taken.map_err(|what| Loss::new(Code::Message, format!("{what}; correct the guest")))
             }

@@ -31,6 +31,7 @@
 
 mod capture;
 mod guest;
+mod hold;
 mod hub;
 mod inbox;
 mod latency;
@@ -290,10 +291,11 @@ impl Live {
         if self.sync.is_some() {
             return self.settle_synchronised(now);
         }
+        let mut overdue = 0;
         loop {
             let due = self.due_by(now);
             if due.is_empty() {
-                if self.listen(now)? {
+                if self.listen(now, &mut overdue)? {
                     continue;
                 }
                 return Ok(());

@@ -62,6 +62,8 @@ pub struct Rules {
     pub lost: LostGuest,
     /// How long the network waits for a guest before it warns the user.
     pub warn: Duration,
+    /// How long the network waits for a guest that makes no progress, before the guest is lost.
+    pub hold: Duration,
     /// \[bytes\] Limit of the payloads of messages in flight, over all guests.
     pub payload_limit: u64,
     /// Ends the run when it becomes true.

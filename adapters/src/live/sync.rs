@@ -204,16 +204,38 @@ impl Live {
         }
     }
 
-    /// Waits until one of the guests that have the turn sends a frame, and processes it. `due` are the guests that
-    /// warnings name.
+    /// Waits until one of the guests that have the turn sends a frame, and processes it. `due` are the guests for which
+    /// the network waits: warnings name them, and the limits hold for those of them that have the turn.
     fn await_any_turn(&mut self, due: &[usize]) -> Result<(), SourceError> {
+        let awaited: Vec<usize> =
+            due.iter().copied().filter(|&index| matches!(self.guests[index].state, State::Running { .. })).collect();
+        for &index in &awaited {
+            self.guests[index].hold.begin();
+        }
+        let ended = self.await_frame(due, &awaited);
+        for &index in &awaited {
+            self.guests[index].hold.end();
+        }
+        ended
+    }
+
+    /// See [`await_any_turn`](Self::await_any_turn), which measures how long the network waits for the `awaited` guests.
+    fn await_frame(&mut self, due: &[usize], awaited: &[usize]) -> Result<(), SourceError> {
         let (begin, mut warnings) = (Instant::now(), 0);
         loop {
+            if self.rules.stop.load(Ordering::Relaxed) {
+                return self.lose(due[0], &Loss::from(Broken::Interrupted));
+            }
+            for &index in awaited {
+                if let Err(loss) = self.check_hold(index) {
+                    return self.lose(index, &loss);
+                }
+            }
             if self.process_pending_frames()? {
                 return Ok(());
             }
-            if self.rules.stop.load(Ordering::Relaxed) {
-                return self.lose(due[0], &Loss::from(Broken::Interrupted));
+            if let Some(&index) = awaited.first().filter(|_| begin.elapsed() >= self.rules.terms.stall) {
+                return self.lose(index, &Loss::from(Broken::Stalled(self.rules.terms.stall)));
             }
             let running = self.guests.iter().filter(|guest| matches!(guest.state, State::Running { .. }));
             stream::await_any(running.flat_map(Guest::all_links), CHECK_INTERVAL);

@@ -17,6 +17,13 @@ use super::report::Mark;
 use super::{CHECK_INTERVAL, Live, Rules, WarmUp, farewell};
 use crate::endpoint::Terms;
 
+/// Number of frames of one guest that are processed between two checks of the limits and of other guests.
+const FRAMES_BETWEEN_CHECKS: u32 = 1024;
+/// Longest wait for a complete frame between two checks.
+const SLICE: Duration = Duration::from_millis(200);
+/// Largest number of times that the frames of real-time guests are processed in a cycle that is due by the wall clock.
+const MAX_OVERDUE: u32 = 64;
+
 /// Why waiting for a turn has ended.
 #[derive(Debug)]
 pub(super) enum Ended {
@@ -111,11 +118,15 @@ impl Live {
 
     /// Gives a guest the turn from `from` to `until`, and sends all that has been put into its buffers.
     fn begin_turn(&mut self, index: usize, from: Time, until: Time) -> Result<(), Loss> {
+        let cycle = self.rules.terms.clock.span(1);
         let guest = &mut self.guests[index];
         guest.time = from;
         guest.from = from;
         guest.turns += 1;
+        guest.hold.turn(from, if guest.is_stepped() { 0 } else { cycle });
         guest.state = State::Running { until };
+        self.check_hold(index)?;
+        let guest = &mut self.guests[index];
         let body = Body::GoAhead { until, notices: guest.notices };
         guest.link().put(0, from, &body);
         self.log('>', index, 0, 0, from, &body);
@@ -128,33 +139,45 @@ impl Live {
 
     /// Sends the buffered frames of one of a guest's connections.
     fn send(&mut self, index: usize, link: usize) -> Result<(), Loss> {
-        let (stall, stop) = (self.rules.terms.stall, self.rules.stop);
+        let (stall, hold, stop) = (self.rules.terms.stall, self.rules.hold, self.rules.stop);
         let guest = &mut self.guests[index];
-        let flushed = guest.connection(link).flush(stall, &mut |_| !stop.load(Ordering::Relaxed));
+        let flushed = guest.connection(link).flush(stall, hold, &mut |_| !stop.load(Ordering::Relaxed));
         flushed.map_err(|broken| guest.with_connection(link, broken.into()))
     }
 
     /// Waits until the turn of guest `index` has ended. `others` are the guests that are awaited, this one first:
     /// warnings name them all.
     pub(super) fn await_turn(&mut self, index: usize, others: &[usize]) -> Result<(), Ended> {
+        self.guests[index].hold.begin();
+        let ended = self.await_end_of_turn(index, others);
+        self.guests[index].hold.end();
+        ended
+    }
+
+    /// See [`await_turn`](Self::await_turn), which measures the duration.
+    fn await_end_of_turn(&mut self, index: usize, others: &[usize]) -> Result<(), Ended> {
         let Rules { stop, warn, terms: Terms { stall, .. }, .. } = self.rules;
         // Start of the silence, and the number of reports on it.
         let (mut since, mut warnings) = (None, 0);
+        // Number of frames since the limits were last checked.
+        let mut frames = 0;
         loop {
             let waited = since.as_ref().map_or(Duration::ZERO, Instant::elapsed);
-            let mut silence = Duration::ZERO;
+            let slice = stall.saturating_sub(waited).min(SLICE);
+            let mut silence = slice;
             // The wait is interrupted whenever the connection is idle, to check the limits and the other guests below.
-            let received = self.guests[index].link().next(stall.saturating_sub(waited), &mut |idle| {
+            let received = self.guests[index].link().next(slice, &mut |idle| {
                 silence = idle;
                 false
             });
             match received {
-                Err(Broken::Interrupted) if !stop.load(Ordering::Relaxed) => {
+                Err(Broken::Interrupted | Broken::Stalled(_)) if !stop.load(Ordering::Relaxed) => {
                     let now = Instant::now();
                     let waited = now - *since.get_or_insert_with(|| now.checked_sub(silence).unwrap_or(now));
                     if waited >= stall {
                         return Err(Loss::from(Broken::Stalled(stall)).into());
                     }
+                    self.check_hold(index)?;
                     if waited >= warn * (warnings + 1) {
                         warnings += 1;
                         self.report_waiting(others, warn * warnings);
@@ -162,23 +185,49 @@ impl Live {
                     self.finish_turns_of_closed(&others[1..])?;
                     self.lose_closed_connections().map_err(Ended::Run)?;
                 }
-                Err(Broken::Stalled(_)) => return Err(Loss::from(Broken::Stalled(stall)).into()),
+                Err(Broken::Stalled(_)) => return Err(Loss::from(Broken::Interrupted).into()),
                 Err(broken) => return Err(Loss::from(broken).into()),
                 Ok(frame) => {
                     if self.process_frame(index, frame)? {
-                        return Ok(());
+                        return match self.guests[index].state {
+                            // It has announced that it computes, and will be awaited again.
+                            State::Running { .. } => Ok(self.check_hold(index)?),
+                            _ => Ok(()),
+                        };
                     }
-                    (since, warnings) = (None, 0);
+                    (since, warnings, frames) = (None, 0, frames + 1);
+                    if frames >= FRAMES_BETWEEN_CHECKS {
+                        frames = 0;
+                        if stop.load(Ordering::Relaxed) {
+                            return Err(Loss::from(Broken::Interrupted).into());
+                        }
+                        self.check_hold(index)?;
+                        self.lose_closed_connections().map_err(Ended::Run)?;
+                    }
                 }
             }
         }
     }
 
-    /// Processes all frames that guests with the turn have sent. Returns true if there was one, or a guest is lost.
+    /// Fails if the network has waited for a connected guest for too long since its last progress.
+    pub(super) fn check_hold(&mut self, index: usize) -> Result<(), Loss> {
+        let limit = self.rules.hold;
+        let guest = &mut self.guests[index];
+        match guest.is_connected() && guest.hold.duration() >= limit {
+            true => Err(Broken::Held(limit).into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Processes the frames that guests with the turn have sent, up to [`FRAMES_BETWEEN_CHECKS`] of each. Returns true
+    /// if there was one, or a guest is lost.
     pub(super) fn process_pending_frames(&mut self) -> Result<bool, SourceError> {
         let mut received = false;
         for index in 0..self.guests.len() {
-            while matches!(self.guests[index].state, State::Running { .. }) {
+            for _ in 0..FRAMES_BETWEEN_CHECKS {
+                if !matches!(self.guests[index].state, State::Running { .. }) {
+                    break;
+                }
                 let next = self.guests[index].link().next_if_there().map_err(Loss::from);
                 match next.and_then(|frame| frame.map(|frame| self.process_frame(index, frame)).transpose()) {
                     Ok(None) => break,
@@ -195,7 +244,9 @@ impl Live {
 
     /// Processes the frames of real-time guests until no injection can enter in cycle `now` any more. If the network is
     /// empty and no guest is due for its turn, waits until one of them sends a frame. True if one has sent a frame.
-    pub(super) fn listen(&mut self, now: Cycle) -> Result<bool, SourceError> {
+    /// `overdue` counts the calls in which the cycle was due by the wall clock: after [`MAX_OVERDUE`] of them the network
+    /// goes on, and hears later frames in later cycles.
+    pub(super) fn listen(&mut self, now: Cycle, overdue: &mut u32) -> Result<bool, SourceError> {
         let end = self.rules.terms.clock.end(now).saturating_sub(self.rules.overheads.send);
         let promises = self.guests.iter().enumerate();
         let mut promises = promises.map(|(index, guest)| guest.promise(self.hub.first_notice(index)));
@@ -205,6 +256,12 @@ impl Live {
             && self.guests.iter().any(Guest::runs_in_real_time)
         {
             let left = if is_idle { CHECK_INTERVAL } else { pace.until(end).min(CHECK_INTERVAL) };
+            if left.is_zero() {
+                if *overdue >= MAX_OVERDUE {
+                    break;
+                }
+                *overdue += 1;
+            }
             let running = self.guests.iter().filter(|guest| guest.runs_in_real_time());
             if stream::await_any(running.flat_map(Guest::all_links), left) {
                 return self.process_pending_frames();
@@ -314,6 +371,7 @@ impl Live {
                 };
                 guest.time = time;
                 guest.injects += 1;
+                guest.hold.progress();
                 self.hub
                     .inject(node, time, inject, self.rules.terms.window)
                     .map_err(|what| Loss::new(Code::Message, format!("{what}; correct the guest")))?;

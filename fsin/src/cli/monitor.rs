@@ -2,11 +2,13 @@
 //!
 //! Every viewer has a separate thread, which requests snapshots and writes them. The simulation never waits for a
 //! viewer: a slow one misses snapshots, and is disconnected when its connection has been full for [`PATIENCE`]. Data
-//! sent by viewers is discarded.
+//! sent by viewers is discarded. Beyond [`MOST`] viewers the oldest gives way to a new one, so that connections that
+//! never read cannot keep a viewer out.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,13 +17,16 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use adapters::address::Address;
+use adapters::backlog::bind_tcp;
 use adapters::owner_socket::bind_private;
 use tui::feed::Feed;
 use tui::stream::{write_about, write_snapshot};
 use tui::view::{About, RunState};
 
 /// Maximum number of concurrent viewers.
-const MOST: usize = 16;
+const MOST: usize = 64;
+/// Maximum number of their threads, with those that are about to end.
+const THREADS: usize = 1024;
 /// Minimum interval between two snapshots for a viewer.
 const PERIOD: Duration = Duration::from_millis(100);
 /// Longest time for which a connection may be full.
@@ -48,7 +53,7 @@ impl Listener {
     fn bind(address: &Address) -> io::Result<(Self, Address)> {
         match address {
             Address::Tcp(address) => {
-                let listener = TcpListener::bind(address)?;
+                let listener = bind_tcp(address)?;
                 listener.set_nonblocking(true)?;
                 let address = Address::Tcp(listener.local_addr()?);
                 Ok((Self::Tcp(listener), address))
@@ -95,6 +100,23 @@ impl Stream {
                 stream.set_write_timeout(Some(PATIENCE))
             }
         }
+    }
+
+    /// The same connection for another thread, which may end it.
+    fn try_clone(&self) -> io::Result<Self> {
+        match self {
+            Self::Tcp(stream) => stream.try_clone().map(Self::Tcp),
+            Self::Unix(stream) => stream.try_clone().map(Self::Unix),
+        }
+    }
+
+    /// Ends the connection, also for a thread that waits in a write.
+    fn end(&self) {
+        // An error means that it has ended already.
+        let _ = match self {
+            Self::Tcp(stream) => stream.shutdown(Shutdown::Both),
+            Self::Unix(stream) => stream.shutdown(Shutdown::Both),
+        };
     }
 
     /// False once the viewer has gone. Its data is discarded.
@@ -166,16 +188,28 @@ impl Monitor {
 
 /// Accepts viewers until the run is `over`.
 fn listen(listener: &Listener, about: &Arc<About>, feed: &Arc<Feed>, over: &AtomicBool, viewers: &Arc<AtomicUsize>) {
+    // The viewers in the order in which they came. The flag of each becomes true when its thread ends.
+    let mut all: VecDeque<(Stream, Arc<AtomicBool>)> = VecDeque::new();
     while !over.load(Ordering::Relaxed) {
         let Ok(stream) = listener.accept() else {
             thread::sleep(Duration::from_millis(20));
+            all.retain(|(_, has_ended)| !has_ended.load(Ordering::Relaxed));
             continue;
         };
-        // A connection beyond the maximum is closed at once.
-        if viewers.load(Ordering::Relaxed) >= MOST || stream.prepare().is_err() {
-            continue;
+        let (Ok(()), Ok(other)) = (stream.prepare(), stream.try_clone()) else { continue };
+        all.retain(|(_, has_ended)| !has_ended.load(Ordering::Relaxed));
+        if all.len() >= MOST
+            && let Some((oldest, _)) = all.pop_front()
+        {
+            oldest.end();
         }
-        let (about, feed, counted) = (Arc::clone(about), Arc::clone(feed), Counted::new(viewers));
+        // A thread whose connection has been ended needs a moment.
+        while viewers.load(Ordering::Relaxed) >= THREADS && !over.load(Ordering::Relaxed) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let has_ended = Arc::new(AtomicBool::new(false));
+        all.push_back((other, Arc::clone(&has_ended)));
+        let (about, feed, counted) = (Arc::clone(about), Arc::clone(feed), Counted::new(viewers, has_ended));
         let serve = move || {
             // A viewer that has gone or does not read is not an error.
             let _ = serve(stream, &about, &feed);
@@ -187,19 +221,20 @@ fn listen(listener: &Listener, about: &Arc<About>, feed: &Arc<Feed>, over: &Atom
     }
 }
 
-/// A connected viewer, counted until it is dropped.
-struct Counted(Arc<AtomicUsize>);
+/// A connected viewer, counted until it is dropped, when the flag becomes true.
+struct Counted(Arc<AtomicUsize>, Arc<AtomicBool>);
 
 impl Counted {
-    fn new(viewers: &Arc<AtomicUsize>) -> Self {
+    fn new(viewers: &Arc<AtomicUsize>, has_ended: Arc<AtomicBool>) -> Self {
         viewers.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(viewers))
+        Self(Arc::clone(viewers), has_ended)
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
+        self.1.store(true, Ordering::Relaxed);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Guests that follow the protocol only up to a point, large numbers of connections, and killed processes.
 
+mod connections;
+mod holders;
 mod processes;
 
 use std::fs::Permissions;
@@ -16,7 +18,7 @@ use adapters::address::Address;
 use adapters::clock::Clock;
 use adapters::codec::Codec;
 use adapters::guest::{Config, Guest};
-use adapters::live::{LostGuest, Overheads};
+use adapters::live::{LostGuest, Overheads, Protocol, Synchronisation};
 use adapters::protocol::{Body, Class, Hello, Inject, MAJOR, MAX_PAYLOAD, MINOR, Role};
 use bytes::{Bytes, BytesMut};
 use fsin::couple::Failure;
@@ -89,6 +91,15 @@ fn beside(
     table: &Table,
     other: impl FnOnce(Address) + Send + 'static,
 ) -> (fsin::run::Outcome, adapters::live::LiveReport, Duration) {
+    beside_by(table, None, other)
+}
+
+/// The same with a protocol of synchronisation.
+fn beside_by(
+    table: &Table,
+    protocol: Option<Protocol>,
+    other: impl FnOnce(Address) + Send + 'static,
+) -> (fsin::run::Outcome, adapters::live::LiveReport, Duration) {
     let mut threads = Vec::new();
     let mut stranger = None;
     let connections = table.gather(3, |address| {
@@ -98,6 +109,9 @@ fn beside(
     });
     let begin = Instant::now();
     let mut live = adapters::live::Live::new(connections, table.rules(), Box::new(|_| ()));
+    if let Some(protocol) = protocol {
+        live = live.synchronised(Synchronisation { protocol, delay: DELAY });
+    }
     let stop = std::sync::atomic::AtomicBool::new(false);
     let mut network = ConstantDelay::new(3, DELAY).announcing();
     let outcome = fsin::run::to_end(

@@ -7,9 +7,9 @@
 //!
 //! Two rules keep a machine deterministic. Its clock must count instructions (`-icount`). And the timer is armed once
 //! in a callback, as its last act: with `-icount sleep=off`, arming a timer while the processor idles moves the clock
-//! on to the earliest timer.
+//! on to the earliest timer. A third one is kept at each `hlt` of the machine (see [`qemu`]).
 //!
-//! Decision: docs/decisions/0134-machines-in-lockstep.md.
+//! Decisions: docs/decisions/0134-machines-in-lockstep.md, docs/decisions/0153-halts-of-machines.md.
 //!
 //! - `qemu`: QEMU's functions; `settings`: the plugin's arguments; here: its callbacks. What they do is in
 //!   `adapters::machine`, which knows no QEMU.
@@ -20,7 +20,7 @@ mod settings;
 use std::ffi::{c_char, c_int, c_void};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use adapters::guest::GuestError;
 use adapters::machine::{Machine, Taken};
@@ -66,6 +66,9 @@ struct Card {
 /// The state, from the call of `qemu_plugin_install` to the end of QEMU.
 static SHARED: Mutex<Option<Shared>> = Mutex::new(None);
 
+/// QEMU's functions for the callbacks of instructions, which are called without QEMU's global lock and must not wait.
+static QEMU: OnceLock<Qemu> = OnceLock::new();
+
 /// Locks the shared state.
 fn shared() -> MutexGuard<'static, Option<Shared>> {
     SHARED.lock().unwrap_or_else(PoisonError::into_inner)
@@ -103,9 +106,15 @@ pub unsafe extern "C" fn qemu_plugin_install(
             return 1;
         }
     };
+    if settings.parent.is_some_and(|parent| !qemu::end_with(parent)) {
+        print("the command that has started this machine has ended");
+        return 1;
+    }
     match Qemu::find() {
         Ok(qemu) => {
             qemu.register(id, on_cpu, on_exit);
+            qemu.watch_translations(id, on_translation);
+            let _ = QEMU.set(qemu);
             *shared() = Some(Shared { qemu, settings, card: None });
             0
         }
@@ -134,6 +143,21 @@ extern "C" fn on_cpu(_: Id, cpu: u32) {
     *card = Some(Card { machine, client, timer });
     if has_steps {
         qemu.watch(on_state);
+    }
+}
+
+/// Called when QEMU translates a block of instructions.
+extern "C" fn on_translation(_: Id, block: *mut c_void) {
+    if let Some(qemu) = QEMU.get() {
+        // SAFETY: QEMU hands a block.
+        unsafe { qemu.watch_halts(block, on_halt) };
+    }
+}
+
+/// Called by the thread of the processor before it halts.
+extern "C" fn on_halt(_: u32, _: *mut c_void) {
+    if let Some(qemu) = QEMU.get() {
+        qemu.keep_awake();
     }
 }
 
@@ -174,18 +198,32 @@ extern "C" fn on_timer(_: *mut c_void) {
         qemu.send(client, frame);
     }
     let next = match &mut *shared() {
-        Some(Shared { card: Some(card), .. }) => card.machine.next_turn().unwrap_or_else(|error| give_up(&error)),
-        _ => None,
+        Some(Shared { card: Some(card), .. }) if !card.machine.is_off() => {
+            card.machine.next_turn().unwrap_or_else(|error| give_up(&error))
+        }
+        // What it does from now on is its own affair.
+        Some(shared) => {
+            if let Some(card) = shared.card.take() {
+                finish(card, shared.qemu.now());
+            }
+            None
+        }
+        None => None,
     };
     if let Some(next) = next {
         qemu.arm(timer, next);
     }
 }
 
+/// Says goodbye at `now` \[ns\].
+fn finish(card: Card, now: u64) {
+    if let Err(error) = card.machine.finish(now) {
+        print(&format!("{error}; {}", error.remedy()));
+    }
+}
+
 /// Called when QEMU ends.
 extern "C" fn on_exit(_: Id, _: *mut c_void) {
     let Some(Shared { qemu, card: Some(card), .. }) = shared().take() else { return };
-    if let Err(error) = card.machine.finish(qemu.now()) {
-        print(&format!("{error}; {}", error.remedy()));
-    }
+    finish(card, qemu.now());
 }

@@ -2,8 +2,16 @@
 //!
 //! QEMU exports its functions to plugins, though only those of its plugin interface are documented. The others are part
 //! of its sources since version 2.0 with these parameters.
+//!
+//! # Halts
+//! With `-icount`, an idle machine's clock is moved to the earliest timer by QEMU's main thread. A processor counts as
+//! idle as soon as it executes `hlt`, but the instructions that it has executed since its clock was last read are added
+//! to the clock a moment later, by its own thread. If the main thread looks in between, it measures the distance to the
+//! timer from the older time, and the clock ends up a few instructions late. So before each `hlt` the plugin queues
+//! work for the processor (which does nothing): a processor with work is not idle, and takes the work up only after it
+//! has brought its clock up to date.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_ulong, c_void};
 use std::mem;
 use std::ptr;
 
@@ -42,6 +50,14 @@ struct ClientInfo {
     rest: [usize; 61],
 }
 
+/// The instruction `hlt` of x86.
+const HLT: u8 = 0xf4;
+/// QEMU's `QEMU_PLUGIN_CB_NO_REGS`.
+const NO_REGISTERS: c_int = 0;
+/// Linux's `PR_SET_PDEATHSIG`, and the signal.
+const PARENT_DEATH_SIGNAL: c_int = 1;
+const SIGKILL: c_ulong = 9;
+
 /// Identifier of a plugin.
 pub(super) type Id = u64;
 
@@ -50,6 +66,9 @@ type OnCpu = extern "C" fn(Id, u32);
 type OnExit = extern "C" fn(Id, *mut c_void);
 type OnTimer = extern "C" fn(*mut c_void);
 type OnState = extern "C" fn(*mut c_void, bool, c_int);
+type OnTranslation = extern "C" fn(Id, *mut c_void);
+type OnInstruction = extern "C" fn(u32, *mut c_void);
+type Work = extern "C" fn(*mut c_void, *mut c_void);
 
 /// Defines a table of functions of QEMU, which are looked up by name.
 macro_rules! functions {
@@ -94,12 +113,33 @@ functions! {
     qemu_clock_get_ns: fn(c_int) -> i64;
     qemu_clock_deadline_ns_all: fn(c_int, c_int) -> i64;
     all_cpu_threads_idle: fn() -> bool;
+    qemu_get_cpu: fn(c_int) -> *mut c_void;
+    async_run_on_cpu: fn(*mut c_void, Work, *mut c_void);
+    qemu_plugin_register_vcpu_tb_trans_cb: fn(Id, OnTranslation);
+    qemu_plugin_tb_n_insns: fn(*const c_void) -> usize;
+    qemu_plugin_tb_get_insn: fn(*const c_void, usize) -> *mut c_void;
+    qemu_plugin_insn_size: fn(*const c_void) -> usize;
+    qemu_plugin_insn_data: fn(*const c_void, *mut u8, usize) -> usize;
+    qemu_plugin_register_vcpu_insn_exec_cb: fn(*mut c_void, OnInstruction, c_int, *mut c_void);
 }
 
 unsafe extern "C" {
     fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
     fn _exit(status: c_int) -> !;
+    fn prctl(option: c_int, ...) -> c_int;
+    fn getppid() -> c_int;
 }
+
+/// Has this process end with the process `parent`, which has started it. False if that one has ended already.
+pub(super) fn end_with(parent: u32) -> bool {
+    // SAFETY: the option takes one number. It is part of Linux since 2.1.57.
+    let is_set = unsafe { prctl(PARENT_DEATH_SIGNAL, SIGKILL) } == 0;
+    // SAFETY: it may be called at any time.
+    is_set && u32::try_from(unsafe { getppid() }) == Ok(parent)
+}
+
+/// Work that does nothing.
+extern "C" fn nothing(_: *mut c_void, _: *mut c_void) {}
 
 /// True if this QEMU has the second version of its plugin interface.
 pub(super) fn is_of_second_version() -> bool {
@@ -155,6 +195,50 @@ impl Qemu {
     pub(super) fn watch(&self, call: OnState) {
         // SAFETY: `call` is a function of this library, which stays loaded until QEMU ends.
         unsafe { (self.qemu_add_vm_change_state_handler)(call, ptr::null_mut()) };
+    }
+
+    /// Asks QEMU to call `call` when it translates instructions.
+    pub(super) fn watch_translations(&self, id: Id, call: OnTranslation) {
+        // SAFETY: `call` is a function of this library, which stays loaded until QEMU ends.
+        unsafe { (self.qemu_plugin_register_vcpu_tb_trans_cb)(id, call) };
+    }
+
+    /// Asks QEMU to call `call` before each `hlt` of a translated block.
+    ///
+    /// # Safety
+    /// `block` must be what QEMU passes to the function of [`watch_translations`](Self::watch_translations).
+    pub(super) unsafe fn watch_halts(&self, block: *mut c_void, call: OnInstruction) {
+        // SAFETY: the block is QEMU's, and lives during this call, as its instructions do.
+        unsafe {
+            for index in 0..(self.qemu_plugin_tb_n_insns)(block) {
+                let instruction = (self.qemu_plugin_tb_get_insn)(block, index);
+                if (self.qemu_plugin_insn_size)(instruction) == 1 && self.first_byte(instruction) == HLT {
+                    (self.qemu_plugin_register_vcpu_insn_exec_cb)(instruction, call, NO_REGISTERS, ptr::null_mut());
+                }
+            }
+        }
+    }
+
+    /// The first byte of an instruction of at least one byte.
+    ///
+    /// # Safety
+    /// `instruction` must be one of QEMU's.
+    unsafe fn first_byte(&self, instruction: *const c_void) -> u8 {
+        let mut byte = 0;
+        // SAFETY: QEMU before 9.1 ignores all but the first parameter, and returns the address of the bytes. Later ones
+        // copy as many bytes as fit, and return their number, which is no address.
+        unsafe {
+            match (self.qemu_plugin_insn_data)(instruction, &raw mut byte, 1) {
+                0 | 1 => byte,
+                address => *ptr::with_exposed_provenance::<u8>(address),
+            }
+        }
+    }
+
+    /// Gives the processor work that does nothing. Called in its thread.
+    pub(super) fn keep_awake(&self) {
+        // SAFETY: the machine has a processor, and `nothing` takes any values.
+        unsafe { (self.async_run_on_cpu)((self.qemu_get_cpu)(0), nothing, ptr::null_mut()) };
     }
 
     /// Joins hub 0 as a network client that receives frames by `receive`.

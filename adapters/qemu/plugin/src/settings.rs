@@ -18,15 +18,19 @@ pub(super) struct Settings {
     pub(super) config: Config,
     /// The nodes of all machines of the network.
     pub(super) peers: Vec<u32>,
+    /// The process with which the machine ends.
+    pub(super) parent: Option<u32>,
 }
 
 impl Settings {
-    /// Reads `address=ADDRESS`, `node=N`, `peers=N+N+...`, and if given `name=NAME` and `step=TIME`.
+    /// Reads `address=ADDRESS`, `node=N`, `peers=N+N+...`, and if given `name=NAME`, `step=TIME` and
+    /// `parent=PROCESS`.
     ///
     /// # Errors
     /// What is wrong, with its remedy.
     pub(super) fn parse(words: &[String]) -> Result<Self, String> {
-        let (mut address, mut node, mut peers, mut name, mut step) = (None, None, Vec::new(), None, 0);
+        let (mut address, mut node, mut peers, mut name, mut step, mut parent) =
+            (None, None, Vec::new(), None, 0, None);
         let number = |key: &str, word: &str| {
             let number = word.parse::<u32>().ok().filter(|&node| node < NODES);
             number.ok_or_else(|| format!("{key}={word}: a node is a number from 0 to {}", NODES - 1))
@@ -39,12 +43,16 @@ impl Settings {
                 }
                 "node" => node = Some(number(key, value)?),
                 "peers" => peers = value.split('+').map(|word| number(key, word)).collect::<Result<_, _>>()?,
+                "parent" => {
+                    let number = value.parse::<u32>().ok().filter(|&number| number > 0);
+                    parent = Some(number.ok_or_else(|| format!("{word}: not the number of a process"))?);
+                }
                 "name" => name = Some(value.to_owned()),
                 "step" => {
                     step =
                         parse_span(value).ok_or_else(|| format!("{word}: not a time with its unit, such as 50us"))?;
                 }
-                _ => return Err(format!("no argument `{key}`; there are address, node, peers, name and step")),
+                _ => return Err(format!("no argument `{key}`; there are address, node, peers, name, step and parent")),
             }
         }
         let address = address.ok_or("its argument address=ADDRESS is missing: where `fsin serve` listens")?;
@@ -57,6 +65,6 @@ impl Settings {
             patience: PATIENCE,
             ..Config::new(name.unwrap_or_else(|| format!("machine at node {node}")), node)
         };
-        Ok(Self { address, config, peers })
+        Ok(Self { address, config, peers, parent })
     }
 }

@@ -94,14 +94,27 @@ impl RunResult {
 
     /// The result of virtual machines, which are the guests of this report.
     #[must_use]
-    pub fn of_machines(self, report: &LiveReport, machines: Vec<MachineRow>) -> Self {
+    pub fn of_machines(self, report: &LiveReport, cycle: &dyn Fn(u64) -> u64, machines: Vec<MachineRow>) -> Self {
         let boot_seconds = report.warm.map(|warm| warm.as_secs_f64());
         // The first turn of each is its boot.
         let steps = report.guests.iter().map(|guest| guest.turns.saturating_sub(1)).max();
         let steps = steps.filter(|_| boot_seconds.is_some());
         let seconds = self.wall_seconds.zip(boot_seconds).map(|(wall, boot)| wall - boot).filter(|&left| left > 0.0);
         let steps_per_second = steps.zip(seconds).map(|(steps, seconds)| steps as f64 / seconds);
-        Self { boot_seconds, steps, steps_per_second, machines: Some(machines), ..self }.writing(of_machines())
+        // The network may have gone further than the last machine, by a time that depends on its last steps.
+        let end = report.guests.iter().filter(|guest| guest.left).map(|guest| guest.time).max();
+        let end = end.filter(|_| self.completion_cycles.is_some());
+        let (completion_cycles, completion_seconds) = (end.map(cycle), end.map(|end| end as f64 * 1e-12));
+        Self {
+            completion_cycles,
+            completion_seconds,
+            boot_seconds,
+            steps,
+            steps_per_second,
+            machines: Some(machines),
+            ..self
+        }
+        .writing(of_machines())
     }
 }
 

@@ -158,7 +158,7 @@ pub(super) fn down(matches: &ArgMatches) -> Result<Exit, Complaint> {
         await_ready(path, machine, stop)?;
         if let Ok(mut stream) = connect(&sockets, machine) {
             // The machine ends before it can return an exit status.
-            let _ = perform(&mut stream, "poweroff -f", &mut io::sink(), stop);
+            let _ = perform(&mut stream, "off", &mut io::sink(), stop);
         }
     }
     Ok(Exit::Done)

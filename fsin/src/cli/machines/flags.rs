@@ -96,6 +96,11 @@ pub(super) fn up() -> Command {
         .mut_arg("stall", |arg| {
             arg.hide_short_help(true).default_value("600").help("How long a machine may take for a step, or for its boot (s) [600]")
         })
+        .mut_arg("guest-limit", |arg| {
+            arg.hide_short_help(true)
+                .default_value("600")
+                .help("How long a machine may hold its turns without progress: no frame, no later time (s) [600]")
+        })
         .arg(path_flag("output", "FILE", "Write the results to a new file").short('o'));
     live_keys().fold(command, |command, key| command.arg(args::flag(key)))
 }

@@ -13,6 +13,8 @@ use crate::cli::{Complaint, Exit};
 const LOCK: &str = "lock";
 /// The link to the folder of the sockets, whose paths must be short.
 const SOCKETS: &str = "sockets";
+/// The beginning of the name of the folder of the sockets.
+const PREFIX: &str = "fsin-machines.";
 /// The file with the command that machines run once they are up.
 pub(super) const COMMAND: &str = "command";
 
@@ -70,13 +72,16 @@ impl Folder {
         for entry in fs::read_dir(path).map_err(refused)?.flatten() {
             let name = entry.file_name();
             let name = name.to_string_lossy();
+            if name == SOCKETS {
+                remove_left_sockets(&entry.path());
+            }
             let old = ["console.", "output.", "qemu."].iter().any(|prefix| name.starts_with(prefix));
             if old || [COMMAND, SOCKETS].contains(&&*name) {
                 fs::remove_file(entry.path()).map_err(refused)?;
             }
         }
         let moment = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
-        let sockets = env::temp_dir().join(format!("fsin-machines.{}.{moment:x}", std::process::id()));
+        let sockets = env::temp_dir().join(format!("{PREFIX}{}.{moment:x}", std::process::id()));
         DirBuilder::new().mode(0o700).create(&sockets).map_err(|error| {
             let what = format!("cannot make the folder {} for sockets: {error}", sockets.display());
             Complaint::new(Exit::Failed, what, "free some space, or set TMPDIR to a folder that can be written to")
@@ -94,6 +99,16 @@ impl Folder {
     /// The path of the socket with this name.
     pub(super) fn socket(&self, name: &str) -> PathBuf {
         self.sockets.join(name)
+    }
+}
+
+/// Removes the folder of the sockets of a command that was killed.
+fn remove_left_sockets(link: &Path) {
+    let Ok(sockets) = fs::read_link(link) else { return };
+    let is_ours = sockets.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
+    if is_ours && sockets.parent() == Some(&env::temp_dir()) {
+        // An error does no harm: it is in the folder for temporary files.
+        let _ = fs::remove_dir_all(sockets);
     }
 }
 

@@ -89,9 +89,10 @@ impl Plan {
             joined(&self.runners)
         );
         let plugin = format!(
-            "{},address={},node={node},peers={peers},name=machine {machine}",
+            "{},address={},node={node},peers={peers},parent={},name=machine {machine}",
             escaped(&self.plugin.to_string_lossy()),
             escaped(&self.address),
+            std::process::id(),
         );
         let mut words: Vec<OsString> = [
             "-accel tcg -M pc -cpu qemu64,+rdrand -smp 1 -nodefaults -no-user-config -display none -monitor none -no-reboot",

@@ -132,8 +132,9 @@ pub(super) fn up(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let written = live.flush();
     let manifest = opening.close_guests(model.seed, costs);
     let picoseconds = |cycle: u64| model.clock.span(cycle);
-    let result =
-        of_guests(&outcome, &report, &picoseconds, costs, model.settings, manifest, &Flags).of_machines(&report, rows);
+    let cycle = |time: u64| model.clock.cycle(time).0;
+    let result = of_guests(&outcome, &report, &picoseconds, costs, model.settings, manifest, &Flags)
+        .of_machines(&report, &cycle, rows);
     let format = match matches.get_one::<String>("format").map_or("", String::as_str) {
         "csv" => Format::Csv,
         "jsonl" => Format::Jsonl,

@@ -134,6 +134,10 @@ pub(in super::super) fn command() -> Command {
         ))
         .arg(word("send-overhead", "TIME", "0ns", "From a rank to the interface of its node [0ns]"))
         .arg(word("receive-overhead", "TIME", "0ns", "From the interface of a node to its rank [0ns]"))
+        .arg(serve::flags::guest_limit_flag("604800").help(
+            "How long the network waits for a rank that sends no message and reaches no later call; a rank that computes \
+             does neither (s) [a week]",
+        ))
         .next_help_heading("Output")
         .arg(
             Arg::new("label")
@@ -271,6 +275,7 @@ pub(super) fn rules(
         overheads,
         lost: LostGuest::Abort,
         warn: WARN,
+        hold: serve::flags::guest_limit(matches).unwrap_or(STALL),
         payload_limit: PAYLOAD_LIMIT,
         stop,
         warm_up: WarmUp::None,

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use adapters::clock::parse_span;
 use adapters::live::{Capture, Region, WarmUp, Watch, WireLog};
@@ -87,6 +88,25 @@ pub(in crate::cli) fn of_time(command: Command) -> Command {
             word("stall", "SECONDS", "60", "How long a guest may be silent when its turn is waited for (s) [60]")
                 .value_parser(value_parser!(u64).range(1..=86_400)),
         )
+        .arg(guest_limit_flag("60"))
+}
+
+/// The flag `--guest-limit`, with its default.
+pub(in crate::cli) fn guest_limit_flag(default: &'static str) -> Arg {
+    Arg::new("guest-limit")
+        .long("guest-limit")
+        .value_name("SECONDS")
+        .value_parser(value_parser!(u64).range(1..=7 * 86_400))
+        .default_value(default)
+        .hide_default_value(true)
+        .help(format!(
+            "How long a guest may hold its turns without progress: no message, no later time (s) [{default}]"
+        ))
+}
+
+/// The value of `--guest-limit`.
+pub(in crate::cli) fn guest_limit(matches: &ArgMatches) -> Option<Duration> {
+    matches.get_one::<u64>("guest-limit").copied().map(Duration::from_secs)
 }
 
 /// The flags for the files that are written during a run of guests, and for the results.

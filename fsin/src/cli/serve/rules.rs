@@ -22,6 +22,8 @@ const PAYLOAD_LIMIT: u64 = 256 << 20;
 const REALTIME_STEP: u64 = 100_000_000;
 /// Maximum duration of a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(5);
+/// Default of the waits for a guest that makes no progress.
+const HOLD: Duration = Duration::from_secs(60);
 /// Time after which a waiting network names the guests that it waits for.
 const WARN: Duration = Duration::from_secs(10);
 
@@ -72,6 +74,7 @@ pub(in crate::cli) fn rules(
         overheads,
         lost,
         warn: WARN,
+        hold: flags::guest_limit(matches).unwrap_or(HOLD),
         payload_limit,
         stop,
         warm_up,
