@@ -27,6 +27,26 @@ fn exists(command: &str) -> bool {
 /// When it cannot be compiled.
 #[must_use]
 pub fn program(source: &str) -> Option<Program> {
+    program_with(source, &[])
+}
+
+/// The folder of the installed `libmpich.so.12`.
+///
+/// # Panics
+/// When the compiler does not know it.
+#[must_use]
+pub fn folder_of_mpich() -> PathBuf {
+    let found = Command::new("gcc").arg("-print-file-name=libmpich.so.12").output().expect("there is a compiler");
+    let path = PathBuf::from(String::from_utf8_lossy(&found.stdout).trim());
+    path.parent().expect("a file in a folder").to_owned()
+}
+
+/// The same as [`program`], compiled with further arguments.
+///
+/// # Panics
+/// When it cannot be compiled.
+#[must_use]
+pub fn program_with(source: &str, arguments: &[String]) -> Option<Program> {
     let fortran = source.ends_with(".f90");
     let names = if fortran { ["mpifort.mpich", "mpifort"] } else { ["mpicc.mpich", "mpicc"] };
     let is_mpich = |compiler: &&str| {
@@ -40,7 +60,8 @@ pub fn program(source: &str) -> Option<Program> {
     let folder = tempfile::tempdir().expect("a folder for the program");
     let path = folder.path().join("program");
     let source = workspace().join("tests/programs/mpi").join(source);
-    let built = Command::new(compiler).args(["-O1", "-w", "-o"]).arg(&path).arg(&source).arg("-lm").output();
+    let built =
+        Command::new(compiler).args(["-O1", "-w", "-o"]).arg(&path).arg(&source).arg("-lm").args(arguments).output();
     let built = built.expect("the compiler has just been found");
     assert!(built.status.success(), "{}: {}", source.display(), String::from_utf8_lossy(&built.stderr));
     Some(Program { folder, path })
@@ -59,6 +80,15 @@ impl Program {
         let mut command = fsin(self.folder());
         command.env("FSIN_MPI_LIBRARY", mpi_library());
         command.arg("mpirun").args(flags.split_whitespace()).arg("--").arg(&self.path).args(words.split_whitespace());
+        command
+    }
+
+    /// `fsin mpirun` with these flags, and a shell with this script as the program of each rank.
+    #[must_use]
+    pub fn shell(&self, flags: &str, script: &str) -> Command {
+        let mut command = fsin(self.folder());
+        command.env("FSIN_MPI_LIBRARY", mpi_library());
+        command.arg("mpirun").args(flags.split_whitespace()).args(["--", "sh", "-c", script]);
         command
     }
 

@@ -3,10 +3,15 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::process::Stdio;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use tests::mpi::{program, said};
+use tests::mpi::{Program, folder_of_mpich, program, program_with, said};
+use tests::shared::skipped;
 
 const FLAGS: &str = "-n 4 --network switch:delay=1us,nodes=4";
 
@@ -47,6 +52,8 @@ fn each_fault_is_named_and_ends_the_program() {
         ("unsupported", 1, &["rank 1: MPI_Win_create is not supported on a simulated network"]),
         ("killed", 137, &["rank 1 was ended by signal 9"]),
         ("leaves", 1, &["rank 1 ended without a call of MPI_Finalize"]),
+        ("seven", 7, &["rank 1 ended with exit status 7, and the other ranks were ended"]),
+        ("usage", 6, &["rank", "ended with exit status 6 before MPI_Init"]),
         ("abort", 9, &["rank 1: MPI_Abort with code 9"]),
         ("rank", 6, &["MPI_Send: rank 4 is not one of the 4 ranks of MPI_COMM_WORLD"]),
         ("status", 5, &[]),
@@ -164,8 +171,10 @@ fn ranks_have_the_environment_of_the_user() {
     let found: BTreeMap<&str, &str> = out.lines().filter_map(|line| line.split_once('=')).collect();
     assert_eq!(found["MINE"], "my own");
     assert!(found["LD_LIBRARY_PATH"].ends_with(":/some/where"), "{}", found["LD_LIBRARY_PATH"]);
+    assert!(found["LD_PRELOAD"].ends_with("/libmpich.so.12"), "{}", found["LD_PRELOAD"]);
     for (name, value) in &found {
-        let is_own = name.starts_with("FSIN_MPI_") || ["MINE", "LD_LIBRARY_PATH", "NO_COLOR", "COLUMNS"].contains(name);
+        let is_own = name.starts_with("FSIN_MPI_")
+            || ["MINE", "LD_LIBRARY_PATH", "LD_PRELOAD", "NO_COLOR", "COLUMNS"].contains(name);
         assert!(
             is_own || before.get(*name).is_some_and(|before| before.lines().next().unwrap_or_default() == *value),
             "{name}={value}"
@@ -188,4 +197,232 @@ fn ranks_end_when_their_network_is_killed() {
     let mut errors = String::new();
     run.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
     assert!(errors.contains("the endpoint was lost"), "{errors}");
+}
+
+/// A program in a shell that sets limits first.
+fn limited(program: &Program, limits: &str, flags: &str, word: &str) -> (Option<i32>, String) {
+    let direct = program.command(flags, word);
+    let mut command = Command::new("bash");
+    command.current_dir(program.folder()).arg("-c").arg(format!("{limits}; exec \"$@\"")).arg("bash");
+    command.arg(direct.get_program()).args(direct.get_args());
+    for (name, value) in direct.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let output = command.output().unwrap();
+    let (out, errors) = said(&output);
+    (output.status.code(), format!("{out}{}", one_line(&errors)))
+}
+
+/// An error without its line breaks.
+fn one_line(errors: &str) -> String {
+    let words: Vec<&str> =
+        errors.split(|c: char| c.is_whitespace() || c == '|').filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
+/// Files in a folder.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()).collect()
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_an_error_and_not_a_time_of_zero() {
+    let Some(program) = program("faults.c") else { return };
+    for flags in [FLAGS.to_owned(), format!("{FLAGS} --find-factor"), format!("{FLAGS} --record app.trg")] {
+        let (status, said) = limited(&program, "ulimit -f 0", &flags, "unreceived");
+        assert_eq!(status, Some(1), "{flags}: {said}");
+        for text in ["rank", "cannot be written in", "File too large", "set TMPDIR", "ulimit -f"] {
+            assert!(said.contains(text), "{flags}: no `{text}` in: {said}");
+        }
+        assert!(!said.contains("virtual time 0") && !said.contains("settled"), "{flags}: {said}");
+        assert!(!program.folder().join("app.trg").exists());
+    }
+}
+
+#[test]
+fn a_full_folder_for_temporary_files_is_an_error() {
+    let Some(program) = program("faults.c") else { return };
+    let folder = program.folder().join("tiny");
+    fs::create_dir(&folder).unwrap();
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=16k", "tmpfs"]).arg(&folder).output();
+    if !mounted.is_ok_and(|mounted| mounted.status.success()) {
+        return skipped("a small file system cannot be mounted (needs root)");
+    }
+    // Writes until the file system is full.
+    let filled = fs::write(folder.join("fill"), vec![1; 1 << 20]);
+    let output = program.command(FLAGS, "unreceived").env("TMPDIR", &folder).output();
+    let left = entries(&folder);
+    assert!(Command::new("umount").arg(&folder).status().unwrap().success());
+    let output = output.unwrap();
+    let words = one_line(&said(&output).1);
+    assert!(filled.is_err(), "the file system is not full");
+    assert_eq!(output.status.code(), Some(1), "{words}");
+    assert!(words.contains("its report cannot be written in") && words.contains("No space left"), "{words}");
+    assert_eq!(left, [folder.join("fill")]);
+}
+
+#[test]
+fn descriptors_that_do_not_suffice_are_refused_with_the_number_needed() {
+    let Some(program) = program("faults.c") else { return };
+    let flags = "-n 60 -q --network switch:delay=1us,nodes=60";
+    let (status, said) = limited(&program, "ulimit -n 64", flags, "unreceived");
+    assert_eq!(status, Some(1), "{said}");
+    let number: u64 = said.split("60 ranks: ").nth(1).unwrap().split_whitespace().next().unwrap().parse().unwrap();
+    assert!(
+        said.contains("open files are needed, and the system allows 64")
+            && said.contains(&format!("ulimit -n {number}")),
+        "{said}"
+    );
+    // The number suffices, and no less is accepted; a soft limit is raised.
+    for (limits, status) in
+        [(format!("ulimit -n {number}"), 0), (format!("ulimit -n {}", number - 1), 1), ("ulimit -Sn 64".to_owned(), 0)]
+    {
+        let (found, said) = limited(&program, &limits, flags, "unreceived");
+        assert_eq!(found, Some(status), "{limits}: {said}");
+    }
+    assert_eq!(limited(&program, "ulimit -n 64", FLAGS, "unreceived").0, Some(0));
+}
+
+#[test]
+fn nothing_is_left_of_a_run_whose_command_is_killed() {
+    let Some(program) = program("faults.c") else { return };
+    // Ranks that make no call do not notice that the network is gone, and a shell between does not end by itself.
+    for wrapped in [false, true] {
+        let folder = program.folder().join(format!("temporary{wrapped}"));
+        fs::create_dir(&folder).unwrap();
+        let mut command = program.command(&format!("{FLAGS} --record app.trg -o result.json"), "computes");
+        if wrapped {
+            let path = program.folder().join("program");
+            command = program.shell(FLAGS, &format!("setsid {} computes; sleep 1000", path.display()));
+        }
+        let mut run = command.env("TMPDIR", &folder).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut out = BufReader::new(run.stdout.take().unwrap());
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        assert_eq!(line, "going on\n");
+        run.kill().unwrap();
+        run.wait().unwrap();
+        // The end of this stream is the end of all ranks and shells, which have inherited it.
+        let mut rest = String::new();
+        out.read_to_string(&mut rest).unwrap();
+        // The folder follows.
+        let begin = Instant::now();
+        while !entries(&folder).is_empty() && begin.elapsed() < Duration::from_secs(60) {
+            thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(entries(&folder), Vec::<PathBuf>::new());
+        assert!(!program.folder().join("app.trg").exists() && !program.folder().join("result.json").exists());
+    }
+}
+
+#[test]
+fn a_folder_that_was_left_behind_is_removed_by_a_later_run() {
+    let Some(program) = program("faults.c") else { return };
+    let folder = program.folder().join("temporary");
+    let old = folder.join("fsin-mpi.1.1");
+    for (name, is_old) in [("fsin-mpi.1.1", true), ("fsin-mpi.1.2", false), ("other", true)] {
+        let path = folder.join(name);
+        fs::create_dir_all(&path).unwrap();
+        fs::write(path.join("lock"), "").unwrap();
+        if is_old {
+            let touched = Command::new("touch").args(["-d", "1 hour ago"]).arg(&path).status().unwrap();
+            assert!(touched.success());
+        }
+    }
+    // In use: another process holds the lock.
+    let used = fs::File::open(old.join("lock")).unwrap();
+    used.lock().unwrap();
+    let run = || assert!(program.command(FLAGS, "unreceived").env("TMPDIR", &folder).status().unwrap().success());
+    run();
+    assert!(old.exists());
+    used.unlock().unwrap();
+    run();
+    let mut left = entries(&folder);
+    left.sort();
+    assert_eq!(left, [folder.join("fsin-mpi.1.2"), folder.join("other")]);
+}
+
+#[test]
+fn programs_that_name_another_library_or_folder_run_on_the_simulated_network() {
+    let path = folder_of_mpich();
+    let rpath = format!("-Wl,--disable-new-dtags,-rpath,{}", path.display());
+    let Some(program) = program_with("pingpong.c", &[rpath]) else { return };
+    let words = "32 10";
+    let expected = said(&program.run("-n 2 --network switch:delay=1us,nodes=2", words));
+    assert!(expected.0.starts_with("half "), "{expected:?}");
+    let long = "x".repeat(120);
+    for name in ["a:b", "a b", "a;b$ORIGIN", &long] {
+        let folder = program.folder().join(name);
+        fs::create_dir(&folder).unwrap();
+        let output = program.command("-n 2 --network switch:delay=1us,nodes=2", words).env("TMPDIR", &folder).output();
+        assert_eq!(said(&output.unwrap()).0, expected.0, "{name}");
+        assert!(entries(&folder).is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn programs_that_cannot_load_the_library_are_told_why() {
+    let Some(program) = program("faults.c") else { return };
+    let source = program.folder().join("static.c");
+    fs::write(&source, "int main(void) { return 0; }").unwrap();
+    let file = program.folder().join("static");
+    let built = Command::new("gcc").args(["-static", "-o"]).arg(&file).arg(&source).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let output = program.shell(FLAGS, "true").output().unwrap();
+    assert!(one_line(&said(&output).1).contains("before MPI_Init"), "{}", said(&output).1);
+    let mut command = tests::command::fsin(program.folder());
+    command.env("FSIN_MPI_LIBRARY", tests::command::mpi_library()).args(["mpirun", "-n", "2", "--", "./static"]);
+    let output = command.output().unwrap();
+    let words = one_line(&said(&output).1);
+    assert!(output.status.code() == Some(1) && words.contains("it is linked statically"), "{words}");
+    // Open MPI's handles are others.
+    let built = Command::new("mpicc.openmpi")
+        .args(["-w", "-o"])
+        .arg(program.folder().join("open"))
+        .arg(tests::shared::workspace().join("tests/programs/mpi/pingpong.c"))
+        .output();
+    if !built.is_ok_and(|built| built.status.success()) {
+        return skipped("no compiler of Open MPI (Debian: libopenmpi-dev)");
+    }
+    let mut command = tests::command::fsin(program.folder());
+    command.env("FSIN_MPI_LIBRARY", tests::command::mpi_library()).args(["mpirun", "-n", "2", "--", "./open"]);
+    let output = command.output().unwrap();
+    let words = one_line(&said(&output).1);
+    assert!(output.status.code() == Some(1) && words.contains("this program is linked with Open MPI"), "{words}");
+}
+
+#[test]
+fn an_interrupted_recording_does_not_block_the_next_one() {
+    let Some(program) = program("faults.c") else { return };
+    let run = |word: &str| program.command(&format!("{FLAGS} -q --record app.trg --heat-map who.svg -o r.json"), word);
+    let mut first = run("computes").stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(first.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let interrupted = Command::new("kill").args(["-INT", &first.id().to_string()]).status().unwrap();
+    assert!(interrupted.success());
+    assert_eq!(first.wait().unwrap().code(), Some(130));
+    assert!(!program.folder().join("app.trg").exists());
+    for file in ["r.json", "who.svg"] {
+        let _ = fs::remove_file(program.folder().join(file));
+    }
+    let output = run("unreceived").output().unwrap();
+    assert!(output.status.success(), "{}", said(&output).1);
+    assert!(fs::metadata(program.folder().join("app.trg")).unwrap().len() > 0);
+    let output = run("unreceived").output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "nothing is overwritten");
+}
+
+#[test]
+fn output_that_cannot_be_passed_on_is_an_error() {
+    let Some(program) = program("faults.c") else { return };
+    if !Path::new("/dev/full").exists() {
+        return skipped("there is no /dev/full");
+    }
+    let full = fs::File::create("/dev/full").unwrap();
+    let output = program.command(&format!("{FLAGS} --label"), "environment").stdout(full).output().unwrap();
+    let words = one_line(&said(&output).1);
+    assert!(output.status.code() == Some(1) && words.contains("cannot pass on the output of the ranks"), "{words}");
 }

@@ -1,13 +1,20 @@
 //! Clocks of the program: the clock functions of the C library return virtual time once the program has called
 //! `MPI_Init`.
 //!
-//! `gettimeofday`, `time` and `clock_gettime` are defined here. A program that is linked with MPI finds them before
-//! those of the C library. Each reading takes a nanosecond of virtual time, so that a loop which waits for a time ends.
+//! All functions are defined here by which a C or Fortran program reads a clock. The launcher has the library loaded
+//! before the C library (see `objects`), so that programs in any language, and their libraries, find these definitions
+//! first. Each reading takes a nanosecond of virtual time, so that a loop which waits for a time ends. Clocks of
+//! processor time show the same time: an MPI library keeps the processor busy while it waits.
+//!
+//! A program that is not linked with MPI itself, such as Python, keeps the clocks of the host: its interpreter waits for
+//! locks by their time.
 
-use std::ffi::{c_char, c_int, c_long, c_void};
-use std::sync::OnceLock;
+use std::ffi::{CStr, c_char, c_int, c_long, c_void};
+use std::io::Write as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::ahead;
+use crate::objects;
 use crate::world::{self, exists, is_inside, measure, w};
 
 /// `struct timespec`; `struct timeval` has the same layout.
@@ -20,35 +27,85 @@ pub(crate) struct Timespec {
     rest: c_long,
 }
 
-/// Numbers of clocks, as in `time.h` of Linux: `CLOCK_REALTIME` and the processor times of the process and the thread.
+impl Timespec {
+    /// A time \[ps\] as a `struct timeval`.
+    fn as_timeval(time: u64) -> Self {
+        Self { seconds: (time / SECOND) as c_long, rest: (time % SECOND / 1_000_000) as c_long }
+    }
+}
+
+/// Numbers of clocks, as in `time.h` of Linux: `CLOCK_REALTIME`, its coarse variant, `CLOCK_TAI`, and the processor
+/// time of the thread.
 const REALTIME: c_int = 0;
-const PROCESS: c_int = 2;
+const REALTIME_COARSE: c_int = 5;
+const TAI: c_int = 11;
 const THREAD: c_int = 3;
 /// \[s\] What clocks that count from 1970 show at virtual time 0: 1 January 2000.
 const EPOCH: c_long = 946_684_800;
 /// \[ps\] Virtual time that a reading of a clock takes.
 const READING: u64 = 1000;
+/// \[ps\] A second.
+const SECOND: u64 = 1_000_000_000_000;
 
 unsafe extern "C" {
     fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
+    fn _exit(status: c_int) -> !;
 }
 
-/// The next definition of a function, which is that of the C library.
-fn next_definition(name: &std::ffi::CStr) -> *mut c_void {
-    // SAFETY: a lookup; -1 is RTLD_NEXT.
-    unsafe { dlsym(-1_isize as *mut c_void, name.as_ptr()) }
+/// Ends the process because a clock of the host cannot be read: no time could be right.
+fn fail(what: &str) -> ! {
+    let _ = writeln!(std::io::stderr(), "fsin-mpi: {what}");
+    // SAFETY: a function of the C library. Not `exit`, because the process may not have begun yet.
+    unsafe { _exit(1) }
 }
 
-/// Calls `clock_gettime` of the C library.
-fn read_host(clock: c_int, to: *mut Timespec) -> c_int {
-    type Function = unsafe extern "C" fn(c_int, *mut Timespec) -> c_int;
-    static REAL: OnceLock<usize> = OnceLock::new();
-    let function = *REAL.get_or_init(|| next_definition(c"clock_gettime") as usize);
-    if function == 0 {
-        return -1;
+/// The definition of a function in the C library, for a function of the same name in this library. `found` keeps it.
+///
+/// The next definition after this library is that of the C library, unless the C library was loaded before this one.
+fn in_the_c_library(name: &CStr, found: &AtomicUsize) -> usize {
+    const NEXT: isize = -1;
+    /// `RTLD_LAZY | RTLD_NOLOAD`
+    const LOADED: c_int = 1 | 4;
+    let known = found.load(Ordering::Relaxed);
+    if known != 0 {
+        return known;
     }
-    // SAFETY: the function of the C library, by its name.
-    unsafe { std::mem::transmute::<usize, Function>(function)(clock, to) }
+    // SAFETY: lookups, with names that end with a zero.
+    let address = unsafe {
+        let next = dlsym(NEXT as *mut c_void, name.as_ptr());
+        if next.is_null() {
+            let library = dlopen(c"libc.so.6".as_ptr(), LOADED);
+            if library.is_null() { library } else { dlsym(library, name.as_ptr()) }
+        } else {
+            next
+        }
+    };
+    if address.is_null() {
+        fail(&format!("the function {} of the C library is not found", name.to_string_lossy()));
+    }
+    found.store(address as usize, Ordering::Relaxed);
+    address as usize
+}
+
+/// Defines `fn $name`, which calls the function `$symbol` of the C library.
+macro_rules! of_the_c_library {
+    ($( fn $name:ident = $symbol:literal ($($a:ident : $t:ty),*) -> $r:ty; )*) => { $(
+        fn $name($($a: $t),*) -> $r {
+            type Function = unsafe extern "C" fn($($t),*) -> $r;
+            static FOUND: AtomicUsize = AtomicUsize::new(0);
+            // SAFETY: the function of the C library, by its name and with its type.
+            unsafe { std::mem::transmute::<usize, Function>(in_the_c_library($symbol, &FOUND))($($a),*) }
+        }
+    )* };
+}
+
+of_the_c_library! {
+    fn read_host = c"clock_gettime"(clock: c_int, to: *mut Timespec) -> c_int;
+    fn host_processor_time = c"clock"() -> c_long;
+    fn host_times = c"times"(to: *mut [c_long; 4]) -> c_long;
+    fn host_usage = c"getrusage"(whose: c_int, to: *mut Usage) -> c_int;
+    fn host_time_of_base = c"timespec_get"(to: *mut Timespec, base: c_int) -> c_int;
 }
 
 /// \[ps\] Processor time of this thread.
@@ -70,13 +127,16 @@ pub(crate) fn of_this_thread() -> Option<c_int> {
 /// \[ps\] Processor time of a thread, by the number of its clock.
 pub(crate) fn processor_of(clock: c_int) -> u64 {
     let mut time = Timespec::default();
-    read_host(clock, &raw mut time);
+    if read_host(clock, &raw mut time) != 0 {
+        let error = std::io::Error::last_os_error();
+        fail(&format!("the processor time of a rank cannot be read: {error}; use --compute none or fixed:TIME"));
+    }
     (time.seconds as u64 * 1_000_000_000 + time.rest as u64) * 1000
 }
 
 /// True if clocks of the program read virtual time.
 fn is_virtual() -> bool {
-    !is_inside() && exists() && w().guest.is_some()
+    !is_inside() && exists() && objects::is_linked_with_mpi() && (w().guest.is_some() || w().finalized)
 }
 
 /// \[ps\] The virtual time, read by the program.
@@ -89,19 +149,32 @@ pub(crate) fn read() -> u64 {
     })
 }
 
-/// Replaces the function of the C library. The clocks of processor time are those of the host.
+/// Replaces the function of the C library.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_gettime(clock: c_int, to: *mut Timespec) -> c_int {
-    if !is_virtual() || clock == PROCESS || clock == THREAD || clock < 0 {
+    // Negative numbers are those of the processor times of threads.
+    if !is_virtual() || clock > TAI {
         return read_host(clock, to);
     }
     let time = read();
-    // 5 and 11 are CLOCK_REALTIME_COARSE and CLOCK_TAI.
-    let epoch = if clock == REALTIME || clock == 5 || clock == 11 { EPOCH } else { 0 };
-    let seconds = epoch + (time / 1_000_000_000_000) as c_long;
+    let epoch = if [REALTIME, REALTIME_COARSE, TAI].contains(&clock) { EPOCH } else { 0 };
+    let seconds = epoch + (time / SECOND) as c_long;
     // SAFETY: the pointer of the program, by the contract of the function.
-    unsafe { *to = Timespec { seconds, rest: (time % 1_000_000_000_000 / 1000) as c_long } };
+    unsafe { *to = Timespec { seconds, rest: (time % SECOND / 1000) as c_long } };
     0
+}
+
+/// Replaces the function of the C library.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn timespec_get(to: *mut Timespec, base: c_int) -> c_int {
+    /// `TIME_UTC`; later standards add the others in the order of the clocks.
+    const UTC: c_int = 1;
+    if !is_virtual() || !(UTC..=UTC + THREAD).contains(&base) {
+        return host_time_of_base(to, base);
+    }
+    // SAFETY: the pointer of the program, by the contract of the function.
+    unsafe { clock_gettime(base - UTC, to) };
+    base
 }
 
 /// Replaces the function of the C library.
@@ -128,4 +201,46 @@ unsafe extern "C" fn time(to: *mut c_long) -> c_long {
         unsafe { *to = time.seconds };
     }
     time.seconds
+}
+
+/// Replaces the function of the C library, whose unit is a microsecond.
+#[unsafe(no_mangle)]
+extern "C" fn clock() -> c_long {
+    if is_virtual() { (read() / 1_000_000) as c_long } else { host_processor_time() }
+}
+
+/// Replaces the function of the C library, whose unit is 10 ms. `to` has the processor times of the process in user
+/// and system mode, and those of its children.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn times(to: *mut [c_long; 4]) -> c_long {
+    const TICK: u64 = SECOND / 100;
+    if !is_virtual() {
+        return host_times(to);
+    }
+    let ticks = (read() / TICK) as c_long;
+    if !to.is_null() {
+        // SAFETY: the pointer of the program.
+        unsafe { *to = [ticks, 0, 0, 0] };
+    }
+    ticks
+}
+
+/// The beginning of `struct rusage`: processor times in user and system mode, each as a `struct timeval`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Usage {
+    user: Timespec,
+    system: Timespec,
+}
+
+/// Replaces the function of the C library. Figures other than times are those of the host.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn getrusage(whose: c_int, to: *mut Usage) -> c_int {
+    const CHILDREN: c_int = -1;
+    let result = host_usage(whose, to);
+    if result == 0 && whose != CHILDREN && is_virtual() {
+        // SAFETY: the pointer of the program, through which the C library has just written.
+        unsafe { *to = Usage { user: Timespec::as_timeval(read()), system: Timespec::default() } };
+    }
+    result
 }

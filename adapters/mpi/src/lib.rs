@@ -9,8 +9,8 @@
 //! - `world`: the state of this rank; `engine`: messages, matching and requests; `collective`: collectives as
 //!   messages, by the algorithms of traces; `data`: what these messages carry;
 //! - `ahead`: announces, while the program computes, until when it will send nothing;
-//! - `datatype`, `operation`, `communicator`: MPI's objects; `clock`: clocks of the program; `report`: what
-//!   the launcher reads at the end.
+//! - `datatype`, `operation`, `communicator`: MPI's objects; `clock`: clocks of the program; `objects`: what the program
+//!   is linked with; `report`: what the launcher reads at the end.
 //!
 //! # How the model departs from reality, and who could notice
 //! - A send of at most the buffered size ends at once, whatever the state of the network; a longer one ends when its
@@ -37,6 +37,7 @@ mod communicator;
 mod data;
 mod datatype;
 mod engine;
+mod objects;
 mod operation;
 mod report;
 mod world;

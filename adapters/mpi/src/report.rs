@@ -60,10 +60,38 @@ impl Statistics {
     }
 }
 
-/// Writes the report: a line for each figure, its name first.
-pub(crate) fn write() {
+/// Writes the report: a line for each figure, its name first, and `end`.
+///
+/// # Errors
+/// The report or the recording cannot be written.
+pub(crate) fn write() -> io::Result<()> {
     let world = w();
-    let Some(folder) = &world.folder else { return };
+    let Some(folder) = &world.folder else { return Ok(()) };
+    let recorded = world.log.as_mut().map_or(Ok(()), Log::finish);
+    let recorded = recorded.map_err(|error| in_words("its recording", folder, &error));
+    if let Err(error) = &recorded {
+        world.statistics.failure.get_or_insert_with(|| format!("rank {}: {error}", world.rank));
+    }
+    let (draft, path) = (folder.join(format!(".rank.{}", world.rank)), folder.join(format!("rank.{}", world.rank)));
+    let text = lines();
+    let write = || {
+        let mut file = Quiet(File::create(&draft)?);
+        file.write_all(text.as_bytes())?;
+        fs::rename(&draft, &path)
+    };
+    write().map_err(|error| in_words("its report", folder, &error))?;
+    recorded
+}
+
+/// The same error with its place and a remedy.
+fn in_words(what: &str, folder: &Path, error: &io::Error) -> io::Error {
+    let remedy = "free some space there, set TMPDIR to another folder, or raise the limit of file sizes (ulimit -f)";
+    io::Error::new(error.kind(), format!("{what} cannot be written in {}: {error}; {remedy}", folder.display()))
+}
+
+/// The lines of the report.
+fn lines() -> String {
+    let world = w();
     let statistics = &world.statistics;
     let mut text = String::new();
     let _ = writeln!(text, "time {}", world.now());
@@ -93,13 +121,30 @@ pub(crate) fn write() {
     {
         let _ = writeln!(text, "awaits {wait}");
     }
-    let log = world.log.as_mut().map_or(Ok(()), Log::flush);
-    if let Err(failure) = log {
-        let _ = writeln!(text, "failure the recording is incomplete: {failure}");
+    text.push_str("end\n");
+    text
+}
+
+/// A file of the library, for which a limit of file sizes is an error, and not the end of the program by a signal.
+struct Quiet(File);
+
+impl Write for Quiet {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        unsafe extern "C" {
+            fn signal(number: c_int, handler: usize) -> usize;
+        }
+        const FILE_SIZE: c_int = 25;
+        const IGNORE: usize = 1;
+        // SAFETY: functions of the C library; the handler of the program is restored.
+        let before = unsafe { signal(FILE_SIZE, IGNORE) };
+        let written = self.0.write(bytes);
+        unsafe { signal(FILE_SIZE, before) };
+        written
     }
-    let (draft, path) = (folder.join(format!(".rank.{}", world.rank)), folder.join(format!("rank.{}", world.rank)));
-    // If this fails, the launcher reports that the file is missing.
-    let _ = fs::write(&draft, text).and_then(|()| fs::rename(&draft, &path));
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Describes a message that is waited for.
@@ -151,7 +196,7 @@ fn awaited() -> Option<String> {
 
 /// A recording in progress: a line for each event.
 pub(crate) struct Log {
-    out: BufWriter<File>,
+    out: BufWriter<Quiet>,
     /// \[ps\] Time of computing that has not been written.
     computing: u64,
     /// The number of the next operation.
@@ -165,7 +210,7 @@ pub(crate) struct Log {
 impl Log {
     /// Creates the file of the recording.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        Ok(Self { out: BufWriter::new(File::create(path)?), computing: 0, next: 0, last: 0, failure: None })
+        Ok(Self { out: BufWriter::new(Quiet(File::create(path)?)), computing: 0, next: 0, last: 0, failure: None })
     }
 
     /// Writes the line of an event, after a line for the computing before it.
@@ -221,12 +266,9 @@ impl Log {
         self.write_event(format_args!("x {number}"));
     }
 
-    /// Writes what is left, and returns the first error.
-    fn flush(&mut self) -> io::Result<()> {
-        if self.computing > 0 {
-            let time = std::mem::take(&mut self.computing);
-            self.write_line(format_args!("c {time}"));
-        }
+    /// Writes what is left and the last line, and returns the first error.
+    fn finish(&mut self) -> io::Result<()> {
+        self.write_event(format_args!("end"));
         self.out.flush()?;
         self.failure.take().map_or(Ok(()), Err)
     }

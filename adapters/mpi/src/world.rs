@@ -18,6 +18,7 @@ use crate::clock;
 use crate::communicator::{Comm, Errhandler, Keyval};
 use crate::datatype::Type;
 use crate::engine::{Mail, Request};
+use crate::objects;
 use crate::operation::Op;
 use crate::report::{Log, Statistics};
 
@@ -136,6 +137,8 @@ pub(crate) struct World {
     pub(crate) calling: &'static str,
     /// True if the computing before the current call has been added to the clock.
     charged: bool,
+    /// \[ps\] The clock once the rank has left the network.
+    ended: u64,
     /// \[ps\] Processor time when the last call ended.
     pub(crate) left: u64,
     /// \[ps\] Processor time used by the program and not charged yet.
@@ -237,6 +240,7 @@ impl World {
             folder: env::var_os("FSIN_MPI_FOLDER").map(PathBuf::from),
             calling: "",
             charged: false,
+            ended: 0,
             left: 0,
             used: 0,
             buffer: (0, 0),
@@ -246,6 +250,9 @@ impl World {
 
     /// Connects to the endpoint and waits until virtual time begins.
     pub(crate) fn connect(&mut self) {
+        if let Some(library) = objects::open_mpi() {
+            end(&format!("this program is linked with Open MPI ({library}): compile it with MPICH (mpicc.mpich)"), 1);
+        }
         let Ok(address) = env::var("FSIN_MPI_ADDRESS") else {
             end("this program runs on a simulated network: start it with `fsin mpirun`", 1);
         };
@@ -282,9 +289,15 @@ impl World {
         }
     }
 
-    /// \[ps\] The clock of this rank.
+    /// \[ps\] The clock of this rank. After finalization it stands, except for readings.
     pub(crate) fn now(&self) -> u64 {
-        self.guest.as_ref().map_or(0, |guest| guest.now())
+        self.guest.as_ref().map_or(self.ended, |guest| guest.now())
+    }
+
+    /// Ends the connection of the guest. From now on the clock stands.
+    pub(crate) fn take_guest(&mut self) -> Option<Guest> {
+        self.ended = self.now();
+        self.guest.take()
     }
 
     /// Advances the clock by the short time \[ps\] of a test, a probe or the reading of a clock. In real time the clock
@@ -297,7 +310,10 @@ impl World {
 
     /// Advances the clock by time \[ps\] that the program spends on something other than waiting.
     pub(crate) fn spend(&mut self, time: u64) {
-        let Some(guest) = &mut self.guest else { return };
+        let Some(guest) = &mut self.guest else {
+            self.ended += time;
+            return;
+        };
         if time == 0 {
             return;
         }
@@ -481,15 +497,22 @@ pub(crate) fn lost(failure: &GuestError) -> ! {
     }
     // The launcher reports why the simulation ended. The report says what this rank waits for, which may explain it.
     w().statistics.ended_by_run = true;
-    w().guest = None;
+    drop(w().take_guest());
     exit(&text, 1)
 }
 
 /// Writes the report, leaves the network and ends the process.
 fn exit(text: &str, code: c_int) -> ! {
-    crate::report::write();
-    if let Some(guest) = w().guest.take() {
-        guest.give_up(text);
+    let mut text = text.to_owned();
+    if let Err(failure) = crate::report::write()
+        && !text.contains(&failure.to_string())
+    {
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), "fsin-mpi: rank {}: {failure}", w().rank);
+        text = format!("{text}; {failure}");
+    }
+    if let Some(guest) = w().take_guest() {
+        guest.give_up(&text);
     }
     w().finalized = true;
     std::process::exit(code)

@@ -7,9 +7,13 @@ mod args;
 mod beside;
 mod compare;
 mod describe;
+#[cfg(feature = "live")]
+mod descriptors;
 mod diagnostic;
 mod foreign;
 mod generate;
+#[cfg(feature = "live")]
+mod guard;
 #[cfg(feature = "live")]
 mod guest;
 mod help;
@@ -83,6 +87,10 @@ pub(crate) enum Exit {
 
 /// Executes the command that the arguments of the process give.
 pub(crate) fn main() -> ExitCode {
+    #[cfg(feature = "live")]
+    if guard::is_wanted() {
+        return guard::main();
+    }
     let matches = args::command().try_get_matches().unwrap_or_else(|error| foreign::explained(error).exit());
     memory::watch();
     if let Err(complaint) = variables::check(&matches) {

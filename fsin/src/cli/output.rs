@@ -49,13 +49,11 @@ pub(super) fn ignore_broken_pipe(written: io::Result<()>) -> Result<(), Complain
     }
 }
 
-/// The output of a command: stdout, or the new file of its `--output`, which is removed if the command fails.
+/// The output of a command: stdout, or the new file of its `--output`, which appears when it is whole.
 #[derive(Debug)]
 pub(crate) struct Document {
     /// `None` for stdout.
-    file: Option<(File, PathBuf)>,
-    /// True once everything has been written.
-    is_whole: bool,
+    file: Option<NewFile>,
 }
 
 impl Document {
@@ -65,10 +63,10 @@ impl Document {
     /// The file exists, or cannot be created.
     pub(crate) fn open(matches: &ArgMatches) -> Result<Self, Complaint> {
         let file = match matches.get_one::<PathBuf>("output") {
-            Some(path) => Some((create_file(&format!("-o {}", path.display()), path)?, path.clone())),
+            Some(path) => Some(NewFile::create(format!("-o {}", path.display()), path)?),
             None => None,
         };
-        Ok(Self { file, is_whole: false })
+        Ok(Self { file })
     }
 
     /// Writes a text. A broken pipe is not an error.
@@ -78,31 +76,123 @@ impl Document {
 
     /// Writes by a call of `write`.
     pub(crate) fn write(
-        mut self,
+        self,
         write: &mut dyn FnMut(&mut (dyn Write + Send)) -> io::Result<()>,
     ) -> Result<(), Complaint> {
-        match &mut self.file {
+        match self.file {
             None => ignore_broken_pipe(write(&mut io::stdout())),
-            Some((file, path)) => {
-                let mut out = BufWriter::new(file);
-                let written = write(&mut out).and_then(|()| out.flush());
-                drop(out);
-                self.is_whole = written.is_ok();
-                written.map_err(|error| {
-                    let what = format!("-o {}: {error}", path.display());
-                    Complaint::new(Exit::Failed, what, "free some space, or write elsewhere")
-                })
-            }
+            Some(file) => file.write(write),
         }
     }
 }
 
-impl Drop for Document {
+/// A new file that appears under its name when it is whole: a command that fails, or is killed, leaves nothing behind.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    /// Its flag and name, for errors.
+    named: String,
+    path: PathBuf,
+    file: File,
+    place: Place,
+}
+
+/// Where a [`NewFile`] is until it is whole.
+#[derive(Debug)]
+enum Place {
+    /// At its name: a pipe or a device.
+    Named,
+    /// In its folder without a name (`O_TMPFILE` of Linux).
+    Nameless,
+    /// Under this name beside it, where the file system has no files without a name.
+    Beside(PathBuf),
+}
+
+impl NewFile {
+    /// Creates the file. `named` is its flag and name, for errors.
+    ///
+    /// # Errors
+    /// The file exists, or cannot be created.
+    pub(crate) fn create(named: String, path: &Path) -> Result<Self, Complaint> {
+        let made = || -> io::Result<(File, Place)> {
+            if is_stream(path) {
+                return Ok((File::create(path)?, Place::Named));
+            }
+            if fs::symlink_metadata(path).is_ok() {
+                return Err(ErrorKind::AlreadyExists.into());
+            }
+            if path.file_name().is_none() {
+                return Err(ErrorKind::IsADirectory.into());
+            }
+            if let Ok(file) = nameless(path) {
+                return Ok((file, Place::Nameless));
+            }
+            let beside = temporary_beside(path);
+            Ok((File::create_new(&beside)?, Place::Beside(beside)))
+        };
+        let (file, place) = made().map_err(|error| cannot_create(&named, &error))?;
+        Ok(Self { named, path: path.to_owned(), file, place })
+    }
+
+    /// Writes all of it by a call of `write`, and gives it its name.
+    ///
+    /// # Errors
+    /// It cannot be written, or a file of its name exists by now.
+    pub(crate) fn write(
+        self,
+        write: &mut dyn FnMut(&mut (dyn Write + Send)) -> io::Result<()>,
+    ) -> Result<(), Complaint> {
+        let mut out = BufWriter::new(&self.file);
+        let written = write(&mut out).and_then(|()| out.flush());
+        drop(out);
+        let kept = written.and_then(|()| match &self.place {
+            Place::Named => Ok(()),
+            Place::Nameless => name(&self.file, &self.path),
+            Place::Beside(beside) => fs::hard_link(beside, &self.path),
+        });
+        kept.map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => cannot_create(&self.named, &error),
+            _ => {
+                let what = format!("{}: {error}", self.named);
+                Complaint::new(Exit::Failed, what, "free some space, or write elsewhere")
+            }
+        })
+    }
+}
+
+impl Drop for NewFile {
     fn drop(&mut self) {
-        if let Some((_, path)) = self.file.take().filter(|(_, path)| !self.is_whole && !is_stream(path)) {
-            let _ = fs::remove_file(path);
+        if let Place::Beside(beside) = &self.place {
+            let _ = fs::remove_file(beside);
         }
     }
+}
+
+/// A file without a name in the folder of `path`.
+#[cfg(target_os = "linux")]
+fn nameless(path: &Path) -> io::Result<File> {
+    use rustix::fs::{Mode, OFlags};
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(folder, flags, Mode::from_raw_mode(0o666))?.into())
+}
+
+/// Gives a file without a name this one, if there is none of this name.
+#[cfg(target_os = "linux")]
+fn name(file: &File, path: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD, linkat};
+    use std::os::fd::AsRawFd;
+    let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Ok(linkat(CWD, own, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn nameless(_: &Path) -> io::Result<File> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn name(_: &File, _: &Path) -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
 }
 
 /// Rejects a results folder that is not empty.
@@ -151,18 +241,21 @@ pub(crate) fn is_stream(path: &Path) -> bool {
     path.starts_with("/dev") || path.starts_with("/proc") || fs::metadata(&path).is_ok_and(|there| !there.is_file())
 }
 
-/// Creates a new file. `named` is its flag and name, for errors.
+/// Creates a new file, to which a command writes while it works. `named` is its flag and name, for errors.
 pub(crate) fn create_file(named: &str, path: &Path) -> Result<File, Complaint> {
     let file = if is_stream(path) { File::create(path) } else { File::create_new(path) };
-    file.map_err(|error| {
-        let (what, remedy) = match error.kind() {
-            ErrorKind::AlreadyExists => {
-                (format!("{named}: the file exists"), "name a file that does not exist yet; nothing is overwritten")
-            }
-            _ => (format!("{named}: {error}"), "name a file in a folder that can be written to"),
-        };
-        Complaint::new(Exit::Usage, what, remedy)
-    })
+    file.map_err(|error| cannot_create(named, &error))
+}
+
+/// The error of a new file that cannot be created.
+fn cannot_create(named: &str, error: &io::Error) -> Complaint {
+    let (what, remedy) = match error.kind() {
+        ErrorKind::AlreadyExists => {
+            (format!("{named}: the file exists"), "name a file that does not exist yet; nothing is overwritten")
+        }
+        _ => (format!("{named}: {error}"), "name a file in a folder that can be written to"),
+    };
+    Complaint::new(Exit::Usage, what, remedy)
 }
 
 /// Rejects an unusable results folder before a run that may take hours: one that is not empty or cannot be created.

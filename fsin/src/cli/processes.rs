@@ -1,12 +1,15 @@
 //! Child processes of a run: detects which of them have ended, and ends the others with the run.
 
+use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long processes may take to end by themselves after the run has ended.
-const GRACE: Duration = Duration::from_secs(10);
+pub(super) const GRACE: Duration = Duration::from_secs(10);
+/// The number of the signal that kills.
+const KILL: i32 = 9;
 /// Polling interval while processes are awaited.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
@@ -19,6 +22,17 @@ pub(super) struct Processes {
     ended: Vec<Option<ExitStatus>>,
     /// True for each process that was killed.
     killed: Vec<bool>,
+    /// The first process whose status the system does not tell.
+    unknown: Option<Unknown>,
+}
+
+/// A process whose status is not known.
+#[derive(Debug)]
+pub(super) struct Unknown {
+    /// Its number.
+    pub(super) number: usize,
+    /// The error of the system.
+    pub(super) error: io::Error,
 }
 
 impl Processes {
@@ -31,9 +45,12 @@ impl Processes {
 
     /// Polls all processes. Returns the first that has ended with a failure, by its number.
     pub(super) fn poll(&mut self) -> Option<(usize, ExitStatus)> {
-        for (child, ended) in self.children.iter_mut().zip(&mut self.ended) {
+        for (number, (child, ended)) in self.children.iter_mut().zip(&mut self.ended).enumerate() {
             if ended.is_none() {
-                *ended = child.try_wait().ok().flatten();
+                match child.try_wait() {
+                    Ok(status) => *ended = status,
+                    Err(error) => drop(self.unknown.get_or_insert(Unknown { number, error })),
+                }
             }
         }
         let failed = self.ended.iter().enumerate();
@@ -43,6 +60,16 @@ impl Processes {
     /// The first process that has ended, by its number.
     pub(super) fn first_ended(&self) -> Option<(usize, ExitStatus)> {
         self.ended.iter().enumerate().find_map(|(number, ended)| Some((number, (*ended)?)))
+    }
+
+    /// The first process whose status the system does not tell, as if another process had asked for it.
+    pub(super) const fn unknown(&self) -> Option<&Unknown> {
+        self.unknown.as_ref()
+    }
+
+    /// The first process that had to be killed, by its number.
+    pub(super) fn first_killed(&self) -> Option<usize> {
+        self.killed.iter().position(|&killed| killed)
     }
 
     /// The status of a process, if it has ended by itself.
@@ -55,7 +82,7 @@ impl Processes {
         let begin = Instant::now();
         while !now && begin.elapsed() < GRACE {
             self.poll();
-            if self.ended.iter().all(Option::is_some) {
+            if self.ended.iter().all(Option::is_some) || self.unknown.is_some() {
                 break;
             }
             thread::sleep(POLL_INTERVAL);
@@ -65,11 +92,15 @@ impl Processes {
 
     /// Kills all processes that still run.
     fn kill(&mut self) {
-        for ((child, ended), killed) in self.children.iter_mut().zip(&mut self.ended).zip(&mut self.killed) {
+        let all = self.children.iter_mut().zip(&mut self.ended).zip(&mut self.killed);
+        for (number, ((child, ended), killed)) in all.enumerate() {
             if ended.is_none() {
                 // An error means that the process has just ended by itself.
-                *killed = child.kill().is_ok();
-                *ended = child.wait().ok();
+                let _ = child.kill();
+                match child.wait() {
+                    Ok(status) => (*killed, *ended) = (status.signal() == Some(KILL), Some(status)),
+                    Err(error) => drop(self.unknown.get_or_insert(Unknown { number, error })),
+                }
             }
         }
     }
@@ -90,7 +121,26 @@ pub(super) fn code(status: ExitStatus) -> i32 {
 pub(super) fn describe_end(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("ended with exit status {code}"),
-        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, Some(signal)) => match meaning(signal) {
+            Some(meaning) => format!("was ended by signal {signal} ({meaning})"),
+            None => format!("was ended by signal {signal}"),
+        },
         (None, None) => "ended".to_owned(),
     }
+}
+
+/// What a signal means, if that is a reason for the end of a program.
+const fn meaning(signal: i32) -> Option<&'static str> {
+    Some(match signal {
+        4 => "illegal instruction",
+        6 => "aborted",
+        7 => "bus error",
+        8 => "arithmetic error",
+        KILL => "killed",
+        11 => "segmentation fault",
+        24 => "limit of processor time: ulimit -t",
+        25 => "limit of file sizes: ulimit -f",
+        31 => "forbidden system call",
+        _ => return None,
+    })
 }

@@ -3,7 +3,16 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
+
+/* Processor time of the host in seconds, past the library, whose clocks are virtual. */
+static double processor(void) {
+    struct timespec now;
+    syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec + now.tv_nsec * 1e-9;
+}
 
 int main(int argc, char **argv) {
     int rank, size, value = 0, sum = 0;
@@ -13,7 +22,7 @@ int main(int argc, char **argv) {
     double ms = argc > 1 ? atof(argv[1]) : 1;
     int laps = argc > 2 ? atoi(argv[2]) : 10;
     for (int lap = 0; lap < laps; lap++) {
-        for (clock_t begin = clock(); clock() - begin < ms * CLOCKS_PER_SEC / 1000;)
+        for (double begin = processor(); processor() - begin < ms * 1e-3;)
             ;
         /* Ranks differ in virtual time by what they compute before their messages. */
         for (int i = 0; i < rank; i++) MPI_Send(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD);

@@ -11,6 +11,7 @@ int main(int argc, char **argv) {
     int rank, size, data[64] = {0};
     const char *what = argc > 1 ? argv[1] : "";
     if (!strcmp(what, "early")) return 0;
+    if (!strcmp(what, "usage")) return 6;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -32,6 +33,13 @@ int main(int argc, char **argv) {
         MPI_Recv(data, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else if (!strcmp(what, "leaves")) {
         if (rank == 1) _exit(0);
+    } else if (!strcmp(what, "seven")) {
+        if (rank == 1) exit(7);
+        MPI_Barrier(MPI_COMM_WORLD);
+    } else if (!strcmp(what, "computes")) {
+        /* Ranks that make no call, so that they do not notice the end of their network. */
+        if (rank == 0) puts("going on"), fflush(stdout);
+        for (volatile int i = 0;; i++) {}
     } else if (!strcmp(what, "abort")) {
         if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 9);
     } else if (!strcmp(what, "status")) {

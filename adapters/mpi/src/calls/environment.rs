@@ -30,8 +30,10 @@ fn finalize() -> Outcome {
         crate::calls::attributes::call_delete(COMM_SELF, key, value)?;
     }
     w().finalized = true;
-    crate::report::write();
-    if let Some(guest) = w().guest.take()
+    if let Err(failure) = crate::report::write() {
+        end(&failure.to_string(), 1);
+    }
+    if let Some(guest) = w().take_guest()
         && let Err(failure) = guest.finish("MPI_Finalize")
     {
         crate::world::lost(&failure);

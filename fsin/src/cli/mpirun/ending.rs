@@ -1,5 +1,6 @@
 //! How a run of a program has ended, and whose fault it is.
 
+use std::ffi::OsStr;
 use std::process::ExitStatus;
 
 use adapters::endpoint::EndpointError;
@@ -8,8 +9,10 @@ use fsin::couple::Failure;
 use fsin::run::Outcome;
 
 use super::library::Folder;
+use super::program;
 use super::ranks::Ranks;
-use super::reports::{self, Report};
+use super::reports::{self, Report, Unusable};
+use crate::cli::processes::Unknown;
 use crate::cli::{Complaint, Exit, diagnostic, output, processes};
 
 /// How the program has ended.
@@ -30,29 +33,73 @@ pub(super) fn refused(error: EndpointError) -> Complaint {
     }
 }
 
+/// A run that has not begun, with the status of the program, if it has one.
+pub(super) struct NotBegun {
+    pub(super) complaint: Complaint,
+    pub(super) status: Option<i32>,
+}
+
+impl From<Complaint> for NotBegun {
+    fn from(complaint: Complaint) -> Self {
+        Self { complaint, status: None }
+    }
+}
+
 /// The error of a rank that has ended before virtual time began.
-pub(super) fn never_began(folder: &Folder, rank: usize, status: ExitStatus) -> Complaint {
-    let report = reports::read(folder.path(), rank + 1).pop().flatten();
+pub(super) fn never_began(folder: &Folder, program: &OsStr, rank: usize, status: ExitStatus) -> NotBegun {
+    let status_of_program = Some(processes::code(status)).filter(|&code| code != 0);
+    let report = reports::read_one(folder.path(), rank).ok();
     if let Some(failure) = report.and_then(|report| report.failure) {
-        return Complaint::new(Exit::Failed, failure, "correct the program");
+        let complaint = Complaint::new(Exit::Failed, failure, "correct the program");
+        return NotBegun { complaint, status: status_of_program };
     }
     let what = format!("rank {rank} {} before MPI_Init", processes::describe_end(status));
-    let remedy = "see what it has written; the program must be linked dynamically with MPICH (libmpich.so.12: see ldd)";
-    Complaint::new(Exit::Failed, what, remedy)
+    let complaint = match program::obstacle(program) {
+        Some(obstacle) => {
+            let remedy = "link it dynamically with MPICH (mpicc.mpich), and give it no more rights than you have";
+            Complaint::new(Exit::Failed, format!("{what}: {obstacle}"), remedy)
+        }
+        None => {
+            let remedy =
+                "see what it has written; the program must be linked dynamically with MPICH (libmpich.so.12: see ldd)";
+            Complaint::new(Exit::Failed, what, remedy)
+        }
+    };
+    NotBegun { complaint, status: status_of_program }
+}
+
+/// The status of a program all of whose ranks have left the network.
+fn status(ranks: &mut Ranks, reports: &[Result<Report, Unusable>]) -> Ended {
+    let failed = |what: String, remedy: &'static str| Ended::Failed(Complaint::new(Exit::Failed, what, remedy));
+    let worst = ranks.processes.poll().map_or(0, |(_, status)| processes::code(status));
+    if let Some(Unknown { number, error }) = ranks.processes.unknown() {
+        let what = format!("the exit status of rank {number} is not known: {error}");
+        return failed(what, "start fsin so that it gets the signal SIGCHLD");
+    }
+    if let Some(rank) = ranks.processes.first_killed() {
+        let limit = processes::GRACE.as_secs();
+        let what = format!("rank {rank} was still running {limit} s after the end of the run, and was killed");
+        return failed(what, "let the program end soon after MPI_Finalize");
+    }
+    let unusable = reports.iter().enumerate().find_map(|(rank, report)| Some((rank, report.as_ref().err()?)));
+    match unusable {
+        Some((rank, why)) if worst == 0 => {
+            let what = format!("rank {rank} has ended, and its report {why}: there are no results");
+            failed(what, "free some space, or set TMPDIR to a folder with space")
+        }
+        _ => Ended::Program(worst),
+    }
 }
 
 /// Determines how the program has ended. If a rank has failed, names it.
-pub(super) fn ending(outcome: &Outcome, live: &Live, ranks: &mut Ranks, reports: &[Option<Report>]) -> Ended {
+pub(super) fn ending(outcome: &Outcome, live: &Live, ranks: &mut Ranks, reports: &[Result<Report, Unusable>]) -> Ended {
     const SHOWN: usize = 16;
     match &outcome.failure {
-        None => {
-            let worst = ranks.processes.poll().map_or(0, |(_, status)| processes::code(status));
-            Ended::Program(worst)
-        }
+        None => status(ranks, reports),
         Some(Failure::TrafficDeadlock { .. }) => {
-            let wait = |(rank, report): (usize, &Option<Report>)| {
-                let awaits = report.as_ref().and_then(|report| report.awaits.clone());
-                Some(format!("\n  rank {rank}, {}", awaits?))
+            let wait = |(rank, report): (usize, &Result<Report, Unusable>)| match report {
+                Ok(report) => Some(format!("\n  rank {rank}, {}", report.awaits.as_ref()?)),
+                Err(why) => Some(format!("\n  rank {rank}: what it waits for is not known, its report {why}")),
             };
             let waits: Vec<String> = reports.iter().enumerate().filter_map(wait).collect();
             let more = waits.len().saturating_sub(SHOWN);
@@ -69,7 +116,7 @@ pub(super) fn ending(outcome: &Outcome, live: &Live, ranks: &mut Ranks, reports:
             let lost = live.report().guests.iter().position(|guest| guest.lost.is_some());
             let Some(rank) = lost else { return Ended::Failed(Complaint::of_failure(failure)) };
             let status = ranks.processes.status(rank);
-            let own_failure = reports.get(rank).and_then(|report| report.as_ref()?.failure.clone());
+            let own_failure = reports.get(rank).and_then(|report| report.as_ref().ok()?.failure.clone());
             if let (Some(failure), Some(code)) = (own_failure, status.and_then(|status| status.code())) {
                 // The rank has printed the error to stderr itself.
                 output::tell(&format!("fsin mpirun: the run has ended because of this error: {failure}"));

@@ -103,8 +103,16 @@ pub(in super::super) fn command() -> Command {
                 .help("Run it in real time with ever larger factors until time and unexpected messages settle")
                 .long_help(
                     "Run the program in real time again and again, each time with twice the factor, until its time and the \
-                     number of unexpected messages settle; print a line for each run instead of the program's output",
+                     number of unexpected messages settle; print a line for each run instead of the program's output. If \
+                     they do not settle, the exit status is 3",
                 ),
+        )
+        .arg(
+            Arg::new("find-limit")
+                .long("find-limit")
+                .value_name("TIME")
+                .requires("find-factor")
+                .help("Wall-clock time after which --find-factor gives up, such as 90s or 30min [10min]"),
         )
         .arg(
             word(

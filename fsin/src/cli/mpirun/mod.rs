@@ -11,9 +11,9 @@ use fsin::result::RunResult;
 use fsin::words::counted;
 
 use super::looking::Looking;
-use super::output::Document;
+use super::output::{Document, NewFile};
 use super::serve;
-use super::{Complaint, Exit, interrupt, output};
+use super::{Complaint, Exit, diagnostic, interrupt, output};
 
 mod ending;
 mod factor;
@@ -21,16 +21,17 @@ mod flags;
 mod library;
 mod once;
 mod picture;
+mod program;
 mod ranks;
 mod recording;
 mod reports;
 mod sync;
 
-use ending::Ended;
+use ending::{Ended, NotBegun};
 pub(super) use flags::command;
 use once::{Finished, Order};
 use ranks::Forward;
-use reports::Report;
+use reports::{Report, Unusable};
 
 /// `fsin mpirun`: runs the program and writes the results.
 pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
@@ -43,7 +44,7 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     let map = matches.get_one::<PathBuf>("heat-map").map(|path| picture::open(path)).transpose()?;
     let recording = match matches.get_one::<PathBuf>("record") {
-        Some(path) => Some((path.clone(), output::create_file(&format!("--record {}", path.display()), path)?)),
+        Some(path) => Some(NewFile::create(format!("--record {}", path.display()), path)?),
         None => None,
     };
     order.records = recording.is_some();
@@ -60,15 +61,26 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let shown = order.output.clone();
     let finished = once::run(matches, order, watch, looking.as_mut(), stop);
     let words: Vec<String> = match &finished {
-        Ok(Finished { ended: Ended::Failed(complaint), .. }) | Err(complaint) => vec![format!("error: {complaint}")],
+        Ok(Finished { ended: Ended::Failed(complaint), .. }) | Err(NotBegun { complaint, .. }) => {
+            vec![format!("error: {complaint}")]
+        }
         Ok(_) => Vec::new(),
     };
     let view_closed = looking.map_or(Ok(()), |looking| looking.end(&words));
-    if let Forward::Board(_, kept) = shown {
+    let printed = match shown {
         // The output of the program has been kept while the dashboard had the terminal.
-        let _ = io::stdout().write_all(&kept.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-    let finished = finished?;
+        Forward::Board(_, kept) => io::stdout().write_all(&kept.lock().unwrap_or_else(PoisonError::into_inner)),
+        _ => Ok(()),
+    };
+    let finished = match finished {
+        Ok(finished) => finished,
+        Err(NotBegun { complaint, status: Some(status) }) => {
+            drop((document, map, recording));
+            diagnostic::show(&complaint);
+            std::process::exit(status)
+        }
+        Err(NotBegun { complaint, status: None }) => return Err(complaint),
+    };
     if let Some(document) = document {
         write_result(matches, &finished.result, document)?;
     }
@@ -89,11 +101,10 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     };
     written
         .map_err(|what| Complaint::new(Exit::Failed, what, "the program has run to its end; the file is not whole"))?;
-    if let Some((path, file)) = recording {
-        recording::write(folder.path(), collectives_of(&reports), (reports.len(), cycle), file).map_err(|error| {
-            let what = format!("--record {}: {error}", path.display());
-            Complaint::new(Exit::Failed, what, "free some space, or write elsewhere")
-        })?;
+    output::ignore_broken_pipe(printed)?;
+    if let Some(file) = recording {
+        let collectives = collectives_of(&reports);
+        file.write(&mut |out| recording::write(folder.path(), &collectives, (reports.len(), cycle), out))?;
     }
     if !quiet && result.failure.is_none() {
         output::tell(&summary(&result));
@@ -143,7 +154,7 @@ fn summary(result: &RunResult) -> String {
 }
 
 /// Number of collectives of all ranks, by operation.
-fn collectives_of(reports: &[Option<Report>]) -> BTreeMap<String, u64> {
+fn collectives_of(reports: &[Result<Report, Unusable>]) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
     for (name, count) in reports.iter().flatten().flat_map(|report| &report.collectives) {
         *all.entry(name.clone()).or_default() += count;

@@ -15,17 +15,17 @@ use fsin::words::counted;
 use serde_json::json;
 use trgen::Cycle;
 
-use super::ending::{Ended, ending, never_began, refused};
+use super::ending::{Ended, NotBegun, ending, never_began, refused};
 use super::library::{self, Folder};
 use super::ranks::{Forward, Launch, Ranks};
-use super::reports::{self, Report};
+use super::reports::{self, Report, Unusable};
 use super::{flags, sync};
 use crate::cli::looking::Looking;
 use crate::cli::perform::Stopwatch;
 use crate::cli::serve::model::{Model, model};
 use crate::cli::serve::waiting::Waiting;
 use crate::cli::serve::warnings;
-use crate::cli::{Complaint, Flags, manifest, output};
+use crate::cli::{Complaint, Flags, descriptors, manifest, output};
 
 /// A program to be run, and its network and ranks, as the command line specifies.
 pub(super) struct Order {
@@ -86,11 +86,11 @@ pub(super) struct Finished {
     pub(super) warnings: Vec<String>,
     /// True if the user has stopped it.
     pub(super) interrupted: bool,
-    /// The report of each rank; `None` if the rank has written none.
-    pub(super) reports: Vec<Option<Report>>,
+    /// The report of each rank.
+    pub(super) reports: Vec<Result<Report, Unusable>>,
     /// The folder with the recordings of the ranks.
     pub(super) folder: Folder,
-    /// An error if logs and captures of the run are incomplete, with the reason.
+    /// An error if output, logs and captures of the run are incomplete, with the reason.
     pub(super) written: Result<(), String>,
 }
 
@@ -104,11 +104,13 @@ pub(super) fn run(
     watch: Watch,
     mut looking: Option<&mut Looking>,
     stop: &'static AtomicBool,
-) -> Result<Finished, Complaint> {
+) -> Result<Finished, NotBegun> {
     let Order { ranks: count, compute, collectives, library, mut model, rules, synchronisation, records, output } =
         order;
     let shortest = rules.overheads.horizon(model.clock);
     let factor = f64::from(rules.terms.pace) / 1000.0;
+    let needed = count as u64 * (1 + output.descriptors());
+    descriptors::reserve(needed, &counted(count as u64, "rank", "ranks"))?;
     let folder = Folder::create(&library)?;
     let socket = Address::Unix(folder.socket());
     let endpoint = Endpoint::bind(&socket, None).map_err(refused)?;
@@ -116,7 +118,7 @@ pub(super) fn run(
     let mut ranks = Ranks::start(&Launch {
         program: &program,
         ranks: count,
-        folder: folder.path(),
+        folder: folder.access(),
         address: socket.to_string(),
         compute: &compute,
         collectives: &collectives,
@@ -155,7 +157,10 @@ pub(super) fn run(
         Ok(connections) => connections,
         Err(error) => {
             ranks.end(true);
-            return Err(lost.map_or_else(|| refused(error), |(rank, status)| never_began(&folder, rank, status)));
+            return Err(match lost {
+                Some((rank, status)) => never_began(&folder, &program[0], rank, status),
+                None => refused(error).into(),
+            });
         }
     };
     let opening = manifest::Opening::of_guests(std::mem::take(&mut model.inputs));
@@ -190,7 +195,7 @@ pub(super) fn run(
     let late = synchronisation.and_then(|_| sync::lateness(matches, &report, shortest));
     let pace = warnings::of_pace(report.behind, factor);
     outcome.warnings.extend(late.into_iter().chain(pace).map(Into::into));
-    let written = live.flush();
+    let written = live.flush().and_then(|()| ranks.passed_on());
     let manifest = opening.close_guests(model.seed, costs);
     let picoseconds = |cycle: u64| model.clock.span(cycle);
     let mut rows: Vec<RankRow> = reports.iter().flatten().map(|report| report.row.clone()).collect();
@@ -201,7 +206,7 @@ pub(super) fn run(
 }
 
 /// Adds a warning if messages were never received.
-fn warn_of_unreceived(outcome: &mut Outcome, reports: &[Option<Report>]) {
+fn warn_of_unreceived(outcome: &mut Outcome, reports: &[Result<Report, Unusable>]) {
     let unreceived: u64 = reports.iter().flatten().map(|report| report.unreceived).sum();
     if unreceived > 0 {
         let were = if unreceived == 1 { "was" } else { "were" };

@@ -1,20 +1,20 @@
 //! `--heat-map`: who sends how much to whom, as a picture.
 
-use std::fs::File;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 #[cfg(feature = "plots")]
 use fsin::report::Graphic;
 use fsin::report::traffic_picture;
 use fsin::result::RunResult;
 
-use crate::cli::{Complaint, Exit, output};
+use crate::cli::output::NewFile;
+use crate::cli::{Complaint, Exit};
 
 /// A picture to be drawn at the end of the run.
 pub(super) struct Map {
-    path: PathBuf,
-    file: File,
+    /// Its flag and name, for errors.
+    named: String,
+    file: NewFile,
     /// True for PNG, false for SVG.
     is_png: bool,
 }
@@ -34,15 +34,15 @@ pub(super) fn open(path: &Path) -> Result<Map, Complaint> {
             ));
         }
     };
-    Ok(Map { path: path.to_owned(), file: output::create_file(&named, path)?, is_png })
+    Ok(Map { file: NewFile::create(named.clone(), path)?, named, is_png })
 }
 
 impl Map {
     /// Draws the traffic of a result.
-    pub(super) fn draw(mut self, result: &RunResult) -> Result<(), Complaint> {
-        let named = format!("--heat-map {}", self.path.display());
+    pub(super) fn draw(self, result: &RunResult) -> Result<(), Complaint> {
         let Some(svg) = traffic_picture(result) else {
-            let what = format!("{named}: there is nothing to draw: no rank sent anything, or there are more than 512");
+            let what =
+                format!("{}: there is nothing to draw: no rank sent anything, or there are more than 512", self.named);
             return Err(Complaint::new(Exit::Failed, what, "leave it out; the results (-o FILE) have the numbers"));
         };
         let content = match self.is_png {
@@ -50,8 +50,6 @@ impl Map {
             true => Graphic::Png.of(&svg)?,
             _ => svg.into_bytes(),
         };
-        self.file.write_all(&content).map_err(|error| {
-            Complaint::new(Exit::Failed, format!("{named}: {error}"), "free some space, or write elsewhere")
-        })
+        self.file.write(&mut |out| out.write_all(&content))
     }
 }

@@ -1,13 +1,15 @@
 //! Converts the recordings of the ranks to a trace.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 
 use trgen::trace::container::{Content, Header, Writer};
 use trgen::trace::program::{Event, Receive, Request, Send, Tag, TagFilter};
 use trgen::{Picoseconds, TaskId};
+
+use super::reports::END;
 
 /// Small numbers for the contexts of messages, in the order of their first use, rank by rank.
 #[derive(Default)]
@@ -37,6 +39,7 @@ fn events(text: &str, cycle: u64, contexts: &mut Contexts) -> Option<Vec<Event>>
     let mut cancelled = HashSet::new();
     let mut open = HashSet::new();
     let mut all = vec![Event::Compute(Picoseconds(cycle))];
+    let text = text.strip_suffix(&format!("{END}\n"))?;
     for line in text.lines().filter_map(|line| line.strip_prefix("x ")) {
         cancelled.insert(line.parse::<u32>().ok()?);
     }
@@ -88,9 +91,9 @@ fn events(text: &str, cycle: u64, contexts: &mut Contexts) -> Option<Vec<Event>>
 /// A recording is missing or damaged, or the trace cannot be written.
 pub(super) fn write(
     folder: &Path,
-    collectives: BTreeMap<String, u64>,
+    collectives: &BTreeMap<String, u64>,
     (ranks, cycle): (usize, u64),
-    to: File,
+    to: &mut (dyn Write + std::marker::Send),
 ) -> io::Result<()> {
     let damaged =
         |rank: usize| io::Error::new(io::ErrorKind::InvalidData, format!("the recording of rank {rank} is damaged"));
@@ -98,10 +101,10 @@ pub(super) fn write(
         content: Content::Programs,
         tasks: ranks as u32,
         origin: "recorded by fsin mpirun".to_owned(),
-        collectives: collectives.into_iter().collect(),
+        collectives: collectives.iter().map(|(name, &count)| (name.clone(), count)).collect(),
         notes: Vec::new(),
     };
-    let mut writer = Writer::new(BufWriter::new(to), &header)?;
+    let mut writer = Writer::new(to, &header)?;
     let mut contexts = Contexts::default();
     for rank in 0..ranks {
         let text = fs::read_to_string(folder.join(format!("events.{rank}")))?;
