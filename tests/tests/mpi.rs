@@ -101,6 +101,8 @@ fn ranks_compute_at_the_same_time_without_a_change_of_results() {
 
 #[test]
 fn every_synchronisation_gives_the_results_of_the_central_order() {
+    // Sums of the rounds of all programs and ranks.
+    let (mut null, mut combined) = (0.0, 0.0);
     for (name, source) in PROGRAMS {
         let Some(program) = program(source) else { return };
         for compute in ["fixed:100ns", "none"] {
@@ -108,12 +110,25 @@ fn every_synchronisation_gives_the_results_of_the_central_order() {
             let ranks = if name == "bt" { 4 } else { 8 };
             let flags = format!("-n {ranks} --network switch:delay=1us,nodes=8 --compute {compute}");
             let central = results(&program, name, &flags);
+            let mut conditional = f64::INFINITY;
             for sync in
                 ["quantum:1us", "quantum:300ns", "null-message", "conditional-event", "combined", "deterministic"]
             {
                 let found = results(&program, name, &format!("{flags} --sync {sync}"));
                 for figure in ["guest_digest", "digest", "completion_cycles"] {
                     assert_eq!(found[figure], central[figure], "{name} {compute} {sync}: {figure}");
+                }
+                let rounds = |rank: &Value| rank["sync_rounds"].as_f64().unwrap();
+                let rounds: f64 = found["ranks"].as_array().unwrap().iter().map(rounds).sum();
+                match sync {
+                    // Those of null messages depend on the host, by a few per cent.
+                    "null-message" => null += rounds,
+                    "conditional-event" => conditional = rounds,
+                    "combined" => {
+                        assert!(rounds < conditional, "{name} {compute}: {rounds} {conditional}");
+                        combined += rounds;
+                    }
+                    _ => {}
                 }
                 let ranks = found["ranks"].as_array().unwrap().iter().zip(central["ranks"].as_array().unwrap());
                 for (found, central) in ranks {
@@ -137,6 +152,7 @@ fn every_synchronisation_gives_the_results_of_the_central_order() {
             }
         }
     }
+    assert!(combined < 0.95 * null, "{combined} {null}");
 }
 
 #[test]

@@ -276,6 +276,10 @@ async fn gather(
                     pending.push(task, from, is_named);
                     is_full = pending.is_full();
                 }
+                // Without handshakes in progress nothing will ever be closed: the guests cannot all connect.
+                Err(error) if handshakes.is_empty() && is_out_of_files(&error) => {
+                    return Err(EndpointError::System(error));
+                }
                 // The usual cause is too many open files. Handshakes that end close theirs.
                 Err(error) => {
                     is_full = true;
@@ -316,6 +320,12 @@ async fn gather(
     }
     handshakes.shutdown().await;
     Ok(assemble(connections))
+}
+
+/// True if the process or the system has as many open files as it may.
+fn is_out_of_files(error: &io::Error) -> bool {
+    let error = error.raw_os_error().map(rustix::io::Errno::from_raw_os_error);
+    matches!(error, Some(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE))
 }
 
 /// Drops closed connections, which releases their nodes.

@@ -31,9 +31,10 @@ pub enum Protocol {
     NullMessage,
     /// Once all guests are blocked, those whose events precede every arrival that the earliest event can cause go on.
     ConditionalEvent,
-    /// One promise for each time that a guest is blocked, and conditional events once all are.
+    /// Once all guests are blocked, one after another tells its next event, which is a promise and a conditional event
+    /// at once, until a guest can go on.
     Combined,
-    /// As `Combined`; in addition, a guest that names the sources for which it waits needs no promises of other guests.
+    /// As `Combined`; in addition, a guest that names the sources for which it waits goes on with their messages.
     Deterministic,
 }
 
@@ -64,8 +65,10 @@ pub(super) struct Synchronised {
     inputs: Vec<Time>,
     /// \[ps\] Promise of each guest: no message that it has not sent yet arrives before this time.
     outputs: Vec<Time>,
-    /// True for each guest that has made a promise since it was last blocked.
-    has_promised: Vec<bool>,
+    /// True for each guest that has run since it last told the others its next event.
+    has_news: Vec<bool>,
+    /// \[ps\] For each guest that has news: the earliest time of what it has not told.
+    told: Vec<Time>,
     /// The costs so far of each guest.
     pub(super) counts: Vec<SyncCounts>,
 }
@@ -76,7 +79,8 @@ impl Synchronised {
             by,
             inputs: vec![0; guests],
             outputs: vec![0; guests],
-            has_promised: vec![false; guests],
+            has_news: vec![true; guests],
+            told: vec![0; guests],
             counts: vec![SyncCounts::default(); guests],
         }
     }
@@ -89,28 +93,49 @@ impl Synchronised {
             let earliest = match guest.state {
                 State::Running { .. } if guest.busy > guest.time => guest.busy,
                 State::Running { .. } => continue,
-                _ if self.by.protocol != Protocol::NullMessage && self.has_promised[index] => continue,
                 _ => guest.promise(hub.first_notice(index).into_iter().chain([self.inputs[index]]).min()),
             };
             let output = hub.arrival(earliest, self.by.delay);
             if output > self.outputs[index] {
-                (self.outputs[index], self.has_promised[index], news) = (output, true, true);
+                (self.outputs[index], news) = (output, true);
                 self.counts[index].rounds += 1;
             }
         }
-        // The least promise and its guest, and the least promise of the other guests.
-        let (mut least, mut owner, mut second) = (FOREVER, usize::MAX, FOREVER);
-        for (index, &output) in self.outputs.iter().enumerate() {
-            if output < least {
-                (second, least, owner) = (least, output, index);
-            } else {
-                second = second.min(output);
-            }
-        }
+        let (least, owner, second) = two_least(&self.outputs);
         for (index, input) in self.inputs.iter_mut().enumerate() {
             *input = (*input).max(if index == owner { second } else { least });
         }
         news
+    }
+
+    /// Raises input times when all guests are blocked: guests tell the others their next event, and the arrivals of the
+    /// messages that they have sent, one after another until a guest can go on. Guests that have not run since they last
+    /// did so are silent: nothing of theirs has changed.
+    ///
+    /// The first to tell is the one of which the others know least. A guest that can go on by what it knows goes on before
+    /// it tells, and then tells once of both times that it has run.
+    fn tell(&mut self, guests: &[Guest], hub: &Hub) {
+        let next: Vec<Time> =
+            guests.iter().enumerate().map(|(index, guest)| guest.promise(hub.first_notice(index))).collect();
+        let arrival = |time: Time| hub.arrival(time, self.by.delay);
+        loop {
+            // What the others know of the next event of each guest.
+            let known = |index: usize| if self.has_news[index] { self.told[index] } else { next[index] };
+            let all: Vec<Time> = (0..guests.len()).map(known).collect();
+            let (least, owner, second) = two_least(&all);
+            let mut is_safe = false;
+            for index in 0..guests.len() {
+                let others = if index == owner { second } else { least };
+                let input = arrival(others).min(arrival(arrival(next[index])));
+                self.inputs[index] = self.inputs[index].max(input);
+                self.outputs[index] = self.outputs[index].max(arrival(all[index]));
+                is_safe |= guests[index].is_stopped() && next[index] < self.inputs[index];
+            }
+            let first = (0..guests.len()).filter(|&index| self.has_news[index]).min_by_key(|&index| all[index]);
+            let Some(first) = first.filter(|_| !is_safe) else { return };
+            (self.has_news[first], self.told[first]) = (false, next[first]);
+            self.counts[first].rounds += u64::from(guests[first].is_connected());
+        }
     }
 
     /// Raises the input times when all guests are blocked. `earliest` is the time \[ps\] of the earliest event of all
@@ -140,6 +165,19 @@ impl Synchronised {
     }
 }
 
+/// The least of these times and its index, and the least of the others.
+fn two_least(all: &[Time]) -> (Time, usize, Time) {
+    let (mut least, mut owner, mut second) = (FOREVER, usize::MAX, FOREVER);
+    for (index, &time) in all.iter().enumerate() {
+        if time < least {
+            (second, least, owner) = (least, time, index);
+        } else {
+            second = second.min(time);
+        }
+    }
+    (least, owner, second)
+}
+
 impl Live {
     /// Gives turns by the protocol of synchronisation until no guest can inject into cycle `now` any more.
     pub(super) fn settle_synchronised(&mut self, now: Cycle) -> Result<(), SourceError> {
@@ -157,8 +195,10 @@ impl Live {
             }
             let earliest = self.guests.iter().enumerate();
             let earliest = earliest.map(|(index, guest)| guest.promise(self.hub.first_notice(index))).min();
-            if let (Some(sync), Some(earliest)) = (&mut self.sync, earliest) {
-                sync.stop_all(earliest, &self.guests, &self.hub);
+            let (Some(sync), Some(earliest)) = (&mut self.sync, earliest) else { continue };
+            match sync.by.protocol {
+                Protocol::Combined | Protocol::Deterministic => sync.tell(&self.guests, &self.hub),
+                _ => sync.stop_all(earliest, &self.guests, &self.hub),
             }
         }
     }
@@ -183,7 +223,9 @@ impl Live {
                 if !is_safe && named.is_none() {
                     continue;
                 }
-                sync.has_promised[index] = false;
+                if !std::mem::replace(&mut sync.has_news[index], true) {
+                    sync.told[index] = earliest;
+                }
                 sync.counts[index].stops += u64::from(named.is_none());
                 let until = sync.inputs[index].saturating_sub(1);
                 granted = true;
@@ -192,13 +234,7 @@ impl Live {
                 }
             }
             let Some(sync) = &mut self.sync else { return Ok(granted) };
-            let promises = match sync.by.protocol {
-                Protocol::NullMessage | Protocol::Combined => true,
-                // Guests that name their sources need no promises.
-                Protocol::Deterministic => self.guests.iter().any(|guest| guest.is_stopped() && guest.awaits.is_none()),
-                Protocol::Quantum(_) | Protocol::ConditionalEvent => false,
-            };
-            if granted || !promises || !sync.promise(&self.guests, &self.hub) {
+            if granted || sync.by.protocol != Protocol::NullMessage || !sync.promise(&self.guests, &self.hub) {
                 return Ok(granted);
             }
         }

@@ -16,10 +16,11 @@ use adapters::token::Token;
 use clap::builder::PossibleValuesParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, value_parser};
+use fsin::words::counted;
 use trgen::phrase;
 use trgen::trace::kernels;
 
-use super::{Complaint, Exit, output};
+use super::{Complaint, Exit, descriptors, output};
 
 /// Time after which the user is warned that no guest has been admitted yet.
 const SILENCE: Duration = Duration::from_secs(2);
@@ -202,6 +203,8 @@ pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return Err(Complaint::new(Exit::Usage, what, "leave it out, or add --class stepped"));
     }
     let patience = Duration::from_secs(matches.get_one::<u64>("wait").copied().unwrap_or(3600));
+    let count = nodes.clone().count() as u64;
+    descriptors::reserve(count, &counted(count, "guest", "guests"))?;
     let mut threads = Vec::new();
     let (met, meetings) = mpsc::channel();
     let company = Company::default();
@@ -221,7 +224,11 @@ pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
             let _ = met.send(());
             behaviour.play(node, guest.map_err(Ended::Outside)?).map_err(Ended::Inside)
         };
-        threads.push((node, thread::spawn(play)));
+        let thread = thread::Builder::new().spawn(play).map_err(|error| {
+            let what = format!("cannot start the guest at node {node}: {error}");
+            Complaint::new(Exit::Failed, what, "allow more processes (ulimit -u), or give it fewer nodes")
+        })?;
+        threads.push((node, thread));
     }
     if !matches.get_flag("quiet") && meetings.recv_timeout(SILENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
         output::tell(&format!(

@@ -84,7 +84,8 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if let Some(document) = document {
         write_result(matches, &finished.result, document)?;
     }
-    if let Some(map) = map {
+    // The ranks of a run that has not come to its end have no figures.
+    if let Some(map) = map.filter(|_| !finished.interrupted && matches!(finished.ended, Ended::Program(_))) {
         map.draw(&finished.result)?;
     }
     if !quiet {

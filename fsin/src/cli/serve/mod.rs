@@ -18,7 +18,7 @@ use super::guest::{address, token};
 use super::looking::Looking;
 use super::output::Document;
 use super::perform::Stopwatch;
-use super::{Complaint, Exit, Flags, interrupt, manifest, output};
+use super::{Complaint, Exit, Flags, descriptors, interrupt, manifest, output};
 
 pub(super) mod flags;
 pub(super) mod model;
@@ -30,6 +30,9 @@ pub(super) use flags::command;
 use model::{Model, model};
 use waiting::Waiting;
 
+/// Connections that are not guests yet, for which there are open files besides those of the guests.
+const STRANGERS: u64 = 256;
+
 /// `fsin serve`: waits for guests, runs the network between them, and prints the results.
 pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut model = model(matches, matches.get_one::<usize>("guests").copied())?;
@@ -37,6 +40,8 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let rules = rules::rules(matches, &model, stop)?;
     let wanted = rules::wanted(matches, &model)?;
     rules::settle(&mut model.settings, matches, &rules);
+    // A guest may have many nodes, so that fewer files can be enough. If they are not, the endpoint says so.
+    let _ = descriptors::raise(wanted as u64 + STRANGERS);
     let endpoint = Endpoint::bind(&address(matches, "listen")?, token(matches)?).map_err(refused)?;
     let document = Document::open(matches)?;
     let watch = flags::watch(matches)?;
