@@ -166,7 +166,7 @@ fn short_runs_with_mixed_lengths_are_not_saturated() {
     let column = heading.split(',').position(|name| name == "saturated").unwrap();
     let saturated = rows.lines().filter(|row| row.split(',').nth(column) == Some("true")).count();
     assert_eq!(rows.lines().count(), 40, "{table}");
-    // Two were found when this was written: decision 0014 leaves some runs that short to chance.
+    // Two were found when this was written: decision 0137 leaves some runs that short to chance.
     assert!(saturated <= 2, "{saturated} of 40");
 }
 

@@ -161,6 +161,13 @@ pub trait TrGen: Send {
         0
     }
 
+    /// \[phits\] Load that nodes have not generated up to cycle `now` because they waited for the network to take a
+    /// message: the time that each waited, times the load that it offers. `None` for sources without an offered load,
+    /// and where what they would have sent is not known; 0 for sources that never wait.
+    fn held_back_phits(&self, _now: Cycle) -> Option<f64> {
+        None
+    }
+
     /// The pending waits, one line per waiting party. Called when no further event is possible.
     fn waits(&self) -> Vec<Wait> {
         Vec::new()

@@ -134,6 +134,13 @@ impl<'a> Coupled<'a> {
         self.source.silent_nodes()
     }
 
+    /// \[phits\] Load that the source has not generated so far because nodes waited for the network
+    /// ([`TrGen::held_back_phits`]).
+    #[must_use]
+    pub(crate) fn held_back_phits(&self) -> Option<f64> {
+        self.source.held_back_phits(self.network.clock())
+    }
+
     /// Advances the clock of an empty network to `until`, after the traffic has ended.
     ///
     /// # Errors
@@ -197,6 +204,7 @@ impl<'a> Coupled<'a> {
             let is_held = !self.outbox.is_empty() && network.holds_back();
             self.outbox.offer(|message| {
                 if is_held && source.take_back(now, &message) {
+                    network.withhold(&message);
                     return true;
                 }
                 match network.inject(message) {

@@ -111,6 +111,10 @@ pub trait Network: Send {
         false
     }
 
+    /// Records that congestion control kept this message from being sent: its source has taken it back. A model that
+    /// never [holds back](Self::holds_back) is never called.
+    fn withhold(&mut self, _message: &Message) {}
+
     /// Simulates up to the beginning of cycle `until`, or to the end of the first cycle that has notices, whichever
     /// comes first. An empty network skips to `until`. After about [`STEPS`] steps, cycles or events, returns at the end
     /// of any cycle, so that a run can be watched and stopped at a cost that does not depend on the length of a cycle.

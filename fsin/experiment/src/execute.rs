@@ -24,9 +24,10 @@ use super::workload::{Driven, Driver};
 use fsin_core::couple::{Coupled, Failure};
 use fsin_core::network::{Measure, Network, PortFigures};
 use fsin_core::run::{
-    DRIFT, Demand, Outcome, Progress, SHORTFALL, Saturation, Steadiness, Warning, WarningKind, batch, fixed, to_end,
+    DRIFT, Demand, Outcome, Progress, SHORTFALL, Saturation, Steadiness, Verdict, Warning, WarningKind, batch, fixed,
+    to_end,
 };
-use fsin_core::stats::{Counts, Estimate, lag1};
+use fsin_core::stats::{Counts, Estimate};
 use fsin_core::topology::{Distances, Port, Topology};
 use fsin_core::watch::Watch;
 use fsin_core::words::counted;
@@ -374,9 +375,9 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
     }
     if outcome.failure.is_none() {
         warnings.extend(unsteady_warning(experiment, finished));
+        warnings.extend(undecided_warning(experiment, finished));
         warnings.extend(short_measurement_warnings(experiment, finished).into_iter().map(Warning::from));
     }
-    finished.notes.extend(correlation_note(outcome));
     let bounds = finished.bounds.as_ref().zip(outcome.completion);
     finished.notes.extend(bounds.and_then(|(bounds, completion)| bounds.explain(completion.0)));
     if let RunPlan::ToEnd(limit) = experiment.plan
@@ -426,9 +427,6 @@ fn short_measurement_warnings(experiment: &Experiment, finished: &Finished) -> V
         };
         warnings.push(phrase!["no packet was received {within}, so that there is no latency: {cause}; ", &longer]);
     }
-    if finished.offered.is_some_and(|offered| offered > 0.0) && finished.steadiness.saturation.is_none() {
-        warnings.push(phrase!["nothing is said of saturation: too little was measured {within}; ", longer]);
-    }
     warnings
 }
 
@@ -442,13 +440,30 @@ fn unsteady_warning(experiment: &Experiment, finished: &Finished) -> Option<Warn
     };
     let unit = experiment.model.load_unit;
     let shortfall = steadiness.shortfall.map_or(String::new(), load);
-    let (kind, text) = match steadiness.saturation.flatten() {
+    let (kind, text) = match steadiness.saturation() {
         Some(Saturation::Growing) => (
             WarningKind::Saturated,
             format!(
                 "saturated: the network accepts {shortfall} {unit} less than the load asked for, and queues grow \
                  by {} {unit}: latency grows as long as the run lasts, and its mean is that of this length alone",
                 steadiness.queue_growth.map_or(String::new(), load)
+            )
+            .into(),
+        ),
+        Some(Saturation::HeldBack) if !experiment.throttled => (
+            WarningKind::Saturated,
+            format!(
+                "saturated: the network accepts {shortfall} {unit} less than the load asked for: congestion control \
+                 keeps nodes from generating the rest"
+            )
+            .into(),
+        ),
+        Some(Saturation::Losing) => (
+            WarningKind::Saturated,
+            format!(
+                "saturated: the network accepts {shortfall} {unit} less than the load asked for: it loses {} of the {} \
+                 packets generated in the measured time",
+                outcome.measured.counts.dropped_inside, outcome.measured.counts.generated
             )
             .into(),
         ),
@@ -483,25 +498,23 @@ fn unsteady_warning(experiment: &Experiment, finished: &Finished) -> Option<Warn
     Some(Warning { kind, text })
 }
 
-/// A note if batches are less independent than their confidence interval assumes: a correlation of neighbours above two
-/// standard errors (Law and Kelton, Simulation Modeling and Analysis, on batch means).
-fn correlation_note(outcome: &Outcome) -> Option<Phrase> {
-    const FEWEST: usize = 8;
-    let loads: Vec<f64> =
-        outcome.samples.iter().map(|sample| sample.summary.counts.received as f64 / sample.cycles as f64).collect();
-    let delays: Vec<f64> = outcome.samples.iter().filter_map(|sample| sample.summary.latency.mean()).collect();
-    let limit = 2.0 / (loads.len() as f64).sqrt();
-    let found = [("accepted load", loads), ("latency", delays)];
-    let (what, value) = found.iter().find_map(|(what, values)| {
-        let value = lag1(values).filter(|&value| values.len() >= FEWEST && value > limit)?;
-        Some((*what, value))
-    })?;
-    Some(phrase![
-        "the batches of {what} are correlated ({value:.2} from one to the next): its confidence interval is too \
-         narrow; use a larger ",
-        ["sample-size"],
-        ", or ",
-        ["seeds"],
-        " in a sweep"
-    ])
+/// A warning about a run too short for a verdict, with the length that is expected to decide.
+fn undecided_warning(experiment: &Experiment, finished: &Finished) -> Option<Warning> {
+    let Some(Verdict::Undecided { deciding_cycles }) = finished.steadiness.verdict else { return None };
+    let measured = counted(finished.outcome.measured_cycles(), "measured cycle", "measured cycles");
+    let begun = format!("undecided: whether the network carries this load cannot be told from {measured}");
+    let text = match (&experiment.plan, deciding_cycles) {
+        (RunPlan::Batch(plan), Some(cycles)) => {
+            let size = cycles.div_ceil(plan.samples.max(1));
+            phrase![("{begun}; about {cycles} are expected to decide: use "), ["sample-size" => size]]
+        }
+        (RunPlan::Fixed(total), Some(cycles)) => {
+            // The first half of a run that begins with an empty network fills it.
+            let total = cycles.max(*total);
+            phrase![("{begun}; about {total} are expected to decide: use "), ["cycles" => total]]
+        }
+        (RunPlan::Batch(_), None) => phrase![("{begun}: use a larger "), ["sample-size"], " or ", ["samples"]],
+        _ => phrase![("{begun}: use more "), ["cycles"]],
+    };
+    Some(Warning { kind: WarningKind::Undecided, text })
 }

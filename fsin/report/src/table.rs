@@ -18,7 +18,7 @@ const LINES: &[Line] = &[
     Line("accepted load", &[F::AcceptedLoad, F::AcceptedLoadCi95], 5, "{}"),
     Line("  of each sending node", &[F::AcceptedLoadOfSenders, F::AcceptedLoadOfSendersCi95], 5, "{}"),
     Line("queue growth", &[F::QueueGrowth, F::QueueGrowthCi95], 5, "{}"),
-    Line("latency", &[F::LatencyMean], 2, "{}, mean"),
+    Line("latency", &[F::LatencyMean, F::LatencyCi95], 2, "{}, mean"),
     Line("  standard deviation", &[F::LatencyStd], 2, "{}"),
     Line("  p50 / p90 / p99 / p99.9", &[F::LatencyP50, F::LatencyP90, F::LatencyP99, F::LatencyP999], 0, "{}"),
     Line("  max", &[F::LatencyMax], 0, "{}"),
@@ -55,7 +55,11 @@ const LINES: &[Line] = &[
 pub(super) fn write(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", headline(result))?;
     if result.is_saturated() {
-        writeln!(out, "{:<30} yes: less is accepted than is asked for", "saturated")?;
+        writeln!(out, "{:<30} saturated: less is accepted than is asked for", "verdict")?;
+    } else if let Some(verdict) = &result.verdict {
+        let needed =
+            result.deciding_cycles.map(|cycles| format!(": about {cycles} measured cycles are expected to decide"));
+        writeln!(out, "{:<30} {verdict}{}", "verdict", needed.unwrap_or_default())?;
     }
     for Line(label, figures, decimals, end) in LINES {
         // Each kind of run has figures of its own.
@@ -176,6 +180,7 @@ fn headline(result: &RunResult) -> String {
     let state = match () {
         () if !result.complete => "   INCOMPLETE",
         () if result.is_saturated() => "   SATURATED",
+        () if result.is_undecided() => "   UNDECIDED",
         () if result.converged == Some(false) => "   NOT CONVERGED",
         () => "",
     };

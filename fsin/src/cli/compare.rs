@@ -117,6 +117,7 @@ fn figures(axis: &str, row: &Difference) -> Map<String, Value> {
     put("baseline_samples", json!(row.baseline_samples.words()));
     put("candidate_samples", json!(row.candidate_samples.words()));
     put("saturated", json!(row.saturated));
+    put("undecided", json!(row.undecided));
     put("verdict", json!(row.verdict().word()));
     figures
 }
@@ -178,7 +179,10 @@ fn cells(row: &Difference) -> [String; 10] {
         rounded(difference, row.ci95).1.map_or("-".to_owned(), plain),
         change,
         row.samples(),
-        format!("{}{}", row.verdict().word(), if row.saturated { " (saturated)" } else { "" }),
+        match row.load_verdict() {
+            "" => row.verdict().word().to_owned(),
+            of_load => format!("{} ({of_load})", row.verdict().word()),
+        },
     ]
 }
 

@@ -257,6 +257,17 @@ fn saturation() -> Command {
                 .help_heading("Output"),
         )
         .arg(
+            Arg::new("lengthen")
+                .long("lengthen")
+                .value_name("N")
+                .value_parser(value_parser!(u64).range(1..=1_000_000))
+                .help(
+                    "Factor by which warm-up and batches are lengthened at most where a load is undecided, rounded down \
+                     to a power of two; 1: never [32]",
+                )
+                .help_heading("Run control"),
+        )
+        .arg(
             Arg::new("tolerance")
                 .long("tolerance")
                 .value_name("X")

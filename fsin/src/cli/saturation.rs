@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use clap::ArgMatches;
-use fsin::experiment::{Experiment, Key, Lists, Origin, Setting, SettingsError};
+use fsin::experiment::{Experiment, Key, Lists, LoadBound, Origin, RunPlan, Setting, SettingsError};
 use fsin::result::{Figure, RunResult, write_pretty, write_rows};
-use fsin::run::SHORTFALL;
-use fsin::sweep::{Bracket, Grid, Plan, Point, Probe, Saturations, Search, SeedSearch, as_several};
+use fsin::run::{BatchPlan, SHORTFALL};
+use fsin::sweep::{Bracket, Found, Grid, Plan, Point, Probe, Saturations, Search, SeedSearch, as_several};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use trgen::phrase;
@@ -19,11 +19,14 @@ use super::sweep::lists;
 use super::{Complaint, Exit, Flags, interrupt, output, settings};
 
 /// Figures to report for each tried load.
-const FIGURES: [Figure; 8] = [
+const FIGURES: [Figure; 11] = [
     Figure::AcceptedLoad,
     Figure::AcceptedLoadCi95,
     Figure::LatencyMean,
+    Figure::Verdict,
     Figure::Saturated,
+    Figure::MeasuredCycles,
+    Figure::DecidingCycles,
     Figure::Converged,
     Figure::AcceptedLoadOfSenders,
     Figure::QueueGrowth,
@@ -56,6 +59,8 @@ struct Bounds {
     most: f64,
     /// Target width of the bracket.
     tolerance: f64,
+    /// Factor by which the run of a load is lengthened at most, to decide it.
+    lengthen: u64,
 }
 
 impl Bounds {
@@ -103,7 +108,8 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
         plan.left_out().iter().for_each(|line| output::tell(line));
     }
     let tolerance = matches.get_one::<f64>("tolerance").copied().unwrap_or(0.005);
-    let bounds = Bounds { most, tolerance };
+    let lengthen = matches.get_one::<u64>("lengthen").copied().unwrap_or(LENGTHEN);
+    let bounds = Bounds { most, tolerance, lengthen };
     let stop = interrupt::listen(STOPPING)?;
     if let ([experiment], None) = (&*experiments, folder) {
         return search_one(matches, experiment, bounds, stop);
@@ -144,8 +150,13 @@ fn keep_highest(lists: &mut Lists) -> Result<(), SettingsError> {
     Ok(())
 }
 
+/// Default of the factor by which runs are lengthened at most.
+const LENGTHEN: u64 = 32;
+
 /// Outcome of the search of one experiment.
 struct Searched {
+    /// The proven bound of the load, if one is known.
+    bound: Option<LoadBound>,
     /// The interval that contains the saturation load.
     bracket: Bracket,
     /// The loads that were tried, in ascending order.
@@ -162,24 +173,57 @@ fn search(
     (stop, alone): (&AtomicBool, bool),
     tried: impl Fn(),
 ) -> Result<Searched, Complaint> {
-    let mut bracket = Bracket::new(bounds.most, bounds.tolerance);
+    let bound = LoadBound::of(experiment);
+    let mut bracket = Bracket::new(bounds.most, bounds.tolerance, bound.map(|bound| bound.load));
     let mut probes: Vec<Tried> = Vec::new();
     let mut failure = None;
     while let Some(load) = bracket.next() {
-        let mut settings = experiment.settings().clone();
-        settings.set("load", load.to_string(), settings.origin("load"))?;
-        let experiment = Experiment::resolve(settings)?;
-        let Some(result) = perform_one(&experiment, Options::new(stop, alone))? else { break };
+        let Some(result) = decide(experiment, load, bounds.lengthen, (stop, alone))? else { break };
         if let Some(found) = result.failure {
             failure = Some((load, found.what));
             break;
         }
-        bracket.observe(Probe { load, saturated: result.is_saturated() });
+        let found = match () {
+            () if result.is_saturated() => Found::Saturated,
+            () if result.is_undecided() => Found::Undecided,
+            () => Found::Carried,
+        };
+        bracket.observe(Probe { load, found });
         probes.push(Tried { load, result });
         tried();
     }
     probes.sort_by(|a, b| a.load.total_cmp(&b.load));
-    Ok(Searched { bracket, probes, failure })
+    Ok(Searched { bound, bracket, probes, failure })
+}
+
+/// Runs a load, and again with longer warm-up and batches until the verdict is decided or the run is `lengthen` times
+/// as long. The lengths are powers of two times the given ones, so that a test of few runs is made at each of them.
+/// `None` if the run was stopped.
+fn decide(
+    experiment: &Experiment,
+    load: f64,
+    lengthen: u64,
+    (stop, alone): (&AtomicBool, bool),
+) -> Result<Option<RunResult>, Complaint> {
+    let mut factor = 1;
+    loop {
+        let mut settings = experiment.settings().clone();
+        settings.set("load", load.to_string(), settings.origin("load"))?;
+        if let RunPlan::Batch(BatchPlan { warmup, sample_size, .. }) = experiment.plan {
+            for (key, cycles) in [("warmup", warmup), ("sample-size", sample_size)] {
+                settings.set(key, cycles.saturating_mul(factor).to_string(), settings.origin(key))?;
+            }
+        }
+        let longer = Experiment::resolve(settings)?;
+        let Some(result) = perform_one(&longer, Options::new(stop, alone))? else { return Ok(None) };
+        let least = factor.saturating_mul(2);
+        if !result.is_undecided() || result.failure.is_some() || least > lengthen {
+            return Ok(Some(result));
+        }
+        let times = |(needed, measured): (u64, u64)| needed.div_ceil(measured.max(1)).next_power_of_two();
+        let needed = result.deciding_cycles.zip(result.measured_cycles).map_or(2, times);
+        factor = factor.saturating_mul(needed.clamp(2, 8)).min(1 << lengthen.ilog2());
+    }
 }
 
 /// Finds and prints the saturation load of one network with one seed, with every tried load.
@@ -190,13 +234,13 @@ fn search_one(
     stop: &AtomicBool,
 ) -> Result<Exit, Complaint> {
     let meter = Points::new(matches.get_flag("quiet"), bounds.loads());
-    let Searched { bracket, probes, failure } = search(experiment, bounds, (stop, true), || meter.one_more())?;
+    let Searched { bound, bracket, probes, failure } = search(experiment, bounds, (stop, true), || meter.one_more())?;
     drop(meter);
     if let Some((load, why)) = failure {
         let what = format!("at load {load}: {why}");
         return Err(Complaint::new(Exit::Watchdog, what, "run that load alone to see more: fsin run --load"));
     }
-    print_one(matches, &bracket, &probes, bounds.most, experiment)?;
+    print_one(matches, (&bracket, bound), &probes, bounds, experiment)?;
     // A search that was stopped has a load left to try.
     Ok(if bracket.next().is_some() { Exit::Interrupted } else { Exit::Done })
 }
@@ -232,7 +276,7 @@ fn search_all(
     found.sort_by_key(|(index, _)| *index);
     let mut groups: Vec<(Map<String, Value>, Vec<SeedSearch>)> = Vec::new();
     for (index, searched) in found {
-        let Searched { bracket, probes, failure } = searched?;
+        let Searched { bound, bracket, probes, failure } = searched?;
         let point = &plan.points[index];
         let pairs = plan.axes.iter().zip(&point.values).filter(|(axis, _)| axis.key != "seed");
         let settings: Map<String, Value> = pairs.map(|(axis, value)| (axis.key.clone(), json!(value))).collect();
@@ -240,8 +284,11 @@ fn search_all(
             seed: experiments[index].settings().value("seed").unwrap_or("").to_owned(),
             complete: failure.is_none() && bracket.next().is_none(),
             load: bracket.load(),
-            carried: bracket.low,
-            saturated: bracket.high,
+            low: bracket.low,
+            high: bracket.high,
+            undecided: bracket.undecided,
+            bound: bound.map(|bound| bound.load),
+            bound_by: bound.map(|bound| bound.by.to_owned()),
             peak: peak(&probes, Figure::AcceptedLoadOfSenders),
             failure: failure.map(|(load, why)| format!("at load {load}: {why}")),
             experiment: point.experiment.clone(),
@@ -287,6 +334,15 @@ fn print_all(matches: &ArgMatches, found: &Saturations) -> Result<(), Complaint>
     Ok(())
 }
 
+/// What bounds the load, in words.
+fn bound_in_words(by: &str) -> &str {
+    match by {
+        "ejection" => "what the busiest node can receive",
+        "cut" => "the links across a cut",
+        _ => "all links together",
+    }
+}
+
 /// The searches as a table of text, with a line for each network.
 fn table(found: &Saturations) -> String {
     let labels: Vec<String> = found.searches.iter().map(Search::label).collect();
@@ -297,14 +353,23 @@ fn table(found: &Saturations) -> String {
     let mut text =
         if found.complete { String::new() } else { "INCOMPLETE: these are the loads tried so far\n".to_owned() };
     let error = |word: &str| if has_seeds { format!("  {word:>7}") } else { String::new() };
-    text.push_str(&format!("{}saturation{}  peak accepted{}\n", pad(""), error("±95 %"), error("±95 %")));
+    text.push_str(&format!(
+        "{}saturation{}  {:>8} {:>8}  peak accepted{}\n",
+        pad(""),
+        error("±95 %"),
+        "carried",
+        "not",
+        error("±95 %")
+    ));
     for (search, label) in found.searches.iter().zip(&labels) {
         let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.4}"));
         let outcome = search.outcome(found.highest_load);
         text.push_str(&format!(
-            "{}{outcome:>10}{}  {:>13}{}\n",
+            "{}{outcome:>10}{}  {:>8} {:>8}  {:>13}{}\n",
             pad(label),
             error(&number(search.load_ci95)),
+            number(search.low),
+            number(search.high),
             number(search.peak),
             error(&number(search.peak_ci95))
         ));
@@ -316,7 +381,7 @@ fn table(found: &Saturations) -> String {
 
 /// The saturation load of one network with one seed, as JSON. The names in the output are those of `rename`.
 #[derive(Serialize)]
-struct Found {
+struct Answer {
     /// Version of the names and meanings.
     schema: u64,
     /// True if the search was not interrupted.
@@ -324,12 +389,19 @@ struct Found {
     #[serde(rename = "saturation_load_phits_per_node_cycle")]
     /// The saturation load; `None` if it was not found.
     load: Option<f64>,
-    #[serde(rename = "carried_load_phits_per_node_cycle")]
+    #[serde(rename = "saturation_low")]
     /// The highest load that was carried.
-    carried: f64,
-    #[serde(rename = "saturated_load_phits_per_node_cycle")]
-    /// The lowest load that was not carried.
-    saturated: Option<f64>,
+    low: f64,
+    #[serde(rename = "saturation_high")]
+    /// The lowest load that was not carried, or the bound.
+    high: Option<f64>,
+    #[serde(rename = "undecided_loads")]
+    /// The lowest and the highest load that could not be decided.
+    undecided: Option<(f64, f64)>,
+    #[serde(rename = "load_bound_phits_per_node_cycle")]
+    bound: Option<f64>,
+    #[serde(rename = "load_bound_by")]
+    bound_by: Option<&'static str>,
     #[serde(rename = "peak_accepted_load_phits_per_node_cycle")]
     peak: Option<f64>,
     #[serde(rename = "peak_accepted_load_of_senders_phits_per_node_cycle")]
@@ -341,15 +413,16 @@ struct Found {
 /// Prints the search of one network with one seed.
 fn print_one(
     matches: &ArgMatches,
-    bracket: &Bracket,
+    (bracket, bound): (&Bracket, Option<LoadBound>),
     probes: &[Tried],
-    most: f64,
+    bounds: Bounds,
     experiment: &Experiment,
 ) -> Result<(), Complaint> {
+    let most = bounds.most;
     let (throttled, unit) = (experiment.throttled, experiment.model.load_unit);
     let sign = match throttled {
         true => format!("more than {:.0} % is held back at sources", 100.0 * SHORTFALL),
-        false => "queues grow".to_owned(),
+        false => "its backlog grows".to_owned(),
     };
     let mut text = Vec::new();
     match matches.get_one::<String>("format").map_or("table", String::as_str) {
@@ -358,17 +431,22 @@ fn print_one(
             let mut rows: Vec<_> = probes.iter().map(Tried::row).collect();
             for row in &mut rows {
                 row.insert("complete".to_owned(), json!(bracket.next().is_none()));
+                row.insert("saturation_low".to_owned(), json!(bracket.low));
+                row.insert("saturation_high".to_owned(), json!(bracket.high));
                 row.insert("saturation_load_phits_per_node_cycle".to_owned(), json!(bracket.load()));
             }
             output::ignore_broken_pipe(write_rows(&rows, &mut text))?;
         }
         "json" => {
-            let all = Found {
-                schema: 1,
+            let all = Answer {
+                schema: 2,
                 complete: bracket.next().is_none(),
                 load: bracket.load(),
-                carried: bracket.low,
-                saturated: bracket.high,
+                low: bracket.low,
+                high: bracket.high,
+                undecided: bracket.undecided,
+                bound: bound.map(|bound| bound.load),
+                bound_by: bound.map(|bound| bound.by),
                 peak: peak(probes, Figure::AcceptedLoad),
                 peak_of_senders: peak(probes, Figure::AcceptedLoadOfSenders),
                 probes: probes.iter().map(Tried::row).collect(),
@@ -376,17 +454,28 @@ fn print_one(
             output::ignore_broken_pipe(write_pretty(&all, &mut text))?;
         }
         _ => {
+            let reason = match bound.filter(|bound| bracket.high == Some(bound.load)) {
+                Some(bound) => format!("bound by {}", bound_in_words(bound.by)),
+                None => sign,
+            };
             let mut table = match (bracket.load(), bracket.high) {
                 (Some(load), Some(high)) => format!(
-                    "saturation load   {load:.4} {unit} ({:.4} is carried, {high:.4} is not: {sign})\n",
+                    "saturation load   {load:.4} {unit} ({:.4} is carried, {high:.4} is not: {reason})\n",
                     bracket.low
                 ),
-                (None, None) if bracket.low == 0.0 => "no load has been tried to its end\n".to_owned(),
+                (None, _) if probes.is_empty() => "no load has been tried to its end\n".to_owned(),
                 (None, Some(high)) => {
                     format!("saturation load   between {:.4} and {high:.4} {unit}\n", bracket.low)
                 }
+                _ if bracket.low < most => format!("saturation load   above {:.4} {unit}\n", bracket.low),
                 _ => format!("not saturated up to {most} {unit}\n"),
             };
+            if let Some((least, largest)) = bracket.undecided {
+                table.push_str(&format!(
+                    "undecided         {least:.4} to {largest:.4} {unit}, after runs {} times as long as given: --lengthen\n",
+                    1_u64 << bounds.lengthen.ilog2()
+                ));
+            }
             if bracket.next().is_some() {
                 table.insert_str(0, "INCOMPLETE: interrupted, these are the loads tried so far\n");
             }
@@ -400,6 +489,7 @@ fn print_one(
                 let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.4}"));
                 let state = match () {
                     () if result.is_saturated() => "  saturated",
+                    () if result.is_undecided() => "  undecided",
                     () if result.converged == Some(false) => "  not converged",
                     () => "",
                 };

@@ -85,6 +85,10 @@ impl Bundle {
         self.parts.iter().flat_map(|part| part.waits()).collect()
     }
 
+    pub(super) fn held_back_phits(&self, now: Cycle) -> Option<f64> {
+        self.parts.iter().map(|part| part.held_back_phits(now)).sum()
+    }
+
     pub(super) fn is_silent(&self, node: NodeId) -> bool {
         self.parts.iter().all(|part| part.is_silent(node))
     }
@@ -153,6 +157,10 @@ impl TrGen for Sum {
 
     fn silent_nodes(&self) -> usize {
         self.parts.silent_nodes()
+    }
+
+    fn held_back_phits(&self, now: Cycle) -> Option<f64> {
+        self.parts.held_back_phits(now)
     }
 
     fn waits(&self) -> Vec<Wait> {

@@ -127,6 +127,11 @@ pub struct Synthetic {
     calendar: Calendar,
     /// Number of blocked nodes.
     blocked: usize,
+    /// \[cycles\] Time for which nodes have been blocked, summed over nodes: those that are no longer blocked count in
+    /// full, the others less the cycle in which they became so.
+    blocked_cycles: i128,
+    /// \[phits/node/cycle\] Offered load of a node that is not silent; `None` if unknown.
+    rate: Option<f64>,
     /// Number of silent nodes.
     silent: usize,
     /// Nodes due in one cycle; kept to reuse the allocation.
@@ -187,6 +192,8 @@ impl Synthetic {
             sizes: (0..count).map(|node| stream_of(node, Purpose::Size)).collect(),
             calendar: Calendar::new(count),
             blocked: 0,
+            blocked_cycles: 0,
+            rate: None,
             due: Vec::new(),
         };
         for node in (0..count).map(NodeId::at) {
@@ -195,6 +202,13 @@ impl Synthetic {
             }
         }
         source
+    }
+
+    /// The same source, which knows that each of its nodes that is not silent offers a load of `rate`
+    /// phits/node/cycle.
+    #[must_use]
+    pub(super) fn offering(self, rate: f64) -> Self {
+        Self { rate: Some(rate), ..self }
     }
 
     /// Draws the cycle of the next message of a node that became free in cycle `from`, and enters it into the calendar.
@@ -223,6 +237,7 @@ impl Synthetic {
             Mode::Throttled => {
                 node.state = State::Blocked;
                 self.blocked += 1;
+                self.blocked_cycles -= i128::from(cycle.0);
             }
             Mode::Open => self.schedule(id, cycle),
         }
@@ -255,6 +270,7 @@ impl TrGen for Synthetic {
         let node = &self.nodes[message.source.index()];
         if node.state == State::Blocked {
             self.blocked -= 1;
+            self.blocked_cycles += i128::from(now.0);
             self.schedule(message.source, now);
         }
     }
@@ -277,6 +293,11 @@ impl TrGen for Synthetic {
 
     fn silent_nodes(&self) -> usize {
         self.silent
+    }
+
+    fn held_back_phits(&self, now: Cycle) -> Option<f64> {
+        let cycles = self.blocked_cycles + i128::from(now.0) * self.blocked as i128;
+        self.rate.map(|rate| cycles as f64 * rate)
     }
 
     fn dropped(&mut self, _: Cycle, _: &Message) {}

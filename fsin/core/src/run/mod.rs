@@ -18,7 +18,7 @@ mod to_end;
 
 pub use batch::{BatchPlan, batch};
 pub use fixed::fixed;
-pub use steady::{DRIFT, Demand, Interval, SHORTFALL, Saturation, Steadiness};
+pub use steady::{DRIFT, Demand, Interval, LOSS, RESOLUTION, SHORTFALL, Saturation, Steadiness, Verdict};
 pub use to_end::to_end;
 
 /// \[batches\] Maximum number of measured batches, and of shots: each is a row of the results, and is kept until the
@@ -89,6 +89,8 @@ pub struct Warning {
 pub enum WarningKind {
     /// The network accepts less than the offered load.
     Saturated,
+    /// Whether the network accepts the offered load cannot be told from so short a measurement.
+    Undecided,
     /// No steady state was found before measuring began.
     Unsteady,
     /// Some nodes never send under the pattern.
@@ -103,6 +105,7 @@ impl WarningKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Saturated => "saturated",
+            Self::Undecided => "undecided",
             Self::Unsteady => "not-converged",
             Self::SilentNodes => "silent-nodes",
             Self::Other => "other",
@@ -160,6 +163,8 @@ struct Conductor<'a, 'b> {
     /// State at the beginning of the present interval: clock, counts of the run, and latency summed over the open
     /// window.
     interval_start: (Cycle, Counts, u128),
+    /// \[phits\] What sources had not generated at that time because they waited for the network.
+    held_back: Option<f64>,
     /// All batches together.
     measured: Window,
     /// \[packets\] Link counts at the beginning of the measurement, and at the end of the latest batch.
@@ -177,6 +182,7 @@ impl<'a, 'b> Conductor<'a, 'b> {
             measured: Window::default(),
             intervals: Vec::new(),
             interval_start: (Cycle::FIRST, Counts::default(), 0),
+            held_back: None,
             crossings: [Vec::new(), Vec::new()],
             warnings: Vec::new(),
         };
@@ -189,16 +195,24 @@ impl<'a, 'b> Conductor<'a, 'b> {
         let network = self.coupled.network();
         let recorder = network.recorder();
         self.interval_start = (network.clock(), recorder.totals(), recorder.window().latency.moments().sum());
+        self.held_back = self.coupled.held_back_phits();
     }
 
     /// Ends the present interval and begins the next one.
     fn end_interval(&mut self) {
         let (clock, counts, latency_sum) = self.interval_start;
+        let held_back = self.held_back;
         self.begin_interval();
         let cycles = self.interval_start.0.since(clock);
         if cycles > 0 {
             let latency_sum = self.interval_start.2 - latency_sum;
-            self.intervals.push(Interval { cycles, counts: self.interval_start.1.since(&counts), latency_sum });
+            self.intervals.push(Interval {
+                cycles,
+                counts: self.interval_start.1.since(&counts),
+                latency_sum,
+                held_back_phits: self.held_back.zip(held_back).map(|(now, before)| now - before),
+                in_flight: self.coupled.network().in_flight(),
+            });
         }
     }
 

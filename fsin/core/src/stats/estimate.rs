@@ -29,6 +29,11 @@ fn t975(freedom: f64) -> Option<f64> {
     StudentsT::new(0.0, 1.0, freedom).ok().map(|t| t.inverse_cdf(0.975))
 }
 
+/// A quantile of Student's t distribution with these degrees of freedom; infinite where there is none.
+pub(super) fn quantile(probability: f64, freedom: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(probability))
+}
+
 /// The mean of independent values and its confidence interval; `None` without values.
 #[must_use]
 pub fn estimate(values: &[f64]) -> Option<Estimate> {
@@ -70,6 +75,46 @@ pub fn lag1(values: &[f64]) -> Option<f64> {
     let total: f64 = values.iter().map(|value| (value - centre).powi(2)).sum();
     let products: f64 = values.windows(2).map(|pair| (pair[0] - centre) * (pair[1] - centre)).sum();
     (total > 0.0).then(|| products / total)
+}
+
+/// Half the width of the 95 % confidence interval of the ratio of the sums of `values` and `weights`, pairs that follow
+/// one another in time and may be correlated. `None` for fewer than two, or weights of 0.
+///
+/// Neighbours are merged into 128, 64, ..., 8 batches. The interval of each number is widened by the lag-1 correlation
+/// of its batches, corrected for its bias, and counts the batches as so many fewer; the widest one counts, since many
+/// batches do not show slow fluctuations, and few leave the spread uncertain.
+///
+/// Sources: Law and Kelton, Simulation Modeling and Analysis, on batch means and ratios; Steiger and others, ASAP3
+/// (2005), for the correction of correlated batch means. Decision: docs/decisions/0139-intervals.md.
+#[must_use]
+pub fn half_width_of_series(values: &[f64], weights: &[f64]) -> Option<f64> {
+    /// Numbers of batches.
+    const BATCHES: [usize; 5] = [128, 64, 32, 16, 8];
+    /// Upper limit of the correlation, and lower limit of the degrees of freedom: beyond them a run is too short to
+    /// know.
+    const LIMITS: (f64, f64) = (0.9, 3.0);
+    let count = values.len().min(weights.len());
+    let weight = weights.iter().sum::<f64>() / count as f64;
+    if count < 2 || weight <= 0.0 {
+        return None;
+    }
+    let ratio = values.iter().sum::<f64>() / (weight * count as f64);
+    let rests: Vec<f64> = values.iter().zip(weights).map(|(value, of)| (value - ratio * of) / weight).collect();
+    if count < BATCHES[BATCHES.len() - 1] {
+        return estimate(&rests).and_then(|estimate| estimate.ci95);
+    }
+    let width = |batches: usize| -> Option<f64> {
+        let end = |batch: usize| batch * count / batches;
+        let mean_of = |batch: usize| mean(&rests[end(batch)..end(batch + 1)]);
+        let means: Vec<f64> = (0..batches).filter_map(mean_of).collect();
+        let of = batches as f64;
+        let correlation = lag1(&means).unwrap_or(-1.0);
+        let correlation = (correlation + (1.0 + 3.0 * correlation) / of).clamp(0.0, LIMITS.0);
+        let widening = (1.0 + correlation) / (1.0 - correlation);
+        let spread = variance(&means, mean(&means)?) / of * widening;
+        Some(t975((of / widening - 1.0).max(LIMITS.1))? * spread.sqrt())
+    };
+    BATCHES.into_iter().filter(|&batches| batches <= count).filter_map(width).max_by(f64::total_cmp)
 }
 
 /// A mean and its variance, from independent samples.
@@ -170,6 +215,38 @@ mod tests {
         assert!((lag1(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap() - 0.4).abs() < 1e-12);
         assert_eq!(lag1(&[1.0, 1.0, 1.0]), None);
         assert_eq!(lag1(&[1.0, 2.0]), None);
+    }
+
+    #[test]
+    fn intervals_of_correlated_series_contain_the_mean() {
+        use trgen::rng::mix2;
+        // Autoregressive series with mean 0; the share whose interval contains it.
+        let covered = |keep: f64| {
+            let series = |seed: u64| {
+                let mut value = 0.0;
+                let draw = |at| (mix2(seed, at) >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
+                let all: Vec<f64> = (0..520)
+                    .map(|at| {
+                        value = keep * value + draw(at);
+                        value
+                    })
+                    .collect();
+                all[400..].to_vec()
+            };
+            let contains = |seed: &u64| {
+                let series = series(*seed);
+                mean(&series).unwrap().abs() <= half_width_of_series(&series, &[1.0; 120]).unwrap()
+            };
+            (0..1000).filter(contains).count()
+        };
+        for (keep, least) in [(0.0, 945), (0.7, 935), (0.9, 910)] {
+            let covered = covered(keep);
+            assert!((least..=990).contains(&covered), "{keep}: {covered} of 1000");
+        }
+        assert_eq!((half_width_of_series(&[1.0], &[1.0]), half_width_of_series(&[1.0; 9], &[0.0; 9])), (None, None));
+        // A ratio of sums: latencies over packets.
+        let exact = half_width_of_series(&[20.0, 40.0, 60.0], &[1.0, 2.0, 3.0]).unwrap();
+        assert!(exact < 1e-9, "{exact}");
     }
 
     #[test]

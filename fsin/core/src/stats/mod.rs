@@ -3,9 +3,11 @@
 mod distribution;
 mod estimate;
 mod fairness;
+mod growth;
 mod recorder;
 
 pub use distribution::{Distribution, Moments};
-pub use estimate::{Estimate, ROUNDING, Spread, estimate, lag1, mean, trend, welch};
+pub use estimate::{Estimate, ROUNDING, Spread, estimate, half_width_of_series, lag1, mean, trend, welch};
 pub use fairness::{Fairness, fairness};
+pub use growth::{Growth, Step};
 pub use recorder::{Counts, Receipt, Recorder, Short, Summary, Whole, Window};

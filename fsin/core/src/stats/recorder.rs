@@ -47,6 +47,8 @@ pub struct Counts {
     pub dropped: u64,
     /// Packets lost after they entered a source buffer; they are also in [`dropped`](Self::dropped).
     pub dropped_inside: u64,
+    /// Packets that congestion control kept from being generated: asked for, and none of the other counts has them.
+    pub withheld: u64,
     /// Links crossed, counted when the header leaves.
     pub hops: u64,
     /// \[phits\] Totals by which packets were shorter than the longest packet.
@@ -66,13 +68,10 @@ impl Counts {
         }
     }
 
-    /// \[packets\] Packets generated, not dropped at the interface, and not in a source buffer yet: the growth of the
-    /// queues at sources. Negative if more packets left than came.
+    /// \[packets\] Packets lost before they entered a source buffer: no route leads to their destination.
     #[must_use]
-    pub fn waiting(&self) -> f64 {
-        // A packet lost behind its source buffer has left the queue once, by injection.
-        let refused = self.dropped - self.dropped_inside;
-        self.generated as f64 - refused as f64 - self.injected as f64
+    pub const fn without_a_route(&self) -> u64 {
+        self.dropped - self.dropped_inside
     }
 
     /// The sum of these counts and `other`.
@@ -92,6 +91,7 @@ impl Counts {
             received: self.received - earlier.received,
             dropped: self.dropped - earlier.dropped,
             dropped_inside: self.dropped_inside - earlier.dropped_inside,
+            withheld: self.withheld - earlier.withheld,
             hops: self.hops - earlier.hops,
             short: Short {
                 generated: self.short.generated - earlier.short.generated,
@@ -109,6 +109,7 @@ impl Counts {
         self.received += other.received;
         self.dropped += other.dropped;
         self.dropped_inside += other.dropped_inside;
+        self.withheld += other.withheld;
         self.hops += other.hops;
         self.short.generated += other.short.generated;
         self.short.injected += other.short.injected;
@@ -223,6 +224,12 @@ impl Recorder {
     pub fn dropped_inside(&mut self, packets: u64) {
         self.window.counts.dropped += packets;
         self.window.counts.dropped_inside += packets;
+    }
+
+    /// Records that congestion control kept `packets` packets from being generated.
+    #[inline]
+    pub fn withheld(&mut self, packets: u64) {
+        self.window.counts.withheld += packets;
     }
 
     /// Records that `packets` packets entered source buffers.

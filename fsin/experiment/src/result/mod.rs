@@ -36,8 +36,11 @@ pub use schema::{Part, parts, schema};
 pub use settings::typed;
 pub use table::{Figure, RunResult};
 
+/// The verdict of a run that is too short to tell.
+const UNDECIDED: &str = fsin_core::run::Verdict::Undecided { deciding_cycles: None }.name();
+
 /// Version of the names and meanings of figures.
-pub const SCHEMA: u64 = 2;
+pub const SCHEMA: u64 = 3;
 
 /// Costs of a run. Unlike all other figures these depend on the machine.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -64,6 +67,12 @@ impl RunResult {
     #[must_use]
     pub fn is_saturated(&self) -> bool {
         self.saturated == Some(true)
+    }
+
+    /// True if the run was too short to tell whether the network carries the offered load.
+    #[must_use]
+    pub fn is_undecided(&self) -> bool {
+        self.verdict.as_deref() == Some(UNDECIDED)
     }
 
     /// Why the result is a failure, if it is one.

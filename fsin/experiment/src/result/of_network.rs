@@ -16,8 +16,8 @@ use fsin_core::topology::links_of;
 use trgen::phrase::Notation;
 
 use crate::{Bound, Bounds, Experiment, Finished, RunPlan, TraceFacts};
-use fsin_core::run::{Outcome, Sample};
-use fsin_core::stats::{Summary, estimate, lag1, mean};
+use fsin_core::run::{Outcome, Sample, Saturation, Verdict};
+use fsin_core::stats::{Summary, Whole, estimate, half_width_of_series, lag1, mean};
 
 /// The result of a run; texts name settings in the `notation`.
 #[must_use]
@@ -40,7 +40,6 @@ pub fn of_network(
         schema: SCHEMA,
         complete: outcome.complete,
         converged: outcome.converged,
-        saturated: finished.steadiness.saturation.map(|saturation| saturation.is_some()),
         failure: outcome.failure.as_ref().map(failure),
         warnings: outcome.warnings.iter().map(|warning| warning.text.written(notation)).collect(),
         warning_kinds: outcome.warnings.iter().map(|warning| warning.kind.into()).collect(),
@@ -62,8 +61,9 @@ pub fn of_network(
         manifest,
         ..RunResult::default()
     };
+    verdict(&mut result, finished.steadiness.verdict);
     loads(&mut result, experiment, finished);
-    latencies(&mut result, outcome);
+    latencies(&mut result, finished);
     steadiness(&mut result, experiment, finished);
     counts(&mut result, outcome);
     result.samples = Some(batches(&outcome.samples, outcome.nodes, experiment));
@@ -114,6 +114,19 @@ fn ejection(experiment: &Experiment) -> Option<f64> {
     taken.reduce(f64::max)
 }
 
+/// Sets the figures of the verdict.
+fn verdict(result: &mut RunResult, verdict: Option<Verdict>) {
+    result.verdict = verdict.map(|verdict| verdict.name().to_owned());
+    result.saturated = match verdict {
+        None | Some(Verdict::Undecided { deciding_cycles: None }) => None,
+        Some(verdict) => Some(matches!(verdict, Verdict::Saturated(_))),
+    };
+    result.deciding_cycles = match verdict {
+        Some(Verdict::Undecided { deciding_cycles }) => deciding_cycles,
+        _ => None,
+    };
+}
+
 /// Sets the figures of offered and accepted load.
 fn loads(result: &mut RunResult, experiment: &Experiment, finished: &Finished) {
     let outcome = &finished.outcome;
@@ -122,6 +135,7 @@ fn loads(result: &mut RunResult, experiment: &Experiment, finished: &Finished) {
     let node_cycles = outcome.measured_cycles() as f64 * outcome.nodes as f64;
     let longest = experiment.units.packet_phits;
     let load = |packets: f64| (node_cycles > 0.0).then(|| packets * phits / node_cycles);
+    let load_of_a_cycle = |packets: f64| load(packets * outcome.measured_cycles() as f64);
     let of_batch = |sample: &Sample| {
         let received = sample.summary.counts.whole(longest).received;
         received * phits / (sample.cycles as f64 * outcome.nodes as f64)
@@ -136,22 +150,51 @@ fn loads(result: &mut RunResult, experiment: &Experiment, finished: &Finished) {
     result.generated_load_phits_per_node_cycle = load(counts.generated);
     result.injected_load_phits_per_node_cycle = load(counts.injected);
     result.accepted_load_phits_per_node_cycle = load(counts.received);
-    result.accepted_load_ci95 = half_width_95(&of_batches);
+    let accepted_half_width = accepted_half_width(finished, longest).and_then(load_of_a_cycle);
+    result.accepted_load_ci95 = accepted_half_width;
     result.accepted_load_lag1 = lag1(&of_batches);
     result.offered_load_of_senders_phits_per_node_cycle = of_senders(offered);
     result.accepted_load_of_senders_phits_per_node_cycle = of_senders(load(counts.received));
-    result.accepted_load_of_senders_ci95 = of_senders(half_width_95(&of_batches));
+    result.accepted_load_of_senders_ci95 = of_senders(accepted_half_width);
+}
+
+/// \[packets/cycle\] Half the width of the 95 % confidence interval of the packets accepted by all nodes.
+fn accepted_half_width(finished: &Finished, packet_phits: u32) -> Option<f64> {
+    let intervals = &finished.outcome.intervals;
+    let cycles: Vec<f64> = intervals.iter().map(|interval| interval.cycles as f64).collect();
+    let half_width = |of: fn(&Whole) -> f64| {
+        let packets: Vec<f64> = intervals.iter().map(|interval| of(&interval.counts.whole(packet_phits))).collect();
+        half_width_of_series(&packets, &cycles)
+    };
+    let accepted = half_width(|whole| whole.received)?;
+    // Queues smooth what they accept over a time that may exceed the run; what is generated shows the slow fluctuations
+    // as well. A saturated network accepts what it can, whatever is generated.
+    let generated = match finished.steadiness.saturation() {
+        None => half_width(|whole| whole.generated).unwrap_or(0.0),
+        Some(_) => 0.0,
+    };
+    Some(accepted.max(generated))
+}
+
+/// \[cycles\] Half the width of the 95 % confidence interval of the mean latency.
+fn latency_half_width(outcome: &Outcome) -> Option<f64> {
+    let sums: Vec<f64> = outcome.intervals.iter().map(|interval| interval.latency_sum as f64).collect();
+    let packets: Vec<f64> = outcome.intervals.iter().map(|interval| interval.counts.received as f64).collect();
+    half_width_of_series(&sums, &packets)
 }
 
 /// Sets the figures of latency and of hops.
-fn latencies(result: &mut RunResult, outcome: &Outcome) {
+fn latencies(result: &mut RunResult, finished: &Finished) {
+    let outcome = &finished.outcome;
     let window = &outcome.measured;
     let (latency, injection) = (&window.latency, &window.injection_latency);
     let delays: Vec<f64> = outcome.samples.iter().filter_map(|sample| sample.summary.latency.mean()).collect();
     result.latency_mean_cycles = latency.moments().mean();
     result.latency_std_cycles = latency.moments().std();
     result.latency_max_cycles = latency.moments().max();
-    result.latency_ci95 = half_width_95(&delays);
+    // While queues grow, there is no mean of which an interval could be known.
+    let is_growing = finished.steadiness.saturation() == Some(Saturation::Growing);
+    result.latency_ci95 = latency_half_width(outcome).filter(|_| !is_growing);
     result.latency_lag1 = lag1(&delays);
     result.latency_p50_cycles = latency.quantile(0.5);
     result.latency_p90_cycles = latency.quantile(0.9);

@@ -70,6 +70,8 @@ impl FailureKind {
 pub enum WarningKind {
     /// The network accepts less than it is asked to.
     Saturated,
+    /// Whether the network accepts what it is asked to cannot be told from so short a run.
+    Undecided,
     /// No steady state was found before measuring began, or it did not remain one.
     NotConverged,
     /// Under the pattern some nodes never send.
@@ -83,6 +85,7 @@ impl From<run::WarningKind> for WarningKind {
     fn from(kind: run::WarningKind) -> Self {
         match kind {
             run::WarningKind::Saturated => Self::Saturated,
+            run::WarningKind::Undecided => Self::Undecided,
             run::WarningKind::Unsteady => Self::NotConverged,
             run::WarningKind::SilentNodes => Self::SilentNodes,
             run::WarningKind::Other => Self::Other,

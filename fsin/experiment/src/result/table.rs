@@ -101,11 +101,13 @@ figures! {
     Schema = schema: u64, [] "version of the names and meanings of figures";
     Complete = complete: bool, [] "whether the run came to its planned end";
     Converged = converged: Option<bool>, [] "whether the measured state is steady; null where no steady state was waited for and no trend is seen";
-    Saturated = saturated: Option<bool>, [] "whether the network carries less than it is asked to; null where no load is asked for, or too little was measured to judge";
+    Verdict = verdict: Option<String>, [] "whether the network carries the load that is asked for: carried, saturated, or undecided where the run is too short to tell; null where no load is asked for";
+    DecidingCycles = deciding_cycles: Option<u64>, ["cycles"] "measured time that is expected to decide; null unless the verdict is undecided, and where too little was measured to say";
+    Saturated = saturated: Option<bool>, [] "true if the verdict is saturated; null where there is none, or too little was measured to judge at all";
     Failure = failure: Option<FailureReport>, [] "why the run failed; null if it did not";
     Warnings = warnings: Vec<String>, [] "what a reader of the figures must know";
     WarningKinds = warning_kinds: Vec<WarningKind>, [] "what each of the warnings is about, in the same order";
-    Notes = notes: Vec<String>, [] "what a reader may want to know without being warned: decisions of the trace reader, correlated batches";
+    Notes = notes: Vec<String>, [] "what a reader may want to know without being warned: decisions of the trace reader";
     Cycles = cycles: Option<u64>, ["cycles"] "simulated in all";
     MeasuredCycles = measured_cycles: Option<u64>, ["cycles"] "over which was measured";
     WarmupCycles = warmup_cycles: Option<u64>, ["cycles"] "before measuring began; null of runs that are not measured in batches";
@@ -115,7 +117,7 @@ figures! {
     GeneratedLoad = generated_load_phits_per_node_cycle: Option<f64>, ["phits/node/cycle"] "load that sources generated while measuring";
     InjectedLoad = injected_load_phits_per_node_cycle: Option<f64>, ["phits/node/cycle"] "load that entered the source buffers while measuring";
     AcceptedLoad = accepted_load_phits_per_node_cycle: Option<f64>, ["phits/node/cycle"] "load that was received while measuring";
-    AcceptedLoadCi95 = accepted_load_ci95: Option<f64>, ["phits/node/cycle"] "half the 95 % confidence interval of the accepted load, over batches";
+    AcceptedLoadCi95 = accepted_load_ci95: Option<f64>, ["phits/node/cycle"] "half the 95 % confidence interval of the accepted load, widened by the correlation in time";
     AcceptedLoadLag1 = accepted_load_lag1: Option<f64>, [] "correlation of the accepted load of a batch with that of the next, -1 to 1";
     OfferedLoadOfSenders = offered_load_of_senders_phits_per_node_cycle: Option<f64>, ["phits/node/cycle"] "load asked for, over the nodes that send";
     AcceptedLoadOfSenders = accepted_load_of_senders_phits_per_node_cycle: Option<f64>, ["phits/node/cycle"] "accepted load, over the nodes that send";
@@ -125,7 +127,7 @@ figures! {
     LatencyMean = latency_mean_cycles: Option<f64>, ["cycles"] "mean packet latency, from generation (throttled sources: from entering the source buffer) to the arrival of the last phit, of packets received while measuring";
     LatencyStd = latency_std_cycles: Option<f64>, ["cycles"] "standard deviation of the packet latency";
     LatencyMax = latency_max_cycles: Option<u64>, ["cycles"] "greatest packet latency";
-    LatencyCi95 = latency_ci95: Option<f64>, ["cycles"] "half the 95 % confidence interval of the mean latency, over batches";
+    LatencyCi95 = latency_ci95: Option<f64>, ["cycles"] "half the 95 % confidence interval of the mean latency, widened by the correlation in time; null where queues grow, since there is no steady mean";
     LatencyDrift = latency_drift: Option<f64>, [] "change of the mean latency over the measured time, as a share of its mean";
     LatencyDriftCi95 = latency_drift_ci95: Option<f64>, [] "half the 95 % confidence interval of that change";
     LatencyLag1 = latency_lag1: Option<f64>, [] "correlation of the mean latency of a batch with that of the next, -1 to 1";

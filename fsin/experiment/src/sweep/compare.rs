@@ -33,6 +33,8 @@ pub struct Difference {
     pub margin: f64,
     /// True if any run of either sweep is saturated.
     pub saturated: bool,
+    /// True if any run of either sweep was too short to tell whether it is.
+    pub undecided: bool,
 }
 
 /// The samples from which the spread of a mean is estimated.
@@ -107,6 +109,16 @@ impl Difference {
             Some(ci95) if difference > ci95 => Verdict::Higher,
             Some(ci95) if -difference > ci95 => Verdict::Lower,
             Some(_) => Verdict::Unclear,
+        }
+    }
+
+    /// What the runs say of saturation, in a word; empty if all carry their load.
+    #[must_use]
+    pub const fn load_verdict(&self) -> &'static str {
+        match (self.saturated, self.undecided) {
+            (true, _) => "saturated",
+            (false, true) => "undecided",
+            (false, false) => "",
         }
     }
 
@@ -191,6 +203,7 @@ fn difference(a: (&Spot, &Collected), b: (&Spot, &Collected), figure: Figure, ma
         candidate_samples: of_b,
         margin: margin * baseline.abs(),
         saturated: a.0.saturated || b.0.saturated,
+        undecided: a.0.undecided || b.0.undecided,
     })
 }
 
@@ -264,7 +277,13 @@ mod tests {
     fn runs(figures: &[Json]) -> (Spot, Collected) {
         let row =
             |figures: &Json| Row { index: 0, result: serde_json::from_value(figures.clone()).expect("it is a result") };
-        let spot = Spot { x: 0.0, word: "0".to_owned(), rows: (0..figures.len()).collect(), saturated: false };
+        let spot = Spot {
+            x: 0.0,
+            word: "0".to_owned(),
+            rows: (0..figures.len()).collect(),
+            saturated: false,
+            undecided: false,
+        };
         (spot, Collected { rows: figures.iter().map(row).collect(), ..Collected::default() })
     }
 

@@ -30,6 +30,8 @@ pub struct Spot {
     pub rows: Vec<usize>,
     /// True if any of the runs is saturated.
     pub saturated: bool,
+    /// True if any of the runs was too short to tell.
+    pub undecided: bool,
 }
 
 /// Spots that differ in one setting.
@@ -169,13 +171,14 @@ impl Curves {
                     &mut curves[last]
                 }
             };
-            let saturated = row.result.is_saturated();
+            let (saturated, undecided) = (row.result.is_saturated(), row.result.is_undecided());
             match curve.spots.iter_mut().find(|spot| spot.word == word) {
                 Some(spot) => {
                     spot.rows.push(number);
                     spot.saturated |= saturated;
+                    spot.undecided |= undecided;
                 }
-                None => curve.spots.push(Spot { x, word, rows: vec![number], saturated }),
+                None => curve.spots.push(Spot { x, word, rows: vec![number], saturated, undecided }),
             }
         }
         for curve in &mut curves {

@@ -32,7 +32,7 @@ pub use grid::{Axis, Grid, as_several, split_at_commas};
 pub use load::{open, open_unchecked};
 pub use plan::{Plan, PlanAxis, Point};
 pub use remarks::remarks;
-pub use saturation::{Bracket, Probe, Saturations, Search, SeedSearch};
+pub use saturation::{Bracket, Found, Probe, Saturations, Search, SeedSearch};
 pub use slurm::{Slurm, SlurmJob};
 pub use stop::StopRule;
 pub use store::{Store, StoreError, Stored, replace_file};

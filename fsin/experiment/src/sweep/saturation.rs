@@ -1,4 +1,6 @@
 //! Saturation loads by bisection, with confidence intervals over seeds.
+//!
+//! Decision: docs/decisions/0138-saturation-search.md.
 
 use std::fs;
 use std::io;
@@ -15,24 +17,37 @@ use fsin_core::stats::{Estimate, estimate};
 const FILE: &str = "saturation.json";
 
 /// Version of that file.
-const SCHEMA: u64 = 1;
+const SCHEMA: u64 = 2;
+
+/// What a run at a load has shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Found {
+    /// The network carries the load.
+    Carried,
+    /// It does not.
+    Saturated,
+    /// The longest permitted run was too short to tell.
+    Undecided,
+}
 
 /// The result at a load that was tried.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Probe {
     /// \[phits/node/cycle\] Offered load.
     pub load: f64,
-    /// True if the network was saturated.
-    pub saturated: bool,
+    /// What the run has shown.
+    pub found: Found,
 }
 
-/// The largest load known to be carried, and the smallest load known not to be carried.
+/// The largest load known to be carried, the smallest load known not to be carried, and what is undecided between them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bracket {
     /// \[phits/node/cycle\] The largest load that was carried; 0 at first, which every network carries.
     pub low: f64,
-    /// \[phits/node/cycle\] The smallest load that was not carried; `None` until one is found.
+    /// \[phits/node/cycle\] The smallest load that was not carried, or a proven bound; `None` until there is one.
     pub high: Option<f64>,
+    /// \[phits/node/cycle\] The smallest and the largest load that could not be decided, all between `low` and `high`.
+    pub undecided: Option<(f64, f64)>,
     /// \[phits/node/cycle\] The largest load to try.
     most: f64,
     /// \[phits/node/cycle\] Width at which the bracket is narrow enough.
@@ -40,35 +55,47 @@ pub struct Bracket {
 }
 
 impl Bracket {
-    /// A bracket from 0 to `most`, to be narrowed to at most `tolerance` (phits/node/cycle, both positive).
+    /// A bracket from 0 to `most`, to be narrowed to at most `tolerance` (phits/node/cycle, both positive). No load
+    /// above `bound`, which no network of these links can carry, is tried.
     #[must_use]
-    pub const fn new(most: f64, tolerance: f64) -> Self {
-        Self { low: 0.0, high: None, most, tolerance }
+    pub fn new(most: f64, tolerance: f64, bound: Option<f64>) -> Self {
+        Self { low: 0.0, high: bound.filter(|&bound| bound <= most), undecided: None, most, tolerance }
     }
 
-    /// The next load to try; `None` if the bracket is narrow enough, or the largest load is carried.
+    /// The next load to try; `None` if the bracket, or each of the parts below and above what is undecided, is narrow
+    /// enough, or the largest load is carried.
     #[must_use]
     pub fn next(&self) -> Option<f64> {
-        match self.high {
-            None if self.low < self.most => Some(self.most),
-            None => None,
-            // A little slack for rounding: 0.005 is not a binary fraction.
-            Some(high) if high - self.low <= self.tolerance * (1.0 + 1e-9) => None,
-            Some(high) => Some((((self.low + high) / 2.0) * 1e9).round() / 1e9),
+        // A little slack for rounding: 0.005 is not a binary fraction.
+        let is_wide = |low: f64, high: f64| high - low > self.tolerance * (1.0 + 1e-9);
+        let middle = |low: f64, high: f64| Some((((low + high) / 2.0) * 1e9).round() / 1e9);
+        match (self.undecided, self.high) {
+            (None, None) if self.low < self.most => Some(self.most),
+            (None, Some(high)) if is_wide(self.low, high) => middle(self.low, high),
+            (Some((least, _)), _) if is_wide(self.low, least) => middle(self.low, least),
+            (Some((_, largest)), Some(high)) if is_wide(largest, high) => middle(largest, high),
+            _ => None,
         }
     }
 
     /// Narrows the bracket by the result of a load.
     pub fn observe(&mut self, probe: Probe) {
-        if probe.saturated {
-            self.high = Some(probe.load);
-        } else {
-            self.low = probe.load;
+        let load = probe.load;
+        match probe.found {
+            Found::Carried => self.low = load,
+            Found::Saturated => self.high = Some(load),
+            Found::Undecided => {
+                let (least, largest) = self.undecided.unwrap_or((load, load));
+                self.undecided = Some((least.min(load), largest.max(load)));
+            }
         }
+        // What lies outside the bracket is decided.
+        let high = self.high.unwrap_or(f64::INFINITY);
+        self.undecided = self.undecided.filter(|&(least, largest)| self.low < least && largest < high);
     }
 
-    /// The midpoint of the bracket: within half its width of the saturation load. `None` if the largest load is
-    /// carried, or while loads are left to try.
+    /// The midpoint of the bracket: within half its width of the saturation load. `None` if no load saturates, or while
+    /// loads are left to try.
     #[must_use]
     pub fn load(&self) -> Option<f64> {
         self.high.filter(|_| self.next().is_none()).map(|high| (self.low + high) / 2.0)
@@ -82,16 +109,25 @@ pub struct SeedSearch {
     pub seed: String,
     /// True if the search was completed.
     pub complete: bool,
-    /// \[phits/node/cycle\] The midpoint of `carried` and `saturated`; `None` if no load saturated, or the search is
-    /// not complete.
+    /// \[phits/node/cycle\] The midpoint of `low` and `high`; `None` if no load saturated, or the search is not
+    /// complete.
     #[serde(rename = "saturation_load_phits_per_node_cycle")]
     pub load: Option<f64>,
     /// \[phits/node/cycle\] The largest load that was carried.
-    #[serde(rename = "carried_load_phits_per_node_cycle")]
-    pub carried: f64,
-    /// \[phits/node/cycle\] The smallest load that was not carried.
-    #[serde(rename = "saturated_load_phits_per_node_cycle")]
-    pub saturated: Option<f64>,
+    #[serde(rename = "saturation_low")]
+    pub low: f64,
+    /// \[phits/node/cycle\] The smallest load that was not carried, or the bound.
+    #[serde(rename = "saturation_high")]
+    pub high: Option<f64>,
+    /// \[phits/node/cycle\] The smallest and the largest load for which the longest permitted run was too short.
+    #[serde(rename = "undecided_loads")]
+    pub undecided: Option<(f64, f64)>,
+    /// \[phits/node/cycle\] The proven bound of the load; `None` if none is known.
+    #[serde(rename = "load_bound_phits_per_node_cycle")]
+    pub bound: Option<f64>,
+    /// What the bound is that of: `ejection`, `cut` or `links`.
+    #[serde(rename = "load_bound_by")]
+    pub bound_by: Option<String>,
     /// \[phits/node/cycle\] The largest accepted load at any of the tried loads.
     #[serde(rename = "peak_accepted_load_of_senders_phits_per_node_cycle")]
     pub peak: Option<f64>,
@@ -115,6 +151,12 @@ pub struct Search {
     /// \[phits/node/cycle\] Half the width of the 95 % confidence interval of `load` over seeds.
     #[serde(rename = "saturation_load_ci95")]
     pub load_ci95: Option<f64>,
+    /// \[phits/node/cycle\] The least `low` of the seeds.
+    #[serde(rename = "saturation_low")]
+    pub low: Option<f64>,
+    /// \[phits/node/cycle\] The greatest `high` of the seeds; `None` if one of them has none.
+    #[serde(rename = "saturation_high")]
+    pub high: Option<f64>,
     /// \[phits/node/cycle\] Mean over seeds of the largest accepted load.
     #[serde(rename = "peak_accepted_load_of_senders_phits_per_node_cycle")]
     pub peak: Option<f64>,
@@ -137,6 +179,12 @@ impl Search {
             settings,
             load: load.map(|load| load.mean),
             load_ci95: load.and_then(|load| load.ci95),
+            low: seeds.iter().map(|seed| seed.low).min_by(f64::total_cmp),
+            high: seeds
+                .iter()
+                .map(|seed| seed.high)
+                .collect::<Option<Vec<f64>>>()
+                .and_then(|all| all.into_iter().max_by(f64::total_cmp)),
             peak: peak.map(|peak| peak.mean),
             peak_ci95: peak.and_then(|peak| peak.ci95),
             seeds,
@@ -160,12 +208,13 @@ impl Search {
     /// The saturation load in words: a load, a bound, or why there is none. `most` is the highest load that was tried.
     #[must_use]
     pub fn outcome(&self, most: f64) -> String {
-        let none = self.seeds.iter().filter(|seed| seed.complete && seed.saturated.is_none()).count();
+        let none = self.seeds.iter().filter(|seed| seed.complete && seed.high.is_none()).count();
         match self.load {
             _ if self.seeds.iter().any(|seed| seed.failure.is_some()) => "failed".to_owned(),
             _ if !self.is_complete() => "incomplete".to_owned(),
             Some(load) => format!("{load:.4}"),
-            None if none == self.seeds.len() => format!("above {most}"),
+            None if none == self.seeds.len() && self.low == Some(most) => format!("above {most}"),
+            None if none == self.seeds.len() => format!("above {}", self.low.unwrap_or(0.0)),
             None => format!("above {most} with {none} of {} seeds", self.seeds.len()),
         }
     }
@@ -257,6 +306,8 @@ impl Saturations {
             for (name, value) in [
                 ("saturation_load_phits_per_node_cycle", search.load),
                 ("saturation_load_ci95", search.load_ci95),
+                ("saturation_low", search.low),
+                ("saturation_high", search.high),
                 ("peak_accepted_load_of_senders_phits_per_node_cycle", search.peak),
                 ("peak_accepted_load_of_senders_ci95", search.peak_ci95),
             ] {
@@ -279,8 +330,11 @@ mod tests {
             seed: "1".to_owned(),
             complete,
             load,
-            carried: 0.4,
-            saturated: load.map(|load| load + 0.1),
+            low: load.map_or(0.8, |load| load - 0.1),
+            high: load.map(|load| load + 0.1),
+            undecided: None,
+            bound: None,
+            bound_by: None,
             peak: Some(0.5),
             failure: None,
             experiment: String::new(),
@@ -297,6 +351,7 @@ mod tests {
         assert_eq!((search.outcome(1.0), search.peak_ci95), ("0.6000".to_owned(), Some(0.0)));
         let one = Search::of(Map::new(), vec![seed(Some(0.5), true)]);
         assert_eq!((one.load, one.load_ci95), (Some(0.5), None));
+        assert!(search.low == Some(0.4) && search.high.is_some_and(|high| (high - 0.8).abs() < 1e-12), "of all seeds");
     }
 
     #[test]
@@ -320,31 +375,56 @@ mod tests {
         assert_eq!(Saturations::load(&folder).unwrap(), None);
     }
 
-    fn find(threshold: f64) -> (Bracket, usize) {
-        let mut bracket = Bracket::new(1.0, 0.01);
+    /// Searches where loads from `carried` to `saturated` cannot be decided.
+    fn find(carried: f64, saturated: f64, bound: Option<f64>) -> (Bracket, usize) {
+        let mut bracket = Bracket::new(1.0, 0.01, bound);
         let mut probes = 0;
         while let Some(load) = bracket.next() {
-            bracket.observe(Probe { load, saturated: load >= threshold });
+            let found = match () {
+                () if load < carried => Found::Carried,
+                () if load < saturated => Found::Undecided,
+                () => Found::Saturated,
+            };
+            bracket.observe(Probe { load, found });
             probes += 1;
-            assert!(probes < 50);
+            assert!(probes < 50 && bound.is_none_or(|bound| load < bound));
         }
         (bracket, probes)
     }
 
     #[test]
     fn it_closes_in_on_the_threshold() {
-        let mut interrupted = Bracket::new(1.0, 0.01);
-        interrupted.observe(Probe { load: 1.0, saturated: true });
+        let mut interrupted = Bracket::new(1.0, 0.01, None);
+        interrupted.observe(Probe { load: 1.0, found: Found::Saturated });
         assert_eq!(interrupted.load(), None, "there are loads left to try");
         for threshold in [0.003, 0.25, 0.6180, 0.999] {
-            let (bracket, probes) = find(threshold);
+            let (bracket, probes) = find(threshold, threshold, None);
             assert!((bracket.load().unwrap() - threshold).abs() <= 0.005, "{bracket:?}");
             assert!(probes <= 8);
         }
     }
 
     #[test]
+    fn what_is_undecided_lies_in_the_interval() {
+        let (bracket, probes) = find(0.42, 0.47, None);
+        let (least, largest) = bracket.undecided.unwrap();
+        assert!(bracket.low < 0.42 && 0.42 <= least && least - bracket.low <= 0.0101, "{bracket:?}");
+        assert!(
+            bracket.high.is_some_and(|high| high >= 0.47 && high - largest <= 0.0101) && probes < 20,
+            "{bracket:?}"
+        );
+    }
+
+    #[test]
+    fn nothing_above_a_proven_bound_is_tried() {
+        let (bracket, _) = find(2.0, 2.0, Some(0.4375));
+        assert!(bracket.high == Some(0.4375) && bracket.low >= 0.4275, "{bracket:?}");
+        assert_eq!(find(0.3, 0.3, Some(2.0)), find(0.3, 0.3, None), "a bound above the largest load");
+    }
+
+    #[test]
     fn a_network_that_carries_everything_has_none() {
-        assert_eq!(find(2.0), (Bracket { low: 1.0, high: None, most: 1.0, tolerance: 0.01 }, 1));
+        let (bracket, probes) = find(2.0, 2.0, None);
+        assert_eq!((bracket.low, bracket.high, probes), (1.0, None, 1));
     }
 }

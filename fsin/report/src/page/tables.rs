@@ -35,7 +35,7 @@ pub(super) fn saturation(curves: &Curves, collected: &Collected) -> Markup {
         let accepted = |spot: &Spot| ACCEPTED.iter().find_map(|&figure| value(spot, figure));
         let (Some(first), Some(last)) = (curve.spots.first(), curve.spots.last()) else { continue };
         let saturated = curve.spots.iter().find(|spot| spot.saturated);
-        let carried = curve.spots.iter().take_while(|spot| !spot.saturated).last();
+        let carried = curve.spots.iter().take_while(|spot| !spot.saturated).filter(|spot| !spot.undecided).last();
         let peak = curve.spots.iter().filter_map(|spot| accepted(spot).map(|accepted| (accepted, spot)));
         let peak = peak.max_by(|a, b| a.0.mean.total_cmp(&b.0.mean));
         let number = |value: Option<fsin_experiment::sweep::Value>| {
@@ -110,14 +110,25 @@ pub(super) fn bounds(plan: &Plan, collected: &Collected) -> Markup {
 
 /// A table of the results of saturation searches by bisection.
 pub(super) fn searches(found: &Saturations) -> Markup {
-    let mut table = Table::new(["network", "saturation load", "± 95 %", "seeds", "peak accepted", "± 95 %"]);
+    let mut table = Table::new([
+        "network",
+        "saturation load",
+        "± 95 %",
+        "carried",
+        "not carried",
+        "seeds",
+        "peak accepted",
+        "± 95 %",
+    ]);
     let number = |value: Option<f64>| value.map_or("-".to_owned(), short);
     for search in &found.searches {
         let label = search.label();
         let label = if label.is_empty() { "the experiment".to_owned() } else { label };
         let outcome = search.outcome(found.highest_load);
         let seeds = search.seeds.len().to_string();
-        let cells = [label, outcome, number(search.load_ci95), seeds, number(search.peak), number(search.peak_ci95)];
+        let (low, high) = (number(search.low), number(search.high));
+        let error = number(search.load_ci95);
+        let cells = [label, outcome, error, low, high, seeds, number(search.peak), number(search.peak_ci95)];
         table.row(if search.is_complete() { "" } else { "saturated" }, &cells);
     }
     html! {
@@ -165,7 +176,8 @@ pub(super) fn comparison(baseline: &Baseline<'_>, others: &Curves, candidate: (&
     ]);
     for row in &rows {
         let verdict = row.verdict().word();
-        let class = if row.saturated { "saturated" } else { verdict };
+        let of_load = row.load_verdict();
+        let class = if of_load.is_empty() { verdict } else { of_load };
         table.row(
             class,
             &[
@@ -180,7 +192,7 @@ pub(super) fn comparison(baseline: &Baseline<'_>, others: &Curves, candidate: (&
                     baseline => percent(row.difference() / baseline.abs()),
                 },
                 row.samples(),
-                if row.saturated { format!("{verdict} (saturated)") } else { verdict.to_owned() },
+                if of_load.is_empty() { verdict.to_owned() } else { format!("{verdict} ({of_load})") },
             ],
         );
     }
@@ -275,6 +287,7 @@ fn state(row: &Row) -> (&'static str, &'static str) {
         () if result.failure.is_some() => ("bad", "failed"),
         () if !result.complete => ("bad", "incomplete"),
         () if result.is_saturated() => ("saturated", "saturated"),
+        () if result.is_undecided() => ("undecided", "undecided"),
         () if result.converged == Some(false) => ("bad", "not steady"),
         () => ("", "done"),
     }
@@ -290,7 +303,8 @@ fn states(rows: &[&Row]) -> (&'static str, String) {
             None => counts.push((state, 1)),
         }
     }
-    let worst = ["bad", "saturated"].into_iter().find(|class| counts.iter().any(|((of, _), _)| of == class));
+    let worst =
+        ["bad", "saturated", "undecided"].into_iter().find(|class| counts.iter().any(|((of, _), _)| of == class));
     let words = match &counts[..] {
         [((_, word), _)] => (*word).to_owned(),
         several => several.iter().map(|((_, word), count)| format!("{word} {count}")).collect::<Vec<_>>().join(", "),

@@ -54,6 +54,7 @@ fn warnings<'a>(plan: &Plan, row: &'a Row) -> Vec<(Item<'a>, bool)> {
         let (subject, expected) = match kind {
             Some(WarningKind::SilentNodes) => ("Silent nodes", true),
             Some(WarningKind::Saturated) => ("Saturation", saturated),
+            Some(WarningKind::Undecided) => ("Undecided", false),
             Some(WarningKind::NotConverged) => ("No steady state", saturated),
             Some(WarningKind::Other) | None => ("Other warnings", false),
         };

@@ -256,10 +256,12 @@ fn print_summary(store: &Store, plan: &Plan, collected: &Collected) {
         output::tell(&format!("failed: {}: {why}", plan.describe(&plan.points[*index])));
     }
     let saturated = collected.rows.iter().filter(|row| row.result.is_saturated()).count();
+    let undecided = collected.rows.iter().filter(|row| row.result.is_undecided()).count();
     let points = counted(plan.points.len(), "point has", "points have");
     let mut line = format!("{} of {points} results", collected.rows.len());
     for (count, what) in [
         (saturated, "saturated"),
+        (undecided, "undecided"),
         (collected.incomplete(), "of runs that did not come to their end"),
         (collected.left_out, "beyond saturation and left out"),
         (collected.failed.len(), "failed"),

@@ -6,7 +6,7 @@
 //! The region of `hotregion` is an eighth of the nodes, N/8, without rounding: where 8 does not divide N, the last node
 //! of the region belongs to it in part, and is chosen proportionally less often than the others.
 
-use super::uniform::any_other;
+use super::uniform::{any_other, shares_of_any_other};
 use super::{Built, Entry, Pattern, PatternContext};
 use crate::catalog::{Component, Parameter};
 use crate::rng::Stream;
@@ -153,6 +153,17 @@ impl Pattern for Hot {
             }
         }
         Some(any_other(source, self.nodes, rng))
+    }
+
+    fn shares(&self, source: NodeId) -> Option<Vec<f64>> {
+        let mut shares = shares_of_any_other(source, self.nodes);
+        let others = self.hot.iter().filter(|&&node| node != source.0).count() as f64;
+        if others > 0.0 {
+            shares.iter_mut().for_each(|share| *share *= 1.0 - self.share);
+            let hot = self.hot.iter().filter(|&&node| node != source.0);
+            hot.for_each(|&node| shares[node as usize] += self.share / others);
+        }
+        Some(shares)
     }
 
     fn is_silent(&self, _: NodeId) -> bool {

@@ -49,6 +49,14 @@ pub trait Pattern: Debug + Send {
         None
     }
 
+    /// Share of the messages of `source` that go to each node; all 0 of a silent node. `None` if they are not known
+    /// exactly.
+    fn shares(&self, source: NodeId) -> Option<Vec<f64>> {
+        let destination = self.map()?[source.index()];
+        let goes = |node| f64::from(destination == NodeId::at(node) && destination != source);
+        Some((0..self.nodes()).map(goes).collect())
+    }
+
     /// Number of nodes that never send.
     fn silent(&self) -> usize {
         (0..self.nodes()).filter(|&node| self.is_silent(NodeId::at(node))).count()

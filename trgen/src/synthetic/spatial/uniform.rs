@@ -29,6 +29,12 @@ pub(super) fn any_other(source: NodeId, nodes: u32, rng: &mut Stream) -> NodeId 
     NodeId(draw + u32::from(draw >= source.0))
 }
 
+/// Share of each node among the destinations drawn by [`any_other`].
+pub(super) fn shares_of_any_other(source: NodeId, nodes: u32) -> Vec<f64> {
+    let share = |node| if node == source.0 { 0.0 } else { 1.0 / f64::from(nodes - 1) };
+    (0..nodes).map(share).collect()
+}
+
 impl Pattern for Uniform {
     fn nodes(&self) -> usize {
         self.nodes as usize
@@ -36,6 +42,10 @@ impl Pattern for Uniform {
 
     fn destination(&mut self, source: NodeId, rng: &mut Stream) -> Option<NodeId> {
         (self.nodes > 1).then(|| any_other(source, self.nodes, rng))
+    }
+
+    fn shares(&self, source: NodeId) -> Option<Vec<f64>> {
+        Some(shares_of_any_other(source, self.nodes))
     }
 
     fn is_silent(&self, _: NodeId) -> bool {

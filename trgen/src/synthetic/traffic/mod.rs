@@ -267,7 +267,7 @@ fn source(config: &Config, term: &Term, load: f64, seed: u64) -> Result<Syntheti
             temporal::parse_independent(&config.process, &process, context).map_err(Word::Process.misfit())?
         }
     };
-    Ok(Synthetic::from_parts(pattern, process, law, config.phit_bytes, config.mode, seed))
+    Ok(Synthetic::from_parts(pattern, process, law, config.phit_bytes, config.mode, seed).offering(load))
 }
 
 /// Builds traffic of a single term. Its process may be of any form.
@@ -285,7 +285,7 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
     let (phit_bytes, mode) = (config.phit_bytes, config.mode);
     let part = |process| Synthetic::from_parts(built, process, law, phit_bytes, mode, seed);
     let root = match temporal {
-        Temporal::Process(process) => Root::Part(Box::new(part(process))),
+        Temporal::Process(process) => Root::Part(Box::new(part(process).offering(load))),
         Temporal::Shot { messages } => {
             let law = self::law(config, term)?;
             let pending = PendingSends::new(pattern(config, term, seed)?, law, phit_bytes, mode, seed);
@@ -384,6 +384,10 @@ impl TrGen for Traffic {
 
     fn silent_nodes(&self) -> usize {
         self.source().silent_nodes()
+    }
+
+    fn held_back_phits(&self, now: Cycle) -> Option<f64> {
+        self.source().held_back_phits(now)
     }
 
     fn waits(&self) -> Vec<Wait> {

@@ -430,6 +430,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
         self.control.as_mut().is_some_and(|control| control.is_tripped(now, packets))
     }
 
+    fn withhold(&mut self, message: &Message) {
+        let packets = self.rules.packets_of(message.bytes);
+        self.whole.recorder.withheld(packets);
+    }
+
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         notices.clear();
         let mut steps = 0;

@@ -48,6 +48,11 @@ impl Network for Reference {
         self.control.as_mut().is_some_and(|control| control.is_tripped(now, packets))
     }
 
+    fn withhold(&mut self, message: &Message) {
+        let packets = self.params.packets_of(message.bytes);
+        self.recorder.withheld(packets);
+    }
+
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         notices.clear();
         let mut steps = 0;
