@@ -43,7 +43,8 @@ impl LoadBound {
             bounds.push(bound.map(|load| Self { load: load * link, by: "cut" }));
         }
         let least = bounds.into_iter().flatten().min_by(|a, b| a.load.total_cmp(&b.load))?;
-        Some(Self { load: least.load / experiment.units.capacity, ..least })
+        // Sums of shares such as 1/7 are not exact.
+        Some(Self { load: (least.load / experiment.units.capacity * 1e12).round() / 1e12, ..least })
     }
 }
 
