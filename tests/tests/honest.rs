@@ -137,8 +137,11 @@ fn runs_that_measured_too_little_are_told() {
         ("--cycles 1", 2),
         ("--load 0 --cycles 1000", 1),
         ("--load 0 --samples 2", 1),
-        ("--cycles 1000", 0),
-        ("--samples 1 --sample-size 1000", 0),
+        // Too short for a verdict.
+        ("--cycles 1000", 1),
+        ("--cycles 20000", 0),
+        ("--samples 1 --sample-size 1000", 1),
+        ("--samples 1 --sample-size 10000", 0),
     ] {
         assert_eq!(warnings(&format!("{line} {flags}")), expected, "{flags}");
     }

@@ -112,7 +112,8 @@ fn every_model_is_swept_searched_and_served() {
         let points = fs::read_to_string(folder.join(name).join("results.csv")).unwrap();
         assert_eq!(points.lines().count(), 3, "{name}: a heading and two points");
         if !matches!(name, "zero" | "constant-delay") {
-            let line = format!("saturation {network} --samples 3 --sample-size {cycles} --warmup {cycles} --quiet");
+            let length = format!("--samples 3 --sample-size {cycles} --warmup {cycles} --lengthen 2 --tolerance 0.1");
+            let line = format!("saturation {network} {length} --quiet");
             let found = run(folder, &line);
             assert!(found.status.success(), "{name}: {}", String::from_utf8_lossy(&found.stderr));
         }

@@ -509,7 +509,6 @@ fn undecided_warning(experiment: &Experiment, finished: &Finished) -> Option<War
             phrase![("{begun}; about {cycles} are expected to decide: use "), ["sample-size" => size]]
         }
         (RunPlan::Fixed(total), Some(cycles)) => {
-            // The first half of a run that begins with an empty network fills it.
             let total = cycles.max(*total);
             phrase![("{begun}; about {total} are expected to decide: use "), ["cycles" => total]]
         }

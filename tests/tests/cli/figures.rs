@@ -16,6 +16,8 @@ type Sane = fn(&Value) -> bool;
 const FIGURES: &[(&str, Sane)] = &[
     ("schema", positive_integer),
     ("complete", Value::is_boolean),
+    ("verdict", |value| value.is_null() || ["carried", "saturated", "undecided"].iter().any(|word| value == word)),
+    ("deciding_cycles", |value| value.is_null() || positive_integer(value)),
     ("saturated", |value| value.is_null() || value.is_boolean()),
     ("converged", |value| value.is_null() || value.is_boolean()),
     ("cycles", positive_integer),

@@ -29,8 +29,10 @@ fn a_table_of_saturation_says_what_it_came_to() {
     let load = found["saturation_load_phits_per_node_cycle"].as_f64().unwrap();
     let table = done(folder.path(), &format!("{line} --format csv"));
     let mut lines = table.lines();
-    assert!(lines.next().unwrap().ends_with(",complete,saturation_load_phits_per_node_cycle"), "{table}");
-    assert!(lines.clone().count() > 1 && lines.all(|line| line.ends_with(&format!(",true,{load}"))), "{table}");
+    let heading = ",complete,saturation_low,saturation_high,saturation_load_phits_per_node_cycle";
+    assert!(lines.next().unwrap().ends_with(heading), "{table}");
+    let ends = format!(",true,{},{},{load}", found["saturation_low"], found["saturation_high"]);
+    assert!(lines.clone().count() > 1 && lines.all(|line| line.ends_with(&ends)), "{table}");
 }
 
 /// Several networks and seeds: a mean with its confidence for each network, stored where the page finds it.

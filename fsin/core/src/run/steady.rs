@@ -233,7 +233,12 @@ fn verdict(intervals: &[Interval], packet_phits: u32, demand: Demand, asked: f64
     let empties = empty >= EMPTY * later.len() as f64 && backlog.rate <= most.max(1.0 / cycles_of(intervals));
     match !is_up && (backlog.at_most(CARRIED) < most || empties && total.dropped_inside == 0) {
         true => Verdict::Carried,
-        false => Verdict::Undecided { deciding_cycles: Some(deciding_cycles(backlog, most, cycles_of(intervals))) },
+        false => {
+            // Of a run that begins empty, half is judged.
+            let times = if demand.from_empty { 2 } else { 1 };
+            let cycles = deciding_cycles(backlog, most, cycles_of(intervals)).saturating_mul(times);
+            Verdict::Undecided { deciding_cycles: Some(cycles) }
+        }
     }
 }
 
@@ -260,8 +265,8 @@ fn cause(intervals: &[Interval], packet_phits: u32, throttled: bool) -> Saturati
 fn deciding_cycles(backlog: Growth, most: f64, cycles: f64) -> u64 {
     /// Bounds of the factor by which the measured time is to be longer.
     const FACTOR: (f64, f64) = (2.0, 1000.0);
-    // The interval must reach neither 0 nor `most`: half of that distance is known in the mean.
-    let distance = (most - backlog.rate).max(backlog.rate - most.min(0.0)).max(most / 2.0);
+    // The interval must not reach both 0 and `most`.
+    let distance = (most - backlog.rate).max(backlog.rate).max(most / 2.0);
     let excess = (backlog.width(CARRIED) / distance).max(1.0);
     // The error of a slope falls with the power 3/2 of the length, that of a mean change with its root.
     let precision = if backlog.returns { excess.powf(2.0 / 3.0) } else { excess.powi(2) };
