@@ -3,8 +3,8 @@
 pub mod collectives;
 #[cfg(feature = "formats")]
 pub mod container;
-#[cfg(feature = "formats")]
 pub mod flow;
+#[cfg(feature = "formats")]
 pub mod formats;
 pub mod goal;
 pub mod jobs;
