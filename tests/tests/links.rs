@@ -126,7 +126,9 @@ fn a_long_title_of_a_map_has_several_lines() {
     done(folder.path(), "plot r -q");
     let data = done(folder.path(), "plot r");
     assert!(data.is_empty());
-    let svg = fs::read_to_string(folder.path().join("r/plots/links-1.svg")).unwrap();
+    let svg =
+        fs::read_to_string(folder.path().join("r/plots/links-dragonfly-minimal-open-groupshift-8-1-load-0-2.svg"))
+            .unwrap();
     let texts = svg.split("<text").skip(1).map(|text| text.split(['>', '<']).nth(1).unwrap());
     let title: Vec<&str> = texts.take_while(|text| text.parse::<u32>().is_err()).collect();
     assert!(title.len() > 1 && title.iter().all(|line| line.len() <= 48), "{title:?}");

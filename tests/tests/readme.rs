@@ -285,6 +285,98 @@ fn kept_pictures(folder: &Path) -> Vec<PathBuf> {
     paths.filter(|path| path.extension().is_some_and(|kind| kind == "svg")).collect()
 }
 
+/// Compares pictures that commands drew with those that are kept, or keeps the new ones.
+fn compare_pictures(drawn: &Path, kept: &Path, names: &[(&str, &str)]) {
+    for (from, to) in names {
+        let (from, to) = (drawn.join(from), kept.join(to));
+        if std::env::var_os("UPDATE_EXAMPLES").is_some() {
+            std::fs::copy(&from, &to).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
+        }
+        assert_eq!(read(&from), read(&to), "{} is not what its commands draw", to.display());
+    }
+}
+
+/// The pictures of README and tutorial are of the experiment that `fsin init` prints.
+#[test]
+fn the_pictures_of_readme_and_tutorial_are_those_of_their_commands() {
+    let is_sweep = |block: &&Block| block.text.contains("fsin sweep e.toml -o r");
+    let (readme, tutorial) =
+        (read(&workspace().join("README.md")), read(&workspace().join("docs/book/src/tutorial.md")));
+    for line in ["fsin init > e.toml", "fsin sweep e.toml -o r", "fsin plot r"] {
+        assert!(readme.contains(line) && tutorial.contains(line), "{line}");
+    }
+    let block = commands(&readme).into_iter().find(|block| is_sweep(&block)).expect("the README runs a sweep");
+    let scratch = tempfile::tempdir().expect("a temporary folder can be created");
+    let output = shell(scratch.path(), &block.text);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let names = ["latency.svg", "accepted.svg", "latency-p99.svg"].map(|name| (name, name));
+    for (name, _) in names {
+        assert!(tutorial.contains(&format!("(images/{name})")), "the tutorial shows {name}");
+    }
+    assert!(readme.contains("(docs/book/src/images/latency.svg)"), "the README shows a picture");
+    compare_pictures(&scratch.path().join("r/plots"), &workspace().join("docs/book/src/images"), &names);
+}
+
+#[test]
+fn the_heat_maps_of_the_book_are_those_of_its_commands() {
+    let page = read(&workspace().join("docs/book/src/howto/links.md"));
+    let block = blocks(&page).into_iter().find(|block| block.contains("-o w")).expect("the page runs a sweep");
+    let scratch = tempfile::tempdir().expect("a temporary folder can be created");
+    for (command, _) in sessions(&block) {
+        let output = shell(scratch.path(), &command);
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let names = [
+        ("links-bubble-oblivious-load-0-2.svg", "links-oblivious.svg"),
+        ("links-bubble-smart-load-0-2.svg", "links-smart.svg"),
+    ];
+    compare_pictures(&scratch.path().join("w/plots"), &workspace().join("docs/book/src/images"), &names);
+}
+
+#[test]
+#[ignore = "a minute: a sweep of trees"]
+fn the_picture_of_the_trees_is_that_of_its_commands() {
+    let scratch = tempfile::tempdir().expect("a temporary folder can be created");
+    let trees = workspace().join("docs/figures/trees.toml");
+    let output = shell(scratch.path(), &format!("fsin sweep {} -o r && fsin plot r", trees.display()));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    compare_pictures(
+        &scratch.path().join("r/plots"),
+        &workspace().join("docs/figures"),
+        &[("accepted.svg", "trees.svg")],
+    );
+}
+
+/// Every SVG file in a folder and the folders in it.
+fn pictures_in(folder: &Path, found: &mut Vec<PathBuf>) {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    for path in entries.map(|entry| entry.expect("a folder can be read").path()) {
+        match path.extension() {
+            _ if path.is_dir() => pictures_in(&path, found),
+            Some(end) if end == "svg" => found.push(path),
+            _ => {}
+        }
+    }
+}
+
+/// No text of a picture leaves it, overlaps another one, or has a line through it.
+#[test]
+fn every_text_of_the_pictures_that_are_kept_can_be_read() {
+    let mut found = Vec::new();
+    for folder in ["docs", "examples"] {
+        pictures_in(&workspace().join(folder), &mut found);
+    }
+    assert!(found.len() > 20, "{found:?}");
+    for picture in found {
+        // Those of the dashboard are screens of a terminal, whose cells touch.
+        if picture.file_name().is_some_and(|name| name.to_string_lossy().starts_with("hotspot-")) {
+            continue;
+        }
+        let illegible = fsin::report::illegible(&read(&picture)).expect("it is a picture");
+        assert!(illegible.is_empty(), "{}: {:?}", picture.display(), &illegible[..illegible.len().min(5)]);
+    }
+}
+
 /// The book cannot use files outside its folder.
 #[test]
 fn the_book_shows_the_pictures_of_examples() {
@@ -292,6 +384,7 @@ fn the_book_shows_the_pictures_of_examples() {
         ("npb-torus-fattree/completion.svg", "completion.svg"),
         ("ownership/latency.svg", "ownership.svg"),
         ("incast/completion.svg", "incast.svg"),
+        ("dragonfly-adversarial/links-dragonfly-minimal-groupshift-8-1-load-0-1.svg", "links-dragonfly.svg"),
     ] {
         let kept = workspace().join("examples").join(kept);
         let shown = workspace().join("docs/book/src/images").join(shown);

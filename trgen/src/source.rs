@@ -309,6 +309,12 @@ impl Outbox {
         self.fresh.is_empty() && self.waiting.is_empty()
     }
 
+    /// The messages that have been pushed since the last offer, in their order.
+    #[must_use]
+    pub fn fresh(&self) -> &[Message] {
+        &self.fresh
+    }
+
     /// Number of messages waiting, over all nodes.
     #[must_use]
     pub fn len(&self) -> usize {

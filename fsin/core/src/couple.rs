@@ -6,6 +6,7 @@ use trgen::{Cycle, Message, Next, Outbox, SourceError, TrGen, Wait};
 
 use crate::network::{Injected, Network, NetworkFailure, Notices, STEPS};
 use crate::run::Progress;
+use crate::stats::{Arrival, Details, Keep};
 use crate::watch::{Glimpse, Watch};
 use crate::words::counted;
 
@@ -84,6 +85,10 @@ pub struct Coupled<'a> {
     phase: u64,
     /// True if the source has been called for the cycle at which the clock stands.
     generated: bool,
+    /// What the record of the network keeps of messages and packets.
+    keep: Keep,
+    /// Gets the packets that arrive, if they are kept.
+    log: Option<&'a mut dyn FnMut(&[Arrival])>,
 }
 
 impl<'a> Coupled<'a> {
@@ -95,6 +100,7 @@ impl<'a> Coupled<'a> {
         assert!(source.nodes() <= network.nodes(), "the source addresses nodes that the network lacks");
         let outbox = Outbox::new(network.nodes());
         let phase = source.phase();
+        let keep = network.recorder_mut().details().map_or(Keep::default(), Details::keep);
         Self {
             source,
             network,
@@ -105,7 +111,16 @@ impl<'a> Coupled<'a> {
             watch: None,
             phase,
             generated: false,
+            keep,
+            log: None,
         }
+    }
+
+    /// Passes every packet that arrives to `log`, in the order of arrival, source, destination and number. The record of
+    /// the network must [keep](crate::stats::Recorder::keep) packets.
+    #[must_use]
+    pub fn logged(self, log: &'a mut dyn FnMut(&[Arrival])) -> Self {
+        Self { log: Some(log), ..self }
     }
 
     /// Attaches `watch` as the observer of the run, and enables the optional statistics from now on.
@@ -120,6 +135,25 @@ impl<'a> Coupled<'a> {
         self.network.settle();
         let glimpse = Glimpse { progress, network: &*self.network, source: &*self.source };
         self.watch.as_mut().map(|watch| watch.look(glimpse).max(1))
+    }
+
+    /// Adds the notices of the last cycle to the record, and passes the packets that have arrived to their observer.
+    #[cold]
+    fn keep_notices(&mut self) {
+        self.network.settle();
+        let recorder = self.network.recorder_mut();
+        for delivery in &self.notices.delivered {
+            recorder.delivered(delivery);
+        }
+        for message in &self.notices.dropped {
+            recorder.lost(message);
+        }
+        if self.keep.packets {
+            let arrivals = recorder.take_arrivals();
+            if let Some(log) = self.log.as_mut().filter(|_| !arrivals.is_empty()) {
+                log(&arrivals);
+            }
+        }
     }
 
     /// The network, settled.
@@ -199,6 +233,11 @@ impl<'a> Coupled<'a> {
                     }
                 }
             }
+            if self.keep.any() {
+                for message in self.outbox.fresh() {
+                    self.network.recorder_mut().offered(now, message);
+                }
+            }
             let network = &mut *self.network;
             let (source, dropped) = (&mut *self.source, &mut self.dropped);
             let is_held = !self.outbox.is_empty() && network.holds_back();
@@ -217,6 +256,9 @@ impl<'a> Coupled<'a> {
                 }
             });
             for message in self.dropped.drain(..) {
+                if self.keep.any() {
+                    self.network.recorder_mut().lost(&message);
+                }
                 self.source.sent(now, &message);
                 self.source.dropped(now, &message);
             }
@@ -230,6 +272,9 @@ impl<'a> Coupled<'a> {
             let target = target.min(last);
             let advanced = self.network.advance(target, &mut self.notices);
             let at = self.network.clock() - 1;
+            if self.keep.any() {
+                self.keep_notices();
+            }
             for message in &self.notices.sent {
                 self.source.sent(at, message);
             }

@@ -17,6 +17,7 @@ use trgen::trace::replay::{Replay, ReplayReport};
 use trgen::{Cycle, NodeId};
 
 use super::bounds::Bounds;
+use super::details::{MessageTime, message_times};
 use super::plan::RunPlan;
 use super::resolve::Experiment;
 use super::settings::SettingsError;
@@ -27,7 +28,7 @@ use fsin_core::run::{
     DRIFT, Demand, Outcome, Progress, SHORTFALL, Saturation, Steadiness, Verdict, Warning, WarningKind, batch, fixed,
     to_end,
 };
-use fsin_core::stats::{Counts, Estimate};
+use fsin_core::stats::{Arrival, Counts, Details, Estimate, Keep};
 use fsin_core::topology::{Distances, Port, Topology};
 use fsin_core::watch::Watch;
 use fsin_core::words::counted;
@@ -127,6 +128,10 @@ pub struct Finished {
     pub ports: Vec<PortFigures>,
     /// Lower bounds of the program's completion.
     pub bounds: Option<Bounds>,
+    /// What was kept of single nodes and flows.
+    pub details: Option<Details>,
+    /// The time that each message took which arrived while measuring, where that is kept.
+    pub messages: Option<Vec<MessageTime>>,
 }
 
 /// Runs an experiment to its end, or until `stop` becomes true.
@@ -172,17 +177,36 @@ pub fn execute_watched(
 /// # Errors
 /// As [`execute`].
 pub fn execute_over(
-    mut network: Box<dyn Network>,
+    network: Box<dyn Network>,
     experiment: &Experiment,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(Progress),
     watch: Option<&mut dyn Watch>,
 ) -> Result<Finished, Trouble> {
+    execute_logged(network, experiment, stop, progress, watch, None)
+}
+
+/// As [`execute_over`], with an observer of the packets that arrive, ordered by arrival, source, destination and number.
+///
+/// # Errors
+/// As [`execute`].
+pub fn execute_logged(
+    mut network: Box<dyn Network>,
+    experiment: &Experiment,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(Progress),
+    watch: Option<&mut dyn Watch>,
+    log: Option<&mut dyn FnMut(&[Arrival])>,
+) -> Result<Finished, Trouble> {
     let mut driver = Driver::new(experiment, experiment.geometry())?;
     if experiment.link_loads {
         network.observe();
     }
+    network.recorder_mut().keep(Keep { packets: log.is_some(), ..experiment.keep });
     let mut coupled = Coupled::new(driver.source(), &mut *network, stop);
+    if let Some(log) = log {
+        coupled = coupled.logged(log);
+    }
     if let Some(watch) = watch {
         coupled = coupled.watched(watch);
     }
@@ -190,6 +214,9 @@ pub fn execute_over(
     network.settle();
     let (measures, ports) = (network.measures(), network.ports());
     outcome.warnings.extend(network.remarks().into_iter().map(Warning::from));
+    let details = network.recorder_mut().details().cloned();
+    let timed = details.as_ref().filter(|details| details.keep().messages);
+    let messages = timed.map(|details| message_times(experiment, details, stop));
     let report = driver.driven.report();
     if let Some((report, _)) = &report
         && driver.driven.has_background()
@@ -216,9 +243,9 @@ pub fn execute_over(
         None => None,
     };
     let sent = trace.iter().flat_map(|trace| &trace.report.tasks);
-    let messages = sent.map(|task| task.sent_point_to_point + task.sent_collective).sum();
+    let sent = sent.map(|task| task.sent_point_to_point + task.sent_collective).sum();
     let bounds = match outcome.completion {
-        Some(_) if outcome.complete => Bounds::of(experiment, &*driver.driven, messages, stop)?,
+        Some(_) if outcome.complete => Bounds::of(experiment, &*driver.driven, sent, stop)?,
         _ => None,
     };
     let offered = driver.driven.offered();
@@ -230,8 +257,21 @@ pub fn execute_over(
     let topology = experiment.topology().filter(|_| experiment.link_loads);
     let links = topology.map(|topology| links(&**topology, &outcome.crossings));
     let notes = driver.notes;
-    let mut finished =
-        Finished { outcome, trace, offered, steadiness, shots, links, notes, jobs, measures, ports, bounds };
+    let mut finished = Finished {
+        outcome,
+        trace,
+        offered,
+        steadiness,
+        shots,
+        links,
+        notes,
+        jobs,
+        measures,
+        ports,
+        bounds,
+        details,
+        messages,
+    };
     add_warnings(experiment, &mut finished);
     Ok(finished)
 }
@@ -326,8 +366,11 @@ fn run_job_alone(
     Ok(last.filter(|_| outcome.complete).map(|last| last.since(Cycle::FIRST)))
 }
 
-/// The network of an experiment.
-pub(super) fn network(experiment: &Experiment) -> Result<Box<dyn Network>, SettingsError> {
+/// The network of an experiment, empty.
+///
+/// # Errors
+/// Settings of the model that prove inconsistent.
+pub fn network(experiment: &Experiment) -> Result<Box<dyn Network>, SettingsError> {
     experiment.network.build().map_err(|refusal| {
         let key = refusal.setting().unwrap_or("network");
         experiment.settings().placed(key, refusal)

@@ -66,6 +66,10 @@ const KEYS: &[Key] = &[
     key_of(RunControl, "threads", "N", Integer, Some("1"), "", "threads to simulate with; results do not depend on it"),
     key_of(RunControl, "seed", "N", Integer, Some("1"), "", "seed of every random draw"),
     key_of(RunControl, "link-loads", "", Switch, None, "", "keep how many packets each link carried while measuring: heat maps of fsin plot and fsin report"),
+    key_of(RunControl, "node-stats", "", Switch, None, "", "keep the traffic and latency of each node: `per_node` in JSON, nodes.csv in -o DIR"),
+    key_of(RunControl, "flow-stats", "", Switch, None, "", "keep the traffic and latency of each pair of nodes: `flows` in JSON, flows.csv in -o DIR"),
+    key_of(RunControl, "message-stats", "", Switch, None, "", "keep the time that each message takes: percentiles, slow-down against the message alone, classes of sizes"),
+    key_of(RunControl, "latency-histogram", "", Switch, None, "", "keep the histogram of packet latencies: `latency_histogram` in JSON"),
 ];
 
 /// Every key, in the order of display: those of network models follow the other keys of the network.

@@ -5,6 +5,7 @@
 
 mod bounds;
 mod conflicts;
+mod details;
 mod execute;
 mod file;
 mod hosts;
@@ -25,7 +26,10 @@ pub mod sweep;
 mod workload;
 
 pub use bounds::{Bound, Bounds};
-pub use execute::{Finished, JobFacts, TraceFacts, Trouble, check, execute, execute_over, execute_watched};
+pub use details::MessageTime;
+pub use execute::{
+    Finished, JobFacts, TraceFacts, Trouble, check, execute, execute_logged, execute_over, execute_watched, network,
+};
 pub use file::{Lists, read_file, read_lists, read_text};
 pub use ideal::{IdealRun, execute_ideal};
 pub use inputs::{Input, Inputs, hex, without_folders};

@@ -21,6 +21,7 @@ use super::plan::{RunPlan, plan};
 use super::settings::{Origin, Settings, SettingsError, toml_value};
 use super::workload::{Request, Workload, cycle_seconds, is_of_workloads, pace, placement_of, workload};
 use fsin_core::family::{ModelFamily, NetworkSpec, Units, Wire};
+use fsin_core::stats::Keep;
 use fsin_core::topology::{self, Topology};
 
 /// The source policy of workloads without a steady offered load, unless set: tasks, shots and guests wait by
@@ -60,6 +61,10 @@ pub struct Experiment {
     pub strict: bool,
     /// True if results include the load of each link.
     pub link_loads: bool,
+    /// What is kept of single nodes, flows and messages.
+    pub keep: Keep,
+    /// Whether the histogram of packet latencies is kept.
+    pub latency_histogram: bool,
     /// How the workload generates messages.
     times: Times,
     /// Warnings known before the run.
@@ -121,8 +126,14 @@ impl Experiment {
             tasks_per_node,
             plan,
             strict: settings.choice("strict", &[("true", true), ("false", false)])?,
-            link_loads: settings.is_set("link-loads")
-                && settings.choice("link-loads", &[("true", true), ("false", false)])?,
+            link_loads: is_on(&settings, "link-loads")?,
+            keep: Keep {
+                nodes: is_on(&settings, "node-stats")?,
+                flows: is_on(&settings, "flow-stats")?,
+                messages: is_on(&settings, "message-stats")?,
+                packets: false,
+            },
+            latency_histogram: is_on(&settings, "latency-histogram")?,
             times,
             foreseen,
             settings,
@@ -150,8 +161,12 @@ impl Experiment {
             "temporal" if self.times == Times::Shots => !self.settings.is_set("shot"),
             "load" => self.uses_load(),
             "samples" => batch || self.times == Times::Shots,
-            // Without the key, link loads are not kept.
+            // Without these keys nothing of the kind is kept.
             "link-loads" => self.link_loads,
+            "node-stats" => self.keep.nodes,
+            "flow-stats" => self.keep.flows,
+            "message-stats" => self.keep.messages,
+            "latency-histogram" => self.latency_histogram,
             name if BATCH.contains(&name) => batch,
             name if ENDING.contains(&name) => matches!(self.plan, RunPlan::ToEnd(_)),
             name if is_of_workloads(name) => self.workload.understands(name),
@@ -253,6 +268,11 @@ fn foreseen(settings: &Settings, network: &dyn NetworkSpec, waits: Option<&str>)
         }
         None => Ok(vec![phrase![lost.what(), "; their messages are dropped"]]),
     }
+}
+
+/// Whether a switch without a default is on.
+fn is_on(settings: &Settings, key: &'static str) -> Result<bool, SettingsError> {
+    Ok(settings.is_set(key) && settings.choice(key, &[("true", true), ("false", false)])?)
 }
 
 /// True if a node generates nothing while its interface is full.

@@ -8,6 +8,9 @@ use std::io::{self, Write};
 use fsin_experiment::result::{self, RunResult};
 use fsin_experiment::sweep::Collected;
 
+#[cfg(feature = "plots")]
+mod legible;
+mod letters;
 mod lines;
 mod links;
 mod page;
@@ -17,11 +20,13 @@ mod rounded;
 mod svg;
 mod table;
 
+#[cfg(feature = "plots")]
+pub use legible::{Illegible, illegible};
 pub use links::link_pictures;
 pub use page::{Baseline, Subject, page};
 #[cfg(feature = "plots")]
 pub use plot::{ConvertError, Graphic};
-pub use plot::{Picture, Range, Scale, Style, pictures};
+pub use plot::{Picture, Range, Scale, Style, pictures, transients};
 pub use ranks::traffic_picture;
 pub use rounded::{percent, rounded, with_interval};
 pub use svg::{COLOURS, Colour, escape};

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::Value;
 
 use fsin_core::words::counted;
-use fsin_experiment::result::{Device, Figure, Figure as F, JobRow, ModelFigure, Number, PortRow, RunResult};
+use fsin_experiment::result::{Device, Figure, Figure as F, JobRow, ModelFigure, NodeRow, Number, PortRow, RunResult};
 
 /// A line of the table: its label, its figures, their decimals, and the text that follows, with `{}` for the unit of
 /// the first.
@@ -30,6 +30,14 @@ const LINES: &[Line] = &[
     Line("packets dropped", &[F::PacketsDropped], 0, "{}"),
     Line("fairness min / Jain", &[F::FairnessMin, F::FairnessJain], 3, ""),
     Line("cycles per shot", &[F::ShotCyclesMean, F::ShotCyclesCi95], 2, "{}, mean"),
+    Line("message completion", &[F::MessageCompletionMean], 2, "{}, mean"),
+    Line(
+        "  p50 / p90 / p99 / max",
+        &[F::MessageCompletionP50, F::MessageCompletionP90, F::MessageCompletionP99, F::MessageCompletionMax],
+        0,
+        "{}",
+    ),
+    Line("  slow-down, mean / p99", &[F::MessageSlowdownMean, F::MessageSlowdownP99], 2, "against alone"),
     Line("tasks", &[F::Tasks], 0, "{}"),
     Line("messages", &[F::Messages], 0, "{}"),
     Line("  point to point / collective", &[F::MessagesPointToPoint, F::MessagesCollective], 0, "{}"),
@@ -87,8 +95,36 @@ pub(super) fn write(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
         let decimals = if value.fract() == 0.0 { 0 } else { 2 };
         writeln!(out, "{}", format!("{label:<30} {value:.decimals$} {unit}").trim_end())?;
     }
+    nodes(result.per_node.as_deref().unwrap_or_default(), out)?;
     ports(result.ports.as_deref().unwrap_or_default(), out)?;
     jobs(result.jobs.as_deref().unwrap_or_default(), out)
+}
+
+/// Most lines of nodes.
+const MAX_NODES: usize = 5;
+
+/// A line for each of the sending nodes of whose traffic the least share arrives.
+fn nodes(nodes: &[NodeRow], out: &mut dyn Write) -> io::Result<()> {
+    let share = |row: &NodeRow| row.sent.bytes_delivered as f64 / row.sent.bytes_offered as f64;
+    let mut sending: Vec<&NodeRow> = nodes.iter().filter(|row| row.sent.bytes_offered > 0).collect();
+    sending.sort_by(|one, other| share(one).total_cmp(&share(other)).then(one.node.cmp(&other.node)));
+    if sending.is_empty() {
+        return Ok(());
+    }
+    let head = ["offered", "delivered", "share", "latency", "max"].map(|title| format!(" {title:>13}")).concat();
+    let units = ["bytes", "bytes", "", "cycles, mean", "cycles"].map(|unit| format!(" {unit:>13}")).concat();
+    writeln!(out, "\n{:<20}{head}\n{:<20}{units}", "least served node", "")?;
+    for row in sending.iter().take(MAX_NODES) {
+        let sent = &row.sent;
+        let mean = sent.latency_mean_cycles.map_or("-".to_owned(), |mean| format!("{mean:.2}"));
+        let most = sent.latency_max_cycles.map_or("-".to_owned(), |most| most.to_string());
+        let (offered, delivered) = (sent.bytes_offered, sent.bytes_delivered);
+        writeln!(out, "{:<20} {offered:>13} {delivered:>13} {:>13.4} {mean:>13} {most:>13}", row.node, share(row))?;
+    }
+    match sending.len().saturating_sub(MAX_NODES) {
+        0 => Ok(()),
+        more => writeln!(out, "and {} in JSON (`per_node`)", counted(more, "more node", "more nodes")),
+    }
 }
 
 /// Most lines of ports.

@@ -201,7 +201,7 @@ fn feature_commands() -> Vec<Command> {
 
 /// The command `fsin run`.
 fn run() -> Command {
-    super::pcap::flags(super::looking::flags(experiment(Command::new("run"))))
+    super::log::flags(super::pcap::flags(super::looking::flags(experiment(Command::new("run")))))
         .about("Runs one experiment and prints what it found; defaults in [brackets], units in (parentheses)")
         .after_help(EXAMPLES)
         .arg(

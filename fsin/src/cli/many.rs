@@ -373,6 +373,8 @@ fn picture_flags() -> Vec<Arg> {
             .help("Both ends of an axis: of x, or of the vertical one of latency, latency-p99, accepted, completion, shots, job-wait \
                    or job-slowdown; may be repeated")
             .help_heading("Axes"),
+        flag("over-time", "Draw load and latency over time instead: each measured batch of each run, joined")
+            .help_heading("Curves"),
         flag("saturated", "Latency over load: draw saturated points too, as hollow markers; their values depend on the length of the run")
             .help_heading("Curves"),
         Arg::new("name")

@@ -21,6 +21,7 @@ mod init;
 mod interrupt;
 mod legacy;
 #[cfg(feature = "tui")]
+mod log;
 mod looking;
 #[cfg(feature = "live")]
 mod machines;

@@ -6,10 +6,11 @@ use std::time::Instant;
 
 use cpu_time::{ProcessTime, ThreadTime};
 use fsin::couple::Failure;
-use fsin::experiment::{Experiment, execute, execute_ideal, execute_over, execute_watched};
+use fsin::experiment::{Experiment, MessageTime, execute_ideal, execute_logged, network};
 use fsin::network::Network;
 use fsin::result::{Costs, RunResult, of_hosts, of_network};
 use fsin::run::Progress;
+use fsin::stats::Arrival;
 use fsin::watch::{Glimpse, Watch};
 use trgen::Cycle;
 
@@ -37,12 +38,14 @@ pub(crate) struct Options<'a> {
     pub(crate) watch: Option<&'a mut dyn Watch>,
     /// The network, if its packets are captured; otherwise the experiment builds one.
     pub(crate) network: Option<Box<dyn Network>>,
+    /// Observer of the packets that arrive in a run over a network.
+    pub(crate) log: Option<&'a mut dyn FnMut(&[Arrival])>,
 }
 
 impl<'a> Options<'a> {
     /// A complete run without an observer.
     pub(crate) const fn new(stop: &'a AtomicBool, alone: bool) -> Self {
-        Self { stop, alone, limit: None, progress: None, watch: None, network: None }
+        Self { stop, alone, limit: None, progress: None, watch: None, network: None, log: None }
     }
 }
 
@@ -51,6 +54,8 @@ pub(crate) struct Performed {
     pub(crate) result: RunResult,
     /// Why it failed, if it did.
     pub(crate) failure: Option<Failure>,
+    /// The time of each message that arrived while measuring, where that is kept.
+    pub(crate) messages: Option<Vec<MessageTime>>,
 }
 
 /// Runs an experiment whose memory has been checked.
@@ -81,7 +86,7 @@ pub(crate) fn perform_one(experiment: &Experiment, options: Options<'_>) -> Resu
 
 /// Runs an experiment; panics are not caught.
 fn run(experiment: &Experiment, options: Options<'_>) -> Result<Performed, Complaint> {
-    let Options { stop, alone, limit, progress, watch, network } = options;
+    let Options { stop, alone, limit, progress, watch, network: built, log } = options;
     if alone {
         manifest::reset_peak_memory();
     }
@@ -108,18 +113,17 @@ fn run(experiment: &Experiment, options: Options<'_>) -> Result<Performed, Compl
         let run = execute_ideal(experiment, stop, &mut events).map_err(of_trouble)?;
         let costs = costs();
         let result = of_hosts(experiment, &run, costs, opening.close(experiment, costs), &Flags);
-        return Ok(Performed { result, failure: run.failure() });
+        return Ok(Performed { result, failure: run.failure(), messages: None });
     }
     let mut cycles = |cycles| progress(Step::Cycles(cycles));
-    let finished = match (network, watch) {
-        (Some(network), watch) => execute_over(network, experiment, stop, &mut cycles, watch),
-        (None, Some(watch)) => execute_watched(experiment, stop, &mut cycles, watch),
-        (None, None) => execute(experiment, stop, &mut cycles),
+    let network = match built {
+        Some(network) => network,
+        None => network(experiment).map_err(|error| of_trouble(error.into()))?,
     };
-    let finished = finished.map_err(of_trouble)?;
+    let finished = execute_logged(network, experiment, stop, &mut cycles, watch, log).map_err(of_trouble)?;
     let costs = costs();
     let result = of_network(experiment, &finished, costs, opening.close(experiment, costs), &Flags);
-    Ok(Performed { result, failure: finished.outcome.failure })
+    Ok(Performed { result, failure: finished.outcome.failure, messages: finished.messages })
 }
 
 /// An observer that ends a run at a limit, or when the user stops it.

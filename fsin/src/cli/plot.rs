@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 #[cfg(feature = "plots")]
 use fsin::report::{ConvertError, Graphic};
-use fsin::report::{Picture, Range, Scale, Style, link_pictures, pictures};
+use fsin::report::{Picture, Range, Scale, Style, link_pictures, pictures, transients};
 use fsin::sweep::{Choice, Curves, open};
 use fsin::words::counted;
 
@@ -37,9 +37,19 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
     };
     let curves = Curves::chosen(&plan, &collected, &choice)
         .map_err(|refusal| Complaint::new(Exit::Usage, refusal.what(), refusal.remedy()))?;
-    let mut pictures = pictures(&curves, &collected, &style(matches)?);
-    let (links, others) = link_pictures(&plan, &curves, &collected);
-    pictures.extend(links);
+    let style = style(matches)?;
+    let (pictures, others) = match matches.get_flag("over-time") {
+        true => (transients(&curves, &collected, &style), 0),
+        false => {
+            let (links, others) = link_pictures(&plan, &curves, &collected);
+            (pictures(&curves, &collected, &style).into_iter().chain(links).collect(), others)
+        }
+    };
+    if pictures.is_empty() && matches.get_flag("over-time") {
+        let what =
+            format!("{}: no run has more than one batch, so that there is no time to draw along", folder.display());
+        return Err(Complaint::new(Exit::Usage, what, "run with more --samples, and without --cycles"));
+    }
     if pictures.is_empty() && !collected.rows.is_empty() && !curves.is_along {
         let runs = match &collected.rows[..] {
             [_] => "one run of traffic without a load",

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 use fsin::experiment::{Experiment, Origin, check, keys, variable};
 use fsin::report::{FORMATS, Format};
+use fsin::stats::Arrival;
 
+use super::log::Log;
 use super::looking::{self, Looking};
 use super::perform::{Options, Performed, perform};
 use super::progress::Meter;
@@ -13,7 +15,7 @@ use super::{Complaint, Exit, Flags, interrupt, memory, output, pcap, settings};
 
 /// Runs one experiment.
 pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let experiment = settings::one_experiment(settings::read(matches)?)?;
+    let mut experiment = settings::one_experiment(settings::read(matches)?)?;
     let quiet = matches.get_flag("quiet");
     let folder = matches.get_one::<PathBuf>("output");
     if let Some(folder) = folder {
@@ -47,6 +49,11 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         false => Looking::of_experiment(matches, &experiment, stop)?,
     };
     let (network, capture) = pcap::begin(matches, &experiment)?.unzip();
+    let mut packets = Log::of_packets(matches, &experiment)?;
+    let messages = Log::of_messages(matches, &experiment)?;
+    experiment.keep.messages |= messages.is_some();
+    let mut log = packets.as_mut().map(|log| |arrivals: &[Arrival]| log.packets(arrivals));
+    let log = log.as_mut().map(|log| log as &mut dyn FnMut(&[Arrival]));
     let mut meter = Meter::new(quiet || looking.as_ref().is_some_and(Looking::has_terminal));
     let mut progress = |step| {
         interrupt::loaded();
@@ -54,7 +61,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     };
     interrupt::loading();
     let watch = looking.as_mut().map(Looking::watch);
-    let options = Options { progress: Some(&mut progress), watch, network, ..Options::new(stop, true) };
+    let options = Options { progress: Some(&mut progress), watch, network, log, ..Options::new(stop, true) };
     let performed = perform(&experiment, options);
     interrupt::loaded();
     drop(meter);
@@ -63,7 +70,12 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         None => Ok(()),
     };
     let captured = capture.map_or(Ok(()), pcap::Recording::end);
-    let Performed { result, failure } = performed?;
+    let logged = packets.map_or(Ok(()), Log::end);
+    let Performed { result, failure, messages: times } = performed?;
+    let timed = messages.map_or(Ok(()), |mut log| {
+        log.messages(times.as_deref().unwrap_or_default());
+        log.end()
+    });
     if !quiet {
         for note in &result.notes {
             output::tell(&format!("note: {note}"));
@@ -86,6 +98,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     printed?;
     recorded?;
     captured?;
+    logged?;
+    timed?;
     match &failure {
         Some(failure) => Err(Complaint::of_failure(failure)),
         None if result.complete => Ok(Exit::Done),
@@ -99,7 +113,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
 /// The messages at the end of a run, for the log of the dashboard.
 fn last_words(performed: &Result<Performed, Complaint>) -> Vec<String> {
     match performed {
-        Ok(Performed { result, failure }) => {
+        Ok(Performed { result, failure, .. }) => {
             let notes = result.notes.iter().map(|note| format!("note: {note}"));
             let warnings = result.warnings.iter().map(|warning| format!("warning: {warning}"));
             let failure = failure.iter().map(|failure| format!("error: {failure}"));

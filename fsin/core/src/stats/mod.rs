@@ -1,11 +1,13 @@
 //! Statistics: counts and distributions, in integers until the report; and means with confidence intervals.
 
+mod details;
 mod distribution;
 mod estimate;
 mod fairness;
 mod growth;
 mod recorder;
 
+pub use details::{Arrival, Completed, Details, Keep, NodeDetails, Share};
 pub use distribution::{Distribution, Moments};
 pub use estimate::{Estimate, ROUNDING, Spread, estimate, half_width_of_series, lag1, mean, trend, welch};
 pub use fairness::{Fairness, fairness};

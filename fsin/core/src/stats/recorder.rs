@@ -3,9 +3,9 @@
 //! Decision: docs/decisions/0012-digest.md.
 
 use trgen::rng::mix2;
-use trgen::{Cycle, NodeId};
+use trgen::{Cycle, Delivery, Message, NodeId};
 
-use super::{Distribution, Moments};
+use super::{Arrival, Details, Distribution, Keep, Moments};
 
 /// \[phits\] Total by which packets were shorter than the longest packet. Always 0 in models whose packets all have the
 /// same length.
@@ -192,6 +192,8 @@ pub struct Recorder {
     digest: u64,
     /// \[cycles\] Latencies in the windows closed since [`observe`](Self::observe); `None` before it.
     observed: Option<Box<Distribution>>,
+    /// What is kept of single nodes, flows, messages and packets; `None` if nothing is.
+    details: Option<Box<Details>>,
 }
 
 impl Recorder {
@@ -204,6 +206,7 @@ impl Recorder {
             received_by_source: vec![0; nodes],
             digest: 0,
             observed: None,
+            details: None,
         }
     }
 
@@ -273,6 +276,47 @@ impl Recorder {
         // A sum of hashes: independent of the order of deliveries within a cycle.
         let pair = u64::from(receipt.source.0) << 32 | u64::from(receipt.destination.0);
         self.digest = self.digest.wrapping_add(mix2(mix2(now.0, pair), receipt.sequence));
+        if let Some(details) = &mut self.details {
+            details.received(now, receipt);
+        }
+    }
+
+    /// Keeps single nodes, flows, messages or packets from now on.
+    pub fn keep(&mut self, keep: Keep) {
+        self.details = keep.any().then(|| Box::new(Details::new(self.received_by_source.len(), keep)));
+    }
+
+    /// What is kept of single nodes, flows, messages and packets; `None` if nothing is.
+    #[must_use]
+    pub fn details(&self) -> Option<&Details> {
+        self.details.as_deref()
+    }
+
+    /// Records that the source of traffic generated a message in cycle `now`.
+    pub fn offered(&mut self, now: Cycle, message: &Message) {
+        if let Some(details) = &mut self.details {
+            details.offered(now, message);
+        }
+    }
+
+    /// Records that a message has arrived in full.
+    pub fn delivered(&mut self, delivery: &Delivery) {
+        if let Some(details) = &mut self.details {
+            details.delivered(delivery);
+        }
+    }
+
+    /// Records that a message will never arrive.
+    pub fn lost(&mut self, message: &Message) {
+        if let Some(details) = &mut self.details {
+            details.dropped(message);
+        }
+    }
+
+    /// The packets that have arrived since the last call, ordered by arrival, source, destination and number; none if
+    /// they are not kept.
+    pub fn take_arrivals(&mut self) -> Vec<Arrival> {
+        self.details.as_mut().map_or(Vec::new(), |details| details.take_arrivals())
     }
 
     /// The open window.
@@ -315,6 +359,9 @@ impl Recorder {
     pub fn begin(&mut self) {
         self.take_window();
         self.received_by_source.fill(0);
+        if let Some(details) = &mut self.details {
+            details.begin();
+        }
     }
 
     /// Packets since the start of the run.

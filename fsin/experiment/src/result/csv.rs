@@ -39,6 +39,33 @@ pub fn write_rows(rows: &[Map<String, Value>], out: &mut dyn Write) -> io::Resul
     write_lines(&rows.iter().map(line).collect::<Vec<_>>(), out)
 }
 
+/// The figures of nodes, flows and message classes and the histogram as CSV, as far as they are kept, with the names of
+/// their files.
+///
+/// # Errors
+/// None in practice: writing to memory.
+pub fn tables(result: &RunResult) -> io::Result<Vec<(&'static str, Vec<u8>)>> {
+    const TABLES: [(Figure, &str); 4] = [
+        (Figure::PerNode, "nodes.csv"),
+        (Figure::Flows, "flows.csv"),
+        (Figure::MessageClasses, "messages.csv"),
+        (Figure::LatencyHistogram, "latencies.csv"),
+    ];
+    let mut tables = Vec::new();
+    for (figure, name) in TABLES {
+        if let Value::Array(rows) = result.value(figure) {
+            let rows: Vec<Map<String, Value>> = rows
+                .into_iter()
+                .filter_map(|row| if let Value::Object(row) = row { Some(row) } else { None })
+                .collect();
+            let mut text = Vec::new();
+            write_rows(&rows, &mut text)?;
+            tables.push((name, text));
+        }
+    }
+    Ok(tables)
+}
+
 /// Writes a header with every column of any line, and the lines.
 fn write_lines(lines: &[Cells], out: &mut dyn Write) -> io::Result<()> {
     let mut places: HashMap<&str, usize> = HashMap::new();

@@ -5,10 +5,11 @@ use trgen::trace::replay::TaskReport;
 
 use super::datum::Number;
 use super::manifest::Manifest;
+use super::of_details::details;
 use super::of_jobs::jobs;
 use super::rows::{Batch, CompletionBounds, FailureKind, FailureReport, ReplayedTask, ShotRow, TaskRow};
 use super::settings::settings;
-use super::table::{self, OF_JOBS, OF_LINKS, RunResult};
+use super::table::{self, OF_FLOWS, OF_HISTOGRAM, OF_JOBS, OF_LINKS, OF_MESSAGES, OF_NODES, RunResult};
 use super::{Costs, SCHEMA};
 use fsin_core::couple;
 use fsin_core::network::NetworkFailure;
@@ -78,6 +79,7 @@ pub fn of_network(
     if let Some(facts) = &finished.jobs {
         jobs(&mut result, facts, outcome);
     }
+    details(&mut result, experiment, finished);
     result.model_figures = rows(&finished.measures);
     result.ports = rows(&finished.ports);
     let left_out = [
@@ -85,6 +87,10 @@ pub fn of_network(
         (finished.jobs.is_none(), OF_JOBS),
         (finished.measures.is_empty(), &[table::Figure::ModelFigures]),
         (finished.ports.is_empty(), &[table::Figure::Ports]),
+        (result.per_node.is_none(), OF_NODES),
+        (result.flows.is_none(), OF_FLOWS),
+        (result.latency_histogram.is_none(), OF_HISTOGRAM),
+        (finished.messages.is_none(), OF_MESSAGES),
     ]
     .map(|(out, figures)| match out {
         true => figures,

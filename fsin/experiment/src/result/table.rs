@@ -15,6 +15,7 @@ use fsin_core::family::PHITS_PER_NODE_CYCLE;
 
 use super::datum::{Datum, Number, Shape};
 use super::manifest::Manifest;
+use super::of_details::{FlowRow, LatencyBin, MessageClass, NodeRow};
 use super::rows::{
     Batch, CompletionBounds, FailureReport, GuestRow, JobRow, MachineRow, ModelFigure, PortRow, RankRow, RunningDigest,
     ShotRow, TaskRow, WarningKind,
@@ -155,6 +156,17 @@ figures! {
     LinkLoadMean = link_load_mean_phits_per_cycle: Option<f64>, ["phits/cycle"] "share of the measured cycles in which a link carries a phit, mean over links; where link loads are kept";
     LinkLoadMax = link_load_max_phits_per_cycle: Option<f64>, ["phits/cycle"] "the same of the busiest link; where link loads are kept";
     LinkPackets = link_packets: Option<Vec<Vec<Option<u64>>>>, ["packets"] "whose header crossed each link while measuring, by router and port, null where there is no link; where link loads are kept";
+    PerNode = per_node: Option<Vec<NodeRow>>, [] "traffic and latency of each node while measuring, by number; where node statistics are kept";
+    Flows = flows: Option<Vec<FlowRow>>, [] "traffic and latency of each pair of nodes with traffic while measuring; where flow statistics are kept";
+    LatencyHistogram = latency_histogram: Option<Vec<LatencyBin>>, [] "packets received while measuring by their latency; where the histogram is kept";
+    MessageCompletionMean = message_completion_mean_cycles: Option<f64>, ["cycles"] "mean time from the generation of a message to its arrival in full, of messages that arrived while measuring; where message statistics are kept";
+    MessageCompletionP50 = message_completion_p50_cycles: Option<u64>, ["cycles"] "median of these times";
+    MessageCompletionP90 = message_completion_p90_cycles: Option<u64>, ["cycles"] "90th percentile of these times";
+    MessageCompletionP99 = message_completion_p99_cycles: Option<u64>, ["cycles"] "99th percentile of these times";
+    MessageCompletionMax = message_completion_max_cycles: Option<u64>, ["cycles"] "greatest of these times";
+    MessageSlowdownMean = message_slowdown_mean: Option<f64>, [] "mean of these times over that of the same message alone in an empty network; null if one of them is not known";
+    MessageSlowdownP99 = message_slowdown_p99: Option<f64>, [] "99th percentile of the same";
+    MessageClasses = message_classes: Option<Vec<MessageClass>>, [] "the same figures of messages by their size, a decade of bytes each";
     CompletionCycles = completion_cycles: Option<u64>, ["cycles"] "clock when the last task was done, which starts at 1; null of traffic that does not end";
     CompletionSeconds = completion_seconds: Option<f64>, ["s"] "the same as time";
     CompletionBound = completion_bound_cycles: Option<u64>, ["cycles"] "greatest of the bounds below which the completion cannot be";
@@ -233,6 +245,22 @@ use Figure as F;
 
 /// Link loads: only results of runs with link statistics have these.
 pub(super) const OF_LINKS: &[Figure] = &[F::LinkLoadMean, F::LinkLoadMax, F::LinkPackets];
+
+/// Figures of runs that keep them of each node.
+pub(super) const OF_NODES: &[Figure] = &[F::PerNode];
+
+/// Figures of runs that keep them of each flow.
+pub(super) const OF_FLOWS: &[Figure] = &[F::Flows];
+
+/// Figures of runs that keep the histogram of latencies.
+pub(super) const OF_HISTOGRAM: &[Figure] = &[F::LatencyHistogram];
+
+/// Figures of runs that keep the time of each message.
+#[rustfmt::skip]
+pub(super) const OF_MESSAGES: &[Figure] = &[
+    F::MessageCompletionMean, F::MessageCompletionP50, F::MessageCompletionP90, F::MessageCompletionP99,
+    F::MessageCompletionMax, F::MessageSlowdownMean, F::MessageSlowdownP99, F::MessageClasses,
+];
 
 /// Figures of job mixes only.
 pub(super) const OF_JOBS: &[Figure] =
@@ -313,7 +341,17 @@ impl Figure {
     pub const fn is_table(self) -> bool {
         matches!(
             self,
-            F::Samples | F::CollectiveCalls | F::PerTask | F::LinkPackets | F::Jobs | F::ModelFigures | F::Ports
+            F::Samples
+                | F::CollectiveCalls
+                | F::PerTask
+                | F::LinkPackets
+                | F::Jobs
+                | F::ModelFigures
+                | F::Ports
+                | F::PerNode
+                | F::Flows
+                | F::LatencyHistogram
+                | F::MessageClasses
         )
     }
 

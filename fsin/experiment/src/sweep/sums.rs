@@ -43,7 +43,9 @@ pub fn write_result(folder: &Path, found: &RunResult, experiment: &str) -> io::R
         file.write_all(bytes)?;
         file.sync_all()
     };
-    for (name, bytes) in FILES.into_iter().zip([&*text, &*manifest, experiment.as_bytes()]) {
+    let mut files = vec![(FILES[0], text), (FILES[1], manifest), (FILES[2], experiment.as_bytes().to_vec())];
+    files.extend(result::tables(found)?);
+    for (name, bytes) in &files {
         write(name, bytes)?;
         sums.push_str(&format!("{}  {name}\n", sha256(bytes)));
     }

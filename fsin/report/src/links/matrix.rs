@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::net::Net;
 use super::{Bar, LETTERS, Map, WIDTH, words};
+use crate::letters::width;
 
 /// Maximum number of routers of a matrix: with more, cells are too small to be seen.
 const MOST_ROUTERS: usize = 256;
@@ -54,7 +55,7 @@ pub(super) fn map(net: &Net) -> Option<Map> {
     // Overlapping labels are left out.
     let mut free = f64::MIN;
     for (label, at) in labels {
-        let half = LETTERS * (0.3 * label.len() as f64 + 0.1);
+        let half = width(&label, LETTERS) / 2.0 + 0.1 * LETTERS;
         if at - half < free {
             continue;
         }

@@ -6,6 +6,7 @@ use super::paint::{Scale, ramp};
 use super::{LETTERS, Map, Net, WIDTH, loads, most_informative, most_informative_rows, words};
 use crate::Picture;
 use crate::lines::in_lines;
+use crate::plot::{free_name, slug};
 use crate::svg::escape;
 use fsin_experiment::sweep::{Collected, Curves, Plan};
 
@@ -31,12 +32,9 @@ impl Paint {
     }
 }
 
-/// \[letters\] Length of a title that fits one line in the widest of the usual fonts.
-const TITLE_LETTERS: usize = (0.96 * WIDTH / (0.58 * LETTERS)) as usize;
-
 /// A map as SVG, with its legend. `title` is written above it, in as many lines as it needs.
 pub(crate) fn svg(map: &Map, loads: &[f64], scale: Scale, title: &str, paint: Paint) -> String {
-    let title = in_lines(title, TITLE_LETTERS);
+    let title = in_lines(title, 0.96 * WIDTH, LETTERS);
     let top = if title.is_empty() { 0.0 } else { (0.3 + 1.3 * title.len() as f64) * LETTERS };
     let (legend, below) = scale.legend(top + map.height + 0.5 * LETTERS, map.pairs, paint);
     let height = top + map.height + below + 0.5 * LETTERS;
@@ -86,7 +84,7 @@ pub fn link_pictures(plan: &Plan, curves: &Curves, collected: &Collected) -> (Ve
         .collect();
     let scale = Scale::up_to(drawn.iter().flat_map(|drawn| &drawn.3).copied().fold(0.0, f64::max));
     let many = drawn.len() > 1;
-    let picture = |(number, (row, net, map, loads)): (usize, (usize, Net, Map, Vec<f64>))| {
+    let picture = |(row, net, map, loads): (usize, Net, Map, Vec<f64>)| {
         let title =
             most_informative(curves).into_iter().find(|(_, spot)| spot.rows.contains(&row)).map(|(curve, spot)| {
                 let at = if !curves.is_along {
@@ -101,7 +99,7 @@ pub fn link_pictures(plan: &Plan, curves: &Curves, collected: &Collected) -> (Ve
         let title = title.unwrap_or_default();
         Picture {
             kind: "links",
-            name: if many { format!("links-{}", number + 1) } else { "links".to_owned() },
+            name: if many { format!("links-{}", slug(&title)) } else { "links".to_owned() },
             caption: if title.is_empty() { "Load of links".to_owned() } else { format!("Load of links, {title}") },
             hidden: String::new(),
             svg: svg(&map, &loads, scale, &title, Paint::Colour),
@@ -110,7 +108,12 @@ pub fn link_pictures(plan: &Plan, curves: &Curves, collected: &Collected) -> (Ve
             hints: Vec::new(),
         }
     };
-    let pictures: Vec<Picture> = drawn.into_iter().enumerate().map(picture).collect();
+    let mut pictures: Vec<Picture> = Vec::new();
+    for one in drawn {
+        let mut one = picture(one);
+        one.name = free_name(one.name, &pictures);
+        pictures.push(one);
+    }
     let others = all - pictures.len();
     (pictures, others)
 }

@@ -1,20 +1,21 @@
-//! Bars for settings that are words.
+//! Bars for settings that are words. On a logarithmic axis, where the length of a bar would mean nothing, markers.
 
-use super::canvas::{Canvas, Key, WORDS, breadth, colour, left};
+use super::canvas::{Canvas, Key, LETTERS, WORDS, breadth, colour, wide};
 use super::{Frame, Hint};
+use crate::letters::cut;
 use crate::svg::{Anchor, Ink};
-
-/// \[units\] Mean width of a letter.
-const LETTER: i32 = 18;
 
 /// \[letters\] Minimum length of a common ending that is written only once.
 const LONG: usize = 8;
 
-/// \[letters\] Groups of bars with less room than this have their words upright.
-const NARROW: i32 = 6;
+/// \[units\] Groups of bars with less room than this have their words upright, if these are wider.
+const NARROW: i32 = 108;
 
-/// \[letters\] Maximum length of an upright word; the rest is cut.
-const UPRIGHT: usize = 20;
+/// \[units\] Maximum length of an upright word; the rest is cut.
+const UPRIGHT: f64 = 360.0;
+
+/// \[units\] Space between the words of two groups.
+const BETWEEN: i32 = 12;
 
 /// Maximum number of lines of a word below its bars; the rest of the word is cut.
 const LINES: usize = 3;
@@ -33,23 +34,23 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
     // A common ending of all words is written once.
     let ending = ending(&words.iter().map(|&(_, word)| word).collect::<Vec<_>>());
     let x_title = if ending.is_empty() { frame.x_title.clone() } else { format!("{} (…{ending})", frame.x_title) };
-    let left = left(&frame.extent.y(1, 0));
-    let group = breadth(left) / words.len().max(1) as i32;
-    let letters = group / LETTER;
-    let words_of_their_own = || words.iter().map(|(_, word)| &word[..word.len() - ending.len()]);
-    let are_upright = letters < NARROW && words_of_their_own().any(|word| word.chars().count() > letters as usize);
+    let group = breadth(frame) / words.len().max(1) as i32;
+    let room = group - BETWEEN;
+    let own = || words.iter().map(|(_, word)| &word[..word.len() - ending.len()]);
+    let are_upright = group < NARROW && own().any(|word| wide(word) > room);
     let shown: Vec<Vec<String>> = match are_upright {
-        true => words_of_their_own().map(|word| vec![cut(word, UPRIGHT)]).collect(),
-        false => words_of_their_own().map(|word| wrapped(word, letters.max(1) as usize)).collect(),
+        true => own().map(|word| vec![cut(word, UPRIGHT, LETTERS)]).collect(),
+        false => own().map(|word| wrapped(word, f64::from(room))).collect(),
     };
-    let lines = match are_upright {
-        true => shown.iter().flatten().map(|word| LETTER * word.chars().count() as i32 / WORDS + 1).max(),
-        false => shown.iter().map(|lines| lines.len() as i32).max(),
+    let high = match are_upright {
+        true => shown.iter().flatten().map(|word| wide(word)).max(),
+        false => shown.iter().map(|lines| WORDS * lines.len() as i32).max(),
     };
     let frame = &Frame { x_title, ..frame.clone() };
-    let mut canvas = Canvas::new(frame, Key::Bar, lines.unwrap_or(1) as usize, left);
+    let key = if frame.extent.log { Key::Marker } else { Key::Bar };
+    let mut canvas = Canvas::new(frame, key, high.unwrap_or(0));
     let y = frame.extent.y(canvas.bottom, canvas.top);
-    canvas.frame(frame, None, &y);
+    canvas.frame(None, &y);
     let group = (canvas.right - canvas.left) / words.len().max(1) as i32;
     let of = |word: &str| -> Vec<_> {
         let mark = |series: &'_ super::Series| series.spots.iter().position(|spot| spot.word == word);
@@ -57,11 +58,16 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
     };
     let most = words.iter().map(|(_, word)| of(word).len()).max().unwrap_or(1) as i32;
     let width = (group * 4 / 5 / most.max(1)).max(2);
+    let mut free = 0;
     for (place, (_, word)) in words.iter().enumerate() {
         let middle = canvas.left + group * place as i32 + group / 2;
         for (line, text) in shown[place].iter().enumerate() {
             let y = canvas.bottom + 10 + WORDS * line as i32;
-            canvas.words(text, (middle, y), if are_upright { Anchor::UprightEnd } else { Anchor::Top });
+            // Of very many groups some go without their words.
+            if !are_upright || middle - WORDS / 2 >= free {
+                canvas.words(text, (middle, y), if are_upright { Anchor::UprightEnd } else { Anchor::Top });
+                free = middle + WORDS / 2;
+            }
         }
         let bars = of(word);
         let count = bars.len() as i32;
@@ -69,13 +75,20 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
             let mark = &series.spots[mark];
             let left = middle + width * at as i32 - width * count / 2;
             let top = y.place(mark.value.mean);
-            let ink = if mark.saturated { Ink::Edge(colour(number), 4) } else { Ink::Filled(colour(number)) };
-            canvas.rectangle((left + 2, top), (left + width - 2, canvas.bottom), ink);
             let middle = left + width / 2;
-            if !y.holds(mark.value.mean) {
-                canvas.arrow(7, (middle, top), if mark.value.mean < y.ends().0 { -1 } else { 1 });
+            let is_within = y.holds(mark.value.mean);
+            if !y.is_log() {
+                let ink = if mark.saturated { Ink::Edge(colour(number), 4) } else { Ink::Filled(colour(number)) };
+                canvas.rectangle((left + 2, top), (left + width - 2, canvas.bottom), ink);
+            }
+            let of = if y.is_log() { number } else { 7 };
+            if !is_within {
+                canvas.arrow(of, (middle, top), if mark.value.mean < y.ends().0 { -1 } else { 1 });
             } else if let Some(ci95) = mark.value.ci95 {
-                canvas.interval(7, middle, (mark.value.mean, ci95), &y);
+                canvas.interval(of, middle, (mark.value.mean, ci95), &y);
+            }
+            if y.is_log() && is_within {
+                canvas.marker(number, (middle, top), !mark.saturated);
             }
             let text = mark.hint(&series.label, &frame.x_title, &frame.y_title);
             hints.push(Hint { x: middle, y: top, text });
@@ -95,12 +108,13 @@ fn ending(words: &[&str]) -> String {
     ends.map(|(at, _)| &first[at..]).find(all).filter(|end| end.len() >= LONG).unwrap_or("").to_owned()
 }
 
-/// A word in lines of this many letters, split behind `:`, `,` and `-`.
-fn wrapped(word: &str, letters: usize) -> Vec<String> {
+/// A word in lines of this width, split behind `:`, `,` and `-`.
+fn wrapped(word: &str, room: f64) -> Vec<String> {
+    let fits = |text: &str| f64::from(wide(text)) <= room;
     let mut lines = vec![String::new()];
     for part in word.split_inclusive([':', ',', '-']) {
         let last = lines.len() - 1;
-        if !lines[last].is_empty() && lines[last].chars().count() + part.chars().count() > letters {
+        if !lines[last].is_empty() && !fits(&format!("{}{part}", lines[last])) {
             lines.push(part.to_owned());
         } else {
             lines[last].push_str(part);
@@ -110,15 +124,7 @@ fn wrapped(word: &str, letters: usize) -> Vec<String> {
         lines.truncate(LINES);
         lines[LINES - 1].push('…');
     }
-    lines.iter().map(|line| cut(line, letters)).collect()
-}
-
-/// The beginning of a word that has at most this many letters, with an ellipsis if it is not all.
-fn cut(word: &str, letters: usize) -> String {
-    match word.chars().count() > letters {
-        true => word.chars().take(letters - 1).chain(['…']).collect(),
-        false => word.to_owned(),
-    }
+    lines.iter().map(|line| cut(line, room, LETTERS)).collect()
 }
 
 #[cfg(test)]
@@ -127,11 +133,11 @@ mod tests {
 
     #[test]
     fn long_words_are_parted_where_they_have_parts() {
-        assert_eq!(wrapped("torus:4x4", 12), ["torus:4x4"]);
-        assert_eq!(wrapped("thintree:4,2,2", 12), ["thintree:4,", "2,2"]);
-        assert_eq!(wrapped("all-reduce-doubling", 12), ["all-reduce-", "doubling"]);
-        assert_eq!(wrapped("abcdefghijklmnop", 6), ["abcde…"]);
-        assert_eq!(wrapped("a-b-c-d-e", 2), ["a-", "b-", "c…"]);
+        assert_eq!(wrapped("torus:4x4", 190.0), ["torus:4x4"]);
+        assert_eq!(wrapped("thintree:4,2,2", 170.0), ["thintree:4,", "2,2"]);
+        assert_eq!(wrapped("all-reduce-doubling", 190.0), ["all-reduce-", "doubling"]);
+        assert_eq!(wrapped("abcdefghijklmnop", 100.0), ["abcd…"]);
+        assert_eq!(wrapped("a-b-c-d-e", 30.0), ["a-", "b-", "…"]);
     }
 
     #[test]

@@ -43,6 +43,14 @@ static OPTIONS: LazyLock<usvg::Options<'static>> = LazyLock::new(|| {
     usvg::Options { font_family: FAMILY.to_owned(), fontdb: Arc::new(fonts), ..usvg::Options::default() }
 });
 
+/// A picture with its texts laid out.
+///
+/// # Errors
+/// Invalid SVG.
+pub(crate) fn tree(svg: &str) -> Result<usvg::Tree, ConvertError> {
+    usvg::Tree::from_str(svg, &OPTIONS).map_err(|error| ConvertError { format: "a picture", why: error.to_string() })
+}
+
 impl Graphic {
     /// The picture in this format.
     ///

@@ -8,8 +8,11 @@ use super::{Mark, Scale, Series, Style};
 /// bottom.
 pub(super) const CUT_FACTOR: f64 = 5.0;
 
-/// Ratio of largest to least value above which an axis is logarithmic.
+/// Ratio of largest to least value above which the axis of curves is logarithmic.
 const LOG_RATIO: f64 = 20.0;
+
+/// The same of values along words: bars of a tenth of the height can hardly be compared.
+const LOG_RATIO_OF_BARS: f64 = 10.0;
 
 /// Extent of both axes.
 #[derive(Clone, PartialEq, Debug)]
@@ -87,14 +90,16 @@ fn upper(mark: &Mark) -> f64 {
     mark.value.mean + mark.value.ci95.unwrap_or(0.0)
 }
 
-/// True if an axis of these values is logarithmic. `may_cut` says whether it may be truncated instead.
-pub(super) fn is_log(series: &[&Series], scale: Scale, is_load: bool, may_cut: bool) -> bool {
+/// True if an axis of these values is logarithmic. `numeric` says whether the values are along numbers, `may_cut` whether
+/// the axis may be truncated instead.
+pub(super) fn is_log(series: &[&Series], scale: Scale, is_load: bool, (numeric, may_cut): (bool, bool)) -> bool {
+    let ratio = if numeric { LOG_RATIO } else { LOG_RATIO_OF_BARS };
     let values = || series.iter().flat_map(|series| series.drawn().map(|mark| mark.value.mean));
     let positive = values().all(|value| value > 0.0);
     let (least, most) = values().fold((f64::MAX, 0.0_f64), |(least, most), value| (least.min(value), most.max(value)));
     match scale {
         _ if !positive || is_load || most == 0.0 => false,
-        Scale::Auto => !may_cut && most > LOG_RATIO * least,
+        Scale::Auto => !may_cut && most > ratio * least,
         Scale::Linear => false,
         Scale::Log => true,
     }
@@ -114,7 +119,7 @@ mod tests {
     }
 
     fn ends(series: &[&Series], scale: Scale, style: &Style) -> ((f64, f64), bool) {
-        let log = is_log(series, scale, false, true);
+        let log = is_log(series, scale, false, (true, true));
         let extent = Extent::of(series, "latency", (log, true), true, style);
         (extent.y(0, 100).ends(), extent.cut.is_some())
     }
@@ -130,6 +135,14 @@ mod tests {
         assert_eq!(ends(&[&slow], Scale::Auto, &plain), ((0.0, 30.0), false), "nothing to cut");
         let given = Style { ymax: Some(250.0), ..Style::default() };
         assert_eq!(ends(&[&steep], Scale::Auto, &given), ((0.0, 250.0), false));
+    }
+
+    #[test]
+    fn values_that_differ_by_more_than_a_decade_have_a_logarithmic_axis() {
+        let of = |most: f64, numeric: bool| {
+            is_log(&[&series(&[(0.0, 1.0, false), (1.0, most, false)])], Scale::Auto, false, (numeric, false))
+        };
+        assert_eq!([of(9.0, false), of(14.0, false), of(14.0, true), of(21.0, true)], [false, true, false, true]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Curves along an axis of numbers.
 
-use super::canvas::{Canvas, Key, left};
+use super::canvas::{Canvas, Key};
 use super::{Frame, Hint, Mark};
 
 /// A position in a picture or outside it, in units.
@@ -9,10 +9,10 @@ type Spot = (f64, f64);
 /// Draws curves. Returns the picture, the hints of its markers, and its height.
 pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
     let mut hints = Vec::new();
-    let mut canvas = Canvas::new(frame, Key::Curve, 1, left(&frame.extent.y(1, 0)));
+    let mut canvas = Canvas::new(frame, Key::Curve, 0);
     let y = frame.extent.y(canvas.bottom, canvas.top);
     let x = frame.extent.x(canvas.left, canvas.right);
-    canvas.frame(frame, Some(&x), &y);
+    canvas.frame(Some(&x), &y);
     let frame_of =
         ((f64::from(canvas.left), f64::from(canvas.top)), (f64::from(canvas.right), f64::from(canvas.bottom)));
     if frame.diagonal {

@@ -12,13 +12,20 @@ mod lines;
 mod panels;
 mod parts;
 mod pgf;
+#[cfg(all(test, feature = "plots"))]
+mod random;
 mod scale;
+mod transient;
 mod unit;
 
 pub(super) use canvas::GRID;
 #[cfg(feature = "plots")]
+pub(super) use convert::tree;
+#[cfg(feature = "plots")]
 pub use convert::{ConvertError, Graphic};
+pub(crate) use parts::slug;
 pub(crate) use scale::{grouped, short};
+pub use transient::transients;
 
 use canvas::{DIAGONAL, Label};
 use extent::{Extent, is_log};
@@ -51,7 +58,8 @@ const PICTURES: &[(Figure, &str, &str)] = &[
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scale {
     /// Linear for latencies over loads, up to five times the latency at the lowest load. Other curves are logarithmic
-    /// if the largest value is more than twenty times the smallest. Bars begin at 0.
+    /// if the largest value is more than twenty times the smallest. Bars begin at 0; values along words that differ by
+    /// more than a factor of ten are markers on a logarithmic axis instead.
     #[default]
     Auto,
     /// Linear; latencies over loads up to five times the latency at the lowest load.
@@ -269,12 +277,15 @@ pub fn pictures(curves: &Curves, collected: &Collected, style: &Style) -> Vec<Pi
     // For traces, kernels and shots the sent load follows from the accepted load: there is no offered load for
     // comparison.
     let has_load = collected.rows.iter().any(|row| row.result.load().is_some());
+    // Programs have a time; kernels and shots are of the network alone.
+    let is_of_programs = collected.rows.iter().any(|row| row.result.experiment.contains_key("trace"));
+    let is_timed = cycles_differ || is_of_programs;
     let is_meant = |figure: Figure| match figure {
         // Results of older versions have only this one.
         Figure::AcceptedLoad => has_load && !of_senders,
         Figure::AcceptedLoadOfSenders => has_load,
-        Figure::CompletionCycles => !cycles_differ,
-        Figure::CompletionSeconds => cycles_differ,
+        Figure::CompletionCycles => !is_timed,
+        Figure::CompletionSeconds => is_timed,
         _ => true,
     };
     let is_drawn = |figure: Figure| curves.is_along && is_meant(figure) && curves.have(&collected.rows, figure);
@@ -304,9 +315,8 @@ pub fn pictures(curves: &Curves, collected: &Collected, style: &Style) -> Vec<Pi
             continue;
         }
         let is_load = is_accepted(figure);
-        let scale = if curves.numeric || style.scale == Scale::Log { style.scale } else { Scale::Linear };
         let may_cut = is_over_loads && curves.numeric && !style.is_whole;
-        let log = is_log(&all, scale, is_load, may_cut);
+        let log = is_log(&all, style.scale, is_load, (curves.numeric, may_cut));
         let extent = Extent::of(&all, kind, (log, may_cut), curves.axis == "load", style);
         let figure = Drawn {
             of: (figure, title, kind),
@@ -323,18 +333,22 @@ pub fn pictures(curves: &Curves, collected: &Collected, style: &Style) -> Vec<Pi
         }
         for sheet in &sheets {
             let mut picture = figure.picture(sheet);
-            // Different words may give the same file name.
-            let name = &picture.name;
-            let again = format!("{name}--");
-            let same = pictures.iter().filter(|before| before.name == *name || before.name.starts_with(&again));
-            if let again @ 1.. = same.count() {
-                picture.name.push_str(&format!("--{}", again + 1));
-            }
+            picture.name = free_name(picture.name, &pictures);
             picture.pgf = picture.pgf.map(|source| pgf::with_data(&source, &picture.name));
             pictures.push(picture);
         }
     }
     pictures
+}
+
+/// A file name that no picture has yet: different words may give the same one.
+pub(super) fn free_name(name: String, pictures: &[Picture]) -> String {
+    let again = format!("{name}--");
+    let same = pictures.iter().filter(|before| before.name == name || before.name.starts_with(&again));
+    match same.count() {
+        0 => name,
+        others => format!("{again}{}", others + 1),
+    }
 }
 
 impl Drawn<'_> {
@@ -510,6 +524,7 @@ fn assign_styles(sheets: &mut [Sheet<'_>]) {
 fn axis_title(axis: &str, load_unit: &str, sources: &str) -> String {
     let title = match key(axis) {
         _ if axis == "load" => format!("Load of each sending node ({load_unit})"),
+        _ if axis == transient::TIME => "Time (cycles)".to_owned(),
         Some(key) if !key.unit.is_empty() => format!("{axis} ({})", key.unit),
         _ => axis.to_owned(),
     };

@@ -16,7 +16,11 @@ pub(super) fn draw(figure: &Drawn<'_>, sheets: &[Sheet<'_>]) -> Picture {
     if !labels.is_empty() && frames.iter().any(|frame| frame.diagonal) {
         labels.push((None, DIAGONAL));
     }
-    let key = if figure.curves.numeric { Key::Curve } else { Key::Bar };
+    let key = match (figure.curves.numeric, figure.extent.log) {
+        (true, _) => Key::Curve,
+        (false, true) => Key::Marker,
+        (false, false) => Key::Bar,
+    };
     let (strip, top) = if labels.is_empty() && figure.style.title.is_empty() {
         (String::new(), 0)
     } else {

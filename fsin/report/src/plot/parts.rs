@@ -48,10 +48,15 @@ impl Part<'_> {
 
     /// The distinguishing settings, for a file name: their first hundred letters.
     pub(super) fn slug(&self) -> String {
-        let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
-        let slug: String = self.all.legend(&self.fixed).to_lowercase().chars().map(plain).take(100).collect();
-        slug.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+        slug(&self.all.legend(&self.fixed))
     }
+}
+
+/// Words as a part of a file name: their first hundred letters.
+pub(crate) fn slug(words: &str) -> String {
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    let slug: String = words.to_lowercase().chars().map(plain).take(100).collect();
+    slug.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
 
 /// The curves, divided by the values of the selected settings. Without a selection they stay together or, if there are

@@ -55,7 +55,7 @@ pub(super) fn source(frames: &[Frame<'_>], figure: &Drawn<'_>) -> String {
         };
         let has_words = series.iter().any(|series| !series.label.is_empty());
         for series in series.iter().filter(|_| has_words) {
-            let _ = writeln!(text, "\\addlegendimage{{{}}}", style(series.number, frame.numeric));
+            let _ = writeln!(text, "\\addlegendimage{{{}}}", style(series.number, frame.numeric || frame.extent.log));
             let _ = writeln!(text, "\\addlegendentry{{{}}}", tex(&series.label));
         }
         if frame.diagonal {
@@ -66,13 +66,26 @@ pub(super) fn source(frames: &[Frame<'_>], figure: &Drawn<'_>) -> String {
             let (from, to) = (x.0.max(y.0), x.1.min(y.1));
             let _ = writeln!(text, "\\addplot[gray, dashed, forget plot] coordinates {{({from},{from}) ({to},{to})}};");
         }
-        for (number, series) in (first..).zip(frame.series) {
-            curve(&mut text, number, series, figure);
+        for (place, (number, series)) in (first..).zip(frame.series).enumerate() {
+            // Bars stand side by side, markers on a logarithmic axis must be moved.
+            let aside = match frame.extent.log && !frame.numeric {
+                true => (place as f64 - (frame.series.len() as f64 - 1.0) / 2.0) * breadth(frames),
+                false => 0.0,
+            };
+            curve(&mut text, number, series, figure, aside);
         }
         first += frame.series.len();
         text.push_str("\\end{axis}\n");
     }
     text + "\\end{tikzpicture}\n"
+}
+
+/// \[mm\] Width of a bar: of the bars of all words side by side, with space between the words.
+fn breadth(frames: &[Frame<'_>]) -> f64 {
+    let marks = || frames.iter().flat_map(|frame| frame.series).flat_map(Series::drawn).map(|mark| mark.x);
+    let (low, high) = (marks().fold(f64::MAX, f64::min), marks().fold(f64::MIN, f64::max));
+    let most = frames.iter().map(|frame| frame.series.len()).max().unwrap_or(1);
+    65.0 / (high - low + 1.0).max(1.0) / (most as f64 + 1.0)
 }
 
 /// The source with the name of the picture in place of the placeholder.
@@ -108,13 +121,12 @@ fn axes(frames: &[Frame<'_>]) -> String {
         }
         words.sort_by(|a, b| a.0.total_cmp(&b.0));
         let list = |of: &dyn Fn(&(f64, &str)) -> String| words.iter().map(of).collect::<Vec<_>>().join(",");
-        let most = frames.iter().map(|frame| frame.series.len()).max().unwrap_or(1);
         let (low, high) = (words.first().map_or(0.0, |word| word.0), words.last().map_or(0.0, |word| word.0));
         let _ = writeln!(
             text,
-            "  ybar=0pt, bar width={:.2}mm, xmin={}, xmax={}, xtick={{{}}}, xticklabels={{{}}},\n  \
+            "  {}, xmin={}, xmax={}, xtick={{{}}}, xticklabels={{{}}},\n  \
              x tick label style={{font=\\footnotesize, rotate=30, anchor=north east}},",
-            65.0 / (high - low + 1.0) / (most as f64 + 1.0),
+            if y.is_log() { "only marks".to_owned() } else { format!("ybar=0pt, bar width={:.2}mm", breadth(frames)) },
             low - 0.5,
             high + 0.5,
             list(&|(x, _)| x.to_string()),
@@ -162,9 +174,11 @@ fn style(number: usize, is_line: bool) -> String {
 }
 
 /// Writes a curve: the unsaturated points, joined, and the saturated points as hollow marks if they are shown.
-fn curve(text: &mut String, number: usize, series: &Series, figure: &Drawn<'_>) {
+/// Markers are `aside` \[mm\] from their places.
+fn curve(text: &mut String, number: usize, series: &Series, figure: &Drawn<'_>, aside: f64) {
     let log = figure.extent.log;
     let numeric = figure.curves.numeric;
+    let aside = if aside == 0.0 { String::new() } else { format!(", xshift={aside:.2}mm") };
     let column = figure.of.0.name();
     let x = if numeric { figure.curves.axis.as_str() } else { "position" };
     let scaled = |of: &str| match figure.factor {
@@ -176,8 +190,9 @@ fn curve(text: &mut String, number: usize, series: &Series, figure: &Drawn<'_>) 
         if marks.is_empty() {
             continue;
         }
-        let style = match (saturated, numeric) {
-            (false, _) => style(series.number, numeric),
+        // Markers along words have no lines.
+        let style = match (saturated, numeric || log) {
+            (false, is_marked) => style(series.number, is_marked),
             (true, true) => style(series.number, true).replace("{solid}", "{solid, fill=white}") + ", only marks",
             (true, false) => format!("fsin{}, fill=white", series.number),
         };
@@ -200,7 +215,7 @@ fn curve(text: &mut String, number: usize, series: &Series, figure: &Drawn<'_>) 
         };
         let _ = writeln!(
             text,
-            "\\addplot[{style}, forget plot,\n    \
+            "\\addplot[{style}{aside}, forget plot,\n    \
              restrict expr to domain={{\\thisrow{{curve}}+0.5*\\thisrow{{saturated}}}}{{{low}:{high}}}{bars}]\n  \
              table[x={x}, y{}{error}, col sep=comma] {{{DATA}}};",
             scaled(column),

@@ -158,6 +158,17 @@ pub(crate) fn short(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { grouped(&text) }
 }
 
+/// A number at a tick of an axis: as [`short`], or with a power of ten if that has too many digits for an axis.
+pub(super) fn label(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 || (1e-4..1e7).contains(&size) {
+        return short(value);
+    }
+    let text = format!("{value:.3e}");
+    let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+    format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// A number with thin spaces between its thousands.
 pub(crate) fn grouped(digits: &str) -> String {
     if digits.trim_start_matches('-').len() < 5 {
@@ -237,6 +248,11 @@ mod tests {
             (1_090_921.0, "1\u{2009}090\u{2009}921"),
         ] {
             assert_eq!(short(value), text);
+        }
+        for (value, text) in
+            [(0.0, "0"), (5e-5, "5e-5"), (3e12, "3e12"), (1.25e7, "1.25e7"), (-2e8, "-2e8"), (0.25, "0.25")]
+        {
+            assert_eq!(label(value), text);
         }
     }
 }

@@ -1,0 +1,93 @@
+//! How long messages take, and how long they would take alone.
+//!
+//! Decision: docs/decisions/0156-time-of-a-message-alone.md.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use trgen::{Cycle, Message, NodeId};
+
+use crate::Experiment;
+use crate::execute::network;
+use fsin_core::network::{Injected, Network, Notices};
+use fsin_core::stats::{Completed, Details};
+
+/// Maximum number of different messages (source, destination, bytes) that are run alone.
+const MOST_ALONE: usize = 1 << 17;
+
+/// \[cycles\] Longest run of a message alone. One that takes longer, such as one lost on damaged links, has no time.
+const LONGEST: u64 = 1 << 40;
+
+/// A message that arrived while measuring.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MessageTime {
+    /// The message, and when it was generated and delivered.
+    pub of: Completed,
+    /// \[cycles\] Time that the message takes alone in the same network; `None` if that was not found.
+    pub alone_cycles: Option<u64>,
+}
+
+impl MessageTime {
+    /// \[cycles\] Time from its generation to its delivery.
+    #[must_use]
+    pub fn cycles(&self) -> u64 {
+        self.of.delivered.since(self.of.generated)
+    }
+
+    /// Its time over that of the same message alone.
+    #[must_use]
+    pub fn slowdown(&self) -> Option<f64> {
+        // Where a message alone arrives in the cycle of its generation, a cycle is the least difference.
+        self.alone_cycles.map(|alone| self.cycles().max(1) as f64 / alone.max(1) as f64)
+    }
+}
+
+/// The messages of a run that were delivered while measuring. Each different one is run alone over an empty network of
+/// the experiment: the result is exact for any model, and random routings have one of their times.
+pub(crate) fn message_times(experiment: &Experiment, details: &Details, stop: &AtomicBool) -> Vec<MessageTime> {
+    let completed = details.completed();
+    let mut known: HashMap<(NodeId, NodeId, u64, u8), Option<u64>> = HashMap::new();
+    let mut empty = network(experiment).ok();
+    let mut alone = |message: Message| {
+        let like = (message.source, message.destination, message.bytes, message.class);
+        if let Some(&time) = known.get(&like) {
+            return time;
+        }
+        if known.len() >= MOST_ALONE || stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        let number = known.len() as u64;
+        let time = empty.as_mut().and_then(|network| run_alone(&mut **network, Message { id: number, ..message }));
+        if time.is_none() {
+            // What is left of a lost message would disturb the next one.
+            empty = network(experiment).ok();
+        }
+        known.insert(like, time);
+        time
+    };
+    completed.into_iter().map(|of| MessageTime { of, alone_cycles: alone(of.message) }).collect()
+}
+
+/// \[cycles\] Time of a message over an empty network; `None` if it does not arrive.
+fn run_alone(network: &mut dyn Network, message: Message) -> Option<u64> {
+    let offered = network.clock();
+    let until = Cycle(offered.0.saturating_add(LONGEST));
+    if network.inject(message) != Injected::Accepted {
+        return None;
+    }
+    let mut notices = Notices::default();
+    let mut time = None;
+    // What follows a delivery, such as an acknowledgement, must be over before the next message.
+    while network.clock() < until && (time.is_none() || network.in_flight() > 0) {
+        network.advance(until, &mut notices).ok()?;
+        if !notices.dropped.is_empty() {
+            return None;
+        }
+        let arrived = notices.delivered.iter().find(|delivery| delivery.message.id == message.id);
+        time = time.or(arrived.map(|delivery| delivery.delivered.since(offered)));
+        if notices.is_empty() && network.in_flight() == 0 && time.is_none() {
+            return None;
+        }
+    }
+    time
+}
