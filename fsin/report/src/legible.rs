@@ -88,8 +88,9 @@ pub fn illegible(svg: &str) -> Result<Vec<Illegible>, ConvertError> {
         };
         // What was drawn last lies on top: the nearest shape around the text hides everything before it.
         let below = drawn[..at].iter().rev().map(relation).find(|relation| *relation != Relation::Apart);
+        // The edge of the picture is that of its background too.
         let is_covered = drawn[at + 1..].iter().any(|item| relation(item) != Relation::Apart);
-        if below == Some(Relation::Through) || is_covered {
+        if !is_outside && (below == Some(Relation::Through) || is_covered) {
             found.push(Illegible::Crossed(text.clone()));
         }
     }
@@ -247,9 +248,9 @@ mod tests {
         assert_eq!(found(&format!("{line}{cover}<text x=\"10\" y=\"50\">one</text>")), [], "hidden by the rectangle");
         assert_eq!(found(&format!("{cover}{line}<text x=\"10\" y=\"50\">one</text>")), crossed);
         assert_eq!(found(&format!("<text x=\"10\" y=\"50\">one</text>{cover}")), crossed, "hidden itself");
-        let turned = "<text x=\"12\" y=\"90\" transform=\"rotate(270, 12, 90)\">one</text>";
+        let turned = "<text x=\"40\" y=\"90\" transform=\"rotate(270, 40, 90)\">one</text>";
         assert_eq!(found(turned), []);
-        assert_eq!(found(&format!("{turned}<text x=\"5\" y=\"70\">two</text>")).len(), 1);
+        assert_eq!(found(&format!("{turned}<text x=\"20\" y=\"70\">two</text>")).len(), 1);
         let refused = illegible("<svg").unwrap_err();
         assert_eq!(refused.format, "a picture", "{refused}");
     }

@@ -13,9 +13,8 @@ const ASCII: [u16; 95] = [
     1253, 1300, 1300, 842, 1067, 803, 1298, 1212, 1675, 1212, 1212, 1075, 1303, 690, 1303, 1716,
 ];
 
-/// \[1/2048 of the letter size\] Width of any other letter: no letter of European scripts, and no ideograph, is wider
-/// but for a few ligatures.
-const OTHER: u16 = 2048;
+/// \[1/2048 of the letter size\] Width of any other letter: no letter of the font is wider.
+const OTHER: u16 = 3554;
 
 /// \[1/2048 of the letter size\] Width of a thin space, which separates thousands.
 const THIN: u16 = 410;
@@ -25,6 +24,7 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
     let of = |letter: char| match letter {
         '\u{2009}' => THIN,
         'µ' => 1303,
+        '…' => 2048,
         ' '..='~' => ASCII[letter as usize - ' ' as usize],
         _ => OTHER,
     };
@@ -62,7 +62,7 @@ mod tests {
     #[cfg(feature = "plots")]
     #[test]
     fn letters_are_as_wide_as_in_the_font() {
-        for letter in (' '..='~').chain("µ\u{2009}".chars()).filter(|letter| !"<>&\"' ".contains(*letter)) {
+        for letter in (' '..='~').chain("µ…\u{2009}".chars()).filter(|letter| !"<>&\"' ".contains(*letter)) {
             let text = format!("|{letter}|");
             let svg = format!(
                 "<svg width=\"9999\" height=\"99\" viewBox=\"0 0 9999 99\" xmlns=\"http://www.w3.org/2000/svg\"><text x=\"9\" \

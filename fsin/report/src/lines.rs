@@ -96,7 +96,7 @@ mod tests {
     fn titles_have_lines_of_about_equal_width() {
         let title = "Accepted load of each sending node (phits/node/cycle)";
         let lines = balanced(title, 460.0, 27.4);
-        assert_eq!(lines, ["Accepted load of each", "sending node (phits/node/cycle)"]);
+        assert_eq!(lines, ["Accepted load of each sending", "node (phits/node/cycle)"]);
         assert_eq!(balanced("Completion time (ms)", 460.0, 27.4), ["Completion time (ms)"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use fsin_experiment::result::RunResult;
 
-use super::links::{LETTERS, STEPS, WIDTH, ramp, words};
+use super::links::{LETTERS, STEPS, WIDTH, ramp, within, words};
 
 /// Maximum number of ranks of a picture: with more, cells are too small to be seen.
 const MOST_RANKS: usize = 512;
@@ -50,10 +50,12 @@ pub fn traffic_picture(result: &RunResult) -> Option<String> {
         ));
     }
     let mut text = String::new();
-    for rank in [0, size - 1] {
+    let ends: &[u64] = if size > 1 { &[0, size - 1] } else { &[0] };
+    for &rank in ends {
         let at = (rank as f64 + 0.5) * cell;
-        text.push_str(&words(&rank.to_string(), (left + at, top - 0.6 * LETTERS), "middle", false));
-        text.push_str(&words(&rank.to_string(), (left - 0.25 * LETTERS, top + at), "end", false));
+        let name = rank.to_string();
+        text.push_str(&words(&name, (within(left + at, &name), top - 0.6 * LETTERS), "middle", false));
+        text.push_str(&words(&name, (left - 0.25 * LETTERS, top + at), "end", false));
     }
     text.push_str(&words("to rank", (left + side / 2.0, 0.8 * LETTERS), "middle", false));
     text.push_str(&words("from rank", (0.8 * LETTERS, top + side / 2.0), "middle", true));

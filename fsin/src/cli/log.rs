@@ -34,7 +34,7 @@ pub(super) fn flags(command: Command) -> Command {
     command
         .next_help_heading("Output")
         .arg(flag("packet-log", "A line for each packet that arrives, warm-up included: FILE.csv or FILE.jsonl"))
-        .arg(flag("message-log", "A line for each message that arrives while measuring: FILE.csv or FILE.jsonl"))
+        .arg(flag("message-log", "A line for each message that --message-stats keeps: FILE.csv or FILE.jsonl"))
 }
 
 /// A new file of lines with the same columns, as CSV or as JSON objects.
@@ -69,7 +69,7 @@ impl Log {
         let is_csv = match path.extension().and_then(|end| end.to_str()) {
             Some("csv") => true,
             Some("jsonl") => false,
-            _ if Path::new("/dev").join("stdout") == *path => true,
+            _ if path == Path::new("/dev/stdout") => true,
             _ => {
                 let what = format!("{named}: the ending of the name says how it is written, and is .csv or .jsonl");
                 return Err(Complaint::new(Exit::Usage, what, "name it so"));
@@ -94,8 +94,12 @@ impl Log {
     /// The log of messages; `None` without the flag.
     ///
     /// # Errors
-    /// As [`of`](Self::of).
+    /// As [`of`](Self::of), and times of messages that are not kept.
     pub(super) fn of_messages(matches: &ArgMatches, experiment: &Experiment) -> Result<Option<Self>, Complaint> {
+        if matches.contains_id("message-log") && experiment.wire().is_none() && !experiment.keep.messages {
+            let what = "--message-log writes what --message-stats keeps, which is not given";
+            return Err(Complaint::new(Exit::Usage, what, "give both"));
+        }
         Self::of(matches, "message-log", MESSAGE, experiment)
     }
 

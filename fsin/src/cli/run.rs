@@ -15,7 +15,7 @@ use super::{Complaint, Exit, Flags, interrupt, memory, output, pcap, settings};
 
 /// Runs one experiment.
 pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let mut experiment = settings::one_experiment(settings::read(matches)?)?;
+    let experiment = settings::one_experiment(settings::read(matches)?)?;
     let quiet = matches.get_flag("quiet");
     let folder = matches.get_one::<PathBuf>("output");
     if let Some(folder) = folder {
@@ -51,7 +51,6 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let (network, capture) = pcap::begin(matches, &experiment)?.unzip();
     let mut packets = Log::of_packets(matches, &experiment)?;
     let messages = Log::of_messages(matches, &experiment)?;
-    experiment.keep.messages |= messages.is_some();
     let mut log = packets.as_mut().map(|log| |arrivals: &[Arrival]| log.packets(arrivals));
     let log = log.as_mut().map(|log| log as &mut dyn FnMut(&[Arrival]));
     let mut meter = Meter::new(quiet || looking.as_ref().is_some_and(Looking::has_terminal));

@@ -142,7 +142,7 @@ fn a_message_alone_has_a_slow_down_of_one() {
 fn messages_of_a_program_are_logged_with_their_sizes() {
     let folder = tempfile::tempdir().unwrap();
     let kernel = "--topology torus:4x4 --kernel all-to-all:tasks=16,bytes=3000";
-    done(folder.path(), &format!("run {kernel} -q --message-log m.csv -o r --node-stats"));
+    done(folder.path(), &format!("run {kernel} -q --message-stats --message-log m.csv -o r --node-stats"));
     let text = fs::read_to_string(folder.path().join("m.csv")).unwrap();
     let mut rows = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
     let head = rows.next().unwrap();
@@ -176,6 +176,7 @@ fn logs_are_refused_where_they_cannot_be() {
         ("--network loggops --trace one.goal --packet-log p.csv", "which has no packets and no cycles"),
         ("--network loggops --trace one.goal --node-stats", "has no meaning with --network loggops"),
         ("--topology torus:4x4 --cycles 100 --packet-log p.txt", "is .csv or .jsonl"),
+        ("--topology torus:4x4 --cycles 100 --message-log p.csv", "writes what --message-stats keeps"),
         ("--topology torus:4x4 --cycles 100 --packet-log none/p.csv", "--packet-log none/p.csv"),
     ] {
         let told = code_and_words(&run(folder.path(), &format!("run {line}")), 2);

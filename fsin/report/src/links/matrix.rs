@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::net::Net;
-use super::{Bar, LETTERS, Map, WIDTH, words};
+use super::{Bar, LETTERS, Map, WIDTH, within, words};
 use crate::letters::width;
 
 /// Maximum number of routers of a matrix: with more, cells are too small to be seen.
@@ -60,7 +60,7 @@ pub(super) fn map(net: &Net) -> Option<Map> {
             continue;
         }
         free = at + half;
-        behind.push_str(&words(&label, (left + at, top - 0.6 * LETTERS), "middle", false));
+        behind.push_str(&words(&label, (within(left + at, &label), top - 0.6 * LETTERS), "middle", false));
         behind.push_str(&words(&label, (left - 0.25 * LETTERS, top + at), "end", false));
     }
     behind.push_str(&words(&format!("to {what}"), (left + side / 2.0, 0.8 * LETTERS), "middle", false));

@@ -15,6 +15,7 @@ pub(super) use paint::{STEPS, Scale, ramp};
 pub use picture::link_pictures;
 pub(super) use picture::{Paint, svg};
 
+use crate::letters::width;
 use fsin_experiment::result::Figure;
 use fsin_experiment::sweep::{Collected, Curve, Curves, Row, Spot};
 
@@ -60,6 +61,12 @@ impl Map {
         }
         planes::map(net).or_else(|| matrix::map(net))
     }
+}
+
+/// \[units\] The middle of a text at `x` that must not leave the picture to the left or right.
+pub(super) fn within(x: f64, text: &str) -> f64 {
+    let half = width(text, LETTERS) / 2.0 + 3.0;
+    x.min(WIDTH - half).max(half)
 }
 
 /// Text on a picture, as SVG.

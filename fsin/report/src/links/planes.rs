@@ -1,7 +1,8 @@
 //! Tori and meshes as planes: links between their nodes, one line for each direction.
 
 use super::net::Net;
-use super::{Bar, LETTERS, Map, WIDTH, words};
+use super::{Bar, LETTERS, Map, WIDTH, within, words};
+use crate::letters::width;
 
 /// Maximum number of planes.
 const MOST_PLANES: usize = 64;
@@ -32,7 +33,10 @@ pub(super) fn map(net: &Net) -> Option<Map> {
     let columns = columns(planes, across / up);
     let lines = planes.div_ceil(columns);
     let title = if planes > 1 { 1.5 * LETTERS } else { 0.0 };
-    let left = if planes == 1 && high > 1 { 1.6 * LETTERS } else { 0.0 };
+    let left = match planes == 1 && high > 1 {
+        true => (width(&(high - 1).to_string(), LETTERS) + 0.5 * LETTERS).max(1.6 * LETTERS),
+        false => 0.0,
+    };
     // Links that wrap at the right edge of a plane do not meet those at the left edge of the next.
     let beside = across + if planes > 1 { BETWEEN } else { 0.0 };
     let pitch = ((WIDTH - left) / (beside * columns as f64)).min(WIDEST);
@@ -54,25 +58,34 @@ pub(super) fn map(net: &Net) -> Option<Map> {
             2.0 * half
         ));
     }
-    for plane in (0..planes).filter(|_| planes > 1) {
+    // Narrow planes have only their number, very narrow ones only some of them.
+    let room = beside * pitch - 0.2 * LETTERS;
+    let longest = format!("z = {}", planes - 1);
+    let is_short = width(&longest, LETTERS) > room;
+    let every = if is_short { (width(&longest[4..], LETTERS) / room).ceil().max(1.0) as usize } else { 1 };
+    for plane in (0..planes).filter(|plane| planes > 1 && (plane % columns).is_multiple_of(every)) {
         let x = margin + ((plane % columns) as f64 * beside + 0.5 * across) * pitch;
         let y = (plane / columns) as f64 * block + title / 2.0;
-        behind.push_str(&words(&format!("z = {plane}"), (x, y), "middle", false));
+        behind.push_str(&words(
+            &if is_short { plane.to_string() } else { format!("z = {plane}") },
+            (x, y),
+            "middle",
+            false,
+        ));
     }
     let mut height = lines as f64 * block;
     if planes == 1 {
         height += 0.6 * LETTERS;
-        for x in [0, wide - 1] {
-            behind.push_str(&words(&x.to_string(), (place(x).0, height), "middle", false));
+        let half = |text: &str| width(text, LETTERS) / 2.0 + 0.1 * LETTERS;
+        for (text, x) in labels("x", wide - 1, (place(0).0, place(wide - 1).0), &half) {
+            behind.push_str(&words(&text, (within(x, &text), height), "middle", false));
         }
-        behind.push_str(&words("x", ((place(0).0 + place(wide - 1).0) / 2.0, height), "middle", false));
         height += 0.8 * LETTERS;
         if high > 1 {
-            let at = margin - 0.6 * LETTERS;
-            for y in [0, high - 1] {
-                behind.push_str(&words(&y.to_string(), (at, place(y * wide).1), "middle", false));
+            let at = margin - left / 2.0;
+            for (text, y) in labels("y", high - 1, (place(0).1, place(wide * (high - 1)).1), &|_| 0.6 * LETTERS) {
+                behind.push_str(&words(&text, (at, y), "middle", false));
             }
-            behind.push_str(&words("y", (at, (place(0).1 + place(wide * (high - 1)).1) / 2.0), "middle", false));
         }
     }
     let bars = net.links.iter().map(|link| {
@@ -91,6 +104,20 @@ pub(super) fn map(net: &Net) -> Option<Map> {
         }
     };
     Some(Map { height, behind, bars: bars.collect(), reading, pairs: true })
+}
+
+/// Labels along a dimension with their positions: its name in the middle, and the numbers of the nodes at its ends,
+/// where they do not overlap the name. `half` is half the room of a label.
+fn labels(name: &str, last: usize, ends: (f64, f64), half: &dyn Fn(&str) -> f64) -> Vec<(String, f64)> {
+    let middle = f64::midpoint(ends.0, ends.1);
+    let mut labels = vec![(name.to_owned(), middle)];
+    for (number, at) in [(0, ends.0), (last, ends.1)] {
+        let text = number.to_string();
+        if (at - middle).abs() >= half(name) + half(&text) {
+            labels.push((text, at));
+        }
+    }
+    labels
 }
 
 /// True if a link leaves a node at the edge of its plane. `name` is the name of its class, such as `X+`.

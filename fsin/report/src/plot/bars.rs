@@ -1,6 +1,6 @@
 //! Bars for settings that are words. On a logarithmic axis, where the length of a bar would mean nothing, markers.
 
-use super::canvas::{Canvas, Key, LETTERS, WORDS, breadth, colour, wide};
+use super::canvas::{Canvas, GAP, Key, LETTERS, WORDS, breadth, colour, wide};
 use super::{Frame, Hint};
 use crate::letters::cut;
 use crate::svg::{Anchor, Ink};
@@ -62,7 +62,7 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
     for (place, (_, word)) in words.iter().enumerate() {
         let middle = canvas.left + group * place as i32 + group / 2;
         for (line, text) in shown[place].iter().enumerate() {
-            let y = canvas.bottom + 10 + WORDS * line as i32;
+            let y = canvas.bottom + GAP + WORDS * line as i32;
             // Of very many groups some go without their words.
             if !are_upright || middle - WORDS / 2 >= free {
                 canvas.words(text, (middle, y), if are_upright { Anchor::UprightEnd } else { Anchor::Top });

@@ -24,14 +24,14 @@ const CLOSE: i32 = 32;
 const LEFT: i32 = 160;
 /// \[units\] Space between the edge of the picture, the title of the vertical axis and its numbers.
 const MARGIN: i32 = 14;
-/// \[units\] Space between the numbers of the vertical axis and the frame.
-const GAP: i32 = 12;
+/// \[units\] Space between the numbers of an axis and the frame, into which markers at the edge of the frame extend.
+pub(super) const GAP: i32 = 18;
 /// \[units\] Space above the first line, or above the frame if there is no line.
 const HEAD: i32 = 28;
 /// \[units\] Space right of the frame.
 const RIGHT: i32 = 30;
 /// \[units\] Space below the frame, for numbers and a title of one line.
-const BOTTOM: i32 = 104;
+const BOTTOM: i32 = 112;
 /// \[units\] Usual line spacing.
 const LINE: i32 = 46;
 /// \[units\] Spacing of lines of words below the frame.
@@ -189,7 +189,7 @@ impl Canvas {
             let half = wide(&text) / 2 + 2;
             let at = tick.1.min(WIDTH - half);
             if at - half >= free {
-                self.words(&text, (at, bottom + 10), Anchor::Top);
+                self.words(&text, (at, bottom + GAP), Anchor::Top);
                 free = at + half + GAP;
             }
         }

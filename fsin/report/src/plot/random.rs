@@ -179,7 +179,7 @@ fn every_text_of_heat_maps_can_be_read() {
         "fattree:4,2",
         "fattree:4,3",
         "thintree:8,4,2",
-        "dragonfly:2,4,2",
+        "dragonfly:p=2,a=4,h=2",
         "dragonfly:p=2,a=8,h=2,g=16",
         "hypercube:5",
     ];
