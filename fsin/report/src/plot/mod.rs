@@ -279,7 +279,9 @@ pub fn pictures(curves: &Curves, collected: &Collected, style: &Style) -> Vec<Pi
     let has_load = collected.rows.iter().any(|row| row.result.load().is_some());
     // Programs have a time; kernels and shots are of the network alone.
     let is_of_programs = collected.rows.iter().any(|row| row.result.experiment.contains_key("trace"));
-    let is_timed = cycles_differ || is_of_programs;
+    // A cycle of Ethernet and Myrinet, whose loads are fractions of capacity, is a picosecond.
+    let is_in_ps = load_unit == "fraction of capacity";
+    let is_timed = cycles_differ || is_of_programs || is_in_ps;
     let is_meant = |figure: Figure| match figure {
         // Results of older versions have only this one.
         Figure::AcceptedLoad => has_load && !of_senders,
@@ -290,11 +292,16 @@ pub fn pictures(curves: &Curves, collected: &Collected, style: &Style) -> Vec<Pi
     };
     let is_drawn = |figure: Figure| curves.is_along && is_meant(figure) && curves.have(&collected.rows, figure);
     for &(figure, title, kind) in PICTURES.iter().filter(|(figure, ..)| is_drawn(*figure)) {
-        let cycles = if cycles_differ { "(cycles of different lengths)" } else { "(cycles)" };
+        let cycles = match (cycles_differ, is_in_ps) {
+            (_, true) => "(ps)",
+            (true, false) => "(cycles of different lengths)",
+            (false, false) => "(cycles)",
+        };
         let title = title.replace("(cycles)", cycles).replace("LOAD", load_unit);
         let is_over_loads = kind.starts_with("latency") && curves.axis == "load";
         let hides = is_over_loads && !style.saturated;
-        let (title, unit) = Unit::of(figure, &title, largest(&parts, collected, figure));
+        let own = if is_in_ps && figure.unit() == "cycles" { "ps" } else { figure.unit() };
+        let (title, unit) = Unit::of(own, &title, largest(&parts, collected, figure));
         let mut sheets: Vec<Sheet<'_>> =
             parts.iter().flat_map(|part| sheets(part, collected, figure, unit, hides)).collect();
         assign_styles(&mut sheets);
