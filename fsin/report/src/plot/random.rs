@@ -97,7 +97,13 @@ impl Sweep {
                 rows.push(Row { index: rows.len(), result });
                 let x = if self.numeric { least_x * (1.0 + at as f64) } else { at as f64 };
                 let word = if self.numeric { x.to_string() } else { self.name(at + 100) };
-                spots.push(Spot { x, word, rows: vec![rows.len() - 1], saturated: place.is_multiple_of(5) });
+                spots.push(Spot {
+                    x,
+                    word,
+                    rows: vec![rows.len() - 1],
+                    saturated: place.is_multiple_of(5),
+                    undecided: false,
+                });
             }
             let label = if self.curves > 1 { self.name(number) } else { String::new() };
             let settings = vec![("traffic".to_owned(), label.clone())];

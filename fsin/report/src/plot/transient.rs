@@ -36,7 +36,7 @@ pub fn transients(curves: &Curves, collected: &Collected, style: &Style) -> Vec<
             let spot = |((start, cycles), rows): ((u64, u64), Vec<usize>)| {
                 let x = start as f64 + cycles as f64 / 2.0;
                 // Of a saturated run every batch is shown, and joined: what it does over time is the question.
-                Spot { x, word: x.to_string(), rows, saturated: false }
+                Spot { x, word: x.to_string(), rows, saturated: false, undecided: false }
             };
             let label = over_time.legend(&settings);
             let spots: Vec<Spot> = batches.into_iter().map(spot).collect();
@@ -84,7 +84,7 @@ mod tests {
             .expect("it is a result")
         };
         let rows = [0.0, 2.0].map(|shift| Row { index: 0, result: result(shift) }).to_vec();
-        let spot = Spot { x: 0.3, word: "0.3".to_owned(), rows: vec![0, 1], saturated: true };
+        let spot = Spot { x: 0.3, word: "0.3".to_owned(), rows: vec![0, 1], saturated: true, undecided: false };
         let curve = Curve { label: String::new(), settings: Vec::new(), spots: vec![spot], is_baseline: false };
         let curves = Curves {
             axis: "load".to_owned(),
