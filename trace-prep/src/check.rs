@@ -116,7 +116,7 @@ fn each_event(container: &Reader, mut visit: impl FnMut(TaskId, &Event)) -> Resu
         let mut cursor = container.cursor(task);
         let failed = |error: ContainerError| {
             let place = error.byte.map_or_else(String::new, |byte| format!(" at byte {byte}"));
-            SourceError { what: format!("{name}{place}: task {task}: {error}; {}", error.remedy) }
+            SourceError::of_input(format!("{name}{place}: task {task}: {error}; {}", error.remedy))
         };
         while let Some(event) = cursor.next_event().map_err(failed)? {
             visit(TaskId::at(task), &event);

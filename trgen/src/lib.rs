@@ -15,6 +15,7 @@ pub mod conformance;
 pub mod geometry;
 pub mod message;
 pub mod phrase;
+pub mod quote;
 pub mod rng;
 pub mod source;
 pub mod synthetic;

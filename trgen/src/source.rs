@@ -106,6 +106,22 @@ impl Wait {
 pub struct SourceError {
     /// The fault, the party concerned, and the remedy.
     pub what: String,
+    /// True if the fault lies in the input: a file that cannot be used. False if something failed during the run.
+    pub of_input: bool,
+}
+
+impl SourceError {
+    /// The error of an input that cannot be used.
+    #[must_use]
+    pub fn of_input(what: impl Into<String>) -> Self {
+        Self { what: what.into(), of_input: true }
+    }
+
+    /// The error of something that failed during the run.
+    #[must_use]
+    pub fn of_run(what: impl Into<String>) -> Self {
+        Self { what: what.into(), of_input: false }
+    }
 }
 
 /// A source of traffic. See the [module](self) for the contract.

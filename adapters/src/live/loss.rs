@@ -157,7 +157,7 @@ impl Live {
             }
         }
         self.close(&format!("the run has ended because of {what}"));
-        Err(SourceError { what })
+        Err(SourceError::of_run(what))
     }
 
     /// Writes the last input from a lost guest to the wire log.

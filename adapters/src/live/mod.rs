@@ -215,7 +215,7 @@ impl Live {
         let what =
             self.unwritten.as_deref().or_else(|| self.hub.capture.as_ref().and_then(|capture| capture.failure()));
         let what = what.or(self.hub.fault.as_deref());
-        what.map_or(Ok(()), |what| Err(SourceError { what: what.to_owned() }))
+        what.map_or(Ok(()), |what| Err(SourceError::of_run(what)))
     }
 
     /// Writes a frame to the wire log, if there is one. `direction` is `>` to the guest and `<` from it; `link` is the

@@ -39,6 +39,8 @@ pub fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
+            // XML has no control characters, not even escaped ones.
+            _ if letter.is_control() && !matches!(letter, '\n' | '\t') => escaped.push('\u{fffd}'),
             _ => escaped.push(letter),
         }
     }

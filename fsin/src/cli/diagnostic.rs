@@ -9,6 +9,7 @@ use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Na
 use trgen::catalog::ErrorKind;
 use trgen::phrase;
 use trgen::phrase::Phrase;
+use trgen::quote::visible;
 use trgen::trace::formats::{Fault, ReadError};
 use trgen::{Wait, WaitCause};
 
@@ -119,7 +120,10 @@ impl Complaint {
                 "all tasks ended, but the program cannot have ended so: the trace may be cut, or its receive lines read in the \
                  wrong order; the results have `complete: false`",
             ),
-            Failure::Source(_) => (Exit::Failed, Vec::new(), "the results so far are marked complete: false"),
+            Failure::Source(error) => {
+                let exit = if error.of_input { Exit::Usage } else { Exit::Failed };
+                (exit, Vec::new(), "the results so far are marked complete: false")
+            }
         };
         let mut what = failure.to_string();
         for line in lines.iter().take(SHOWN) {
@@ -192,17 +196,26 @@ impl Diagnostic for Complaint {
     }
 }
 
-/// Prints an error to stderr: in colour on a terminal that wants it, plain elsewhere.
+/// Prints an error to stderr: in colour on a terminal that wants it, plain elsewhere, and where a name in it holds what
+/// a terminal would obey.
 pub(crate) fn show(complaint: &Complaint) {
-    let colour = super::output::stderr_wants_colour();
-    let mut theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::none() };
+    let plain = rendered(complaint, GraphicalTheme::none());
+    if super::output::stderr_wants_colour() && visible(&plain) == plain {
+        super::output::tell_styled(&rendered(complaint, GraphicalTheme::unicode()));
+    } else {
+        super::output::tell(&plain);
+    }
+}
+
+/// The text of an error.
+fn rendered(complaint: &Complaint, mut theme: GraphicalTheme) -> String {
     // The first line begins like clap's errors. Lines are not wrapped: the terminal wraps them, and scripts search
     // them.
     theme.characters.error = "error:".to_owned();
     let handler = GraphicalReportHandler::new_themed(theme).with_wrap_lines(false).with_links(false);
     let mut text = String::new();
-    if handler.render_report(&mut text, complaint).is_err() {
-        text = format!("error: {complaint}");
+    match handler.render_report(&mut text, complaint) {
+        Ok(()) => text.trim().to_owned(),
+        Err(_) => format!("error: {complaint}"),
     }
-    super::output::tell(text.trim());
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::ArgMatches;
 use fsin::experiment::legacy::{Word, read, translate};
 use fsin::experiment::{Kind, key};
+use trgen::quote::shell;
 
 use super::{Complaint, Exit, Flags, args, output, run};
 
@@ -37,7 +38,7 @@ pub(crate) fn legacy(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
     }
     let mut line = command_line(&translation.settings);
-    output::tell(&line.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "));
+    output::tell(&line.iter().map(|word| shell(word)).collect::<Vec<_>>().join(" "));
     for (flag, value) in [("--format", matches.get_one::<String>("format")), ("--output", matches.get_one("output"))] {
         line.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value.clone()]));
     }
@@ -67,16 +68,6 @@ fn command_line(settings: &[(&'static str, String)]) -> Vec<String> {
         (false, _) => vec![format!("--{name}"), value.clone()],
     });
     ["fsin", "run"].map(str::to_owned).into_iter().chain(flags).collect()
-}
-
-/// A word quoted for the shell.
-fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=:,./^+".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 /// The words in a file.

@@ -64,6 +64,7 @@ mod variables;
 
 pub(crate) use diagnostic::Complaint;
 pub(crate) use notation::Flags;
+use trgen::quote::visible;
 #[cfg(not(feature = "tui"))]
 use unseen as looking;
 #[cfg(not(feature = "tui"))]
@@ -86,13 +87,26 @@ pub(crate) enum Exit {
     Interrupted = 130,
 }
 
+/// Prints what clap has to say of the command line, which may hold anything; returns the exit status.
+fn refuse(error: &clap::Error) -> ExitCode {
+    let plain = error.render().to_string();
+    if !error.use_stderr() || visible(&plain) == plain {
+        error.exit();
+    }
+    output::tell(plain.trim_end());
+    ExitCode::from(Exit::Usage as u8)
+}
+
 /// Executes the command that the arguments of the process give.
 pub(crate) fn main() -> ExitCode {
     #[cfg(feature = "live")]
     if guard::is_wanted() {
         return guard::main();
     }
-    let matches = args::command().try_get_matches().unwrap_or_else(|error| foreign::explained(error).exit());
+    let matches = match args::command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => return refuse(&foreign::explained(error)),
+    };
     memory::watch();
     if let Err(complaint) = variables::check(&matches) {
         diagnostic::show(&complaint);

@@ -8,12 +8,63 @@ use clap::{ArgMatches, ColorChoice};
 use fsin::report::{self, Format};
 use fsin::result::RunResult;
 use fsin::sweep::Collected;
+use trgen::quote::visible;
 
 use super::{Complaint, Exit, args};
 
-/// Prints a message for the user to stderr. A closed stderr is not an error.
+/// Prints a message for the user to stderr. A closed stderr is not an error. Names in it may hold anything: a terminal
+/// obeys none of it.
 pub(crate) fn tell(line: &str) {
+    tell_styled(&visible(line));
+}
+
+/// Prints a message to stderr as it is, with the colours that it may have.
+pub(crate) fn tell_styled(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Stdout for text: what a terminal would obey is written as people can see it. Bytes that are not UTF-8 pass as they
+/// are.
+struct Visible<W: Write> {
+    out: W,
+    /// The beginning of a character whose other bytes have not come yet.
+    begun: Vec<u8>,
+}
+
+impl<W: Write> Visible<W> {
+    const fn new(out: W) -> Self {
+        Self { out, begun: Vec::new() }
+    }
+}
+
+impl<W: Write> Write for Visible<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.begun.extend_from_slice(bytes);
+        let begun = std::mem::take(&mut self.begun);
+        let mut chunks = begun.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.out.write_all(visible(chunk.valid()).as_bytes())?;
+            let is_cut =
+                chunks.peek().is_none() && str::from_utf8(chunk.invalid()).is_err_and(|e| e.error_len().is_none());
+            if is_cut {
+                self.begun = chunk.invalid().to_owned();
+            } else {
+                self.out.write_all(chunk.invalid())?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl<W: Write> Drop for Visible<W> {
+    fn drop(&mut self) {
+        // The text has ended within a character. A closed stdout is no error.
+        let _ = self.out.write_all(&self.begun);
+    }
 }
 
 /// True if messages are coloured: as `--color` says, else if stderr is a terminal and `NO_COLOR` is not set.
@@ -29,13 +80,13 @@ pub(crate) fn stderr_wants_colour() -> bool {
 
 /// Writes a result to stdout. A broken pipe is not an error.
 pub(crate) fn print(format: Format, result: &RunResult) -> Result<(), Complaint> {
-    let written = report::write(format, result, &mut io::stdout().lock());
+    let written = report::write(format, result, &mut Visible::new(io::stdout().lock()));
     ignore_broken_pipe(written)
 }
 
 /// Writes text to stdout.
 pub(crate) fn print_text(text: &str) -> Result<(), Complaint> {
-    ignore_broken_pipe(io::stdout().lock().write_all(text.as_bytes()))
+    ignore_broken_pipe(io::stdout().lock().write_all(visible(text).as_bytes()))
 }
 
 /// The error of writing to stdout. A broken pipe is not an error.
@@ -74,13 +125,25 @@ impl Document {
         self.write(&mut |out| out.write_all(text.as_bytes()))
     }
 
+    /// Writes what a program has written, byte for byte, by a call of `write`.
+    #[cfg(feature = "live")]
+    pub(crate) fn write_raw(
+        self,
+        write: &mut dyn FnMut(&mut (dyn Write + Send)) -> io::Result<()>,
+    ) -> Result<(), Complaint> {
+        match &self.file {
+            None => ignore_broken_pipe(write(&mut io::stdout())),
+            Some(_) => self.write(write),
+        }
+    }
+
     /// Writes by a call of `write`.
     pub(crate) fn write(
         self,
         write: &mut dyn FnMut(&mut (dyn Write + Send)) -> io::Result<()>,
     ) -> Result<(), Complaint> {
         match self.file {
-            None => ignore_broken_pipe(write(&mut io::stdout())),
+            None => ignore_broken_pipe(write(&mut Visible::new(io::stdout()))),
             Some(file) => file.write(write),
         }
     }
@@ -297,4 +360,25 @@ pub(crate) fn keep(folder: &Path, result: &RunResult, experiment: &str) -> Resul
 fn temporary_beside(folder: &Path) -> PathBuf {
     let name = folder.file_name().map_or_else(|| "results".into(), |name| name.to_string_lossy().into_owned());
     folder.with_file_name(format!(".{name}.{}.partial", std::process::id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_obeys_nothing_however_the_text_is_cut() {
+        let text = "a\u{1b}[31m\u{e9}\u{9b}31m\u{1f600}\tb\n\u{202e}".as_bytes();
+        let text = [text, b"\xff\xc2"].concat();
+        for size in 1..text.len() {
+            let mut seen = Vec::new();
+            let mut out = Visible::new(&mut seen);
+            for part in text.chunks(size) {
+                out.write_all(part).expect("memory takes everything");
+            }
+            drop(out);
+            let expected = ["a\\x1b[31m\u{e9}\\u{9b}31m\u{1f600}\tb\n\\u{202e}".as_bytes(), b"\xff\xc2"].concat();
+            assert_eq!(seen, expected, "in parts of {size} bytes");
+        }
+    }
 }

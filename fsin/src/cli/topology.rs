@@ -11,6 +11,7 @@ use fsin::topology::{self, Port, Survey, Switched, Topology};
 use fsin::words::counted;
 use serde_json::{Map, Value, json};
 use trgen::NodeId;
+use trgen::quote;
 
 use super::output::Document;
 use super::{Complaint, Exit};
@@ -163,7 +164,7 @@ fn dot(topology: &dyn Topology, blocked: &[Ends]) -> String {
         return dot_of_switches(network, blocked);
     }
     let shape = topology.shape();
-    let mut text = format!("digraph \"{}\" {{\n", topology.spec());
+    let mut text = format!("digraph \"{}\" {{\n", quote::dot(&topology.spec()));
     for node in (0..topology.nodes()).map(NodeId::at) {
         for port in (0..shape.ports()).map(|port| Port(port as u8)) {
             let Some(there) = topology.neighbour(node, port) else { continue };
@@ -182,11 +183,6 @@ fn dot(topology: &dyn Topology, blocked: &[Ends]) -> String {
     text
 }
 
-/// A name as written between quotation marks in DOT. In a name from a DOT file, quotation marks are escaped already.
-fn escaped(name: &str) -> String {
-    name.replace("\\\"", "\"").replace('"', "\\\"")
-}
-
 /// The switches, and the number of endpoints of each, in the input format of `--topology graph:FILE`.
 fn dot_of_switches(network: &Switched, blocked: &[Ends]) -> String {
     let fabric = network.fabric();
@@ -194,10 +190,10 @@ fn dot_of_switches(network: &Switched, blocked: &[Ends]) -> String {
     for endpoint in (0..fabric.endpoints()).map(NodeId::at) {
         endpoints[fabric.home(endpoint).0.index()] += 1;
     }
-    let mut text = format!("graph \"{}\" {{\n", network.spec());
+    let mut text = format!("graph \"{}\" {{\n", quote::dot(&network.spec()));
     let switches = || (fabric.endpoints()..fabric.nodes()).map(NodeId::at);
     for switch in switches() {
-        let label = network.name(switch).map_or(String::new(), |name| format!("label=\"{}\", ", escaped(name)));
+        let label = network.name(switch).map_or(String::new(), |name| format!("label=\"{}\", ", quote::dot(name)));
         let _ = writeln!(text, "  {switch} [{label}endpoints={}];", endpoints[switch.index()]);
     }
     for switch in switches() {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::ArgMatches;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use trace_prep::output;
+use trgen::quote::visible;
 
 mod args;
 mod change;
@@ -33,24 +34,34 @@ pub(crate) enum Exit {
 /// scripts search them.
 fn print_error(complaint: &Complaint) {
     let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let mut theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::none() };
+    let plain = rendered(complaint, GraphicalTheme::none());
+    // A name that holds what a terminal would obey is shown without colours.
+    if colour && visible(&plain) == plain {
+        let _ = writeln!(io::stderr(), "{}", rendered(complaint, GraphicalTheme::unicode()));
+    } else {
+        write_stderr(&plain);
+    }
+}
+
+/// The text of an error.
+fn rendered(complaint: &Complaint, mut theme: GraphicalTheme) -> String {
     theme.characters.error = "error:".to_owned();
     let handler = GraphicalReportHandler::new_themed(theme).with_wrap_lines(false).with_links(false);
     let mut text = String::new();
-    if handler.render_report(&mut text, complaint).is_err() {
-        text = format!("error: {complaint}");
+    match handler.render_report(&mut text, complaint) {
+        Ok(()) => text.trim().to_owned(),
+        Err(_) => format!("error: {complaint}"),
     }
-    write_stderr(text.trim());
 }
 
 /// Writes a line for the user to stderr. A closed stderr is not an error.
 pub(crate) fn write_stderr(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", visible(line));
 }
 
 /// Writes results to stdout. A reader that has gone is not an error.
 pub(crate) fn write_stdout(text: &str) -> Result<(), Complaint> {
-    match io::stdout().lock().write_all(text.as_bytes()) {
+    match io::stdout().lock().write_all(visible(text).as_bytes()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
     }
@@ -65,9 +76,22 @@ pub(crate) fn write_document(matches: &ArgMatches, text: &str) -> Result<(), Com
     Ok(())
 }
 
+/// Prints what clap has to say of the command line, which may hold anything; returns the exit code.
+fn refuse(error: &clap::Error) -> ExitCode {
+    let plain = error.render().to_string();
+    if !error.use_stderr() || visible(&plain) == plain {
+        error.exit();
+    }
+    write_stderr(plain.trim_end());
+    ExitCode::from(Exit::Usage as u8)
+}
+
 /// Runs the command of the user; returns its exit code.
 pub(crate) fn main() -> ExitCode {
-    let matches = args::command().get_matches();
+    let matches = match args::command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => return refuse(&error),
+    };
     let result = match matches.subcommand() {
         Some(("import", matches)) => store::import(matches),
         Some(("expand", matches)) => store::expand(matches),

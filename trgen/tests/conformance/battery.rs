@@ -79,7 +79,7 @@ impl TrGen for Script {
             Fault::Repeats => out.push(message),
             Fault::OutOfRange => message.destination = NodeId(4),
             Fault::ToItself => message.destination = NodeId(0),
-            Fault::Fails => return Err(SourceError { what: "the guest is gone".into() }),
+            Fault::Fails => return Err(SourceError::of_run("the guest is gone")),
             _ => {}
         }
         out.push(message);

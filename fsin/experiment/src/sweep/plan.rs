@@ -14,7 +14,7 @@ use crate::models::load_unit_of_files;
 use crate::{CHECKED, Experiment, Inputs, Origin, Settings, SettingsError, read_text};
 
 /// Version of the layout of a results folder: 2 has checksums.
-const LAYOUT: u64 = 2;
+pub(super) const LAYOUT: u64 = 2;
 
 /// A varying setting.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]

@@ -8,6 +8,8 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use trgen::quote::{is_of_one_line, shell};
+
 use super::plan::Point;
 use super::store::{Store, StoreError};
 
@@ -42,6 +44,7 @@ impl Slurm {
     /// # Errors
     /// Files that cannot be written, an `sbatch` that is absent or fails.
     pub fn submit(&self, store: &Store, program: &Path, points: &[&Point]) -> Result<SlurmJob, StoreError> {
+        self.check(store.root(), program)?;
         let pack = self.pack.max(points.len().div_ceil(MAX_TASKS)).max(1);
         let root = store.written("slurm", std::path::absolute(store.root()))?;
         let folder = root.join("slurm");
@@ -66,6 +69,27 @@ impl Slurm {
         Ok(SlurmJob { id, tasks })
     }
 
+    /// Refuses names that cannot stand in the lines of a batch script, or that Slurm would read as patterns.
+    fn check(&self, root: &Path, program: &Path) -> Result<(), StoreError> {
+        let refused = |what: String, remedy: &'static str| Err(StoreError { what, remedy, usage: true });
+        let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+        for path in [&*root, program] {
+            // A backslash in the name of an output file has Slurm replace nothing in it.
+            if path.to_str().is_none_or(|text| !is_of_one_line(text) || text.contains('\\')) {
+                let what =
+                    format!("Slurm cannot use the path {path:?}: a line end, control character or backslash is in it");
+                return refused(what, "rename it, or use {backend} local");
+            }
+        }
+        if let Some(option) = self.options.iter().find(|option| !is_of_one_line(option)) {
+            return refused(
+                format!("the option {option:?} of Slurm has more than one line"),
+                "give each option by itself",
+            );
+        }
+        Ok(())
+    }
+
     /// The batch script of the array.
     fn script(&self, program: &Path, root: &Path, folder: &Path, tasks: usize) -> String {
         let throttle = if self.at_once > 0 { format!("%{}", self.at_once) } else { String::new() };
@@ -74,16 +98,16 @@ impl Slurm {
              #SBATCH --output={}\n",
             tasks - 1,
             self.threads,
-            directive_word(&folder.join("%a.out")),
+            directive_word(&folder.to_string_lossy(), "/%a.out"),
         );
         for option in &self.options {
             script.push_str(&format!("#SBATCH {option}\n"));
         }
         script.push_str(&format!(
             "exec {} point {} --list {}/task-\"$SLURM_ARRAY_TASK_ID\"\n",
-            quoted(program),
-            quoted(root),
-            quoted(folder)
+            shell(&program.to_string_lossy()),
+            shell(&root.to_string_lossy()),
+            shell(&folder.to_string_lossy())
         ));
         script
     }
@@ -130,18 +154,14 @@ fn failed(what: String) -> StoreError {
     }
 }
 
-/// A path as one word of an `#SBATCH` line, which supports quotation marks.
-fn directive_word(path: &Path) -> String {
-    let text = path.display().to_string();
-    match text.contains(|letter: char| letter.is_whitespace() || "\"'\\#".contains(letter)) {
+/// The name of an output file as one word of an `#SBATCH` line, which supports quotation marks: a path without line
+/// ends, in which a `%` is doubled, followed by a pattern.
+fn directive_word(path: &str, pattern: &str) -> String {
+    let text = format!("{}{pattern}", path.replace('%', "%%"));
+    match text.contains(|letter: char| letter.is_whitespace() || "\"'\\#$`;&|<>()*?[]!~".contains(letter)) {
         true => format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\"")),
         false => text,
     }
-}
-
-/// A path as one word of the shell.
-pub(crate) fn quoted(path: &Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
@@ -156,9 +176,35 @@ mod tests {
             script,
             "#!/bin/sh\n#SBATCH --job-name=fsin-sweep\n#SBATCH --array=0-6%4\n#SBATCH --cpus-per-task=3\n\
              #SBATCH --output=/r/slurm/run-1/%a.out\n#SBATCH --partition=short\n\
-             exec '/bin/fsin' point '/r' --list '/r/slurm/run-1'/task-\"$SLURM_ARRAY_TASK_ID\"\n"
+             exec /bin/fsin point /r --list /r/slurm/run-1/task-\"$SLURM_ARRAY_TASK_ID\"\n"
         );
-        assert_eq!(quoted(Path::new("/it's")), r"'/it'\''s'");
-        assert_eq!(directive_word(Path::new("/a b/\"c\"/%a.out")), "\"/a b/\\\"c\\\"/%a.out\"");
+        assert_eq!(directive_word("/a b/\"c\"", "/%a.out"), "\"/a b/\\\"c\\\"/%a.out\"");
+        assert_eq!(directive_word("/100%a", "/%a.out"), "/100%%a/%a.out");
+    }
+
+    #[test]
+    fn no_name_of_a_folder_becomes_a_command() {
+        let slurm = Slurm { at_once: 0, pack: 1, threads: 1, options: Vec::new() };
+        for name in ["a\ntouch x", "a\r", "back\\", "\u{1b}[31m"] {
+            let root = Path::new("/r").join(name);
+            assert!(slurm.check(&root, Path::new("/bin/fsin")).is_err(), "{name:?}");
+            assert!(slurm.check(Path::new("/r"), &root).is_err(), "{name:?}");
+        }
+        let options = Slurm { options: vec!["--x\ntouch x".to_owned()], ..slurm.clone() };
+        assert!(options.check(Path::new("/r"), Path::new("/bin/fsin")).is_err());
+        for name in ["two words", "it's", "a\"b", "$(touch x)", "`touch x`", "100%a", "-o", "#b", "\u{e9}\u{4e2d}"] {
+            let root = Path::new("/r").join(name);
+            assert!(slurm.check(&root, Path::new("/bin/fsin")).is_ok(), "{name:?}");
+            let script = slurm.script(Path::new("/bin/fsin"), &root, &root.join("slurm/run-1"), 1);
+            let lines: Vec<&str> = script.lines().collect();
+            assert_eq!(lines.len(), 6, "{script}");
+            // All but the command are comments for the shell.
+            assert!(lines[..5].iter().all(|line| line.starts_with('#')), "{script}");
+            let shown = lines[5].replacen("exec /bin/fsin", "printf %s,%s,%s,%s", 1);
+            let ran = Command::new("sh").args(["-c", &shown]).env("SLURM_ARRAY_TASK_ID", "0").output();
+            let ran = ran.expect("there is a shell");
+            let expected = format!("point,{0},--list,{0}/slurm/run-1/task-0", root.display());
+            assert_eq!(String::from_utf8_lossy(&ran.stdout), expected, "{script}");
+        }
     }
 }

@@ -18,10 +18,14 @@ use std::time::SystemTime;
 
 use serde_json::{Map, Value, json};
 
-use super::plan::{Plan, Point};
+use super::plan::{LAYOUT, Plan, Point};
 use super::sums::{damage, write_result};
 use crate::result::{Figure, RunResult};
 use crate::stamp;
+
+/// The remedy for a damaged plan.
+const REBUILD: &str = "the file is damaged or of another version: give the command line with which the sweep was begun once \
+                       more, with {resume}; it is planned again, and results that are there are kept";
 
 /// A folder that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -86,6 +90,50 @@ impl Store {
         self.root.join("plan.json").exists()
     }
 
+    /// True if points have been run here and their plan is missing, or is not what was written. A plan of a later version
+    /// is not damaged.
+    #[must_use]
+    pub fn has_lost_its_plan(&self) -> bool {
+        match fs::read(self.root.join("plan.json")) {
+            Ok(text) => {
+                let layout = serde_json::from_slice::<Value>(&text).ok();
+                let layout = layout.as_ref().and_then(|plan| plan.get("layout")?.as_u64());
+                layout.is_none_or(|layout| layout <= u64::from(LAYOUT)) && self.plan().is_err()
+            }
+            Err(error) => {
+                error.kind() == io::ErrorKind::NotFound && self.root.join("points").is_dir() && !self.is_unplanned()
+            }
+        }
+    }
+
+    /// Moves a plan that is damaged to `damaged/plan.json`, so that `plan`, made anew from the command line of the sweep,
+    /// can take its place. Needs the exclusive lock.
+    ///
+    /// # Errors
+    /// A point has run that `plan` does not contain: it is the plan of another sweep. Files that cannot be moved.
+    pub fn set_plan_aside(&self, plan: &Plan) -> Result<(), StoreError> {
+        let entries = fs::read_dir(self.root.join("points")).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut names = names.filter(|name| !name.starts_with('.'));
+        if let Some(name) = names.find(|name| plan.points.iter().all(|point| point.id != *name)) {
+            return Err(StoreError {
+                what: format!(
+                    "{}: its plan.json is damaged, and the point {name} has run there, which is none of this command line",
+                    self.root.display()
+                ),
+                remedy: "give the command line with which the sweep was begun, with {resume}; or sweep into a new folder",
+                usage: true,
+            });
+        }
+        if self.exists() {
+            let moved = fs::create_dir_all(self.root.join("damaged"))
+                .and_then(|()| fs::rename(self.root.join("plan.json"), self.root.join("damaged/plan.json")));
+            self.written("damaged", moved)?;
+        }
+        self.note("plan damaged", None, json!({}));
+        Ok(())
+    }
+
     /// The plan.
     ///
     /// # Errors
@@ -93,21 +141,21 @@ impl Store {
     pub fn plan(&self) -> Result<Plan, StoreError> {
         let path = self.root.join("plan.json");
         let what = |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", path.display());
-        let text = fs::read_to_string(&path).map_err(|error| StoreError {
+        let text = fs::read(&path).map_err(|error| StoreError {
             what: what(&error),
             remedy: "give a folder that `fsin sweep -o` has filled; `fsin rerun` also takes those of `fsin run -o`",
             usage: true,
         })?;
-        let plan: Plan = serde_json::from_str(&text).map_err(|error| StoreError {
+        let plan: Plan = serde_json::from_slice(&text).map_err(|error| StoreError {
             what: what(&error),
-            remedy: "the file is damaged or of another version: sweep into a new folder",
+            remedy: REBUILD,
             usage: true,
         })?;
         if !plan.is_known() {
             let what = what(&format!("layout {} is not known to this version", plan.layout));
             return Err(StoreError { what, remedy: "use the version that wrote it", usage: true });
         }
-        let remedy = "the file is damaged: sweep into a new folder";
+        let remedy = REBUILD;
         if let Some(point) = plan.points.iter().find(|point| point.values.len() != plan.axes.len()) {
             let (values, axes) = (point.values.len(), plan.axes.len());
             let what = what(&format!("point {} has {values} values, and there are {axes} axes", point.id));

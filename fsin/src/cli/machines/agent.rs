@@ -117,7 +117,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let what = format!("machine {machine}: {error}");
         Complaint::new(Exit::Failed, what, "see its console in the folder of the machines")
     };
-    document.write(&mut |out| {
+    document.write_raw(&mut |out| {
         for &machine in &machines {
             let ran = await_ready(path, machine, stop).and_then(|()| {
                 let ran = connect(&sockets, machine).map(|mut machine| perform(&mut machine, command, out, stop));

@@ -7,19 +7,33 @@ use std::time::Duration;
 use fsin::sweep::{Plan, Point, Slurm, Store};
 use fsin::words::counted;
 use serde_json::json;
+use trgen::quote::{is_of_one_line, shell};
 
 use crate::cli::progress::Points;
 use crate::cli::{Complaint, Exit, output};
 
+/// Refuses a folder whose name cannot stand in a list of commands or in a batch script, before anything is written.
+pub(super) fn check_name(root: &Path) -> Result<(), Complaint> {
+    let absolute = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+    let program = std::env::current_exe().unwrap_or_else(|_| "fsin".into());
+    match [absolute, program].into_iter().find(|path| !path.to_str().is_some_and(is_of_one_line)) {
+        Some(path) => {
+            let what = format!("the path {path:?} cannot stand in commands for others: a control character is in it");
+            Err(Complaint::new(Exit::Usage, what, "rename it, or use --backend local"))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Prints one command per point, each on a line, for GNU parallel, HyperQueue or a shell.
 pub(super) fn commands(store: &Store, plan: &Plan, todo: &[usize]) -> Result<(), Complaint> {
-    let quoted = |path: &Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
+    let quoted = |path: &Path| shell(&path.to_string_lossy());
     let absolute = std::path::absolute(store.root()).unwrap_or_else(|_| store.root().to_owned());
     let program = std::env::current_exe().unwrap_or_else(|_| "fsin".into());
     let line = |&index: &usize| format!("{} point {} {}\n", quoted(&program), quoted(&absolute), plan.points[index].id);
     output::print_text(&todo.iter().map(line).collect::<String>())?;
     let commands = counted(todo.len(), "command", "commands");
-    output::tell(&format!("{commands}; when they have run: fsin collect {}", store.root().display()));
+    output::tell(&format!("{commands}; when they have run: fsin collect {}", quoted(store.root())));
     Ok(())
 }
 
@@ -45,7 +59,7 @@ pub(super) fn in_slurm(
     store.note("submitted", None, json!({ "slurm_job": job.id, "tasks": job.tasks }));
     output::tell(&format!("submitted job {} of {} tasks", job.id, job.tasks));
     if detach {
-        output::tell(&format!("when it has ended: fsin collect {}", store.root().display()));
+        output::tell(&format!("when it has ended: fsin collect {}", shell(&store.root().to_string_lossy())));
         return Ok(false);
     }
     let meter = Points::new(quiet, todo.len());

@@ -13,6 +13,7 @@ use fsin::words::counted;
 use serde_json::json;
 use trgen::phrase;
 use trgen::phrase::Phrase;
+use trgen::quote::shell;
 
 use super::showing::{self, Request, Showing};
 use super::{Complaint, Exit, Flags, interrupt, output, settings};
@@ -65,6 +66,10 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
         let several = |key: &Key| if parted(key) { None } else { given(key).find_map(|word| as_several(key, word)) };
         settings::with_several(error, several, |flags| phrase!["give it once for each value: ", flags])
     })?;
+    if resume && store.has_lost_its_plan() {
+        // `sweep` puts this plan in its place.
+        return Ok(plan);
+    }
     if store.exists() {
         let dry = matches.get_flag("dry-run");
         if !resume && !dry {
@@ -100,6 +105,9 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let backend = matches.get_one::<String>("backend").map_or("local", String::as_str);
     let request = showing::request(matches, backend)?;
     check_flags(matches, backend)?;
+    if backend != "local" {
+        elsewhere::check_name(store.root())?;
+    }
     let plan = planned(matches, &store)?;
     let quiet = matches.get_flag("quiet");
     if !quiet {
@@ -107,6 +115,11 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     if matches.get_flag("dry-run") {
         return dry_run(&store, &plan);
+    }
+    if matches.get_flag("resume") && store.has_lost_its_plan() {
+        let _lock = store.lock(true)?;
+        store.set_plan_aside(&plan)?;
+        output::tell("note: plan.json is damaged or missing: the sweep is planned again from this command line");
     }
     let mut lock = Some(store.begin(&plan)?);
     store.clean();
@@ -140,7 +153,7 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
         print_summary(&store, &plan, &collected);
     }
     if stop.load(Ordering::Relaxed) && !collected.missing.is_empty() {
-        output::tell(&format!("interrupted; continue with: fsin sweep --resume -o {}", root.display()));
+        output::tell(&format!("interrupted; continue with: fsin sweep --resume -o {}", shell(&root.to_string_lossy())));
         return Ok(Exit::Interrupted);
     }
     Ok(if collected.is_whole() { Exit::Done } else { Exit::PointsFailed })

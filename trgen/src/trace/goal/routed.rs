@@ -92,7 +92,7 @@ impl Routed {
         nodes: usize,
         cycle: Picoseconds,
     ) -> Result<Self, SourceError> {
-        let fault = |what: String| Err(SourceError { what });
+        let fault = |what: String| Err(SourceError::of_input(what));
         let count = graph.ranks().len();
         if placement.len() != count {
             return fault(format!("{count} ranks, but the placement is of {}", placement.len()));

@@ -290,7 +290,7 @@ impl JobMix {
     fn start(&mut self, job: usize, size: usize, nodes: Vec<NodeId>, now: Cycle) -> Result<(), SourceError> {
         let Job { program, name, .. } = &self.jobs[job];
         let Terms { placement, tasks_per_node, pace, protocol, seed, .. } = &self.terms;
-        let refused = |refusal: SpecError| SourceError { what: format!("job `{name}`: {refusal}") };
+        let refused = |refusal: SpecError| SourceError::of_input(format!("job `{name}`: {refusal}"));
         let matrix = self.distance.as_ref().map(|_| Matrix::of_program(program).grouped(*tasks_per_node));
         let among = self.distance.as_ref().map(|whole| Among { nodes: &nodes, whole: &**whole });
         let known = matrix.as_ref().zip(among.as_ref()).map(|(matrix, among)| Known { matrix, distance: among });
@@ -298,7 +298,7 @@ impl JobMix {
         let node = |task: usize| nodes[placed.nodes[task / tasks_per_node].index()];
         let placement: Vec<NodeId> = (0..program.tasks.len()).map(node).collect();
         let replay = Replay::new(Program::clone(program), &placement, self.nodes, *pace)
-            .map_err(|error| SourceError { what: format!("job `{name}`: {error}") })?;
+            .map_err(|error| SourceError { what: format!("job `{name}`: {error}"), ..error })?;
         self.pool.take(&nodes);
         let record = &mut self.records[job];
         record.start = Some(now);
@@ -332,7 +332,7 @@ impl TrGen for JobMix {
             running
                 .replay
                 .generate(local, &mut self.scratch)
-                .map_err(|error| SourceError { what: format!("job `{name}`: {error}") })?;
+                .map_err(|error| SourceError { what: format!("job `{name}`: {error}"), ..error })?;
             let job = (running.job as u64) << ID_BITS;
             let in_flight = &mut running.in_flight;
             self.scratch.offer(|message| {

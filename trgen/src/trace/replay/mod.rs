@@ -115,7 +115,7 @@ impl Replay {
                 if let Some(peer) = peer.filter(|peer| peer.index() >= count) {
                     let what =
                         format!("event {} of task {index} names task {peer}, but there are {count} tasks", step + 1);
-                    return Err(SourceError { what });
+                    return Err(SourceError::of_input(what));
                 }
             }
             talks.push(sends);
@@ -131,7 +131,7 @@ impl Replay {
     #[cfg(feature = "formats")]
     pub fn stored(container: &Reader, placement: &[NodeId], nodes: usize, pace: Pace) -> Result<Self, SourceError> {
         if container.header().content != super::container::Content::Programs {
-            return Err(SourceError { what: "the container holds graphs, not programs".to_owned() });
+            return Err(SourceError::of_input("the container holds graphs, not programs"));
         }
         let summaries = container.summaries();
         let talks: Vec<bool> = summaries.iter().map(|task| task.messages > 0).collect();
@@ -151,7 +151,7 @@ impl Replay {
         nodes: usize,
         pace: Pace,
     ) -> Result<Self, SourceError> {
-        let fault = |what: String| Err(SourceError { what });
+        let fault = |what: String| Err(SourceError::of_input(what));
         let count = steps.len();
         if placement.len() != count {
             return fault(format!("{count} tasks, but the placement is of {}", placement.len()));

@@ -25,7 +25,7 @@ impl Steps {
                 let event = cursor.next_event().map_err(|error| {
                     let place = error.byte.map_or_else(String::new, |byte| format!(" at byte {byte}"));
                     let name = cursor.name().map_or_else(|| "the trace".to_owned(), str::to_owned);
-                    SourceError { what: format!("{name}{place}: {error}; {}", error.remedy) }
+                    SourceError::of_input(format!("{name}{place}: {error}; {}", error.remedy))
                 })?;
                 (event, position)
             }
