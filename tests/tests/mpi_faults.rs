@@ -174,7 +174,7 @@ fn ranks_have_the_environment_of_the_user() {
     assert!(found["LD_PRELOAD"].ends_with("/libmpich.so.12"), "{}", found["LD_PRELOAD"]);
     for (name, value) in &found {
         let is_own = name.starts_with("FSIN_MPI_")
-            || ["MINE", "LD_LIBRARY_PATH", "LD_PRELOAD", "NO_COLOR", "COLUMNS"].contains(name);
+            || ["MINE", "LD_LIBRARY_PATH", "LD_PRELOAD", "ASAN_OPTIONS", "NO_COLOR", "COLUMNS"].contains(name);
         assert!(
             is_own || before.get(*name).is_some_and(|before| before.lines().next().unwrap_or_default() == *value),
             "{name}={value}"
@@ -354,6 +354,10 @@ fn programs_that_name_another_library_or_folder_run_on_the_simulated_network() {
     let expected = said(&program.run("-n 2 --network switch:delay=1us,nodes=2", words));
     assert!(expected.0.starts_with("half "), "{expected:?}");
     let long = "x".repeat(120);
+    // A program that checks its memory has libraries of its own to be loaded first.
+    if let Some(checked) = program_with("pingpong.c", &["-fsanitize=address".to_owned()]) {
+        assert_eq!(said(&checked.run("-n 2 --network switch:delay=1us,nodes=2", words)).0, expected.0);
+    }
     for name in ["a:b", "a b", "a;b$ORIGIN", &long] {
         let folder = program.folder().join(name);
         fs::create_dir(&folder).unwrap();

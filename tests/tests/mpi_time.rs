@@ -114,6 +114,11 @@ fn a_search_that_has_no_time_left_says_that_nothing_has_settled() {
     let output = program.run(&format!("{flags} 1ps"), "");
     assert_eq!(output.status.code(), Some(3), "{}", said(&output).1);
     assert!(said(&output).1.contains("not settled after 0 runs"), "{}", said(&output).1);
+    // A run that does not end is interrupted.
+    let Some(endless) = tests::mpi::program("faults.c") else { return };
+    let output = endless.run(&format!("{flags} 1s"), "computes");
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output).1);
+    assert!(said(&output).1.contains("the first run did not end"), "{}", said(&output).1);
     let output = program.run(&format!("{flags} soon"), "");
     assert_eq!(output.status.code(), Some(2), "{}", said(&output).1);
 }

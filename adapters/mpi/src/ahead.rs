@@ -66,7 +66,8 @@ fn watch(compute: Compute, clock: std::ffi::c_int) {
         let more = match compute {
             Compute::Fixed(time) if announced != calls => time,
             Compute::Measured(factor) => {
-                let used = world.used + clock::processor_of(clock).saturating_sub(world.left);
+                let Some(now) = clock::processor_of(clock) else { return };
+                let used = world.used + now.saturating_sub(world.left);
                 (used as f64 * factor) as u64
             }
             // The fixed time has been announced already: nothing more is known until the next call.

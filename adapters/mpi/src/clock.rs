@@ -110,7 +110,10 @@ of_the_c_library! {
 
 /// \[ps\] Processor time of this thread.
 pub(crate) fn processor() -> u64 {
-    processor_of(THREAD)
+    processor_of(THREAD).unwrap_or_else(|| {
+        let error = std::io::Error::last_os_error();
+        fail(&format!("the processor time of a rank cannot be read: {error}; let computing take a fixed time"))
+    })
 }
 
 /// The number of the clock of this thread's processor time, which other threads can read.
@@ -124,14 +127,11 @@ pub(crate) fn of_this_thread() -> Option<c_int> {
     (unsafe { pthread_getcpuclockid(pthread_self(), &raw mut clock) } == 0).then_some(clock)
 }
 
-/// \[ps\] Processor time of a thread, by the number of its clock.
-pub(crate) fn processor_of(clock: c_int) -> u64 {
+/// \[ps\] Processor time of a thread, by the number of its clock; `None` if the thread has ended.
+pub(crate) fn processor_of(clock: c_int) -> Option<u64> {
     let mut time = Timespec::default();
-    if read_host(clock, &raw mut time) != 0 {
-        let error = std::io::Error::last_os_error();
-        fail(&format!("the processor time of a rank cannot be read: {error}; use --compute none or fixed:TIME"));
-    }
-    (time.seconds as u64 * 1_000_000_000 + time.rest as u64) * 1000
+    let is_known = read_host(clock, &raw mut time) == 0;
+    is_known.then(|| (time.seconds as u64 * 1_000_000_000 + time.rest as u64) * 1000)
 }
 
 /// True if clocks of the program read virtual time.

@@ -148,7 +148,6 @@ fn not_settled(rows: &[Row], verdict: Verdict, limit: &str) -> Complaint {
 /// Doubles the factor until time and unexpected messages settle, and prints a line for each run.
 pub(super) fn find(
     matches: &ArgMatches,
-    first: Order,
     document: Option<Document>,
     user: &'static AtomicBool,
 ) -> Result<Exit, Complaint> {
@@ -172,8 +171,9 @@ pub(super) fn find(
         }
         Ok(())
     };
+    let mut order = Order::of(matches, stop)?;
     say("   factor virtual time (s)    behind (s)   expected   unexpected wall (s)")?;
-    let (mut order, mut rows, mut last) = (first, Vec::new(), None);
+    let (mut rows, mut last) = (Vec::new(), None);
     let verdict = loop {
         let pace = order.pace();
         order.output = Forward::Nowhere;

@@ -57,8 +57,10 @@ fn sweep(temporary: &Path) {
     let entries = fs::read_dir(temporary).into_iter().flatten().flatten();
     for path in entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes())) {
         let path = path.path();
+        let lock = path.join(LOCK);
+        let is_file = fs::symlink_metadata(&lock).is_ok_and(|there| there.is_file());
         // Those of other users cannot be opened.
-        if is_old(&path) && File::open(path.join(LOCK)).is_ok_and(|lock| lock.try_lock().is_ok()) {
+        if is_old(&path) && is_file && File::open(&lock).is_ok_and(|lock| lock.try_lock().is_ok()) {
             let _ = fs::remove_dir_all(&path);
         }
     }

@@ -36,12 +36,12 @@ use reports::{Report, Unusable};
 /// `fsin mpirun`: runs the program and writes the results.
 pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let stop = interrupt::listen(interrupt::OF_A_RUN)?;
-    let mut order = Order::of(matches, stop)?;
     let document = matches.contains_id("output").then(|| Document::open(matches)).transpose()?;
     let quiet = matches.get_flag("quiet");
     if matches.get_flag("find-factor") {
-        return factor::find(matches, order, document, stop);
+        return factor::find(matches, document, stop);
     }
+    let mut order = Order::of(matches, stop)?;
     let map = matches.get_one::<PathBuf>("heat-map").map(|path| picture::open(path)).transpose()?;
     let recording = match matches.get_one::<PathBuf>("record") {
         Some(path) => Some(NewFile::create(format!("--record {}", path.display()), path)?),

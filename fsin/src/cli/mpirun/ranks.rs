@@ -133,6 +133,8 @@ impl Ranks {
         // MPI library that is found by a path in the program. What the user has loaded first remains first: a library
         // of the user may replace calls of MPI.
         let preloads = list([], "LD_PRELOAD", [first_library(launch.folder).into_os_string()]);
+        // A program with the address sanitizer otherwise insists that the sanitizer is loaded first.
+        let sanitizer = list([], "ASAN_OPTIONS", [OsString::from("verify_asan_link_order=0")]);
         let out = Arc::new(Mutex::new(()));
         // With a dashboard no rank reads stdin, because the dashboard reads the keys.
         let on_board = matches!(launch.output, Forward::Board(..));
@@ -142,6 +144,7 @@ impl Ranks {
                 .args(&launch.program[1..])
                 .env("LD_LIBRARY_PATH", &libraries)
                 .env("LD_PRELOAD", &preloads)
+                .env("ASAN_OPTIONS", &sanitizer)
                 .env("FSIN_MPI_RANK", rank.to_string())
                 .env("FSIN_MPI_SIZE", launch.ranks.to_string())
                 .env("FSIN_MPI_ADDRESS", &launch.address)
