@@ -6,6 +6,7 @@
 use std::sync::atomic::AtomicBool;
 
 use fsin::experiment::{Experiment, Finished, Origin, Settings, execute};
+use serde_json::Value;
 
 /// Steps between two reports while something moves, at most about: see `fsin_core::network::STEPS`.
 const STEPS: u64 = 10_000;
@@ -69,4 +70,52 @@ fn cost_does_not_follow_the_rate() {
     assert_eq!(slow.0, fast.0, "the same hops and losses");
     assert!(slow.1 > 90 * fast.1, "{} and {} cycles", slow.1, fast.1);
     assert_eq!(slow.2, fast.2, "reports");
+}
+
+/// A rank computes for `before` ns, sends 10 bytes and computes for `after` ns.
+fn graph(before: u64, after: u64) -> String {
+    format!(
+        "num_ranks 2\nrank 0 {{\na: calc {before}\nb: send 10b to 1 tag 0\nc: calc {after}\nb requires a\nc requires b\n}}\n\
+         rank 1 {{\na: recv 10b from 0 tag 0\n}}\n"
+    )
+}
+
+/// Times that no clock can hold end a run with a failure, whichever sum exceeds it and over every model.
+#[test]
+fn clocks_end_with_a_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let last = u64::MAX / 2;
+    let networks = [
+        ("loggops", 1),
+        ("constant-delay:nodes=2", 1),
+        ("vct --topology torus:4x4", 1),
+        ("wormhole --topology torus:4x4", 1),
+        ("myrinet --topology fattree:4,2", 1),
+        // A cycle is a picosecond. A frame begins before the end and arrives behind it.
+        ("ethernet:rate=1kb/s --topology fattree:4,2", 1_000),
+    ];
+    for (network, per_unit) in networks {
+        for (before, after) in [(last / per_unit, 0), (last, last), (0, u64::MAX)] {
+            std::fs::write(folder.path().join("g.goal"), graph(before, after)).unwrap();
+            let line = format!("run --trace g.goal --network {network} --format json");
+            let output = tests::command::run(folder.path(), &line);
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(3), "{line}, {before}, {after}: {errors}");
+            let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+            let said = (&result["complete"], &result["failure"]["kind"]);
+            assert_eq!(said, (&false.into(), &"clock-end".into()), "{line}, {before}, {after}: {errors}");
+        }
+    }
+}
+
+/// A sweep of more points than folders make sense for is refused at once.
+#[test]
+fn a_million_points_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for axes in ["--load 0..1/1000000", "--load 0.1..0.9/1000 --seeds 1000"] {
+        let output = tests::command::run(folder.path(), &format!("sweep {axes} --dry-run -o r"));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("100000") && said.contains("folder"), "{said}");
+    }
 }

@@ -84,6 +84,48 @@ fn the_spanning_tree_is_shown() {
 }
 
 /// Texts have the unit of load that the network model declares.
+/// The warnings of a run, whatever its end.
+fn warnings(line: &str) -> String {
+    let output = run(Path::new("/"), &format!("{line} --format json"));
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    result["warnings"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect::<Vec<_>>().join("; ")
+}
+
+/// Routes that leave links without a frame are named at every figure that they explain.
+#[test]
+fn links_that_carry_nothing_are_said() {
+    let of = |network: &str| {
+        warnings(&format!("run --topology fattree:4,2 --network {network} --load 0.1 --cycles 200000000"))
+    };
+    // Each of the four leaf switches has four ways up and each of the four roots four down; one root is used.
+    let fixed = of("ethernet:forwarding=static");
+    assert!(
+        fixed.contains("24 of 32 links between the switches of fattree:4,2 on such paths carry nothing"),
+        "{fixed}"
+    );
+    let tree = of("ethernet");
+    assert!(tree.contains("the spanning tree blocks 18 of 32 links"), "{tree}");
+    let spread = of("ethernet:forwarding=static,ecmp=true");
+    assert!(!spread.contains("carry nothing"), "{spread}");
+    let one_path =
+        warnings("run --topology torus:4 --network ethernet:forwarding=static --load 0.1 --cycles 200000000");
+    assert!(!one_path.contains("carry nothing"), "{one_path}");
+}
+
+/// Coinciding arrivals at a full queue go by the number of the port: a result of such shares says so.
+#[test]
+fn shares_that_follow_the_numbers_of_ports_are_said() {
+    let of = |network: &str| {
+        warnings(&format!(
+            "run --topology fattree:5,1 --network {network} --kernel all-to-one:tasks=5,bytes=3000000 --seed 1"
+        ))
+    };
+    let tied = of("ethernet:forwarding=static,queue=8,recovery=none");
+    assert!(tied.contains("shares of senders follow the numbers of ports"), "{tied}");
+    let long = of("ethernet:forwarding=static,queue=10000");
+    assert!(!long.contains("numbers of ports"), "{long}");
+}
+
 #[test]
 fn loads_have_the_unit_of_their_network() {
     let folder = tempfile::tempdir().unwrap();

@@ -36,7 +36,7 @@ pub use inputs::{Input, Inputs, hex, without_folders};
 pub use keys::{Heading, Key, Kind, key, keys};
 pub use live::{cycle_ratio, live_keys, live_network};
 pub use load_bound::LoadBound;
-pub use models::{heading, load_unit, named, network_of};
+pub use models::{Networks, heading, load_unit, named, network_of};
 pub use plan::RunPlan;
 pub use resolve::{CLOSED_LOOP, Experiment};
 pub use settings::{Origin, Setting, Settings, SettingsError, canonical, variable};

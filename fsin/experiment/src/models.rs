@@ -1,13 +1,17 @@
 //! The network model of an experiment: a row of the table of models, with its settings.
 
+use std::cell::RefCell;
+use std::collections::{BTreeSet, VecDeque};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use trgen::catalog::{ErrorKind, SpecError, suggestion};
 use trgen::phrase;
+use trgen::phrase::Phrase;
 
 use super::keys::{Key, keys};
 use super::settings::{Origin, Settings, SettingsError, canonical};
-use fsin_core::family::{ModelFamily, NetworkSpec};
+use fsin_core::family::{ModelFamily, NetworkSpec, Values};
 use fsin_models::MODELS;
 
 /// The model that a value of `network` names, if there is such a model: `vct`, `constant-delay:delay=1us`.
@@ -130,12 +134,130 @@ fn split(parameters: &str) -> Vec<String> {
     parts
 }
 
-/// The network that a model makes of settings.
-pub(super) fn parse(settings: &Settings, model: &ModelFamily) -> Result<Arc<dyn NetworkSpec>, SettingsError> {
-    (model.parse)(settings.values()).map_err(|refusal| {
-        let key = refusal.setting().unwrap_or("network");
-        settings.placed(key, refusal)
-    })
+/// Networks of earlier experiments, for those that differ in settings which play no part in the network: planning a
+/// sweep over loads makes one network, however many points it has.
+#[derive(Default, Debug)]
+pub struct Networks {
+    /// The latest ones, in the order in which they were made.
+    made: VecDeque<Made>,
+}
+
+/// A network, and all that was read of the settings to make it.
+#[derive(Debug)]
+struct Made {
+    model: &'static str,
+    read: Vec<Read>,
+    network: Arc<dyn NetworkSpec>,
+}
+
+/// What the settings say of a key.
+#[derive(PartialEq, Eq, Debug)]
+struct Read {
+    name: String,
+    value: Option<String>,
+    /// True if the key is set, and set for this run in particular.
+    is_set: [bool; 2],
+    folder: PathBuf,
+}
+
+impl Read {
+    fn new(values: &dyn Values, name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            value: values.value(name).map(str::to_owned),
+            is_set: [values.is_set(name), values.is_insisted(name)],
+            folder: values.folder_of(name),
+        }
+    }
+
+    /// True if other settings say the same.
+    fn is_same(&self, values: &dyn Values) -> bool {
+        let Self { name, value, is_set, folder } = self;
+        values.value(name) == value.as_deref()
+            && [values.is_set(name), values.is_insisted(name)] == *is_set
+            && values.folder_of(name) == *folder
+    }
+}
+
+impl Networks {
+    /// Maximum number of networks that are kept: the seeds of a point, or a few values of an axis.
+    const MOST: usize = 64;
+
+    /// The network that a model makes of settings, made once for all settings that agree in what is read of them.
+    ///
+    /// # Errors
+    /// The first setting that cannot be used.
+    pub(super) fn parse(
+        &mut self,
+        settings: &Settings,
+        model: &'static ModelFamily,
+    ) -> Result<Arc<dyn NetworkSpec>, SettingsError> {
+        let values = settings.values();
+        let is_same =
+            |made: &&Made| made.model == model.component.name && made.read.iter().all(|read| read.is_same(values));
+        if let Some(made) = self.made.iter().rev().find(is_same) {
+            return Ok(Arc::clone(&made.network));
+        }
+        let recorded = Recorded { values, names: RefCell::default() };
+        let network = (model.parse)(&recorded).map_err(|refusal| {
+            let key = refusal.setting().unwrap_or("network");
+            settings.placed(key, refusal)
+        })?;
+        let read = recorded.names.into_inner().iter().map(|name| Read::new(values, name)).collect();
+        if self.made.len() == Self::MOST {
+            self.made.pop_front();
+        }
+        self.made.push_back(Made { model: model.component.name, read, network: Arc::clone(&network) });
+        Ok(network)
+    }
+}
+
+/// Values that keep which of them are read.
+struct Recorded<'a> {
+    values: &'a dyn Values,
+    names: RefCell<BTreeSet<String>>,
+}
+
+impl Recorded<'_> {
+    fn record(&self, name: &str) {
+        if !self.names.borrow().contains(name) {
+            self.names.borrow_mut().insert(name.to_owned());
+        }
+    }
+}
+
+impl Values for Recorded<'_> {
+    fn key(&self, name: &str) -> Option<&'static Key> {
+        self.values.key(name)
+    }
+
+    fn value(&self, name: &str) -> Option<&str> {
+        self.record(name);
+        self.values.value(name)
+    }
+
+    fn is_set(&self, name: &str) -> bool {
+        self.record(name);
+        self.values.is_set(name)
+    }
+
+    fn is_insisted(&self, name: &str) -> bool {
+        self.record(name);
+        self.values.is_insisted(name)
+    }
+
+    fn folder_of(&self, name: &str) -> PathBuf {
+        self.record(name);
+        self.values.folder_of(name)
+    }
+
+    fn unit(&self, name: &str) -> &'static str {
+        self.values.unit(name)
+    }
+
+    fn write(&self, name: &'static str, value: &str) -> Phrase {
+        self.values.write(name, value)
+    }
 }
 
 /// The network of settings, whatever its traffic, with its model.
@@ -145,7 +267,8 @@ pub(super) fn parse(settings: &Settings, model: &ModelFamily) -> Result<Arc<dyn 
 pub fn network_of(mut settings: Settings) -> Result<(&'static ModelFamily, Arc<dyn NetworkSpec>), SettingsError> {
     let model = model(&settings)?;
     expand(&mut settings, model)?;
-    Ok((model, parse(&settings, model)?))
+    let network = Networks::default().parse(&settings, model)?;
+    Ok((model, network))
 }
 
 /// Rejects flags that other models understand, and not this one.
@@ -156,4 +279,39 @@ pub(super) fn undeclared(settings: &Settings, model: &ModelFamily) -> Result<(),
     let other = MODELS.iter().find(|model| model.understands(key.name)).map_or("", |model| model.component.name);
     let remedy = phrase!["leave it out, or use ", ["network" => other]];
     Err(settings.error(key.name, ErrorKind::Meaningless, what, remedy))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    /// Planning cost: experiments that differ in loads alone share one network.
+    #[test]
+    fn networks_are_made_once_for_what_is_read_of_settings() {
+        let mut networks = Networks::default();
+        let mut made = |pairs: &[(&str, &str)]| {
+            let mut settings = Settings::default();
+            for &(name, value) in pairs {
+                settings.set(name, value, Origin::Flag).unwrap();
+            }
+            let model = model(&settings).unwrap();
+            expand(&mut settings, model).unwrap();
+            networks.parse(&settings, model).unwrap()
+        };
+        for network in ["vct", "wormhole", "ethernet", "myrinet"] {
+            let base = [("network", network), ("topology", "torus:4x4")];
+            let one = made(&[&base[..], &[("load", "0.1")]].concat());
+            let other = made(&[&base[..], &[("load", "0.2")]].concat());
+            assert!(Arc::ptr_eq(&one, &other), "{network}");
+            let third = made(&[("network", network), ("topology", "torus:4x5"), ("load", "0.1")]);
+            assert!(!Arc::ptr_eq(&one, &third), "{network}");
+        }
+        let base = [("network", "ethernet"), ("topology", "torus:4x4")];
+        let usual = made(&base);
+        for more in [("port-queue", "7"), ("seed", "2")] {
+            assert!(!Arc::ptr_eq(&usual, &made(&[&base[..], &[more]].concat())), "{more:?}");
+        }
+    }
 }

@@ -16,7 +16,7 @@ use super::conflicts::{BATCH, ENDING, Times, conflicts, is_of_wire, task_key};
 use super::hosts::{eager, hosts, tasks_per_node};
 use super::keys::{Key, Kind, keys};
 use super::models;
-use super::models::{expand, is_of_models, model, undeclared};
+use super::models::{Networks, expand, is_of_models, model, undeclared};
 use super::plan::{RunPlan, plan};
 use super::settings::{Origin, Settings, SettingsError, toml_value};
 use super::workload::{Request, Workload, cycle_seconds, is_of_workloads, pace, placement_of, workload};
@@ -78,7 +78,15 @@ impl Experiment {
     ///
     /// # Errors
     /// The first setting that cannot be used, with its place and the remedy.
-    pub fn resolve(mut settings: Settings) -> Result<Self, SettingsError> {
+    pub fn resolve(settings: Settings) -> Result<Self, SettingsError> {
+        Self::resolve_among(settings, &mut Networks::default())
+    }
+
+    /// As [`resolve`](Self::resolve), for one of many experiments: a network that one of them has made is used again.
+    ///
+    /// # Errors
+    /// As [`resolve`](Self::resolve).
+    pub fn resolve_among(mut settings: Settings, networks: &mut Networks) -> Result<Self, SettingsError> {
         let model = model(&settings)?;
         expand(&mut settings, model)?;
         let tasks = task_key(&settings)?;
@@ -88,7 +96,7 @@ impl Experiment {
         }
         conflicts(&settings, tasks, times)?;
         undeclared(&settings, model)?;
-        let network = models::parse(&settings, model)?;
+        let network = networks.parse(&settings, model)?;
         for (key, value) in network.settled() {
             settings.settle(key, &value);
         }

@@ -10,6 +10,7 @@ use trgen::phrase::Notation;
 
 use super::grid::Grid;
 use super::sums::sha256;
+use crate::models::Networks;
 use crate::models::load_unit_of_files;
 use crate::{CHECKED, Experiment, Inputs, Origin, Settings, SettingsError, read_text};
 
@@ -75,13 +76,13 @@ impl Plan {
     /// The first combination that is not a valid experiment, unless these are left out; an empty plan. Two combinations
     /// that are the same experiment.
     pub fn new(grid: &Grid, stop_after: u64, leave_out: bool, notation: &dyn Notation) -> Result<Self, SettingsError> {
-        let mut inputs = Inputs::default();
+        let (mut inputs, mut networks) = (Inputs::default(), Networks::default());
         let (mut points, mut invalid): (Vec<Point>, Vec<Invalid>) = (Vec::new(), Vec::new());
         let mut known: HashMap<String, usize> = HashMap::new();
         let mut checked: HashMap<Vec<Option<String>>, Result<(), SettingsError>> = HashMap::new();
         for index in 0..grid.len() {
             let values: Vec<String> = grid.values(index).iter().map(|value| value.value.clone()).collect();
-            let resolved = Experiment::resolve(grid.settings(index)?).and_then(|experiment| {
+            let resolved = Experiment::resolve_among(grid.settings(index)?, &mut networks).and_then(|experiment| {
                 present(&mut inputs, &experiment)?;
                 let about = CHECKED.iter().map(|key| experiment.settings().value(key).map(str::to_owned)).collect();
                 checked.entry(about).or_insert_with(|| experiment.workload.check(&experiment)).clone()?;

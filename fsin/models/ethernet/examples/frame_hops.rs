@@ -2,16 +2,28 @@
 //! network only, for counting instructions: `valgrind --tool=callgrind target/release/examples/frame_hops tree 20000`.
 //!
 //! Every host sends a message in each period, one host after the other, to destinations drawn by a hash, at half of
-//! what the network carries or less.
+//! what the network carries or less. Networks named `flow` and `incast` are run as `fsin run` runs a program, with all
+//! that surrounds the network: one host, or fifteen, send at once what 1 Gb/s carries in the given time.
 
 use std::io::Write as _;
+use std::sync::atomic::AtomicBool;
 
 use cpu_time::ProcessTime;
+use fsin_core::couple::Coupled;
 use fsin_core::network::Notices;
+use fsin_core::run::to_end;
 use fsin_core::topology;
 use fsin_ethernet::{Ethernet, Forwarding, Params, Recovery, Switching, fast};
 use trgen::rng::mix2;
-use trgen::{Cycle, Message, NodeId};
+use trgen::{Cycle, Delivery, Message, Next, NodeId, Outbox, SourceError, TrGen};
+
+/// Name, hosts that send, \[b/s\] rate of links.
+const TRANSFERS: [(&str, u32, u64); 4] = [
+    ("flow", 1, 1_000_000_000),
+    ("flow-100G", 1, 100_000_000_000),
+    ("incast", 15, 1_000_000_000),
+    ("incast-100G", 15, 100_000_000_000),
+];
 
 /// Name, topology, bytes of a message, load as a share of the rate of a host's link.
 const NETWORKS: [(&str, &str, u64, f64); 7] = [
@@ -57,11 +69,63 @@ fn run(network: &mut dyn Ethernet, bytes: u64, period: u64, until: u64) -> Resul
     Ok(())
 }
 
+/// Messages that are sent at once.
+struct AtOnce {
+    nodes: usize,
+    messages: Vec<Message>,
+}
+
+impl TrGen for AtOnce {
+    fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    fn generate(&mut self, _: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
+        self.messages.drain(..).for_each(|message| out.push(message));
+        Ok(())
+    }
+
+    fn sent(&mut self, _: Cycle, _: &Message) {}
+
+    fn delivered(&mut self, _: Cycle, _: &Delivery) {}
+
+    fn dropped(&mut self, _: Cycle, _: &Message) {}
+
+    fn next(&self) -> Next {
+        if self.messages.is_empty() { Next::Done } else { Next::At(Cycle::FIRST) }
+    }
+}
+
+/// Runs a transfer of `bytes` from each sender to the last host of a switch, and returns the frame hops.
+fn transfer(senders: u32, rate: u64, bytes: u64) -> Result<u64, Box<dyn std::error::Error>> {
+    let topology = topology::parse("fattree:16,1", 2)?;
+    let params = Params { forwarding: Forwarding::Static, link_rate: rate, ..Params::default() };
+    let mut network = fast::build(&*topology, params)?;
+    let message = |id: u32| Message { id: id.into(), source: NodeId(id), destination: NodeId(15), bytes, class: 0 };
+    let mut source = AtOnce { nodes: 16, messages: (0..senders).map(message).collect() };
+    let stop = AtomicBool::new(false);
+    let outcome = to_end(&mut Coupled::new(&mut source, &mut *network, &stop), Cycle::NEVER, &mut |_| {});
+    Ok(outcome.totals.hops)
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
     let only = words.next();
     let microseconds: u64 = words.next().map_or(Ok(100_000), |word| word.parse())?;
     let mut out = std::io::stdout().lock();
+    for (name, senders, rate) in TRANSFERS {
+        if only.as_ref().is_some_and(|only| only != name) {
+            continue;
+        }
+        let begun = ProcessTime::now();
+        let hops = transfer(senders, rate, 125 * microseconds)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        writeln!(
+            out,
+            "{name}: {hops} frame hops, {:.2} million a second of processor time",
+            hops as f64 / seconds / 1e6
+        )?;
+    }
     for (name, spec, bytes, load) in NETWORKS {
         if only.as_ref().is_some_and(|only| only != name) {
             continue;

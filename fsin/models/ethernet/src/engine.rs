@@ -140,12 +140,16 @@ fn shares_by_port_number(fates: &[[u64; 2]], tied: u64) -> Option<Phrase> {
     let by_share = |a: &(usize, &[u64; 2]), b: &(usize, &[u64; 2])| share(a.1).total_cmp(&share(b.1));
     let (most, least) =
         (tried.clone().max_by(by_share)?, tried.filter(|(_, [_, dropped])| *dropped >= LEAST).min_by(by_share)?);
-    (share(most.1) > RATIO * share(least.1)).then(|| {
-        let of = |(node, &[received, dropped]): (usize, &[u64; 2])| format!("{received} of {} frames of node {node}", received + dropped);
+    // Where all is repeated until it has come, senders of equal data get equal amounts through.
+    let is_unequal = share(most.1) > RATIO * share(least.1) && most.1[0] as f64 > RATIO * least.1[0] as f64;
+    is_unequal.then(|| {
+        let of = |(node, &[received, dropped]): (usize, &[u64; 2])| {
+            format!("{received} of {} frames of node {node}", received + dropped)
+        };
         phrase![(
             "shares of senders follow the numbers of ports: {tied} of {dropped} dropped frames came to a full queue at the \
              same instant as one that took the last place, and such ties go to the port of lowest number; {} got through, \
-             and {}: real clocks differ, so that no comparison of these senders means anything",
+             and {}: real clocks differ, and would mix them",
             of(most),
             of(least)
         )]

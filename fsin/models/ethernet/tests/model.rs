@@ -459,3 +459,45 @@ fn the_spread_of_long_latencies_is_exact() {
     [0, 1 << 62].into_iter().for_each(|value| moments.record(value));
     assert_eq!(moments.std(), Some((1u64 << 61) as f64));
 }
+
+/// Five hosts send to the sixth through short queues, over links that all have rates of their own.
+fn incast_over_own_rates(params: &Params) -> Box<dyn Ethernet> {
+    let links: String = (0..6).map(|host| format!("H{host} -> S; S -> H{host};\n")).collect();
+    let topology = graph(&format!("digraph {{ edge [rate=\"100Mb/s\", delay=500]\n{links} }}\n"));
+    let mut network = fsin_ethernet::fast::build(&*topology, params.clone()).unwrap();
+    for source in 0..5 {
+        network.inject(message(source.into(), source, 5, 60_000));
+    }
+    drain(&mut *network).unwrap();
+    network
+}
+
+/// Where every link has its own rate, the rate of the others plays no part: the wait of a backoff follows the link of
+/// the host.
+#[test]
+fn a_default_that_no_link_uses_changes_nothing() {
+    for recovery in [Recovery::Oracle, Recovery::Backoff, Recovery::None, Recovery::Window] {
+        let with = |link_rate| {
+            let params = Params { link_rate, port_queue: 3, rto_min: 10 * MS, ..fixed(recovery) };
+            let network = incast_over_own_rates(&params);
+            (network.recorder().digest(), network.details())
+        };
+        assert_eq!(with(1_000_000_000), with(100_000_000), "{recovery:?}");
+    }
+}
+
+/// The oracle costs frames and no time: the link of the receiver is never idle, however short its queue.
+#[test]
+fn an_oracle_loses_no_time() {
+    let end = |recovery, port_queue| {
+        let network = incast_over_own_rates(&Params { port_queue, ..fixed(recovery) });
+        (network.clock().0, network.details().losses().0)
+    };
+    let (lossless, none) = end(Recovery::Oracle, 1_000);
+    assert_eq!(none, 0);
+    let (short, some) = end(Recovery::Oracle, 4);
+    // Nothing is later but what follows from the order in which the last frames come.
+    let frame = 123_040_000;
+    assert!(some > 100 && short < lossless + 2 * frame, "{short} and {lossless}, {some} frames lost");
+    assert!(end(Recovery::Backoff, 4).0 > short + 2 * frame, "a drawn wait leaves the link idle");
+}

@@ -280,6 +280,11 @@ impl Hosts {
         self.is_past_end || self.finish().into_iter().any(|time| time > CLOCK_END)
     }
 
+    /// True if an event was beyond the [end of the clock](CLOCK_END), so that none follows.
+    pub(super) const fn has_met_end(&self) -> bool {
+        self.is_past_end
+    }
+
     /// Number of events so far: operations and messages.
     #[must_use]
     pub const fn events(&self) -> u64 {

@@ -243,6 +243,9 @@ impl TrGen for Routed {
     }
 
     fn next(&self) -> Next {
+        if self.hosts.has_met_end() {
+            return Next::At(Cycle::NEVER);
+        }
         // Events within a cycle are processed in it; a message leaves in the first cycle that begins later.
         let event = self.hosts.next_time().map(|time| {
             let cycles = u128::from(time) * u128::from(UNIT) / self.cycle_ticks();
@@ -252,6 +255,7 @@ impl TrGen for Routed {
         match event.into_iter().chain(leaving).min() {
             Some(cycle) => Next::At(cycle),
             None if self.in_flight > 0 || !self.hosts.is_done() => Next::Waiting,
+            None if self.hosts.is_past_end() => Next::At(Cycle::NEVER),
             // The run ends when the last CPU is free.
             None => match self.hosts.finish().into_iter().max().map(|time| self.cycle_from(time)) {
                 Some(end) if end > self.last => Next::At(end),
