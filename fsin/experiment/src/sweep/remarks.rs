@@ -44,17 +44,7 @@ fn of_seeds(plan: &Plan, collected: &Collected) -> Option<String> {
             let place = values.filter(|(axis, _)| axis.key != "seed").map(|(_, value)| value.as_str()).collect();
             points.entry(place).or_default().extend(figure(&row.result));
         }
-        let estimates = points.values().filter_map(|values| estimate(values));
-        let shares: Vec<f64> = estimates.filter_map(|one| Some(one.ci95? / one.mean.abs())).collect();
-        let wide = shares.iter().filter(|&&share| share > WIDE).count();
-        if wide > 0 {
-            let widest = shares.iter().copied().fold(0.0, f64::max);
-            said.push(format!(
-                "{name} at {wide} of {} (± {:.0} % at most)",
-                counted(shares.len(), "point", "points"),
-                100.0 * widest
-            ));
-        }
+        said.extend(wide(name, points.values().map(Vec::as_slice)));
     }
     (!said.is_empty()).then(|| {
         format!(
@@ -62,6 +52,17 @@ fn of_seeds(plan: &Plan, collected: &Collected) -> Option<String> {
              that more seeds narrow them most: give 5 or more",
             said.join(", ")
         )
+    })
+}
+
+/// Where intervals of a figure are wide; `None` if none is. Each point has the values of its seeds.
+fn wide<'a>(figure: &str, points: impl Iterator<Item = &'a [f64]>) -> Option<String> {
+    let shares: Vec<f64> = points.filter_map(estimate).filter_map(|one| Some(one.ci95? / one.mean.abs())).collect();
+    let wide = shares.iter().filter(|&&share| share > WIDE).count();
+    let widest = shares.iter().copied().fold(0.0, f64::max);
+    (wide > 0).then(|| {
+        let points = counted(shares.len(), "point", "points");
+        format!("{figure} at {wide} of {points} (± {:.0} % at most)", 100.0 * widest)
     })
 }
 
@@ -142,6 +143,14 @@ fn times(plan: &Plan, collected: &Collected, axis: usize, at: &[String], placeme
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wide_intervals_are_said() {
+        let said = |points: &[&[f64]]| wide("time", points.iter().copied());
+        assert_eq!(said(&[&[1.0, 1.5], &[2.0, 2.01]]).unwrap(), "time at 1 of 2 points (± 254 % at most)");
+        assert_eq!(said(&[&[2.0, 2.01], &[1.0]]), None, "one value has no interval");
+        assert_eq!(said(&[]), None);
+    }
 
     #[test]
     fn only_what_chance_does_not_explain_is_said() {
