@@ -53,7 +53,7 @@ fn cost_follows_what_moves() {
         assert!(outcome.totals.received > 0, "{case:?}");
         // Each phase, and each interval of the measurement, begins and ends with a report.
         let moved = outcome.totals.hops + outcome.totals.received;
-        assert!(reports <= 200 + moved / 100, "{case:?}: {reports} reports of {} cycles", outcome.cycles);
+        assert!(reports <= 400 + moved / 100, "{case:?}: {reports} reports of {} cycles", outcome.cycles);
     }
 }
 
@@ -72,19 +72,28 @@ fn cost_does_not_follow_the_rate() {
     assert_eq!(slow.2, fast.2, "reports");
 }
 
-/// A rank computes for `before` ns, sends 10 bytes and computes for `after` ns.
-fn graph(before: u64, after: u64) -> String {
-    format!(
-        "num_ranks 2\nrank 0 {{\na: calc {before}\nb: send 10b to 1 tag 0\nc: calc {after}\nb requires a\nc requires b\n}}\n\
-         rank 1 {{\na: recv 10b from 0 tag 0\n}}\n"
-    )
+/// A rank computes for some times \[ns\] in sequence, sends 10 bytes, and computes again.
+fn graph(before: &[u64], after: &[u64]) -> String {
+    let calc = |&time: &u64| format!("calc {time}");
+    let mut operations: Vec<String> = before.iter().map(calc).collect();
+    operations.push("send 10b to 1 tag 0".to_owned());
+    operations.extend(after.iter().map(calc));
+    let mut text = "num_ranks 2\nrank 0 {\n".to_owned();
+    for (at, operation) in operations.iter().enumerate() {
+        text += &format!("a{at}: {operation}\n");
+        if at > 0 {
+            text += &format!("a{at} requires a{}\n", at - 1);
+        }
+    }
+    text + "}\nrank 1 {\na: recv 10b from 0 tag 0\n}\n"
 }
 
 /// Times that no clock can hold end a run with a failure, whichever sum exceeds it and over every model.
 #[test]
 fn clocks_end_with_a_failure() {
     let folder = tempfile::tempdir().unwrap();
-    let last = u64::MAX / 2;
+    // The longest calculation of the format. Two of them take as long as a clock can count.
+    const HALF: u64 = 1 << 62;
     let networks = [
         ("loggops", 1),
         ("constant-delay:nodes=2", 1),
@@ -95,15 +104,17 @@ fn clocks_end_with_a_failure() {
         ("ethernet:rate=1kb/s --topology fattree:4,2", 1_000),
     ];
     for (network, per_unit) in networks {
-        for (before, after) in [(last / per_unit, 0), (last, last), (0, u64::MAX)] {
+        let nearly = [HALF / per_unit, HALF / per_unit - 1];
+        let cases: [(&[u64], &[u64]); 3] = [(&nearly, &[]), (&[HALF; 3], &[]), (&[], &[HALF; 3])];
+        for (before, after) in cases {
             std::fs::write(folder.path().join("g.goal"), graph(before, after)).unwrap();
             let line = format!("run --trace g.goal --network {network} --format json");
             let output = tests::command::run(folder.path(), &line);
             let errors = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(output.status.code(), Some(3), "{line}, {before}, {after}: {errors}");
+            assert_eq!(output.status.code(), Some(3), "{line}, {before:?}, {after:?}: {errors}");
             let result: Value = serde_json::from_slice(&output.stdout).unwrap();
             let said = (&result["complete"], &result["failure"]["kind"]);
-            assert_eq!(said, (&false.into(), &"clock-end".into()), "{line}, {before}, {after}: {errors}");
+            assert_eq!(said, (&false.into(), &"clock-end".into()), "{line}, {before:?}, {after:?}: {errors}");
         }
     }
 }
