@@ -26,11 +26,14 @@ pub enum Set {
     /// Randomly drawn configurations, each at one load below saturation and at load 1. The original measured from the
     /// end of its warm-up on.
     Second,
+    /// As the second, and small source buffers with serial injection, and thin trees whose number of links up does not
+    /// divide that of links down, among them.
+    Third,
 }
 
 impl Set {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::First, Self::Second];
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::First, Self::Second, Self::Third];
 
     /// Name of its file, and in the report.
     #[must_use]
@@ -38,6 +41,7 @@ impl Set {
         match self {
             Self::First => "fsin-original",
             Self::Second => "fsin-original-2",
+            Self::Third => "fsin-original-3",
         }
     }
 
@@ -45,7 +49,7 @@ impl Set {
     const fn begin(self, warmup: u64) -> u64 {
         match self {
             Self::First => BEGIN,
-            Self::Second => warmup,
+            Self::Second | Self::Third => warmup,
         }
     }
 }
@@ -150,13 +154,16 @@ impl Row {
             pattern => pattern,
         };
         let mut setup = Setup::new(&self.topology(), routing, vcs).pattern(pattern).load(self.load);
+        if let Some((_, ways)) = self.options().find(|&(option, _)| option == "nways") {
+            setup.ways = number(ways) as usize;
+        }
         let params = &mut setup.params;
         params.packet_phits = self.packet_phits;
         params.source_queue = SourceQueue::Throttled;
         // The value of the first set, and of the part of the second that does not state it.
         params.injection_queue_packets = 8;
         let names_iql = self.options().any(|(option, _)| option == "iql");
-        let is_drawn = self.set.starts_with("w_") || self.set.starts_with("x_");
+        let is_drawn = ["w_", "x_", "y_", "z_"].iter().any(|set| self.set.starts_with(set));
         assert!(names_iql || !is_drawn, "{self:?} does not say iql");
         let (mut triggers, mut triggered) = (None, None);
         for (option, value) in self.options() {
@@ -180,6 +187,7 @@ impl Row {
                 ("trigger_rate", probability) => triggers = Some(real(probability)),
                 ("triggered", messages) => triggered = Some(number(messages)),
                 // Part of the topology.
+                ("nways", _) => {}
                 ("sk_yx" | "sk_xz", _) if self.topology.starts_with("ttorus_") => {}
                 _ => panic!("option {option}={value} of {self:?} is not understood"),
             }

@@ -45,6 +45,7 @@ const fn outside(set: Set) -> Outside {
             ],
             not_understood: &[],
         },
+        Set::Third => Outside { defects: &[], not_understood: &[] },
     }
 }
 
@@ -195,6 +196,12 @@ fn validation_every_row_of_the_second_set_agrees() {
 
 #[test]
 #[ignore = "takes minutes"]
+fn validation_every_row_of_the_third_set_agrees() {
+    compare(Set::Third);
+}
+
+#[test]
+#[ignore = "takes minutes"]
 fn validation_begins_when_the_greatest_delays_of_the_original_say() {
     let Some(path) = shared_file("reference/fsin-original.csv").filter(|_| chosen().is_none()) else { return };
     let ageing = dating::ageing(&fsin_original::read(&path, Set::First).cases, seeds(Set::First));
@@ -228,7 +235,7 @@ fn validation_begins_when_the_greatest_delays_of_the_original_say() {
 fn seeds(set: Set) -> u64 {
     let default = match set {
         Set::First => 48,
-        Set::Second => 24,
+        Set::Second | Set::Third => 24,
     };
     std::env::var("VALIDATION_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(default)
 }

@@ -138,12 +138,13 @@ impl Tree {
             && self.children.last() == self.children.first()
     }
 
-    /// Index of the link up that a digit of an endpoint's number selects: the digit that distinguishes the children of
-    /// the switch.
+    /// Index of the link up that an endpoint's number selects: what is left of it above the digits below the switch,
+    /// modulo the number of links up. Where as many links lead up as down, that is the digit that distinguishes the
+    /// children of the switch; in other trees higher digits count too.
     #[must_use]
     #[inline]
     pub const fn parent_to(&self, stand: &Stand, endpoint: NodeId) -> u32 {
-        endpoint.0 % stand.span / stand.child_span % stand.parents
+        endpoint.0 / stand.child_span % stand.parents
     }
 
     /// Index of the strand down from a switch on the static route to an endpoint. At the top it is the strand to which

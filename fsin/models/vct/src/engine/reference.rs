@@ -252,13 +252,15 @@ impl Reference {
         let key = packet_key(source_key(params.seed, source), this.sequence);
         let route = |key| self.requests.route(&*self.topology, source, message.destination, key);
         let offsets = route(key);
-        let has_room = |injector: usize| this.buffers[injector].len() < params.injection_queue_packets as usize;
         let (serving, moving) = this.serial;
-        let occupied = |injector: usize| {
+        // A packet that is moving occupies the buffer with the phits that have not moved.
+        let buffered = |injector: usize| {
             let rest = moving.filter(|_| serving == injector).map_or(0, |phit| params.packet_phits - phit.index);
-            let buffered = this.buffers[injector].len() as u32 * params.packet_phits;
-            buffered + rest + this.queues[outputs + injector].len() as u32
+            this.buffers[injector].len() as u32 * params.packet_phits + rest
         };
+        let room = (params.injection_queue_packets - 1) * params.packet_phits;
+        let has_room = |injector: usize| buffered(injector) <= room;
+        let occupied = |injector: usize| buffered(injector) + this.queues[outputs + injector].len() as u32;
         let injector = params.injection.injector(
             (params.order, self.shape),
             &route(injector_key(key, self.clock.0))[..self.shape.dimensions],
@@ -308,14 +310,14 @@ impl Reference {
     fn inject_packets(&mut self, node: usize) {
         let outputs = self.outputs();
         let length = self.params.packet_phits;
-        let room = (self.params.queue_phits() - length) as usize;
+        let capacity = self.params.queue_phits() as usize;
         let injectors = self.params.injectors;
         let this = &mut self.nodes[node];
         match self.params.inject {
             Inject::Parallel => {
                 for injector in 0..injectors {
                     let queue = &mut this.queues[outputs + injector];
-                    while queue.len() <= room
+                    while queue.len() + length as usize <= capacity
                         && let Some(packet) = this.buffers[injector].pop_front()
                     {
                         queue.extend((0..length).map(|index| Phit { packet, index }));
@@ -325,12 +327,13 @@ impl Reference {
             Inject::Serial => {
                 let (mut injector, mut moving) = this.serial;
                 if moving.is_none() {
+                    // One phit of room is enough to start: a packet that is leaving the queue goes on doing so, a phit in
+                    // each cycle, so that the one that follows it never has to pause.
                     let ready = |injector: usize| {
-                        !this.buffers[injector].is_empty() && this.queues[outputs + injector].len() <= room
+                        !this.buffers[injector].is_empty() && this.queues[outputs + injector].len() < capacity
                     };
                     let Some(next) = round_robin(injectors, injector, ready) else { return };
                     injector = next;
-                    // A packet leaves the buffer with its header.
                     moving = this.buffers[injector].pop_front().map(|packet| Phit { packet, index: 0 });
                 }
                 if let Some(phit) = moving {

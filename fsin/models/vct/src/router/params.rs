@@ -26,7 +26,8 @@ pub enum Consumption {
 pub enum Inject {
     /// Every packet that fits, in zero time.
     Parallel,
-    /// One phit per node and cycle; one injector up to a tail, then round robin.
+    /// One phit per node and cycle; one injector up to a tail, then round robin. A packet begins to move as soon as one
+    /// phit fits into the injection queue, and keeps its place in the source buffer until its tail has moved.
     Serial,
 }
 

@@ -114,7 +114,8 @@ const UNSETTLED: &str = "a network is settled before somebody looks at it";
 macro_rules! by_size {
     ($shape:expr, $vcs:expr, $injectors:expr, $packets:expr, $go:ident) => {{
         let (shape, vcs) = ($shape, $vcs);
-        let small = $packets <= u8::MAX.into();
+        // An injection queue may hold one more: a packet that follows one that is leaving.
+        let small = $packets < u8::MAX.into();
         // A mask has a bit for each queue, and one for other use.
         let queues = shape.ports() * vcs + $injectors;
         if shape.is_switched() {

@@ -11,6 +11,7 @@ use super::ring::Ring;
 use super::rules::Rules;
 use super::state::{Ahead, Buffer, Endpoint, Gate, List, Moves, Packet, Router, Sender, Stamp, Waiting};
 use crate::engine::messages::Unsent;
+use crate::router::Inject;
 use crate::router::congestion::Timer;
 use crate::router::layout::Layout;
 use crate::router::request::{OutputVc, WakeCondition};
@@ -212,7 +213,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             outbox: (0..parts).map(|_| Mail::new()).collect(),
             report: Report::default(),
             crossed: Vec::new(),
-            is_watched: rules.compares_space || rules.keeps_moves,
+            is_watched: rules.compares_space || rules.keeps_moves || rules.inject == Inject::Serial,
             rules,
         }
     }

@@ -2,8 +2,8 @@
 //!
 //! Among several links up, and among several down into the same subtree, adaptive packets request the link with most
 //! free space ahead. Static packets draw a channel at their endpoint and keep it. With channel c they leave a switch of
-//! level s of a fat tree upwards by link (digit s of the source + c) mod k, in other trees by link (digit s of the
-//! destination + c) mod k', levels and digits counted from 0. Down they follow the digits of the destination.
+//! level s of a fat tree upwards by link (digit s of the source + c) mod k, in other trees by link (floor(destination /
+//! k^s) + c) mod k', levels and digits counted from 0. Down they follow the digits of the destination.
 //!
 //! No packet goes up after it has gone down, so channels can be numbered such that packets wait for higher numbers
 //! only: one channel suffices to exclude deadlock.

@@ -7,6 +7,7 @@ use super::super::mask::{Mask, Members};
 use super::super::state::{List, Moves, Router, Stamp};
 use super::local_view::head;
 use super::{Abroad, Event, Left, Works};
+use crate::router::Inject;
 use crate::router::arbitration::{Contender, arbiter_key, transit_first, winner};
 use crate::router::layout::Layout;
 use crate::router::request::{OutputState, Wait, WakeCondition};
@@ -416,7 +417,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if let Some(moves) = self.moves.get_mut(node as usize * Q + input) {
             moves.departed = Stamp::new(self.clock);
         }
-        if !self.rules.compares_space || input >= self.rules.outputs() {
+        if input >= self.rules.outputs() {
+            // The packet that waits for room in this injection queue may follow.
+            if self.rules.inject == Inject::Serial {
+                self.wake_buffers(node);
+            }
+            return;
+        }
+        if !self.rules.compares_space {
             return;
         }
         let behind = self.gates[self.rules.place(node, self.rules.port_of(input))].upstream;

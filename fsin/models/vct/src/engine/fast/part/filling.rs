@@ -29,21 +29,26 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     pub(super) fn injector(&self, router: &Router<M, Q, P>, node: usize, offsets: &[i16]) -> usize {
         let rules = &self.rules;
         let buffered = |injector: usize| self.buffers[node * rules.injectors + injector].count;
-        rules.injection.injector(
-            (rules.order, rules.layout.shape()),
-            offsets,
-            rules.injectors,
-            |injector| u32::from(buffered(injector)) < rules.injection_queue_packets,
-            |injector| {
-                let queue = rules.outputs() + injector;
-                let leaving = router.leaving.has(queue);
-                let (moves, count) = (self.moves.get(node * Q + queue), router.count(queue));
-                let length = rules.packet_phits;
-                // Phits that have not reached the injection queue yet occupy the buffer.
-                let phits = moves.map_or(0, |moves| moves.phits_to_leave(count, leaving, length, self.clock));
-                u32::from(buffered(injector)) * length + phits
-            },
-        )
+        let has_room = |injector: usize| self.buffer_has_room(node, injector);
+        rules.injection.injector((rules.order, rules.layout.shape()), offsets, rules.injectors, has_room, |injector| {
+            let queue = rules.outputs() + injector;
+            let leaving = router.leaving.has(queue);
+            let (moves, count) = (self.moves.get(node * Q + queue), router.count(queue));
+            let length = rules.packet_phits;
+            // Phits that have not reached the injection queue yet occupy the buffer.
+            let phits = moves.map_or(0, |moves| moves.phits_to_leave(count, leaving, length, self.clock));
+            u32::from(buffered(injector)) * length + phits
+        })
+    }
+
+    /// True if a source buffer has room for one more packet. A packet that is moving out, phit by phit, needs its place
+    /// until its tail has moved.
+    #[inline(always)]
+    pub(super) fn buffer_has_room(&self, node: usize, injector: usize) -> bool {
+        let (rules, endpoint) = (&self.rules, &self.endpoints[node]);
+        let is_moving = endpoint.serial_busy && usize::from(endpoint.serial) == injector;
+        let buffered = self.buffers[node * rules.injectors + injector].count;
+        u32::from(buffered) + u32::from(is_moving) < rules.injection_queue_packets
     }
 
     /// Step 2: source buffers that may have a packet to move fill their injection queues.
@@ -94,10 +99,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         !buffer.waiting.is_empty() && self.has_room(router, injector)
     }
 
-    /// True if an injection queue has room for a packet.
+    /// True if an injection queue has room for a packet: for all of it, or, if it moves phit by phit, for its first
+    /// phit. Then a full queue has room if a packet is leaving it, since that goes on doing so.
     #[inline(always)]
     fn has_room(&self, router: &Router<M, Q, P>, injector: usize) -> bool {
-        router.count(self.rules.outputs() + injector) < self.rules.queue_packets
+        let (rules, queue) = (&self.rules, self.rules.outputs() + injector);
+        let count = router.count(queue);
+        count < rules.queue_packets
+            || (rules.inject == Inject::Serial && count == rules.queue_packets && router.leaving.has(queue))
     }
 
     /// \[cycle\] The cycle in which the first phit of a packet counts as arrived if all its phits move at once in this
@@ -121,12 +130,19 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let packet = buffer.waiting.first();
         buffer.waiting.pop(&mut self.packets[packet]);
         buffer.count -= 1;
-        let endpoint = &mut self.endpoints[node as usize];
-        if endpoint.held_up {
-            endpoint.held_up = false;
-            self.wake_sender(node);
+        // A packet that moves phit by phit leaves its place in the buffer with its tail.
+        if self.rules.inject == Inject::Parallel {
+            self.release_sender(node);
         }
         self.inject(router, node, self.rules.outputs() + injector, packet, arrived);
+    }
+
+    /// Schedules the interface of a node if it holds a packet that found no room in the source buffers.
+    #[inline(always)]
+    pub(super) fn release_sender(&mut self, node: u32) {
+        if std::mem::replace(&mut self.endpoints[node as usize].held_up, false) {
+            self.wake_sender(node);
+        }
     }
 
     /// Schedules the source buffers of a node for the next step 2.

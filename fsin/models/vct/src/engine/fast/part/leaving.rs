@@ -37,6 +37,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 }
                 Event::Injected { node } => {
                     self.endpoints[node as usize].serial_busy = false;
+                    self.release_sender(node);
                     self.wake_buffers(node);
                 }
             }

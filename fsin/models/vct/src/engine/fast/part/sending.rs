@@ -82,7 +82,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 self.injector(router, node as usize, &way[..rules.layout.shape().dimensions])
             }
         };
-        if u32::from(self.buffers[node as usize * rules.injectors + injector].count) >= rules.injection_queue_packets {
+        if !self.buffer_has_room(node as usize, injector) {
             if rules.tries_injectors {
                 self.wake_sender(node);
             } else {
