@@ -47,15 +47,26 @@ pub fn is_anchor(path: &Path) -> bool {
     opened.is_ok() && beginning == MAGIC
 }
 
-/// Prints `path` if it is the anchor file of an OTF2 archive; `None` for any other file.
+/// The anchor file of an archive: `path` itself, or the only one in the folder `path`, as Score-P writes it; `None` if
+/// there is none.
+#[must_use]
+pub fn anchor(path: &Path) -> Option<PathBuf> {
+    if !path.is_dir() {
+        return is_anchor(path).then(|| path.to_owned());
+    }
+    let files = std::fs::read_dir(path).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut anchors = files.filter(|file| file.extension().is_some_and(|suffix| suffix == "otf2") && is_anchor(file));
+    anchors.next().filter(|_| anchors.next().is_none())
+}
+
+/// Prints `path` if it is the anchor file of an OTF2 archive, or the folder of one; `None` for any other file.
 ///
 /// # Errors
 /// When `otf2-print` is not on the path, the text cannot be stored, or the archive is damaged.
 pub fn print(path: &Path) -> Result<Option<Printed>, PrintError> {
     // An unreadable file is left for the reader to report.
-    if !is_anchor(path) {
-        return Ok(None);
-    }
+    let Some(anchor) = anchor(path) else { return Ok(None) };
+    let path = &*anchor;
     let printed = Printed::new(TOOL, COMMAND, path).map_err(PrintError::Scratch)?;
     let arguments = ["-A".as_ref(), "--".as_ref(), path.as_os_str()];
     tool::print(TOOL, &arguments, printed.path()).map_err(|failure| match failure {

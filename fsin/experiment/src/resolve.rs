@@ -111,7 +111,8 @@ impl Experiment {
         let pace = pace(&settings, cycle_seconds)?;
         let seed = settings.integer("seed")?;
         let geometry = network.geometry();
-        let request = Request { settings: &settings, times, pace, geometry, units, throttled, seed };
+        let carries_to_itself = network.carries_to_itself();
+        let request = Request { settings: &settings, times, pace, geometry, units, carries_to_itself, throttled, seed };
         let workload = workload(tasks, &request)?;
         let plan = plan(&settings, tasks.is_some() || times == Times::Shots)?;
         let hosts = hosts(&settings, network.wire().map(|wire| wire.gap_per_byte))?;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use tempfile::TempDir;
 use tests::command::run;
 
+mod booksim;
 mod components;
 mod figures;
 mod folders;

@@ -220,7 +220,8 @@ fn wrong_words_are_refused_with_their_place_and_a_remedy() {
         ("topo=circpk_4", "needs two numbers", "circpk_4_1"),
         ("topo=spinnaker_8_8_2", "a third that is 1", "spinnaker_8_8_1"),
         ("topo=dragonfly_2_4", "needs 3 numbers", "dragonfly_2_4_2"),
-        ("sk_yx=2", "`sk_yx=2` has no meaning with topo=torus_4_4", "ttorus"),
+        ("topo=tricube_2_4", "the original's tricube has no counterpart", "graph:FILE"),
+        ("extract=1", "`extract=1` has no counterpart here: 1 discards the packet", "write extract=0"),
         ("rmode=smrat3", "`rmode` does not know `smrat3`", "`smart`"),
         ("vc=3", "`vc=3`", "write nchan=3"),
         ("vc=dally", "`vc=dally` says only", "rmode=, one of trc"),
@@ -236,7 +237,6 @@ fn wrong_words_are_refused_with_their_place_and_a_remedy() {
         ("shotmode=2", "`shotmode` is 0 or 1", "shotmode=1"),
         ("shotmode=1", "`shotmode=1` needs the packets", "add shotsize=10"),
         ("trigger_rate=0.5", "`trigger_rate` needs `triggered`", "add triggered=1"),
-        ("longmessages=1", "`longmessages=1`", "longmessages=4"),
         ("lng_msg_ratio=0.5", "`lng_msg_ratio` needs the length", "add longmessages"),
         ("tracefile=/no/such.trc", "`tracefile=/no/such.trc`", "check the path"),
         ("link_loads=maybe", "`link_loads` is true or false", "link_loads=true"),
@@ -255,7 +255,7 @@ fn wrong_words_are_refused_with_their_place_and_a_remedy() {
     for (words, what, remedy) in [
         ("shotmode=1 shotsize=5 tracefile=t.trc", "exclude each other", "leave out shotmode or tracefile"),
         ("topo=ttorus_8_4 sk_yx=four", "`sk_yx` takes nodes, not `four`", "sk_yx=4"),
-        ("topo=fattree_4_3 vc=bubble", "`vc` does not know `bubble`", "tree, or leave it out"),
+        ("longmessages=1 lng_msg_ratio=0.5", "`longmessages=1`", "longmessages=4"),
         ("topo=fattree_4_3 mode=dor1", "does not know `dor1`", "adaptive, static"),
         ("vc=dally rmode=smart", "does not know `smart`", "trc, basic"),
         ("trigger_rate=0.5 triggered=2", "without end", "below 1"),
@@ -263,7 +263,6 @@ fn wrong_words_are_refused_with_their_place_and_a_remedy() {
         ("longmessages=4", "needs the share", "lng_msg_ratio"),
         ("tracefile=t.trc placement=row_64_2", "2 instances", "--job-mix"),
         ("tracefile=t.trc placement=shift_64_1", "by how many nodes", "placement=shift_3"),
-        ("tracefile=t.trc link_bandwidth=1000", "`link_bandwidth=1000` has no unit", "10Gb/s"),
         ("tracefile=t.trc trace_cpu_units=1000", "`trace_cpu_units=1000` is a number", "ns, us, ms or cycles"),
         ("nways=1 topo=circpk_4_3", "one-way links", "smaller k"),
         ("mode=hexaob6", "`mode=hexaob6`", "use --routing bubble:smart"),
@@ -282,7 +281,7 @@ fn wrong_words_are_refused_with_their_place_and_a_remedy() {
 #[test]
 fn the_measured_configurations_are_read() {
     let mut seen = HashSet::new();
-    for file in ["reference/fsin-original.csv", "reference/fsin-original-2.csv"] {
+    for file in ["reference/fsin-original.csv", "reference/fsin-original-2.csv", "reference/fsin-original-3.csv"] {
         let Some(path) = shared_file(file) else { return };
         let text = fs::read_to_string(path).expect("text");
         for row in text.lines().skip(1) {
@@ -298,4 +297,75 @@ fn the_measured_configurations_are_read() {
         }
     }
     assert!(seen.len() > 60, "{}", seen.len());
+}
+
+/// The original's two configuration files, word for word: each of their words has its meaning, or is named.
+#[test]
+fn the_files_of_the_original_are_read_whole() {
+    let Some(path) = shared_file("reference/fsin-conf-words.txt") else { return };
+    let text = fs::read_to_string(path).expect("text");
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("bt.A.trc"), TRACE).expect("a file");
+    let files: Vec<&str> = text.split("# ").filter(|part| !part.is_empty()).collect();
+    let [trace, uniform] = files[..] else { panic!("two files: {text}") };
+    let expected = [
+        "--topology torus:8x8 --ways 2 --vcs 2 --routing bubble:smart --order dim --faults 0 --packet 1 --phit-bytes 10000000 --queue 4 \
+         --injection-queue 4 --injectors 4 --injection dor --arbitration rr --inject parallel --consumption multiple --bubble 2 --lbr 0 \
+         --in-transit-priority 0 --source throttled --trace bt.A.trc --trace-unit ns --bandwidth 10000Mb/s --placement consecutive --seed 13",
+        "--topology torus:8x8 --ways 2 --vcs 2 --routing bubble:smart --order dim --faults 0 --packet 16 --queue 4 \
+         --injection-queue 4 --injectors 4 --injection dor --arbitration rr --inject parallel --consumption multiple --bubble 2 --lbr 0 \
+         --in-transit-priority 0 --source throttled --traffic uniform --load 0.5 --warmup 10000 --conv-period 1000 --conv-threshold 0.05 \
+         --max-conv-time 15000 --samples 20 --sample-size 2000 --min-batch-packets 0 --seed 13",
+    ];
+    for (file, expected) in [trace, uniform].into_iter().zip(expected) {
+        let (name, words) = file.split_once('\n').expect("a name and words");
+        let conf = folder.path().join("fsin.conf");
+        fs::write(&conf, words).expect("a file");
+        let output = fsin(folder.path()).args(["legacy", "fsin.conf"]).output().expect("the command starts");
+        let said = stderr(&output);
+        assert!(output.status.success(), "{name}: {said}");
+        let line = said.lines().find_map(|line| line.strip_prefix("fsin run ")).expect("a line");
+        let sorted = |line: &str| {
+            let mut flags: Vec<String> = line.split("--").map(|flag| flag.trim().to_owned()).collect();
+            flags.sort();
+            flags
+        };
+        assert_eq!(sorted(line), sorted(expected), "{name}: {line}");
+        // Every word is translated, off, or named with a reason.
+        let off = [
+            "extract=0",
+            "drop_packets=0",
+            "update_period=0",
+            "timeout_upper_limit=-1",
+            "timeout_lower_limit=-1",
+            "sk_yx=0",
+        ];
+        let off = off.into_iter().chain([
+            "sk_zx=0",
+            "shotmode=0",
+            "bg_load=0.0",
+            "longmessages=1",
+            "lng_msg_ratio=0.0",
+            "trigger_rate=0",
+            "triggered=0",
+            "vc=bubble",
+            "tpattern=trace",
+        ]);
+        let off: Vec<&str> = off.collect();
+        let flat = said.replace('\n', " ");
+        for word in words.split_whitespace().filter(|word| !off.contains(word)) {
+            let (key, value) = word.split_once('=').expect("a value");
+            let is_set = line.split_whitespace().any(|part| {
+                let part = part.trim_matches('\'');
+                part == value
+                    || part.contains(&value.replace('_', "x"))
+                    || part.trim_end_matches("Mb/s") == value
+                    || word == "plength=16_4"
+                    || word == "plength=1_10000000"
+                    || part == "bubble:smart" && value == "smart"
+                    || part == "parallel" && key == "par_inj"
+            });
+            assert!(is_set || flat.contains(word), "{name}: {word} is neither set nor named: {said}");
+        }
+    }
 }

@@ -91,13 +91,32 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("amode=highest_vc", "--arbitration highest-vc", ""),
     ("bsize=3", "--bubble 3", ""),
     ("bub=3", "--bubble 3", "bub=3: read as bsize"),
-    ("bub_to_adap=1", "", "bub_to_adap=1: no counterpart here"),
+    ("bub_to_adap=1", "--lbr 1", ""),
+    ("plength=16_4", "--packet 16", "the 4 bytes of a phit have no part in a run with a steady load"),
+    ("imode=dor ninj=1", "--injection dor --injectors 4", "imode=dor: 4 injectors, one for each direction"),
+    ("imode=shp", "--injection shortest-profitable --injectors 4", "4 injectors"),
+    ("topo=fattree_4_2 vc=bubble", "--topology fattree:4,2 --routing tree:adaptive", "vc=bubble: without effect"),
+    ("timeout_upper_limit=-1 timeout_lower_limit=-1", "", ""),
+    (
+        "timeout_upper_limit=50 timeout_lower_limit=30 lbr=3",
+        "--timeout-upper 50 --timeout-lower 30 --lbr 3",
+        "congested for ever",
+    ),
+    ("topo=torus_4_4 sk_yx=2", "", "sk_yx=2: without effect with topo=torus_4_4"),
+    (
+        "serv_addr=8082 fsin_cycle_relation=200 simics_cycle_relation=1000 num_periodos_espera=0",
+        "",
+        "num_periodos_espera=0: they coupled the original with a full-system simulator",
+    ),
+    ("monitored=1 output=example", "", "only change what the original printed"),
+    ("longmessages=1 lng_msg_ratio=0.0", "", ""),
+    ("longmessages=1", "", ""),
     ("lbr=3", "--lbr 3", ""),
     ("intransit_pr=0.5", "--in-transit-priority 0.5", ""),
     ("ipr=0.5", "--in-transit-priority 0.5", "read as intransit_pr"),
     ("drop=1", "", "drop=1: no counterpart here"),
     ("drop_packets=1", "", "drop_packets=1: no counterpart here"),
-    ("extract=1", "", "extract=1: no counterpart here"),
+    ("extract=0 drop_packets=0", "", ""),
     ("faults=1", "--faults 1", ""),
     ("global_cc=30", "--global-cc 60", "counts capacity 2 times"),
     ("global_cc=30 nways=1", "--global-cc 30 --ways 1", ""),
@@ -142,10 +161,11 @@ const WORDS: &[(&str, &str, &str)] = &[
         "!--load !--warmup !--samples !--sample-size --trace t.trc --placement shift:3",
         "",
     ),
+    ("tracefile=t.trc tpattern=uniform", "--traffic uniform", "a run with a steady load: tracefile=t.trc"),
     (
-        "tracefile=t.trc tpattern=uniform",
-        "!--load !--warmup !--samples !--sample-size --trace t.trc",
-        "tpattern=uniform",
+        "tracefile=t.trc link_bandwidth=1000",
+        "!--load !--warmup !--samples !--sample-size --trace t.trc --bandwidth 1000Mb/s",
+        "",
     ),
     (
         "tracefile=t.trc bg_load=0.1 tpattern=uniform",
@@ -160,7 +180,7 @@ const WORDS: &[(&str, &str, &str)] = &[
     (
         "plevel=1 pheaders=1 bheaders=0 pinterval=100",
         "",
-        "only change what is printed: plevel=1, pheaders=1, bheaders=0, pinterval=100",
+        "plevel=1, pheaders=1, bheaders=0, pinterval=100: they only change what the original printed",
     ),
     ("topology=mesh_3_4", "--topology mesh:3x4", ""),
     ("topo=ttorus_8_4 sk_yx=4", "--topology twisted:8x4:yx=4", ""),
@@ -234,7 +254,8 @@ fn no_word_is_left_out() {
                  sample_size min_batch_pkt shotmode shotsize trigger_rate triggered tracefile trace_cpu_units link_bandwidth \
                  longmessages lng_msg_ratio bub bub_to_adap ipr drop extract bg_load placement plevel pheaders bheaders pinterval \
                  topo mode load ninj imode cmode amode tql bsize sk_yx sk_xz par_inj routing intransit_pr lbr global_cc \
-                 update_period timeout_upper timeout_lower";
+                 update_period timeout_upper timeout_lower timeout_upper_limit timeout_lower_limit serv_addr fsin_cycle_relation \
+                 simics_cycle_relation num_periodos_espera monitored output";
     for name in known.split_whitespace() {
         let is_used = |words: &str| words.split_whitespace().any(|word| word.split('=').next() == Some(name));
         assert!(WORDS.iter().any(|(words, ..)| is_used(words)), "{name}");
@@ -249,7 +270,7 @@ fn no_word_is_left_out() {
     assert_eq!(
         line,
         "--topology torus:8x8 --ways 2 --vcs 3 --routing bubble:smart --packet 8 --injection-queue 6 --bubble 2 \
-         --in-transit-priority 0.5 --source throttled --traffic uniform --temporal 'reactive(0.5,1)' --load 0.2 --warmup 100 \
+         --lbr 1 --in-transit-priority 0.5 --source throttled --traffic uniform --temporal 'reactive(0.5,1)' --load 0.2 --warmup 100 \
          --conv-period 100 --conv-threshold 0.1 --max-conv-time 300 --samples 3 --sample-size 100 --min-batch-packets 5 --seed 7"
     );
     for name in ["numshots", "shotsize", "trace_cpu_units", "link_bandwidth", "lng_msg_ratio", "placement"] {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::bundle::Part;
 use super::calendar::Calendar;
+use super::expr::Expr;
 use super::size::{self, Law};
 use super::spatial::{self, Pattern};
 use super::temporal::{self, Process};
@@ -53,12 +54,20 @@ pub struct Config {
     pub shots: u64,
     /// Base folder of relative paths in the pattern; empty for the working directory.
     pub folder: PathBuf,
+    /// True if the network carries messages of a node to itself; else patterns that send them are refused.
+    pub carries_to_itself: bool,
 }
 
 impl Config {
     /// \[phit\] Mean size of a message of this law, as load is counted.
     pub(super) fn mean_phits(&self, law: &dyn Law) -> f64 {
         if self.is_padded { law.carried() } else { law.mean() }
+    }
+
+    /// The context in which a pattern is built, with a seed of its own.
+    pub(super) fn context(&self, seed: u64) -> spatial::PatternContext<'_> {
+        let Self { geometry, folder, carries_to_itself, .. } = self;
+        spatial::PatternContext { geometry, seed, folder, carries_to_itself: *carries_to_itself }
     }
 
     /// Uniform Bernoulli traffic at load 0.3, in packets of 16 phits of 4 bytes, open sources, seed 1.
@@ -77,6 +86,7 @@ impl Config {
             seed: 1,
             shots: 10,
             folder: PathBuf::new(),
+            carries_to_itself: false,
         }
     }
 }
@@ -155,7 +165,8 @@ impl Synthetic {
             }
         }
         let law = size::parse(&config.size, config.packet_phits)?;
-        let pattern = spatial::parse(&config.pattern, &config.geometry, config.seed)?;
+        let expr = Expr::parse(&config.pattern)?;
+        let pattern = spatial::build(&config.pattern, &expr, config.context(config.seed))?;
         let context = temporal::ProcessContext {
             nodes: config.geometry.nodes(),
             load: config.load,

@@ -81,3 +81,21 @@ fn alog_holds_sends_and_receives() {
     }
     assert!(parse("-1 0 0 0 0 0 begin\n").unwrap_err().contains("t:1: no line"));
 }
+
+/// The records of today, since 5.1.1: what the older form of the same trace says.
+#[test]
+fn records_of_today_and_of_before_are_the_same_program() {
+    let header = "#DIMEMAS:\"now\":1,321:2(1,1),1,0\nd:1:1:2:0:1\n";
+    let before =
+        "1:0:0:0.001\n2:0:0:1:4000:7:1:0\n10:0:0:11:1:0:0:8:8\n1:1:0:0.002\n3:1:0:0:4000:7:1:0\n10:1:0:11:1:0:0:8:8\n";
+    let today = "0:0:0\n1:0:0:0.001\n11:0:0:0.5\n2:0:0:1:0:4000:7:1:0\n10:0:0:11:1:0:0:8:8:0\n0:1:0\n1:1:0:0.002\n\
+                 3:1:0:0:-1:4000:7:1:0\n10:1:0:11:1:0:0:8:8:1\n";
+    let (before, today) = (parse(&format!("{header}{before}")).unwrap(), parse(&format!("{header}{today}")).unwrap());
+    assert_eq!(today.program, before.program);
+    assert_eq!(today.collectives["allreduce"], 2);
+    let totals = today.program.totals();
+    assert_eq!((totals.point_to_point_messages, totals.point_to_point_bytes), (1, 4_000));
+    assert!(today.warnings.iter().any(|warning| warning.contains("bursts of a GPU")), "{:?}", today.warnings);
+    let error = parse(&format!("{header}2:0:0:1:3:4000:7:1:0\n")).unwrap_err();
+    assert!(error.contains(":3: thread 3 of a task"), "{error}");
+}

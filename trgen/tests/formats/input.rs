@@ -193,3 +193,87 @@ fn text_that_is_none_is_refused() {
     let error = open(&endless).unwrap_err();
     assert!(matches!(*error.fault, Fault::TooLarge { what: "the line", .. }), "{error}");
 }
+
+/// A folder with these files.
+fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    folder
+}
+
+/// What is said of a file, and the remedy.
+fn said(path: &Path) -> String {
+    let error = read(path, &ReadOptions::default()).unwrap_err();
+    format!("{error} / {}", error.remedy().unwrap_or_default())
+}
+
+#[test]
+fn files_of_known_formats_that_are_not_read_are_named() {
+    let files: [(&str, &[u8], &str, &str); 12] = [
+        (
+            "x.prv",
+            b"#Paraver (01/01/2020 at 00:00):1000_ns:1(2):1:2(1:1,1:1)\n1:1:1:1:1:0:10:1\n",
+            "Paraver",
+            "prv2dim",
+        ),
+        ("npu.0.et", b"\x07\x0a\x050.0.4J\x08\x07\x12\x14all_reduce", "Chakra", "not yet"),
+        ("et.json", b"{\"schema\": \"1.1.1-chakra.0.0.4\", \"nodes\": []}", "Chakra", "not yet"),
+        ("kineto.json", b"{\n\"traceEvents\": [{\"ph\": \"X\"}]}", "Chrome", "record"),
+        ("metadata", b"/* CTF 1.8 */\ntrace { };", "Common Trace Format", "record"),
+        ("stream_0", b"\xC1\x1F\xFC\xC1\x00\x00\x00\x00", "Common Trace Format", "record"),
+        ("run.otf", b"00000001:1,2\n", "OTF 1", "OTF2"),
+        ("tautrace.0.0.0.trc", b"\x01\x00\x00\x00\x60\xea\x00\x00", "TAU", "tau2otf2"),
+        ("a.hpctrace", b"HPCRUN-trace______01.01l", "HPCToolkit", "record"),
+        ("a.tra", b"\x55\x54\x4A\x48\x00\x00\x80\x3f", "netrace", "matrix(FILE)"),
+        ("a.cap", b"\xD4\xC3\xB2\xA1\x02\x00\x04\x00", "pcap", "--pcap"),
+        ("ember.load", b"[JOB_ID] 10\n[NID_LIST] 0-3\n[MOTIF] Init\n", "SST Ember", "trace-prep generate"),
+    ];
+    for (name, bytes, what, remedy) in files {
+        let folder = folder(&[(name, bytes)]);
+        let remedy = remedy.replace("not yet", "no reader for it exists here yet");
+        for path in [folder.path().join(name), folder.path().to_owned()] {
+            let said = said(&path);
+            assert!(said.contains(&format!("`{name}` is ")) && said.contains(what) && said.contains(&remedy), "{said}");
+        }
+    }
+}
+
+#[test]
+fn the_folder_of_score_p_leads_to_its_events() {
+    let folder = folder(&[
+        ("profile.cubex", &tar(&[("anchor.xml", "<?xml version='1.0'?>")])),
+        ("traces.def", b"x"),
+        ("traces.otf2", b"x"),
+    ]);
+    let found = said(folder.path());
+    assert!(found.contains("holds an OTF2 archive, `traces.otf2`"), "{found}");
+    assert!(found.contains(&format!("trace-prep import {}", folder.path().join("traces.otf2").display())), "{found}");
+    let profile = said(&folder.path().join("profile.cubex"));
+    assert!(profile.contains("a profile of Score-P") && profile.contains("SCOREP_ENABLE_TRACING"), "{profile}");
+}
+
+#[test]
+fn the_file_of_one_rank_of_several_is_no_trace() {
+    let pmpi = "MPI_Init:-:0:0:1\nMPI_Barrier:2:0,0,2:3\nMPI_Finalize:4:-\n";
+    let dumpi = "MPI_Init entering at walltime 1.0, cputime 1.0 seconds in thread 0.\n\
+                 MPI_Init returning at walltime 1.1, cputime 1.1 seconds in thread 0.\n";
+    let sets: [(&str, &str, [&str; 2]); 3] = [
+        ("split-0000.txt", "split-0001.txt", [dumpi, dumpi]),
+        ("log-0.txt", "log-1.txt", [pmpi, pmpi]),
+        ("ti_0.txt", "ti_1.txt", ["0 init\n0 send 1 0 8\n", "1 init\n1 recv 0 0 8\n"]),
+    ];
+    for (first, second, texts) in sets {
+        let folder = folder(&[(first, texts[0].as_bytes()), (second, texts[1].as_bytes())]);
+        for (rank, name) in [first, second].into_iter().enumerate() {
+            let said = said(&folder.path().join(name));
+            assert!(said.contains(&format!("holds rank {rank} of 2 alone")), "{said}");
+            assert!(said.contains(&format!("give the folder: {}", folder.path().display())), "{said}");
+        }
+    }
+    // Two traces of all ranks each.
+    let whole = b"0 send 1 0 8\n1 recv 0 0 8\n";
+    let folder = folder(&[("run0.ti", whole), ("run1.ti", whole)]);
+    assert_eq!(read(&folder.path().join("run0.ti"), &ReadOptions::default()).unwrap().program.tasks.len(), 2);
+}

@@ -246,6 +246,39 @@ fn an_older_dialect_is_told_where_to_go() {
     assert!(error.to_string().contains("simgrid_convert_TI_traces"), "{error}");
 }
 
+/// Names with capitals, whatever their arguments.
+#[test]
+fn every_action_of_the_older_dialect_is_named_as_such() {
+    for action in [
+        "Isend 1 2000",
+        "Irecv 1 2000",
+        "Isend 1 2000 6",
+        "waitAll",
+        "allReduce 100 50",
+        "allToAll 8 8",
+        "allToAllV 8 1 1 8 1 1",
+        "allGather 8 8",
+        "allGatherV 8 8 8",
+        "reduceScatter 8 8 5",
+        "gatherV 8 8 8",
+        "scatterV 8 8 8",
+        "Bcast 8",
+        "Send 1 8",
+        "Recv 1 8",
+        "Wait",
+        "send 1 2000",
+        "isend 1 2000",
+        "recv 1 2000",
+        "irecv 1 2000",
+        "wait",
+    ] {
+        let error = parse(&format!("0 init\n1 init\n0 {action}\n")).unwrap_err();
+        let said = format!("{error} / {}", error.remedy().unwrap_or_default());
+        assert!(said.contains("t:3: ") && said.contains("older dialect"), "{action}: {said}");
+        assert!(said.contains("simgrid_convert_TI_traces"), "{action}: {said}");
+    }
+}
+
 #[test]
 fn an_unknown_action_names_the_nearest() {
     let error = parse("0 init\n0 alltoal 1 1\n").unwrap_err();
@@ -373,8 +406,8 @@ fn an_index_and_a_rank_file_can_be_given_by_name() {
     let read = |name: &str| read(&folder.path().join(name), &ReadOptions::default());
     assert_eq!(read("list.of.files").unwrap().program.tasks.len(), 2);
     let error = read("rank-1.txt").unwrap_err();
-    assert!(matches!(*error.fault, Fault::MissingRank { rank: 0, highest: 1 }), "{error}");
-    assert!(error.remedy().unwrap().to_string().contains("index"));
+    assert!(matches!(*error.fault, Fault::OneOfSet { rank: 1, ranks: 2 }), "{error}");
+    assert!(error.remedy().unwrap().to_string().contains("give the folder"));
     let error = self::read(Path::new("no/such/file"), &ReadOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), "no/such/file: no such file or folder");
 }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 use trgen::rng::{Purpose, stream};
 use trgen::synthetic::spatial::{self, Pattern};
+use trgen::synthetic::{Config, Traffic};
 use trgen::{Geometry, NodeId};
 
 const GRIDS: [&[u32]; 4] = [&[4, 4], &[10, 6], &[8, 8], &[8, 8, 8]];
@@ -239,6 +240,40 @@ fn even_patterns() {
         evenly(grid, |to| to % 4 == source % 4 && to != source)
     });
     check_everywhere("map(random, uniform)", &GRIDS, |grid, source| evenly(grid, |to| to != source));
+}
+
+#[test]
+fn patterns_with_the_sender_itself() {
+    check_everywhere("uniform(self=true)", &GRIDS, |grid, _| evenly(grid, |_| true));
+    // Node 3 has a weight of 8, every other one of 1: with the rest spread over all, 7 of N + 7.
+    for sizes in GRIDS {
+        let nodes = sizes.iter().product::<u32>();
+        let text = format!("hotspot({}, 3, self=true)", 7.0 / f64::from(nodes + 7));
+        check_everywhere(&text, &[sizes], |_, _| (0..nodes).map(|to| if to == 3 { 8.0 } else { 1.0 }).collect());
+    }
+    let grid = Geometry::new(&[8, 8]).unwrap();
+    for name in ["transpose", "shuffle", "reversal", "butterfly", "randperm"] {
+        let (mut with, mut without) = (pattern(&format!("{name}(self=true)"), &grid), pattern(name, &grid));
+        let mut rng = stream(1, 0, Purpose::Spatial);
+        for node in (0..64).map(NodeId) {
+            let expected = without.destination(node, &mut rng).unwrap_or(node);
+            assert_eq!(with.destination(node, &mut rng), Some(expected), "{name}");
+        }
+        assert_eq!(with.silent(), 0);
+        assert_eq!(with.map(), without.map());
+    }
+    for text in ["transpose(self=yes)", "complement(self=true)", "tornado(self=true)"] {
+        assert!(spatial::parse(text, &grid, 7).is_err(), "{text}");
+    }
+    // A network that carries no such messages is said so.
+    let config = |carries_to_itself| Config {
+        pattern: "map(block:4, uniform(self=true))".into(),
+        carries_to_itself,
+        ..Config::new(grid.clone())
+    };
+    assert!(Traffic::new(&config(true)).is_ok());
+    let refusal = Traffic::new(&config(false)).unwrap_err().refusal;
+    assert!(refusal.to_string().contains("no message of a node to itself"), "{refusal}");
 }
 
 /// `share` to the hot nodes other than the source, the rest evenly.

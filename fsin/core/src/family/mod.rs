@@ -207,6 +207,11 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
         None
     }
 
+    /// True if it carries messages of a node to itself.
+    fn carries_to_itself(&self) -> bool {
+        false
+    }
+
     /// Number of threads that a run occupies.
     fn threads(&self) -> usize {
         1

@@ -17,7 +17,7 @@ use trgen::phrase::Phrase;
 use super::keys::{Kind, keys};
 use traffic::{Run, is_original};
 pub use words::glossary;
-use words::{Meaning, Takes, choose, meaning};
+use words::{IDLE, Meaning, Takes, choose, meaning};
 
 /// A word of the original, with its value.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -142,12 +142,13 @@ pub fn translate(words: &[Word]) -> Result<Translation, SpecError> {
         new.translate_one(known, &all, run)?;
     }
     new.original = true;
+    new.injectors(&all)?;
     new.control(&all)?;
     new.traffic(&all, run)?;
     if !ideal {
         new.unknown_defaults();
     }
-    new.note_output_words(&all);
+    new.note_idle_words(&all);
     new.settings.sort_by_key(|(name, _)| keys().iter().position(|key| key.name == *name));
     Ok(new)
 }
@@ -183,6 +184,12 @@ impl Translation {
                     self.useless.push(known.word.clone());
                     return Ok(());
                 }
+                // Timeouts that are off.
+                ("timeout_upper" | "timeout_lower", _) if value == "-1" => return Ok(()),
+                ("link_bandwidth", Takes::Same(key)) if value.parse::<f64>().is_ok() => {
+                    self.set(key, format!("{value}Mb/s"))
+                }
+                ("plength", _) => self.packet(known, run),
                 (_, Takes::Same(key)) => self.set(key, value.clone()),
                 ("trace_cpu_units", _) if value.parse::<f64>().is_ok() => {
                     let what =
@@ -195,11 +202,19 @@ impl Translation {
                 (_, Takes::Choice(key, choices)) => {
                     self.set(key, choose(name, value, choices).map_err(|refusal| located(known, &refusal))?);
                 }
-                (_, Takes::Missing(why)) => {
-                    let why = Phrase::of_template(why);
-                    self.notes.push((None, phrase!["{name}={value}: no counterpart here, left out: ", why]));
+                // Off, as here.
+                (_, Takes::Missing(_) | Takes::Refused(_)) if value == "0" => {}
+                (_, Takes::Missing(what)) => {
+                    let what = Phrase::of_template(what);
+                    self.notes.push((None, phrase!["{name}={value}: no counterpart here, left out: ", what]));
                 }
-                (_, Takes::Together | Takes::Printing) => {}
+                (_, Takes::Refused(what)) => {
+                    let what = phrase!["`{name}={value}` has no counterpart here: ", Phrase::of_template(what)];
+                    let remedy =
+                        format!("write {name}=0, or leave it out: a packet stays there until its request is granted");
+                    return Err(located(known, &SpecError::new(ErrorKind::Unsupported, what, remedy)));
+                }
+                (_, Takes::Together | Takes::Printing | Takes::Coupling) => {}
             },
             Meaning::Ours(key) => {
                 if key.kind == Kind::Switch && !matches!(&**value, "true" | "false") {
@@ -213,6 +228,41 @@ impl Translation {
             }
         }
         self.remark(known)
+    }
+
+    /// Sets the packet length, and the size of a phit if the value is `phits_bytes`; bytes matter to applications only.
+    fn packet(&mut self, known: &Known, run: Run) {
+        let Word { name, value, .. } = &known.word;
+        let (phits, bytes) = value.split_once('_').map_or((&**value, None), |(phits, bytes)| (phits, Some(bytes)));
+        self.set("packet", phits.to_owned());
+        match bytes {
+            Some(bytes) if run == Run::Application => self.set("phit-bytes", bytes.to_owned()),
+            Some(bytes) => {
+                let run = run.name();
+                self.note("packet", format!("{name}={value}: the {bytes} bytes of a phit have no part in {run}"));
+            }
+            None => {}
+        }
+    }
+
+    /// Raises the number of injectors to what their choice needs, as the original does by itself.
+    fn injectors(&mut self, words: &[Known]) -> Result<(), SpecError> {
+        let Some(known) = last(words, "imode") else { return Ok(()) };
+        if self.value("injection").is_none_or(|injection| injection == "shortest") {
+            return Ok(());
+        }
+        let shape = self.network_of()?.shape();
+        let (needed, given) = (shape.ports(), self.value("injectors").map_or(Ok(1), str::parse::<usize>));
+        if shape.is_switched() || given.is_ok_and(|given| given >= needed) {
+            return Ok(());
+        }
+        let Word { name, value, .. } = &known.word;
+        self.present = last(words, "ninj").map(|known| known.word.clone());
+        self.set("injectors", needed.to_string());
+        let note =
+            format!("{name}={value}: {needed} injectors, one for each direction, as the original takes by itself");
+        self.note("injectors", note);
+        Ok(())
     }
 
     /// Adds a note on a word, or rejects its value.
@@ -238,13 +288,6 @@ impl Translation {
                 let what = format!("`{name}={value}` is no share: whether the original means percent is not known");
                 return Err(located(known, &SpecError::new(ErrorKind::OutOfRange, what, "write a share such as 0.05")));
             }
-            ("link_bandwidth", _) if value.parse::<f64>().is_ok() => {
-                let what = format!("`{name}={value}` has no unit, and what the original counts in is not known here");
-                return Err(located(
-                    known,
-                    &SpecError::new(ErrorKind::Unsupported, what, format!("write it with its unit: {name}=10Gb/s")),
-                ));
-            }
             _ => {}
         }
         Ok(())
@@ -265,14 +308,16 @@ impl Translation {
         }
     }
 
-    /// Reports words that only changed the original's output.
-    fn note_output_words(&mut self, words: &[Known]) {
-        let printing = |known: &&Known| matches!(known.meaning, Meaning::Original(entry) if matches!(entry.takes, Takes::Printing));
-        let words: Vec<String> =
-            words.iter().filter(printing).map(|known| format!("{}={}", known.word.name, known.word.value)).collect();
-        if !words.is_empty() {
-            let what = format!("without effect, since they only change what is printed: {}", words.join(", "));
-            self.notes.push((None, what.into()));
+    /// Reports words without effect here, whatever their value.
+    fn note_idle_words(&mut self, words: &[Known]) {
+        for (takes, why) in IDLE {
+            let idle = |known: &&Known| matches!(known.meaning, Meaning::Original(entry) if takes(entry.takes));
+            let words: Vec<String> =
+                words.iter().filter(idle).map(|known| format!("{}={}", known.word.name, known.word.value)).collect();
+            if !words.is_empty() {
+                let words = words.join(", ");
+                self.notes.push((None, phrase!["without effect: {words}: ", Phrase::of_template(why)]));
+            }
         }
     }
 

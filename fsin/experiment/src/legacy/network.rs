@@ -119,11 +119,15 @@ impl Translation {
         let skews: Vec<&Known> = words.iter().filter(|known| known.name().starts_with("sk_")).collect();
         let real: Vec<&&Known> = skews.iter().filter(|known| known.word.value != "0").collect();
         let name = value.split('_').next().unwrap_or("");
-        if let (Some(skew), false) = (real.first(), matches!(name, "ttorus" | "twisted")) {
-            let (skew, word) = (*skew, &skew.word);
-            let what =
-                format!("`{}={}` has no meaning with topo={value}: it needs a twisted torus", word.name, word.value);
-            return Err(located(skew, &SpecError::new(ErrorKind::Meaningless, what, "use topo=ttorus_8_4")));
+        let is_twisted = matches!(name, "ttorus" | "twisted");
+        if !is_twisted && !real.is_empty() {
+            let words: Vec<String> =
+                real.iter().map(|known| format!("{}={}", known.word.name, known.word.value)).collect();
+            let note = format!(
+                "{}: without effect with topo={value}: only twisted tori (ttorus) have skews",
+                words.join(", ")
+            );
+            self.notes.push((None, note.into()));
         }
         if let Some(skew) = real.iter().find(|skew| skew.word.value.parse::<u32>().is_err()) {
             let Word { name, value, .. } = &skew.word;
@@ -140,10 +144,10 @@ impl Translation {
             .map_err(|refusal| topo.map_or(refusal.clone(), |known| located(known, &refusal)))?;
         let skews: Vec<String> =
             real.iter().map(|known| format!("{}={}", &known.name()["sk_".len()..], known.word.value)).collect();
-        let skews = match name {
-            "ttorus" | "twisted" if skews.is_empty() => ":yx=0".to_owned(),
-            "ttorus" | "twisted" => format!(":{}", skews.join(",")),
-            _ => String::new(),
+        let skews = match (is_twisted, skews.is_empty()) {
+            (true, true) => ":yx=0".to_owned(),
+            (true, false) => format!(":{}", skews.join(",")),
+            (false, _) => String::new(),
         };
         self.set("topology", format!("{spec}{skews}"));
         match name {
@@ -175,7 +179,14 @@ impl Translation {
                 Some(&(_, management, _)) => vec![management],
                 None => MANAGEMENTS.iter().map(|&(name, _)| name).collect(),
             };
-            if !names.contains(&value) {
+            if let Some(&(family, management, _)) = family
+                && value != management
+            {
+                let what = format!(
+                    "vc={value}: without effect, as in the original: {family} networks have their own routings"
+                );
+                self.notes.push((None, what.into()));
+            } else if !names.contains(&value) {
                 let what = format!("`vc` does not know `{value}` for this network");
                 return Err(located(
                     known,
@@ -311,6 +322,11 @@ fn network(value: &str, one_way: bool) -> Result<String, SpecError> {
             }
             let given = DRAGONFLY.iter().zip(&parts).map(|(name, part)| format!("{name}={part}"));
             format!("dragonfly:{}", given.collect::<Vec<_>>().join(","))
+        }
+        "tricube" => {
+            let what = format!("`topo={value}`: the original's tricube has no counterpart here");
+            let remedy = phrase!["write its links in a file, for `fsin run ", ["topology" => "graph:FILE"], "`"];
+            return Err(SpecError::new(ErrorKind::Unsupported, what, remedy));
         }
         _ => {
             return Err(SpecError::new(

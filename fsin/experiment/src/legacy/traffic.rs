@@ -48,7 +48,13 @@ impl Run {
             }
             known => known.filter(|known| known.word.value == "1"),
         };
-        let trace = ["tracefile", "trace", "kernel", "job-mix"].into_iter().find_map(|name| last(words, name));
+        // The name of a trace is replayed only with `tpattern=trace`, or without a pattern: a file of the original names
+        // one whatever it simulates. Beside background traffic the pattern is that of the background.
+        let pattern = last(words, "tpattern").filter(|known| known.word.value != "trace");
+        let beside = last(words, "bg_load").is_some_and(|known| number(known).is_ok_and(|load| load > 0.0));
+        let is_named = |name: &&str| *name != "tracefile" || pattern.is_none() || beside;
+        let trace =
+            ["tracefile", "trace", "kernel", "job-mix"].into_iter().filter(is_named).find_map(|name| last(words, name));
         if let (Some(shots), Some(trace)) = (shots, trace) {
             let trace = &trace.word.name;
             let what = format!("`shotmode=1` and `{trace}` exclude each other");
@@ -68,7 +74,7 @@ impl Run {
     }
 
     /// What this kind of run is called.
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Application => "the run of an application",
             Self::Shots => "shots",
@@ -208,8 +214,12 @@ impl Translation {
                 idle.push(ratio.word.clone());
                 Ok(())
             }
-            (1, _) => {
-                let what = "`longmessages=1`: whether that is a length, of one packet, or only turns long messages on is not known";
+            // No message is long, whatever that means.
+            (1, None) => Ok(()),
+            (1, Some(ratio)) if number(ratio)? == 0.0 => Ok(()),
+            (1, Some(_)) => {
+                let what = "`longmessages=1` with a share of long messages: whether it is a length, of one packet, or only turns them \
+                            on is not known";
                 let remedy = "write longmessages=0 for none, or the packets of a long message, such as longmessages=4";
                 Err(located(known, &SpecError::new(ErrorKind::Malformed, what, remedy)))
             }

@@ -21,8 +21,12 @@ pub(super) enum Takes {
     Together,
     /// It only changes what the original printed.
     Printing,
-    /// It has no equivalent here: why that may matter, with settings in braces.
+    /// It coupled the original with full-system simulators.
+    Coupling,
+    /// It has no equivalent here: what it does in the original. Its value 0, which is off, needs none.
     Missing(&'static str),
+    /// As [`Missing`](Self::Missing), and it changes results, so that a run without it would be another one.
+    Refused(&'static str),
 }
 
 /// A word of the original.
@@ -43,7 +47,7 @@ const fn entry(name: &'static str, also: &'static [&'static str], takes: Takes, 
     Entry { name, also, takes, about }
 }
 
-use Takes::{Choice, Missing, Printing, Same, Together};
+use Takes::{Choice, Coupling, Missing, Printing, Refused, Same, Together};
 
 /// Values of a word of the original, with their equivalents here. The next tables are of the same form.
 const INJECTIONS: Choices = &[
@@ -81,28 +85,27 @@ pub(super) const WORDS: &[Entry] = &[
     entry("rmode", &["mode"], Together, ""),
     entry("vc", &[], Together, "how deadlock is avoided, where `rmode` alone leaves it open: bubble, double, dally; tree, icube"),
     entry("routing", &[], Choice("order", ORDERS), ""),
-    entry("plength", &["packet_phits"], Same("packet"), ""),
+    entry("plength", &["packet_phits"], Same("packet"), "or phits_bytes: {packet} and {phit-bytes}"),
     entry("tql", &["transit_queue"], Same("queue"), ""),
     entry("iql", &[], Same("injection-queue"), ""),
     entry("ninj", &[], Same("injectors"), ""),
-    entry("imode", &[], Choice("injection", INJECTIONS), ""),
+    entry("imode", &[], Choice("injection", INJECTIONS), "shortest, dor, dsh, shp, lpath; all but shortest raise {injectors} to the number of directions, as in the original"),
     entry("par_inj", &[], Choice("inject", PARALLEL), "1, or 0 for serial injection"),
     entry("cmode", &[], Choice("consumption", CONSUMPTIONS), ""),
     entry("amode", &[], Choice("arbitration", ARBITRATIONS), ""),
     entry("bsize", &["bub"], Same("bubble"), ""),
-    entry("bub_to_adap", &[], Missing("what it restricted is not known; {lbr} restricts injected packets on adaptive channels"), ""),
-    entry("lbr", &[], Same("lbr"), ""),
+    entry("bub_to_adap", &["lbr"], Same("lbr"), ""),
     entry("intransit_pr", &["ipr"], Same("in-transit-priority"), ""),
     entry("drop_packets", &[], Missing("a source that finds its buffer full keeps the packet and waits"), ""),
-    entry("extract", &[], Missing("arrived packets are consumed as `cmode` says"), ""),
+    entry("extract", &[], Refused("1 discards the packet at the head of an injection queue whose request fails"), ""),
     entry("faults", &[], Same("faults"), ""),
     entry("global_cc", &[], Together, "percent of the capacity as the original counted it: ways twice"),
     entry("update_period", &[], Together, "in diameters"),
-    entry("timeout_upper", &[], Same("timeout-upper"), ""),
-    entry("timeout_lower", &[], Same("timeout-lower"), ""),
+    entry("timeout_upper", &["timeout_upper_limit"], Same("timeout-upper"), "-1 is off"),
+    entry("timeout_lower", &["timeout_lower_limit"], Same("timeout-lower"), "-1 is off"),
     entry("tpattern", &["pattern", "traffic"], Together, "as {traffic}, arguments parted by _; inverse is reversal, tornado is tornado-fsin, hotspot alone is hotspot(0.02,0)"),
     entry("load", &[], Same("load"), ""),
-    entry("longmessages", &[], Together, "packets of a long message, or 0: {size} bimodal"),
+    entry("longmessages", &[], Together, "packets of a long message, or 0: {size} bimodal; 1 only with lng_msg_ratio=0"),
     entry("lng_msg_ratio", &[], Together, "share of the messages that are long"),
     entry("trigger_rate", &[], Together, "probability that a reception triggers packets: {temporal} reactive"),
     entry("triggered", &[], Together, "how many packets it triggers"),
@@ -120,13 +123,28 @@ pub(super) const WORDS: &[Entry] = &[
     entry("min_batch_pkt", &[], Same("min-batch-packets"), ""),
     entry("tracefile", &[], Same("trace"), ""),
     entry("trace_cpu_units", &[], Choice("trace-unit", UNITS), "unit of computing times in a trace: ns, us, ms, cycles"),
-    entry("link_bandwidth", &[], Same("bandwidth"), "with its unit: 10Gb/s"),
+    entry("link_bandwidth", &[], Same("bandwidth"), "in Mb/s, or with its unit: 10Gb/s"),
     entry("placement", &[], Together, "as {placement}, arguments parted by _; or kind_tasks_instances"),
     entry("bg_load", &[], Together, "with a trace: {temporal} background, from nodes without a task"),
+    entry("fsin_cycle_relation", &[], Coupling, ""),
+    entry("simics_cycle_relation", &[], Coupling, ""),
+    entry("serv_addr", &[], Coupling, ""),
+    entry("num_periodos_espera", &[], Coupling, ""),
+    entry("monitored", &[], Printing, ""),
+    entry("output", &[], Printing, ""),
     entry("plevel", &[], Printing, ""),
     entry("pheaders", &[], Printing, ""),
     entry("bheaders", &[], Printing, ""),
     entry("pinterval", &[], Printing, ""),
+];
+
+/// Words without effect whatever their value, and why.
+pub(super) const IDLE: [(fn(Takes) -> bool, &str); 2] = [
+    (|takes| matches!(takes, Printing), "they only change what the original printed, and where"),
+    (
+        |takes| matches!(takes, Coupling),
+        "they coupled the original with a full-system simulator; here `fsin serve` and `fsin machines` do that",
+    ),
 ];
 
 /// A word of the user, identified.
@@ -219,15 +237,17 @@ pub fn glossary() -> Phrase {
             (_, Same(key)) if entry.about.is_empty() => phrase![[key]],
             (_, Same(key)) => phrase![[key], ", ", Phrase::of_template(entry.about)],
             (_, Choice(..) | Together) => Phrase::of_template(entry.about),
-            (_, Printing) => continue,
-            (_, Missing(why)) => phrase!["no counterpart: ", Phrase::of_template(why)],
+            (_, Printing | Coupling) => continue,
+            (_, Missing(what)) => phrase!["no counterpart unless 0: ", Phrase::of_template(what)],
+            (_, Refused(what)) => phrase!["refused unless 0: ", Phrase::of_template(what)],
         };
         let all: Vec<&str> = std::iter::once(entry.name).chain(entry.also.iter().copied()).collect();
         text.push(phrase![("  {}: ", all.join(", ")), takes, "\n"]);
     }
-    let printing: Vec<&str> =
-        WORDS.iter().filter(|entry| matches!(entry.takes, Printing)).map(|entry| entry.name).collect();
-    text.push(format!("  {}: no effect: they only changed what was printed\n", printing.join(", ")));
+    for (takes, why) in IDLE {
+        let idle: Vec<&str> = WORDS.iter().filter(|entry| takes(entry.takes)).map(|entry| entry.name).collect();
+        text.push(phrase![("  {}: no effect: ", idle.join(", ")), Phrase::of_template(why), "\n"]);
+    }
     text.push(
         "What is not given is the original's default where that is known: topo=torus_4_4 nchan=2 iql=4 load=0.05\n\
          warm_up_period=5000 nsamples=10 sample_size=1000, and always a throttled source; else that of `fsin run`.\n\

@@ -72,6 +72,8 @@ pub(crate) struct Request<'a> {
     pub(crate) geometry: &'a Geometry,
     /// Units in which the network counts.
     pub(crate) units: Units,
+    /// True if the network carries messages of a node to itself.
+    pub(crate) carries_to_itself: bool,
     /// True if a node generates nothing while its interface is full.
     pub(crate) throttled: bool,
     /// Seed of every random draw.

@@ -76,7 +76,7 @@ const MAX_LOAD: f64 = (1u32 << 24) as f64;
 
 /// The configuration of synthetic sources.
 pub(super) fn config(request: &Request<'_>) -> Result<Config, SettingsError> {
-    let Request { settings, geometry, units, throttled, seed, .. } = *request;
+    let Request { settings, geometry, units, carries_to_itself, throttled, seed, .. } = *request;
     let load = settings.number("load")?;
     if !(0.0..=MAX_LOAD).contains(&load) {
         let what = phrase![["load" => settings.word("load")], " is out of range"];
@@ -100,6 +100,7 @@ pub(super) fn config(request: &Request<'_>) -> Result<Config, SettingsError> {
         process,
         shots,
         folder,
+        carries_to_itself,
         size: settings.word("size").to_owned(),
         load: load * units.capacity,
         is_padded: units.is_padded,

@@ -113,6 +113,10 @@ impl NetworkSpec for Spec {
         }
     }
 
+    fn carries_to_itself(&self) -> bool {
+        true
+    }
+
     fn geometry(&self) -> &Geometry {
         self.topology.geometry()
     }

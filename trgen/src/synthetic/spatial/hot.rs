@@ -7,7 +7,7 @@
 //! of the region belongs to it in part, and is chosen proportionally less often than the others.
 
 use super::uniform::{any_other, shares_of_any_other};
-use super::{Built, Entry, Pattern, PatternContext};
+use super::{Built, Entry, Pattern, PatternContext, TO_ITSELF};
 use crate::catalog::{Component, Parameter};
 use crate::rng::Stream;
 use crate::synthetic::draw::{below, chance};
@@ -83,10 +83,11 @@ impl Pattern for Region {
 pub(super) static HOTSPOT: Entry = Entry {
     component: Component {
         name: "hotspot",
-        about: "with probability h one of the nodes listed, else any other node",
+        about: "with probability h one of the nodes listed, else any other node; with self=true both draws may give the sender",
         parameters: &[
             Parameter { name: "h", about: "share of hot traffic", range: "0..=1", default: "" },
             Parameter { name: "nodes...", about: "the hot nodes", range: "0..N-1, each once", default: "0" },
+            TO_ITSELF,
         ],
         source: "Pfister and Norton, Hot Spot Contention and Combining in Multistage Networks (1985)",
     },
@@ -113,7 +114,7 @@ fn hotspot(call: &Call, context: PatternContext) -> Built {
         hot.push(0);
     }
     hot.sort_unstable();
-    Ok(Hot::new(nodes, share, hot))
+    Ok(Box::new(Hot { nodes, share, hot, is_any: context.sends_to_itself(call)? }))
 }
 
 /// The pattern `hotspot`.
@@ -124,12 +125,8 @@ struct Hot {
     share: f64,
     /// The preferred nodes in ascending order; at least one.
     hot: Vec<u32>,
-}
-
-impl Hot {
-    fn new(nodes: u32, share: f64, hot: Vec<u32>) -> Box<Self> {
-        Box::new(Self { nodes, share, hot })
-    }
+    /// True if the sender may be drawn too.
+    is_any: bool,
 }
 
 impl Pattern for Hot {
@@ -140,6 +137,12 @@ impl Pattern for Hot {
     fn destination(&mut self, source: NodeId, rng: &mut Stream) -> Option<NodeId> {
         if self.is_silent(source) {
             return None;
+        }
+        if self.is_any {
+            return Some(NodeId(match chance(self.share, rng) {
+                true => self.hot[below(self.hot.len() as u32, rng) as usize],
+                false => below(self.nodes, rng),
+            }));
         }
         if chance(self.share, rng) {
             let count = self.hot.len() as u32;
@@ -156,6 +159,11 @@ impl Pattern for Hot {
     }
 
     fn shares(&self, source: NodeId) -> Option<Vec<f64>> {
+        if self.is_any {
+            let mut shares = vec![(1.0 - self.share) / f64::from(self.nodes); self.nodes as usize];
+            self.hot.iter().for_each(|&node| shares[node as usize] += self.share / self.hot.len() as f64);
+            return Some(shares);
+        }
         let mut shares = shares_of_any_other(source, self.nodes);
         let others = self.hot.iter().filter(|&&node| node != source.0).count() as f64;
         if others > 0.0 {
@@ -167,6 +175,6 @@ impl Pattern for Hot {
     }
 
     fn is_silent(&self, _: NodeId) -> bool {
-        self.nodes == 1
+        self.nodes == 1 && !self.is_any
     }
 }

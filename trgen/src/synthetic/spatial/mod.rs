@@ -26,7 +26,7 @@ use std::fmt::Debug;
 use std::path::Path;
 
 use crate::Geometry;
-use crate::catalog::{Component, SpecError};
+use crate::catalog::{Component, ErrorKind, Parameter, SpecError};
 use crate::rng::Stream;
 use crate::synthetic::expr::{self, Call, Expr};
 use crate::units::NodeId;
@@ -36,15 +36,15 @@ pub trait Pattern: Debug + Send {
     /// Number of nodes.
     fn nodes(&self) -> usize;
 
-    /// The destination of the next message of `source`, never `source` itself; `None` if that node is silent. `rng` is
-    /// that node's stream of spatial draws.
+    /// The destination of the next message of `source`; `None` if that node is silent. `source` itself only if the
+    /// pattern was asked for that ([`PatternContext::sends_to_itself`]). `rng` is that node's stream of spatial draws.
     fn destination(&mut self, source: NodeId, rng: &mut Stream) -> Option<NodeId>;
 
     /// True if this node never sends.
     fn is_silent(&self, source: NodeId) -> bool;
 
-    /// The destination of every node, if it is the same for the whole run; a silent node maps to itself. `None` if
-    /// destinations are drawn or alternate.
+    /// The destination of every node, if it is the same for the whole run; a node that is silent, or sends to itself,
+    /// maps to itself. `None` if destinations are drawn or alternate.
     fn map(&self) -> Option<Vec<NodeId>> {
         None
     }
@@ -53,7 +53,8 @@ pub trait Pattern: Debug + Send {
     /// exactly.
     fn shares(&self, source: NodeId) -> Option<Vec<f64>> {
         let destination = self.map()?[source.index()];
-        let goes = |node| f64::from(destination == NodeId::at(node) && destination != source);
+        let is_silent = self.is_silent(source);
+        let goes = |node| f64::from(destination == NodeId::at(node) && !is_silent);
         Some((0..self.nodes()).map(goes).collect())
     }
 
@@ -72,9 +73,34 @@ pub struct PatternContext<'a> {
     pub seed: u64,
     /// Base folder of relative paths; empty for the working directory.
     pub folder: &'a Path,
+    /// False if the network carries no message of a node to itself, so that patterns refuse to send any.
+    pub carries_to_itself: bool,
 }
 
+/// The parameter of patterns that may send to the sender itself.
+const TO_ITSELF: Parameter = Parameter {
+    name: "self",
+    about: "whether a node may be its own destination; such messages use no link",
+    range: "true, false",
+    default: "false",
+};
+
 impl PatternContext<'_> {
+    /// The value of [`TO_ITSELF`].
+    ///
+    /// # Errors
+    /// Neither true nor false; true for a network that does not carry such messages.
+    fn sends_to_itself(&self, call: &Call) -> Result<bool, SpecError> {
+        let asked = call.choice("self", &[("true", true), ("false", false)])?;
+        if asked && !self.carries_to_itself {
+            let problem = format!("`{}`: this network model carries no message of a node to itself", call.name());
+            return Err(call
+                .refuse_all(&problem, "leave `self` out, or use the models vct or wormhole")
+                .of_kind(ErrorKind::Unsupported));
+        }
+        Ok(asked)
+    }
+
     /// Number of nodes.
     #[must_use]
     pub fn nodes(&self) -> u32 {
@@ -161,7 +187,7 @@ pub fn aliases(name: &str) -> &'static [&'static str] {
 /// nodes.
 pub fn parse(text: &str, geometry: &Geometry, seed: u64) -> Result<Box<dyn Pattern>, SpecError> {
     let expr = Expr::parse(text)?;
-    build(text, &expr, PatternContext { geometry, seed, folder: Path::new("") })
+    build(text, &expr, PatternContext { geometry, seed, folder: Path::new(""), carries_to_itself: true })
 }
 
 /// Builds the pattern described by `expr`, which was parsed from `text`.

@@ -1,14 +1,14 @@
 //! Permutations of the bits of a node's number. N is a power of two, b = log2 N.
 
 use super::fixed::Fixed;
-use super::{Built, Entry, PatternContext};
-use crate::catalog::Component;
+use super::{Built, Entry, PatternContext, TO_ITSELF};
+use crate::catalog::{Component, SpecError};
 use crate::synthetic::expr::Call;
 
 const DALLY: &str = "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 3.2";
 const DUATO: &str = "Duato, Yalamanchili, Ni, Interconnection Networks (2003), 9.2";
 
-/// A pattern without parameters.
+/// A pattern with fixed points, which are silent or send to themselves.
 const fn entry(
     name: &'static str,
     aliases: &'static [&'static str],
@@ -16,7 +16,7 @@ const fn entry(
     source: &'static str,
     build: fn(&Call, PatternContext) -> Built,
 ) -> Entry {
-    Entry { component: Component { name, about, parameters: &[], source }, aliases, build }
+    Entry { component: Component { name, about, parameters: &[TO_ITSELF], source }, aliases, build }
 }
 
 pub(super) static TRANSPOSE: Entry = entry(
@@ -24,15 +24,19 @@ pub(super) static TRANSPOSE: Entry = entry(
     &[],
     "bit j goes to bit (j + floor(b/2)) mod b; on a square 2-D grid of nodes (x,y) sends to (y,x)",
     DALLY,
-    |call, context| bits(call, context, |i, b| rotate(i, b / 2, b)),
+    |call, context| fixed(call, context, |i, b| rotate(i, b / 2, b)),
 );
 
-pub(super) static COMPLEMENT: Entry =
-    entry("complement", &[], "inverts all bits", DALLY, |call, context| bits(call, context, |i, b| !i & mask(b)));
+/// It has no fixed points, and no parameter about them.
+pub(super) static COMPLEMENT: Entry = Entry {
+    component: Component { name: "complement", about: "inverts all bits", parameters: &[], source: DALLY },
+    aliases: &[],
+    build: |call, context| Ok(bits(call, context, |i, b| !i & mask(b))?),
+};
 
 pub(super) static BUTTERFLY: Entry =
     entry("butterfly", &[], "swaps the most and the least significant bit", DUATO, |call, context| {
-        bits(call, context, |i, b| {
+        fixed(call, context, |i, b| {
             let (low, high) = (i & 1, i >> b.saturating_sub(1) & 1);
             // Exactly if the two end bits differ, both change.
             if low == high { i } else { i ^ 1 ^ (1 << (b - 1)) }
@@ -40,13 +44,13 @@ pub(super) static BUTTERFLY: Entry =
     });
 
 pub(super) static SHUFFLE: Entry = entry("shuffle", &[], "rotates the bits left by 1", DALLY, |call, context| {
-    bits(call, context, |i, b| rotate(i, 1, b))
+    fixed(call, context, |i, b| rotate(i, 1, b))
 });
 
 /// INSEE calls it `inverse`.
 pub(super) static REVERSAL: Entry =
     entry("reversal", &["inverse"], "reverses the order of the bits", DALLY, |call, context| {
-        bits(call, context, |i, b| (0..b).fold(0, |reversed, j| reversed << 1 | i >> j & 1))
+        fixed(call, context, |i, b| (0..b).fold(0, |reversed, j| reversed << 1 | i >> j & 1))
     });
 
 /// The b low bits.
@@ -60,8 +64,14 @@ const fn rotate(i: u32, by: u32, b: u32) -> u32 {
     (wide | wide >> b) as u32 & mask(b)
 }
 
+/// [`bits`] with fixed points.
+fn fixed(call: &Call, context: PatternContext, destination: impl Fn(u32, u32) -> u32) -> Built {
+    let to_itself = context.sends_to_itself(call)?;
+    Ok(bits(call, context, destination)?.sending(to_itself))
+}
+
 /// Builds a pattern in which node i sends to `destination(i, b)`. The number of nodes must be a power of two.
-fn bits(call: &Call, context: PatternContext, destination: impl Fn(u32, u32) -> u32) -> Built {
+fn bits(call: &Call, context: PatternContext, destination: impl Fn(u32, u32) -> u32) -> Result<Box<Fixed>, SpecError> {
     let nodes = context.nodes();
     if !nodes.is_power_of_two() {
         let (name, lower) = (call.name(), 1u64 << nodes.ilog2());

@@ -1,7 +1,7 @@
 //! Permutations drawn from the seed before the run.
 
-use super::Entry;
 use super::fixed::Fixed;
+use super::{Entry, TO_ITSELF};
 use crate::catalog::Component;
 use crate::rng::{Purpose, Stream, mix2, stream};
 use crate::synthetic::draw::below;
@@ -9,14 +9,15 @@ use crate::synthetic::draw::below;
 pub(super) static RANDPERM: Entry = Entry {
     component: Component {
         name: "randperm",
-        about: "a permutation of the nodes, drawn from the seed; its fixed points (one on average) are silent",
-        parameters: &[],
+        about: "a permutation of the nodes, drawn from the seed; its fixed points (one on average) are silent, or send to \
+                themselves",
+        parameters: &[TO_ITSELF],
         source: "BookSim 2, pattern randperm",
     },
     aliases: &[],
-    build: |_, context| {
+    build: |call, context| {
         let order = shuffled(context.nodes(), &mut setup(context.seed, "randperm"));
-        Ok(Fixed::new(context.nodes(), |node| order[node as usize]))
+        Ok(Fixed::new(context.nodes(), |node| order[node as usize]).sending(context.sends_to_itself(call)?))
     },
 };
 

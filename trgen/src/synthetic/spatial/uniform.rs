@@ -1,6 +1,6 @@
 //! The uniform pattern.
 
-use super::{Entry, Pattern};
+use super::{Entry, Pattern, TO_ITSELF};
 use crate::catalog::Component;
 use crate::rng::Stream;
 use crate::synthetic::draw::below;
@@ -9,17 +9,19 @@ use crate::units::NodeId;
 pub(super) static UNIFORM: Entry = Entry {
     component: Component {
         name: "uniform",
-        about: "any other node, all equally likely",
-        parameters: &[],
+        about: "any other node, all equally likely; with self=true any node",
+        parameters: &[TO_ITSELF],
         source: "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 3.2",
     },
     aliases: &[],
-    build: |_, context| Ok(Box::new(Uniform { nodes: context.nodes() })),
+    build: |call, context| Ok(Box::new(Uniform { nodes: context.nodes(), is_any: context.sends_to_itself(call)? })),
 };
 
 #[derive(Debug)]
 struct Uniform {
     nodes: u32,
+    /// True if the sender may be drawn too.
+    is_any: bool,
 }
 
 /// Draws a node from 0 to `nodes`-1 other than `source`, all equally likely. `nodes` must be at least 2, and `source`
@@ -41,14 +43,18 @@ impl Pattern for Uniform {
     }
 
     fn destination(&mut self, source: NodeId, rng: &mut Stream) -> Option<NodeId> {
-        (self.nodes > 1).then(|| any_other(source, self.nodes, rng))
+        match self.is_any {
+            true => Some(NodeId(below(self.nodes, rng))),
+            false => (self.nodes > 1).then(|| any_other(source, self.nodes, rng)),
+        }
     }
 
     fn shares(&self, source: NodeId) -> Option<Vec<f64>> {
-        Some(shares_of_any_other(source, self.nodes))
+        let nodes = self.nodes as usize;
+        Some(if self.is_any { vec![1.0 / nodes as f64; nodes] } else { shares_of_any_other(source, self.nodes) })
     }
 
     fn is_silent(&self, _: NodeId) -> bool {
-        self.nodes == 1
+        self.nodes == 1 && !self.is_any
     }
 }

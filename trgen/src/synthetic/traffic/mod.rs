@@ -234,14 +234,9 @@ fn part_seed(seed: u64, part: u64) -> u64 {
     mix2(mix2(seed, Purpose::Part as u64), part)
 }
 
-/// The context in which the pattern of a term is built.
-fn context(config: &Config, seed: u64) -> spatial::PatternContext<'_> {
-    spatial::PatternContext { geometry: &config.geometry, seed, folder: Path::new(&config.folder) }
-}
-
 /// Builds the pattern of a term.
 fn pattern(config: &Config, term: &Term, seed: u64) -> Result<Box<dyn spatial::Pattern>, Misfit> {
-    spatial::build(&config.pattern, &term.pattern, context(config, seed)).map_err(Word::Pattern.misfit())
+    spatial::build(&config.pattern, &term.pattern, config.context(seed)).map_err(Word::Pattern.misfit())
 }
 
 /// Builds the size law of a term.
@@ -348,7 +343,7 @@ pub fn background(config: &Config) -> Result<Traffic, Misfit> {
     };
     let whole = Expr::parse(&config.pattern).map_err(Word::Pattern.misfit())?;
     let pattern =
-        spatial::build(&config.pattern, &whole, self::context(config, config.seed)).map_err(Word::Pattern.misfit())?;
+        spatial::build(&config.pattern, &whole, config.context(config.seed)).map_err(Word::Pattern.misfit())?;
     let source = Synthetic::from_parts(pattern, process, law, config.phit_bytes, config.mode, config.seed);
     Ok(Traffic { root: Root::Part(Box::new(source)), uses_load: false, offered: None })
 }

@@ -4,12 +4,16 @@
 //! #DIMEMAS:name:offset:ntasks(threads,...)...
 //! d:1:COMM:MEMBERS:TASK:TASK...                     a communicator
 //! 1:TASK:THREAD:SECONDS                             computing
-//! 2:TASK:THREAD:DEST:SIZE:TAG:COMM:TYPE             send: 0 plain, 1 rendezvous, 2 immediate, 3 both
-//! 3:TASK:THREAD:SOURCE:SIZE:TAG:COMM:TYPE           receive: 0 recv, 1 irecv, 2 wait for an irecv
-//! 10:TASK:THREAD:OPERATION:COMM:ROOT[:THREAD]:SENT:RECEIVED
+//! 2:TASK:THREAD:DEST[:THREAD]:SIZE:TAG:COMM:TYPE    send: 0 plain, 1 rendezvous, 2 immediate, 3 both
+//! 3:TASK:THREAD:SOURCE[:THREAD]:SIZE:TAG:COMM:TYPE  receive: 0 recv, 1 irecv, 2 wait for an irecv
+//! 10:TASK:THREAD:OPERATION:COMM:ROOT[:THREAD]:SENT:RECEIVED[:SYNCHRONIZE]
+//! 0:TASK:THREAD...                                  nothing
+//! 11:TASK:THREAD...                                 a burst of a GPU
 //! ```
 //!
-//! Records of user events, files and marks (20, 30, 40, `o:`, `s:`) are skipped. Operations are numbered barrier 0,
+//! Since version 5.1.1 (2013) messages name the thread of the partner, and collectives end with a flag; both forms are
+//! read, told apart by the number of fields. Records of user events, files and marks (20, 30, 40, `o:`, `s:`) and those
+//! for nothing are skipped. Operations are numbered barrier 0,
 //! bcast 1, gather 2, gatherv 3, scatter 4, scatterv 5, allgather 6, allgatherv 7, alltoall 8, alltoallv 9, reduce 10,
 //! allreduce 11, reduce_scatter 12, scan 13.
 //!
@@ -18,6 +22,7 @@
 //! - An immediate send is never waited for: the format does not record the wait.
 //! - The sizes of the blocks of `v` operations are not recorded: each block is an equal share of the total.
 //! - A communicator without a `d` record is the world communicator.
+//! - Bursts of a GPU take no time, which a warning says: the format does not tell what waits for them.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -49,8 +54,7 @@ const HEADER: &str = "#DIMEMAS:";
 /// The files that begin with the header.
 fn find(source: &Source<'_>) -> Vec<Candidate> {
     // The header looks like a comment of other formats: its first bytes alone identify it.
-    let files =
-        source.entries().iter().filter(|entry| HEADER.as_bytes().starts_with(&entry.magic) && entry.magic.len() == 8);
+    let files = source.entries().iter().filter(|entry| entry.magic.starts_with(HEADER.as_bytes()));
     files.map(|entry| Candidate { label: entry.name.clone(), layout: Layout::Whole(entry.name.clone()) }).collect()
 }
 
@@ -84,6 +88,8 @@ struct Shared {
     shares: u64,
     /// Number of records skipped.
     passed_over: u64,
+    /// Number of bursts of a GPU.
+    bursts: u64,
 }
 
 /// Reads a file into a trace.
@@ -118,6 +124,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
         ("receives that are never waited for", waiting as u64),
         ("waits for a receive that was not posted (taken for complete)", shared.void_waits),
         ("calls of `v` collectives, whose blocks are taken for equal shares", shared.shares),
+        ("bursts of a GPU, which take no time here", shared.bursts),
     ];
     let counted = counted.iter().filter(|(_, count)| *count > 0);
     let warnings = counted.map(|(what, count)| format!("{what}: {count}")).collect();
@@ -157,6 +164,12 @@ fn tasks(header: &str) -> Result<usize, Fault> {
     Ok(tasks)
 }
 
+/// The fault of a record of another thread than the first of a task.
+fn several_threads(thread: &str) -> Fault {
+    let what = format!("thread {thread} of a task: only tasks of one thread are read");
+    Fault::Structure { what, remedy: "trace one thread for each task" }
+}
+
 /// The fields of a record.
 struct Fields<'a> {
     words: Vec<&'a str>,
@@ -172,6 +185,22 @@ impl Fields<'_> {
         }
         let (word, found) = (self.words[0].to_owned(), self.words.len() - 1);
         Err(Fault::Arguments { word, found, usage: usage.to_owned(), remedy: Some("the line may be cut short") })
+    }
+
+    /// Removes the fields of messages and collectives that were added in version 5.1.1, whose tasks have one thread
+    /// here.
+    fn as_before(&mut self) -> Result<(), Fault> {
+        match (self.words[0], self.words.len()) {
+            ("2" | "3", 9) => {
+                let thread = self.words.remove(4);
+                if !matches!(thread, "0" | "-1") {
+                    return Err(several_threads(thread));
+                }
+            }
+            ("10", 10) => _ = self.words.pop(),
+            _ => {}
+        }
+        Ok(())
     }
 
     /// The field at index `at` as a task.
@@ -202,31 +231,41 @@ impl Shared {
             void_waits: 0,
             shares: 0,
             passed_over: 0,
+            bursts: 0,
         }
     }
 
     /// Processes one record; returns the number of resulting events.
     fn record(&mut self, ranks: &mut [Rank], line: &str, number: u64) -> Result<usize, Fault> {
-        let fields = Fields { words: line.split(':').collect(), tasks: ranks.len() };
+        let mut fields = Fields { words: line.split(':').collect(), tasks: ranks.len() };
         match fields.words[0] {
             "d" => {
                 self.define(&fields)?;
                 return Ok(0);
             }
-            "o" | "s" | "20" | "30" | "40" => {
+            "11" => {
+                self.bursts += 1;
+                return Ok(0);
+            }
+            "0" | "o" | "s" | "20" | "30" | "40" => {
                 self.passed_over += 1;
                 return Ok(0);
             }
             "1" => fields.check_count(&[4], "1:TASK:THREAD:SECONDS")?,
-            "2" => fields.check_count(&[8], "2:TASK:THREAD:DEST:SIZE:TAG:COMM:TYPE")?,
-            "3" => fields.check_count(&[8], "3:TASK:THREAD:SOURCE:SIZE:TAG:COMM:TYPE")?,
-            "10" => fields.check_count(&[8, 9], "10:TASK:THREAD:OPERATION:COMM:ROOT[:THREAD]:SENT:RECEIVED")?,
-            other => return Err(invalid("record", other, "1, 2, 3, 10, or one of d, o, s, 20, 30, 40")),
+            "2" => fields.check_count(&[8, 9], "2:TASK:THREAD:DEST[:THREAD]:SIZE:TAG:COMM:TYPE")?,
+            "3" => fields.check_count(&[8, 9], "3:TASK:THREAD:SOURCE[:THREAD]:SIZE:TAG:COMM:TYPE")?,
+            "10" => {
+                fields.check_count(
+                    &[8, 9, 10],
+                    "10:TASK:THREAD:OPERATION:COMM:ROOT[:THREAD]:SENT:RECEIVED[:SYNCHRONIZE]",
+                )?;
+            }
+            other => return Err(invalid("record", other, "0, 1, 2, 3, 10, 11, or one of d, o, s, 20, 30, 40")),
         }
+        fields.as_before()?;
         let task = fields.task(1)?;
         if fields.number("thread", 2)? != 0 {
-            let what = format!("thread {} of a task: only tasks of one thread are read", fields.words[2]);
-            return Err(Fault::Structure { what, remedy: "trace one thread for each task" });
+            return Err(several_threads(fields.words[2]));
         }
         let rank = &mut ranks[task.index()];
         let before = rank.events.len();

@@ -117,6 +117,34 @@ pub enum Fault {
         /// Name of the tool.
         tool: &'static str,
     },
+    /// An OTF2 archive, which only its own tool can read.
+    #[error("holds an OTF2 archive, `{}`{doubt}, which is read as the text that its own tool prints", Quoted(.anchor))]
+    Otf2 {
+        /// Its anchor file, or another file of it.
+        anchor: String,
+        /// What is wrong with that file; empty if nothing is.
+        doubt: &'static str,
+        /// True if it is in a tar archive.
+        archive: bool,
+    },
+    /// A file of a format that is known by name and not read.
+    #[error("`{}` is {what}, which is not read", Quoted(.file))]
+    Foreign {
+        /// The file.
+        file: String,
+        /// The format.
+        what: &'static str,
+        /// What helps.
+        remedy: &'static str,
+    },
+    /// The file of one rank alone, beside those of the others.
+    #[error("holds rank {rank} of {ranks} alone")]
+    OneOfSet {
+        /// The rank.
+        rank: usize,
+        /// Number of files of the set.
+        ranks: usize,
+    },
     /// No format recognises the text.
     #[error("unknown trace format: the first line is `{}`", Quoted(.found))]
     UnknownFormat {
@@ -311,6 +339,28 @@ impl Fault {
                 "`trace-prep import` runs `{tool}`, if that is installed; or print each rank elsewhere, \
                  `{tool} NAME-0000.bin > NAME-0000.txt` and so on, and give the folder of the texts"
             )),
+            Self::Otf2 { anchor, archive, .. } => {
+                let anchor = Quoted(anchor).to_string();
+                Some(match archive {
+                    true => format!("unpack it, and run `trace-prep import {anchor}`"),
+                    false => {
+                        let folder = if place.path.is_dir() {
+                            &*place.path
+                        } else {
+                            place.path.parent().unwrap_or(Path::new(""))
+                        };
+                        let anchor = folder.join(anchor).display().to_string();
+                        format!(
+                            "run `trace-prep import {anchor}`, or `otf2-print -A {anchor} > TRACE.txt` elsewhere and give that"
+                        )
+                    }
+                })
+            }
+            Self::Foreign { remedy, .. } => return Some(Phrase::of_template(remedy)),
+            Self::OneOfSet { .. } => {
+                let folder = place.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+                Some(format!("give the folder: {}", folder.unwrap_or(Path::new(".")).display()))
+            }
             Self::UnknownFormat { known, .. } | Self::NoTrace { known, .. } => Some(known.clone()),
             Self::Archives { first, command, .. } => {
                 let path = place.path.join(Quoted(first).to_string());

@@ -25,6 +25,8 @@ const MAX_DICTIONARY: u64 = 512 << 20;
 const MAX_HEADER: u64 = 1 << 20;
 /// \[bytes\] Beginning of a file that is examined to recognise its format.
 const BEGINNING: u64 = 4096;
+/// \[bytes\] Beginning of a file that is kept to recognise its format.
+const MAGIC: usize = 32;
 /// Depth of the search in folders.
 const MAX_DEPTH: usize = 3;
 /// \[bytes\] Size of a block in a tar archive.
@@ -66,7 +68,7 @@ pub(super) struct Entry {
     pub(super) name: String,
     /// Its first lines that are neither blank nor comments.
     pub(super) head: Vec<String>,
-    /// Its first bytes, up to 8.
+    /// Its first bytes, up to 32.
     pub(super) magic: Vec<u8>,
 }
 
@@ -81,7 +83,7 @@ struct Beginning {
 
 impl Beginning {
     fn new(bytes: &[u8]) -> Self {
-        Self { head: text::head(bytes), magic: bytes.iter().copied().take(8).collect() }
+        Self { head: text::head(bytes), magic: bytes.iter().copied().take(MAGIC).collect() }
     }
 }
 
@@ -133,6 +135,11 @@ impl<'a> Source<'a> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let disk = Store::Disk { root: folder.to_owned(), single: true };
         Self::of_file(&path, selection, &name, Origin::File(path.clone()), disk)
+    }
+
+    /// True for one plain file on disk, given as such.
+    pub(super) const fn is_single_file(&self) -> bool {
+        matches!(self.store, Store::Disk { single: true, .. })
     }
 
     /// The files in the folder of the file `path` whose names pass `keep`.

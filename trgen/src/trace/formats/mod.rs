@@ -11,6 +11,7 @@ mod calls;
 mod dimemas;
 mod dumpi;
 mod error;
+mod foreign;
 mod goal;
 mod input;
 mod marks;
@@ -239,13 +240,40 @@ fn read_source(source: &Source<'_>, options: &ReadOptions) -> Result<Application
         }
     }
     match &found[..] {
-        [(reader, candidate)] => (reader.read)(source, candidate, options),
+        [(reader, candidate)] => {
+            if let Some(fault) = one_of_set(source, reader, candidate) {
+                return Err(source.place().error(fault));
+            }
+            (reader.read)(source, candidate, options)
+        }
         [] => Err(nothing_found(source)),
         several => {
             let choices = several.iter().map(|(_, candidate)| candidate.label.clone()).collect();
             Err(source.place().error(Fault::SeveralTraces { choices, archive: source.is_archive() }))
         }
     }
+}
+
+/// The fault of the file of one rank, given alone, if the files of the other ranks are beside it: alone it would be
+/// another program.
+fn one_of_set(source: &Source<'_>, reader: &Reader, candidate: &Candidate) -> Option<Fault> {
+    let file = match &candidate.layout {
+        Layout::Whole(file) => file,
+        Layout::PerRank(files) if files.len() == 1 => &files[0],
+        Layout::PerRank(_) | Layout::Index(_) => return None,
+    };
+    let (family, _) = mpi::rank_of_name(file).filter(|_| source.is_single_file())?;
+    let is_family = |name: &str| mpi::rank_of_name(name).is_some_and(|(other, _)| other == family);
+    let beside = Source::beside(&source.place().path, &is_family).ok()?;
+    // The whole of it must be one trace in the eyes of the same reader, with ranks 0, 1, 2, ...
+    let found = (reader.find)(&beside);
+    let [Candidate { layout: Layout::PerRank(files), .. }] = &found[..] else { return None };
+    let in_order = |(rank, file): (u64, &String)| mpi::rank_of_name(file).is_some_and(|(_, of_name)| of_name == rank);
+    // Files for all ranks, of several traces, begin with the same rank.
+    let is_set = reader.component.name != ti::READER.component.name || ti::check_ranks(&beside, files).is_ok();
+    let is_whole = is_set && files.len() > 1 && (0..).zip(files).all(in_order);
+    let rank = files.iter().position(|other| other == file).filter(|_| is_whole)?;
+    Some(Fault::OneOfSet { rank, ranks: files.len() })
 }
 
 /// The fault of a folder that holds archives and no trace.
@@ -262,11 +290,9 @@ fn nothing_found(source: &Source<'_>) -> ReadError {
     let formats: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     let known = format!("known formats: {}; `fsin list formats` describes them", formats.join(", "));
     let fault = match source.only_entry() {
-        _ if source.entries().iter().any(|entry| entry.magic.starts_with(b"\x03BOTF2")) => Fault::Structure {
-            what: "holds an OTF2 archive, which is read as the text that its own tool prints".to_owned(),
-            remedy: "unpack it and run `otf2-print -A ARCHIVE.otf2 > TRACE.txt`, or `trace-prep import ARCHIVE.otf2`",
-        },
+        _ if let Some(fault) = otf2::archive(source) => fault,
         _ if dumpi::holds_binaries(source) => dumpi::unprinted(),
+        _ if let Some(fault) = foreign::fault(source) => fault,
         _ if !source.archives().is_empty() => archives_fault(source.archives()),
         Some(entry) if !source.is_archive() => match entry.head.first() {
             None => Fault::Empty,

@@ -116,6 +116,8 @@ pub struct RouterParams {
 /// \[phits\] Maximum length of a packet. This limit and the next ones are far beyond use, and so small that no product
 /// overflows.
 const MAX_PHITS: u32 = 1 << 16;
+/// \[bytes\] Maximum size of a phit: simulations of whole packets as one phit use large ones.
+const MAX_PHIT_BYTES: u32 = 1 << 24;
 /// \[packets\] Maximum room of a queue or buffer.
 const MAX_PACKETS: u32 = 1 << 12;
 /// \[channels\] Maximum number of virtual channels of a link.
@@ -169,7 +171,7 @@ impl RouterParams {
         };
         range("vcs", self.vcs as u64, 1, MAX_VCS as u64)?;
         range("packet", self.packet_phits.into(), 1, MAX_PHITS.into())?;
-        range("phit-bytes", self.phit_bytes.into(), 1, MAX_PHITS.into())?;
+        range("phit-bytes", self.phit_bytes.into(), 1, MAX_PHIT_BYTES.into())?;
         range("queue", self.queue_packets.into(), 1, MAX_PACKETS.into())?;
         range("injection-queue", self.injection_queue_packets.into(), 1, MAX_PACKETS.into())?;
         range("injectors", self.injectors as u64, 1, MAX_INJECTORS as u64)?;

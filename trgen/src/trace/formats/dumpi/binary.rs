@@ -14,7 +14,7 @@ const MAGIC: &[u8] = b"\xFF\xAA\xDDDUMPI";
 
 /// True for the file of a rank.
 fn is_binary(entry: &Entry) -> bool {
-    entry.magic == MAGIC
+    entry.magic.starts_with(MAGIC)
 }
 
 /// The number of ranks stated in a `.meta` file.

@@ -176,6 +176,13 @@ fn finish(
     ];
     let counted = counted.iter().filter(|(_, count)| *count > 0);
     let mut warnings: Vec<String> = counted.map(|(what, count)| format!("{what}: {count}")).collect();
+    if let [called] = called
+        && !called.is_empty()
+    {
+        warnings.push(
+            "there is one rank, and it calls collectives: if this is its file of several, give their folder".to_owned(),
+        );
+    }
     for number in 0..shared.communicators.count() {
         let members = shared.communicators.members(number, 0);
         let calls = |task: usize| called[task].get(&number).copied().unwrap_or_default();

@@ -37,7 +37,7 @@ use self::definitions::Definitions;
 use self::line::Line;
 use self::rank::{Rank, Shared};
 use super::error::{Fault, Place, ReadError};
-use super::input::Source;
+use super::input::{Entry, Source};
 use super::options::ReadOptions;
 use super::text::Lines;
 use super::{Application, Candidate, Layout, Reader, Trace};
@@ -60,6 +60,22 @@ fn find(source: &Source<'_>) -> Vec<Candidate> {
     let is_header = |line: &String| line.starts_with("=== OTF2-PRINT ===");
     let files = source.entries().iter().filter(|entry| entry.head.first().is_some_and(is_header));
     files.map(|entry| Candidate { label: entry.name.clone(), layout: Layout::Whole(entry.name.clone()) }).collect()
+}
+
+/// The fault of a source that holds an OTF2 archive, by its first bytes or its name; `None` if it holds none.
+pub(super) fn archive(source: &Source<'_>) -> Option<Fault> {
+    let begins = |entry: &&Entry| entry.magic.starts_with(b"\x03BOTF2");
+    let anchor = |entry: &&Entry| entry.name.ends_with(".otf2");
+    let entries = source.entries();
+    let entry = entries.iter().find(|entry| anchor(entry) && begins(entry)).or_else(|| entries.iter().find(anchor));
+    let entry = entry.or_else(|| entries.iter().find(begins))?;
+    // The beginnings of files in folders that need a tool are not kept.
+    let doubt = if begins(&entry) || entry.magic.is_empty() {
+        ""
+    } else {
+        ", whose beginning is not that of one: it may be damaged"
+    };
+    Some(Fault::Otf2 { anchor: entry.name.clone(), doubt, archive: source.is_archive() })
 }
 
 /// Reads a trace.

@@ -1,8 +1,8 @@
 //! One line of a time-independent trace, checked and with its sizes in bytes.
 
-use super::OLDER_DIALECT;
 use super::datatype::element_bytes;
 use super::outstanding::Key;
+use super::{CONVERT, OLDER_DIALECT};
 use crate::catalog::suggestion;
 use crate::trace::collectives::Collective;
 use crate::trace::formats::error::Fault;
@@ -225,6 +225,11 @@ pub(super) fn parse(line: &str, ranks: usize, default_bytes: u64) -> Result<Acti
             let collective = Collective::ReduceScatter { blocks: args.blocks(0, n + 1)? };
             Ok(Action::Collective { collective, operations: args.operations(n)? })
         }
+        // Names in the older dialect have capitals: Isend, waitAll, allToAllV.
+        other if USAGE.iter().any(|(name, _)| name.eq_ignore_ascii_case(other)) => Err(Fault::Structure {
+            what: format!("`{other}` is an action of an older dialect of SimGrid's traces"),
+            remedy: CONVERT,
+        }),
         other => {
             let known: Vec<&str> = USAGE.iter().map(|(name, _)| *name).collect();
             let remedy = suggestion(other, &known).to_string();

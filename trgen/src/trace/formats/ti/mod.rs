@@ -62,6 +62,9 @@ pub(super) const READER: Reader = Reader {
 /// The remark on lines that only older versions of SimGrid wrote.
 const OLDER_DIALECT: &str = "an older dialect; SimGrid's simgrid_convert_TI_traces converts it";
 
+/// How a trace of that dialect becomes one of today's.
+const CONVERT: &str = "convert the whole trace with SimGrid's simgrid_convert_TI_traces";
+
 /// The rank at the beginning of a line of actions, with or without `p`; `None` for other lines.
 fn rank_of_line(line: &str) -> Option<u32> {
     let mut words = line.split_ascii_whitespace();
@@ -146,7 +149,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
 }
 
 /// Checks files that were found without an index: the ranks at their beginnings must be 0, 1, 2, ...
-fn check_ranks(source: &Source<'_>, files: &[String]) -> Result<(), ReadError> {
+pub(super) fn check_ranks(source: &Source<'_>, files: &[String]) -> Result<(), ReadError> {
     let ranks: HashMap<&str, u32> = source
         .entries()
         .iter()
