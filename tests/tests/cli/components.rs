@@ -119,7 +119,7 @@ fn patterns_explain_where_node_0_sends() {
     assert!(explain("transpose").contains("node 0 is silent"));
     assert!(explain("hotspot").contains("`hotspot(0.1, 0)` on a 4x4 grid"));
     assert!(explain("map(block:2, uniform)").contains("  y=0       . 100.0     .     .\n"));
-    assert!(explain("local").contains("`local` on a 16x16 grid"));
+    assert!(explain("local").contains("`local` on a 4x4 grid"));
     assert!(explain("matrix").contains("no table of destinations: `matrix` needs its parameter file"));
     assert!(!explain("bernoulli").contains("grid, seed"));
 }

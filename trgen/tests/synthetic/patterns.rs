@@ -350,9 +350,31 @@ fn local_falls_off_with_the_distance() {
         };
         (0..grid.nodes() as u32).map(weight).collect()
     });
-    for sizes in GRIDS {
+    // In small dimensions offsets go round, and the last eighth is one of 8 to 22 - k.
+    let small = |by: u32, k: u32| -> f64 {
+        let near = [k - 1, 0, 1].map(|step| (step, 1.0 / 6.0));
+        let middle = [(2u32, 1.0 / 16.0), (3, 1.0 / 16.0)].into_iter().chain((4..8).map(|step| (step, 1.0 / 64.0)));
+        let both = middle.flat_map(|(step, share)| [(step % k, share), ((k - step % k) % k, share)]);
+        let far = (8..23 - k).map(|step| (step % k, 1.0 / 8.0 / f64::from(15 - k)));
+        near.into_iter()
+            .map(|(step, share)| (step % k, share))
+            .chain(both)
+            .chain(far)
+            .filter(|one| one.0 == by)
+            .map(|one| one.1)
+            .sum()
+    };
+    check_everywhere("local", &[&[5, 5], &[4, 4], &[8, 8], &[14], &[2, 3]], |grid, source| {
+        let from = grid.coordinates(NodeId(source));
+        let weight = |to: u32| -> f64 {
+            let steps = grid.coordinates(NodeId(to)).into_iter().zip(&from).zip(grid.sizes());
+            if to == source { 0.0 } else { steps.map(|((to, from), &k)| small((to + k - from) % k, k)).product() }
+        };
+        (0..grid.nodes() as u32).map(weight).collect()
+    });
+    for (sizes, what) in [(&[15][..], "not defined for 15 nodes"), (&[1], "two nodes or more")] {
         let refusal = spatial::parse("local", &Geometry::new(sizes).unwrap(), 1).unwrap_err();
-        assert!(refusal.to_string().contains("16 nodes or more, and dimension 0 has"), "{refusal}");
+        assert!(refusal.to_string().contains(what), "{refusal}");
     }
 }
 

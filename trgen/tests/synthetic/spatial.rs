@@ -280,8 +280,7 @@ fn components_describe_themselves() {
         assert!(!component.about.is_empty() && !component.source.is_empty(), "{}", component.name);
         let alone = spatial::parse(component.name, &grid, 1);
         let required = component.parameters.iter().any(|parameter| parameter.default.is_empty());
-        // `local` takes no dimension below 16.
-        assert_eq!(alone.is_err(), required || component.name == "local", "{}", component.name);
+        assert_eq!(alone.is_err(), required, "{}", component.name);
         let reads_a_file = component.parameters.iter().any(|parameter| parameter.name == "file");
         match spatial::example(component.name) {
             Some(example) => assert!(required && spatial::parse(example, &grid, 1).is_ok(), "{example}"),

@@ -15,6 +15,7 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 
 use super::keys::{Kind, keys};
+use fsin_vct::routing::Routing;
 use traffic::{Run, is_original};
 pub use words::glossary;
 use words::{IDLE, Meaning, Takes, choose, meaning};
@@ -143,6 +144,7 @@ pub fn translate(words: &[Word]) -> Result<Translation, SpecError> {
     }
     new.original = true;
     new.injectors(&all)?;
+    new.without_choice()?;
     new.control(&all)?;
     new.traffic(&all, run)?;
     if !ideal {
@@ -259,9 +261,38 @@ impl Translation {
         let Word { name, value, .. } = &known.word;
         self.present = last(words, "ninj").map(|known| known.word.clone());
         self.set("injectors", needed.to_string());
-        let note =
-            format!("{name}={value}: {needed} injectors, one for each direction, as the original takes by itself");
-        self.note("injectors", note);
+        let given = self.present.as_ref().map_or(String::new(), |ninj| format!(" with {}={}", ninj.name, ninj.value));
+        let what = format!("{needed} injectors, one for each direction, as the original takes by itself");
+        self.note("injectors", format!("{name}={value}{given}: {what}"));
+        Ok(())
+    }
+
+    /// Leaves out words that choose what the network or its routing leaves no choice of: files of the original hold them
+    /// for every network, where they have no effect.
+    fn without_choice(&mut self) -> Result<(), SpecError> {
+        if self.value("network").is_some_and(|network| !network.starts_with("vct")) {
+            return Ok(());
+        }
+        let topology = self.network_of()?;
+        let is_switched = topology.shape().is_switched();
+        let routing = self.value("routing").and_then(|name| Routing::named(name, &topology.spec()).ok());
+        let has_no_bubble = routing.is_some_and(|routing| !routing.uses_bubble());
+        let has_no_lbr = is_switched || routing.is_some_and(Routing::uses_datelines);
+        let is_one_way = topology.ways() == 1 && self.value("ways") == Some("2");
+        for (key, is_idle, why) in [
+            ("bubble", has_no_bubble, "this routing needs no bubble"),
+            ("lbr", has_no_lbr, "this routing has no such restriction"),
+            ("injection", is_switched, "endpoints of switches have one link"),
+            ("in-transit-priority", is_switched, "only endpoints inject"),
+            ("order", is_switched, "routes of switches have no order of dimensions"),
+            ("ways", is_one_way, "this network has links of one way"),
+        ] {
+            if let Some((word, true)) = self.source(key).filter(|_| is_idle) {
+                let note = format!("{}={}: without effect here: {why}", word.name, word.value);
+                self.remove(key);
+                self.notes.push((None, note.into()));
+            }
+        }
         Ok(())
     }
 

@@ -197,8 +197,9 @@ impl Translation {
                     ),
                 ));
             }
-            modes = MANAGEMENTS.iter().find(|(name, _)| *name == value).map_or(modes, |&(_, modes)| modes);
-            if rmode.is_none() && matches!(value, "double" | "dally") {
+            let managed = MANAGEMENTS.iter().find(|(name, _)| *name == value && family.is_none());
+            modes = managed.map_or(modes, |&(_, modes)| modes);
+            if rmode.is_none() && family.is_none() && matches!(value, "double" | "dally") {
                 let what = format!("`vc={value}` says only how deadlock is avoided");
                 let modes: Vec<&str> = modes.iter().map(|&(name, _)| name).collect();
                 return Err(located(
