@@ -126,6 +126,10 @@ fn report(
     for (reason, rows) in &all.skipped {
         let _ = write!(text, "\nSkipped {rows} rows: {}.\n", reason.0);
     }
+    for Judged { case, deadlocks, .. } in done.iter().filter(|one| one.deadlocks > 0) {
+        let _ =
+            write!(text, "\n{deadlocks} of {seeds} runs of {case} ended in a deadlock, with a bubble of one packet.\n");
+    }
     let mut section = |title: &str, table: &Table| {
         let _ = write!(text, "\n## {title}\n\n{}", write_table(table));
     };
