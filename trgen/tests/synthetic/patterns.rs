@@ -262,7 +262,14 @@ fn patterns_with_the_sender_itself() {
         assert_eq!(with.silent(), 0);
         assert_eq!(with.map(), without.map());
     }
-    for text in ["transpose(self=yes)", "complement(self=true)", "tornado(self=true)"] {
+    let mut back = pattern("compose(shift(1), shift(-1), self=true)", &grid);
+    assert_eq!(back.destination(NodeId(5), &mut stream(1, 0, Purpose::Spatial)), Some(NodeId(5)));
+    for text in [
+        "transpose(self=yes)",
+        "complement(self=true)",
+        "tornado(self=true)",
+        "compose(transpose(self=true), shift(1))",
+    ] {
         assert!(spatial::parse(text, &grid, 7).is_err(), "{text}");
     }
     // A network that carries no such messages is said so.

@@ -1,7 +1,7 @@
 //! Patterns made of patterns: a draw among several, or one after another.
 
 use super::fixed::Fixed;
-use super::{Built, Entry, Pattern, PatternContext, build};
+use super::{Built, Entry, Pattern, PatternContext, TO_ITSELF, build};
 use crate::catalog::{Component, Parameter};
 use crate::rng::Stream;
 use crate::synthetic::draw::positive_unit;
@@ -33,13 +33,16 @@ pub(super) static COMPOSE: Entry = Entry {
     component: Component {
         name: "compose",
         about: "the first pattern, from its destination the second, and so on: compose(shuffle, transpose); all send \
-                every node to one node; who comes back to itself is silent",
-        parameters: &[Parameter {
-            name: "patterns...",
-            about: "in the order in which they are followed",
-            range: "patterns of one destination",
-            default: "",
-        }],
+                every node to one node; who comes back to itself is silent, or sends to itself",
+        parameters: &[
+            Parameter {
+                name: "patterns...",
+                about: "in the order in which they are followed",
+                range: "patterns of one destination",
+                default: "",
+            },
+            TO_ITSELF,
+        ],
         source: ALGEBRA,
     },
     aliases: &[],
@@ -105,6 +108,11 @@ fn compose(call: &Call, context: PatternContext) -> Built {
             let remedy = "patterns such as transpose, shift(1), randperm; `mix` draws among patterns";
             return Err(call.refuse(argument, &problem, remedy));
         };
+        let sends_to_itself = |node: usize| map[node] == NodeId::at(node) && !pattern.is_silent(NodeId::at(node));
+        if (0..map.len()).any(sends_to_itself) {
+            let problem = "who comes back to itself is a matter of `compose` as a whole";
+            return Err(call.refuse(argument, problem, "write self=true behind the patterns: compose(..., self=true)"));
+        }
         for place in &mut places {
             *place = map[*place as usize].0;
         }
@@ -112,5 +120,5 @@ fn compose(call: &Call, context: PatternContext) -> Built {
     if call.rest().is_empty() {
         return Err(call.refuse_all("`compose` of nothing", "write compose(shuffle, transpose)"));
     }
-    Ok(Fixed::new(context.nodes(), |node| places[node as usize]))
+    Ok(Fixed::new(context.nodes(), |node| places[node as usize]).sending(context.sends_to_itself(call)?))
 }
