@@ -340,7 +340,7 @@ fn the_files_of_the_original_are_read_whole() {
             _ => "tpattern load warm_up_period conv_period conv_thres max_conv_time nsamples sample_size min_batch_pkt",
         };
         let (flat, is_in) =
-            (said.replace('\n', " "), |list: &str, word| list.split_whitespace().any(|known| known == word));
+            (said.replace('\n', " "), |list: &str, word: &str| list.split_whitespace().any(|known| known == word));
         for word in words.split_whitespace().filter(|word| !is_in(off, word)) {
             let (key, _) = word.split_once('=').expect("a value");
             let is_set = is_in(set, key) || is_in(of_kind, key);
