@@ -48,7 +48,7 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if pictures.is_empty() && matches.get_flag("over-time") {
         let what =
             format!("{}: no run has more than one batch, so that there is no time to draw along", folder.display());
-        return Err(Complaint::new(Exit::Usage, what, "run with more --samples, and without --cycles"));
+        return Err(Complaint::new(Exit::Usage, what, "run it with more --samples"));
     }
     if pictures.is_empty() && !collected.rows.is_empty() && !curves.is_along {
         let runs = match &collected.rows[..] {

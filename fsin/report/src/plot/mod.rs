@@ -531,7 +531,7 @@ fn assign_styles(sheets: &mut [Sheet<'_>]) {
 fn axis_title(axis: &str, load_unit: &str, sources: &str) -> String {
     let title = match key(axis) {
         _ if axis == "load" => format!("Load of each sending node ({load_unit})"),
-        _ if axis == transient::TIME => "Time (cycles)".to_owned(),
+        _ if axis == transient::TIME => "Time since measuring began (cycles)".to_owned(),
         Some(key) if !key.unit.is_empty() => format!("{axis} ({})", key.unit),
         _ => axis.to_owned(),
     };

@@ -1,4 +1,4 @@
-//! Load and latency over time: each measured batch of each run.
+//! Load and latency over time: each measured batch of each run, from the beginning of its measurement.
 
 use std::collections::BTreeMap;
 
@@ -23,13 +23,16 @@ pub fn transients(curves: &Curves, collected: &Collected, style: &Style) -> Vec<
             if !is_single {
                 settings.push((curves.axis.clone(), spot.word.clone()));
             }
-            // By first cycle and length.
+            // By beginning and length.
             let mut batches: BTreeMap<(u64, u64), Vec<usize>> = BTreeMap::new();
             for &row in &spot.rows {
                 let Row { index, result } = &collected.rows[row];
                 let samples = result.samples.as_deref().unwrap_or_default();
+                // Warm-ups of seeds differ in length.
+                let began = samples.first().map_or(0, |first| first.start_cycle);
                 for batch in samples.iter().filter(|_| samples.len() > 1) {
-                    batches.entry((batch.start_cycle, batch.cycles)).or_default().push(rows.len());
+                    let start = batch.start_cycle.saturating_sub(began);
+                    batches.entry((start, batch.cycles)).or_default().push(rows.len());
                     rows.push(Row { index: *index, result: of_batch(batch, result) });
                 }
             }
@@ -105,7 +108,7 @@ mod tests {
         let values: Vec<(&str, &str)> = rows[1..].iter().map(|row| (row[2], row[3])).collect();
         assert_eq!(values, [("500", "21"), ("1500", "22"), ("2500", "23"), ("3500", "24")]);
         assert!(
-            drawn[0].svg.contains("Time (cycles)")
+            drawn[0].svg.contains("Time since measuring began (cycles)")
                 && drawn[0].pgf.as_ref().unwrap().contains("{latency-over-time.csv}")
         );
         let single = Collected { rows: vec![], ..Collected::default() };
