@@ -25,8 +25,9 @@ pub fn draw(
     let top = points().map(|point| point.1).fold(0.0, f64::max);
     let mut chart = ChartBuilder::on(&area)
         .margin(16)
+        .margin_left(2)
         .x_label_area_size(44)
-        .y_label_area_size(56)
+        .y_label_area_size(70)
         .build_cartesian_2d(0.0..1.08 * right, 0.0..1.05 * top)?;
     chart.configure_mesh().x_desc(x_title).y_desc(y_title).light_line_style(WHITE).draw()?;
     for ((label, curve), colour) in curves.iter().zip(COLOURS) {
@@ -36,7 +37,12 @@ pub fn draw(
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
         chart.draw_series(curve.iter().map(|&point| Circle::new(point, 4, colour.filled())))?;
     }
-    chart.configure_series_labels().position(SeriesLabelPosition::UpperLeft).border_style(BLACK).draw()?;
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperLeft)
+        .background_style(WHITE)
+        .border_style(BLACK)
+        .draw()?;
     area.present()?;
     Ok(())
 }
