@@ -41,7 +41,7 @@ fn latency_has_no_interval_where_queues_grow() {
     let figures = |line: &str| -> Value {
         serde_json::from_slice(&run(folder.path(), &format!("{line} -q --format json")).stdout).unwrap()
     };
-    let open = figures("run --topology torus:4x4 --load 1.2 --injectors 2");
+    let open = figures("run --topology torus:4x4 --load 1");
     assert_eq!((&open["verdict"], &open["latency_ci95"]), (&"saturated".into(), &Value::Null));
     assert!(open["accepted_load_ci95"].is_f64() && open["latency_mean_cycles"].is_f64());
     let throttled = figures("run --topology torus:4x4 --load 1 --source throttled");
