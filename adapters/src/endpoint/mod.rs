@@ -1,6 +1,6 @@
 //! The endpoint: listens, performs handshakes, and gathers the guests of a run.
 //!
-//! Handshakes run concurrently, each with a time limit. Their number is bounded ([`pending`]). A refused connection is
+//! Handshakes run concurrently, each with a time limit. Their number is bounded (`pending`). A refused connection is
 //! told the reason. When all nodes are taken the endpoint stops listening, and hands the connections to the run
 //! ([`crate::live`]).
 

@@ -7,7 +7,7 @@
 //!
 //! Two rules keep a machine deterministic. Its clock must count instructions (`-icount`). And the timer is armed once
 //! in a callback, as its last act: with `-icount sleep=off`, arming a timer while the processor idles moves the clock
-//! on to the earliest timer. A third one is kept at each `hlt` of the machine (see [`qemu`]).
+//! on to the earliest timer. A third one is kept at each `hlt` of the machine (see `qemu`).
 //!
 //! Decisions: docs/decisions/0134-machines-in-lockstep.md, docs/decisions/0153-halts-of-machines.md.
 //!
