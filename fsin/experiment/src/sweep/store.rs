@@ -98,7 +98,7 @@ impl Store {
             Ok(text) => {
                 let layout = serde_json::from_slice::<Value>(&text).ok();
                 let layout = layout.as_ref().and_then(|plan| plan.get("layout")?.as_u64());
-                layout.is_none_or(|layout| layout <= u64::from(LAYOUT)) && self.plan().is_err()
+                layout.is_none_or(|layout| layout <= LAYOUT) && self.plan().is_err()
             }
             Err(error) => {
                 error.kind() == io::ErrorKind::NotFound && self.root.join("points").is_dir() && !self.is_unplanned()
