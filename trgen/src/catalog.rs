@@ -319,11 +319,14 @@ impl fmt::Display for Suggestion {
 pub fn suggestion(name: &str, known: &[&str]) -> Suggestion {
     /// Largest number of nearest names.
     const MOST: usize = 3;
+    // Names are spelt with and without hyphens: `allreduce`, `bit_reverse`.
+    let bare = |name: &str| name.to_lowercase().replace(['-', '_', ' '], "");
+    let wanted = bare(name);
     let mut near: Vec<(usize, &str)> = known
         .iter()
-        .map(|&candidate| (strsim::damerau_levenshtein(&name.to_lowercase(), candidate), candidate))
+        .map(|&candidate| (strsim::damerau_levenshtein(&wanted, &bare(candidate)), candidate))
         .filter(|&(distance, candidate)| {
-            distance <= 1 + candidate.len() / 4 || (name.len() >= 3 && candidate.contains(name))
+            distance <= 1 + candidate.len() / 4 || (wanted.len() >= 3 && bare(candidate).contains(&wanted))
         })
         .collect();
     near.sort_unstable();
@@ -340,6 +343,9 @@ mod tests {
         let known = ["uniform", "transpose", "tornado"];
         assert_eq!(suggestion("unifrom", &known).to_string(), "did you mean `uniform`?");
         assert_eq!(suggestion("zzz", &known).to_string(), "known: uniform, transpose, tornado");
+        let kernels = ["all-reduce-ring", "all-to-all", "bintree"];
+        assert_eq!(suggestion("allreduce", &kernels).near, ["all-reduce-ring"]);
+        assert_eq!(suggestion("all_to_all", &kernels).near, ["all-to-all"]);
         let error = SpecError::unknown("traffic pattern", "unifrom", &known);
         assert_eq!((error.kind(), error.value()), (ErrorKind::UnknownName, Some("unifrom")));
         let Some(Allowed::Names(names)) = error.accepted() else { panic!("{error:?} lists no names") };

@@ -5,9 +5,10 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::synthetic::expr::Expr;
 
+use super::keys::{Is, Key, Need, keys};
 use super::settings::{Origin, Settings, SettingsError};
 use super::workload::WORKLOADS;
-use fsin_core::family::ModelFamily;
+use fsin_core::family::{ModelFamily, NetworkSpec};
 
 /// How the workload generates messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,7 +44,7 @@ pub(super) const SYNTHETIC: &[&str] = &["traffic", "temporal", "size", "load"];
 pub(super) const BATCH: &[&str] =
     &["warmup", "conv-period", "conv-threshold", "max-conv-time", "samples", "sample-size", "min-batch-packets"];
 /// Keys of workloads with tasks.
-pub(super) const TASKS: &[&str] = &["eager", "tasks-per-node", "placement", "bandwidth"];
+pub(super) const TASKS: &[&str] = &["eager", "tasks-per-node", "placement", "bandwidth", "phit-bytes"];
 /// Keys of finite runs.
 pub(super) const ENDING: &[&str] = &["max-cycles", "strict"];
 /// Keys of traces.
@@ -188,4 +189,38 @@ pub(super) fn conflicts(settings: &Settings, tasks: Option<&'static str>, times:
         );
     }
     Ok(())
+}
+
+/// The condition of a key that does not hold, if there is one.
+pub(super) fn unmet(settings: &Settings, key: &Key) -> Option<&'static Need> {
+    key.needs.iter().find(|need| !need.holds(settings.value(need.key)))
+}
+
+/// Rejects flags whose conditions on other settings do not hold.
+pub(super) fn check_needs(settings: &Settings) -> Result<(), SettingsError> {
+    let is_flag = |key: &&Key| settings.origin(key.name) == Origin::Flag;
+    for key in keys().iter().filter(is_flag) {
+        let Some(need) = unmet(settings, key) else { continue };
+        let (why, remedy) = match need.is {
+            Is::Set => (phrase!["without ", [need.key]], phrase!["leave it out, or set ", [need.key]]),
+            Is::Value(value) => {
+                (phrase!["without ", [need.key => value]], phrase!["leave it out, or set ", [need.key => value]])
+            }
+            Is::NotValue(value) => (phrase!["with ", [need.key => value]], "leave out one of them".into()),
+        };
+        let what = phrase![[key.name], " has no meaning ", why];
+        return Err(settings.error(key.name, ErrorKind::Meaningless, what, remedy));
+    }
+    Ok(())
+}
+
+/// Rejects flags that the network says it does not use.
+pub(super) fn check_unused(settings: &Settings, network: &dyn NetworkSpec) -> Result<(), SettingsError> {
+    match network.unused().into_iter().find(|(key, _)| settings.origin(key) == Origin::Flag) {
+        None => Ok(()),
+        Some((key, why)) => {
+            let what = phrase![[key], " has no meaning ", why];
+            Err(settings.error(key, ErrorKind::Meaningless, what, "leave it out"))
+        }
+    }
 }

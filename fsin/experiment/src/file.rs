@@ -11,7 +11,7 @@ use trgen::phrase;
 
 use fsin_core::topology::TOPOLOGIES;
 
-use super::keys::{Kind, key};
+use super::keys::{Kind, key, many_key};
 use super::settings::{Origin, Setting, Settings, SettingsError};
 
 /// Lists of values by key, from the file of a sweep. A key with one value has a list of one. Either all values of a key
@@ -55,6 +55,10 @@ fn file_text(path: &Path) -> Result<String, SettingsError> {
 /// As [`read_file`].
 pub fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(), SettingsError> {
     for (name, values) in lists_of(path, text)? {
+        if let (Some(key), [value, ..]) = (many_key(name), &*values) {
+            settings.note_of_many(key, value.origin.clone());
+            continue;
+        }
         match &*values {
             [value] if !value.listed => settings.set(name, &value.value, value.origin.clone())?,
             [value, ..] => {
@@ -103,7 +107,7 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
             let error = SpecError::new(ErrorKind::Malformed, what, remedy);
             return Err(SettingsError { error, origin: origin_at(name.span()) });
         }
-        let Some(key) = key(name.get_ref()) else {
+        let Some(key) = key(name.get_ref()).or_else(|| many_key(name.get_ref())) else {
             Settings::default().set(name.get_ref(), "", origin_at(name.span()))?;
             continue;
         };
@@ -116,6 +120,7 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
         let mut values = Vec::new();
         let mut add = |value_or_list: &toml::Value, topology: Option<&String>| {
             let (items, listed) = match value_or_list {
+                toml::Value::Array(_) if many_key(key.name).is_some() => return Err(wrong("one value, not a list")),
                 toml::Value::Array(items) if items.is_empty() => return Err(wrong("a value, or a list of some")),
                 toml::Value::Array(items) => (&**items, true),
                 one => (std::slice::from_ref(one), topology.is_some()),
@@ -130,6 +135,9 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
         match value.get_ref() {
             // Values by topology: `routing = { torus = "bubble:smart", dragonfly = "dragonfly:ugal" }`.
             toml::Value::Table(of_topologies) => {
+                if many_key(key.name).is_some() {
+                    return Err(wrong("one value"));
+                }
                 if of_topologies.is_empty() {
                     return Err(wrong("a value for each topology"));
                 }

@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use fsin_core::family::PHITS_PER_NODE_CYCLE;
-pub use fsin_core::family::{Heading, Key, Kind};
+pub use fsin_core::family::{Heading, Is, Key, Kind, Need};
 use fsin_models::MODELS;
 
 /// A key with these properties.
@@ -18,11 +18,14 @@ const fn key_of(
     unit: &'static str,
     about: &'static str,
 ) -> Key {
-    Key { name, metavar, kind, default, unit, about, heading }
+    Key { name, metavar, kind, default, unit, about, heading, needs: &[], components: &[] }
 }
 
 use Heading::{Network, RunControl, Traffic};
 use Kind::{Integer, Number, Path, Switch, Word};
+
+/// Settings of the wait for a steady state.
+const WAITS: &[Need] = &[Need::not("max-conv-time", "0")];
 
 /// The keys of every experiment; those of network models stand with the models.
 #[rustfmt::skip]
@@ -52,15 +55,15 @@ const KEYS: &[Key] = &[
     key_of(Traffic, "trace-unit", "ns|us|ms|cycles", Word, Some("ns"), "", "unit of computing times in .trc files"),
     key_of(Traffic, "recv-order", "ORDER", Word, Some("detect"), "", "order of tasks in receive lines of .trc files: src-dst, dst-src, detect"),
     key_of(RunControl, "warmup", "C", Integer, Some("5000"), "cycles", "time before anything is measured"),
-    key_of(RunControl, "conv-period", "C", Integer, Some("1000"), "cycles", "time between two looks at whether the state is steady"),
-    key_of(RunControl, "conv-threshold", "X", Number, Some("0.05"), "", "change of load and delay, as a share, that counts as steady"),
+    key_of(RunControl, "conv-period", "C", Integer, Some("1000"), "cycles", "time between two looks at whether the state is steady").needing(WAITS),
+    key_of(RunControl, "conv-threshold", "X", Number, Some("0.05"), "", "change of load and delay, as a share, that counts as steady").needing(WAITS),
     key_of(RunControl, "max-conv-time", "C", Integer, Some("20000"), "cycles", "longest wait for a steady state after the warm-up; 0 does not wait"),
     key_of(RunControl, "samples", "N", Integer, Some("10"), "", "batches to measure, 1 to 100000; with shots, how many of them"),
     key_of(RunControl, "sample-size", "C", Integer, Some("2000"), "cycles", "length of each batch"),
     key_of(RunControl, "min-batch-packets", "N", Integer, Some("30"), "packets", "a batch grows, up to 10 times, until it has received so many"),
     key_of(RunControl, "cycles", "C", Integer, None, "cycles", "a fixed run instead: no warm-up, everything is counted"),
     key_of(RunControl, "max-cycles", "C", Integer, None, "cycles", "limit of a trace, kernel or shots"),
-    key_of(RunControl, "strict", "", Switch, Some("false"), "", "exit with status 3 when {max-cycles} ends a run"),
+    key_of(RunControl, "strict", "", Switch, Some("false"), "", "exit with status 3 when {max-cycles} ends a run").needing(&[Need::set("max-cycles")]),
     key_of(RunControl, "watchdog", "C", Integer, Some("10000"), "cycles", "time without any phit moving that means deadlock"),
     key_of(RunControl, "engine", "NAME", Word, Some("fast"), "", "fast (packet by packet) or reference (phit by phit): the same results"),
     key_of(RunControl, "threads", "N", Integer, Some("1"), "", "threads to simulate with; results do not depend on it"),
@@ -71,6 +74,32 @@ const KEYS: &[Key] = &[
     key_of(RunControl, "message-stats", "", Switch, None, "", "keep the time that each message takes: percentiles, slow-down against the message alone, classes of sizes"),
     key_of(RunControl, "latency-histogram", "", Switch, None, "", "keep the histogram of packet latencies: `latency_histogram` in JSON"),
 ];
+
+/// Keys of commands that run many experiments, which no single run has. Each is a flag of these commands, a key of
+/// experiment files and a variable too, so that a file holds the whole of a sweep or a search.
+#[rustfmt::skip]
+pub const MANY_KEYS: &[Key] = &[
+    key_of(RunControl, "seeds", "K", Integer, None, "", "replicas of every point, with K seeds from {seed} on: 1 to 10000"),
+    key_of(RunControl, "stop-after", "N", Integer, None, "loads", "of a sweep: ends a curve after N saturated loads in a row; it goes to its last load if absent"),
+    key_of(RunControl, "skip-invalid", "", Switch, None, "", "leave out combinations that are no valid experiments, instead of refusing all"),
+    key_of(RunControl, "lengthen", "N", Integer, None, "", "of a search for saturation: factor by which warm-up and batches are lengthened at most where a load is undecided: 1 to 1000000; 32 if absent"),
+    key_of(RunControl, "tolerance", "X", Number, None, "", "of a search for saturation: width of the interval that is found, in the unit of loads: 0.000001 to 0.5; 0.005 if absent"),
+];
+
+/// The key of commands on many experiments of this name.
+#[must_use]
+pub fn many_key(name: &str) -> Option<&'static Key> {
+    MANY_KEYS.iter().find(|key| key.name == name)
+}
+
+/// Names of keys in other simulators, each with the key.
+const OTHER_NAMES: &[(&str, &str)] =
+    &[("injection-rate", "load"), ("injection_rate", "load"), ("packet-size", "packet")];
+
+/// The other names of a key.
+pub fn other_names(name: &str) -> impl Iterator<Item = &'static str> {
+    OTHER_NAMES.iter().filter(move |(_, key)| *key == name).map(|(other, _)| *other)
+}
 
 /// Every key, in the order of display: those of network models follow the other keys of the network.
 #[must_use]
@@ -86,5 +115,6 @@ pub fn keys() -> &'static [Key] {
 /// The key of this name.
 #[must_use]
 pub fn key(name: &str) -> Option<&'static Key> {
+    let name = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(name, |(_, key)| key);
     keys().iter().find(|key| key.name == name)
 }

@@ -42,7 +42,7 @@ pub(super) fn load_unit_of_files<'a>(files: impl Iterator<Item = &'a str>) -> &'
 /// The heading of a key as users read it: settings of models other than the default have one of their own.
 #[must_use]
 pub fn heading(key: &Key) -> String {
-    let owner = MODELS.iter().skip(1).find(|model| model.keys.contains(key));
+    let owner = MODELS.iter().skip(1).find(|model| model.keys.iter().any(|own| own.name == key.name));
     match owner {
         Some(model) => format!("{} ({})", key.heading.title(), model.component.name),
         None => key.heading.title().to_owned(),

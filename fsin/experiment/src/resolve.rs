@@ -12,7 +12,7 @@ use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::placement;
 use trgen::trace::replay::{Pace, Protocol};
 
-use super::conflicts::{BATCH, ENDING, Times, conflicts, is_of_wire, task_key};
+use super::conflicts::{BATCH, ENDING, Times, check_needs, check_unused, conflicts, is_of_wire, task_key, unmet};
 use super::hosts::{eager, hosts, tasks_per_node};
 use super::keys::{Key, Kind, keys};
 use super::models;
@@ -96,7 +96,9 @@ impl Experiment {
         }
         conflicts(&settings, tasks, times)?;
         undeclared(&settings, model)?;
+        check_needs(&settings)?;
         let network = networks.parse(&settings, model)?;
+        check_unused(&settings, &*network)?;
         for (key, value) in network.settled() {
             settings.settle(key, &value);
         }
@@ -160,9 +162,12 @@ impl Experiment {
     #[must_use]
     pub fn effective(&self) -> Vec<(&'static Key, String)> {
         let batch = matches!(self.plan, RunPlan::Batch(_));
+        let unused = self.network.unused();
+        let is_unused = |name: &str| unused.iter().any(|(key, _)| *key == name);
         self.settings.effective(|key| match key.name {
             name if self.wire().is_some() => is_of_wire(&self.settings, self.model, name),
             name if is_of_models(name) && !self.model.understands(name) => false,
+            name if is_unused(name) || unmet(&self.settings, key).is_some() => false,
             "topology" => self.topology().is_some(),
             "ways" => self.topology().is_some_and(|topology| self.settings.word("ways") == topology.ways().to_string()),
             "cycles" => matches!(self.plan, RunPlan::Fixed(_)),
@@ -188,6 +193,7 @@ impl Experiment {
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
         let mut heading = String::new();
+        let preset = self.network.preset();
         for (key, value) in self.effective() {
             let own = models::heading(key);
             if heading != own {
@@ -213,9 +219,22 @@ impl Experiment {
                 },
                 _ => value,
             };
-            text.push_str(&format!("{} = {}\n", key.name, toml_value(key, &value)));
+            let origin = match &preset {
+                Some((preset, keys)) if keys.contains(&key.name) => format!("  # of the preset {preset}"),
+                _ => String::new(),
+            };
+            text.push_str(&format!("{} = {}{origin}\n", key.name, toml_value(key, &value)));
         }
         text
+    }
+
+    /// The settings that are set in a file or the environment and have no effect here. (Flags without effect are
+    /// refused.)
+    #[must_use]
+    pub fn without_effect(&self) -> Vec<&'static Key> {
+        let effective = self.effective();
+        let is_noted = |key: &&Key| matches!(self.settings.origin(key.name), Origin::File { .. } | Origin::Environment);
+        keys().iter().filter(is_noted).filter(|key| !effective.iter().any(|(used, _)| used.name == key.name)).collect()
     }
 
     /// The topology, with its dead links, where the model has one.

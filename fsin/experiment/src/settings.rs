@@ -11,7 +11,7 @@ use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
-use super::keys::{Key, Kind, key, keys};
+use super::keys::{Key, Kind, MANY_KEYS, key, keys};
 use super::models;
 use fsin_core::family::Values;
 
@@ -63,6 +63,8 @@ pub struct SettingsError {
 pub struct Settings {
     /// By key: the value and its origin, where it is set.
     set: BTreeMap<&'static str, Setting>,
+    /// Keys of commands on many experiments that a file sets, with their origins.
+    of_many: Vec<(&'static Key, Origin)>,
 }
 
 impl Settings {
@@ -78,18 +80,22 @@ impl Settings {
                 Ok(())
             }
             None => {
-                let known: Vec<&str> = keys().iter().map(|key| key.name).collect();
+                let known: Vec<&str> = keys().iter().chain(MANY_KEYS).map(|key| key.name).collect();
                 let error = SpecError::unknown("key", name, &known);
-                let error = match name {
-                    // A flag, but no key.
-                    "seeds" => {
-                        error.remedied(phrase!["write the seeds, as in seed = \"1..5\", or use the flag ", ["seeds"]])
-                    }
-                    _ => error,
-                };
                 Err(SettingsError { error, origin })
             }
         }
+    }
+
+    /// Notes that a file sets a key of commands on many experiments.
+    pub(super) fn note_of_many(&mut self, key: &'static Key, origin: Origin) {
+        self.of_many.push((key, origin));
+    }
+
+    /// Keys of commands on many experiments that a file sets, with their origins: a single run does not use them.
+    #[must_use]
+    pub fn of_many(&self) -> &[(&'static Key, Origin)] {
+        &self.of_many
     }
 
     /// True if this key is set explicitly.

@@ -35,7 +35,7 @@ pub static BUS: ModelFamily = ModelFamily {
         "cycles",
         "before each packet on the bus",
     )],
-    shared: &["topology", "ways", "nodes", "packet", "phit-bytes", "bandwidth"],
+    shared: &["topology", "nodes", "packet", "phit-bytes", "bandwidth"],
     defaults: &[],
     short: &[("arbitration", "bus-arbitration")],
     load_unit: PHITS_PER_NODE_CYCLE,

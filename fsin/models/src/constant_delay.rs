@@ -203,7 +203,7 @@ pub static CONSTANT_DELAY: ModelFamily = ModelFamily {
     },
     aliases: &["switch"],
     keys: KEYS,
-    shared: &["topology", "ways", "packet", "phit-bytes"],
+    shared: &["topology", "packet", "phit-bytes"],
     defaults: &[],
     short: &[],
     load_unit: PHITS_PER_NODE_CYCLE,
@@ -227,7 +227,7 @@ pub static ZERO: ModelFamily = ModelFamily {
     },
     aliases: &[],
     keys: &[],
-    shared: &["nodes", "topology", "ways", "packet", "phit-bytes"],
+    shared: &["nodes", "topology", "packet", "phit-bytes"],
     defaults: &[],
     short: &[],
     load_unit: PHITS_PER_NODE_CYCLE,
@@ -259,7 +259,7 @@ impl Delayed {
 pub fn nodes(values: &dyn Values) -> Result<(Geometry, Option<Arc<dyn Topology>>), SpecError> {
     const MOST: u64 = 1 << 20;
     if !values.is_set("nodes") {
-        let topology: Arc<dyn Topology> = values.topology()?.into();
+        let topology: Arc<dyn Topology> = values.topology_of(2)?.into();
         return Ok((topology.geometry().clone(), Some(topology)));
     }
     if values.is_insisted("topology") {

@@ -4,7 +4,7 @@ use clap::builder::{PossibleValuesParser, StyledStr};
 use clap::{Arg, ArgAction, ColorChoice, Command, ValueEnum, crate_version, value_parser};
 use std::path::PathBuf;
 
-use fsin::experiment::{Key, Kind, heading, keys, legacy};
+use fsin::experiment::{Key, Kind, heading, keys, legacy, other_names};
 use fsin::report::FORMATS;
 
 use super::Flags;
@@ -166,7 +166,8 @@ fn commands() -> Command {
                 Arg::new("family")
                     .value_parser(PossibleValuesParser::new(super::describe::families()))
                     .help("What to list [the families, and how many each has]"),
-            ),
+            )
+            .arg(text_or_json()),
         )
         .subcommand(
             Command::new("explain")
@@ -175,8 +176,21 @@ fn commands() -> Command {
                     Arg::new("name")
                         .required(true)
                         .help("Its name, as in `uniform` or `bubble:smart`; patterns also with arguments: `zipf(2)`"),
-                ),
+                )
+                .arg(text_or_json()),
         )
+}
+
+/// The flag `--format` of commands that describe components.
+fn text_or_json() -> Arg {
+    Arg::new("format")
+        .long("format")
+        .value_name("FORMAT")
+        .default_value("text")
+        .hide_default_value(true)
+        .value_parser(PossibleValuesParser::new(["text", "json"]))
+        .help("How it is written to stdout; json: components with all that is said of them [text]")
+        .help_heading("Output")
 }
 
 /// The commands that depend on features of the build.
@@ -270,6 +284,7 @@ fn with_flags(command: Command, flag: impl Fn(&Key) -> Arg) -> Command {
 /// The flag of a key.
 pub(super) fn flag(key: &Key) -> Arg {
     let arg = Arg::new(key.name).long(key.name).help(about(key)).help_heading(heading(key));
+    let arg = other_names(key.name).fold(arg, |arg, name| arg.alias(name));
     match key.kind {
         Kind::Switch => arg.action(ArgAction::SetTrue),
         // A flag is no value: `--traffic --load 0.3` lacks one.

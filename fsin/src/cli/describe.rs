@@ -1,14 +1,18 @@
 //! `fsin list` and `fsin explain`: descriptions of components.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use clap::ArgMatches;
+use fsin::experiment::key;
 use fsin::family::{Key, ModelFamily};
-use fsin::models::{MODELS, wormhole};
+use fsin::models::wormhole::components;
+use fsin::models::{MODELS, ethernet, myrinet, wormhole};
 use fsin::router::arbitration::ARBITRATIONS;
 use fsin::router::injection::INJECTIONS;
 use fsin::routing::{ROUTINGS, Routing};
 use fsin::topology::TOPOLOGIES;
+use serde_json::{Map, Value, json};
 use trgen::catalog::{Component, suggestion};
 use trgen::rng::{Purpose, stream};
 use trgen::synthetic::expr::Expr;
@@ -30,6 +34,15 @@ fn catalogue() -> Vec<Family> {
         ("topologies", TOPOLOGIES.iter().collect()),
         ("routings", ROUTINGS.iter().collect()),
         ("wormhole-routings", wormhole::ROUTINGS.iter().map(|row| &row.component).collect()),
+        ("wormhole-presets", components::PRESETS.iter().collect()),
+        ("wormhole-allocators", components::ALLOCATORS.iter().collect()),
+        ("wormhole-vc-classes", components::VC_CLASSES.iter().collect()),
+        ("wormhole-switch-holds", components::HOLDS.iter().collect()),
+        ("ethernet-switchings", ethernet::components::SWITCHINGS.iter().collect()),
+        ("ethernet-forwardings", ethernet::components::FORWARDINGS.iter().collect()),
+        ("ethernet-recoveries", ethernet::components::RECOVERIES.iter().collect()),
+        ("ethernet-port-stats", ethernet::components::PORT_STATISTICS.iter().collect()),
+        ("myrinet-routings", myrinet::ROUTINGS.iter().collect()),
         ("arbitrations", ARBITRATIONS.iter().collect()),
         ("injections", INJECTIONS.iter().collect()),
         ("traffic", spatial::components().collect()),
@@ -50,9 +63,101 @@ pub(crate) fn families() -> Vec<&'static str> {
     catalogue().iter().map(|&(name, _)| name).collect()
 }
 
+/// The names that a key's value can have or begin with, for completions of a shell; empty for other arguments.
+pub(crate) fn names_of(argument: &str) -> Vec<&'static str> {
+    let families: &[&str] = match argument {
+        "network" => &["networks"],
+        "topology" | "spec" => &["topologies"],
+        "routing" => &["routings", "wormhole-routings", "myrinet-routings"],
+        "traffic" => &["traffic", "sums"],
+        "temporal" => &["temporal"],
+        "size" => &["sizes"],
+        "kernel" => &["kernels"],
+        "placement" => &["placements"],
+        "scheduler" => &["schedulers"],
+        "allocation" => &["allocations"],
+        "name" => &families(),
+        _ => {
+            let components = key(argument).map_or(&[][..], |key| key.components);
+            return components.iter().map(|component| component.name).collect();
+        }
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for (_, components) in catalogue().iter().filter(|(family, _)| families.contains(family)) {
+        for component in components.iter().filter(|component| !component.name.contains(' ')) {
+            if !names.contains(&component.name) {
+                names.push(component.name);
+            }
+        }
+    }
+    names
+}
+
+/// A component as JSON.
+fn described(family: &str, component: &Component) -> Value {
+    let parameters: Vec<Value> = component
+        .parameters
+        .iter()
+        .map(|parameter| {
+            json!({
+                "name": parameter.name,
+                "about": of_table(parameter.about),
+                "range": parameter.range,
+                "default": (!parameter.default.is_empty()).then(|| of_table(parameter.default)),
+            })
+        })
+        .collect();
+    let settings: Vec<Value> = settings(family, component)
+        .map(|(key, _, default)| {
+            json!({
+                "name": key.name,
+                "about": of_table(key.about),
+                "unit": key.unit,
+                "default": (default != "-").then_some(default),
+                "values": key.components.iter().map(|one| one.name).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    let mut object = Map::new();
+    let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
+    add("family", json!(family));
+    add("name", json!(component.name));
+    add("about", json!(of_table(component.about)));
+    add("also_called", json!(aliases(family, component.name)));
+    add("parameters", json!(parameters));
+    if let Some(model) = model(family, component) {
+        add("settings", json!(settings));
+        add("unit_of_load", json!(model.load_unit));
+        add("understands_also", json!(model.shared));
+    }
+    if family == "topologies" {
+        add("routings", json!(Routing::serving(component.name).iter().map(|one| one.name()).collect::<Vec<_>>()));
+    }
+    if family == "wormhole-presets" {
+        let sets = components::preset_values(component.name);
+        add("sets", json!(sets.into_iter().collect::<BTreeMap<&str, String>>()));
+    }
+    add("source", json!(component.source));
+    Value::Object(object)
+}
+
+/// True if the output is to be JSON.
+fn wants_json(matches: &ArgMatches) -> bool {
+    matches.get_one::<String>("format").is_some_and(|format| format == "json")
+}
+
 /// `fsin list`: prints the components of a family, or the families.
 pub(crate) fn list(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut text = String::new();
+    if wants_json(matches) {
+        let wanted = matches.get_one::<String>("family");
+        let catalogue = catalogue();
+        let chosen = catalogue.iter().filter(|(name, _)| wanted.is_none_or(|wanted| name == wanted));
+        let all: Vec<Value> =
+            chosen.flat_map(|(family, components)| components.iter().map(|one| described(family, one))).collect();
+        Document::open(matches)?.print(&format!("{:#}\n", Value::Array(all)))?;
+        return Ok(Exit::Done);
+    }
     let Some(wanted) = matches.get_one::<String>("family") else {
         let catalogue = catalogue();
         let width = catalogue.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
@@ -95,7 +200,16 @@ fn shared(family: &str, component: &Component) -> String {
 }
 
 /// The other names of a network model, pattern, kernel or routing.
-fn aliases(name: &str) -> Vec<&'static str> {
+fn aliases(family: &str, name: &str) -> Vec<&'static str> {
+    let table = match family {
+        "wormhole-routings" => wormhole::ALIASES,
+        "myrinet-routings" => myrinet::ALIASES,
+        "networks" | "routings" | "traffic" | "kernels" => &[],
+        _ => return Vec::new(),
+    };
+    if !table.is_empty() {
+        return table.iter().find(|(known, _)| *known == name).map_or_else(Vec::new, |(_, names)| names.to_vec());
+    }
     if let Some(model) = MODELS.iter().find(|model| model.component.name == name) {
         return model.aliases.to_vec();
     }
@@ -128,20 +242,27 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let all = || catalogue.iter().flat_map(|(family, components)| components.iter().map(move |&one| (*family, one)));
     // A pattern may have arguments: `zipf(2)`, `map(block:4, uniform)`. They are parsed only if no component has this
     // name. True if this is the name or an alias of the component.
-    let called = |component: &Component, name: &str| component.name == name || aliases(component.name).contains(&name);
-    let known = |name: &str| all().any(|(_, component)| called(component, name));
+    let called = |family: &str, component: &Component, name: &str| {
+        component.name == name || aliases(family, component.name).contains(&name)
+    };
+    let known = |name: &str| all().any(|(family, component)| called(family, component, name));
     let expr = Expr::parse(wanted).ok().filter(|expr| !known(wanted) && !expr.arguments.is_empty());
     let name = match &expr {
-        Some(expr) if spatial::components().any(|component| called(component, &expr.name)) => &expr.name,
+        Some(expr) if spatial::components().any(|component| called("traffic", component, &expr.name)) => &expr.name,
         _ => wanted,
     };
     let mut text = String::new();
     // Names take precedence over aliases.
-    let mut meant: Vec<_> = all().filter(|(_, component)| called(component, name)).collect();
+    let mut meant: Vec<_> = all().filter(|(family, component)| called(family, component, name)).collect();
     meant.sort_by_key(|(_, component)| component.name != name);
+    if wants_json(matches) && !meant.is_empty() {
+        let all: Vec<Value> = meant.iter().map(|(family, component)| described(family, component)).collect();
+        Document::open(matches)?.print(&format!("{:#}\n", Value::Array(all)))?;
+        return Ok(Exit::Done);
+    }
     for (family, component) in meant {
         let _ = writeln!(text, "{}  ({family})\n  {}", component.name, of_table(component.about));
-        let others = aliases(component.name);
+        let others = aliases(family, component.name);
         if !others.is_empty() {
             let _ = writeln!(text, "  also called: {}", others.join(", "));
         }
@@ -164,6 +285,11 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let shared = shared(family, component);
         if !shared.is_empty() {
             let _ = writeln!(text, "  understands also: {shared}");
+        }
+        if family == "wormhole-presets" {
+            let sets = components::preset_values(component.name);
+            let sets: Vec<String> = sets.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+            let _ = writeln!(text, "  sets: {}", sets.join(", "));
         }
         let _ = writeln!(text, "  source: {}", component.source);
         if family == "traffic" {
@@ -238,8 +364,8 @@ pub(crate) fn markdown() -> String {
         let _ = writeln!(text, "\n## {family}");
         for component in components {
             let _ = writeln!(text, "\n### {}\n\n{}", component.name, cell(&of_table(component.about)));
-            let others = aliases(component.name);
-            if !others.is_empty() && matches!(family, "networks" | "traffic" | "kernels" | "routings") {
+            let others = aliases(family, component.name);
+            if !others.is_empty() {
                 let _ = writeln!(text, "\nAlso called {}.", others.join(", "));
             }
             let routings = routings(family, component);
@@ -269,8 +395,30 @@ pub(crate) fn markdown() -> String {
             if !shared.is_empty() {
                 let _ = writeln!(text, "\nIt understands also: {shared}.");
             }
+            if family == "wormhole-presets" {
+                let sets = components::preset_values(component.name);
+                let sets: Vec<String> = sets.iter().map(|(key, value)| format!("`{key} = {value}`")).collect();
+                let _ = writeln!(text, "\nIt sets {}.", sets.join(", "));
+            }
             let _ = writeln!(text, "\nSource: {}", cell(component.source));
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_component_that_a_key_names_is_listed() {
+        let catalogue = catalogue();
+        for key in fsin::experiment::keys() {
+            for component in key.components {
+                let known = |known: &&Component| known.name == component.name && known.about == component.about;
+                let is_listed = catalogue.iter().flat_map(|(_, components)| components).any(|one| known(&one));
+                assert!(is_listed, "{}: {}", key.name, component.name);
+            }
+        }
+    }
 }

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{ArgMatches, Command};
-use fsin::experiment::{self, Kind};
+use fsin::experiment::{self, Is, Kind, Need};
 use fsin::result::{Figure, Part, parts};
 
 use super::notation::of_table;
@@ -15,7 +16,7 @@ pub(crate) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
         Some(("completions", matches)) => {
             let Some(&shell) = matches.get_one::<clap_complete::Shell>("shell") else { return Ok(Exit::Usage) };
             let mut text = Vec::new();
-            clap_complete::generate(shell, &mut args::command(), "fsin", &mut text);
+            clap_complete::generate(shell, &mut completing(args::command()), "fsin", &mut text);
             output::Document::open(matches)?.print(&String::from_utf8_lossy(&text))?;
         }
         Some(("man", matches)) => output::Document::open(matches)?.print(&man()?)?,
@@ -32,6 +33,16 @@ pub(crate) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
         _ => return Ok(Exit::Usage),
     }
     Ok(Exit::Done)
+}
+
+/// The command with the names of components as possible values, for completions alone: a value may have arguments.
+fn completing(command: Command) -> Command {
+    let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    let command = command.mut_args(|arg| {
+        let words = describe::names_of(arg.get_id().as_str());
+        if words.is_empty() { arg } else { arg.value_parser(PossibleValuesParser::new(words)) }
+    });
+    names.into_iter().fold(command, |command, name| command.mut_subcommand(name, completing))
 }
 
 /// The man page: the command, then each of its commands.
@@ -97,9 +108,11 @@ fn keys() -> String {
          (`FSIN_KEY`). Flags override variables, variables override the file, the file overrides the defaults.\n"
     );
     let mut heading = String::new();
-    for key in experiment::keys() {
-        if heading != experiment::heading(key) {
-            heading = experiment::heading(key);
+    let keys = experiment::keys().iter().map(|key| (key, experiment::heading(key)));
+    let of_many = experiment::MANY_KEYS.iter().map(|key| (key, "Many experiments (sweep, saturation)".to_owned()));
+    for (key, of_key) in keys.chain(of_many) {
+        if heading != of_key {
+            heading = of_key;
             text.push_str(&format!(
                 "\n## {}\n\n| key | value | default | unit | meaning |\n| --- | --- | --- | --- | --- |\n",
                 heading
@@ -108,8 +121,10 @@ fn keys() -> String {
         let cell = |word: &str| word.replace('|', "\\|");
         let metavar = if key.kind == Kind::Switch { "true, false" } else { key.metavar };
         let default = key.default.map_or("-".to_owned(), |default| format!("`{default}`"));
+        let needs: Vec<String> = key.needs.iter().map(needed).collect();
+        let needs = if needs.is_empty() { String::new() } else { format!("; only {}", needs.join(" and ")) };
         text.push_str(&format!(
-            "| `{}` | {} | {default} | {} | {} |\n",
+            "| `{}` | {} | {default} | {} | {}{needs} |\n",
             key.name,
             cell(metavar),
             key.unit,
@@ -117,6 +132,15 @@ fn keys() -> String {
         ));
     }
     text
+}
+
+/// A condition on another setting, in words.
+fn needed(need: &Need) -> String {
+    match need.is {
+        Is::Set => format!("with `{}`", need.key),
+        Is::Value(value) => format!("with `{} = {value}`", need.key),
+        Is::NotValue(value) => format!("unless `{} = {value}`", need.key),
+    }
 }
 
 /// The page with all figures.

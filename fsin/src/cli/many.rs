@@ -326,7 +326,7 @@ fn plot() -> Command {
                     Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
                     _ => Err("write KEY=VALUE, such as routing=bubble:smart"),
                 })
-                .help("Only results with this value of a setting; may be given for several values, and settings [all]")
+                .help("Only results with this value of a setting, or in a range: load=0.1..0.3; may be given for several values, and settings [all]")
                 .help_heading("Curves"),
         )
         .args(picture_flags())

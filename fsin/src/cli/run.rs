@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ArgMatches;
-use fsin::experiment::{Experiment, Origin, check, keys, variable};
+use fsin::experiment::{Experiment, Origin, check, variable};
 use fsin::report::{FORMATS, Format};
 use fsin::stats::Arrival;
 
@@ -39,7 +39,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     if !quiet {
         let foreseen = experiment.foreseen.iter().map(|warning| warning.written(&Flags));
-        for warning in without_effect(&experiment).into_iter().chain(foreseen) {
+        for warning in settings::without_effect(&experiment).into_iter().chain(foreseen) {
             output::tell(&format!("warning: {warning}"));
         }
     }
@@ -120,22 +120,6 @@ fn last_words(performed: &Result<Performed, Complaint>) -> Vec<String> {
         }
         Err(complaint) => vec![format!("error: {complaint}")],
     }
-}
-
-/// Warnings of settings in a file or the environment that this experiment does not use. Unused flags are rejected
-/// earlier.
-fn without_effect(experiment: &Experiment) -> Vec<String> {
-    let (settings, effective) = (experiment.settings(), experiment.effective());
-    let unused = keys().iter().filter(|key| !effective.iter().any(|(used, _)| used.name == key.name));
-    unused
-        .filter_map(|key| match settings.origin(key.name) {
-            Origin::File { path, .. } => {
-                Some(format!("{} sets `{}`, which has no effect here", path.display(), key.name))
-            }
-            Origin::Environment => Some(format!("{} has no effect here", variable(key.name))),
-            Origin::Default | Origin::Flag => None,
-        })
-        .collect()
 }
 
 /// Reports the origin of every setting that is not a default.

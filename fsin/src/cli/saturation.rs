@@ -15,7 +15,7 @@ use trgen::phrase;
 
 use super::perform::{Options, perform_one};
 use super::progress::Points;
-use super::sweep::lists;
+use super::sweep::{lists, warn_of_unused};
 use super::{Complaint, Exit, Flags, interrupt, output, settings};
 
 /// Figures to report for each tried load.
@@ -72,14 +72,17 @@ impl Bounds {
 
 /// Finds the saturation loads of networks.
 pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let mut lists = lists(matches)?;
+    let (mut lists, many) = lists(matches)?;
+    if !matches.get_flag("quiet") {
+        warn_of_unused(&many);
+    }
     if lists.contains_key("cycles") {
         let what = "saturation is that of a steady state, and runs of so many --cycles begin with an empty network";
         return Err(Complaint::new(Exit::Usage, what, "use --warmup, --samples and --sample-size for shorter runs"));
     }
     keep_highest(&mut lists)?;
     let grid = Grid::new(lists)?;
-    let plan = Plan::new(&grid, 0, matches.get_flag("skip-invalid"), &Flags).map_err(|error| {
+    let plan = Plan::new(&grid, 0, many.skip_invalid, &Flags).map_err(|error| {
         let parted = |key: &Key| grid.axes.iter().any(|axis| axis.key.name == key.name);
         let given = |key: &Key| matches.get_many::<String>(key.name).into_iter().flatten();
         let several = |key: &Key| if parted(key) { None } else { given(key).find_map(|word| as_several(key, word)) };
@@ -106,9 +109,11 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     if !matches.get_flag("quiet") {
         plan.left_out().iter().for_each(|line| output::tell(line));
+        let unused = plan.without_effect.iter().filter_map(|(key, origin)| settings::without_effect_of(key, origin));
+        unused.for_each(|warning| output::tell(&format!("warning: {warning}")));
     }
-    let tolerance = matches.get_one::<f64>("tolerance").copied().unwrap_or(0.005);
-    let lengthen = matches.get_one::<u64>("lengthen").copied().unwrap_or(LENGTHEN);
+    let tolerance = many.tolerance.unwrap_or(0.005);
+    let lengthen = many.lengthen.unwrap_or(LENGTHEN);
     let bounds = Bounds { most, tolerance, lengthen };
     let stop = interrupt::listen(STOPPING)?;
     if let ([experiment], None) = (&*experiments, folder) {

@@ -68,3 +68,20 @@ pub(crate) fn with_several(
     };
     SettingsError { error: error.remedied(remedy), origin }
 }
+
+/// Warnings of settings in a file or the environment that an experiment does not use.
+pub(crate) fn without_effect(experiment: &Experiment) -> Vec<String> {
+    let settings = experiment.settings();
+    let said = |key: &'static Key| without_effect_of(key, &settings.origin(key.name));
+    let of_many = settings.of_many().iter().filter_map(|(key, origin)| without_effect_of(key, origin));
+    experiment.without_effect().into_iter().filter_map(said).chain(of_many).collect()
+}
+
+/// The warning of a setting in a file or the environment that has no effect.
+pub(crate) fn without_effect_of(key: &Key, origin: &Origin) -> Option<String> {
+    match origin {
+        Origin::File { path, .. } => Some(format!("{} sets `{}`, which has no effect here", path.display(), key.name)),
+        Origin::Environment => Some(format!("{} has no effect here", variable(key.name))),
+        Origin::Default | Origin::Flag => None,
+    }
+}

@@ -3,7 +3,7 @@
 use std::env;
 
 use clap::ArgMatches;
-use fsin::experiment::{keys, variable};
+use fsin::experiment::{MANY_KEYS, keys, variable};
 use trgen::catalog::suggestion;
 
 use super::{Complaint, Exit, output};
@@ -34,7 +34,7 @@ const OF_TESTS: &[&str] =
 
 /// Every variable.
 fn known() -> Vec<String> {
-    let keys = keys().iter().map(|key| variable(key.name));
+    let keys = keys().iter().chain(MANY_KEYS).map(|key| variable(key.name));
     let others = [OTHERS, OF_RANKS, OF_TESTS].into_iter().flatten();
     keys.chain(others.map(|&name| name.to_owned())).collect()
 }

@@ -1,5 +1,7 @@
 //! Declarations of settings.
 
+use trgen::catalog::Component;
+
 /// The heading of a key in `--help`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Heading {
@@ -39,7 +41,7 @@ pub enum Kind {
 }
 
 /// A setting.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Key {
     /// Name in files; the flag is `--name`, the variable `FSIN_NAME`.
     pub name: &'static str,
@@ -56,6 +58,69 @@ pub struct Key {
     pub about: &'static str,
     /// The heading of the key in help texts.
     pub heading: Heading,
+    /// Conditions on other settings; the key has an effect where all hold.
+    pub needs: &'static [Need],
+    /// The components that the value can name, where each describes itself; empty for others.
+    pub components: &'static [Component],
+}
+
+/// Names are unique.
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Key {}
+
+/// A condition on another setting, without which a setting has no effect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Need {
+    /// The other setting.
+    pub key: &'static str,
+    /// What it must be.
+    pub is: Is,
+}
+
+/// What a setting must be, for another one to have an effect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Is {
+    /// It must be set.
+    Set,
+    /// It must have this value.
+    Value(&'static str),
+    /// It must have another value.
+    NotValue(&'static str),
+}
+
+impl Need {
+    /// The other setting must be set.
+    #[must_use]
+    pub const fn set(key: &'static str) -> Self {
+        Self { key, is: Is::Set }
+    }
+
+    /// The other setting must have this value.
+    #[must_use]
+    pub const fn value(key: &'static str, value: &'static str) -> Self {
+        Self { key, is: Is::Value(value) }
+    }
+
+    /// The other setting must have another value.
+    #[must_use]
+    pub const fn not(key: &'static str, value: &'static str) -> Self {
+        Self { key, is: Is::NotValue(value) }
+    }
+
+    /// True if the condition holds for this value of the other setting; `None`: it is absent.
+    #[must_use]
+    pub fn holds(&self, value: Option<&str>) -> bool {
+        match self.is {
+            Is::Set => value.is_some(),
+            Is::Value(needed) => value == Some(needed),
+            Is::NotValue(other) => value != Some(other),
+        }
+    }
 }
 
 impl Key {
@@ -69,6 +134,18 @@ impl Key {
         unit: &'static str,
         about: &'static str,
     ) -> Self {
-        Self { name, metavar, kind, default, unit, about, heading: Heading::Network }
+        Self { name, metavar, kind, default, unit, about, heading: Heading::Network, needs: &[], components: &[] }
+    }
+
+    /// The same key, which has an effect where these conditions hold.
+    #[must_use]
+    pub const fn needing(self, needs: &'static [Need]) -> Self {
+        Self { needs, ..self }
+    }
+
+    /// The same key, whose value can name these components.
+    #[must_use]
+    pub const fn naming(self, components: &'static [Component]) -> Self {
+        Self { components, ..self }
     }
 }

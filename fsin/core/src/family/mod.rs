@@ -21,7 +21,7 @@ use crate::capture::{Capture, Place};
 use crate::network::Network;
 use crate::topology::{Port, Topology};
 
-pub use keys::{Heading, Key, Kind};
+pub use keys::{Heading, Is, Key, Kind, Need};
 pub use values::Values;
 
 /// A function from the values of settings to a checked specification.
@@ -230,6 +230,17 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
     /// Settings whose absence means something that depends on others, with that meaning.
     fn settled(&self) -> Vec<(&'static str, String)> {
         Vec::new()
+    }
+
+    /// Settings of the model that have no effect in this network, each with the reason as the end of a sentence: `with
+    /// routing dor, which needs none`. Conditions on one other setting stand with the [`Key`].
+    fn unused(&self) -> Vec<(&'static str, Phrase)> {
+        Vec::new()
+    }
+
+    /// The name of the preset, and the settings whose values are those that it gives.
+    fn preset(&self) -> Option<(&'static str, Vec<&'static str>)> {
+        None
     }
 
     /// Pairs of nodes that cannot reach each other, in words; `None` if there are none.

@@ -138,6 +138,14 @@ impl dyn Values + '_ {
     /// A topology that cannot be used.
     pub fn topology(&self) -> Result<Box<dyn Topology>, SpecError> {
         let ways = self.integer("ways")?;
+        self.topology_of(ways)
+    }
+
+    /// The topology that `topology` names, with links of this many directions.
+    ///
+    /// # Errors
+    /// A topology that cannot be used.
+    pub fn topology_of(&self, ways: usize) -> Result<Box<dyn Topology>, SpecError> {
         if !(1..=2).contains(&ways) {
             let what = phrase![["ways" => ways], " is out of range"];
             return Err(SpecError::new(ErrorKind::OutOfRange, what, "use 1 or 2").of("ways"));

@@ -81,6 +81,13 @@ pub struct Curves {
     pub axes: Vec<PlanAxis>,
 }
 
+/// The ends of a range of numbers, `0.1..0.3`; `None` for other words.
+fn range(kind: Kind, word: &str) -> Option<(f64, f64)> {
+    let (low, high) = word.split_once("..").filter(|_| matches!(kind, Kind::Integer | Kind::Number))?;
+    let number = |word: &str| word.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    number(low).zip(number(high))
+}
+
 impl Curves {
     /// The curves of results. The axis is the load if it varies, else the first varying setting that is a number, else
     /// the first varying setting; without any, the load.
@@ -114,8 +121,17 @@ impl Curves {
             let at = axis_of("only", key)?;
             let values = &plan.axes[at].values;
             let kind = known_key(key).map_or(Kind::Word, |key| key.kind);
-            let value = canonical(kind, value.clone());
-            if !values.contains(&value) {
+            let within = match range(kind, value) {
+                Some((low, high)) => {
+                    let lies_within = |value: &&String| value.parse().is_ok_and(|value| (low..=high).contains(&value));
+                    values.iter().filter(lies_within).cloned().collect()
+                }
+                None => {
+                    let value = canonical(kind, value.clone());
+                    values.iter().filter(|known| **known == value).cloned().collect::<Vec<_>>()
+                }
+            };
+            if within.is_empty() {
                 let what = phrase![["only" => format!("{key}={value}")], ": no point of the sweep has it"];
                 return Err(SpecError::new(
                     ErrorKind::Malformed,
@@ -124,8 +140,8 @@ impl Curves {
                 ));
             }
             match only.iter_mut().find(|(axis, _)| *axis == at) {
-                Some((_, values)) => values.push(value),
-                None => only.push((at, vec![value])),
+                Some((_, values)) => values.extend(within),
+                None => only.push((at, within)),
             }
         }
         let takes = |values: &[String]| only.iter().all(|(axis, any)| any.contains(&values[*axis]));

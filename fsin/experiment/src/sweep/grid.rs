@@ -98,6 +98,13 @@ impl Grid {
         Ok(grid)
     }
 
+    /// The origin of a setting, of its first value; `None` if it is not set.
+    pub(super) fn origin(&self, name: &str) -> Option<Origin> {
+        let of_axes = self.axes.iter().map(|axis| (axis.key, &axis.values[0]));
+        let all = of_axes.chain(self.fixed.iter().map(|(key, setting)| (*key, setting)));
+        all.into_iter().find(|(key, _)| key.name == name).map(|(_, setting)| setting.origin.clone())
+    }
+
     /// Number of combinations.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -12,7 +12,7 @@ use super::grid::Grid;
 use super::sums::sha256;
 use crate::models::Networks;
 use crate::models::load_unit_of_files;
-use crate::{CHECKED, Experiment, Inputs, Origin, Settings, SettingsError, read_text};
+use crate::{CHECKED, Experiment, Inputs, Key, Origin, Settings, SettingsError, read_text};
 
 /// Version of the layout of a results folder: 2 has checksums.
 pub(super) const LAYOUT: u64 = 2;
@@ -38,7 +38,7 @@ pub struct Point {
 }
 
 /// A sweep as it was planned.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+#[derive(Clone, Serialize, Deserialize, Debug)]
 pub struct Plan {
     /// Version of the layout.
     pub layout: u64,
@@ -55,6 +55,9 @@ pub struct Plan {
     /// SHA-256 of all of the above, as hexadecimal digits; empty before layout 2.
     #[serde(default)]
     pub sha256: String,
+    /// Settings of a file or the environment that no point uses, with their origins; known while the plan is made.
+    #[serde(skip)]
+    pub without_effect: Vec<(&'static Key, Origin)>,
 }
 
 impl Plan {
@@ -79,6 +82,7 @@ impl Plan {
         let (mut inputs, mut networks) = (Inputs::default(), Networks::default());
         let (mut points, mut invalid): (Vec<Point>, Vec<Invalid>) = (Vec::new(), Vec::new());
         let mut known: HashMap<String, usize> = HashMap::new();
+        let mut without_effect: Option<Vec<&'static Key>> = None;
         let mut checked: HashMap<Vec<Option<String>>, Result<(), SettingsError>> = HashMap::new();
         for index in 0..grid.len() {
             let values: Vec<String> = grid.values(index).iter().map(|value| value.value.clone()).collect();
@@ -90,6 +94,13 @@ impl Plan {
             });
             match resolved {
                 Ok(experiment) => {
+                    let unused = experiment.without_effect();
+                    without_effect = Some(match without_effect {
+                        None => unused,
+                        Some(known) => {
+                            known.into_iter().filter(|key| unused.iter().any(|one| one.name == key.name)).collect()
+                        }
+                    });
                     let mut id = inputs.identity(&experiment);
                     id.truncate(DIGITS);
                     if let Some(other) = known.insert(id.clone(), index) {
@@ -128,8 +139,11 @@ impl Plan {
             points,
             invalid,
             sha256: String::new(),
+            without_effect: Vec::new(),
         };
-        Ok(Self { sha256: plan.checksum(), ..plan })
+        let origin = |key: &'static Key| Some((key, grid.origin(key.name)?));
+        let without_effect = without_effect.unwrap_or_default().into_iter().filter_map(origin).collect();
+        Ok(Self { sha256: plan.checksum(), without_effect, ..plan })
     }
 
     /// SHA-256 of the plan without its checksum.
@@ -182,6 +196,7 @@ impl Plan {
             points: Vec::new(),
             invalid: Vec::new(),
             sha256: String::new(),
+            without_effect: Vec::new(),
         }
     }
 

@@ -84,6 +84,7 @@ mod tests {
             points,
             invalid: Vec::new(),
             sha256: String::new(),
+            without_effect: Vec::new(),
         };
         // Saturated from 0.2 on, the third load.
         let known = [false, false, true, true, true, true, true, true].map(Some);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fsin_core::capture::{Capture, Place};
-use fsin_core::family::{Ends, Key, Kind, ModelFamily, NetworkSpec, Rates, Room, Units, Values};
+use fsin_core::family::{Ends, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Values};
 use fsin_core::network::Network;
 use fsin_core::topology::switched::{Switched, parse_rate};
 use fsin_core::topology::{Port, Topology};
@@ -12,35 +12,45 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::{Geometry, NodeId};
 
+use crate::components::{FORWARDINGS, PORT_STATISTICS, RECOVERIES, SWITCHINGS};
 use crate::rules::frame::{GAP_BITS, MAX_PAYLOAD, MAX_WIRE};
 use crate::wire::FrameBytes;
 use crate::{Ethernet, Forwarding, Params, Recovery, blocked_links, check, fast, host_rates, reference, unused_links};
+
+/// Settings of the sliding window.
+const WINDOW: &[Need] = &[Need::value("recovery", "window")];
+/// Settings of link-level flow control.
+const PAUSE: &[Need] = &[Need::value("pause", "true")];
+/// Settings of switches that learn addresses.
+const LEARNING: &[Need] = &[Need::value("forwarding", "learning")];
+/// Settings of switches with tables.
+const STATIC: &[Need] = &[Need::value("forwarding", "static")];
 
 #[rustfmt::skip]
 const KEYS: &[Key] = &[
     Key::of_network("link-rate", "RATE", Kind::Word, Some("1Gb/s"), "", "data rate of links of which the topology says nothing"),
     Key::of_network("propagation", "TIME", Kind::Word, Some("500ns"), "", "propagation delay of links of which the topology says nothing"),
     Key::of_network("port-queue", "FRAMES", Kind::Integer, Some("1000"), "frames", "room of a port's queue, or of an input where links pause"),
-    Key::of_network("switching", "NAME", Kind::Word, Some("store-and-forward"), "", "when a switch forwards: store-and-forward, or cut-through (after the header)"),
-    Key::of_network("forwarding", "NAME", Kind::Word, Some("learning"), "", "how a switch finds the port: learning (unknown addresses are flooded), or static (routes of the file, or shortest paths)"),
-    Key::of_network("spanning-tree", "true|false", Kind::Word, Some("true"), "", "loops are cut, for learning; without it frames may circulate, which is reported"),
-    Key::of_network("ageing", "TIME", Kind::Word, Some("300s"), "", "time after which a learnt address is forgotten"),
-    Key::of_network("ecmp", "true|false", Kind::Word, Some("false"), "", "static: flows are spread over all shortest paths by a hash"),
+    Key::of_network("switching", "NAME", Kind::Word, Some("store-and-forward"), "", "when a switch forwards: store-and-forward, or cut-through (after the header)").naming(SWITCHINGS),
+    Key::of_network("forwarding", "NAME", Kind::Word, Some("learning"), "", "how a switch finds the port: learning (unknown addresses are flooded), or static (routes of the file, or shortest paths)").naming(FORWARDINGS),
+    Key::of_network("spanning-tree", "true|false", Kind::Word, Some("true"), "", "loops are cut, for learning; without it frames may circulate, which is reported").needing(LEARNING),
+    Key::of_network("ageing", "TIME", Kind::Word, Some("300s"), "", "time after which a learnt address is forgotten").needing(LEARNING),
+    Key::of_network("ecmp", "true|false", Kind::Word, Some("false"), "", "static: flows are spread over all shortest paths by a hash").needing(STATIC),
     Key::of_network("per", "X", Kind::Number, Some("0"), "", "share of frames that a link damages, 0 or more and less than 1"),
-    Key::of_network("recovery", "NAME", Kind::Word, Some("oracle"), "", "of lost frames: oracle (the sender knows at once and repeats at once), backoff (the same, with a drawn wait after a further loss), none, or window (sliding window of TCP)"),
+    Key::of_network("recovery", "NAME", Kind::Word, Some("oracle"), "", "of lost frames: oracle (the sender knows at once and repeats at once), backoff (the same, with a drawn wait after a further loss), none, or window (sliding window of TCP)").naming(RECOVERIES),
     Key::of_network("pause", "true|false", Kind::Word, Some("false"), "", "link-level flow control of IEEE 802.3: nothing is dropped, and a deadlock is possible"),
-    Key::of_network("xoff", "FRAMES", Kind::Integer, Some("500"), "frames", "of an input, with which it pauses the sender"),
-    Key::of_network("xon", "FRAMES", Kind::Integer, Some("250"), "frames", "of an input, with which it lets the sender go on"),
-    Key::of_network("segment", "BYTES", Kind::Integer, Some("1457"), "bytes", "window: of a message in a segment, at most"),
-    Key::of_network("segment-header", "BYTES", Kind::Integer, Some("40"), "bytes", "window: headers in each segment"),
-    Key::of_network("ack-bytes", "BYTES", Kind::Integer, Some("40"), "bytes", "window: length of an acknowledgement"),
-    Key::of_network("window", "BYTES", Kind::Integer, Some("65535"), "bytes", "window: the largest, that of the receiver"),
-    Key::of_network("initial-window", "N", Kind::Integer, Some("3"), "segments", "window: at the beginning, and after idle time"),
-    Key::of_network("dup-acks", "N", Kind::Integer, Some("3"), "", "window: duplicate acknowledgements that start a fast retransmit"),
-    Key::of_network("rto-initial", "TIME", Kind::Word, Some("1s"), "", "window: time-out before a round trip has been measured"),
-    Key::of_network("rto-min", "TIME", Kind::Word, Some("1s"), "", "window: shortest time-out; one that is repeated lasts up to 1/8 longer, by a draw"),
-    Key::of_network("rto-max", "TIME", Kind::Word, Some("60s"), "", "window: longest time-out"),
-    Key::of_network("port-stats", "NAME", Kind::Word, Some("figures"), "", "of each port in results: none, figures (losses, queue, utilisation), or histogram (and how long its queue had which length)"),
+    Key::of_network("xoff", "FRAMES", Kind::Integer, Some("500"), "frames", "of an input, with which it pauses the sender").needing(PAUSE),
+    Key::of_network("xon", "FRAMES", Kind::Integer, Some("250"), "frames", "of an input, with which it lets the sender go on").needing(PAUSE),
+    Key::of_network("segment", "BYTES", Kind::Integer, Some("1457"), "bytes", "window: of a message in a segment, at most").needing(WINDOW),
+    Key::of_network("segment-header", "BYTES", Kind::Integer, Some("40"), "bytes", "window: headers in each segment").needing(WINDOW),
+    Key::of_network("ack-bytes", "BYTES", Kind::Integer, Some("40"), "bytes", "window: length of an acknowledgement").needing(WINDOW),
+    Key::of_network("window", "BYTES", Kind::Integer, Some("65535"), "bytes", "window: the largest, that of the receiver").needing(WINDOW),
+    Key::of_network("initial-window", "N", Kind::Integer, Some("3"), "segments", "window: at the beginning, and after idle time").needing(WINDOW),
+    Key::of_network("dup-acks", "N", Kind::Integer, Some("3"), "", "window: duplicate acknowledgements that start a fast retransmit").needing(WINDOW),
+    Key::of_network("rto-initial", "TIME", Kind::Word, Some("1s"), "", "window: time-out before a round trip has been measured").needing(WINDOW),
+    Key::of_network("rto-min", "TIME", Kind::Word, Some("1s"), "", "window: shortest time-out; one that is repeated lasts up to 1/8 longer, by a draw").needing(WINDOW),
+    Key::of_network("rto-max", "TIME", Kind::Word, Some("60s"), "", "window: longest time-out").needing(WINDOW),
+    Key::of_network("port-stats", "NAME", Kind::Word, Some("figures"), "", "of each port in results: none, figures (losses, queue, utilisation), or histogram (and how long its queue had which length)").naming(PORT_STATISTICS),
 ];
 
 /// The row of this model in the table of models.

@@ -33,6 +33,7 @@
 //! Hoefler, Schneider, Lumsdaine, LogGOPSim, HPDC 2010, with OMNeT++ (the exact figures that tests hold).
 
 pub mod capture;
+pub mod components;
 mod details;
 mod engine;
 pub mod family;

@@ -54,7 +54,7 @@ use std::sync::Arc;
 
 pub use details::{Details, PortDetails, Totals};
 pub use family::FAMILY;
-pub use params::{MAX_DELAY, MAX_PAYLOAD, MAX_SLACK, MAX_TIME, Params, RATES, ROUTING, Routing};
+pub use params::{ALIASES, MAX_DELAY, MAX_PAYLOAD, MAX_SLACK, MAX_TIME, Params, RATES, ROUTING, ROUTINGS, Routing};
 
 use fsin_core::network::Network;
 use fsin_core::stats::Distribution;

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use trgen::catalog::{ErrorKind, SpecError};
+use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 
 /// \[b/s\] Minimum and maximum data rate of the links.
@@ -50,6 +50,35 @@ pub enum Routing {
 pub const ROUTING: [(&str, Routing); 3] =
     [("updown", Routing::UpDown), ("shortest", Routing::Shortest), ("dor", Routing::DimensionOrder)];
 
+/// Other names of routings: those of the functional router and of textbooks.
+pub const ALIASES: &[(&str, &[&str])] = &[
+    ("dor", &["e-cube", "dimension-order", "dim_order", "xy"]),
+    ("updown", &["up-down", "up*/down*", "graph:updown"]),
+    ("shortest", &["shortest-path", "graph:shortest"]),
+];
+
+/// The description of every routing.
+pub const ROUTINGS: &[Component] = &[
+    Component {
+        name: "updown",
+        about: "up and then down a spanning tree of all links: free of deadlock in every network",
+        parameters: &[],
+        source: "Schroeder et al., Autonet, JSAC 9(8), 1991",
+    },
+    Component {
+        name: "shortest",
+        about: "shortest paths; free of deadlock in few networks, see {unsafe-routing}",
+        parameters: &[],
+        source: "Boden et al., Myrinet, IEEE Micro 15(1), 1995",
+    },
+    Component {
+        name: "dor",
+        about: "dimension after dimension, in tori, meshes and hypercubes; not free of deadlock on rings of more than three",
+        parameters: &[],
+        source: "Dally, Towles, Principles and Practices of Interconnection Networks, 2004, section 8.4",
+    },
+];
+
 impl Routing {
     /// The routing's name.
     #[must_use]
@@ -67,7 +96,8 @@ impl FromStr for Routing {
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
         let names = ROUTING.map(|(name, _)| name);
-        let found = ROUTING.iter().find(|(name, _)| *name == text).map(|&(_, routing)| routing);
+        let name = ALIASES.iter().find(|(_, names)| names.contains(&text)).map_or(text, |(name, _)| name);
+        let found = ROUTING.iter().find(|(known, _)| *known == name).map(|&(_, routing)| routing);
         found.ok_or_else(|| SpecError::unknown("routing", text, &names))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::routing::{Order, Routing};
-use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values};
+use fsin_core::family::{Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values};
 use fsin_core::network::Network;
 use fsin_core::parallel;
 use fsin_core::topology::{self, Faults, Topology};
@@ -14,7 +14,9 @@ use trgen::phrase::Phrase;
 
 use crate::engine::fast;
 use crate::engine::reference::Reference;
+use crate::router::arbitration::ARBITRATIONS;
 use crate::router::faults::Reachability;
+use crate::router::injection::INJECTIONS;
 use crate::router::{
     Arbitration, CheckedParams, Consumption, GlobalCc, Inject, Injection, RouterParams, SourceQueue, Timeouts,
 };
@@ -25,7 +27,7 @@ const KEYS: &[Key] = &[
     Key::of_network("routing", "MANAGEMENT:MODE", Kind::Word, None, "", "deadlock avoidance and request mode, such as dally:trc; bubble:smart for tori and meshes, else that of the topology (fsin explain dragonfly) if absent"),
     Key::of_network("order", "dim|dir", Kind::Word, Some("dim"), "", "order of deterministic and escape routes: X Y Z, or X+ Y+ Z+ X- Y- Z-"),
     Key::of_network("faults", "N", Kind::Integer, None, "", "dead links, drawn by the seed: of a direct network, or between switches with graph:updown or graph:shortest; 0 if absent"),
-    Key::of_network("fault-ways", "1|2", Kind::Integer, None, "", "directions of a link that die together; 1: for direct networks; 2 if absent"),
+    Key::of_network("fault-ways", "1|2", Kind::Integer, None, "", "directions of a link that die together; 1: for direct networks; 2 if absent").needing(&[Need::set("faults"), Need::not("faults", "0")]),
     Key::of_network("link-delay", "D[:D...]", Kind::Word, None, "cycles", "delay of links beyond one cycle, of all or of each dimension, 1:1:8 (dragonfly: to endpoints : within : between groups); without load H hops of L phits take H (1 + link-delay + router-delay) + L - 1; 0 if absent"),
     Key::of_network("router-delay", "C", Kind::Integer, None, "cycles", "delay of each router that a hop leads to, before a header can ask there; 0 if absent"),
     Key::of_network("alternatives", "K", Kind::Integer, None, "", "with graph:shortest: links of a switch that packets of one destination are spread over; all if absent"),
@@ -34,17 +36,17 @@ const KEYS: &[Key] = &[
     Key::of_network("queue", "PACKETS", Kind::Integer, Some("4"), "packets", "room of each transit and injection queue; fewer phits than the delay of a link cannot keep a channel of it busy"),
     Key::of_network("injection-queue", "PACKETS", Kind::Integer, Some("8"), "packets", "room of each source buffer"),
     Key::of_network("injectors", "I", Kind::Integer, Some("1"), "", "injection queues of each node"),
-    Key::of_network("injection", "MODE", Kind::Word, Some("shortest"), "", "injector of a new packet: shortest (the least occupied), dor, longest-path, ...; fsin list injections"),
+    Key::of_network("injection", "MODE", Kind::Word, Some("shortest"), "", "injector of a new packet: shortest (the least occupied), dor, longest-path, ...; fsin list injections").naming(INJECTIONS),
     Key::of_network("inject", "parallel|serial", Kind::Word, Some("parallel"), "", "from source buffer to injection queue: whatever fits at once, or a phit per cycle"),
     Key::of_network("consumption", "multiple|single", Kind::Word, Some("multiple"), "", "consumption ports: one for each queue, or one per node"),
-    Key::of_network("arbitration", "MODE", Kind::Word, Some("rr"), "", "who gets a contended output: rr (round robin), fifo, longest, random, age, highest-vc"),
+    Key::of_network("arbitration", "MODE", Kind::Word, Some("rr"), "", "who gets a contended output: rr (round robin), fifo, longest, random, age, highest-vc").naming(ARBITRATIONS),
     Key::of_network("bubble", "B", Kind::Integer, Some("2"), "packets", "room that a packet must find, its own place included, where it enters a ring or, on a mesh, a row; 0: none, and a torus may deadlock"),
     Key::of_network("lbr", "B", Kind::Integer, Some("0"), "packets", "local bubble restriction: room that an injected packet must find, its own place included, on every channel"),
     Key::of_network("in-transit-priority", "P", Kind::Number, Some("0"), "", "probability, 0 to 1, that transit queues are served before injection queues"),
     Key::of_network("global-cc", "PERCENT", Kind::Number, None, "percent", "congestion control: nothing enters while packets in the network exceed this share of the room of all transit queues"),
-    Key::of_network("global-cc-period", "C", Kind::Integer, None, "cycles", "time between two counts of packets for global control; every cycle if absent"),
+    Key::of_network("global-cc-period", "C", Kind::Integer, None, "cycles", "time between two counts of packets for global control; every cycle if absent").needing(&[Need::set("global-cc")]),
     Key::of_network("timeout-upper", "C", Kind::Integer, None, "cycles", "lbr and in-transit-priority act at congested nodes only: where a header has waited for longer than this"),
-    Key::of_network("timeout-lower", "C", Kind::Integer, None, "cycles", "a node is no longer congested when a header has waited for less than this; 75 % of timeout-upper if absent"),
+    Key::of_network("timeout-lower", "C", Kind::Integer, None, "cycles", "a node is no longer congested when a header has waited for less than this; 75 % of timeout-upper if absent").needing(&[Need::set("timeout-upper")]),
 ];
 
 /// The row of this model in the table of models.
@@ -88,13 +90,8 @@ impl Spec {
         let topology = values.topology()?;
         let router = router(values, &*topology)?;
         let count = values.integer_or("faults", 0)?;
-        let faults = Faults { count, one_way: one_way(values, count)?, seed: router.seed };
+        let faults = Faults { count, one_way: one_way(values)?, seed: router.seed };
         let topology = topology::with_faults(topology, &faults).map_err(|refusal| refusal.of("faults"))?;
-        if !router.routing.uses_bubble() && values.is_insisted("bubble") {
-            let routing = router.routing.name();
-            let what = phrase![["bubble"], " has no meaning with ", ["routing" => routing], ", which needs none"];
-            return Err(SpecError::new(ErrorKind::Meaningless, what, "leave it out").of("bubble"));
-        }
         let router = checked(values, &router, &*topology)?;
         let (engine, threads) = engine(values)?;
         Ok(Self { topology: topology.into(), router, engine, threads })
@@ -176,6 +173,33 @@ impl NetworkSpec for Spec {
         vec![("routing", self.router.routing.name().to_owned())]
     }
 
+    fn unused(&self) -> Vec<(&'static str, Phrase)> {
+        let mut unused = Vec::new();
+        let routing = self.router.routing.name();
+        if !self.router.routing.uses_bubble() {
+            unused.push(("bubble", phrase!["with ", ["routing" => routing], ", which needs none"]));
+        }
+        if !self.router.routing.takes_alternatives() {
+            unused.push(("alternatives", phrase!["with ", ["routing" => routing]]));
+        }
+        let why = match self.topology.switched() {
+            Some(_) => phrase!["with ", ["topology" => self.topology.spec()], ", whose switches do not inject"],
+            None if self.topology.shape().dimensions == 1 => {
+                phrase!["with ", ["topology" => self.topology.spec()], ", which has one dimension"]
+            }
+            None if self.router.routing.orders_by_channel() => {
+                phrase!["with ", ["routing" => routing], ", whose channels have orders of their own"]
+            }
+            None => return unused,
+        };
+        unused.push(("order", why));
+        if self.topology.switched().is_some() {
+            let why = || phrase!["with ", ["topology" => self.topology.spec()], ", whose switches do not inject"];
+            unused.extend(["injection", "lbr", "in-transit-priority"].map(|key| (key, why())));
+        }
+        unused
+    }
+
     fn unreachable(&self) -> Option<SpecError> {
         let reachability = Reachability::new(&self.router, &*self.topology)?;
         let lost = reachability.lost(&*self.topology, 4);
@@ -236,17 +260,9 @@ fn router(values: &dyn Values, topology: &dyn Topology) -> Result<RouterParams, 
 }
 
 /// True if only one direction of each dead link is dead.
-fn one_way(values: &dyn Values, faults: usize) -> Result<bool, SpecError> {
+fn one_way(values: &dyn Values) -> Result<bool, SpecError> {
     if !values.is_set("fault-ways") {
         return Ok(false);
-    }
-    if faults == 0 {
-        return Err(SpecError::new(
-            ErrorKind::Meaningless,
-            phrase![["fault-ways"], " has no meaning without ", ["faults"]],
-            "leave it out",
-        )
-        .of("fault-ways"));
     }
     values.choice("fault-ways", &[("1", true), ("2", false)])
 }
@@ -257,20 +273,12 @@ fn global_cc(values: &dyn Values) -> Result<Option<GlobalCc>, SpecError> {
     if values.is_set("global-cc") {
         return Ok(Some(GlobalCc { percent: values.number("global-cc")?, period }));
     }
-    if values.is_set("global-cc-period") {
-        let what = phrase![["global-cc-period"], " has no meaning without ", ["global-cc"]];
-        return Err(SpecError::new(ErrorKind::Meaningless, what, "leave it out").of("global-cc-period"));
-    }
     Ok(None)
 }
 
 /// The setting of congestion timers; `None` if there are none.
 fn timeouts(values: &dyn Values) -> Result<Option<Timeouts>, SpecError> {
     if !values.is_set("timeout-upper") {
-        if values.is_set("timeout-lower") {
-            let what = phrase![["timeout-lower"], " has no meaning without ", ["timeout-upper"]];
-            return Err(SpecError::new(ErrorKind::Meaningless, what, "set both").of("timeout-lower"));
-        }
         return Ok(None);
     }
     let upper: u64 = values.integer("timeout-upper")?;

@@ -9,13 +9,17 @@ use fsin_core::parallel;
 use fsin_core::topology::Topology;
 use trgen::Geometry;
 use trgen::catalog::{Component, SpecError};
+use trgen::phrase;
+use trgen::phrase::Phrase;
 
+use crate::components::{ALLOCATORS, HOLDS, PRESETS, VC_CLASSES, values as values_of};
 use crate::reference::Reference;
+use crate::rules::routes::has_rings;
 use crate::{BuildError, Hold, Params, Routing, check, fast};
 
 #[rustfmt::skip]
 const KEYS: &[Key] = &[
-    Key::of_network("preset", "NAME", Kind::Word, None, "", "settings to begin with: default, or booksim (two stages, speculation, iSLIP)"),
+    Key::of_network("preset", "NAME", Kind::Word, None, "", "settings to begin with: default, or booksim (two stages, speculation, iSLIP)").naming(PRESETS),
     Key::of_network("buffer", "FLITS", Kind::Integer, None, "flits", "room of each virtual channel of an input; that of the preset if absent, as for all of these"),
     Key::of_network("route-delay", "C", Kind::Integer, None, "cycles", "stage of route computation; 0 is lookahead routing"),
     Key::of_network("vc-alloc-delay", "C", Kind::Integer, None, "cycles", "stage of virtual channel allocation"),
@@ -24,11 +28,11 @@ const KEYS: &[Key] = &[
     Key::of_network("speculative", "true|false", Kind::Word, None, "", "heads ask for the switch together with a virtual channel"),
     Key::of_network("speedup", "S", Kind::Word, None, "", "steps of a router in a cycle of its links: 2, 1.5, 3/2"),
     Key::of_network("credit-delay", "C", Kind::Integer, None, "cycles", "time until a credit counts, beyond the delay of the link"),
-    Key::of_network("vc-allocator", "NAME", Kind::Word, None, "", "separable, islip:ITERATIONS, wavefront, oldest-first"),
-    Key::of_network("switch-allocator", "NAME", Kind::Word, None, "", "as for virtual channels"),
-    Key::of_network("switch-hold", "packet|flit", Kind::Word, None, "", "how long a connection through the switch lasts"),
+    Key::of_network("vc-allocator", "NAME", Kind::Word, None, "", "separable, islip:ITERATIONS, wavefront, oldest-first").naming(ALLOCATORS),
+    Key::of_network("switch-allocator", "NAME", Kind::Word, None, "", "as for virtual channels").naming(ALLOCATORS),
+    Key::of_network("switch-hold", "packet|flit", Kind::Word, None, "", "how long a connection through the switch lasts").naming(HOLDS),
     Key::of_network("output-queue", "FLITS", Kind::Integer, None, "flits", "room of an output's queue; unbounded if absent"),
-    Key::of_network("vc-classes", "NAME", Kind::Word, None, "", "of rings: per-dimension, dateline, balanced"),
+    Key::of_network("vc-classes", "NAME", Kind::Word, None, "", "of rings: per-dimension, dateline, balanced").naming(VC_CLASSES),
     Key::of_network("message-classes", "N", Kind::Integer, None, "", "sets of virtual channels, of equal size, that messages and reactions (class 1) do not share; 1 if absent"),
     Key::of_network("wait-for-tail-credit", "true|false", Kind::Word, None, "", "a virtual channel is free again when all its credits are back, not when the tail has left"),
     Key::of_network("vc-busy-when-full", "true|false", Kind::Word, None, "", "a virtual channel without a credit is not allocated"),
@@ -74,6 +78,10 @@ struct Spec {
     /// True if the reference engine simulates the network, false for the fast engine.
     is_reference: bool,
     threads: usize,
+    /// The preset that is named.
+    preset: Option<&'static str>,
+    /// True if a dimension is a ring.
+    has_rings: bool,
 }
 
 impl Spec {
@@ -116,7 +124,10 @@ impl Spec {
         check(&*topology, &params).map_err(|error| refusal(values, error))?;
         let is_reference = values.choice("engine", &[("fast", false), ("reference", true)])?;
         let threads = parallel::threads(values, is_reference)?;
-        Ok(Self { topology: topology.into(), params, is_reference, threads })
+        let named = |one: &&Component| values.value("preset") == Some(one.name);
+        let preset = PRESETS.iter().find(named).map(|one| one.name);
+        let has_rings = has_rings(&*topology);
+        Ok(Self { topology: topology.into(), params, is_reference, threads, preset, has_rings })
     }
 }
 
@@ -183,13 +194,31 @@ impl NetworkSpec for Spec {
         Some(Room { transit_phits: flits, injection_phits: flits })
     }
 
+    /// All values, so that nothing that determines a result stands behind the name of a preset.
     fn settled(&self) -> Vec<(&'static str, String)> {
-        let Params { vcs, buffer, link_delay, routing, .. } = &self.params;
-        vec![
-            ("vcs", vcs.to_string()),
-            ("buffer", buffer.to_string()),
-            ("link-delay", link_delay.to_string()),
-            ("routing", routing.name().to_owned()),
-        ]
+        let routing = ("routing", self.params.routing.name().to_owned());
+        values_of(&self.params).into_iter().chain([routing]).collect()
+    }
+
+    fn preset(&self) -> Option<(&'static str, Vec<&'static str>)> {
+        let name = self.preset?;
+        let given = Params::preset(name).ok().map_or_else(Vec::new, |params| values_of(&params));
+        let own = values_of(&self.params);
+        Some((name, given.into_iter().filter(|pair| own.contains(pair)).map(|(key, _)| key).collect()))
+    }
+
+    fn unused(&self) -> Vec<(&'static str, Phrase)> {
+        let mut unused = Vec::new();
+        if !self.has_rings {
+            let why = phrase!["with ", ["topology" => self.topology.spec()], ", which has no rings"];
+            unused.push(("vc-classes", why));
+        } else if self.params.routing != Routing::DimensionOrder {
+            let routing = self.params.routing.name();
+            unused.push((
+                "vc-classes",
+                phrase!["with ", ["routing" => routing], ", which has channels of its own on rings"],
+            ));
+        }
+        unused
     }
 }

@@ -8,13 +8,16 @@
 //! [`mod@reference`] defines the model; [`fast`] gives the same results at a cost that follows the flits that move.
 //! Results depend on [`Params`], the topology and the messages only.
 
+pub mod components;
 pub mod family;
 pub mod fast;
 mod params;
 pub mod reference;
 mod rules;
 
-pub use params::{Allocator, Hold, MAX_BUFFER, MAX_DELAY, MAX_SPEEDUP, MAX_VCS, Params, Routing, Speedup, VcClasses};
+pub use params::{
+    ALIASES, Allocator, Hold, MAX_BUFFER, MAX_DELAY, MAX_SPEEDUP, MAX_VCS, Params, Routing, Speedup, VcClasses,
+};
 pub use rules::details::{Details, Stages, Stalls};
 pub use rules::routes::{BuildError, Choice, Networks, ROUTINGS, Row, Vcs, Wake};
 

@@ -146,6 +146,16 @@ pub enum Routing {
     Ugal,
 }
 
+/// Other names of routings: those of the functional router, of other simulators and of textbooks.
+pub const ALIASES: &[(&str, &[&str])] = &[
+    ("dor", &["e-cube", "dimension-order", "dim_order", "xy", "hyperx:dor"]),
+    ("adaptive", &["minimal-adaptive", "min_adapt", "duato", "dal", "tree:adaptive", "hyperx:adaptive"]),
+    ("updown", &["up-down", "up*/down*", "graph:updown"]),
+    ("minimal", &["dragonfly:minimal"]),
+    ("valiant", &["dragonfly:valiant"]),
+    ("ugal", &["ugal-l", "dragonfly:ugal"]),
+];
+
 impl Routing {
     /// The word that a user writes.
     #[must_use]
@@ -158,7 +168,8 @@ impl FromStr for Routing {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
-        let known = ROUTINGS.iter().find(|row| row.component.name == text);
+        let name = ALIASES.iter().find(|(_, names)| names.contains(&text)).map_or(text, |(name, _)| name);
+        let known = ROUTINGS.iter().find(|row| row.component.name == name);
         known.map(|row| row.routing).ok_or_else(|| {
             let mut names: Vec<&str> = Vec::new();
             for row in ROUTINGS {
@@ -166,6 +177,7 @@ impl FromStr for Routing {
                     names.push(row.component.name);
                 }
             }
+            names.extend(ALIASES.iter().flat_map(|(_, names)| names.iter()));
             SpecError::unknown("routing", text, &names)
         })
     }
@@ -189,10 +201,20 @@ impl Speedup {
     pub const fn new(numerator: u32, denominator: u32) -> Option<Self> {
         let fits = denominator >= 1 && denominator <= 1000 && numerator / 1000 <= MAX_SPEEDUP;
         if fits && numerator >= denominator && numerator <= MAX_SPEEDUP * denominator {
-            Some(Self { numerator, denominator })
+            let (mut divisor, mut rest) = (numerator, denominator);
+            while rest > 0 {
+                (divisor, rest) = (rest, divisor % rest);
+            }
+            Some(Self { numerator: numerator / divisor, denominator: denominator / divisor })
         } else {
             None
         }
+    }
+
+    /// Numerator and denominator: steps in so many cycles, in lowest terms.
+    #[must_use]
+    pub const fn ratio(self) -> (u32, u32) {
+        (self.numerator, self.denominator)
     }
 
     /// True if the router makes one step a cycle.

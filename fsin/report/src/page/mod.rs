@@ -7,6 +7,7 @@ mod head;
 mod html;
 mod jobs;
 mod links;
+mod merged;
 mod origin;
 mod tables;
 mod warnings;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::head::goes_along_loads;
+use super::merged::{Merged, merged};
 use fsin_core::words::counted;
 use fsin_experiment::result::WarningKind;
 use fsin_experiment::sweep::{Collected, Curves, Plan, Row, remarks};
@@ -102,7 +103,7 @@ pub(super) fn notes(plan: &Plan, collected: &Collected) -> Markup {
     }
 }
 
-/// Most texts on one subject that are all shown at once.
+/// Most kinds of texts on one subject that are all shown at once.
 const SHOWN: usize = 3;
 
 /// The texts on one subject.
@@ -115,14 +116,20 @@ struct Subject<'a> {
 impl Subject<'_> {
     /// A list item for each text; for many texts, one item that names the subject and opens a list of them.
     fn html(&self, plan: &Plan) -> Vec<Markup> {
-        let texts = self.texts.iter();
-        let items = texts.map(|(text, points)| html! { (text) " " span.where { (named(plan, points)) } }).collect();
-        if self.texts.len() <= SHOWN {
+        let texts: Vec<&str> = self.texts.iter().map(|(text, _)| *text).collect();
+        let merged = merged(&texts);
+        let item = |one: &Merged| {
+            let mut points: Vec<usize> = one.of.iter().flat_map(|&at| self.texts[at].1.iter().copied()).collect();
+            points.sort_unstable();
+            html! { (one.text) " " span.where { (span(plan, &points)) (named(plan, &points)) } }
+        };
+        let items: Vec<Markup> = merged.iter().map(item).collect();
+        if items.len() <= SHOWN {
             return items;
         }
         let points: BTreeSet<usize> = self.texts.iter().flat_map(|(_, points)| points.iter().copied()).collect();
         vec![html! {
-            (self.name) ": " (counted(self.texts.len(), "text", "texts")) " at "
+            (self.name) ": " (counted(items.len(), "kind of text", "kinds of texts")) " at "
             (counted(points.len(), "point", "points")) " "
             details {
                 summary { "each" }
@@ -149,6 +156,32 @@ fn grouped<'a>(plan: &Plan, collected: &'a Collected, items: impl Fn(&'a Row) ->
         }
     }
     subjects.iter().flat_map(|subject| subject.html(plan)).collect()
+}
+
+/// The values of the axes at several points, in words: `load 0.4 to 0.6, vcs 2 and 3; `. Axes along which the points have
+/// every value are left out; so are those with many words.
+fn span(plan: &Plan, points: &[usize]) -> String {
+    const MOST: usize = 3;
+    let mut words = Vec::new();
+    for (at, axis) in plan.axes.iter().enumerate().filter(|(_, axis)| axis.key != "seed") {
+        let has = |value: &&String| points.iter().any(|&point| &plan.points[point].values[at] == *value);
+        let values: Vec<&String> = axis.values.iter().filter(has).collect();
+        let mut numbers: Vec<f64> = values.iter().filter_map(|value| value.parse().ok()).collect();
+        numbers.sort_by(f64::total_cmp);
+        match (&*values, &*numbers) {
+            _ if values.len() == axis.values.len() => {}
+            ([one], _) => words.push(format!("{} {one}", axis.key)),
+            (_, [low, .., high]) if numbers.len() == values.len() => {
+                words.push(format!("{} {low} to {high}", axis.key))
+            }
+            _ if values.len() <= MOST => {
+                let values: Vec<&str> = values.iter().map(|value| value.as_str()).collect();
+                words.push(format!("{} {}", axis.key, values.join(", ")));
+            }
+            _ => {}
+        }
+    }
+    if words.is_empty() || points.len() < 2 { String::new() } else { format!("{}: ", words.join(", ")) }
 }
 
 /// The points with a text; `all points` if there are no others.

@@ -11,8 +11,8 @@ use fsin::result::{InputFile, typed};
 use serde_json::{Map, Value, json};
 use tui::view::About;
 
-use crate::cli::settings::given;
-use crate::cli::{Complaint, Exit, manifest, memory};
+use crate::cli::settings::{given, without_effect as unused};
+use crate::cli::{Complaint, Exit, manifest, memory, output};
 
 /// The network between guests, and what a run needs to know of it.
 pub(in crate::cli) struct Model {
@@ -39,10 +39,10 @@ pub(in crate::cli) fn model(matches: &ArgMatches, guests: Option<usize>) -> Resu
     let model = named(&word).unwrap_or(MODELS[0]);
     for key in live_keys() {
         let Some((value, origin)) = given(matches, key) else { continue };
-        // In other runs only tasks use the rate of links, and the flag is refused without them. Here it always gives
-        // the length of a cycle: as a default it is never refused.
-        let is_rate = key.name == "bandwidth" && model.understands(key.name);
-        settings.set(key.name, value, if is_rate { Origin::Default } else { origin })?;
+        // In other runs only tasks use the rate of links and the size of phits, and the flags are refused without them.
+        // Messages of guests have bytes and times too: as defaults they are never refused.
+        let is_of_tasks = ["bandwidth", "phit-bytes"].contains(&key.name) && model.understands(key.name);
+        settings.set(key.name, value, if is_of_tasks { Origin::Default } else { origin })?;
     }
     if !settings.is_set("source") {
         settings.set("source", CLOSED_LOOP, Origin::Default)?;
@@ -56,6 +56,9 @@ pub(in crate::cli) fn model(matches: &ArgMatches, guests: Option<usize>) -> Resu
         settings.set("nodes", guests.to_string(), Origin::Flag)?;
     }
     let experiment = Experiment::resolve(settings)?;
+    if !matches.get_flag("quiet") {
+        unused(&experiment).iter().for_each(|warning| output::tell(&format!("warning: {warning}")));
+    }
     memory::check(&experiment)?;
     let ForGuests { network, response } = live_network(&experiment)?;
     let bandwidth = experiment.settings().value("bandwidth").unwrap_or_default();
@@ -69,6 +72,9 @@ pub(in crate::cli) fn model(matches: &ArgMatches, guests: Option<usize>) -> Resu
     settings.entry("network").or_insert_with(|| json!(experiment.model.component.name));
     if experiment.network.cycle().is_none() {
         settings.insert("bandwidth".to_owned(), json!(bandwidth));
+    }
+    if experiment.model.understands("phit-bytes") {
+        settings.insert("phit-bytes".to_owned(), json!(experiment.units.phit_bytes));
     }
     let place = experiment.topology().map_or_else(|| experiment.model.component.name.to_owned(), |shape| shape.spec());
     let about = dashboard::about(&*experiment.network, experiment.model.load_unit, format!("{place} live guests"));

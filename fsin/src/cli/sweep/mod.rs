@@ -23,7 +23,7 @@ mod lists;
 mod local;
 
 use elsewhere::{commands, in_slurm};
-pub(crate) use lists::lists;
+pub(crate) use lists::{Many, lists};
 pub(crate) use local::point;
 use local::{Watched, locally};
 
@@ -39,7 +39,7 @@ impl From<StoreError> for Complaint {
 
 /// The plan of a command line, or the stored plan if the command line has only `--resume`.
 fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
-    let lists = lists(matches)?;
+    let (lists, many) = lists(matches)?;
     let resume = matches.get_flag("resume");
     if resume && lists.is_empty() {
         let is_given = |flag: &&str| matches.value_source(flag) == Some(clap::parser::ValueSource::CommandLine);
@@ -57,9 +57,11 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
         }
         return Ok(store.plan()?);
     }
-    let stop_after = matches.get_one::<u64>("stop-after").copied().unwrap_or(0);
+    if !matches.get_flag("quiet") {
+        warn_of_unused(&many);
+    }
     let grid = Grid::new(lists)?;
-    let plan = Plan::new(&grid, stop_after, matches.get_flag("skip-invalid"), &Flags).map_err(|error| {
+    let plan = Plan::new(&grid, many.stop_after, many.skip_invalid, &Flags).map_err(|error| {
         // The remedy shows how several values are written for a flag whose value is not split at commas.
         let parted = |key: &Key| grid.axes.iter().any(|axis| axis.key.name == key.name);
         let given = |key: &Key| matches.get_many::<String>(key.name).into_iter().flatten();
@@ -159,8 +161,16 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(if collected.is_whole() { Exit::Done } else { Exit::PointsFailed })
 }
 
+/// Prints warnings of settings of other commands on many experiments.
+pub(crate) fn warn_of_unused(many: &Many) {
+    let unused = many.without_effect.iter().filter_map(|(key, origin)| settings::without_effect_of(key, origin));
+    unused.for_each(|warning| output::tell(&format!("warning: {warning}")));
+}
+
 /// Prints warnings about a plan.
 fn warn_of(plan: &Plan) {
+    let unused = plan.without_effect.iter().filter_map(|(key, origin)| settings::without_effect_of(key, origin));
+    unused.for_each(|warning| output::tell(&format!("warning: {warning}")));
     if plan.version != env!("CARGO_PKG_VERSION") {
         let version = &plan.version;
         output::tell(&format!(

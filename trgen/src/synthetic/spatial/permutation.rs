@@ -1,4 +1,5 @@
-//! Permutations of the bits of a node's number. N is a power of two, b = log2 N.
+//! Permutations of the bits of a node's number. N is a power of two, b = log2 N. The transpose of a square grid needs no
+//! power of two.
 
 use super::fixed::Fixed;
 use super::{Built, Entry, PatternContext, TO_ITSELF};
@@ -22,15 +23,22 @@ const fn entry(
 pub(super) static TRANSPOSE: Entry = entry(
     "transpose",
     &[],
-    "bit j goes to bit (j + floor(b/2)) mod b; on a square 2-D grid of nodes (x,y) sends to (y,x)",
+    "on a square 2-D grid of any size (x,y) sends to (y,x); elsewhere bit j goes to bit (j + floor(b/2)) mod b, which is the \
+     same on a square of a power of two of nodes",
     DALLY,
-    |call, context| fixed(call, context, |i, b| rotate(i, b / 2, b)),
+    |call, context| match square(context) {
+        Some(side) => {
+            let to_itself = context.sends_to_itself(call)?;
+            Ok(Fixed::new(side * side, |i| i % side * side + i / side).sending(to_itself))
+        }
+        None => fixed(call, context, |i, b| rotate(i, b / 2, b)),
+    },
 );
 
 /// It has no fixed points, and no parameter about them.
 pub(super) static COMPLEMENT: Entry = Entry {
     component: Component { name: "complement", about: "inverts all bits", parameters: &[], source: DALLY },
-    aliases: &[],
+    aliases: &["bitcomp", "bit-complement", "bit_complement"],
     build: |call, context| Ok(bits(call, context, |i, b| !i & mask(b))?),
 };
 
@@ -48,10 +56,21 @@ pub(super) static SHUFFLE: Entry = entry("shuffle", &[], "rotates the bits left 
 });
 
 /// INSEE calls it `inverse`.
-pub(super) static REVERSAL: Entry =
-    entry("reversal", &["inverse"], "reverses the order of the bits", DALLY, |call, context| {
-        fixed(call, context, |i, b| (0..b).fold(0, |reversed, j| reversed << 1 | i >> j & 1))
-    });
+pub(super) static REVERSAL: Entry = entry(
+    "reversal",
+    &["inverse", "bitrev", "bitreversal", "bit-reversal", "bit_reverse"],
+    "reverses the order of the bits",
+    DALLY,
+    |call, context| fixed(call, context, |i, b| (0..b).fold(0, |reversed, j| reversed << 1 | i >> j & 1)),
+);
+
+/// The side of a square grid of two dimensions; `None` for other networks.
+fn square(context: PatternContext) -> Option<u32> {
+    match context.geometry.sizes() {
+        &[x, y] if x == y => Some(x),
+        _ => None,
+    }
+}
 
 /// The b low bits.
 const fn mask(b: u32) -> u32 {

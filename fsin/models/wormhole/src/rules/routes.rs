@@ -25,7 +25,7 @@ mod hyperx;
 mod row;
 mod tree;
 
-pub(crate) use grid::Ring;
+pub(crate) use grid::{Ring, has_rings};
 pub use row::{Choice, Networks, Row, Vcs, Wake};
 use row::{Function, Visit};
 

@@ -18,7 +18,7 @@ pub(in crate::routing) const ROW: Row = Row {
         parameters: &[],
         source: "fsin; compare bubble:shortest and bubble:smart, which are the original's",
     },
-    aliases: &["minimal-adaptive", "min_adapt"],
+    aliases: &["minimal-adaptive", "min_adapt", "adaptive"],
     serves: Serves::Direct,
     vcs: Vcs::AtLeast(2),
     dimensions: None,

@@ -18,7 +18,7 @@ pub(in crate::routing) const ROW: Row = Row {
         parameters: &[],
         source: PUENTE,
     },
-    aliases: &["dor", "e-cube", "dimension-order", "dim_order"],
+    aliases: &["dor", "e-cube", "dimension-order", "dim_order", "xy"],
     serves: Serves::Direct,
     vcs: Vcs::AtLeast(1),
     dimensions: None,

@@ -23,7 +23,7 @@ pub(in crate::routing) const ROW: Row = Row {
         parameters: &[],
         source: "Gunther, Prevention of deadlocks in packet-switched data transport systems, TCOM 29(4), 1981",
     },
-    aliases: &["shortest-path"],
+    aliases: &["shortest-path", "shortest"],
     serves: Serves::Switched,
     vcs: Vcs::AtLeast(1),
     dimensions: None,

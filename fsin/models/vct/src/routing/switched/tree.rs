@@ -26,7 +26,7 @@ pub(in crate::routing) const ADAPTIVE: Row = Row {
         parameters: &[],
         source: "Petrini and Vanneschi, k-ary n-trees, IPPS 1997",
     },
-    aliases: &[],
+    aliases: &["adaptive"],
     serves: Serves::Only(&["fattree", "thintree", "slimtree"]),
     vcs: Vcs::AtLeast(1),
     dimensions: None,

@@ -22,7 +22,7 @@ pub(in crate::routing) const ROW: Row = Row {
         parameters: &[],
         source: "Schroeder et al., Autonet: a high-speed, self-configuring local area network, JSAC 9(8), 1991",
     },
-    aliases: &["up-down", "up*/down*"],
+    aliases: &["up-down", "up*/down*", "updown"],
     serves: Serves::Switched,
     vcs: Vcs::AtLeast(1),
     dimensions: None,

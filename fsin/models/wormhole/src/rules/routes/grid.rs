@@ -121,7 +121,7 @@ fn rings(topology: &dyn Topology) -> Vec<Ring> {
 }
 
 /// True if a dimension is a ring of three nodes or more. Two nodes form no cycle: each is the other's neighbour.
-pub(super) fn has_rings(topology: &dyn Topology) -> bool {
+pub(crate) fn has_rings(topology: &dyn Topology) -> bool {
     topology.is_grid() && rings(topology).iter().any(|ring| ring.wraps && ring.size > 2)
 }
 

@@ -1,0 +1,67 @@
+//! The words of settings, with their definitions.
+
+use trgen::catalog::Component;
+
+/// The source of what is no standard.
+const FSIN: &str = "fsin's own";
+
+/// A word with its definition and source.
+const fn word(name: &'static str, about: &'static str, source: &'static str) -> Component {
+    Component { name, about, parameters: &[], source }
+}
+
+/// The words of `switching`.
+pub const SWITCHINGS: &[Component] = &[
+    word("store-and-forward", "a frame is forwarded after its last bit", "IEEE 802.1D"),
+    word(
+        "cut-through",
+        "a frame is forwarded after its header if the next link is not faster than the one on which it arrives, else \
+         after its last bit",
+        "Kermani, Kleinrock, Computer Networks 3(4), 1979",
+    ),
+];
+
+/// The words of `forwarding`.
+pub const FORWARDINGS: &[Component] = &[
+    word(
+        "learning",
+        "a switch learns ports from the sources of earlier frames; frames to unknown destinations are flooded",
+        "IEEE 802.1D, 7.7 and 7.8",
+    ),
+    word(
+        "static",
+        "a switch has a table: the routes of the description of the network, or shortest paths; one path for each \
+         destination, unless {ecmp} spreads flows",
+        FSIN,
+    ),
+];
+
+/// The words of `recovery`.
+pub const RECOVERIES: &[Component] = &[
+    word("oracle", "the sender of a lost frame learns of the loss at once, and sends the frame again at once", FSIN),
+    word("backoff", "as oracle, but a frame that is lost again is sent after a wait that is drawn", FSIN),
+    word("none", "the message of a lost frame is lost", FSIN),
+    word("window", "a sliding window with acknowledgements, as TCP has", "RFC 5681, RFC 6298, RFC 6582"),
+];
+
+/// The words of `port-stats`.
+pub const PORT_STATISTICS: &[Component] = &[
+    word("none", "no statistics of each port", FSIN),
+    word("figures", "frames, losses, queue length and utilisation of each port", FSIN),
+    word("histogram", "as figures, and for how long the queue of each port had each length", FSIN),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::{FORWARDING, PORT_STATS, RECOVERY, SWITCHING};
+
+    #[test]
+    fn every_word_describes_itself() {
+        let names = |components: &[Component]| components.iter().map(|one| one.name).collect::<Vec<_>>();
+        assert_eq!(names(SWITCHINGS), SWITCHING.map(|(name, _)| name));
+        assert_eq!(names(FORWARDINGS), FORWARDING.map(|(name, _)| name));
+        assert_eq!(names(RECOVERIES), RECOVERY.map(|(name, _)| name));
+        assert_eq!(names(PORT_STATISTICS), PORT_STATS.map(|(name, _)| name));
+    }
+}

@@ -1,0 +1,351 @@
+//! Every key of every model, in every mode: it changes a result, is refused by name, or is noted. Nothing is ignored.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use fsin::experiment::{Experiment, Finished, IdealRun, Origin, Settings, execute, execute_ideal, key, keys};
+use fsin::family::ModelFamily;
+use fsin::models::MODELS;
+
+/// Settings, each with its value.
+type Words = &'static [(&'static str, &'static str)];
+
+/// Where the value of a key is set.
+const FLAG: Origin = Origin::Flag;
+
+/// What a run is compared by.
+#[derive(PartialEq, Debug)]
+enum Found {
+    /// A run over a network, and what turns its cycles and phits into figures.
+    Network(Box<Finished>, f64, f64, u32, bool),
+    /// A run over a wire.
+    Wire(Box<IdealRun>),
+    /// A run that could not begin, and why.
+    Trouble(String),
+}
+
+/// The modes of a run: settings beside those of the network. The names of files stand for those in the folder.
+const MODES: &[(&str, Words)] = &[
+    ("batch", &[("load", "0.6"), ("samples", "2")]),
+    ("fixed", &[("load", "0.6"), ("cycles", "600")]),
+    ("reactive", &[("temporal", "reactive(0.5,1)"), ("load", "0.1"), ("cycles", "600")]),
+    ("shots", &[("shot", "4"), ("samples", "2")]),
+    ("kernel", &[("kernel", "all-to-all:tasks=8,bytes=3000")]),
+    ("beside", &[("kernel", "all-to-all:tasks=8,bytes=3000"), ("temporal", "background(0.3)")]),
+    ("programs", &[("trace", "ti.txt")]),
+    ("trc", &[("trace", "a.trc")]),
+    ("graph", &[("trace", "a.goal")]),
+    ("jobs", &[("job-mix", "mix.toml")]),
+];
+
+/// Other values of each key than the base of the tests has. Several where the first means nothing to some model.
+const VALUES: &[(&str, &[&str])] = &[
+    ("topology", &["mesh:4x4"]),
+    ("ways", &["1"]),
+    ("vcs", &["4"]),
+    ("routing", &["bubble:oblivious", "adaptive", "dor", "shortest"]),
+    ("order", &["dir"]),
+    ("faults", &["1"]),
+    ("fault-ways", &["1"]),
+    ("link-delay", &["3"]),
+    ("router-delay", &["2"]),
+    ("alternatives", &["1"]),
+    ("packet", &["8"]),
+    ("phit-bytes", &["8"]),
+    ("queue", &["2"]),
+    ("injection-queue", &["1"]),
+    ("injectors", &["4"]),
+    ("injection", &["dor"]),
+    ("inject", &["serial"]),
+    ("consumption", &["single"]),
+    ("arbitration", &["random", "age"]),
+    ("bubble", &["3"]),
+    ("lbr", &["3"]),
+    ("in-transit-priority", &["1"]),
+    ("global-cc", &["1"]),
+    ("global-cc-period", &["50"]),
+    ("timeout-upper", &["10"]),
+    ("timeout-lower", &["1"]),
+    ("preset", &["booksim"]),
+    ("buffer", &["2"]),
+    ("route-delay", &["3"]),
+    ("vc-alloc-delay", &["3"]),
+    ("switch-alloc-delay", &["3"]),
+    ("traverse-delay", &["3"]),
+    ("speculative", &["true"]),
+    ("speedup", &["2"]),
+    ("credit-delay", &["9"]),
+    ("vc-allocator", &["wavefront", "oldest-first"]),
+    ("switch-allocator", &["wavefront", "oldest-first"]),
+    ("switch-hold", &["packet"]),
+    ("output-queue", &["1"]),
+    ("vc-classes", &["dateline"]),
+    ("message-classes", &["2"]),
+    ("wait-for-tail-credit", &["true"]),
+    ("vc-busy-when-full", &["true"]),
+    ("unsafe-routing", &["true"]),
+    ("link-rate", &["2Gb/s"]),
+    ("propagation", &["9us"]),
+    ("port-queue", &["1"]),
+    ("switching", &["cut-through"]),
+    ("forwarding", &["static"]),
+    ("spanning-tree", &["false"]),
+    ("ageing", &["1ns"]),
+    ("ecmp", &["true"]),
+    ("per", &["0.2"]),
+    ("recovery", &["window"]),
+    ("pause", &["true"]),
+    ("xoff", &["1"]),
+    ("xon", &["1"]),
+    ("segment", &["700"]),
+    ("segment-header", &["20"]),
+    ("ack-bytes", &["400"]),
+    ("window", &["2000"]),
+    ("initial-window", &["1"]),
+    ("dup-acks", &["1"]),
+    ("rto-initial", &["2us"]),
+    ("rto-min", &["2us"]),
+    ("rto-max", &["1000us"]),
+    ("port-stats", &["none"]),
+    ("cable-length", &["100"]),
+    ("cable-velocity", &["100000000"]),
+    ("slack", &["99"]),
+    ("high-mark", &["50"]),
+    ("low-mark", &["10"]),
+    ("payload", &["100"]),
+    ("store-character", &["true"]),
+    ("beat", &["1us"]),
+    ("packet-timeout", &["1us"]),
+    ("bus-arbitration", &["5"]),
+    ("delay", &["7ns"]),
+    ("nodes", &["9"]),
+    ("wire-latency", &["10"]),
+    ("wire-gap", &["7"]),
+    ("source", &["throttled", "open"]),
+    ("traffic", &["transpose"]),
+    ("temporal", &["cburst(4)", "background(0.1)"]),
+    ("shot", &["7"]),
+    ("size", &["uniform(4,64)"]),
+    ("load", &["0.3"]),
+    ("trace", &["b.trc"]),
+    ("hosts", &["o=17"]),
+    ("eager", &["10"]),
+    ("tasks-per-node", &["2"]),
+    ("kernel", &["bintree:tasks=8"]),
+    ("job-mix", &["other.toml"]),
+    ("scheduler", &["first-fit"]),
+    ("allocation", &["random"]),
+    ("collectives", &["basic"]),
+    ("placement", &["random"]),
+    ("bandwidth", &["1Gb/s"]),
+    ("compute", &["0.5"]),
+    ("flop-rate", &["1Gflop/s"]),
+    ("trace-unit", &["us"]),
+    ("recv-order", &["dst-src"]),
+    ("warmup", &["250"]),
+    ("conv-period", &["40"]),
+    ("conv-threshold", &["0"]),
+    ("max-conv-time", &["0"]),
+    ("samples", &["3"]),
+    ("sample-size", &["400"]),
+    ("min-batch-packets", &["100000"]),
+    ("cycles", &["700"]),
+    ("max-cycles", &["50"]),
+    ("strict", &["true"]),
+    ("watchdog", &["200"]),
+    ("link-loads", &["true"]),
+];
+
+/// Keys on which no result depends, by their definition; and the model, over which the tests go.
+const FREE: &[&str] = &["engine", "threads", "network"];
+
+/// Circumstances without which a key that is accepted rightly shows nothing in the base: losses, deadlock, another
+/// network. The key must change the result in one of them.
+const SCENES: &[(&str, &[Words])] = &[];
+
+/// The settings of the network in the base: busy enough that most rules act.
+fn base(model: &ModelFamily) -> Vec<(&'static str, &'static str)> {
+    let mut words = vec![("topology", "torus:4x4")];
+    words.extend(match model.component.name {
+        "ethernet" => vec![("port-queue", "4")],
+        _ => vec![],
+    });
+    words
+}
+
+/// Lengths of the runs of models that count picoseconds are longer.
+fn scaled(model: &ModelFamily, name: &str, value: &str) -> String {
+    const LENGTHS: &[&str] = &["warmup", "conv-period", "max-conv-time", "sample-size", "cycles", "max-cycles"];
+    let is_in_picoseconds = matches!(model.component.name, "ethernet" | "myrinet");
+    match value.parse::<u64>() {
+        Ok(cycles) if is_in_picoseconds && LENGTHS.contains(&name) => (cycles * 1_000_000).to_string(),
+        _ => value.to_owned(),
+    }
+}
+
+/// Traces, graphs and jobs.
+fn files() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();
+    for rank in 0..4 {
+        let (next, before) = ((rank + 1) % 4, (rank + 3) % 4);
+        write(
+            &format!("{rank}.ti"),
+            format!(
+                "{rank} init\n{rank} compute 50000\n{rank} isend {next} 0 4000 6\n{rank} recv {before} 0 4000 6\n{rank} waitall\n\
+                 {rank} allreduce 3000 0 6\n{rank} finalize\n"
+            ),
+        );
+    }
+    write("ti.txt", (0..4).map(|rank| format!("{rank}.ti\n")).collect());
+    write("a.trc", "c 0 100\ns 0 1 5 2560\nr 0 1 5 2560\nc 1 70\ns 1 0 6 64\nr 1 0 6 64\n".to_owned());
+    write("b.trc", "c 0 300\ns 0 1 5 256\nr 0 1 5 256\n".to_owned());
+    let graph = "num_ranks 2\nrank 0 {\ns: send 9000b to 1 tag 1\nr: recv 50b from 1 tag 2\nr requires s\n}\nrank 1 {\nr: recv \
+                 9000b from 0 tag 1\nc: calc 1000\ns: send 50b to 0 tag 2\nc requires r\ns requires c\n}\n";
+    write("a.goal", graph.to_owned());
+    let job = |name: &str, tasks: u32, arrival: &str| {
+        format!(
+            "[[job]]\nname = \"{name}\"\nkernel = \"all-to-all:tasks={tasks},bytes=300\"\narrival = \"{arrival}\"\n"
+        )
+    };
+    write("mix.toml", [job("a", 10, "0ns"), job("b", 10, "1ns"), job("c", 3, "2ns")].concat());
+    write("other.toml", job("a", 5, "0ns"));
+    folder
+}
+
+/// The settings of a run: the base, the mode, a scene, and a key with its origin.
+fn settings(
+    model: &ModelFamily,
+    folder: &Path,
+    words: &[(&str, &str)],
+    other: Option<(&str, &str, Origin)>,
+) -> Settings {
+    let mut settings = Settings::default();
+    settings.set("network", model.component.name, FLAG).unwrap();
+    let lengths = [("warmup", "200"), ("conv-period", "100"), ("max-conv-time", "300"), ("sample-size", "300")];
+    // In a file, what does not apply of the base is no error.
+    let words = lengths.into_iter().chain(words.iter().copied()).map(|(name, value)| (name, value, file()));
+    for (name, value, origin) in words.chain(other) {
+        let value = match name {
+            "trace" | "job-mix" => folder.join(value).display().to_string(),
+            _ => scaled(model, name, value),
+        };
+        settings.set(name, value, origin).unwrap();
+    }
+    settings
+}
+
+/// An experiment file.
+fn file() -> Origin {
+    Origin::File { path: PathBuf::from("e.toml"), text: "".into(), span: 0..0 }
+}
+
+fn run(experiment: &Experiment) -> Found {
+    let stop = AtomicBool::new(false);
+    if experiment.wire().is_some() {
+        return match execute_ideal(experiment, &stop, &mut |_| ()) {
+            Ok(run) => Found::Wire(Box::new(run)),
+            Err(trouble) => Found::Trouble(trouble.to_string()),
+        };
+    }
+    match execute(experiment, &stop, &mut |_| ()) {
+        Ok(finished) => Found::Network(
+            Box::new(finished),
+            experiment.cycle_seconds,
+            experiment.units.capacity,
+            experiment.units.packet_phits,
+            experiment.strict,
+        ),
+        Err(trouble) => Found::Trouble(trouble.to_string()),
+    }
+}
+
+/// What a setting does to a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Effect {
+    Changes,
+    Refused,
+    Nothing,
+}
+
+/// The effect of a setting on a run, by a flag. What is refused as meaningless is, in a file, noted, and changes
+/// nothing.
+fn effect(model: &ModelFamily, folder: &Path, words: &[(&str, &str)], name: &str, value: &str) -> Effect {
+    let before = Experiment::resolve(settings(model, folder, words, None));
+    let before = before.map(|experiment| run(&experiment));
+    let after = Experiment::resolve(settings(model, folder, words, Some((name, value, FLAG))));
+    let place = || format!("{} {words:?}: {name} = {value}", model.component.name);
+    match (before, after) {
+        (Err(error), Err(_)) => panic!("{}: the base is refused: {error}", place()),
+        (Err(_), Ok(_)) => Effect::Changes,
+        (Ok(before), Ok(experiment)) => match run(&experiment) {
+            Found::Trouble(what) if before != Found::Trouble(what.clone()) => {
+                assert!(what.contains(name), "{}: {what}", place());
+                Effect::Refused
+            }
+            after if before == after => Effect::Nothing,
+            _ => Effect::Changes,
+        },
+        (Ok(before), Err(refused)) => {
+            assert!(
+                refused.error.settings().any(|key| key == name) || refused.error.to_string().contains(name),
+                "{}: {refused}",
+                place()
+            );
+            let Ok(noted) = Experiment::resolve(settings(model, folder, words, Some((name, value, file())))) else {
+                return Effect::Refused;
+            };
+            if noted.without_effect().iter().any(|key| key.name == name) {
+                assert!(before == run(&noted), "{}: it is said to have no effect, and has one", place());
+                return Effect::Refused;
+            }
+            assert!(before != run(&noted), "{}: refused as a flag, ignored in a file", place());
+            Effect::Refused
+        }
+    }
+}
+
+#[test]
+fn every_key_of_every_model_and_mode_acts_or_is_refused() {
+    let folder = files();
+    for key in keys() {
+        let is_known =
+            FREE.contains(&key.name) || key.name == "seed" || VALUES.iter().any(|(name, _)| *name == key.name);
+        assert!(is_known, "`{}` is a new key: give it another value here", key.name);
+    }
+    let mut ignored = Vec::new();
+    for model in MODELS {
+        let is_wire = model.component.name == "loggops";
+        for (mode, words) in MODES.iter().filter(|(mode, _)| !is_wire || ["programs", "trc", "graph"].contains(mode)) {
+            let words: Vec<_> = base(model).into_iter().chain(words.iter().copied()).collect();
+            for (name, values) in VALUES {
+                let tried = |words: &[(&str, &str)]| -> Vec<Effect> {
+                    values.iter().map(|value| effect(model, folder.path(), words, name, value)).collect()
+                };
+                let found = tried(&words);
+                if found.contains(&Effect::Changes) || found.iter().all(|&effect| effect == Effect::Refused) {
+                    continue;
+                }
+                let scenes = SCENES.iter().filter(|(key, _)| key == name).flat_map(|(_, scenes)| scenes.iter());
+                let mut scenes = scenes.map(|scene| [&*words, scene].concat());
+                if !scenes.any(|words| tried(&words).contains(&Effect::Changes)) {
+                    ignored.push(format!("{} {mode}: {name} {values:?} {found:?}", model.component.name));
+                }
+            }
+        }
+    }
+    assert!(ignored.is_empty(), "{} settings do nothing:\n{}", ignored.len(), ignored.join("\n"));
+}
+
+#[test]
+fn every_condition_names_a_key_and_a_value_that_it_can_have() {
+    for one in keys() {
+        for need in one.needs {
+            let other = key(need.key).unwrap_or_else(|| panic!("{}: no key {}", one.name, need.key));
+            assert_ne!(other.name, one.name);
+        }
+    }
+}
