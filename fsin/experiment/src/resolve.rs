@@ -99,6 +99,7 @@ impl Experiment {
         check_needs(&settings)?;
         let network = networks.parse(&settings, model)?;
         check_unused(&settings, &*network)?;
+        check_source(&settings, model, &*network, times)?;
         for (key, value) in network.settled() {
             settings.settle(key, &value);
         }
@@ -137,7 +138,7 @@ impl Experiment {
             tasks_per_node,
             plan,
             strict: settings.choice("strict", &[("true", true), ("false", false)])?,
-            link_loads: is_on(&settings, "link-loads")?,
+            link_loads: model.understands("link-loads") && is_on(&settings, "link-loads")?,
             keep: Keep {
                 nodes: is_on(&settings, "node-stats")?,
                 flows: is_on(&settings, "flow-stats")?,
@@ -175,6 +176,7 @@ impl Experiment {
             "temporal" if self.times == Times::Shots => !self.settings.is_set("shot"),
             "load" => self.uses_load(),
             "samples" => batch || self.times == Times::Shots,
+            "source" => !is_source_idle(&*self.network, self.times),
             // Without these keys nothing of the kind is kept.
             "link-loads" => self.link_loads,
             "node-stats" => self.keep.nodes,
@@ -284,6 +286,31 @@ fn check_wire(settings: &Settings, model: &ModelFamily) -> Result<(), SettingsEr
             Err(settings.error(key.name, ErrorKind::Meaningless, what, remedy))
         }
     }
+}
+
+/// True if the source policy has no effect: tasks wait by themselves, and the interfaces of most networks keep any number
+/// of messages.
+fn is_source_idle(network: &dyn NetworkSpec, times: Times) -> bool {
+    times == Times::Application && !network.fills_interfaces()
+}
+
+/// Rejects the flag of a source policy without effect.
+fn check_source(
+    settings: &Settings,
+    model: &ModelFamily,
+    network: &dyn NetworkSpec,
+    times: Times,
+) -> Result<(), SettingsError> {
+    if settings.origin("source") != Origin::Flag || !is_source_idle(network, times) {
+        return Ok(());
+    }
+    let what = phrase![
+        ["source"],
+        " has no meaning with tasks and ",
+        ["network" => model.component.name],
+        ", whose interfaces keep any number of messages"
+    ];
+    Err(settings.error("source", ErrorKind::Meaningless, what, "leave it out"))
 }
 
 /// The effect of pairs of nodes that cannot reach each other: a warning, or an error where `waits` would wait for ever.

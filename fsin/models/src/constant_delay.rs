@@ -18,6 +18,7 @@ use fsin_core::stats::{Receipt, Recorder};
 use fsin_core::topology::Topology;
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
+use trgen::phrase::Phrase;
 use trgen::{Cycle, Delivery, Geometry, Message};
 
 /// Called for every message that enters.
@@ -305,6 +306,10 @@ impl NetworkSpec for Delayed {
 
     fn topology(&self) -> Option<&Arc<dyn Topology>> {
         self.topology.as_ref()
+    }
+
+    fn unused(&self) -> Vec<(&'static str, Phrase)> {
+        vec![("source", "in a network that takes every message at once".into())]
     }
 
     fn units(&self) -> Units {

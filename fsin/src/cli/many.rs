@@ -518,3 +518,58 @@ fn generate() -> Command {
                 .arg(folder("Folder for them")),
         )
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::args;
+    use fsin::experiment::{MANY_KEYS, key};
+
+    /// Flags that say what this invocation does with the experiment, and change neither its results nor its points.
+    const OF_INVOCATION: &[&str] = &[
+        "backend",
+        "color",
+        "detach",
+        "dry-run",
+        "experiment",
+        "format",
+        "help",
+        "jobs",
+        "monitor",
+        "output",
+        "pack",
+        "pcap",
+        "quiet",
+        "record-every",
+        "record-view",
+        "resume",
+        "slurm-option",
+        "tui",
+        "verbose",
+        "version",
+    ];
+
+    #[test]
+    fn a_file_can_hold_the_whole_experiment() {
+        let mut command = args::command();
+        command.build();
+        let mut used = BTreeSet::new();
+        for name in ["run", "sweep", "saturation"] {
+            let sub = command.find_subcommand(name).expect("the command exists");
+            for arg in sub.get_arguments() {
+                let id = arg.get_id().as_str();
+                let is_key = key(id).is_some() || MANY_KEYS.iter().any(|key| key.name == id);
+                let is_of_invocation = OF_INVOCATION.contains(&id);
+                assert!(
+                    is_key != is_of_invocation,
+                    "fsin {name}: the flag {id} needs a key of the file, or to be one of this invocation only"
+                );
+                used.insert(id.to_owned());
+            }
+        }
+        for key in MANY_KEYS {
+            assert!(used.contains(key.name), "no command has the flag of the key {}", key.name);
+        }
+    }
+}

@@ -12,7 +12,7 @@ fn defaults_then_file_then_environment_then_flags() {
     let folder = folder();
     fs::write(folder.path().join("e.toml"), "vcs = 4\nqueue = 5\nlbr = 1\nphit-bytes = 8\n").unwrap();
     let output = fsin(folder.path())
-        .args(["config", "e.toml", "--queue", "7"])
+        .args(["config", "e.toml", "--queue", "7", "--kernel", "bintree"])
         .env("FSIN_VCS", "6")
         .env("FSIN_QUEUE", "9")
         .env("FSIN_PHIT_BYTES", "2")

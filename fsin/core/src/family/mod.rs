@@ -238,6 +238,11 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// True if the interface of a node can be full, so that the source policy matters to tasks as well.
+    fn fills_interfaces(&self) -> bool {
+        false
+    }
+
     /// The name of the preset, and the settings whose values are those that it gives.
     fn preset(&self) -> Option<(&'static str, Vec<&'static str>)> {
         None

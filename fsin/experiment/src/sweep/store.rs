@@ -12,7 +12,7 @@
 //! A folder `points/ID` is complete or absent: it is written under a name that begins with a dot, and renamed.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -142,7 +142,7 @@ impl Store {
         let path = self.root.join("plan.json");
         let what = |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", path.display());
         let text = fs::read(&path).map_err(|error| StoreError {
-            what: what(&error),
+            what: if error.kind() == ErrorKind::NotFound { self.no_results() } else { what(&error) },
             remedy: "give a folder that `fsin sweep -o` has filled; `fsin rerun` also takes those of `fsin run -o`",
             usage: true,
         })?;
@@ -166,6 +166,27 @@ impl Store {
             return Err(StoreError { what, remedy, usage: true });
         }
         Ok(plan)
+    }
+
+    /// What is wrong with a folder without results, and which folders beside it have some.
+    fn no_results(&self) -> String {
+        const MOST: usize = 3;
+        let root = self.root.display();
+        let what = match fs::metadata(&self.root) {
+            Ok(found) if found.is_dir() => format!("{root} has no results: neither plan.json nor result.json is in it"),
+            Ok(_) => format!("{root} is a file, and results are in a folder"),
+            Err(_) => format!("there is no folder {root}"),
+        };
+        let beside = self.root.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let has_results = |path: &PathBuf| path.join("plan.json").is_file() || path.join("result.json").is_file();
+        let folders = [beside, &*self.root].into_iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten();
+        let mut found: Vec<PathBuf> = folders.flatten().map(|entry| entry.path()).filter(has_results).collect();
+        found.sort();
+        let names: Vec<String> = found.iter().take(MOST).map(|path| path.display().to_string()).collect();
+        match names.is_empty() {
+            true => what,
+            false => format!("{what}; results are in {}", names.join(", ")),
+        }
     }
 
     /// Locks the folder for exclusive use, as [`Store::lock`] does, and writes the plan if there is none. After an

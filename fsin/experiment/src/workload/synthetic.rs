@@ -12,7 +12,7 @@ use trgen::synthetic::traffic::{Misfit, Shot, Word};
 use trgen::{Geometry, TrGen};
 
 use super::{Driven, Driver, Request, Workload, WorkloadFamily};
-use crate::conflicts::SYNTHETIC;
+use crate::conflicts::{SYNTHETIC, Times};
 use crate::execute::Trouble;
 use crate::plan::samples;
 use crate::resolve::Experiment;
@@ -76,7 +76,7 @@ const MAX_LOAD: f64 = (1u32 << 24) as f64;
 
 /// The configuration of synthetic sources.
 pub(super) fn config(request: &Request<'_>) -> Result<Config, SettingsError> {
-    let Request { settings, geometry, units, carries_to_itself, throttled, seed, .. } = *request;
+    let Request { settings, times, geometry, units, carries_to_itself, throttled, seed, .. } = *request;
     let load = settings.number("load")?;
     if !(0.0..=MAX_LOAD).contains(&load) {
         let what = phrase![["load" => settings.word("load")], " is out of range"];
@@ -88,7 +88,8 @@ pub(super) fn config(request: &Request<'_>) -> Result<Config, SettingsError> {
         ));
     }
     let shots = samples(settings)?;
-    let process = if settings.is_set("shot") {
+    // Beside an application there are no shots: a file may set them for other runs.
+    let process = if times == Times::Shots && settings.is_set("shot") {
         format!("shot({})", settings.integer::<u64>("shot")?)
     } else {
         settings.word("temporal").to_owned()

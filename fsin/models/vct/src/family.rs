@@ -173,6 +173,10 @@ impl NetworkSpec for Spec {
         vec![("routing", self.router.routing.name().to_owned())]
     }
 
+    fn fills_interfaces(&self) -> bool {
+        true
+    }
+
     fn unused(&self) -> Vec<(&'static str, Phrase)> {
         let mut unused = Vec::new();
         let routing = self.router.routing.name();

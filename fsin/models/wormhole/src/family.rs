@@ -15,7 +15,7 @@ use trgen::phrase::Phrase;
 use crate::components::{ALLOCATORS, HOLDS, PRESETS, VC_CLASSES, values as values_of};
 use crate::reference::Reference;
 use crate::rules::routes::has_rings;
-use crate::{BuildError, Hold, Params, Routing, check, fast};
+use crate::{BuildError, Hold, Params, Routing, Speedup, check, fast};
 
 #[rustfmt::skip]
 const KEYS: &[Key] = &[
@@ -209,6 +209,11 @@ impl NetworkSpec for Spec {
 
     fn unused(&self) -> Vec<(&'static str, Phrase)> {
         let mut unused = Vec::new();
+        if self.params.speedup == Speedup::ONE {
+            let why =
+                phrase!["with ", ["speedup" => 1], ", where an output never takes more flits than its link sends"];
+            unused.push(("output-queue", why));
+        }
         if !self.has_rings {
             let why = phrase!["with ", ["topology" => self.topology.spec()], ", which has no rings"];
             unused.push(("vc-classes", why));
