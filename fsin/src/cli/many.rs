@@ -540,6 +540,7 @@ mod tests {
         "output",
         "pack",
         "pcap",
+        "pcap-at",
         "quiet",
         "record-every",
         "record-view",
