@@ -185,7 +185,7 @@ fn several_traces_are_listed_and_one_can_be_chosen() {
 fn text_that_is_none_is_refused() {
     let error = open(b"c 0 1\nc \xFF 1\n").unwrap_err();
     assert_eq!(error.to_string(), "x:2: not text: the line holds bytes that are not UTF-8");
-    let error = open(b"\x7FELF\x02\x01\0\0").unwrap_err();
+    let error = open(b"\x7FXYZ\x02\x01\0\0").unwrap_err();
     assert!(matches!(*error.fault, Fault::UnknownFormat { .. }), "{error}");
     assert!(!error.to_string().contains('\x7F'), "control characters are escaped");
     let mut endless = vec![b' '; (64 << 20) + 10];
