@@ -30,8 +30,11 @@ fn hold(address: &Address, next: impl Fn(u64) -> Body) {
     }
 }
 
+/// What a holder sends as the frame of this number.
+type Next = fn(u64) -> Body;
+
 /// The holders, by the name of what they send.
-fn holders() -> Vec<(&'static str, fn(u64) -> Body)> {
+fn holders() -> Vec<(&'static str, Next)> {
     vec![
         ("empty parts", |_| Body::Part(Bytes::new())),
         ("names of sources", |_| Body::Awaits { sources: vec![0, 1] }),
