@@ -67,6 +67,9 @@ fn unmatched_in_words(count: u64) -> String {
     counted(count, "send or receive has", "sends or receives have")
 }
 
+/// An observer of the packets that arrive.
+pub type PacketLog<'a> = &'a mut dyn FnMut(&[Arrival]);
+
 /// A source coupled to a network.
 pub struct Coupled<'a> {
     source: &'a mut dyn TrGen,
@@ -88,7 +91,7 @@ pub struct Coupled<'a> {
     /// What the record of the network keeps of messages and packets.
     keep: Keep,
     /// Gets the packets that arrive, if they are kept.
-    log: Option<&'a mut dyn FnMut(&[Arrival])>,
+    log: Option<PacketLog<'a>>,
 }
 
 impl<'a> Coupled<'a> {
@@ -119,7 +122,7 @@ impl<'a> Coupled<'a> {
     /// Passes every packet that arrives to `log`, in the order of arrival, source, destination and number. The record of
     /// the network must [keep](crate::stats::Recorder::keep) packets.
     #[must_use]
-    pub fn logged(self, log: &'a mut dyn FnMut(&[Arrival])) -> Self {
+    pub fn logged(self, log: PacketLog<'a>) -> Self {
         Self { log: Some(log), ..self }
     }
 

@@ -22,13 +22,13 @@ use super::plan::RunPlan;
 use super::resolve::Experiment;
 use super::settings::SettingsError;
 use super::workload::{Driven, Driver};
-use fsin_core::couple::{Coupled, Failure};
+use fsin_core::couple::{Coupled, Failure, PacketLog};
 use fsin_core::network::{Measure, Network, PortFigures};
 use fsin_core::run::{
     DRIFT, Demand, Outcome, Progress, SHORTFALL, Saturation, Steadiness, Verdict, Warning, WarningKind, batch, fixed,
     to_end,
 };
-use fsin_core::stats::{Arrival, Counts, Details, Estimate, Keep};
+use fsin_core::stats::{Counts, Details, Estimate, Keep};
 use fsin_core::topology::{Distances, Port, Topology};
 use fsin_core::watch::Watch;
 use fsin_core::words::counted;
@@ -196,7 +196,7 @@ pub fn execute_logged(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(Progress),
     watch: Option<&mut dyn Watch>,
-    log: Option<&mut dyn FnMut(&[Arrival])>,
+    log: Option<PacketLog<'_>>,
 ) -> Result<Finished, Trouble> {
     let mut driver = Driver::new(experiment, experiment.geometry())?;
     if experiment.link_loads {

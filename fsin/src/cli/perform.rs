@@ -5,12 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use cpu_time::{ProcessTime, ThreadTime};
-use fsin::couple::Failure;
+use fsin::couple::{Failure, PacketLog};
 use fsin::experiment::{Experiment, MessageTime, execute_ideal, execute_logged, network};
 use fsin::network::Network;
 use fsin::result::{Costs, RunResult, of_hosts, of_network};
 use fsin::run::Progress;
-use fsin::stats::Arrival;
 use fsin::watch::{Glimpse, Watch};
 use trgen::Cycle;
 
@@ -39,7 +38,7 @@ pub(crate) struct Options<'a> {
     /// The network, if its packets are captured; otherwise the experiment builds one.
     pub(crate) network: Option<Box<dyn Network>>,
     /// Observer of the packets that arrive in a run over a network.
-    pub(crate) log: Option<&'a mut dyn FnMut(&[Arrival])>,
+    pub(crate) log: Option<PacketLog<'a>>,
 }
 
 impl<'a> Options<'a> {

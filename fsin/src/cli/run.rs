@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ArgMatches;
+use fsin::couple::PacketLog;
 use fsin::experiment::{Experiment, Origin, check, variable};
 use fsin::report::{FORMATS, Format};
 use fsin::stats::Arrival;
@@ -52,7 +53,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut packets = Log::of_packets(matches, &experiment)?;
     let messages = Log::of_messages(matches, &experiment)?;
     let mut log = packets.as_mut().map(|log| |arrivals: &[Arrival]| log.packets(arrivals));
-    let log = log.as_mut().map(|log| log as &mut dyn FnMut(&[Arrival]));
+    let log = log.as_mut().map(|log| log as PacketLog<'_>);
     let mut meter = Meter::new(quiet || looking.as_ref().is_some_and(Looking::has_terminal));
     let mut progress = |step| {
         interrupt::loaded();

@@ -494,7 +494,7 @@ mod tests {
         assert_eq!((of(28).letters, of(28).lines, of(28).height()), (SMALL, 4, 128));
         // The longest ones have a line each, and less than a third of the picture.
         assert_eq!((of(60).lines, of(60).height()), (8, 256));
-        assert!(256 * 3 < HEAD + 256 + PLOT + BOTTOM);
+        const { assert!(256 * 3 < HEAD + 256 + PLOT + BOTTOM) };
         for letters in 1..200 {
             assert!(end(&of(letters)) <= 970, "{letters}");
         }
