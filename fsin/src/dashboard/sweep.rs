@@ -104,6 +104,7 @@ mod tests {
             axes: axes.iter().map(|(key, values)| PlanAxis { key: (*key).to_owned(), values: words(values) }).collect(),
             points: points.iter().map(point).collect(),
             invalid: Vec::new(),
+            without_effect: Vec::new(),
             sha256: String::new(),
         }
     }
