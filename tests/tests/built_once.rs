@@ -10,8 +10,8 @@ use std::sync::atomic::AtomicBool;
 use fsin::dashboard::of_experiment;
 use fsin::experiment::{Driver, Experiment, Finished, Origin, Settings, check, execute};
 
-/// A ring of eight switches with two chords; any one of its links may die.
-const LINKS: &str = "A B\nB C\nC D\nD E\nE F\nF G\nG H\nH A\nA E\nC G\n";
+/// A ring of eight switches with two chords; any one of its links may die. A name with H would be that of a host.
+const LINKS: &str = "A B\nB C\nC D\nD E\nE F\nF G\nG H\nH A\nA E\nC G\nH kind switch\n";
 
 const MIX: &str = "[[job]]\nkernel = \"all-to-all:tasks=8,bytes=600\"\ncount = 2\nevery = \"2us\"\n";
 

@@ -407,6 +407,7 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
             let share = 100.0 * outcome.silent_nodes as f64 / outcome.nodes as f64;
             let effect = match finished.shots {
                 Some(_) => "they owe nothing in a shot".into(),
+                None if !experiment.uses_load() => "the others have loads of their own".into(),
                 None => phrase!["the offered load is lower than ", ["load"], " by that share"],
             };
             let (silent, nodes) = (outcome.silent_nodes, outcome.nodes);

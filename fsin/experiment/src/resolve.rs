@@ -22,7 +22,7 @@ use super::settings::{Origin, Settings, SettingsError, toml_value};
 use super::workload::{Request, Workload, cycle_seconds, is_of_workloads, pace, placement_of, workload};
 use fsin_core::family::{ModelFamily, NetworkSpec, Units, Wire};
 use fsin_core::stats::Keep;
-use fsin_core::topology::{self, Topology};
+use fsin_core::topology::{self, Switched, Topology};
 
 /// The source policy of workloads without a steady offered load, unless set: tasks, shots and guests wait by
 /// themselves.
@@ -100,6 +100,11 @@ impl Experiment {
         let network = networks.parse(&settings, model)?;
         check_unused(&settings, &*network)?;
         check_source(&settings, model, &*network, times)?;
+        if tasks.is_none() && settings.origin("bandwidth") == Origin::Flag && !has_times(&*network) {
+            let what = phrase![["bandwidth"], " has no meaning with synthetic traffic"];
+            let remedy = "leave it out: no link of the topology's file has a delay with a unit of time";
+            return Err(settings.error("bandwidth", ErrorKind::Meaningless, what, remedy));
+        }
         for (key, value) in network.settled() {
             settings.settle(key, &value);
         }
@@ -171,6 +176,7 @@ impl Experiment {
             name if is_unused(name) || unmet(&self.settings, key).is_some() => false,
             "topology" => self.topology().is_some(),
             "ways" => self.topology().is_some_and(|topology| self.settings.word("ways") == topology.ways().to_string()),
+            "bandwidth" if has_times(&*self.network) => true,
             "cycles" => matches!(self.plan, RunPlan::Fixed(_)),
             "shot" => self.times == Times::Shots,
             "temporal" if self.times == Times::Shots => !self.settings.is_set("shot"),
@@ -268,6 +274,12 @@ impl Experiment {
     pub const fn settings(&self) -> &Settings {
         &self.settings
     }
+}
+
+/// True if the file of the topology gives delays as times, of which the model makes cycles by the bandwidth.
+fn has_times(network: &dyn NetworkSpec) -> bool {
+    let is_of_cycles = network.cycle().is_none();
+    is_of_cycles && network.topology().and_then(|topology| topology.switched()).is_some_and(Switched::has_times)
 }
 
 /// An absolute path.

@@ -16,10 +16,14 @@ use fsin_core::family::{ForGuests, Key, Kind, ModelFamily, NetworkSpec, PHITS_PE
 use fsin_core::network::{Injected, Network, NetworkFailure, Notices};
 use fsin_core::stats::{Receipt, Recorder};
 use fsin_core::topology::Topology;
+use fsin_core::topology::switched::Uses;
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::{Cycle, Delivery, Geometry, Message};
+
+/// Attributes of links that a model without links uses.
+pub(crate) const WITHOUT_LINKS: Uses = Uses { model: "a network without links", attributes: &[] };
 
 /// Called for every message that enters.
 pub type Observer<'a> = &'a mut (dyn FnMut(Cycle, &Message) + Send);
@@ -261,6 +265,7 @@ pub fn nodes(values: &dyn Values) -> Result<(Geometry, Option<Arc<dyn Topology>>
     const MOST: u64 = 1 << 20;
     if !values.is_set("nodes") {
         let topology: Arc<dyn Topology> = values.topology_of(2)?.into();
+        WITHOUT_LINKS.check(&*topology)?;
         return Ok((topology.geometry().clone(), Some(topology)));
     }
     if values.is_insisted("topology") {

@@ -13,7 +13,7 @@ use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::units::{DECIMALS, Decimal};
 
-use crate::constant_delay::units;
+use crate::constant_delay::{WITHOUT_LINKS, units};
 
 const KEYS: &[Key] = &[
     Key::of_network(
@@ -52,7 +52,7 @@ pub static LOGGOPS: ModelFamily = ModelFamily {
                 phrase![["wire-gap"], (" takes ns per byte up to 2^40, with up to {DECIMALS} decimals, not `{gap}`")];
             SpecError::new(ErrorKind::Malformed, what, values.write("wire-gap", "6")).of("wire-gap")
         })?;
-        let topology = values.topology()?.into();
+        let topology = values.topology(&WITHOUT_LINKS)?.into();
         Ok(Arc::new(Ideal { wire: Wire { latency, gap_per_byte }, topology, units: units(values)? }))
     },
 };

@@ -90,6 +90,11 @@ pub(super) fn write(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
         let end = if cells == ["1"] && !end.contains('/') { end.trim_end_matches('s') } else { &end };
         writeln!(out, "{}", format!("{label:<30} {} {end}", cells.join(separator)).trim_end())?;
     }
+    if let Some(dead) = &result.dead_links {
+        let more = if dead.len() > MAX_DEAD { ", ... (all in JSON)" } else { "" };
+        let some = dead[..dead.len().min(MAX_DEAD)].join(", ");
+        writeln!(out, "{:<30} {}: {some}{more}", "dead links", dead.len())?;
+    }
     for ModelFigure { name, unit, value, .. } in result.model_figures.iter().flatten() {
         let label = name.replace('_', " ");
         let decimals = if value.fract() == 0.0 { 0 } else { 2 };
@@ -126,6 +131,9 @@ fn nodes(nodes: &[NodeRow], out: &mut dyn Write) -> io::Result<()> {
         more => writeln!(out, "and {} in JSON (`per_node`)", counted(more, "more node", "more nodes")),
     }
 }
+
+/// Most dead links that the table names.
+const MAX_DEAD: usize = 8;
 
 /// Most lines of ports.
 const MAX_PORTS: usize = 10;

@@ -2,7 +2,8 @@
 //!
 //! Grids are drawn as grids, the planes of more than two dimensions side by side; trees level by level, endpoints at
 //! the bottom; all others in a circle, endpoints outside their switches. Links that skip nodes are bent. A
-//! bidirectional link is one line; a one-way link has an arrow; a link that the network blocks is broken.
+//! bidirectional link is one line; a one-way link has an arrow; a link that the network blocks is broken, a dead one
+//! dotted and red.
 
 use std::collections::{HashMap, HashSet};
 use std::f64::consts::TAU;
@@ -10,7 +11,7 @@ use std::fmt::Write as _;
 
 use fsin::family::Ends;
 use fsin::report::{COLOURS, escape};
-use fsin::topology::{Port, Topology};
+use fsin::topology::{DeadLink, Port, Topology, dead_link_name};
 use trgen::NodeId;
 
 use super::topology::is_blocked;
@@ -27,8 +28,8 @@ const RADIUS: f64 = 7.0;
 /// \[px\] A position: x to the right, y downwards.
 type Place = (f64, f64);
 
-/// The drawing of a topology as SVG. The links in `blocked` are drawn as broken lines.
-pub(super) fn svg(topology: &dyn Topology, blocked: &[Ends]) -> Result<String, Complaint> {
+/// The drawing of a topology as SVG. The links in `blocked` are drawn as broken lines, dead links as dotted red ones.
+pub(super) fn svg(topology: &dyn Topology, blocked: &[Ends], dead: &[DeadLink]) -> Result<String, Complaint> {
     let nodes = topology.nodes();
     if nodes > MAX_NODES {
         let what = format!("the {nodes} nodes of {} are too many for a picture", topology.spec());
@@ -39,6 +40,19 @@ pub(super) fn svg(topology: &dyn Topology, blocked: &[Ends]) -> Result<String, C
     let extent = |of: fn(&Place) -> f64| places.iter().map(of).fold(0.0, f64::max) + STEP;
     let mut drawn = String::new();
     let bends = links(topology, &places, blocked, &mut drawn);
+    for link in dead {
+        let (a, b) = (places[link.from.index()], places[link.to.index()]);
+        let _ = writeln!(
+            drawn,
+            "<path d=\"M{:.1} {:.1}L{:.1} {:.1}\" fill=\"none\" stroke=\"#c00\" stroke-width=\"2\" stroke-dasharray=\"1 4\" \
+             stroke-linecap=\"round\"><title>dead: {}</title></path>",
+            a.0,
+            a.1,
+            b.0,
+            b.1,
+            escape(&dead_link_name(topology, link))
+        );
+    }
     // Bent links may extend beyond the nodes.
     let least = |of: fn(&Place) -> f64| bends.iter().map(of).fold(RADIUS, f64::min) - RADIUS;
     let most = |of: fn(&Place) -> f64| bends.iter().map(of).fold(extent(of) - RADIUS, f64::max) + RADIUS;

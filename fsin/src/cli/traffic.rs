@@ -34,7 +34,12 @@ pub(crate) fn traffic(matches: &ArgMatches) -> Result<Exit, Complaint> {
     };
     let stop = interrupt::listen(interrupt::OF_A_RUN)?;
     let csv = matches.get_one::<String>("format").is_none_or(|format| format == "csv");
-    let phit_bytes = u64::from(experiment.units.phit_bytes);
+    // Messages occupy what the network of the run would carry: whole packets where it pads them.
+    let units = experiment.units;
+    let phits_of = move |bytes: u64| match units.is_padded {
+        true => units.packets_of(bytes) * u64::from(units.packet_phits),
+        false => bytes.div_ceil(u64::from(units.phit_bytes)),
+    };
     let document = output::Document::open(matches)?;
     let (mut reached, mut interrupted) = (Ok(Reached::End), false);
     document.write(&mut |out| {
@@ -45,7 +50,7 @@ pub(crate) fn traffic(matches: &ArgMatches) -> Result<Exit, Complaint> {
                 return;
             }
             let Message { source, destination, bytes, .. } = message;
-            let phits = bytes.div_ceil(phit_bytes);
+            let phits = phits_of(*bytes);
             written = if csv {
                 writeln!(out, "{cycle},{source},{destination},{phits}")
             } else {

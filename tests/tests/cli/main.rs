@@ -13,6 +13,7 @@ mod booksim;
 mod components;
 mod figures;
 mod folders;
+mod networks;
 mod nothing_ignored;
 mod schema;
 mod settings;

@@ -5,6 +5,9 @@ use std::fs;
 
 use serde_json::{Map, Value};
 use tests::command::{fsin, run};
+use trgen::TaskId;
+use trgen::trace::matrix::Matrix;
+use trgen::trace::program::{Event, Program, Send, Tag};
 
 use super::{QUICK, done, figures, folder, json, text};
 
@@ -32,20 +35,101 @@ fn traffic_is_listed_without_a_network() {
     assert_eq!(all, listed(line), "the same again");
     assert_ne!(all, listed(&format!("{line} --seed 2")));
     // The default of --cycles is 1000; the syntax is that of a run.
-    let sizes = listed("--topology torus:4x4 --traffic tornado+2:shift(1) --size bimodal(2,9,0.5) --load 1");
+    let sizes = "--topology torus:4x4 --traffic tornado+2:shift(1) --size bimodal(2,9,0.5) --load 1";
+    // Virtual cut-through sends whole packets.
+    assert!(listed(sizes).iter().all(|row| row[3] == 16));
+    let sizes = listed(&format!("{sizes} --network wormhole"));
     assert!(sizes.iter().all(|row| row[0] <= 1000 && (row[3] == 2 || row[3] == 9)));
     assert!(sizes.iter().any(|row| row[0] > 900));
     // Finite traffic is listed to its end: shots, and the messages of an application.
     assert_eq!(listed("--topology torus:4x4 --shot 3 --samples 5").len(), 16 * 3 * 5);
     let tree = listed("--topology torus:4x4 --kernel bintree:bytes=100");
     assert_eq!(tree.len(), 15);
-    assert!(tree.iter().all(|row| row[3] == 25));
+    // 25 phits, in packets of 16.
+    assert!(tree.iter().all(|row| row[3] == 32));
     let folder = folder();
     let lines = text(&run(folder.path(), "traffic --topology torus:4x4 --cycles 100 --format jsonl"));
     for line in lines.lines() {
         let object: Map<String, Value> = serde_json::from_str(line).unwrap();
         assert!(["cycle", "source", "destination", "phits"].into_iter().eq(object.keys()));
     }
+}
+
+/// What a network that sends whole packets does with smaller messages is said, and listed as the run sends it.
+#[test]
+fn sizes_below_a_packet_are_noted() {
+    let folder = folder();
+    let digest = |size: &str| {
+        let found = json(folder.path(), &format!("run --topology mesh:4x4 --packet 5 --size {size} --cycles 500 -q"));
+        (found["digest"].clone(), found["notes"].to_string().contains("whole packets of 5 phits"))
+    };
+    let (whole, is_noted) = digest("constant(5)");
+    assert!(!is_noted);
+    for size in ["bimodal(1,5,0.5)", "constant(1)"] {
+        assert_eq!(digest(size), (whole.clone(), true), "{size}");
+        assert!(
+            listed(&format!("--topology mesh:4x4 --packet 5 --size {size}")).iter().all(|row| row[3] == 5),
+            "{size}"
+        );
+    }
+    let found =
+        json(folder.path(), "run --network wormhole --topology mesh:4x4 --packet 5 --size constant(1) --cycles 500 -q");
+    assert_eq!(found["notes"], Value::Array(Vec::new()));
+}
+
+/// Rates of pairs are offered as the file states them, and sums of lines of weights are said to play no part.
+#[test]
+fn rates_of_pairs_are_what_the_file_states() {
+    let folder = folder();
+    let matrix = "0 0.05 0 0\n0 0 0 0\n0 0 0 0.2\n0 0 0 0\n";
+    fs::write(folder.path().join("rates.txt"), matrix).unwrap();
+    fs::write(folder.path().join("rates.csv"), "# a table\nsource,destination,rate\n2,3,0.2\n0,1,0.05\n").unwrap();
+    let line = |traffic: &str| format!("run --topology mesh:2x2 --packet 1 --cycles 100000 --traffic {traffic} -q");
+    let [dense, sparse] = ["rates(rates.txt)", "rates(rates.csv)"].map(|traffic| json(folder.path(), &line(traffic)));
+    assert_eq!(dense["digest"], sparse["digest"]);
+    let offered = |found: &Map<String, Value>| found["offered_load_phits_per_node_cycle"].as_f64().unwrap();
+    assert!((offered(&dense) - 0.0625).abs() < 1e-12);
+    let accepted = dense["accepted_load_phits_per_node_cycle"].as_f64().unwrap();
+    assert!((accepted / 0.0625 - 1.0).abs() < 0.03, "{accepted}");
+    assert!(dense["experiment"].get("load").is_none());
+    let rows = text(&run(folder.path(), &line("rates(rates.txt)").replace("run", "traffic").replace("-q", "--quiet")));
+    let count = |pair: &str| rows.lines().filter(|row| row.contains(pair)).count() as f64 / 100_000.0;
+    assert!((count(",0,1,") / 0.05 - 1.0).abs() < 0.05 && (count(",2,3,") / 0.2 - 1.0).abs() < 0.05);
+    for wrong in ["--load 0.1", "--temporal shot(3)"] {
+        assert_eq!(
+            run(folder.path(), &format!("{} {wrong}", line("rates(rates.txt)"))).status.code(),
+            Some(2),
+            "{wrong}"
+        );
+    }
+    for wrong in ["map(block:2,rates(rates.txt))", "2:rates(rates.txt)+uniform", "source(rates(rates.txt),load=0.1)"] {
+        assert_eq!(run(folder.path(), &line(wrong)).status.code(), Some(2), "{wrong}");
+    }
+    let weights = json(folder.path(), &format!("{} --load 0.1", line("matrix(rates.txt)")));
+    assert!(weights["notes"].to_string().contains("sums of lines of"), "{}", weights["notes"]);
+    let ethernet = json(
+        folder.path(),
+        "run --network ethernet --topology mesh:2x2 --traffic rates(rates.txt) --cycles 2000000000 -q",
+    );
+    assert!((offered(&ethernet) - 0.0625).abs() < 1e-12);
+}
+
+/// The matrix that `trace-prep` writes is one that `matrix(FILE)` reads.
+#[test]
+fn our_own_matrix_is_readable() {
+    let folder = folder();
+    let mut program = Program::new(4);
+    for (to, bytes) in [(1, 64), (2, 192)] {
+        program.tasks[0].push(Event::Send(Send { to: TaskId(to), tag: Tag::user(0), bytes }));
+    }
+    let mut table = Vec::new();
+    trace_prep::matrix::csv(&Matrix::of_program(&program), &mut table).unwrap();
+    fs::write(folder.path().join("m.csv"), table).unwrap();
+    let line = "--topology mesh:2x2 --cycles 20000 --traffic matrix(m.csv) --load 0.5";
+    let rows = text(&run(folder.path(), &format!("traffic {line} --quiet")));
+    let count = |pair: &str| rows.lines().filter(|row| row.contains(pair)).count() as f64;
+    assert!((count(",0,2,") / count(",0,1,") - 3.0).abs() < 0.6, "by bytes: {} {}", count(",0,1,"), count(",0,2,"));
+    done(&run(folder.path(), &format!("run {line} -q")));
 }
 
 #[test]

@@ -40,6 +40,8 @@ pub struct Config {
     pub size: String,
     /// \[phit/node/cycle\] Offered load of every node that is not silent; 0 for none.
     pub load: f64,
+    /// \[phit/cycle\] Load 1 in the unit in which a pattern states loads of its own.
+    pub capacity: f64,
     /// True if packets all have the full length, so that the load is that of messages in full packets.
     pub is_padded: bool,
     /// \[phit\] Packet length, 1 or more; the default of the size law.
@@ -79,6 +81,7 @@ impl Config {
             process: "bernoulli".to_owned(),
             size: "constant".to_owned(),
             load: 0.3,
+            capacity: 1.0,
             is_padded: true,
             packet_phits: 16,
             phit_bytes: 4,

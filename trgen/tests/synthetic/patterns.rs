@@ -503,6 +503,25 @@ fn unusable_files_are_refused() {
     assert!(refused("matrix", &lines("1 2 3")).contains("line 1: 3 weights for 16 nodes"));
     assert!(refused("matrix", &lines(&["-1"; 16].join(","))).contains("weight -1 is negative"));
     assert!(refused("matrix", &lines(&["inf"; 16].join(","))).contains("`inf` is not a number"));
+    for (text, expected) in [
+        (
+            "from,to,weight\n",
+            "line 1: `from,to,weight` names no columns source, destination and weight or bytes or messages",
+        ),
+        ("source,destination,bytes\n0,16,1\n", "line 2: destination 16 is no node"),
+        ("source,destination,bytes\n0,1.5,1\n", "destination 1.5 is no node"),
+        ("source,destination,bytes\n\n0,1\n", "line 3: 2 numbers in 3 columns"),
+        ("source,destination,bytes\n0,1,2\n0,1,3\n", "line 3: the pair 0,1 stands in line 2 already"),
+        ("source,destination,bytes\n0,1,-2\n", "line 2: weight -2 is negative"),
+        ("source,destination,bytes\n0,1,x\n", "line 2: `x` is not a number"),
+    ] {
+        let found = refused("matrix", text);
+        assert!(found.contains(expected), "{found}");
+    }
+    assert!(
+        refused("rates", "source,destination,bytes\n0,1,1\n").contains("names no columns source, destination and rate")
+    );
+    assert!(refused("rates", "source,destination,rate\n3,3,1\n").contains("line 2: node 3 has rate 1 for itself"));
     let missing = spatial::parse("matrix(no/such/file)", &grid, 1).unwrap_err().to_string();
     assert!(missing.contains("cannot read no/such/file") && missing.contains("\n         ^"), "{missing}");
     assert!(spatial::parse("matrix", &grid, 1).unwrap_err().to_string().contains("needs its parameter file"));

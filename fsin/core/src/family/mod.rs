@@ -12,14 +12,16 @@ mod values;
 use std::fmt;
 use std::sync::Arc;
 
+use trgen::Geometry;
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase::Phrase;
 use trgen::units::Decimal;
-use trgen::{Geometry, NodeId};
 
 use crate::capture::{Capture, Place};
 use crate::network::Network;
-use crate::topology::{Port, Topology};
+use crate::topology::{DeadLink, Topology};
+
+pub use crate::topology::Ends;
 
 pub use keys::{Heading, Is, Key, Kind, Need};
 pub use values::Values;
@@ -140,9 +142,6 @@ pub struct ForGuests {
     pub response: u64,
 }
 
-/// A link by the node and port at each of its ends.
-pub type Ends = [(NodeId, Port); 2];
-
 /// Settings of a network model that have passed their check.
 pub trait NetworkSpec: fmt::Debug + Send + Sync {
     /// Builds the network; every call builds the same one.
@@ -186,6 +185,11 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
     /// Links that the network blocks, such as those that a spanning tree cuts; `None` where it blocks none by design.
     fn blocked_links(&self) -> Option<Vec<Ends>> {
         None
+    }
+
+    /// Links that are dead.
+    fn dead_links(&self) -> Vec<DeadLink> {
+        self.topology().map_or_else(Vec::new, |topology| topology.dead_links())
     }
 
     /// Units in which it counts.

@@ -8,6 +8,7 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 
 use super::Key;
+use crate::topology::switched::{Uses, parse_rate};
 use crate::topology::{self, Topology};
 
 /// The values of all settings.
@@ -135,8 +136,38 @@ impl dyn Values + '_ {
     /// The topology that `topology` and `ways` name; a file is relative to the folder of its setting.
     ///
     /// # Errors
-    /// A topology that cannot be used.
-    pub fn topology(&self) -> Result<Box<dyn Topology>, SpecError> {
+    /// A topology that cannot be used, or whose file gives links an attribute that the model does not use.
+    pub fn topology(&self, uses: &Uses) -> Result<Box<dyn Topology>, SpecError> {
+        let topology = self.named_topology()?;
+        uses.check(&*topology)?;
+        Ok(topology)
+    }
+
+    /// The topology, as [`Self::topology`] gives it, with delays of links in cycles of a phit at `bandwidth`.
+    ///
+    /// # Errors
+    /// As [`Self::topology`]; a delay that is no whole number of cycles.
+    pub fn topology_in_cycles(&self, uses: &Uses) -> Result<Box<dyn Topology>, SpecError> {
+        let topology = self.named_topology()?;
+        uses.check_before_conversion(&*topology)?;
+        let topology = match topology.switched() {
+            Some(network) if network.has_times() => {
+                let word = self.word("bandwidth");
+                let rate = parse_rate(word).filter(|&rate| rate > 0).ok_or_else(|| {
+                    let what = phrase![["bandwidth"], " takes a rate in bits per second, not `{word}`"];
+                    let remedy = phrase![self.write("bandwidth", "10Gb/s"), " (prefixes k, M, G, T)"];
+                    SpecError::new(ErrorKind::Malformed, what, remedy).of("bandwidth")
+                })?;
+                Box::new(network.in_cycles(self.integer("phit-bytes")?, rate)?)
+            }
+            _ => topology,
+        };
+        uses.check(&*topology)?;
+        Ok(topology)
+    }
+
+    /// The topology that `topology` and `ways` name.
+    fn named_topology(&self) -> Result<Box<dyn Topology>, SpecError> {
         let ways = self.integer("ways")?;
         self.topology_of(ways)
     }

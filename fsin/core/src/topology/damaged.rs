@@ -7,7 +7,7 @@ use trgen::phrase;
 use trgen::rng::{Purpose, mix2, pick};
 use trgen::{Geometry, NodeId};
 
-use super::{Faults, Offsets, Port, Shape, Topology};
+use super::{DeadLink, Faults, Offsets, Port, Shape, Topology};
 
 /// Maximum number of nodes: unreachable pairs are searched one by one.
 const MAX_NODES: usize = 4096;
@@ -19,8 +19,8 @@ pub(super) struct Damaged {
     whole: Box<dyn Topology>,
     /// Dead links, by the node and port that they leave.
     dead: HashSet<(NodeId, Port)>,
-    /// Number of dead links that were drawn.
-    faults: usize,
+    /// Dead links that were drawn, in their order.
+    drawn: Vec<DeadLink>,
 }
 
 impl Damaged {
@@ -55,13 +55,17 @@ impl Damaged {
             return Err(SpecError::new(ErrorKind::Conflict, what, "use fewer"));
         }
         let key = mix2(faults.seed, Purpose::Setup as u64);
-        let dead = (0..count)
-            .flat_map(|fault| {
-                let drawn = pick(mix2(key, fault as u64), alive.len() as u32);
-                alive.swap_remove(drawn as usize)
-            })
+        let drawn: Vec<Vec<(NodeId, Port)>> = (0..count)
+            .map(|fault| alive.swap_remove(pick(mix2(key, fault as u64), alive.len() as u32) as usize))
             .collect();
-        Ok(Self { whole, dead, faults: count })
+        let dead = drawn.iter().flatten().copied().collect();
+        let of_both = |link: &Vec<(NodeId, Port)>| {
+            let &(from, port) = link.first()?;
+            let to = whole.neighbour(from, port)?;
+            Some(DeadLink { from, port, to, back: link.get(1).map(|&(_, back)| back) })
+        };
+        let drawn = drawn.iter().filter_map(of_both).collect();
+        Ok(Self { whole, dead, drawn })
     }
 }
 
@@ -74,7 +78,7 @@ fn links(topology: &dyn Topology) -> impl Iterator<Item = (NodeId, Port)> {
 }
 
 /// The reverse direction of a link; `None` for a one-way link.
-fn way_back(topology: &dyn Topology, node: NodeId, port: Port) -> Option<(NodeId, Port)> {
+pub(super) fn way_back(topology: &dyn Topology, node: NodeId, port: Port) -> Option<(NodeId, Port)> {
     let shape = topology.shape();
     let there = topology.neighbour(node, port)?;
     let (dimension, positive) = shape.direction(port);
@@ -118,7 +122,11 @@ impl Topology for Damaged {
     }
 
     fn faults(&self) -> usize {
-        self.faults
+        self.drawn.len()
+    }
+
+    fn dead_links(&self) -> Vec<DeadLink> {
+        self.drawn.clone()
     }
 
     fn shape(&self) -> Shape {

@@ -17,6 +17,7 @@ mod survey;
 pub mod switched;
 mod table;
 mod twisted;
+mod written;
 
 pub use cayley::Cayley;
 pub use distances::Distances;
@@ -25,6 +26,7 @@ pub use rows::{Rows, port_name};
 pub use survey::{Cut, Survey, cuts, links_of};
 pub use switched::{Switched, file, with_file};
 pub use table::{Kind, Row, TABLE, TOPOLOGIES, parse, row};
+pub use written::{dead_link_name, dot, node_name, rate as rate_text, time as time_text};
 
 /// Maximum number of dimensions of a topology: a hypercube of a million nodes.
 pub const MAX_DIMENSIONS: usize = 20;
@@ -49,6 +51,22 @@ impl Port {
     pub const fn index(self) -> usize {
         self.0 as usize
     }
+}
+
+/// A link by the node and port at each of its ends.
+pub type Ends = [(NodeId, Port); 2];
+
+/// A dead link.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct DeadLink {
+    /// The node that it leaves.
+    pub from: NodeId,
+    /// The port through which it leaves.
+    pub port: Port,
+    /// The node at its other end.
+    pub to: NodeId,
+    /// The port through which the other direction leaves that node; `None` if only this direction is dead.
+    pub back: Option<Port>,
 }
 
 /// The shape of a network. In a direct network every node sends, receives and forwards packets, and all have the same
@@ -89,6 +107,11 @@ pub trait Topology: Debug + Send + Sync {
     /// direction may be dead.
     fn faults(&self) -> usize {
         0
+    }
+
+    /// The dead links.
+    fn dead_links(&self) -> Vec<DeadLink> {
+        Vec::new()
     }
 
     /// True if every dimension of the shape is one of the geometry, and a hop changes that coordinate by 1, or wraps.

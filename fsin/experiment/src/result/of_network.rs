@@ -9,11 +9,11 @@ use super::of_details::details;
 use super::of_jobs::jobs;
 use super::rows::{Batch, CompletionBounds, FailureKind, FailureReport, ReplayedTask, ShotRow, TaskRow};
 use super::settings::settings;
-use super::table::{self, OF_FLOWS, OF_HISTOGRAM, OF_JOBS, OF_LINKS, OF_MESSAGES, OF_NODES, RunResult};
+use super::table::{self, OF_DEAD_LINKS, OF_FLOWS, OF_HISTOGRAM, OF_JOBS, OF_LINKS, OF_MESSAGES, OF_NODES, RunResult};
 use super::{Costs, SCHEMA};
 use fsin_core::couple;
 use fsin_core::network::NetworkFailure;
-use fsin_core::topology::links_of;
+use fsin_core::topology::{dead_link_name, links_of};
 use trgen::phrase::Notation;
 
 use crate::{Bound, Bounds, Experiment, Finished, RunPlan, TraceFacts};
@@ -82,7 +82,9 @@ pub fn of_network(
     details(&mut result, experiment, finished);
     result.model_figures = rows(&finished.measures);
     result.ports = rows(&finished.ports);
+    result.dead_links = dead_links(experiment);
     let left_out = [
+        (result.dead_links.is_none(), OF_DEAD_LINKS),
         (finished.links.is_none(), OF_LINKS),
         (finished.jobs.is_none(), OF_JOBS),
         (finished.measures.is_empty(), &[table::Figure::ModelFigures]),
@@ -97,6 +99,13 @@ pub fn of_network(
         false => &[],
     });
     result.writing(table::of_network().filter(|figure| !left_out.iter().any(|out| out.contains(figure))))
+}
+
+/// The names of dead links; `None` if there are none.
+fn dead_links(experiment: &Experiment) -> Option<Vec<String>> {
+    let topology = experiment.topology()?;
+    let dead = experiment.network.dead_links();
+    (!dead.is_empty()).then(|| dead.iter().map(|dead| dead_link_name(&**topology, dead)).collect())
 }
 
 /// A tabular figure; `None` without rows.

@@ -167,6 +167,7 @@ figures! {
     MessageSlowdownMean = message_slowdown_mean: Option<f64>, [] "mean of these times over that of the same message alone in an empty network; null if one of them is not known";
     MessageSlowdownP99 = message_slowdown_p99: Option<f64>, [] "99th percentile of the same";
     MessageClasses = message_classes: Option<Vec<MessageClass>>, [] "the same figures of messages by their size, a decade of bytes each";
+    DeadLinks = dead_links: Option<Vec<String>>, [] "each dead link by its ends and ports; of networks that have some";
     CompletionCycles = completion_cycles: Option<u64>, ["cycles"] "clock when the last task was done, which starts at 1; null of traffic that does not end";
     CompletionSeconds = completion_seconds: Option<f64>, ["s"] "the same as time";
     CompletionBound = completion_bound_cycles: Option<u64>, ["cycles"] "greatest of the bounds below which the completion cannot be";
@@ -261,6 +262,9 @@ pub(super) const OF_MESSAGES: &[Figure] = &[
     F::MessageCompletionMean, F::MessageCompletionP50, F::MessageCompletionP90, F::MessageCompletionP99,
     F::MessageCompletionMax, F::MessageSlowdownMean, F::MessageSlowdownP99, F::MessageClasses,
 ];
+
+/// Figures of networks with dead links only.
+pub(super) const OF_DEAD_LINKS: &[Figure] = &[F::DeadLinks];
 
 /// Figures of job mixes only.
 pub(super) const OF_JOBS: &[Figure] =

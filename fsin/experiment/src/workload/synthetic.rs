@@ -50,7 +50,10 @@ impl Workload for Synthetic {
     }
 
     fn build(&self, experiment: &Experiment, _: &Geometry) -> Result<Driver, Trouble> {
-        let mut driver = Driver::without_remarks(Box::new(source(experiment, &self.0)?));
+        let traffic = source(experiment, &self.0)?;
+        let remarks: Vec<Phrase> = traffic.remarks().iter().cloned().map(Phrase::from).collect();
+        let mut driver = Driver::without_remarks(Box::new(traffic));
+        driver.notes.extend(remarks);
         driver.notes.extend(note_on_grids(experiment, &self.0).map(Phrase::from));
         Ok(driver)
     }
@@ -104,6 +107,7 @@ pub(super) fn config(request: &Request<'_>) -> Result<Config, SettingsError> {
         carries_to_itself,
         size: settings.word("size").to_owned(),
         load: load * units.capacity,
+        capacity: units.capacity,
         is_padded: units.is_padded,
         packet_phits: units.packet_phits,
         phit_bytes: units.phit_bytes,
@@ -135,7 +139,7 @@ fn source(experiment: &Experiment, config: &Config) -> Result<Traffic, SettingsE
             "load",
             ErrorKind::Meaningless,
             what,
-            "leave it out, or leave out load= of one source",
+            "leave it out, or leave out load= or rates() of one source",
         ));
     }
     Ok(traffic)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fsin_core::capture::{Capture, Place};
 use fsin_core::family::{Ends, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Values};
 use fsin_core::network::Network;
-use fsin_core::topology::switched::{Switched, parse_rate};
+use fsin_core::topology::switched::parse_rate;
 use fsin_core::topology::{Port, Topology};
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
@@ -14,6 +14,7 @@ use trgen::{Geometry, NodeId};
 
 use crate::components::{FORWARDINGS, PORT_STATISTICS, RECOVERIES, SWITCHINGS};
 use crate::rules::frame::{GAP_BITS, MAX_PAYLOAD, MAX_WIRE};
+use crate::rules::wiring::ROUTED;
 use crate::wire::FrameBytes;
 use crate::{Ethernet, Forwarding, Params, Recovery, blocked_links, check, fast, host_rates, reference, unused_links};
 
@@ -94,7 +95,8 @@ struct Spec {
 
 impl Spec {
     fn from_values(values: &dyn Values) -> Result<Self, SpecError> {
-        let topology: Arc<dyn Topology> = values.topology()?.into();
+        // Forwarding decides whether routes of the description are used: it is checked with the wiring.
+        let topology: Arc<dyn Topology> = values.topology(&ROUTED)?.into();
         let params = Params {
             link_rate: rate(values, "link-rate")?,
             propagation: values.span("propagation")?,
@@ -252,15 +254,22 @@ impl NetworkSpec for Spec {
 
     fn rates(&self) -> Option<Rates> {
         let Params { link_rate, .. } = self.params;
-        let notes = self.topology.switched().and_then(Switched::notes);
-        let rate = |node: usize, port: u8| notes.and_then(|notes| notes.of(NodeId::at(node), Port(port))?.rate);
+        let network = self.topology.switched();
+        let rate = |node: NodeId, port: Port| network.and_then(|network| network.link(node, port).rate);
         let ports = self.topology.shape().ports() as u8;
-        let links = (0..self.topology.nodes()).flat_map(|node| (0..ports).filter_map(move |port| rate(node, port)));
+        let nodes = (0..self.topology.nodes()).map(NodeId::at);
+        let links = nodes.flat_map(|node| (0..ports).filter_map(move |port| rate(node, Port(port))));
         let fastest = links.fold(link_rate, u64::max);
-        // The only link of a host is its port 0, with the same rate in both directions.
-        let hosts = (0..self.topology.endpoints()).map(|host| self.payload_rate(rate(host, 0).unwrap_or(link_rate)));
-        let hosts: Vec<f64> = hosts.collect();
-        Some(Rates { link: self.payload_rate(fastest), injection: hosts.clone(), ejection: hosts, queued_phits: None })
+        // By host: the rates of the only link, from it and to it.
+        let of_host = |host: usize| {
+            let Some(network) = network else { return [link_rate; 2] };
+            let (host, (switch, port)) = (NodeId::at(host), network.fabric().home(NodeId::at(host)));
+            let from = rate(host, network.fabric().port(host, 0));
+            [from, rate(switch, port)].map(|rate| rate.unwrap_or(link_rate))
+        };
+        let hosts: Vec<[u64; 2]> = (0..self.topology.endpoints()).map(of_host).collect();
+        let [injection, ejection] = [0, 1].map(|way| hosts.iter().map(|host| self.payload_rate(host[way])).collect());
+        Some(Rates { link: self.payload_rate(fastest), injection, ejection, queued_phits: None })
     }
 
     fn cycle(&self) -> Option<(u64, u64)> {

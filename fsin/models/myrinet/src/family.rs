@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
 use fsin_core::network::Network;
-use fsin_core::topology::Topology;
 use fsin_core::topology::switched::parse_rate;
+use fsin_core::topology::{DeadLink, Topology};
 use trgen::Geometry;
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
@@ -13,6 +13,7 @@ use trgen::phrase::Phrase;
 
 use crate::params::{AROUND, TICKS};
 use crate::reference::Reference;
+use crate::rules::wires::LINKS;
 use crate::{Params, Routing, check, fast};
 
 #[rustfmt::skip]
@@ -71,7 +72,7 @@ struct Spec {
 
 impl Spec {
     fn from_values(values: &dyn Values) -> Result<Self, SpecError> {
-        let topology: Arc<dyn Topology> = values.topology()?.into();
+        let topology: Arc<dyn Topology> = values.topology(&LINKS)?.into();
         let params = Params {
             link_rate: rate(values, "link-rate")?,
             cable_length: values.number("cable-length")?,
@@ -119,6 +120,11 @@ impl NetworkSpec for Spec {
 
     fn topology(&self) -> Option<&Arc<dyn Topology>> {
         Some(&self.topology)
+    }
+
+    fn dead_links(&self) -> Vec<DeadLink> {
+        let damaged = self.topology.switched().map(|network| network.with_faults(self.params.faults, self.params.seed));
+        damaged.and_then(Result::ok).map_or_else(|| self.topology.dead_links(), |damaged| damaged.dead_links())
     }
 
     /// A phit is a byte of a message, a packet a full one; load 1 fills a host's link with packets over one switch.

@@ -16,6 +16,7 @@ use crate::engine::fast;
 use crate::engine::reference::Reference;
 use crate::router::arbitration::ARBITRATIONS;
 use crate::router::faults::Reachability;
+use crate::router::hop_delays::LINKS;
 use crate::router::injection::INJECTIONS;
 use crate::router::{
     Arbitration, CheckedParams, Consumption, GlobalCc, Inject, Injection, RouterParams, SourceQueue, Timeouts,
@@ -87,7 +88,7 @@ struct Spec {
 
 impl Spec {
     fn from_values(values: &dyn Values) -> Result<Self, SpecError> {
-        let topology = values.topology()?;
+        let topology = values.topology_in_cycles(&LINKS)?;
         let router = router(values, &*topology)?;
         let count = values.integer_or("faults", 0)?;
         let faults = Faults { count, one_way: one_way(values)?, seed: router.seed };

@@ -15,6 +15,7 @@ use trgen::phrase::Phrase;
 use crate::components::{ALLOCATORS, HOLDS, PRESETS, VC_CLASSES, values as values_of};
 use crate::reference::Reference;
 use crate::rules::routes::has_rings;
+use crate::rules::wiring::LINKS;
 use crate::{BuildError, Hold, Params, Routing, Speedup, check, fast};
 
 #[rustfmt::skip]
@@ -86,7 +87,7 @@ struct Spec {
 
 impl Spec {
     fn from_values(values: &dyn Values) -> Result<Self, SpecError> {
-        let topology = values.topology()?;
+        let topology = values.topology_in_cycles(&LINKS)?;
         let base =
             Params::preset(values.value("preset").unwrap_or("default")).map_err(|refusal| refusal.of("preset"))?;
         let params = Params {

@@ -48,6 +48,7 @@ pub fn check(topology: &dyn Topology, params: &Params) -> Result<(), BuildError>
 /// The wiring and routing function of a network that has been checked.
 fn prepare(topology: &dyn Topology, params: &Params) -> Result<(Wiring, Routes), BuildError> {
     params.check()?;
+    rules::wiring::LINKS.check(topology)?;
     let wiring = Wiring::new(topology, params.link_delay);
     if wiring.ports > MAX_PORTS {
         let what = format!("a router of {} has {} ports", topology.spec(), wiring.ports);

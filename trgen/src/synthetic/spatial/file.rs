@@ -1,7 +1,8 @@
 //! Numbers from files that a pattern names.
 //!
 //! Numbers are separated by blanks, commas or semicolons; `#` begins a comment. A relative path is relative to the
-//! folder of the experiment file that contains the pattern, else to the working directory.
+//! folder of the experiment file that contains the pattern, else to the working directory. A table of pairs begins with
+//! the names of its columns, as that of `trace-prep matrix` does.
 
 use super::PatternContext;
 use crate::catalog::SpecError;
@@ -10,8 +11,16 @@ use crate::synthetic::expr::{Call, Expr};
 /// \[bytes\] Size limit of a file: a matrix of 4096 nodes with 15 characters per number.
 const LONGEST: u64 = 256 << 20;
 
-/// The lines of numbers in the file that the parameter `file` names, each with its line number from 1.
-pub(super) fn numbers(call: &Call, context: PatternContext) -> Result<Lines, SpecError> {
+/// What separates words.
+const SEPARATORS: [char; 5] = [' ', '\t', ',', ';', '\r'];
+
+/// The words of a line without its comment.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split('#').next().unwrap_or("").split(SEPARATORS).filter(|word| !word.is_empty())
+}
+
+/// The path of the file that the parameter `file` names, as errors show it, and its text.
+fn text(call: &Call, context: PatternContext) -> Result<(String, String), SpecError> {
     let name = call.word("file")?;
     let path = context.folder.join(&name);
     let refuse = |what: String, remedy: &str| match call.given("file") {
@@ -29,26 +38,138 @@ pub(super) fn numbers(call: &Call, context: PatternContext) -> Result<Lines, Spe
     let text = std::fs::read_to_string(&path).map_err(|error| {
         refuse(format!("cannot read {shown}: {error}"), "give the path of a text file that you may read")
     })?;
-    let mut lines = Vec::new();
-    for (number, line) in (1..).zip(text.lines()) {
-        let words = line.split('#').next().unwrap_or("");
+    Ok((shown.to_string(), text))
+}
+
+/// The lines of numbers in the file that the parameter `file` names, each with its line number from 1.
+pub(super) fn numbers(call: &Call, context: PatternContext) -> Result<Lines, SpecError> {
+    let (shown, text) = text(call, context)?;
+    lines(call, shown, text.lines().zip(1..))
+}
+
+/// Numbers of lines.
+fn lines<'a>(call: &Call, shown: String, text: impl Iterator<Item = (&'a str, u64)>) -> Result<Lines, SpecError> {
+    let mut found = Lines { shown, lines: Vec::new() };
+    for (line, number) in text {
         let mut row = Vec::new();
-        for word in words.split([' ', '\t', ',', ';', '\r']).filter(|word| !word.is_empty()) {
+        for word in words(line) {
             match word.parse::<f64>().ok().filter(|value| value.is_finite()) {
                 Some(value) => row.push(value),
                 None => {
-                    return Err(refuse(
-                        format!("{shown}, line {number}: `{word}` is not a number"),
+                    return Err(found.refuse(
+                        call,
+                        Some(number),
+                        &format!("`{word}` is not a number"),
                         "correct the file",
                     ));
                 }
             }
         }
         if !row.is_empty() {
-            lines.push((number, row));
+            found.lines.push((number, row));
         }
     }
-    Ok(Lines { shown: shown.to_string(), lines })
+    Ok(found)
+}
+
+/// Values of pairs of nodes: by source, the destinations with a value above 0, each with its value.
+#[derive(Debug)]
+pub(super) struct Pairs {
+    pub(super) file: Lines,
+    pub(super) of: Vec<Vec<(u32, f64)>>,
+    /// The column that was read; `None` for a square matrix.
+    pub(super) column: Option<String>,
+}
+
+/// The values of pairs in the file that the parameter `file` names: a square matrix, or a table with a line for each
+/// pair, whose columns are `source`, `destination` and the first of `columns` that it has. `noun` names values in
+/// errors. What a node has for itself is left out, or refused if `own` says why.
+pub(super) fn pairs(
+    call: &Call,
+    context: PatternContext,
+    columns: &[&str],
+    noun: &str,
+    own: Option<&str>,
+) -> Result<Pairs, SpecError> {
+    let nodes = context.nodes() as usize;
+    let (shown, text) = text(call, context)?;
+    let head = text.lines().zip(1u64..).find(|(line, _)| words(line).next().is_some());
+    let mut of: Vec<Vec<(u32, f64)>> = vec![Vec::new(); nodes];
+    let mut add = |file: &Lines, line: u64, from: usize, to: usize, value: f64| -> Result<(), SpecError> {
+        let refuse = |what: String, remedy: &str| Err(file.refuse(call, Some(line), &what, remedy));
+        if value < 0.0 {
+            return refuse(format!("{noun} {value} is negative"), &format!("{noun}s of 0 or more"));
+        }
+        if from == to {
+            return match own {
+                Some(why) if value > 0.0 => refuse(format!("node {from} has {noun} {value} for itself"), why),
+                _ => Ok(()),
+            };
+        }
+        if value > 0.0 {
+            of[from].push((to as u32, value));
+        }
+        Ok(())
+    };
+    let Some((first, at)) = head.filter(|(line, _)| words(line).any(|word| word.parse::<f64>().is_err())) else {
+        let file = lines(call, shown, text.lines().zip(1..))?;
+        if file.lines.len() != nodes {
+            let what = format!("{} lines of numbers for {nodes} nodes", file.lines.len());
+            let remedy = format!(
+                "one line of {noun}s for each node, or a table that begins with source,destination,{}",
+                columns[0]
+            );
+            return Err(file.refuse(call, None, &what, &remedy));
+        }
+        for (from, (line, values)) in file.lines.iter().enumerate() {
+            if values.len() != nodes {
+                let what = format!("{} {noun}s for {nodes} nodes", values.len());
+                return Err(file.refuse(call, Some(*line), &what, &format!("one {noun} for each node")));
+            }
+            for (to, &value) in values.iter().enumerate() {
+                add(&file, *line, from, to, value)?;
+            }
+        }
+        return Ok(Pairs { file, of, column: None });
+    };
+    let names: Vec<String> = words(first).map(|word| word.trim_matches('"').to_lowercase()).collect();
+    let find = |name: &str| names.iter().position(|known| known == name);
+    let column = columns.iter().find_map(|name| Some((find(name)?, *name)));
+    let (Some(from), Some(to), Some((value, column))) = (find("source"), find("destination"), column) else {
+        let file = Lines { shown, lines: Vec::new() };
+        let what = format!("`{}` names no columns source, destination and {}", first.trim(), columns.join(" or "));
+        let remedy =
+            format!("begin a table with source,destination,{}, or write a square matrix of numbers", columns[0]);
+        return Err(file.refuse(call, Some(at), &what, &remedy));
+    };
+    let file = lines(call, shown, text.lines().zip(1..).filter(|&(_, number)| number > at))?;
+    let mut known = std::collections::HashMap::new();
+    for (line, values) in &file.lines {
+        let refuse = |what: String, remedy: &str| Err(file.refuse(call, Some(*line), &what, remedy));
+        if values.len() != names.len() {
+            return refuse(format!("{} numbers in {} columns", values.len(), names.len()), "one number in each column");
+        }
+        let mut ends = [0usize; 2];
+        for (end, (column, name)) in ends.iter_mut().zip([(from, "source"), (to, "destination")]) {
+            let number = values[column];
+            if number < 0.0 || number.fract() != 0.0 || number >= nodes as f64 {
+                return refuse(
+                    format!("{name} {number} is no node"),
+                    &format!("nodes are numbered 0 to {}", nodes - 1),
+                );
+            }
+            *end = number as usize;
+        }
+        if let Some(before) = known.insert(ends, *line) {
+            return refuse(
+                format!("the pair {},{} stands in line {before} already", ends[0], ends[1]),
+                "one line for each pair",
+            );
+        }
+        add(&file, *line, ends[0], ends[1], values[value])?;
+    }
+    of.iter_mut().for_each(|row| row.sort_unstable_by_key(|&(to, _)| to));
+    Ok(Pairs { file, of, column: Some(column.to_owned()) })
 }
 
 /// Contents of a file.
@@ -61,6 +182,11 @@ pub(super) struct Lines {
 }
 
 impl Lines {
+    /// The path, as errors show it.
+    pub(super) fn shown(&self) -> &str {
+        &self.shown
+    }
+
     /// An error about one line of the file, or about all of it.
     pub(super) fn refuse(&self, call: &Call, line: Option<u64>, what: &str, remedy: &str) -> SpecError {
         let place = line.map_or_else(|| self.shown.clone(), |line| format!("{}, line {line}", self.shown));

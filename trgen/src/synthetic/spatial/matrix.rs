@@ -1,6 +1,6 @@
-//! Traffic by a measured communication matrix.
+//! Traffic by a measured communication matrix, and by stated rates.
 
-use super::file::numbers;
+use super::file::{Pairs, pairs};
 use super::{Built, Entry, Pattern, PatternContext};
 use crate::catalog::{Component, Parameter};
 use crate::rng::Stream;
@@ -12,55 +12,79 @@ pub(super) static MATRIX: Entry = Entry {
     component: Component {
         name: "matrix",
         about: "node i sends to node j with probability proportional to entry j of line i of a file of N lines of N \
-                weights; what a node has for itself takes no network and is left out; a node without others is silent",
+                weights, or to the column weight, bytes or messages of a table source,destination,... (as trace-prep matrix \
+                writes it); sums of lines play no part; what a node has for itself takes no network and is left out; a \
+                node without others is silent",
         parameters: &[Parameter { name: "file", about: "path of the file", range: "a text file", default: "" }],
         source: "Vetter and Mueller, Communication Characteristics of Large-Scale Scientific Applications (2002)",
     },
     aliases: &[],
-    build,
+    build: matrix,
+};
+
+pub(super) static RATES: Entry = Entry {
+    component: Component {
+        name: "rates",
+        about: "node i offers node j the load of line i, column j of a square matrix in a file, or of a table \
+                source,destination,rate, in the unit of {load}, which has no meaning beside it",
+        parameters: &[Parameter { name: "file", about: "path of the file", range: "a text file", default: "" }],
+        source: "Dally, Towles, Principles and Practices of Interconnection Networks, 2004, section 3.2 (traffic matrix)",
+    },
+    aliases: &[],
+    build: rates,
 };
 
 /// Builds the pattern `matrix`.
-fn build(call: &Call, context: PatternContext) -> Built {
-    let nodes = context.nodes() as usize;
-    let file = numbers(call, context)?;
-    if file.lines.len() != nodes {
-        let what = format!("{} lines of numbers for {nodes} nodes", file.lines.len());
-        return Err(file.refuse(call, None, &what, "one line of weights for each node"));
-    }
-    let mut rows = Vec::with_capacity(nodes);
-    for (source, (line, weights)) in file.lines.iter().enumerate() {
-        if weights.len() != nodes {
-            let what = format!("{} weights for {nodes} nodes", weights.len());
-            return Err(file.refuse(call, Some(*line), &what, "one weight for each node"));
-        }
-        if let Some(weight) = weights.iter().find(|&&weight| weight < 0.0) {
-            return Err(file.refuse(
-                call,
-                Some(*line),
-                &format!("weight {weight} is negative"),
-                "weights of 0 or more",
-            ));
-        }
-        let others = || weights.iter().enumerate().filter(|&(to, &weight)| to != source && weight > 0.0);
-        let values: Vec<f64> = others().map(|(_, &weight)| weight).collect();
+fn matrix(call: &Call, context: PatternContext) -> Built {
+    let pairs = pairs(call, context, &["weight", "bytes", "messages"], "weight", None)?;
+    let sums: Vec<f64> =
+        pairs.of.iter().map(|row| row.iter().map(|(_, value)| value).sum()).filter(|&sum| sum > 0.0).collect();
+    let (least, most) = sums.iter().fold((f64::MAX, 0.0_f64), |(least, most), &sum| (least.min(sum), most.max(sum)));
+    let by = pairs.column.as_ref().map_or_else(String::new, |column| format!(" (column {column})"));
+    let remark = (most > least * (1.0 + 1e-9)).then(|| {
+        format!(
+            "sums of lines of {}{by} are {least} to {most} and play no part: all nodes that send have the same load; \
+             rates(FILE) states loads",
+            pairs.file.shown()
+        )
+    });
+    build(call, &pairs, remark, false)
+}
+
+/// Builds the pattern `rates`.
+fn rates(call: &Call, context: PatternContext) -> Built {
+    let pairs =
+        pairs(call, context, &["rate"], "rate", Some("leave it out: what a node sends itself takes no network"))?;
+    build(call, &pairs, None, true)
+}
+
+/// Builds a pattern by weights of pairs.
+fn build(call: &Call, pairs: &Pairs, remark: Option<String>, has_rates: bool) -> Built {
+    let mut rows = Vec::with_capacity(pairs.of.len());
+    for (source, row) in pairs.of.iter().enumerate() {
+        let values: Vec<f64> = row.iter().map(|&(_, value)| value).collect();
         if values.is_empty() {
             rows.push(None);
             continue;
         }
         let Some(choice) = Alias::new(&values) else {
-            return Err(file.refuse(call, Some(*line), "the sum of the weights is not finite", "smaller weights"));
+            let what = format!("the sum of node {source} is not finite");
+            return Err(pairs.file.refuse(call, None, &what, "smaller numbers"));
         };
-        rows.push(Some(Row { to: others().map(|(to, _)| to as u32).collect(), choice }));
+        rows.push(Some(Row { to: row.iter().map(|&(to, _)| to).collect(), choice }));
     }
-    Ok(Box::new(Matrix { rows }))
+    let rates = has_rates.then(|| pairs.of.iter().map(|row| row.iter().map(|(_, rate)| rate).sum()).collect());
+    Ok(Box::new(Matrix { rows, rates, remark }))
 }
 
-/// The pattern `matrix`.
+/// The patterns `matrix` and `rates`.
 #[derive(Debug)]
 struct Matrix {
     /// The destinations of each node; `None` for silent nodes.
     rows: Vec<Option<Row>>,
+    /// By node: the load that it offers; `None` for `matrix`.
+    rates: Option<Vec<f64>>,
+    remark: Option<String>,
 }
 
 /// The destinations of one node.
@@ -84,5 +108,13 @@ impl Pattern for Matrix {
 
     fn is_silent(&self, source: NodeId) -> bool {
         self.rows[source.index()].is_none()
+    }
+
+    fn rates(&self) -> Option<&[f64]> {
+        self.rates.as_deref()
+    }
+
+    fn remark(&self) -> Option<&str> {
+        self.remark.as_deref()
     }
 }

@@ -58,6 +58,16 @@ pub trait Pattern: Debug + Send {
         Some((0..self.nodes()).map(goes).collect())
     }
 
+    /// By node: the load that it offers, in the unit of the load; `None` if all nodes have the load of the run.
+    fn rates(&self) -> Option<&[f64]> {
+        None
+    }
+
+    /// What users may misunderstand; `None` if there is nothing.
+    fn remark(&self) -> Option<&str> {
+        None
+    }
+
     /// Number of nodes that never send.
     fn silent(&self) -> usize {
         (0..self.nodes()).filter(|&node| self.is_silent(NodeId::at(node))).count()
@@ -137,7 +147,7 @@ pub fn of_a_grid(text: &str) -> Vec<&'static str> {
 }
 
 /// All patterns. One line per member.
-static TABLE: [&Entry; 28] = [
+static TABLE: [&Entry; 29] = [
     &uniform::UNIFORM,
     &permutation::TRANSPOSE,
     &permutation::COMPLEMENT,
@@ -163,6 +173,7 @@ static TABLE: [&Entry; 28] = [
     &distance::HISTOGRAM,
     &zipf::ZIPF,
     &matrix::MATRIX,
+    &matrix::RATES,
     &mix::MIX,
     &mix::COMPOSE,
     &map::MAP,

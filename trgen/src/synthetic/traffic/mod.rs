@@ -56,7 +56,7 @@ pub fn files(text: &str) -> Vec<PathBuf> {
 /// parsed.
 #[must_use]
 pub fn uses_load(text: &str) -> bool {
-    let is_without = |phase: &Phase| phase.terms.iter().any(|term| term.load.is_none());
+    let is_without = |phase: &Phase| phase.terms.iter().any(|term| term.load.is_none() && term.pattern.name != RATES);
     parse::phases(text).map_or(true, |phases| phases.iter().any(is_without))
 }
 
@@ -71,6 +71,9 @@ pub fn with_files(text: &str, path: impl Fn(&Path) -> PathBuf) -> String {
     }
     whole
 }
+
+/// The pattern that states loads of its own.
+const RATES: &str = "rates";
 
 /// The field of a [`Config`] that cannot be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,6 +121,8 @@ pub struct Traffic {
     uses_load: bool,
     /// See [`Self::offered`].
     offered: Option<f64>,
+    /// See [`Self::remarks`].
+    remarks: Vec<String>,
 }
 
 impl Traffic {
@@ -151,16 +156,16 @@ impl Traffic {
             return single(config, term);
         }
         let mut parts: Vec<(Box<dyn Part>, Option<u64>)> = Vec::new();
-        let (mut index, mut uses_load, mut offered) = (0, false, 0.0);
+        let (mut index, mut uses_load, mut offered, mut remarks) = (0, false, 0.0, Vec::new());
         for Phase { terms, length } in &phases {
-            let shares: f64 = terms.iter().filter(|term| term.load.is_none()).map(|term| term.share).sum();
+            let shares: f64 = terms.iter().filter(|term| shares_load(term)).map(|term| term.share).sum();
             let mut sum: Vec<Box<dyn Part>> = Vec::new();
             for term in terms {
-                uses_load |= term.load.is_none();
+                uses_load |= shares_load(term);
                 let load = term.load.unwrap_or(config.load * (term.share / shares));
                 let seed = if index == 0 { config.seed } else { part_seed(config.seed, index) };
-                let source = source(config, term, load, seed)?;
-                offered += load * (source.nodes() - source.silent_nodes()) as f64;
+                let (source, sent) = source(config, term, load, seed, &mut remarks)?;
+                offered += sent;
                 sum.push(Box::new(source));
                 index += 1;
             }
@@ -179,7 +184,14 @@ impl Traffic {
             Box::new(Phases::new(parts, lengths))
         });
         let offered = matches!(&phases[..], [Phase { length: None, .. }]).then_some(offered);
-        Ok(Self { root: Root::Part(root), uses_load, offered })
+        remarks.dedup();
+        Ok(Self { root: Root::Part(root), uses_load, offered, remarks })
+    }
+
+    /// What users may misunderstand of patterns and size laws.
+    #[must_use]
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
     }
 
     /// The shots that have ended so far; `None` for traffic without shots.
@@ -234,9 +246,91 @@ fn part_seed(seed: u64, part: u64) -> u64 {
     mix2(mix2(seed, Purpose::Part as u64), part)
 }
 
+/// True if a term has a share of the common load.
+fn shares_load(term: &Term) -> bool {
+    term.load.is_none() && term.pattern.name != RATES
+}
+
 /// Builds the pattern of a term.
 fn pattern(config: &Config, term: &Term, seed: u64) -> Result<Box<dyn spatial::Pattern>, Misfit> {
+    if let Some(nested) = nested_rates(&term.pattern) {
+        let problem = "`rates` within another pattern: the loads that it states would be lost";
+        let remedy = "use it as a term of its own, rates(FILE) + uniform";
+        return Err(Word::Pattern.misfit()(expr::refuse(&config.pattern, nested.position, problem, remedy)));
+    }
+    if term.pattern.name == RATES && term.load.is_some() {
+        let problem = "`rates` with a load: its file states the loads";
+        return Err(Word::Pattern.misfit()(expr::refuse(
+            &config.pattern,
+            term.pattern.position,
+            problem,
+            "leave out load=",
+        )));
+    }
+    if term.pattern.name == RATES && term.share != 1.0 {
+        let problem = "`rates` with a share of the load: its file states the loads";
+        return Err(Word::Pattern.misfit()(expr::refuse(
+            &config.pattern,
+            term.pattern.position,
+            problem,
+            "leave out the share",
+        )));
+    }
     spatial::build(&config.pattern, &term.pattern, config.context(seed)).map_err(Word::Pattern.misfit())
+}
+
+/// The pattern `rates` among the arguments of a pattern.
+fn nested_rates(pattern: &Expr) -> Option<&Expr> {
+    let arguments = || pattern.arguments.iter().map(|argument| &argument.value);
+    arguments()
+        .find(|inner| inner.name == RATES && !inner.arguments.is_empty())
+        .or_else(|| arguments().find_map(nested_rates))
+}
+
+/// Adds what users may misunderstand of a pattern and a size law.
+fn remark(config: &Config, pattern: &dyn spatial::Pattern, law: &dyn size::Law, remarks: &mut Vec<String>) {
+    remarks.extend(pattern.remark().map(str::to_owned));
+    let (mean, carried) = (law.mean(), law.carried());
+    if config.is_padded && carried > mean {
+        remarks.push(format!(
+            "this network sends whole packets of {} phits: messages of {mean} phits, on average, occupy {carried}, and load \
+             counts these; sizes below a packet have no effect",
+            config.packet_phits
+        ));
+    }
+}
+
+/// \[phit/node/cycle\] By node: the load that a pattern states; `None` if all nodes have the load of the run.
+fn rates(config: &Config, pattern: &dyn spatial::Pattern) -> Option<Vec<f64>> {
+    Some(pattern.rates()?.iter().map(|rate| rate * config.capacity).collect())
+}
+
+/// Processes of nodes with different loads.
+#[derive(Debug)]
+struct PerNode {
+    /// By node: its process.
+    of: Vec<u32>,
+    /// One for each load.
+    processes: Vec<Box<dyn temporal::Process>>,
+}
+
+impl temporal::Process for PerNode {
+    fn next(&mut self, node: NodeId, from: Cycle, rng: &mut crate::rng::Stream) -> Cycle {
+        self.processes[self.of[node.index()] as usize].next(node, from, rng)
+    }
+}
+
+/// A process in which each node has its own load; `build` builds that of one load.
+fn per_node(
+    rates: &[f64],
+    build: impl Fn(f64) -> Result<Box<dyn temporal::Process>, Misfit>,
+) -> Result<Box<dyn temporal::Process>, Misfit> {
+    let mut loads = rates.to_vec();
+    loads.sort_unstable_by(f64::total_cmp);
+    loads.dedup();
+    let of = rates.iter().map(|rate| loads.partition_point(|load| load < rate) as u32).collect();
+    let processes = loads.into_iter().map(build).collect::<Result<_, _>>()?;
+    Ok(Box::new(PerNode { of, processes }))
 }
 
 /// Builds the size law of a term.
@@ -247,29 +341,55 @@ fn law(config: &Config, term: &Term) -> Result<Box<dyn size::Law>, Misfit> {
     }
 }
 
-/// Builds the source of one of several terms. Its process must be one that every node runs independently.
-fn source(config: &Config, term: &Term, load: f64, seed: u64) -> Result<Synthetic, Misfit> {
+/// Builds the source of one of several terms, with the load of all its nodes together \[phit/cycle\]. Its process must
+/// be one that every node runs independently.
+fn source(
+    config: &Config,
+    term: &Term,
+    load: f64,
+    seed: u64,
+    remarks: &mut Vec<String>,
+) -> Result<(Synthetic, f64), Misfit> {
     let law = law(config, term)?;
     let pattern = pattern(config, term, seed)?;
-    let context =
-        temporal::ProcessContext { nodes: config.geometry.nodes(), load, mean_phits: config.mean_phits(&*law), seed };
-    let process = match &term.temporal {
-        Some(process) => {
-            temporal::parse_independent(&config.pattern, process, context).map_err(Word::Pattern.misfit())?
-        }
-        None => {
-            let process = Expr::parse(&config.process).map_err(Word::Process.misfit())?;
-            temporal::parse_independent(&config.process, &process, context).map_err(Word::Process.misfit())?
+    remark(config, &*pattern, &*law, remarks);
+    let nodes = config.geometry.nodes();
+    let process = |load| {
+        let context = temporal::ProcessContext { nodes, load, mean_phits: config.mean_phits(&*law), seed };
+        match &term.temporal {
+            Some(process) => {
+                temporal::parse_independent(&config.pattern, process, context).map_err(Word::Pattern.misfit())
+            }
+            None => {
+                let process = Expr::parse(&config.process).map_err(Word::Process.misfit())?;
+                temporal::parse_independent(&config.process, &process, context).map_err(Word::Process.misfit())
+            }
         }
     };
-    Ok(Synthetic::from_parts(pattern, process, law, config.phit_bytes, config.mode, seed).offering(load))
+    let (process, offered, rate) = match rates(config, &*pattern) {
+        // Nodes have loads of their own, whose mean over the nodes that send is what each of them is taken to offer.
+        Some(rates) => {
+            let sum: f64 = rates.iter().sum();
+            (per_node(&rates, process)?, sum, sum / (nodes - pattern.silent()).max(1) as f64)
+        }
+        None => (process(load)?, load * (nodes - pattern.silent()) as f64, load),
+    };
+    let source = Synthetic::from_parts(pattern, process, law, config.phit_bytes, config.mode, seed);
+    Ok((source.offering(rate), offered))
 }
 
 /// Builds traffic of a single term. Its process may be of any form.
 fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
+    if term.pattern.name == RATES {
+        let mut remarks = Vec::new();
+        let (source, offered) = source(config, term, 0.0, config.seed, &mut remarks)?;
+        return Ok(Traffic { root: Root::Part(Box::new(source)), uses_load: false, offered: Some(offered), remarks });
+    }
     let law = law(config, term)?;
     let seed = config.seed;
     let built = pattern(config, term, seed)?;
+    let mut remarks = Vec::new();
+    remark(config, &*built, &*law, &mut remarks);
     let load = term.load.unwrap_or(config.load);
     let context =
         temporal::ProcessContext { nodes: config.geometry.nodes(), load, mean_phits: config.mean_phits(&*law), seed };
@@ -288,6 +408,7 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
                 root: Root::Shots(Box::new(Shots::new(pending, messages, config.shots))),
                 uses_load: false,
                 offered: None,
+                remarks,
             });
         }
         Temporal::Reactive { process, reaction } => {
@@ -313,7 +434,7 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
         Root::Part(part) => Some(load * (part.nodes() - part.silent_nodes()) as f64),
         Root::Shots(_) => None,
     };
-    Ok(Traffic { root, uses_load: term.load.is_none(), offered })
+    Ok(Traffic { root, uses_load: term.load.is_none(), offered, remarks })
 }
 
 /// The traffic of the nodes without a task: `config` for a network of only these, with a process `background(l)`.
@@ -344,8 +465,19 @@ pub fn background(config: &Config) -> Result<Traffic, Misfit> {
     let whole = Expr::parse(&config.pattern).map_err(Word::Pattern.misfit())?;
     let pattern =
         spatial::build(&config.pattern, &whole, config.context(config.seed)).map_err(Word::Pattern.misfit())?;
+    if let Some(nested) = Some(&whole).filter(|whole| whole.name == RATES).or_else(|| nested_rates(&whole)) {
+        let problem = "`rates` beside an application: `background(l)` states the load";
+        return Err(Word::Pattern.misfit()(expr::refuse(
+            &config.pattern,
+            nested.position,
+            problem,
+            "use matrix(FILE)",
+        )));
+    }
+    let mut remarks = Vec::new();
+    remark(config, &*pattern, &*law, &mut remarks);
     let source = Synthetic::from_parts(pattern, process, law, config.phit_bytes, config.mode, config.seed);
-    Ok(Traffic { root: Root::Part(Box::new(source)), uses_load: false, offered: None })
+    Ok(Traffic { root: Root::Part(Box::new(source)), uses_load: false, offered: None, remarks })
 }
 
 impl TrGen for Traffic {

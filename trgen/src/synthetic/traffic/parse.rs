@@ -177,7 +177,7 @@ fn source(text: &str, expression: &Expr) -> Result<Term, SpecError> {
 /// The files named in patterns: the byte position of each name, quoted or not, and the name.
 pub(super) fn files(text: &str) -> Vec<(usize, String)> {
     fn collect_files(expr: &Expr, found: &mut Vec<(usize, String)>) {
-        let reads = matches!(expr.name.as_str(), "matrix" | "population" | "histogram");
+        let reads = matches!(expr.name.as_str(), "matrix" | "rates" | "population" | "histogram");
         for argument in &expr.arguments {
             match argument.value.word() {
                 Some(word) if reads => found.push((argument.value.position, word.to_owned())),

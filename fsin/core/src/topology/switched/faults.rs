@@ -11,7 +11,7 @@ use trgen::phrase;
 use trgen::rng::{Purpose, mix2, pick};
 
 use super::{NOWHERE, Switched};
-use crate::topology::{Port, Topology};
+use crate::topology::{Ends, Port, Topology};
 
 /// Maximum number of pairs of nodes that an error names.
 const NAMED: usize = 4;
@@ -23,17 +23,17 @@ impl Switched {
     /// # Errors
     /// More faults than links, or so many that some endpoints can no longer reach each other.
     pub fn with_faults(&self, count: usize, seed: u64) -> Result<Self, SpecError> {
-        let mut fabric = (*self.fabric).clone();
-        let switches = || (fabric.endpoints()..fabric.nodes()).map(NodeId::at);
-        let ports = |node: NodeId| {
-            let ports = (0..fabric.ports()).map(|port| Port(port as u8));
-            ports.filter_map(move |port| Some((port, self.fabric.neighbour(node, port)?)))
-        };
+        let fabric = &*self.fabric;
+        let switches = (fabric.endpoints()..fabric.nodes()).map(NodeId::at);
         // Each link from its lower end, parallel links one by one.
-        let mut alive: Vec<(NodeId, NodeId)> = switches()
-            .flat_map(|node| ports(node).map(move |(_, there)| (node, there)))
-            .filter(|(node, there)| node < there)
-            .collect();
+        let mut alive: Vec<Ends> = Vec::new();
+        for node in switches {
+            for port in (0..fabric.ports()).map(|port| Port(port as u8)) {
+                if let Some(there) = fabric.neighbour(node, port).filter(|there| node < *there) {
+                    alive.push([(node, port), (there, fabric.back(node, port))]);
+                }
+            }
+        }
         if count > alive.len() {
             let what = phrase![["faults" => count], (": {} has {} links between switches", self.spec(), alive.len())];
             return Err(SpecError::new(ErrorKind::Conflict, what, "use fewer"));
@@ -44,15 +44,19 @@ impl Switched {
             let drawn = pick(mix2(key, fault as u64), alive.len() as u32);
             dead.push(alive.swap_remove(drawn as usize));
         }
-        for (one, other) in dead {
-            for (from, to) in [(one, other), (other, one)] {
-                let row = &mut fabric.neighbours[from.index() * fabric.ports..][..fabric.ports];
-                if let Some(neighbour) = row.iter_mut().find(|neighbour| **neighbour == to.0) {
-                    *neighbour = NOWHERE;
-                }
-            }
+        self.without(&dead)
+    }
+
+    /// This network without these links.
+    ///
+    /// # Errors
+    /// Endpoints that can no longer reach each other.
+    pub(super) fn without(&self, dead: &[Ends]) -> Result<Self, SpecError> {
+        let mut fabric = (*self.fabric).clone();
+        for &(node, port) in dead.iter().flatten() {
+            fabric.neighbours[node.index() * fabric.ports + port.index()] = NOWHERE;
         }
-        fabric.faults = count;
+        fabric.dead.extend(dead);
         let damaged = Self { fabric: Arc::new(fabric), ..self.clone() };
         damaged.check_reachable()?;
         Ok(damaged)
@@ -78,7 +82,7 @@ impl Switched {
             pairs.push(format!("{} more with 0", cut_off.len() - NAMED));
         }
         let what = phrase![
-            ["faults" => fabric.faults],
+            ["faults" => fabric.faults()],
             (": endpoints cannot reach each other in {}: {}", self.spec(), pairs.join(", "))
         ];
         Err(SpecError::new(ErrorKind::Conflict, what, phrase!["use fewer faults, or another ", ["seed"]]))

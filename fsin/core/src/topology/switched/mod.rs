@@ -10,26 +10,25 @@ use std::sync::Arc;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::{Geometry, NodeId};
 
-use super::{MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
+use super::{DeadLink, Ends, MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
 
 mod colour;
 pub(super) mod cube;
-mod directed;
-mod dot;
 pub(super) mod dragonfly;
 mod faults;
 pub(super) mod graph;
 pub(super) mod hyperx;
 mod lattice;
+mod links;
 pub(super) mod random;
 pub(super) mod tree;
 
 pub use cube::Cube;
-pub use directed::{Destinations, LinkNote, Notes, parse_rate};
 pub use dragonfly::Dragonfly;
-pub use graph::{file, with_file};
+pub use graph::{file, network as network_of_text, parse_rate, with_file};
 pub use hyperx::Hyperx;
 pub use lattice::{Coordinates, Lattice};
+pub use links::{Attribute, Delay, Destinations, LinkAttributes, Links, Place, Uses};
 pub use tree::{Stand, Tree};
 
 /// Maximum number of nodes of a network of switches, endpoints included.
@@ -46,14 +45,12 @@ const NOWHERE: u32 = u32::MAX;
 struct Link {
     /// By end: its node, and its index among the links of that node.
     ends: [(u32, u32); 2],
-    /// \[cycles\] Delay beyond one cycle.
-    delay: u32,
 }
 
 impl Link {
-    /// A link without delay.
+    /// A link.
     const fn new(ends: [(u32, u32); 2]) -> Self {
-        Self { ends, delay: 0 }
+        Self { ends }
     }
 }
 
@@ -74,10 +71,10 @@ pub struct Fabric {
     places: Vec<u8>,
     /// By endpoint: its switch, and the switch's port to it.
     homes: Vec<(u32, u8)>,
-    /// Number of dead links, which are left out of `neighbours`.
-    faults: usize,
-    /// \[cycles\] By node and port: delay from the description of the network. Empty if the description gives none.
-    wires: Vec<u32>,
+    /// By node and port: the port of the node at the other end that leads back.
+    backs: Vec<u8>,
+    /// Dead links, by the node and port that each direction leaves. They are left out of `neighbours`.
+    dead: Vec<Ends>,
 }
 
 impl Fabric {
@@ -126,20 +123,15 @@ impl Fabric {
                 .collect(),
             places: vec![0; degree.iter().sum::<u32>() as usize],
             homes: Vec::new(),
-            faults: 0,
-            wires: Vec::new(),
+            backs: vec![0; nodes * ports],
+            dead: Vec::new(),
         };
-        if links.iter().any(|link| link.delay > 0) {
-            new.wires = vec![0; nodes * ports];
-        }
         for (arc, &colour) in colours.iter().enumerate() {
             let link = links[arc / 2];
             let (node, place) = link.ends[arc % 2];
             let at = node as usize * ports + usize::from(colour);
             new.neighbours[at] = arcs[arc].1;
-            if let Some(wire) = new.wires.get_mut(at) {
-                *wire = link.delay;
-            }
+            new.backs[at] = colours[arc ^ 1];
             new.places[(new.starts[node as usize] + place) as usize] = colour;
         }
         new.homes = vec![(NOWHERE, 0); endpoints];
@@ -181,7 +173,13 @@ impl Fabric {
     /// not know of them.
     #[must_use]
     pub const fn faults(&self) -> usize {
-        self.faults
+        self.dead.len()
+    }
+
+    /// Links between switches that are dead, by the node and port that each direction leaves.
+    #[must_use]
+    pub fn dead(&self) -> &[Ends] {
+        &self.dead
     }
 
     /// Number of indices of links of a node, unused ones included.
@@ -206,11 +204,10 @@ impl Fabric {
         (neighbour != NOWHERE).then_some(NodeId(neighbour))
     }
 
-    /// \[cycles\] Delay of a link, from the description of the network.
+    /// The port of the node at the other end of a port that leads back.
     #[must_use]
-    #[inline]
-    pub fn wire(&self, node: NodeId, port: Port) -> u32 {
-        self.wires.get(node.index() * self.ports + port.index()).copied().unwrap_or(0)
+    pub fn back(&self, node: NodeId, port: Port) -> Port {
+        Port(self.backs[node.index() * self.ports + port.index()])
     }
 
     /// The switch of an endpoint, and the switch's port to it.
@@ -248,10 +245,10 @@ pub struct Switched {
     fabric: Arc<Fabric>,
     /// The construction plan.
     plan: Arc<dyn Plan>,
-    /// By switch: its name. Empty unless a file names the switches.
+    /// By node: its name. Empty unless a file names the nodes; an endpoint that it does not name has an empty name.
     names: Vec<String>,
-    /// Properties of links other than their delay in cycles, if a file gives them.
-    notes: Option<Arc<Notes>>,
+    /// What a file says of links.
+    links: Option<Arc<Links>>,
 }
 
 impl Switched {
@@ -269,19 +266,13 @@ impl Switched {
         let geometry = geometry.ok_or_else(|| {
             SpecError::new(ErrorKind::Malformed, format!("`{spec}` has no endpoint"), "use one or more")
         })?;
-        Ok(Self { spec, geometry, fabric, plan: Arc::new(plan), names: Vec::new(), notes: None })
+        Ok(Self { spec, geometry, fabric, plan: Arc::new(plan), names: Vec::new(), links: None })
     }
 
-    /// The name of a switch, if a file names the switches.
+    /// The name of a host or switch, if a file names it.
     #[must_use]
     pub fn name(&self, node: NodeId) -> Option<&str> {
-        self.names.get(node.index().checked_sub(self.fabric.endpoints())?).map(String::as_str)
-    }
-
-    /// Properties of links, if a file gives them.
-    #[must_use]
-    pub fn notes(&self) -> Option<&Notes> {
-        self.notes.as_deref()
+        self.names.get(node.index()).map(String::as_str).filter(|name| !name.is_empty())
     }
 
     /// The nodes, their ports and the links between them.
@@ -312,7 +303,7 @@ impl Switched {
     /// \[hops\] Length of a minimal route between two endpoints, as [`Plan::hops`] says; `None` with dead links too.
     #[must_use]
     pub fn hops(&self, from: NodeId, to: NodeId) -> Option<u32> {
-        if self.fabric.faults > 0 { None } else { self.plan.hops(from, to) }
+        if self.fabric.faults() > 0 { None } else { self.plan.hops(from, to) }
     }
 
     /// Subtrees that meet at the top of a tree, as [`Plan::top_subtrees`] says.
@@ -349,7 +340,12 @@ impl Topology for Switched {
     }
 
     fn faults(&self) -> usize {
-        self.fabric.faults
+        self.fabric.faults()
+    }
+
+    fn dead_links(&self) -> Vec<DeadLink> {
+        let both_ways = |&[(from, port), (to, back)]: &Ends| DeadLink { from, port, to, back: Some(back) };
+        self.fabric.dead.iter().map(both_ways).collect()
     }
 
     fn link_classes(&self) -> Vec<String> {
@@ -367,7 +363,10 @@ impl Topology for Switched {
     }
 
     fn wire(&self, node: NodeId, port: Port) -> u32 {
-        self.fabric.wire(node, port)
+        match self.link(node, port).delay {
+            Some(Delay::Cycles(cycles)) => cycles,
+            Some(Delay::Time(_)) | None => 0,
+        }
     }
 
     fn nodes(&self) -> usize {

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 use trgen::rng::{Purpose, mix2, pick};
 
-use super::Switched;
-use super::graph::{Switches, unreached};
+use super::graph::{Unplanned, unreached};
+use super::{Link, Switched, check_nodes};
 use crate::topology::{Kind, Row, check_once, number, table::both_ways};
 
 /// Row of `rrg`.
@@ -66,8 +66,17 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
         return bad(format!("p = {endpoints}"), "use 1 to 254".to_owned());
     }
     let links = draw(switches, degree, seed.into());
-    let names = (0..switches).map(|switch| switch.to_string()).collect();
-    Switches { names, endpoints: vec![endpoints; switches as usize], links, ..Switches::default() }.build(spec)
+    let count = switches * endpoints;
+    let nodes = check_nodes(&spec, Some(u64::from(count) + u64::from(switches)))?;
+    let mut places = vec![0u32; switches as usize];
+    let mut next = |switch: u32| {
+        places[switch as usize] += 1;
+        (count + switch, places[switch as usize] - 1)
+    };
+    let of_endpoints = (0..count).map(|endpoint| Link::new([(endpoint, 0), next(endpoint / endpoints)]));
+    let mut all: Vec<Link> = of_endpoints.collect();
+    all.extend(links.iter().map(|&(one, other)| Link::new([next(one), next(other)])));
+    Switched::new(spec, count as usize, nodes, &all, None, Unplanned)
 }
 
 /// The links of a random regular graph that is connected. Begins with a regular graph, and swaps the ends of two random

@@ -254,13 +254,10 @@ impl<'a> Builder<'a> {
             ports: Vec::new(),
             known: HashMap::new(),
         };
-        let has_routes = topology.switched().and_then(fsin_core::topology::Switched::notes).is_some_and(|notes| {
-            let switches = (topology.endpoints()..topology.nodes()).map(NodeId::at);
+        let has_routes = topology.switched().is_some_and(|network| {
+            let mut switches = (topology.endpoints()..topology.nodes()).map(NodeId::at);
             let ports = (0..wiring.node_ports).map(|port| Port(port as u8));
-            switches.into_iter().any(|node| {
-                let mut notes = ports.clone().filter_map(|port| notes.of(node, port));
-                notes.any(|note| note.destinations != Destinations::Only(Vec::new()))
-            })
+            switches.any(|node| ports.clone().any(|port| network.route(node, port) != Destinations::Only(&[])))
         });
         new.are_given = has_routes;
         if has_routes {
@@ -327,18 +324,17 @@ impl<'a> Builder<'a> {
     /// Fills the columns with the routes of the description of the network: the first link that names a destination, or
     /// names all.
     fn routes_of_description(&mut self) {
-        let Some(notes) = self.topology.switched().and_then(fsin_core::topology::Switched::notes) else { return };
+        let Some(network) = self.topology.switched() else { return };
         for switch in 0..self.wiring.switches {
             let node = NodeId::at(self.wiring.hosts + switch);
             let ports = self.wiring.ports(self.wiring.hosts + switch);
-            let mut ports: Vec<_> = ports
-                .filter_map(|port| Some((notes.of(node, Port(self.wiring.links[port].number as u8))?, port)))
-                .collect();
-            ports.sort_unstable_by_key(|(note, _)| note.order);
-            for (note, port) in ports.into_iter().rev() {
+            let mut ports: Vec<_> = ports.map(|port| (Port(self.wiring.links[port].number as u8), port)).collect();
+            // Of parallel edges with one position, the first port comes first.
+            ports.sort_by_key(|&(number, _)| network.link_order(node, number));
+            for (number, port) in ports.into_iter().rev() {
                 let set = self.set(vec![port as u32]);
                 let row = &mut self.sets[switch * self.width..][..self.width];
-                match &note.destinations {
+                match network.route(node, number) {
                     Destinations::All => row.fill(set),
                     Destinations::Only(hosts) => hosts.iter().for_each(|&host| row[host as usize] = set),
                 }

@@ -4,12 +4,21 @@
 use std::ops::Deref;
 
 use fsin_core::capture::{Interface, Place};
+use fsin_core::topology::switched::{Attribute, Delay, LinkAttributes, Uses};
 use fsin_core::topology::{Port, Topology};
 use fsin_core::wiring;
 use trgen::catalog::{ErrorKind, SpecError};
 
 use super::frame::{GAP_BITS, HEADER, MAX_WIRE, MIN_WIRE, bit_time};
-use crate::params::{MAX_TIME, Params, RATES};
+use crate::params::{Forwarding, MAX_TIME, Params, RATES};
+
+/// The attributes of links that this model uses.
+pub(crate) const LINKS: Uses =
+    Uses { model: "ethernet", attributes: &[Attribute::Rate, Attribute::Time, Attribute::Queue] };
+
+/// The attributes of links that this model uses with `forwarding=static`.
+pub(crate) const ROUTED: Uses =
+    Uses { attributes: &[Attribute::Rate, Attribute::Time, Attribute::Queue, Attribute::Routes], ..LINKS };
 
 /// A port, and the link that leaves through it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,6 +84,8 @@ impl Deref for Wiring {
 
 impl Wiring {
     pub(crate) fn new(topology: &dyn Topology, params: &Params) -> Result<Self, SpecError> {
+        let uses = if params.forwarding == Forwarding::Static { &ROUTED } else { &LINKS };
+        uses.check(topology)?;
         let ports = wiring::Wiring::new(topology)?;
         let (mut links, mut rooms) = (Vec::new(), Vec::new());
         for end in ports.links() {
@@ -112,17 +123,20 @@ fn linked(
     let (mut rate, mut delay, mut room) = (params.link_rate, params.propagation, params.port_queue);
     if is_visible {
         let (node, port) = (ports.node(owner as usize), Port(number as u8));
-        let note =
-            topology.switched().and_then(fsin_core::topology::Switched::notes).and_then(|notes| notes.of(node, port));
-        rate = note.and_then(|note| note.rate).unwrap_or(rate);
-        delay = note.and_then(|note| note.propagation).unwrap_or(delay);
-        delay = delay.saturating_add(topology.wire(node, port).into());
+        let given = topology.switched().map_or_else(LinkAttributes::default, |network| network.link(node, port));
+        rate = given.rate.unwrap_or(rate);
+        match given.delay {
+            Some(Delay::Time(span)) => delay = span,
+            // Other numbers of cycles have been refused.
+            Some(Delay::Cycles(_)) => delay = 0,
+            None => {}
+        }
         if !RATES.contains(&rate) || delay > MAX_TIME {
             let what = format!("a link of node {node} of {} has {rate} b/s and {delay} ps", topology.spec());
             let remedy = format!("use {} to {} b/s, and at most {MAX_TIME} ps", RATES.start(), RATES.end());
             return Err(SpecError::new(ErrorKind::OutOfRange, what, remedy).of("topology"));
         }
-        if let Some(given) = note.and_then(|note| note.queue) {
+        if let Some(given) = given.queue {
             params.check_room(given)?;
             room = given;
         }

@@ -2,12 +2,16 @@
 
 use std::ops::Deref;
 
+use fsin_core::topology::switched::{Attribute, Delay, LinkAttributes, Uses};
 use fsin_core::topology::{Port, Topology};
 use fsin_core::wiring::{Link, Wiring};
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
 use crate::params::{MAX_DELAY, Params, TICKS};
+
+/// The attributes of links that this model uses. All rates must be that of the setting: a worm has one rate.
+pub(crate) const LINKS: Uses = Uses { model: "myrinet", attributes: &[Attribute::Rate, Attribute::Time] };
 
 /// The number of no port, no packet and no switch.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -35,6 +39,8 @@ impl Deref for Wires {
 impl Wires {
     /// The links of a topology. Checks the sizes of slack buffers if `is_checked`.
     pub(crate) fn new(topology: &dyn Topology, params: &Params, is_checked: bool) -> Result<Self, SpecError> {
+        LINKS.check(topology)?;
+        LINKS.check_one_rate(topology, params.link_rate)?;
         let wiring = Wiring::new(topology)?;
         let mut delays = Vec::with_capacity(wiring.links().len());
         for link in wiring.links() {
@@ -61,23 +67,14 @@ fn delay(topology: &dyn Topology, params: &Params, wiring: &Wiring, link: &Link)
         return Ok(usual);
     }
     let (node, port) = (wiring.node(link.owner as usize), Port(link.number as u8));
-    let notes = topology.switched().and_then(fsin_core::topology::Switched::notes);
-    let note = notes.and_then(|notes| notes.of(node, port));
-    if let Some(rate) = note.and_then(|note| note.rate).filter(|&rate| rate != params.link_rate) {
-        let what = phrase![
-            ("a link of node {node} of {} has {rate} b/s, and ", topology.spec()),
-            ["link-rate"],
-            (" is {} b/s: a worm has one rate", params.link_rate)
-        ];
-        return Err(SpecError::new(ErrorKind::Unsupported, what, "leave out rate= of links").of("topology"));
-    }
-    if note.and_then(|note| note.queue).is_some() {
-        let what = phrase![("a link of node {node} of {} has queue=, in frames", topology.spec())];
-        let remedy = phrase!["leave it out, and set ", ["slack"]];
-        return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("topology"));
-    }
-    let own = note.and_then(|note| note.propagation).map_or(usual, |delay| delay.saturating_mul(TICKS));
-    let delay = own.saturating_add(u64::from(topology.wire(node, port)) * TICKS).max(1);
+    let given = topology.switched().map_or_else(LinkAttributes::default, |network| network.link(node, port));
+    let own = match given.delay {
+        Some(Delay::Time(span)) => span.saturating_mul(TICKS),
+        // Other numbers of cycles have been refused.
+        Some(Delay::Cycles(_)) => 0,
+        None => usual,
+    };
+    let delay = own.max(1);
     if delay > MAX_DELAY * TICKS {
         let what = format!("a link of node {node} of {} has a delay of {} ps", topology.spec(), delay / TICKS);
         return Err(SpecError::new(ErrorKind::OutOfRange, what, format!("use at most {MAX_DELAY} ps")).of("topology"));

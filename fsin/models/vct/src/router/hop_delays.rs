@@ -10,8 +10,12 @@ use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
 use super::RouterParams;
+use fsin_core::topology::switched::{Attribute, Uses};
 use fsin_core::topology::{MAX_DELAY, Port, Topology};
 use trgen::NodeId;
+
+/// The attributes of links that this model uses. Times are converted to cycles before.
+pub(crate) const LINKS: Uses = Uses { model: "vct", attributes: &[Attribute::Cycles] };
 
 /// Delays of hops beyond one cycle, by the input at which the hop ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -69,6 +73,7 @@ impl HopDelays {
 
 /// Rejects delays that are out of range, and a number of delays that the network has no link classes for.
 pub(super) fn check(params: &RouterParams, topology: &dyn Topology) -> Result<(), SpecError> {
+    LINKS.check(topology)?;
     let delays = &params.link_delays;
     if let Some(delay) = delays.iter().chain([&params.router_delay]).find(|&&delay| delay > MAX_DELAY) {
         let key = if params.router_delay == *delay { "router-delay" } else { "link-delay" };

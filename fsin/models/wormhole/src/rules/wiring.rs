@@ -6,11 +6,15 @@
 use trgen::NodeId;
 
 use fsin_core::network::Channel;
+use fsin_core::topology::switched::{Attribute, Uses};
 use fsin_core::topology::{Port, Shape, Topology};
 use fsin_core::view::Occupancy;
 
 /// \[cycles\] Delay of the link between a direct node and its own router, beyond one cycle.
 const OWN_DELAY: u32 = 1;
+
+/// The attributes of links that this model uses. Times are converted to cycles before.
+pub(crate) const LINKS: Uses = Uses { model: "wormhole", attributes: &[Attribute::Cycles] };
 
 /// What is at the other end of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,7 +48,8 @@ pub(crate) struct Wiring {
     shape: Shape,
     /// By router and output port: the link that leaves through it.
     out: Vec<Wire>,
-    /// By router and input port: the link on which its credits go back to where its flits come from.
+    /// By router and input port: where its flits come from, and its credits go to. Credits take as long as the flits of
+    /// the same link, in the other direction.
     back: Vec<Wire>,
     /// By endpoint: its router, and the input port there at which its flits arrive.
     homes: Vec<(u32, u8)>,
@@ -79,7 +84,9 @@ impl Wiring {
                     // The way from the endpoint may have another number than that to it.
                     let ports = (0..shape.ports()).map(|port| Port(port as u8));
                     let own = ports.into_iter().find(|&own| topology.neighbour(there, own).is_some());
-                    new.attach(there.index(), router, (own.map_or(port, Port::index), port), delay);
+                    let input = own.unwrap_or(Port(port as u8));
+                    let injection = link_delay + topology.wire(there, input);
+                    new.attach(there.index(), router, (input.index(), injection), (port, delay));
                     continue;
                 }
                 let (to, at) = ((there.index() - first) as u32, new.arrives_at(port));
@@ -88,17 +95,23 @@ impl Wiring {
                 new.back[to as usize * ports + usize::from(at)] = back;
             }
             if !shape.is_switched() {
-                new.attach(router, router, (ports - 1, ports - 1), OWN_DELAY);
+                new.attach(router, router, (ports - 1, OWN_DELAY), (ports - 1, OWN_DELAY));
             }
         }
         new
     }
 
-    /// Links an endpoint with an input port and an output port of its router.
-    fn attach(&mut self, endpoint: usize, router: usize, (input, output): (usize, usize), delay: u32) {
-        let wire = Wire { end: End::Endpoint(endpoint as u32), delay };
-        self.out[router * self.ports + output] = wire;
-        self.back[router * self.ports + input] = wire;
+    /// Links an endpoint with an input port and an output port of its router, each with the delay of its direction.
+    fn attach(
+        &mut self,
+        endpoint: usize,
+        router: usize,
+        (input, injection): (usize, u32),
+        (output, ejection): (usize, u32),
+    ) {
+        let wire = |delay| Wire { end: End::Endpoint(endpoint as u32), delay };
+        self.out[router * self.ports + output] = wire(ejection);
+        self.back[router * self.ports + input] = wire(injection);
         self.homes[endpoint] = (router as u32, input as u8);
         self.ejections[endpoint] = output as u8;
     }
@@ -137,7 +150,7 @@ impl Wiring {
 
     /// \[cycles\] The longest delay of a link.
     pub(crate) fn longest(&self) -> u32 {
-        self.out.iter().map(|wire| wire.delay).max().unwrap_or(0)
+        self.out.iter().chain(&self.back).map(|wire| wire.delay).max().unwrap_or(0)
     }
 
     /// Number of links of the topology between an endpoint and its router.

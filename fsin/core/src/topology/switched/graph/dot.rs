@@ -1,16 +1,26 @@
 //! The grammar of DOT: text to a tree of statements.
 //!
-//! Comments and ports are skipped: neither concerns the network. Words lose their quotation marks and are otherwise
-//! kept as written.
+//! Comments and ports are skipped: neither concerns the network. Words lose their quotation marks, and the backslash
+//! before one; they are otherwise kept as written.
 //!
 //! Source: Graphviz, The DOT language.
 
+use std::borrow::Cow;
+
+use trgen::catalog::{ErrorKind, SpecError};
+
+use super::statement::{Attributes, Edge, End, Graph, Item, Statement, Word};
+use crate::words;
+
 /// Maximum nesting of subgraphs: the parser is recursive.
-pub(super) const MAX_DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
+
+/// \[bytes\] Maximum length of the text.
+const MAX_BYTES: usize = 1 << 20;
 
 /// Why a text is not one graph.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Fault {
+enum Fault {
     /// A violation of the grammar, at a line and column from 1.
     Syntax { line: usize, column: usize, why: String },
     /// The text ends with this number of open braces.
@@ -21,42 +31,6 @@ pub(super) enum Fault {
     Several,
     /// Other text follows the graph.
     Behind,
-}
-
-/// Names and values in their order.
-pub(in crate::topology::switched) type Attributes<'a> = Vec<(&'a str, &'a str)>;
-
-/// A graph of the text.
-#[derive(Debug)]
-pub(super) struct Graph<'a> {
-    /// True if at most one edge may join two nodes.
-    pub(super) is_strict: bool,
-    pub(super) is_directed: bool,
-    pub(super) statements: Vec<Statement<'a>>,
-}
-
-/// A statement of a graph.
-#[derive(Debug)]
-pub(in crate::topology::switched) enum Statement<'a> {
-    /// A node, with its attributes.
-    Node(&'a str, Attributes<'a>),
-    /// Two ends or more, each linked with the next one; and the attributes of these edges.
-    Edge(Vec<End<'a>>, Attributes<'a>),
-    /// Defaults for later nodes.
-    Nodes(Attributes<'a>),
-    /// Defaults for later edges.
-    Edges(Attributes<'a>),
-    /// Attributes of the graph or subgraph itself.
-    Graph(Attributes<'a>),
-    /// A subgraph, as its statements.
-    Subgraph(Vec<Statement<'a>>),
-}
-
-/// One end of an edge.
-#[derive(Debug)]
-pub(in crate::topology::switched) enum End<'a> {
-    Node(&'a str),
-    Subgraph(Vec<Statement<'a>>),
 }
 
 /// A token of the text.
@@ -70,8 +44,10 @@ enum Token<'a> {
     Node,
     Edge,
     Subgraph,
-    /// `--` or `->`. In a graph that is not directed, both are bidirectional.
-    Link,
+    /// `--` or `->`.
+    Link {
+        is_directed: bool,
+    },
     /// A punctuation mark.
     Mark(char),
     End,
@@ -98,15 +74,57 @@ struct Parser<'a> {
     token: Token<'a>,
     /// Number of open braces.
     depth: usize,
+    /// True in a directed graph.
+    is_directed: bool,
 }
 
 /// The one graph of the text.
-pub(super) fn parse(text: &str) -> Result<Graph<'_>, Fault> {
-    let mut parser = Parser { text, at: 0, after: 0, token: Token::End, depth: 0 };
+///
+/// # Errors
+/// Text that is not one graph, with its place.
+pub(super) fn parse(text: &str) -> Result<Graph<'_>, SpecError> {
+    if text.len() > MAX_BYTES {
+        let what = format!("{} bytes of DOT, and at most {MAX_BYTES} are read", text.len());
+        return Err(SpecError::new(ErrorKind::TooLarge, what, "write a list of links, `A B` a line"));
+    }
+    graph(text).map_err(|fault| refusal(&fault))
+}
+
+/// The error of a text that is not one graph.
+fn refusal(fault: &Fault) -> SpecError {
+    let written = "write it as in `graph { a -- b }`";
+    match fault {
+        Fault::Syntax { line, column, why } => {
+            let what = format!("it is not DOT: line {line}, column {column}: {why}");
+            SpecError::new(ErrorKind::Malformed, what, written)
+        }
+        Fault::Unclosed { braces } => {
+            let what =
+                format!("it is not DOT: at its end {} not closed", words::counted(*braces, "brace is", "braces are"));
+            SpecError::new(ErrorKind::Malformed, what, written)
+        }
+        Fault::Deep => {
+            let what = format!("subgraphs stand in each other more than {MAX_DEPTH} deep");
+            SpecError::new(ErrorKind::TooLarge, what, "leave out braces that say nothing")
+        }
+        Fault::Several => {
+            let what = "there is more than one graph";
+            SpecError::new(ErrorKind::Malformed, what, "leave one graph in the file, `graph { a -- b }`")
+        }
+        Fault::Behind => {
+            let what = "there is something behind the graph that is not DOT";
+            SpecError::new(ErrorKind::Malformed, what, "leave one graph in the file, `graph { a -- b }`")
+        }
+    }
+}
+
+/// The one graph of the text.
+fn graph(text: &str) -> Result<Graph<'_>, Fault> {
+    let mut parser = Parser { text, at: 0, after: 0, token: Token::End, depth: 0, is_directed: false };
     parser.advance()?;
     let is_strict = parser.take(Token::Strict)?;
-    let is_directed = parser.take(Token::Digraph)?;
-    if !is_directed && !parser.take(Token::Graph)? {
+    parser.is_directed = parser.take(Token::Digraph)?;
+    if !parser.is_directed && !parser.take(Token::Graph)? {
         return Err(parser.expected("`graph`"));
     }
     if let Token::Word(_) = parser.token {
@@ -114,7 +132,7 @@ pub(super) fn parse(text: &str) -> Result<Graph<'_>, Fault> {
     }
     let statements = parser.block(true)?;
     if parser.token == Token::End {
-        return Ok(Graph { is_strict, is_directed, statements });
+        return Ok(Graph { is_strict, statements });
     }
     parser.take(Token::Strict)?;
     Err(if matches!(parser.token, Token::Graph | Token::Digraph) { Fault::Several } else { Fault::Behind })
@@ -150,7 +168,8 @@ impl<'a> Parser<'a> {
             return Ok(());
         };
         let (token, length) = match first {
-            '-' if rest.starts_with("--") || rest.starts_with("->") => (Token::Link, 2),
+            '-' if rest.starts_with("--") => (Token::Link { is_directed: false }, 2),
+            '-' if rest.starts_with("->") => (Token::Link { is_directed: true }, 2),
             '"' => {
                 let length = quoted(rest).ok_or_else(|| self.unended("a string"))?;
                 (Token::Word(&rest[1..length - 1]), length)
@@ -190,10 +209,16 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes the next token, which must be a word; `what` describes the word in a fault.
-    fn word(&mut self, what: &str) -> Result<&'a str, Fault> {
+    fn word(&mut self, what: &str) -> Result<Word<'a>, Fault> {
         let Token::Word(word) = self.token else { return Err(self.expected(what)) };
+        let is_quoted = self.text[self.at..].starts_with('"');
+        let text = match is_quoted && word.contains("\\\"") {
+            true => Cow::Owned(word.replace("\\\"", "\"")),
+            false => Cow::Borrowed(word),
+        };
+        let at = self.at;
         self.advance()?;
-        Ok(word)
+        Ok(Word { text, at })
     }
 
     /// Parses statements between braces. `is_whole` is true for those of the whole graph.
@@ -217,15 +242,15 @@ impl<'a> Parser<'a> {
 
     /// Parses a statement.
     fn statement(&mut self) -> Result<Statement<'a>, Fault> {
-        let defaults = match self.token {
-            Token::Node => Statement::Nodes,
-            Token::Edge => Statement::Edges,
-            Token::Graph => Statement::Graph,
+        let item = match self.token {
+            Token::Node => Item::Node,
+            Token::Edge => Item::Edge,
+            Token::Graph => Item::Graph,
             _ => return self.node_or_edge(),
         };
         self.advance()?;
         match self.token {
-            Token::Mark('[') => Ok(defaults(self.attributes()?)),
+            Token::Mark('[') => Ok(Statement::Defaults(item, self.attributes()?)),
             _ => Err(self.expected("`[`")),
         }
     }
@@ -233,17 +258,23 @@ impl<'a> Parser<'a> {
     /// Parses a statement that begins with a node or subgraph.
     fn node_or_edge(&mut self) -> Result<Statement<'a>, Fault> {
         let first = self.end("a node, an edge or `}`")?;
-        if let End::Node(name) = first
-            && self.take(Token::Mark('='))?
-        {
-            return Ok(Statement::Graph(vec![(name, self.word("a value")?)]));
-        }
+        let first = match first {
+            End::Node(name) if self.take(Token::Mark('='))? => {
+                return Ok(Statement::Defaults(Item::Graph, vec![(name, self.word("a value")?)]));
+            }
+            first => first,
+        };
         let mut ends = vec![first];
-        while self.take(Token::Link)? {
+        while let Token::Link { is_directed } = self.token {
+            if is_directed != self.is_directed {
+                return Err(self.expected(if self.is_directed { "`->` (in a digraph)" } else { "`--` (in a graph)" }));
+            }
+            self.advance()?;
             ends.push(self.end("a node or `{`")?);
         }
         if ends.len() > 1 {
-            return Ok(Statement::Edge(ends, self.attributes()?));
+            let attributes = self.attributes()?;
+            return Ok(Statement::Edge(Edge { ends, is_directed: self.is_directed, attributes }));
         }
         match ends.swap_remove(0) {
             End::Node(name) => Ok(Statement::Node(name, self.attributes()?)),
@@ -353,15 +384,23 @@ mod tests {
     #[test]
     fn words_are_names_numerals_and_strings() {
         let graph = parse("Graph x { -1.5 -- .5; \"a \\\" b\" -- <b <i>c</i>>; é_1 [u=\"\", v=2.]; }").unwrap();
-        let names: Vec<String> = graph.statements.iter().map(|statement| format!("{statement:?}")).collect();
-        assert_eq!(
-            names,
-            [
-                "Edge([Node(\"-1.5\"), Node(\".5\")], [])",
-                "Edge([Node(\"a \\\\\\\" b\"), Node(\"<b <i>c</i>>\")], [])",
-                "Node(\"é_1\", [(\"u\", \"\"), (\"v\", \"2.\")])",
-            ]
-        );
+        let mut names = Vec::new();
+        for statement in &graph.statements {
+            match statement {
+                Statement::Edge(edge) => edge.ends.iter().for_each(|end| {
+                    let End::Node(name) = end else { panic!("a node") };
+                    names.push(name.text.to_string());
+                }),
+                Statement::Node(name, attributes) => {
+                    names.push(name.text.to_string());
+                    names.extend(
+                        attributes.iter().map(|(key, value)| format!("{}={} at {}", key.text, value.text, key.at)),
+                    );
+                }
+                _ => panic!("{statement:?}"),
+            }
+        }
+        assert_eq!(names, ["-1.5", ".5", "a \" b", "<b <i>c</i>>", "é_1", "u= at 54", "v=2. at 60"]);
     }
 
     #[test]
@@ -374,13 +413,15 @@ mod tests {
             ("graph { a [b] }", syntax(1, 13, "expected `=`, found `]`")),
             ("graph { a -- \"b }", syntax(1, 14, "a string does not end")),
             ("graph { a - b }", syntax(1, 11, "expected a node, an edge or `}`, found `-`")),
+            ("graph { a -> b }", syntax(1, 11, "expected `--` (in a graph), found `->`")),
+            ("digraph { a -- b }", syntax(1, 13, "expected `->` (in a digraph), found `--`")),
             ("graph { /* }", syntax(1, 9, "expected a node, an edge or `}`, found `/`")),
             ("graph { { a ", Fault::Unclosed { braces: 2 }),
             ("graph { a } strict graph { b }", Fault::Several),
             ("graph { a } strict", Fault::Behind),
             ("graph { a } \"", syntax(1, 13, "a string does not end")),
         ] {
-            assert_eq!(parse(text).unwrap_err(), fault, "{text}");
+            assert_eq!(graph(text).unwrap_err(), fault, "{text}");
         }
     }
 }

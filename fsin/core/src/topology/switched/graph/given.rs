@@ -1,0 +1,178 @@
+//! What a description says of a node or an edge: lists of attributes as values, each with its place.
+
+use trgen::catalog::{ErrorKind, SpecError};
+
+use super::super::links::{Attribute, Delay, LinkAttributes};
+use super::attribute::{self, Property, misread, refusal, short};
+use super::statement::{Attributes, Item, Places, Word};
+
+/// Attributes of a node, each with its offset.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct OfNode {
+    pub(super) is_host: Option<(bool, usize)>,
+    pub(super) endpoints: Option<(u32, usize)>,
+}
+
+/// Attributes of an edge, each with its offset.
+#[derive(Clone, Default, Debug)]
+pub(super) struct OfEdge {
+    pub(super) rate: Option<Written<u64>>,
+    pub(super) delay: Option<Written<Delay>>,
+    pub(super) queue: Option<Written<u32>>,
+    /// Words of a static route, or a remark.
+    pub(super) routes: Option<Written<String>>,
+    pub(super) count: Option<Written<u32>>,
+    pub(super) dead: Option<Written<bool>>,
+    pub(super) direction: Option<Written<Direction>>,
+}
+
+/// A value, and where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Written<T> {
+    pub(super) value: T,
+    /// As written.
+    pub(super) key: String,
+    pub(super) text: String,
+    /// \[bytes\] Offset of the name.
+    pub(super) at: usize,
+}
+
+/// Directions of an edge, as Graphviz draws them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Direction {
+    Both,
+    Forward,
+    Back,
+}
+
+impl OfNode {
+    /// These attributes, and those of `other` where these are not given.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self { is_host: self.is_host.or(other.is_host), endpoints: self.endpoints.or(other.endpoints) }
+    }
+
+    pub(super) fn read(&mut self, places: &Places<'_>, attributes: &Attributes<'_>) -> Result<(), SpecError> {
+        for (key, value) in attributes {
+            match attribute::property(places, Item::Node, key, value)? {
+                Some(Property::Kind) => {
+                    let is_host = match &*value.text {
+                        "host" => true,
+                        "switch" | "router" => false,
+                        _ => return Err(misread(places, Item::Node, key, value, "neither host nor switch")),
+                    };
+                    self.is_host = Some((is_host, key.at));
+                }
+                Some(_) => self.endpoints = Some((attribute::number(places, Item::Node, key, value)?, key.at)),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl OfEdge {
+    /// These attributes, and those of `other` where these are not given.
+    pub(super) fn or(self, other: &Self) -> Self {
+        Self {
+            rate: self.rate.or_else(|| other.rate.clone()),
+            delay: self.delay.or_else(|| other.delay.clone()),
+            queue: self.queue.or_else(|| other.queue.clone()),
+            routes: self.routes.or_else(|| other.routes.clone()),
+            count: self.count.or_else(|| other.count.clone()),
+            dead: self.dead.or_else(|| other.dead.clone()),
+            direction: self.direction.or_else(|| other.direction.clone()),
+        }
+    }
+
+    pub(super) fn read(places: &Places<'_>, attributes: &Attributes<'_>) -> Result<Self, SpecError> {
+        let mut new = Self::default();
+        for (key, value) in attributes {
+            let Some(property) = attribute::property(places, Item::Edge, key, value)? else { continue };
+            match property {
+                Property::Rate => set(&mut new.rate, places, key, value, attribute::rate(places, key, value)?)?,
+                Property::Delay => set(&mut new.delay, places, key, value, attribute::delay(places, key, value)?)?,
+                Property::Queue => {
+                    set(&mut new.queue, places, key, value, attribute::number(places, Item::Edge, key, value)?)?;
+                }
+                Property::Routes => set(&mut new.routes, places, key, value, value.text.to_string())?,
+                Property::Count => {
+                    let count = attribute::number(places, Item::Edge, key, value)?;
+                    if !(1..=254).contains(&count) {
+                        return Err(
+                            misread(places, Item::Edge, key, value, "use 1 to 254").of_kind(ErrorKind::OutOfRange)
+                        );
+                    }
+                    set(&mut new.count, places, key, value, count)?;
+                }
+                Property::Dead => {
+                    let is_dead = value.text.parse().ok();
+                    let is_dead =
+                        is_dead.ok_or_else(|| misread(places, Item::Edge, key, value, "neither true nor false"))?;
+                    set(&mut new.dead, places, key, value, is_dead)?;
+                }
+                Property::Direction => {
+                    let direction = match &*value.text {
+                        "both" | "none" => Direction::Both,
+                        "forward" => Direction::Forward,
+                        "back" => Direction::Back,
+                        _ => return Err(misread(places, Item::Edge, key, value, "not forward, back, both or none")),
+                    };
+                    set(&mut new.direction, places, key, value, direction)?;
+                }
+                Property::Kind | Property::Endpoints => {}
+            }
+        }
+        Ok(new)
+    }
+
+    /// The attributes for models.
+    pub(super) fn attributes(&self) -> LinkAttributes {
+        LinkAttributes {
+            rate: self.rate.as_ref().map(|given| given.value),
+            delay: self.delay.as_ref().map(|given| given.value),
+            queue: self.queue.as_ref().map(|given| given.value),
+        }
+    }
+
+    pub(super) fn count(&self) -> u32 {
+        self.count.as_ref().map_or(1, |given| given.value)
+    }
+
+    /// The attributes that models use or refuse: each with its name, its value and its offset.
+    pub(super) fn given(&self) -> impl Iterator<Item = (Attribute, &str, &str, usize)> {
+        fn as_written<T>(attribute: Attribute, given: &Written<T>) -> (Attribute, &str, &str, usize) {
+            (attribute, &given.key, &given.text, given.at)
+        }
+        let delay =
+            self.delay.as_ref().filter(|given| given.value != Delay::Cycles(0)).map(|given| match given.value {
+                Delay::Cycles(_) => as_written(Attribute::Cycles, given),
+                Delay::Time(_) => as_written(Attribute::Time, given),
+            });
+        let rate = self.rate.as_ref().map(|given| as_written(Attribute::Rate, given));
+        let queue = self.queue.as_ref().map(|given| as_written(Attribute::Queue, given));
+        let routes = self.routes.as_ref().map(|given| as_written(Attribute::Routes, given));
+        rate.into_iter().chain(delay).chain(queue).chain(routes)
+    }
+
+    pub(super) fn is_dead(&self) -> bool {
+        self.dead.as_ref().is_some_and(|given| given.value)
+    }
+}
+
+/// Sets an attribute. The last value under one name counts; two names of one property exclude each other.
+fn set<T>(
+    into: &mut Option<Written<T>>,
+    places: &Places<'_>,
+    key: &Word<'_>,
+    value: &Word<'_>,
+    parsed: T,
+) -> Result<(), SpecError> {
+    if let Some(before) = into
+        && before.key != *key.text
+    {
+        let what = format!("{} and {} of an edge are one property", short(&before.key), short(&key.text));
+        return Err(refusal(places, key.at, ErrorKind::Conflict, what, "give one of them"));
+    }
+    *into = Some(Written { value: parsed, key: key.text.to_string(), text: value.text.to_string(), at: key.at });
+    Ok(())
+}

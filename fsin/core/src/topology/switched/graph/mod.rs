@@ -1,0 +1,174 @@
+//! Networks of switches described by a file: one meaning ([`network`]) behind every syntax ([`dot`], [`list`]).
+//!
+//! The file is read when the specification is parsed, and nowhere else.
+
+mod attribute;
+mod dot;
+mod drawing;
+mod given;
+mod list;
+mod network;
+mod statement;
+
+use std::fs;
+use std::io::Read as _;
+use std::path::Path;
+
+use trgen::NodeId;
+use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
+
+use super::{Plan, Switched};
+use crate::topology::{Kind, Row, check_once, number, table::both_ways};
+use network::Description;
+use statement::Places;
+
+pub use attribute::parse_rate;
+pub(super) use network::unreached;
+
+/// Row of `graph`.
+pub(in crate::topology) const GRAPH: Row = Row {
+    component: Component {
+        name: "graph",
+        about: "hosts, switches and links of a file: lines `A B` of links both ways, or DOT, directed or not. Nodes named H... \
+                are hosts, and all others switches, but for kind=switch or kind=host; endpoints and switches are numbered in \
+                order of first appearance. `fsin topology graph:FILE` says what was understood",
+        parameters: &[
+            Parameter { name: "file", about: "path of the file", range: "up to 4096 switches", default: "" },
+            Parameter {
+                name: "endpoints",
+                about: "of each switch: graph:net.txt,endpoints=4; lines `A endpoints 2`, or in DOT endpoints=2 of a node, \
+                        say otherwise. Links have delay (`A B delay 4us`, or a number of cycles beyond one), rate, queue \
+                        and count, in each direction if `A -> B` and `B -> A` say so; a model that does not use one refuses it",
+                range: "0 to 254",
+                default: "1; 0 with hosts",
+            },
+        ],
+        source: "Graphviz, The DOT language",
+    },
+    kind: Kind::Switched,
+    example: "graph:net.txt,endpoints=4",
+    build: |words, ways| both_ways(parse(words)?, ways),
+};
+
+/// The plan of a network without one: routings must use tables of distances.
+#[derive(Debug)]
+pub(super) struct Unplanned;
+
+impl Plan for Unplanned {
+    fn group(&self, _switch: NodeId) -> Option<u32> {
+        None
+    }
+
+    fn hops(&self, _from: NodeId, _to: NodeId) -> Option<u32> {
+        None
+    }
+
+    fn top_subtrees(&self) -> Option<usize> {
+        None
+    }
+}
+
+/// Maximum number of switches: routings keep a distance for each pair.
+pub(super) const MAX_SWITCHES: usize = 4096;
+
+/// \[bytes\] Maximum length of the file.
+const MAX_BYTES: u64 = 1 << 24;
+
+/// A valid specification, for errors.
+const EXAMPLE: &str = "graph:net.txt,endpoints=4";
+
+/// The network of a text, in DOT if it begins like that, else in lines; `endpoints` where the specification gives it.
+///
+/// # Errors
+/// Text of another form, and nodes and links that make no network, with their places.
+pub fn network(text: &str, spec: String, endpoints: Option<u32>) -> Result<Switched, SpecError> {
+    // Some editors write a byte order mark first.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if is_dot(text) {
+        let text = without_lines_of_a_preprocessor(text);
+        let places = Places::new(&text);
+        return Description::read(&dot::parse(&text)?, &places)?.build(spec, endpoints);
+    }
+    let places = Places::new(text);
+    Description::read(&list::parse(text, &places)?, &places)?.build(spec, endpoints)
+}
+
+/// True for a text that begins as DOT does.
+fn is_dot(text: &str) -> bool {
+    let code = text.lines().map(|line| line.split("//").next().unwrap_or("").split('#').next().unwrap_or(""));
+    let first = code.flat_map(|line| line.split(|c: char| !c.is_alphanumeric())).find(|word| !word.is_empty());
+    matches!(first, Some("graph" | "digraph" | "strict")) && text.contains('{')
+}
+
+/// The text with empty lines in place of lines that begin with #, which DOT treats as preprocessor lines. Line numbers
+/// stay the same.
+fn without_lines_of_a_preprocessor(text: &str) -> String {
+    text.lines().map(|line| if line.starts_with('#') { "" } else { line }).collect::<Vec<_>>().join("\n")
+}
+
+/// The path in a text such as `net.txt,endpoints=4`, and the number of endpoints if it is given.
+fn parts(words: &str) -> (&str, Option<&str>) {
+    words.rsplit_once(",endpoints=").map_or((words, None), |(path, count)| (path, Some(count)))
+}
+
+/// The file from which the topology of a specification is read; `None` if it is not read from a file.
+#[must_use]
+pub fn file(spec: &str) -> Option<&Path> {
+    spec.strip_prefix("graph:").map(|words| Path::new(parts(words).0)).filter(|path| !path.as_os_str().is_empty())
+}
+
+/// The specification with another file in place of its own. A specification without a file stays the same.
+#[must_use]
+pub fn with_file(spec: &str, path: &Path) -> String {
+    match spec.strip_prefix("graph:").map(parts) {
+        Some((_, Some(count))) => format!("graph:{},endpoints={count}", path.display()),
+        Some((_, None)) => format!("graph:{}", path.display()),
+        None => spec.to_owned(),
+    }
+}
+
+/// Parses `net.txt,endpoints=4`, and reads the file.
+fn parse(words: &str) -> Result<Switched, SpecError> {
+    let spec = format!("graph:{words}");
+    let (path, count) = parts(words);
+    let endpoints = count.map(|count| number(&spec, count, EXAMPLE)).transpose()?;
+    if path.is_empty() {
+        return Err(SpecError::new(
+            ErrorKind::Malformed,
+            format!("`{spec}` lacks its file"),
+            format!("write it as in `{EXAMPLE}`"),
+        ));
+    }
+    if let Some(endpoints) = endpoints.filter(|&endpoints| endpoints > 254) {
+        let what = format!("{endpoints} endpoints of each switch in `{spec}`");
+        return Err(SpecError::new(ErrorKind::OutOfRange, what, "use 0 to 254"));
+    }
+    let unreadable = |why: String| {
+        SpecError::new(
+            ErrorKind::Unreadable,
+            format!("the file of `{spec}` cannot be read: {why}"),
+            "give the path of a list of links",
+        )
+    };
+    if let Some((name, _)) = path.rsplit_once(',').and_then(|(_, last)| last.split_once('='))
+        && !fs::exists(path).unwrap_or(true)
+    {
+        check_once(&spec, words)?;
+        return Err(SpecError::unknown("parameter", name, &["endpoints"]));
+    }
+    let length = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
+    if length > MAX_BYTES {
+        return Err(unreadable(format!("it has {length} bytes, and at most {MAX_BYTES} are read")));
+    }
+    // The length is known for regular files only, so what is read is limited too.
+    let mut text = String::new();
+    let read = fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text));
+    read.map_err(|error| unreadable(error.to_string()))?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(unreadable(format!("it does not end within {MAX_BYTES} bytes")));
+    }
+    network(&text, spec, endpoints).map_err(|refusal| refusal.within(format!("{path}: ")))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,522 @@
+//! The meaning of a description, whatever its syntax: its statements as a network.
+//!
+//! A node is a host if it says `kind=host`, or if its name begins with H and it does not say `kind=switch`; all others
+//! are switches. A switch has as many endpoints as it says, or a default says (`node [endpoints=4]`, then that of the
+//! specification); else one, or none in a graph with hosts. Endpoints and switches are numbered in the order in which
+//! the nodes first appear. An edge is a link both ways, or one direction of a link that needs an edge back: of parallel
+//! edges, the first of each direction belong together.
+//!
+//! Decision: docs/decisions/0140-one-description-of-a-network.md.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+
+use trgen::NodeId;
+use trgen::catalog::{ErrorKind, SpecError};
+
+use super::super::links::{Attribute, Given, Links, Routes, Set};
+use super::super::{Fabric, Link, Switched, check_nodes};
+use super::attribute::{self, refusal, short};
+use super::given::{Direction, OfEdge, OfNode, Written};
+use super::statement::{Edge, End, Graph, Item, Places, Statement, Word};
+use super::{MAX_SWITCHES, Unplanned};
+
+/// Maximum number of links: more than any valid network has.
+const MAX_LINKS: usize = 1 << 20;
+
+/// What a description says of a node.
+#[derive(Clone, Debug)]
+struct Node {
+    name: String,
+    /// \[bytes\] Offset of its first appearance.
+    at: usize,
+    own: OfNode,
+    /// The defaults at its first appearance.
+    usual: OfNode,
+}
+
+/// An edge between two nodes.
+#[derive(Clone, Copy, Debug)]
+struct OneEdge {
+    /// By end: its node.
+    ends: [u32; 2],
+    is_directed: bool,
+    /// The attributes that the edge sets itself, and those together with the defaults: indices into
+    /// [`Description::sets`].
+    own: u32,
+    all: u32,
+    /// \[bytes\] Offset of the edge.
+    at: u32,
+}
+
+/// A link: for each direction its attributes and the position of its edge.
+#[derive(Clone, Copy, Debug)]
+struct FullLink {
+    ends: [u32; 2],
+    sets: [u32; 2],
+    order: [u32; 2],
+    /// True if it was written as one edge both ways.
+    is_both_ways: bool,
+    /// \[bytes\] Offset of its first edge.
+    at: u32,
+}
+
+/// The nodes and edges of a description.
+pub(super) struct Description<'a> {
+    places: &'a Places<'a>,
+    nodes: Vec<Node>,
+    known: HashMap<String, u32>,
+    edges: Vec<OneEdge>,
+    sets: Vec<OfEdge>,
+    /// In a strict graph: the edge between two nodes.
+    single: Option<HashMap<(u32, u32), usize>>,
+}
+
+/// The defaults that hold for a statement.
+#[derive(Clone, Default)]
+struct Defaults {
+    node: OfNode,
+    edge: OfEdge,
+}
+
+impl<'a> Description<'a> {
+    /// Reads the statements of a graph.
+    pub(super) fn read(graph: &Graph<'_>, places: &'a Places<'a>) -> Result<Self, SpecError> {
+        let mut new = Self {
+            places,
+            nodes: Vec::new(),
+            known: HashMap::new(),
+            edges: Vec::new(),
+            sets: Vec::new(),
+            single: graph.is_strict.then(HashMap::new),
+        };
+        new.statements(&graph.statements, Defaults::default())?;
+        Ok(new)
+    }
+
+    fn refusal(&self, at: usize, what: impl std::fmt::Display, remedy: &str) -> SpecError {
+        refusal(self.places, at, ErrorKind::Malformed, what, remedy)
+    }
+
+    /// Reads statements. `defaults` holds until they change it.
+    fn statements(&mut self, list: &[Statement<'_>], mut defaults: Defaults) -> Result<(), SpecError> {
+        for statement in list {
+            match statement {
+                Statement::Node(name, attributes) => {
+                    let node = self.node(name, &defaults) as usize;
+                    let mut own = OfNode::default();
+                    own.read(self.places, attributes)?;
+                    let node = &mut self.nodes[node];
+                    if let (Some((before, at)), Some((now, again))) = (node.own.endpoints, own.endpoints)
+                        && before != now
+                    {
+                        let what =
+                            format!("the endpoints of `{}` stand in {} already", short(&node.name), self.places.of(at));
+                        return Err(refusal(self.places, again, ErrorKind::Conflict, what, "give them once"));
+                    }
+                    node.own = own.or(node.own);
+                }
+                Statement::Edge(edge) => self.edge(edge, &defaults)?,
+                Statement::Defaults(Item::Node, list) => {
+                    let mut own = OfNode::default();
+                    own.read(self.places, list)?;
+                    defaults.node = own.or(defaults.node);
+                }
+                Statement::Defaults(Item::Edge, list) => {
+                    defaults.edge = OfEdge::read(self.places, list)?.or(&defaults.edge);
+                }
+                // A graph or subgraph has no attribute that concerns the network.
+                Statement::Defaults(Item::Graph, list) => {
+                    for (key, value) in list {
+                        attribute::property(self.places, Item::Graph, key, value)?;
+                    }
+                }
+                Statement::Subgraph(list) => self.statements(list, defaults.clone())?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads an edge, which joins each of its ends with the next one.
+    fn edge(&mut self, edge: &Edge<'_>, defaults: &Defaults) -> Result<(), SpecError> {
+        let own = OfEdge::read(self.places, &edge.attributes)?;
+        let all = own.clone().or(&defaults.edge);
+        let direction = all.direction.as_ref().map(|given| given.value);
+        let (first, second) = (self.sets.len() as u32, self.sets.len() as u32 + 1);
+        self.sets.extend([own, all]);
+        let mut from: Vec<u32> = Vec::new();
+        for end in &edge.ends {
+            let to = self.end(end, defaults)?;
+            let at = end_at(end) as u32;
+            if self.edges.len() + from.len() * to.len() > MAX_LINKS {
+                let what = format!("more than {MAX_LINKS} links");
+                let remedy = "link less: a switch has at most 255 links";
+                return Err(refusal(self.places, at as usize, ErrorKind::TooLarge, what, remedy));
+            }
+            for &one in &from {
+                for &other in &to {
+                    let (is_directed, ends) = match direction {
+                        None => (edge.is_directed, [one, other]),
+                        Some(Direction::Both) => (false, [one, other]),
+                        Some(Direction::Forward) => (true, [one, other]),
+                        Some(Direction::Back) => (true, [other, one]),
+                    };
+                    self.add(OneEdge { ends, is_directed, own: first, all: second, at });
+                }
+            }
+            from = to;
+        }
+        Ok(())
+    }
+
+    /// Adds an edge. In a strict graph, a repeated edge changes only the attributes that it sets.
+    fn add(&mut self, new: OneEdge) {
+        if let Some(single) = &mut self.single {
+            let [one, other] = new.ends;
+            let key = if new.is_directed { (one, other) } else { (one.min(other), one.max(other)) };
+            if let Some(&at) = single.get(&key) {
+                let merged = self.sets[new.own as usize].clone().or(&self.sets[self.edges[at].all as usize]);
+                self.edges[at].all = self.sets.len() as u32;
+                self.sets.push(merged);
+                return;
+            }
+            single.insert(key, self.edges.len());
+        }
+        self.edges.push(new);
+    }
+
+    /// The number of a node; its first occurrence defines it.
+    fn node(&mut self, name: &Word<'_>, defaults: &Defaults) -> u32 {
+        if let Some(&number) = self.known.get(&*name.text) {
+            return number;
+        }
+        let number = self.nodes.len() as u32;
+        self.known.insert(name.text.to_string(), number);
+        let own = OfNode::default();
+        self.nodes.push(Node { name: name.text.to_string(), at: name.at, own, usual: defaults.node });
+        number
+    }
+
+    /// The nodes at one end of an edge: one, or all of a subgraph, each once.
+    fn end(&mut self, end: &End<'_>, defaults: &Defaults) -> Result<Vec<u32>, SpecError> {
+        match end {
+            End::Subgraph(list) => self.statements(list, defaults.clone())?,
+            End::Node(name) => {
+                self.node(name, defaults);
+            }
+        }
+        let mut members = Vec::new();
+        self.members_of_end(end, &mut members);
+        members.sort_unstable();
+        members.dedup();
+        Ok(members)
+    }
+
+    /// Adds to `into` the nodes that statements name. The statements have been read before.
+    fn members(&self, list: &[Statement<'_>], into: &mut Vec<u32>) {
+        for statement in list {
+            match statement {
+                Statement::Node(name, _) => into.extend(self.known.get(&*name.text)),
+                Statement::Edge(edge) => edge.ends.iter().for_each(|end| self.members_of_end(end, into)),
+                Statement::Subgraph(list) => self.members(list, into),
+                Statement::Defaults(..) => {}
+            }
+        }
+    }
+
+    /// Adds to `into` the nodes at one end of an edge.
+    fn members_of_end(&self, end: &End<'_>, into: &mut Vec<u32>) {
+        match end {
+            End::Node(name) => into.extend(self.known.get(&*name.text)),
+            End::Subgraph(list) => self.members(list, into),
+        }
+    }
+
+    /// True for a host.
+    fn is_host(&self, node: usize) -> bool {
+        let Node { name, own, usual, .. } = &self.nodes[node];
+        own.or(*usual).is_host.map_or_else(|| name.starts_with('H'), |(is_host, _)| is_host)
+    }
+
+    /// Pairs of edges that make a link, in the order of the first of them.
+    fn links(&self) -> Result<Vec<FullLink>, SpecError> {
+        let mut open: HashMap<(u32, u32), VecDeque<usize>> = HashMap::new();
+        let mut links: Vec<FullLink> = Vec::new();
+        let mut order = 0u32;
+        for edge in &self.edges {
+            let [from, to] = edge.ends;
+            if from == to {
+                let what = format!("a link leads from `{}` to itself", short(&self.nodes[from as usize].name));
+                return Err(self.refusal(edge.at as usize, what, "leave it out"));
+            }
+            let count = self.sets[edge.all as usize].count();
+            if links.len() + count as usize > MAX_LINKS {
+                let what = format!("more than {MAX_LINKS} links");
+                return Err(refusal(self.places, edge.at as usize, ErrorKind::TooLarge, what, "use a smaller count"));
+            }
+            let new = FullLink {
+                ends: edge.ends,
+                sets: [edge.all; 2],
+                order: [order; 2],
+                is_both_ways: !edge.is_directed,
+                at: edge.at,
+            };
+            for _ in 0..count {
+                let before = open.get_mut(&(to, from)).filter(|_| edge.is_directed).and_then(VecDeque::pop_front);
+                match before {
+                    Some(before) => (links[before].sets[1], links[before].order[1]) = (edge.all, order),
+                    None => {
+                        if edge.is_directed {
+                            open.entry((from, to)).or_default().push_back(links.len());
+                        }
+                        links.push(new);
+                    }
+                }
+            }
+            order += 1;
+        }
+        let Some(&alone) = open.values().flatten().min() else { return Ok(links) };
+        let FullLink { ends, at, .. } = links[alone];
+        let [from, to] = ends.map(|node| short(&self.nodes[node as usize].name));
+        let what = format!("no edge leads back from `{to}` to `{from}`");
+        Err(self.refusal(at as usize, what, "write one edge for each direction of a link"))
+    }
+
+    /// The network. `endpoints` is the number of endpoints of a switch that says nothing of its own, where the
+    /// specification gives it.
+    pub(super) fn build(&self, spec: String, endpoints: Option<u32>) -> Result<Switched, SpecError> {
+        let hosts = (0..self.nodes.len()).filter(|&node| self.is_host(node)).count();
+        let switches = self.nodes.len() - hosts;
+        if switches > MAX_SWITCHES {
+            let what = format!("`{spec}` has {switches} switches");
+            return Err(SpecError::new(ErrorKind::TooLarge, what, format!("use at most {MAX_SWITCHES}")));
+        }
+        if self.nodes.is_empty() {
+            let what = format!("`{spec}` has no switches");
+            return Err(SpecError::new(ErrorKind::Malformed, what, "write a line `A B` for each link"));
+        }
+        let usual = endpoints.unwrap_or(u32::from(hosts == 0));
+        let own = self.endpoints(usual)?;
+        let count: u64 = own.iter().map(|&count| u64::from(count)).sum();
+        let nodes = check_nodes(&spec, Some(count + switches as u64))?;
+        let count = count as u32;
+        // By node of the description: its number. By endpoint of a switch: that switch.
+        let (mut numbers, mut homes, mut names) = (Vec::new(), Vec::new(), vec![String::new(); nodes]);
+        let (mut endpoint, mut switch) = (0, count);
+        for (node, &own) in own.iter().enumerate() {
+            let number = if self.is_host(node) { endpoint } else { switch };
+            if !self.is_host(node) {
+                homes.extend((endpoint..endpoint + own).map(|endpoint| (endpoint, switch)));
+                switch += 1;
+            }
+            endpoint += own;
+            numbers.push(number);
+            names[number as usize].clone_from(&self.nodes[node].name);
+        }
+        let mut places = vec![0u32; nodes];
+        let mut next = |node: u32| {
+            places[node as usize] += 1;
+            (node, places[node as usize] - 1)
+        };
+        let full = self.links()?;
+        let mut links: Vec<Link> =
+            homes.iter().map(|&(endpoint, switch)| Link { ends: [next(endpoint), next(switch)] }).collect();
+        links.extend(full.iter().map(|link| Link { ends: link.ends.map(|node| next(numbers[node as usize])) }));
+        self.check(&full)?;
+        let network = Switched::new(spec, count as usize, nodes, &links, None, Unplanned)?;
+        let described = self.described(&network.fabric, &full, &links[homes.len()..], &numbers)?;
+        let mut network = Switched { names, links: Some(Arc::new(described)), ..network };
+        let dead =
+            full.iter().zip(&links[homes.len()..]).filter(|(link, _)| self.sets[link.sets[0] as usize].is_dead());
+        let dead: Vec<_> = dead
+            .map(|(_, link)| {
+                link.ends.map(|(node, place)| (NodeId(node), network.fabric.port(NodeId(node), place as usize)))
+            })
+            .collect();
+        if !dead.is_empty() {
+            network = network.without(&dead)?;
+        }
+        Ok(network)
+    }
+
+    /// \[endpoints\] By node: its endpoints; a host is one.
+    fn endpoints(&self, usual: u32) -> Result<Vec<u32>, SpecError> {
+        let of = |(number, node): (usize, &Node)| {
+            let given = node.own.or(node.usual).endpoints;
+            match (self.is_host(number), node.own.endpoints) {
+                (true, None) => Ok(1),
+                (true, Some((_, at))) => {
+                    let what = format!("host `{}` is given endpoints", short(&node.name));
+                    let remedy = "leave them out, or say kind=switch: a node whose name begins with H is a host";
+                    Err(refusal(self.places, at, ErrorKind::Meaningless, what, remedy))
+                }
+                (false, _) => match given {
+                    Some((count, at)) if count > 254 => {
+                        let what = format!("{count} endpoints of switch `{}` are out of range", short(&node.name));
+                        Err(refusal(self.places, at, ErrorKind::OutOfRange, what, "use 0 to 254"))
+                    }
+                    given => Ok(given.map_or(usual, |(count, _)| count)),
+                },
+            }
+        };
+        self.nodes.iter().enumerate().map(of).collect()
+    }
+
+    /// Checks that hosts have one link each, to a switch, that both directions of links are dead or alive, and that the
+    /// network hangs together.
+    fn check(&self, links: &[FullLink]) -> Result<(), SpecError> {
+        let mut degree = vec![0u32; self.nodes.len()];
+        for link in links {
+            let [one, other] = link.ends.map(|node| node as usize);
+            let name = |node: usize| short(&self.nodes[node].name);
+            if self.is_host(one) && self.is_host(other) {
+                let what = format!("hosts `{}` and `{}` are linked", name(one), name(other));
+                let remedy = "put a switch between them, or say kind=switch: a node whose name begins with H is a host";
+                return Err(self.refusal(self.nodes[other].at, what, remedy));
+            }
+            degree[one] += 1;
+            degree[other] += 1;
+            let [there, back] = link.sets.map(|set| &self.sets[set as usize]);
+            if there.is_dead() != back.is_dead() {
+                let at = there.dead.iter().chain(&back.dead).next().map_or(0, |given| given.at);
+                let what = format!("the link of `{}` and `{}` is dead one way only", name(one), name(other));
+                return Err(refusal(self.places, at, ErrorKind::Unsupported, what, "say dead=true of both directions"));
+            }
+        }
+        if let Some(host) = (0..self.nodes.len()).find(|&node| self.is_host(node) && degree[node] != 1) {
+            let what = format!("host `{}` has {} links", short(&self.nodes[host].name), degree[host]);
+            let remedy = "give each host one link, or say kind=switch: a node whose name begins with H is a host";
+            return Err(self.refusal(self.nodes[host].at, what, remedy));
+        }
+        let plain: Vec<(u32, u32)> = links.iter().map(|link| (link.ends[0], link.ends[1])).collect();
+        if let Some(apart) = unreached(self.nodes.len(), &plain) {
+            let (apart, first) = (&self.nodes[apart], &self.nodes[0]);
+            let what = format!(
+                "the network does not hang together: no links lead from `{}` to `{}`",
+                short(&first.name),
+                short(&apart.name)
+            );
+            return Err(self.refusal(apart.at, what, "add links until every node can be reached from every other"));
+        }
+        Ok(())
+    }
+
+    /// What the description says of its links.
+    fn described(
+        &self,
+        fabric: &Fabric,
+        full: &[FullLink],
+        links: &[Link],
+        numbers: &[u32],
+    ) -> Result<Links, SpecError> {
+        // Only the sets that links have, in the order of the description.
+        let mut kept: HashMap<u32, u32> = HashMap::new();
+        let (mut sets, mut given) = (Vec::new(), BTreeMap::new());
+        for (link, direction) in full.iter().flat_map(|link| [(link, 0), (link, 1)]) {
+            let number = link.sets[direction];
+            let of = &self.sets[number as usize];
+            if !kept.contains_key(&number) {
+                let delay_at = of.delay.as_ref().map_or_else(Default::default, |given| self.places.of(given.at));
+                let routes = of.routes.as_ref().map(|routes| self.routes(routes, link.is_both_ways, numbers));
+                kept.insert(number, sets.len() as u32);
+                sets.push(Set { attributes: of.attributes(), delay_at, routes: routes.transpose()?.flatten() });
+            }
+            let has_routes = sets[kept[&number] as usize].routes.is_some();
+            // Everything leaves a host through its only link.
+            let is_routed = has_routes && !self.is_host(link.ends[direction] as usize);
+            for (attribute, key, value, at) in of.given() {
+                if attribute != Attribute::Routes || is_routed {
+                    given.entry(at).or_insert_with(|| Given {
+                        attribute,
+                        key: short(key),
+                        value: short(value),
+                        place: self.places.of(at),
+                    });
+                }
+            }
+        }
+        let mut described = Links::new(fabric, sets, given.into_values().collect());
+        for (full, link) in full.iter().zip(links) {
+            for direction in 0..2 {
+                let (node, place) = link.ends[direction];
+                let port = fabric.port(NodeId(node), place as usize);
+                described.set(node, port, kept[&full.sets[direction]], full.order[direction]);
+            }
+        }
+        Ok(described)
+    }
+
+    /// The destinations of a static route. A `comment` that names no host is a remark, and none at all.
+    fn routes(
+        &self,
+        given: &Written<String>,
+        is_both_ways: bool,
+        numbers: &[u32],
+    ) -> Result<Option<Routes>, SpecError> {
+        let words = || {
+            given.value.split(|letter: char| letter == ',' || letter.is_whitespace()).filter(|word| !word.is_empty())
+        };
+        let host = |word: &str| self.known.get(word).copied().filter(|&node| self.is_host(node as usize));
+        if given.key.eq_ignore_ascii_case("comment") {
+            let is_route = |word: &str| word == "*" || host(word).is_some() || word.starts_with('H');
+            if !words().any(is_route) || (is_both_ways && !words().all(is_route)) {
+                return Ok(None);
+            }
+        }
+        if is_both_ways {
+            let what = format!("{}={} of an edge both ways", short(&given.key), short(&given.value));
+            let remedy = "a route has a direction: write an edge for each, `a -> b` and `b -> a` of a digraph";
+            return Err(refusal(self.places, given.at, ErrorKind::Conflict, what, remedy));
+        }
+        if words().any(|word| word == "*") {
+            return Ok(Some(Routes::All));
+        }
+        let mut only = Vec::new();
+        for word in words() {
+            match host(word) {
+                Some(node) => only.push(numbers[node as usize]),
+                None => {
+                    let what = format!("{} of an edge names `{}`, which is no host", short(&given.key), short(word));
+                    let remedy = "name hosts of the graph, or write `*`";
+                    return Err(refusal(self.places, given.at, ErrorKind::UnknownName, what, remedy));
+                }
+            }
+        }
+        Ok((!only.is_empty()).then_some(Routes::Only(only)))
+    }
+}
+
+/// \[bytes\] Offset of one end of an edge.
+fn end_at(end: &End<'_>) -> usize {
+    match end {
+        End::Node(name) => name.at,
+        End::Subgraph(list) => list.first().map_or(0, statement_at),
+    }
+}
+
+/// \[bytes\] Offset of a statement, as far as one of its words tells it.
+fn statement_at(statement: &Statement<'_>) -> usize {
+    match statement {
+        Statement::Node(name, _) => name.at,
+        Statement::Edge(edge) => edge.ends.first().map_or(0, end_at),
+        Statement::Defaults(_, list) => list.first().map_or(0, |(key, _)| key.at),
+        Statement::Subgraph(list) => list.first().map_or(0, statement_at),
+    }
+}
+
+/// The first node that is unreachable from node 0, if there is one.
+pub(in super::super) fn unreached(nodes: usize, links: &[(u32, u32)]) -> Option<usize> {
+    let mut linked = vec![Vec::new(); nodes];
+    for &(a, b) in links {
+        linked[a as usize].push(b);
+        linked[b as usize].push(a);
+    }
+    let mut seen = vec![false; nodes];
+    let mut reached = vec![0u32];
+    while let Some(here) = reached.pop() {
+        if seen.get_mut(here as usize).is_some_and(|seen| !std::mem::replace(seen, true)) {
+            reached.extend(&linked[here as usize]);
+        }
+    }
+    seen.iter().position(|seen| !seen)
+}
