@@ -72,7 +72,7 @@ pub fn judge(cases: &[Case], seeds: &[u64], begin: Begin) -> Vec<Judged> {
         let cycles = plan.warmup + plan.samples * plan.sample_size;
         (std::cmp::Reverse(cases[case].setup.shape().nodes() as u64 * cycles), case, seed)
     });
-    let mut runs: Vec<((usize, u64), Option<[f64; 4]>)> = parallel(&jobs, |&(case, seed)| {
+    let mut runs: Vec<(_, Option<[f64; 4]>)> = parallel(&jobs, |&(case, seed)| {
         let setup = &cases[case].setup;
         let outcome = setup.clone().seed(seed).batch(&begin.of(&cases[case]));
         let is_deadlock = matches!(outcome.failure, Some(Failure::Network(NetworkFailure::Deadlock(_))));

@@ -51,9 +51,41 @@ fn cost_follows_what_moves() {
         let outcome = &finished.outcome;
         assert!(outcome.cycles > 100 * STEPS, "{case:?}: {} cycles", outcome.cycles);
         assert!(outcome.totals.received > 0, "{case:?}");
-        // Each phase, and each interval of the measurement, begins and ends with a report.
+        // Each phase, each look for a steady state and each interval of the measurement begins and ends with a report.
+        let intervals = outcome.intervals.len() as u64;
+        let planned = if intervals == 0 { 400 } else { 50 + 2 * intervals };
         let moved = outcome.totals.hops + outcome.totals.received;
-        assert!(reports <= 400 + moved / 100, "{case:?}: {reports} reports of {} cycles", outcome.cycles);
+        assert!(reports <= planned + moved / 100, "{case:?}: {reports} reports of {} cycles", outcome.cycles);
+    }
+}
+
+/// The same messages in ten times the time are the same work, in every kind of run.
+#[test]
+fn cost_does_not_follow_the_length_of_the_time() {
+    const SLOW: (&str, &str) = ("network", "ethernet:rate=100Mb/s,delay=5us");
+    const FAST: (&str, &str) = ("network", "ethernet:rate=1Gb/s,delay=500ns");
+    // By default, and the same times tenfold.
+    let batches = [
+        ("warmup", "50000000000"),
+        ("conv-period", "10000000000"),
+        ("max-conv-time", "200000000000"),
+        ("sample-size", "20000000000"),
+    ];
+    let (few, more) = (("load", "0.0001"), ("load", "0.01"));
+    let cases: [[&[(&str, &str)]; 2]; 4] = [
+        [&[FAST, few], &[&[SLOW, few], &batches[..]].concat()],
+        [&[FAST, more], &[&[SLOW, more], &batches[..]].concat()],
+        [&[FAST, few, ("cycles", "1000000000000")], &[SLOW, few, ("cycles", "10000000000000")]],
+        [
+            &[("link-delay", "2000"), ("load", "0.0000001"), ("cycles", "1000000000")],
+            &[("link-delay", "20000"), ("load", "0.00000001"), ("cycles", "10000000000")],
+        ],
+    ];
+    for case in cases {
+        let [short, long] = case.map(|settings| run(&[&[("topology", "torus:3x3")], settings].concat()));
+        assert_eq!(10 * short.0.outcome.cycles, long.0.outcome.cycles, "{case:?}");
+        assert_eq!(short.0.outcome.totals, long.0.outcome.totals, "{case:?}: the same messages and hops");
+        assert_eq!(short.1, long.1, "{case:?}: reports");
     }
 }
 

@@ -9,7 +9,9 @@ use std::sync::atomic::AtomicBool;
 use fsin::experiment::{Experiment, Finished, IdealRun, Origin, Settings, Trouble, execute, execute_ideal, key, keys};
 use fsin::family::{ModelFamily, Units};
 use fsin::models::MODELS;
+use fsin::result::{Costs, LatencyBin, Manifest, of_network};
 use trgen::catalog::ErrorKind;
+use trgen::phrase::Plain;
 
 /// Settings, each with its value.
 type Words = &'static [(&'static str, &'static str)];
@@ -20,8 +22,8 @@ const FLAG: Origin = Origin::Flag;
 /// What a run is compared by.
 #[derive(PartialEq, Debug)]
 enum Found {
-    /// A run over a network, and what turns its cycles and phits into figures.
-    Network(Box<Finished>, f64, f64, u32, bool),
+    /// A run over a network, what turns its cycles and phits into figures, and its histogram of latencies, if kept.
+    Network(Box<Finished>, f64, f64, u32, bool, Option<Vec<LatencyBin>>),
     /// A run over a wire.
     Wire(Box<IdealRun>),
     /// A run that could not begin, and why.
@@ -113,7 +115,8 @@ const VALUES: &[(&str, &[&str])] = &[
     ("port-stats", &["none"]),
     ("cable-length", &["100"]),
     ("cable-velocity", &["100000000"]),
-    ("slack", &["99"]),
+    // More room than a buffer needs is never used: too little is refused.
+    ("slack", &["40"]),
     ("high-mark", &["50"]),
     ("low-mark", &["10"]),
     ("payload", &["100"]),
@@ -174,18 +177,28 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("inject", "injection by phits: tests/tests/engines_agree.rs"),
 ];
 
-/// Other settings of the network, in which keys act that show nothing in the base.
-const SCENES: &[Words] = &[
-    &[("routing", "bubble:oblivious"), ("vcs", "1"), ("load", "1")],
-    &[
-        ("routing", "bubble:oblivious"),
-        ("vcs", "1"),
-        ("injectors", "2"),
-        ("queue", "3"),
-        ("load", "1"),
-        ("packet", "4"),
-    ],
-    &[("vcs", "3")],
+/// The models that have the setting `routing`.
+const ROUTED: &[&str] = &["vct", "wormhole", "myrinet"];
+
+/// Other settings, in which keys of these models act that show nothing in the base.
+const SCENES: &[(&[&str], Words)] = &[
+    (ROUTED, &[("routing", "bubble:oblivious"), ("vcs", "1"), ("load", "1")]),
+    (
+        ROUTED,
+        &[
+            ("routing", "bubble:oblivious"),
+            ("vcs", "1"),
+            ("injectors", "2"),
+            ("queue", "3"),
+            ("load", "1"),
+            ("packet", "4"),
+        ],
+    ),
+    (ROUTED, &[("vcs", "3")]),
+    // Inputs are never as full as by default where links pause.
+    (&["ethernet"], &[("xoff", "1"), ("xon", "0")]),
+    // Nothing fills: the load of this network varies by its sources alone.
+    (&["zero"], &[("temporal", "cburst(8)")]),
 ];
 
 /// The settings of the network in the base: busy enough that most rules act.
@@ -246,7 +259,8 @@ fn settings(
 ) -> Settings {
     let mut settings = Settings::default();
     settings.set("network", model.component.name, FLAG).unwrap();
-    let lengths = [("warmup", "200"), ("conv-period", "100"), ("max-conv-time", "300"), ("sample-size", "300")];
+    // Waiting begins while the network fills, and lasts for more periods than a steady state needs.
+    let lengths = [("warmup", "20"), ("conv-period", "100"), ("max-conv-time", "800"), ("sample-size", "300")];
     // In a file, what does not apply of the base is no error.
     let words = lengths.into_iter().chain(words.iter().copied()).map(|(name, value)| (name, value, file()));
     for (name, value, origin) in words.chain(other) {
@@ -279,7 +293,9 @@ fn run(experiment: &Experiment) -> Found {
             let cycle_seconds = if has_seconds { experiment.cycle_seconds } else { 0.0 };
             let Units { capacity, packet_phits, .. } = experiment.units;
             let is_strict = experiment.strict && experiment.settings().is_set("max-cycles");
-            Found::Network(Box::new(finished), cycle_seconds, capacity, packet_phits, is_strict)
+            let costs = Costs { cpu_seconds: None, wall_seconds: 1.0, peak_memory_bytes: None };
+            let histogram = of_network(experiment, &finished, costs, Manifest::default(), &Plain).latency_histogram;
+            Found::Network(Box::new(finished), cycle_seconds, capacity, packet_phits, is_strict, histogram)
         }
         Err(Trouble::Settings(error)) => {
             Found::Trouble(format!("{}: {error}", error.error.setting().unwrap_or_default()))
@@ -386,8 +402,8 @@ fn check(name: &str) {
                     calm.push((*mode, words));
                 }
             }
-            for scene in SCENES {
-                for (mode, words) in calm.iter().filter(|_| model.understands("routing")) {
+            for (_, scene) in SCENES.iter().filter(|(models, _)| models.contains(&model.component.name)) {
+                for (mode, words) in &calm {
                     let words = [words, *scene].concat();
                     let is_valid = Experiment::resolve(settings(model, folder.path(), &words, None)).is_ok();
                     is_valid.then(|| tried(mode, &words));

@@ -1,6 +1,7 @@
 //! 95 % confidence intervals of accepted load and mean latency contain the true mean in 95 % of runs.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stdout, reason = "its figures are what it is run for")]
 
 use std::fs;
 use std::path::Path;

@@ -121,18 +121,28 @@ fn every_kind_of_network_is_drawn() {
 fn a_long_title_of_a_map_has_several_lines() {
     let folder = tempfile::tempdir().unwrap();
     let line = "--topology dragonfly:p=2,a=4,h=2,g=4 --routing dragonfly:minimal,dragonfly:ugal --vcs 4 \
-                --traffic groupshift(8,1),hotspot(0.125,17) --source open,throttled --load 0.1,0.2 --cycles 300 --link-loads -q";
+                --traffic groupshift(8,1),hotspot(0.125,17) --source open,throttled --arbitration longest,random \
+                --load 0.1,0.2 --cycles 300 --link-loads -q";
     done(folder.path(), &format!("sweep {line} -o r"));
     done(folder.path(), "plot r -q");
     let data = done(folder.path(), "plot r");
     assert!(data.is_empty());
-    let svg =
-        fs::read_to_string(folder.path().join("r/plots/links-dragonfly-minimal-open-groupshift-8-1-load-0-2.svg"))
-            .unwrap();
-    let texts = svg.split("<text").skip(1).map(|text| text.split(['>', '<']).nth(1).unwrap());
-    let title: Vec<&str> = texts.take_while(|text| text.parse::<u32>().is_err()).collect();
-    assert!(title.len() > 1 && title.iter().all(|line| line.len() <= 48), "{title:?}");
-    assert!(title.join(" ").starts_with("dragonfly:minimal, open, groupshift(8,1), load 0."), "{title:?}");
+    for (name, lines) in [
+        (
+            "dragonfly-minimal-longest-throttled-hotspot-0-125-17-load-0-2",
+            ["dragonfly:minimal, longest, throttled,", "hotspot(0.125,17), load 0.2"],
+        ),
+        (
+            "dragonfly-minimal-random-open-groupshift-8-1-load-0-2",
+            ["dragonfly:minimal, random, open, groupshift(8,1),", "load 0.2"],
+        ),
+    ] {
+        let svg = fs::read_to_string(folder.path().join(format!("r/plots/links-{name}.svg"))).unwrap();
+        let texts = svg.split("<text").skip(1).map(|text| text.split(['>', '<']).nth(1).unwrap());
+        let title: Vec<&str> = texts.take_while(|text| text.parse::<u32>().is_err()).collect();
+        assert_eq!(title, lines);
+        assert_eq!(fsin::report::illegible(&svg).unwrap(), [], "{name}");
+    }
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn a_machine_that_is_killed_is_named() {
     assert!(Command::new("kill").args(["-9", &killed.to_string()]).status().unwrap().success());
     let (status, said) = up.end();
     assert_eq!(status, Some(1), "{said}");
-    for text in ["machine 1 (node 1) was ended by signal 9, and the others were ended", "machines/console.1"] {
+    for text in ["machine 1 (node 1) was ended by signal 9 (killed), and the others were ended", "machines/console.1"] {
         assert!(said.contains(text), "no `{text}` in: {said}");
     }
 }

@@ -1,6 +1,7 @@
 //! Saturation is decided, not assumed: carried, saturated or undecided; never above a proven bound.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stdout, reason = "its figures are what it is run for")]
 
 use std::fs;
 use std::path::Path;

@@ -9,7 +9,8 @@
 //! - **`next` is never in the past**: it names no cycle for which `generate` has been called;
 //! - **conservation**: no message is generated twice (no two in flight share source and id), and every message handed
 //!   to the network enters it exactly once and in order, however many earlier offers were refused;
-//! - **addresses**: every source and destination is a node, and they differ; silent nodes are silent;
+//! - **addresses**: every source and destination is a node, and they differ unless the source says that they may
+//!   ([`Outbox::push_to_any`](crate::Outbox::push_to_any)); silent nodes are silent;
 //! - **termination**: [`Next::Done`](crate::Next::Done) is final;
 //! - **no deadlock**: a source that waits while the network is empty is reported, with [`TrGen::waits`].
 //!

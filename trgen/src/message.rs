@@ -10,7 +10,8 @@ pub struct Message {
     pub id: u64,
     /// Sending node.
     pub source: NodeId,
-    /// Receiving node; never the sending one (messages within a node do not use the network).
+    /// Receiving node. The sending one only if the network carries messages of a node to itself, and the source has
+    /// been told so ([`Outbox::push_to_any`](crate::Outbox::push_to_any)); else they do not use the network.
     pub destination: NodeId,
     /// \[bytes\] Payload. The network cuts it into packets; a message of 0 bytes is one packet.
     pub bytes: u64,

@@ -77,13 +77,16 @@ impl Flows {
     fn ejection(&self, topology: &dyn Topology, rates: &Rates) -> Option<LoadBound> {
         let mut entering = vec![0.0; topology.nodes()];
         links_of(topology).iter().flatten().for_each(|&there| entering[there] += 1.0);
-        let mut received = vec![0.0; self.0.len()];
-        self.all().for_each(|(_, destination, share)| received[destination] += share);
+        // By destination: what it receives from itself, over no link, and from others.
+        let mut received = vec![[0.0; 2]; self.0.len()];
+        for (source, destination, share) in self.all() {
+            received[destination][usize::from(source != destination)] += share;
+        }
         let bounds =
-            received.iter().zip(&entering).zip(&rates.ejection).filter_map(|((&received, &links), &own)| {
-                Self::bound("ejection", own.min(links * rates.link), received)
+            received.iter().zip(&entering).zip(&rates.ejection).flat_map(|((&[own, others], &links), &port)| {
+                [Self::bound("ejection", port, own + others), Self::bound("ejection", links * rates.link, others)]
             });
-        bounds.min_by(|a, b| a.load.total_cmp(&b.load))
+        bounds.flatten().min_by(|a, b| a.load.total_cmp(&b.load))
     }
 
     /// What crosses a cut of links that carry `link` phits/cycle each.

@@ -108,7 +108,10 @@ impl Experiment {
         for (key, value) in network.settled() {
             settings.settle(key, &value);
         }
-        let (units, throttled) = (network.units(), throttled(&settings)?);
+        let units = network.units();
+        // A network that takes every message at once holds no source back, whatever a file says.
+        let holds_back = !network.unused().iter().any(|(key, _)| *key == "source");
+        let throttled = throttled(&settings)? && holds_back;
         let waits = match (tasks, times) {
             (Some(_), _) => Some("tasks"),
             (None, Times::Shots) => Some("shots"),

@@ -416,7 +416,7 @@ mod tests {
         for key in fsin::experiment::keys() {
             for component in key.components {
                 let known = |known: &&Component| known.name == component.name && known.about == component.about;
-                let is_listed = catalogue.iter().flat_map(|(_, components)| components).any(|one| known(&one));
+                let is_listed = catalogue.iter().flat_map(|(_, components)| components).any(known);
                 assert!(is_listed, "{}: {}", key.name, component.name);
             }
         }

@@ -27,9 +27,13 @@ const COMMON: &[(&str, &str)] = &[
 
 /// Flags that the short help leaves out.
 const RARE: &[&str] = &[
+    "buffered",
     "detach",
     "digest-every",
     "factor",
+    "find-limit",
+    "guest-limit",
+    "lengthen",
     "measure",
     "message-log",
     "monitor",
@@ -37,6 +41,7 @@ const RARE: &[&str] = &[
     "packet-log",
     "pcap",
     "pcap-link",
+    "range",
     "ranks-per-node",
     "receive-overhead",
     "record-every",

@@ -72,7 +72,7 @@ impl Bounds {
 
 /// Finds the saturation loads of networks.
 pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let (mut lists, many) = lists(matches)?;
+    let (mut lists, many) = lists(matches, "saturation")?;
     if !matches.get_flag("quiet") {
         warn_of_unused(&many);
     }

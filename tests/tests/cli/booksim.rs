@@ -32,10 +32,10 @@ fn words(row: &Row) -> Vec<String> {
         "hotspot" => "hotspot(0.09859154929577464, 27, self=true)".to_owned(),
         other => panic!("traffic {other}"),
     };
-    let (routing, classes) = match (&*row["routing"], &*row["topology"]) {
-        ("min_adapt", _) => ("adaptive", "per-dimension"),
-        ("dim_order_bal", _) => ("dor", "balanced"),
-        _ => ("dor", "per-dimension"),
+    let (routing, classes) = match &*row["routing"] {
+        "min_adapt" => ("adaptive", None),
+        "dim_order_bal" => ("dor", Some("balanced")),
+        _ => ("dor", Some("per-dimension")),
     };
     let link = if row["topology"] == "mesh" || option("use_noc_latency") == Some("0") { "1" } else { "2" };
     let mut words = vec!["--network".to_owned(), "wormhole".to_owned()];
@@ -59,8 +59,8 @@ fn words(row: &Row) -> Vec<String> {
     ] {
         words.extend([format!("--{flag}"), value]);
     }
-    // Only rings have classes.
-    if row["topology"] == "torus" {
+    // Only rings have classes, and adaptive routing has channels of its own on them.
+    if let Some(classes) = classes.filter(|_| row["topology"] == "torus") {
         words.extend(["--vc-classes".to_owned(), classes.to_owned()]);
     }
     words

@@ -116,11 +116,21 @@ fn no_model_ignores_an_attribute_of_links() {
     ];
     for network in ["vct", "wormhole", "ethernet", "myrinet", "bus", "constant-delay", "zero"] {
         let line = |name: &str| {
-            let load =
-                if network == "ethernet" { "--load 1.5 --recovery none --traffic shift(1)" } else { "--load 0.05" };
-            format!("run --network {network} --topology graph:{name} {load} --cycles 40000 -q --format json")
+            let more = match network {
+                "ethernet" => "--load 1.5 --recovery none --traffic shift(1)",
+                // The slack that a delay of 1024 ns needs.
+                "myrinet" => "--load 0.05 --slack 400",
+                _ => "--load 0.05",
+            };
+            format!("run --network {network} --topology graph:{name} {more} --cycles 40000 -q --format json")
         };
-        let (scale, name) = (if ["ethernet", "myrinet"].contains(&network) { "0000" } else { "" }, "plain.dot");
+        // Cycles of ps, and long enough for some messages.
+        let scale = match network {
+            "ethernet" => "0000",
+            "myrinet" => "00000",
+            _ => "",
+        };
+        let name = "plain.dot";
         write(folder.path(), &[(name, &graph("color=red"))]);
         let run_of =
             |name: &str| run(folder.path(), &line(name).replace("--cycles 40000", &format!("--cycles 40000{scale}")));

@@ -26,7 +26,8 @@ fn quiet_means_nothing_on_stderr() {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let folder = folder();
-    for line in ["run --cycles 100 --format json", "run --cycles 100", "list kernels", "explain uniform", "config"] {
+    let runs = ["run --cycles 100 --format json -q", "run --cycles 100 -q"];
+    for line in runs.into_iter().chain(["list kernels", "explain uniform", "config"]) {
         let mut command = fsin(folder.path());
         command.args(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();

@@ -189,7 +189,7 @@ impl Watched {
             self.log.push((now, message));
             self.senders.insert(message.source);
             self.queues[message.source.index()].push_back(message);
-            self.outbox.push(message);
+            self.outbox.push_to_any(message);
         }
         Ok(fresh)
     }

@@ -78,7 +78,7 @@ impl<M: TrGen> TrGen for Background<M> {
         let idle = &self.idle;
         background.offer(|message| {
             let (source, destination) = (idle[message.source.index()], idle[message.destination.index()]);
-            out.push(Message { id: 2 * message.id + 1, source, destination, ..message });
+            out.push_to_any(Message { id: 2 * message.id + 1, source, destination, ..message });
             true
         });
         Ok(())

@@ -40,7 +40,7 @@ impl Bundle {
         let count = self.parts.len() as u64;
         self.parts[part].generate(now, &mut self.scratch)?;
         self.scratch.offer(|message| {
-            out.push(Message { id: message.id * count + part as u64, ..message });
+            out.push_to_any(Message { id: message.id * count + part as u64, ..message });
             true
         });
         Ok(())

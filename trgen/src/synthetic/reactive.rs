@@ -68,7 +68,7 @@ impl TrGen for Reactive {
             let in_flight = &mut self.in_flight;
             self.scratch.offer(|message| {
                 *in_flight += 1;
-                out.push(Message { id: 2 * message.id + u64::from(class), class, ..message });
+                out.push_to_any(Message { id: 2 * message.id + u64::from(class), class, ..message });
                 true
             });
         }

@@ -245,7 +245,8 @@ impl Synthetic {
             return;
         };
         let bytes = self.law.phits(&mut self.sizes[id.index()]).saturating_mul(self.phit_bytes);
-        out.push(Message { id: node.sequence, source: id, destination, bytes, class: 0 });
+        // A pattern refuses to name the sender if the network does not carry that.
+        out.push_to_any(Message { id: node.sequence, source: id, destination, bytes, class: 0 });
         node.sequence += 1;
         match self.mode {
             Mode::Throttled => {

@@ -116,6 +116,23 @@ fn phases_follow_each_other() {
     assert!((offered / expected - 1.0).abs() < 0.005, "{offered} instead of {expected}");
 }
 
+/// Every kind of source passes on what a pattern sends to the sender itself.
+#[test]
+fn nodes_send_to_themselves_where_the_pattern_says_so() {
+    for (process, pattern) in [
+        ("bernoulli", "uniform(self=true)"),
+        ("bernoulli", "uniform(self=true) + shift(1)"),
+        ("bernoulli", "shift(1)@100 then uniform(self=true)"),
+        ("reactive(0.4, 1)", "uniform(self=true)"),
+        ("shot(7)", "uniform(self=true)"),
+    ] {
+        let config = Config { process: process.into(), shots: 4, carries_to_itself: true, ..of(pattern, line(4)) };
+        let log = log(&config, 5000);
+        let own = log.iter().filter(|(_, message)| message.source == message.destination).count();
+        assert!(0 < own && own < log.len(), "{process}, {pattern}: {own} of {}", log.len());
+    }
+}
+
 #[test]
 fn silent_nodes_are_those_silent_in_every_part() {
     let silent = |pattern: &str| {

@@ -231,7 +231,10 @@ fn verdict(intervals: &[Interval], packet_phits: u32, demand: Demand, asked: f64
     let is_up = !demand.throttled && backlog.at_least(SATURATED) > least;
     let empty = later.iter().filter(|interval| interval.in_flight == 0).count() as f64;
     let empties = empty >= EMPTY * later.len() as f64 && backlog.rate <= most.max(1.0 / cycles_of(intervals));
-    match !is_up && (backlog.at_most(CARRIED) < most || empties && total.dropped_inside == 0) {
+    let is_below = backlog.at_most(CARRIED) < most || empties && total.dropped_inside == 0;
+    // A network that has delivered nothing has not shown that it carries anything.
+    let has_delivered = total.received > 0 || asked <= 0.0;
+    match !is_up && is_below && has_delivered {
         true => Verdict::Carried,
         false => {
             // Of a run that begins empty, half is judged.

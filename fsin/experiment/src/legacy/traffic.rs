@@ -96,9 +96,9 @@ impl Run {
     }
 }
 
-/// True if a key applies to applications.
+/// True if a key applies to applications only.
 fn is_of_tasks(key: &str) -> bool {
-    TASKS.contains(&key) || TRACE.contains(&key)
+    key == "trace" || TASKS.contains(&key) || TRACE.contains(&key)
 }
 
 impl Translation {
@@ -150,7 +150,7 @@ impl Translation {
         self.lengths(words, run, &mut idle)?;
         self.triggers(words, run, &mut idle)?;
         self.shots(words, run, &mut idle)?;
-        if self.value("trace").is_some() {
+        if run == Run::Application && self.value("trace").is_some() {
             self.note(
                 "trace",
                 "a trace: the original's clock skips over packets that wait in source buffers; here it does not",

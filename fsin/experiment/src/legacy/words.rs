@@ -138,8 +138,11 @@ pub(super) const WORDS: &[Entry] = &[
     entry("pinterval", &[], Printing, ""),
 ];
 
+/// True for the words of a kind.
+type IsOfKind = fn(Takes) -> bool;
+
 /// Words without effect whatever their value, and why.
-pub(super) const IDLE: [(fn(Takes) -> bool, &str); 2] = [
+pub(super) const IDLE: [(IsOfKind, &str); 2] = [
     (|takes| matches!(takes, Printing), "they only change what the original printed, and where"),
     (
         |takes| matches!(takes, Coupling),

@@ -31,7 +31,8 @@ fn of_seeds(plan: &Plan, collected: &Collected) -> Option<String> {
     if seeds > FEW {
         return None;
     }
-    let figures: [(&str, fn(&RunResult) -> Option<f64>); 3] = [
+    type Pick = fn(&RunResult) -> Option<f64>;
+    let figures: [(&str, Pick); 3] = [
         ("completion time", |result| result.completion_seconds),
         ("mean latency", |result| result.latency_mean_cycles),
         ("accepted load", |result| result.accepted_load_phits_per_node_cycle),

@@ -97,15 +97,17 @@ impl Spec {
     fn from_values(values: &dyn Values) -> Result<Self, SpecError> {
         // Forwarding decides whether routes of the description are used: it is checked with the wiring.
         let topology: Arc<dyn Topology> = values.topology(&ROUTED)?.into();
+        let forwarding: Forwarding = values.parsed("forwarding")?;
         let params = Params {
             link_rate: rate(values, "link-rate")?,
             propagation: values.span("propagation")?,
             port_queue: values.integer("port-queue")?,
             switching: values.parsed("switching")?,
-            forwarding: values.parsed("forwarding")?,
+            forwarding,
             spanning_tree: values.switch("spanning-tree")?,
             ageing: values.span("ageing")?,
-            ecmp: values.switch("ecmp")?,
+            // In a file it may stand without its condition, and has no effect then: a flag is refused.
+            ecmp: values.switch("ecmp")? && (forwarding == Forwarding::Static || values.is_insisted("ecmp")),
             per: values.number("per")?,
             recovery: values.parsed("recovery")?,
             pause: values.switch("pause")?,

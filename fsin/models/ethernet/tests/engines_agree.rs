@@ -38,8 +38,8 @@ struct Case {
 /// Rates and delays of links that differ, and two links side by side.
 const MIXED: &str = "digraph { edge [propagation=\"300ns\"];
     H0 -> S; S -> H0; H1 -> S [rate=\"100Mb/s\"]; S -> H1 [rate=\"100Mb/s\", propagation=\"2us\"];
-    edge [rate=\"10Gb/s\"]; S -> T; T -> S; S -> T [rate=\"1Gb/s\", delay=7]; T -> S; T -> U; U -> T; U -> S; S -> U;
-    H2 -> T; T -> H2; H3 -> U; U -> H3; H4 -> U [rate=\"2.5Gb/s\"]; U -> H4 [rate=\"2.5Gb/s\"] }";
+    edge [rate=\"10Gb/s\"]; S -> T; T -> S; S -> T [rate=\"1Gb/s\", delay=\"7ps\"]; T -> S; T -> U; U -> T;
+    U -> S; S -> U; H2 -> T; T -> H2; H3 -> U; U -> H3; H4 -> U [rate=\"2.5Gb/s\"]; U -> H4 [rate=\"2.5Gb/s\"] }";
 
 const PLACES: [&str; 11] = [
     "mixed",

@@ -438,8 +438,13 @@ fn settings_that_cannot_be_used_are_refused() {
         "digraph { H0 -> S; S -> H0 [comment=H0]; H1 -> T; T -> H1; S -> U [comment=H1]; U -> S [comment=\"*\"];
         U -> T; T -> U [comment=\"*\"] }";
     assert!(refused(round).contains("from host 0 to host 1 lead round a loop"), "{}", refused(round));
-    let wrong = "digraph { H0 -> S; S -> H0 [comment=\"*\"]; H1 -> S; S -> H1; }";
-    assert!(check(&*graph(wrong), &base()).is_ok());
+    // A switch reaches its own hosts whatever the routes say. Switches that learn use no routes, right or wrong ones.
+    let wrong = graph("digraph { H0 -> S; S -> H0 [comment=\"*\"]; H1 -> S; S -> H1; }");
+    assert_eq!(check(&*wrong, &Params { forwarding: Forwarding::Static, ..base() }), Ok(()));
+    let error = check(&*wrong, &base()).unwrap_err();
+    assert_eq!((error.setting(), error.kind()), (Some("topology"), ErrorKind::Unsupported));
+    assert!(error.to_string().contains("line 1, column 29: comment=* of a link"), "{error}");
+    assert!(error.remedy().to_string().contains("forwarding=static"), "{}", error.remedy());
     let slow = "digraph { H0 -> S [rate=\"10b/s\"]; S -> H0; H1 -> S; S -> H1 }";
     assert!(refused(slow).contains("10 b/s"), "{}", refused(slow));
     for word in ["cut", "store", "cut-through"] {
@@ -463,7 +468,7 @@ fn the_spread_of_long_latencies_is_exact() {
 /// Five hosts send to the sixth through short queues, over links that all have rates of their own.
 fn incast_over_own_rates(params: &Params) -> Box<dyn Ethernet> {
     let links: String = (0..6).map(|host| format!("H{host} -> S; S -> H{host};\n")).collect();
-    let topology = graph(&format!("digraph {{ edge [rate=\"100Mb/s\", delay=500]\n{links} }}\n"));
+    let topology = graph(&format!("digraph {{ edge [rate=\"100Mb/s\", delay=\"500ps\"]\n{links} }}\n"));
     let mut network = fsin_ethernet::fast::build(&*topology, params.clone()).unwrap();
     for source in 0..5 {
         network.inject(message(source.into(), source, 5, 60_000));

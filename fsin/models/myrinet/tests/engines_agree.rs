@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{message, place};
+use common::{advance, message, place};
 use fsin_core::network::{Network as _, Notices};
 use fsin_core::stats::{Counts, Moments, Recorder};
 use fsin_core::view::Occupancy;
@@ -124,8 +124,8 @@ fn agree(case: &Case) -> Result<(u64, u64), TestCaseError> {
         }
         let until = now + 1 + rng.next_u64() % case.step;
         let until = if is_offering { until } else { now + 30 * US };
-        prop_assert_eq!(reference.advance(Cycle(until), &mut expected), Ok(()));
-        prop_assert_eq!(fast.advance(Cycle(until), &mut found), Ok(()));
+        prop_assert_eq!(advance(&mut reference, Cycle(until), &mut expected), Ok(()));
+        prop_assert_eq!(advance(&mut *fast, Cycle(until), &mut found), Ok(()));
         let (one, other) = (sorted(reference.events()), sorted(fast.events()));
         if one != other {
             let at = one.iter().zip(&other).position(|(one, other)| one != other).unwrap_or(one.len().min(other.len()));

@@ -218,7 +218,11 @@ impl NetworkSpec for Spec {
         if !self.has_rings {
             let why = phrase!["with ", ["topology" => self.topology.spec()], ", which has no rings"];
             unused.push(("vc-classes", why));
-        } else if self.params.routing != Routing::DimensionOrder {
+        } else if self.params.vcs_of_class() == 1 {
+            let vcs = self.params.vcs;
+            unused.push(("vc-classes", phrase!["with ", ["vcs" => vcs], ", which cannot be divided"]));
+        } else if self.params.routing != Routing::DimensionOrder && self.params.vcs_of_class() > 2 {
+            // Two channels leave none that is adaptive: all packets then go in dimension order.
             let routing = self.params.routing.name();
             unused.push((
                 "vc-classes",

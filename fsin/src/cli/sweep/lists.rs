@@ -10,9 +10,11 @@ use fsin::topology::TOPOLOGIES;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
-/// Reads the lists of values of a command line. Flags override the environment, and the environment overrides the
-/// experiment file.
-pub(crate) fn lists(matches: &ArgMatches) -> Result<(Lists, Many), SettingsError> {
+use super::super::many::commands;
+
+/// Reads the lists of values of the command line of `command`. Flags override the environment, and the environment
+/// overrides the experiment file.
+pub(crate) fn lists(matches: &ArgMatches, command: &str) -> Result<(Lists, Many), SettingsError> {
     let mut lists = match matches.get_one::<PathBuf>("experiment") {
         Some(path) => read_lists(path)?,
         None => Lists::new(),
@@ -41,7 +43,7 @@ pub(crate) fn lists(matches: &ArgMatches) -> Result<(Lists, Many), SettingsError
             lists.insert(key.name, split(&value.to_string_lossy().into_owned(), Origin::Environment));
         }
     }
-    let many = Many::of(matches, &mut lists)?;
+    let many = Many::of(matches, command, &mut lists)?;
     if let Some((replicas, origin)) = &many.seeds {
         let replicas = *replicas;
         let given = lists.remove("seed").unwrap_or_default();
@@ -84,14 +86,17 @@ pub(crate) struct Many {
 impl Many {
     /// Takes the keys of commands on many experiments out of the lists of a file. Flags override variables, and
     /// variables override the file.
-    fn of(matches: &ArgMatches, lists: &mut Lists) -> Result<Self, SettingsError> {
+    fn of(matches: &ArgMatches, command: &str, lists: &mut Lists) -> Result<Self, SettingsError> {
         let mut many = Self::default();
+        // Without debug assertions, the matches do not tell an unknown flag from one that is not given.
+        let commands = commands();
+        let own = commands.iter().find(|one| one.get_name() == command);
         for key in MANY_KEYS {
             let of_file = lists.remove(key.name).and_then(|mut values| values.pop());
             let of_file = of_file.map(|setting| (setting.value, setting.origin));
             let variable = std::env::var_os(variable(key.name));
             let of_environment = variable.map(|value| (value.to_string_lossy().into_owned(), Origin::Environment));
-            let has_flag = matches.try_contains_id(key.name).is_ok();
+            let has_flag = own.is_some_and(|own| own.get_arguments().any(|arg| arg.get_id().as_str() == key.name));
             let flag = (has_flag && matches.value_source(key.name) == Some(ValueSource::CommandLine))
                 .then(|| flag_of(matches, key))
                 .flatten();

@@ -39,7 +39,7 @@ impl From<StoreError> for Complaint {
 
 /// The plan of a command line, or the stored plan if the command line has only `--resume`.
 fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
-    let (lists, many) = lists(matches)?;
+    let (lists, many) = lists(matches, "sweep")?;
     let resume = matches.get_flag("resume");
     if resume && lists.is_empty() {
         let is_given = |flag: &&str| matches.value_source(flag) == Some(clap::parser::ValueSource::CommandLine);

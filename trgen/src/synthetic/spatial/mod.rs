@@ -90,7 +90,7 @@ pub struct PatternContext<'a> {
 /// The parameter of patterns that may send to the sender itself.
 const TO_ITSELF: Parameter = Parameter {
     name: "self",
-    about: "whether a node may be its own destination; such messages use no link",
+    about: "whether a node may be its own destination; such messages use no link between routers",
     range: "true, false",
     default: "false",
 };

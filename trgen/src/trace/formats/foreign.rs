@@ -38,7 +38,7 @@ const CHAKRA: &str =
 const NETRACE: &str = "it holds packets of a machine with caches, not a program: its sizes and pairs can be given as \
                        `matrix(FILE)`, which keeps no dependencies";
 const PACKETS: &str =
-    "packets on a link are no program; captures of simulated networks are written by `fsin run --pcap`";
+    "packets on a link are no program; captures of simulated networks are written by the setting pcap of `fsin run`";
 const MACHINE: &str = "it holds the instructions or memory accesses of a machine, not messages; record the messages of the \
                        program with `trace-prep record`";
 const OTF1: &str = "convert it to OTF2 (Score-P and Vampir have tools for it), or record the program anew with Score-P";
@@ -75,7 +75,7 @@ const FOREIGN: &[Foreign] = &[
     row("a trace of Perfetto", &[], &[".pftrace", ".perfetto-trace"], RECORD),
     row("results of OMNeT++", &[b"version 2\nrun", b"version 3\nrun"], &[".vec", ".sca", ".vci"], "these are measurements; a simulation is described by its program or its traffic"),
     row("a trace of ns-2 or ns-3", &[], &[".tr"], PACKETS),
-    row("a configuration of BookSim", &[b"// Topology", b"// Routing", b"// Flow"], &[], "a configuration is no trace; its settings are those of `fsin run --network wormhole`"),
+    row("a configuration of BookSim", &[b"// Topology", b"// Routing", b"// Flow"], &[], "a configuration is no trace; its settings are those of the network wormhole of `fsin run`"),
     row("a SQLite database", &[b"SQLite format 3"], &[".sqlite"], RECORD),
     row("an HDF5 file", &[b"\x89HDF\r\n"], &[".h5", ".hdf5"], RECORD),
     row("a program (ELF)", &[b"\x7FELF"], &[], "record its messages: `trace-prep record -- mpiexec -n 4 ./PROGRAM`"),

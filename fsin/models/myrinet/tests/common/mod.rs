@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use fsin_core::network::Notices;
+use fsin_core::network::{NetworkFailure, Notices};
 use fsin_core::topology::{self, Topology};
 use fsin_myrinet::Myrinet;
 use trgen::rng::mix2;
@@ -16,6 +16,16 @@ pub(crate) fn message(id: u64, source: u32, destination: u32, bytes: u64) -> Mes
 
 pub(crate) fn place(spec: &str) -> Arc<dyn Topology> {
     topology::parse(spec, 2).unwrap().into()
+}
+
+/// Runs to `until` or to the next notice: unlike a single call of `Network::advance`, whatever happens before.
+pub(crate) fn advance(network: &mut dyn Myrinet, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
+    loop {
+        network.advance(until, notices)?;
+        if !notices.is_empty() || network.clock() >= until {
+            return Ok(());
+        }
+    }
 }
 
 /// Advances to a cycle. Returns the messages delivered.

@@ -8,6 +8,7 @@
 //!
 //! Decision: docs/decisions/0140-one-description-of-a-network.md.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -242,8 +243,7 @@ impl<'a> Description<'a> {
     fn links(&self) -> Result<Vec<FullLink>, SpecError> {
         let mut open: HashMap<(u32, u32), VecDeque<usize>> = HashMap::new();
         let mut links: Vec<FullLink> = Vec::new();
-        let mut order = 0u32;
-        for edge in &self.edges {
+        for (order, edge) in (0u32..).zip(&self.edges) {
             let [from, to] = edge.ends;
             if from == to {
                 let what = format!("a link leads from `{}` to itself", short(&self.nodes[from as usize].name));
@@ -273,7 +273,6 @@ impl<'a> Description<'a> {
                     }
                 }
             }
-            order += 1;
         }
         let Some(&alone) = open.values().flatten().min() else { return Ok(links) };
         let FullLink { ends, at, .. } = links[alone];
@@ -415,10 +414,10 @@ impl<'a> Description<'a> {
         for (link, direction) in full.iter().flat_map(|link| [(link, 0), (link, 1)]) {
             let number = link.sets[direction];
             let of = &self.sets[number as usize];
-            if !kept.contains_key(&number) {
+            if let Entry::Vacant(vacant) = kept.entry(number) {
                 let delay_at = of.delay.as_ref().map_or_else(Default::default, |given| self.places.of(given.at));
                 let routes = of.routes.as_ref().map(|routes| self.routes(routes, link.is_both_ways, numbers));
-                kept.insert(number, sets.len() as u32);
+                vacant.insert(sets.len() as u32);
                 sets.push(Set { attributes: of.attributes(), delay_at, routes: routes.transpose()?.flatten() });
             }
             let has_routes = sets[kept[&number] as usize].routes.is_some();
