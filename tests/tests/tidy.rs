@@ -87,7 +87,7 @@ const KNOWN_BY: &[(&str, &[&str])] = &[
             // What the launcher reads at the end of a rank.
             "adapters/mpi/src/report.rs",
             // The topology `graph:FILE`.
-            "fsin/core/src/topology/switched/graph.rs",
+            "fsin/core/src/topology/switched/graph/mod.rs",
         ],
     ),
 ];

@@ -119,8 +119,8 @@ impl<'a> Coupled<'a> {
         }
     }
 
-    /// Passes every packet that arrives to `log`, in the order of arrival, source, destination and number. The record of
-    /// the network must [keep](crate::stats::Recorder::keep) packets.
+    /// Passes every packet that arrives to `log`, in the order of arrival, source, destination and number. The record
+    /// of the network must [keep](crate::stats::Recorder::keep) packets.
     #[must_use]
     pub fn logged(self, log: PacketLog<'a>) -> Self {
         Self { log: Some(log), ..self }

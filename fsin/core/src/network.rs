@@ -84,8 +84,8 @@ pub struct PortFigures {
     pub queue_shares: Option<Vec<f64>>,
 }
 
-/// \[cycles or events\] Number of steps after which [`Network::advance`] returns: cycles in which something moves where a
-/// model simulates cycle by cycle, events where it simulates these.
+/// \[cycles or events\] Number of steps after which [`Network::advance`] returns: cycles in which something moves
+/// where a model simulates cycle by cycle, events where it simulates these.
 pub const STEPS: u64 = 10_000;
 
 /// A network model in simulated time.
@@ -116,8 +116,9 @@ pub trait Network: Send {
     fn withhold(&mut self, _message: &Message) {}
 
     /// Simulates up to the beginning of cycle `until`, or to the end of the first cycle that has notices, whichever
-    /// comes first. An empty network skips to `until`. After about [`STEPS`] steps, cycles or events, returns at the end
-    /// of any cycle, so that a run can be watched and stopped at a cost that does not depend on the length of a cycle.
+    /// comes first. An empty network skips to `until`. After about [`STEPS`] steps, cycles or events, returns at the
+    /// end of any cycle, so that a run can be watched and stopped at a cost that does not depend on the length of a
+    /// cycle.
     ///
     /// # Errors
     /// A state in which the network cannot go on: a deadlock, or packets that multiply without end.

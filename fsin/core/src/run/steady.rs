@@ -44,8 +44,8 @@ pub struct Interval {
     pub counts: Counts,
     /// \[cycles\] Sum of the latencies of the packets received within the interval.
     pub latency_sum: u128,
-    /// \[phits\] Load that nodes did not generate within the interval because they waited for the network; `None` if the
-    /// source does not know.
+    /// \[phits\] Load that nodes did not generate within the interval because they waited for the network; `None` if
+    /// the source does not know.
     pub held_back_phits: Option<f64>,
     /// \[packets\] Packets generated and neither received nor dropped at the end of the interval.
     pub in_flight: u64,

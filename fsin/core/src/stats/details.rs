@@ -1,7 +1,7 @@
 //! What a run keeps of single nodes, flows, messages and packets, where that is asked for.
 //!
-//! The record of a run passes on what happens; nothing of it changes a result. Nodes, flows and messages begin anew when
-//! the measurement does, the packets are those of the whole run.
+//! The record of a run passes on what happens; nothing of it changes a result. Nodes, flows and messages begin anew
+//! when the measurement does, the packets are those of the whole run.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -22,7 +22,8 @@ struct Direction {
     order: Option<u32>,
 }
 
-/// The graph for Graphviz, and for `graph:FILE`. Links in `blocked` are drawn as broken lines, dead links as dotted ones.
+/// The graph for Graphviz, and for `graph:FILE`. Links in `blocked` are drawn as broken lines, dead links as dotted
+/// ones.
 #[must_use]
 pub fn dot(topology: &dyn Topology, blocked: &[Ends]) -> String {
     let network = topology.switched();

@@ -19,7 +19,11 @@ pub(crate) fn place(spec: &str) -> Arc<dyn Topology> {
 }
 
 /// Runs to `until` or to the next notice: unlike a single call of `Network::advance`, whatever happens before.
-pub(crate) fn advance(network: &mut dyn Myrinet, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
+pub(crate) fn advance(
+    network: &mut dyn Myrinet,
+    until: Cycle,
+    notices: &mut Notices,
+) -> std::result::Result<(), NetworkFailure> {
     loop {
         network.advance(until, notices)?;
         if !notices.is_empty() || network.clock() >= until {

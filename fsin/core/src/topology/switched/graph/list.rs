@@ -1,7 +1,7 @@
 //! Lists of links: `A B` a line, with attributes behind it.
 //!
-//! `A B` is a link both ways, `A -> B` one direction of a link, `A endpoints 2` says something of a node. Attributes are
-//! words and their values: `A B rate 10Gb/s delay 4us`. `#` begins a comment.
+//! `A B` is a link both ways, `A -> B` one direction of a link, `A endpoints 2` says something of a node. Attributes
+//! are words and their values: `A B rate 10Gb/s delay 4us`. `#` begins a comment.
 
 use std::borrow::Cow;
 
