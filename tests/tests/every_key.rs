@@ -157,7 +157,7 @@ const VALUES: &[(&str, &[&str])] = &[
     ("sample-size", &["400"]),
     ("min-batch-packets", &["100000"]),
     ("cycles", &["700"]),
-    ("max-cycles", &["50"]),
+    ("max-cycles", &["50", "5"]),
     ("strict", &["true"]),
     ("watchdog", &["200"]),
     ("link-loads", &["true"]),
@@ -197,8 +197,8 @@ const SCENES: &[(&[&str], Words)] = &[
     (ROUTED, &[("vcs", "3")]),
     // Inputs are never as full as by default where links pause.
     (&["ethernet"], &[("xoff", "1"), ("xon", "0")]),
-    // Nothing fills: the load of this network varies by its sources alone.
-    (&["zero"], &[("temporal", "cburst(8)")]),
+    // Little or nothing fills: the load of these networks varies by their sources.
+    (&["zero", "myrinet"], &[("temporal", "cburst(8)")]),
 ];
 
 /// The settings of the network in the base: busy enough that most rules act.

@@ -20,8 +20,8 @@ mod help;
 mod init;
 mod interrupt;
 mod legacy;
-#[cfg(feature = "tui")]
 mod log;
+#[cfg(feature = "tui")]
 mod looking;
 #[cfg(feature = "live")]
 mod machines;

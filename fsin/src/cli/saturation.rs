@@ -84,7 +84,9 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let grid = Grid::new(lists)?;
     let plan = Plan::new(&grid, 0, many.skip_invalid, &Flags).map_err(|error| {
         let parted = |key: &Key| grid.axes.iter().any(|axis| axis.key.name == key.name);
-        let given = |key: &Key| matches.get_many::<String>(key.name).into_iter().flatten();
+        // A switch has no words to split.
+        let words = |key: &Key| matches.try_get_many::<String>(key.name).ok().flatten();
+        let given = |key: &Key| words(key).into_iter().flatten();
         let several = |key: &Key| if parted(key) { None } else { given(key).find_map(|word| as_several(key, word)) };
         settings::with_several(error, several, |flags| phrase!["give it once for each value: ", flags])
     })?;

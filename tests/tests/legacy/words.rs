@@ -217,8 +217,8 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("plen=8 tpat=transpose warm=100", "--packet 8 --traffic transpose --warmup 100", ""),
     (
         "conv_t=0.1 max_c=0 nsam=3 sample=300 min=10",
-        "--conv-threshold 0.1 --max-conv-time 0 --samples 3 --sample-size 300 --min-batch-packets 10",
-        "",
+        "--max-conv-time 0 --samples 3 --sample-size 300 --min-batch-packets 10",
+        "left out, without a part in a run with a steady load: conv_t=0.1",
     ),
     ("topol=mesh_4_4 nc=3 rs=7 int=1", "--topology mesh:4x4 --vcs 3 --seed 7 --in-transit-priority 1", ""),
     (

@@ -143,10 +143,10 @@ impl dyn Values + '_ {
         Ok(topology)
     }
 
-    /// The topology, as [`Self::topology`] gives it, with delays of links in cycles of a phit at `bandwidth`.
+    /// The topology, as `topology` gives it, with delays of links in cycles of a phit at `bandwidth`.
     ///
     /// # Errors
-    /// As [`Self::topology`]; a delay that is no whole number of cycles.
+    /// As `topology`; a delay that is no whole number of cycles.
     pub fn topology_in_cycles(&self, uses: &Uses) -> Result<Box<dyn Topology>, SpecError> {
         let topology = self.named_topology()?;
         uses.check_before_conversion(&*topology)?;

@@ -158,8 +158,10 @@ impl Translation {
         }
         // Defaults without effect are dropped silently, words with a note. Our own words are left for `fsin run` to
         // judge.
-        let useless: Vec<&str> =
-            self.settings.iter().map(|(key, _)| *key).filter(|key| !run.knows(key, beside)).collect();
+        // Without a wait for the steady state, nothing says how it is told.
+        let waits = self.value("max-conv-time").is_none_or(|cycles| cycles != "0");
+        let is_idle = |key: &&str| !run.knows(key, beside) || !waits && ["conv-period", "conv-threshold"].contains(key);
+        let useless: Vec<&str> = self.settings.iter().map(|(key, _)| *key).filter(is_idle).collect();
         for key in useless {
             match self.source(key) {
                 Some((word, true)) => idle.push(word.clone()),

@@ -64,7 +64,9 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
     let plan = Plan::new(&grid, many.stop_after, many.skip_invalid, &Flags).map_err(|error| {
         // The remedy shows how several values are written for a flag whose value is not split at commas.
         let parted = |key: &Key| grid.axes.iter().any(|axis| axis.key.name == key.name);
-        let given = |key: &Key| matches.get_many::<String>(key.name).into_iter().flatten();
+        // A switch has no words to split.
+        let words = |key: &Key| matches.try_get_many::<String>(key.name).ok().flatten();
+        let given = |key: &Key| words(key).into_iter().flatten();
         let several = |key: &Key| if parted(key) { None } else { given(key).find_map(|word| as_several(key, word)) };
         settings::with_several(error, several, |flags| phrase!["give it once for each value: ", flags])
     })?;

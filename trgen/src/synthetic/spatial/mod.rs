@@ -37,7 +37,7 @@ pub trait Pattern: Debug + Send {
     fn nodes(&self) -> usize;
 
     /// The destination of the next message of `source`; `None` if that node is silent. `source` itself only if the
-    /// pattern was asked for that ([`PatternContext::sends_to_itself`]). `rng` is that node's stream of spatial draws.
+    /// pattern was asked for that (`self=true`). `rng` is that node's stream of spatial draws.
     fn destination(&mut self, source: NodeId, rng: &mut Stream) -> Option<NodeId>;
 
     /// True if this node never sends.
