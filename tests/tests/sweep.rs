@@ -477,7 +477,7 @@ fn a_folder_is_not_overwritten_and_another_sweep_is_not_resumed() {
     for (line, word) in [
         (line.to_owned(), "use --resume"),
         (line.replace("0.2", "0.3") + " --resume", "other points"),
-        ("sweep --resume -o absent".to_owned(), "plan.json"),
+        ("sweep --resume -o absent".to_owned(), "no folder absent"),
         (format!("{line} --load nan"), "load"),
         ("sweep --load 0.1..0.2 -o q".to_owned(), "0.05..1.0/20"),
         ("sweep --seed 1,2 --seeds 2 -o q".to_owned(), "--seeds 2"),

@@ -1,4 +1,6 @@
 //! The loop that couples a traffic source to a network.
+//!
+//! Decision: docs/decisions/0148-end-of-the-clock.md.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -140,7 +140,7 @@ fn what_a_run_notes_is_no_warning() {
     done(folder.path(), "report r -q");
     let page = fs::read_to_string(folder.path().join("r/report.html")).unwrap();
     assert!(section(&page, "Notes").contains("saturated:"));
-    done(folder.path(), "run --topology torus:4x4 --load 0.1 --cycles 2000 -q -o one");
+    done(folder.path(), "run --topology torus:4x4 --load 0.1 --cycles 8000 -q -o one");
     done(folder.path(), "report one -q");
     let page = fs::read_to_string(folder.path().join("one/report.html")).unwrap();
     assert!(!page.contains("<h2>Warnings"), "there are none");

@@ -1,4 +1,6 @@
 //! Declarations of settings.
+//!
+//! Decision: docs/decisions/0143-conditions-of-settings.md.
 
 use trgen::catalog::Component;
 

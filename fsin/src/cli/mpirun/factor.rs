@@ -1,6 +1,7 @@
 //! `--find-factor`: runs the program in real time with growing factors, until its results no longer change.
 //!
 //! Decision: docs/decisions/0149-settled.md.
+//! Decision: docs/decisions/0136-real-time.md.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,6 @@
 //! The library that ranks load instead of MPICH.
+//!
+//! Decision: docs/decisions/0150-first-library.md.
 
 use std::env;
 use std::fs::{self, File};

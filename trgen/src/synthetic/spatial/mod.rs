@@ -3,6 +3,8 @@
 //! A pattern is one `Entry` of the table below; its syntax is that of [`expr`], as in `uniform` or `hotspot(0.02, 0)`.
 //! Patterns that send every node to one fixed other node share the file `fixed`; the fixed points of such a pattern
 //! stay silent.
+//!
+//! Decision: docs/decisions/0158-messages-to-oneself.md.
 
 mod distance;
 mod file;

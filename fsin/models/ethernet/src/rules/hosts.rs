@@ -1,6 +1,8 @@
 //! Hosts: they cut messages into frames, and put them together again; and the record of what they send and receive.
 //!
 //! The queue of a host has no bound: a source that must not run ahead waits for the notice that a message is sent.
+//!
+//! Decision: docs/decisions/0147-recovery.md.
 
 use std::collections::{HashMap, VecDeque};
 
