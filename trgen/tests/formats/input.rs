@@ -227,7 +227,7 @@ fn files_of_known_formats_that_are_not_read_are_named() {
         ("tautrace.0.0.0.trc", b"\x01\x00\x00\x00\x60\xea\x00\x00", "TAU", "tau2otf2"),
         ("a.hpctrace", b"HPCRUN-trace______01.01l", "HPCToolkit", "record"),
         ("a.tra", b"\x55\x54\x4A\x48\x00\x00\x80\x3f", "netrace", "matrix(FILE)"),
-        ("a.cap", b"\xD4\xC3\xB2\xA1\x02\x00\x04\x00", "pcap", "--pcap"),
+        ("a.cap", b"\xD4\xC3\xB2\xA1\x02\x00\x04\x00", "pcap", "setting pcap"),
         ("ember.load", b"[JOB_ID] 10\n[NID_LIST] 0-3\n[MOTIF] Init\n", "SST Ember", "trace-prep generate"),
     ];
     for (name, bytes, what, remedy) in files {

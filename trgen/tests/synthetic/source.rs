@@ -152,7 +152,7 @@ fn a_node_draws_the_same_whatever_the_others_do() {
 
 #[test]
 fn a_throttled_node_draws_on_when_its_message_has_gone() {
-    let mut source = Synthetic::new(&Config { load: 16.0, ..config(2) }).unwrap();
+    let mut source = Synthetic::new(&Config { load: 16.0, mode: Mode::Throttled, ..config(2) }).unwrap();
     let mut out = Outbox::new(2);
     source.generate(Cycle(1), &mut out).unwrap();
     assert_eq!(out.len(), 2);
