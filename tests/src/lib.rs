@@ -12,6 +12,7 @@
 //! - [`pty`]: a command on its own terminal;
 //! - [`live`]: guests in threads, coupled to a network in this process;
 //! - [`machines`]: virtual machines, run by `fsin machines`;
+//! - [`modules`]: the modules of a crate and the cycles among them;
 //! - [`mpi`]: MPI programs, compiled by MPICH and run by `fsin mpirun`;
 //! - [`strategies`]: networks and routers for property tests;
 //! - [`shared`]: the location of the reference numbers, and how to proceed without them.
@@ -27,6 +28,8 @@ pub mod kernels_exact;
 pub mod line_plot;
 pub mod live;
 pub mod machines;
+
+pub mod modules;
 pub mod mpi;
 pub mod pages;
 pub mod parallel;

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tests::modules::{Graph, told as module};
 use tests::shared::workspace;
 use toml::{Table, Value};
 
@@ -97,6 +98,18 @@ const WIDEST: usize = 120;
 
 /// Folders in which it holds.
 const NARROW: &[&str] = &["fsin/core", "fsin/models", "fsin/stamp"];
+
+/// Crates, and modules with everything below them, in which no modules name each other in a circle. An empty module is
+/// the whole crate.
+const WITHOUT_CYCLES: &[(&str, &str)] = &[
+    ("adapters/qemu/plugin", ""),
+    ("fsin/models", ""),
+    ("fsin/models/ethernet", ""),
+    ("fsin/models/myrinet", ""),
+    ("fsin/stamp", ""),
+    ("trace-prep", ""),
+    ("tui", ""),
+];
 
 fn manifest(folder: &str) -> Table {
     let path = workspace().join(folder).join("Cargo.toml");
@@ -200,6 +213,25 @@ fn experiments_do_not_know_results_and_results_do_not_know_sweeps() {
         for name in above {
             assert!(!code(&text).any(|line| names(line, name)), "{} names {name}", told(&path));
         }
+    }
+}
+
+#[test]
+fn no_modules_name_each_other_in_a_circle() {
+    for &(folder, within) in WITHOUT_CYCLES {
+        let graph = Graph::of_folder(&workspace().join(folder).join("src")).expect("sources can be read");
+        let within: Vec<String> = within.split("::").filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let (cycles, arrows) = (graph.cycles(&within), graph.arrows());
+        let drawn = |group: &Vec<Vec<String>>| {
+            let arrow = |from: &Vec<String>| {
+                let to: Vec<String> =
+                    arrows[from].iter().filter(|to| group.contains(to)).map(|to| module(to)).collect();
+                format!("  {} names {}", module(from), to.join(", "))
+            };
+            group.iter().map(arrow).collect::<Vec<_>>().join("\n")
+        };
+        let drawn: Vec<String> = cycles.iter().map(drawn).collect();
+        assert!(drawn.is_empty(), "modules of {folder} form cycles:\n{}", drawn.join("\n\n"));
     }
 }
 
