@@ -193,24 +193,14 @@ impl Ends {
     fn new(topology: &dyn Topology) -> Result<Self, SpecError> {
         let (nodes, ports) = (topology.nodes(), topology.shape().ports());
         let mut ends = vec![None; nodes * ports];
-        // Where several links join the same two nodes, the n-th links of both directions belong together.
-        for node in 0..nodes {
-            let mut seen: Vec<usize> = Vec::new();
-            for port in order(topology, node) {
-                let Some(there) = topology.neighbour(NodeId::at(node), port) else { continue };
-                let rank = seen.iter().filter(|&&before| before == there.index()).count();
-                seen.push(there.index());
-                let back = order(topology, there.index())
-                    .into_iter()
-                    .filter(|&back| topology.neighbour(there, back) == Some(NodeId::at(node)))
-                    .nth(rank);
-                let Some(back) = back else {
-                    let what = format!("a link of {} leads from node {node} to {there} only one way", topology.spec());
-                    let remedy = "use links that lead both ways: they are full duplex in this model";
-                    return Err(SpecError::new(ErrorKind::Unsupported, what, remedy).of("topology"));
-                };
-                ends[node * ports + port.index()] = Some((there.0, back.0));
-            }
+        for (node, port) in (0..nodes).flat_map(|node| (0..ports).map(move |port| (node, Port(port as u8)))) {
+            let Some(there) = topology.neighbour(NodeId::at(node), port) else { continue };
+            let back = way_back(topology, NodeId::at(node), port, there).ok_or_else(|| {
+                let what = format!("a link of {} leads from node {node} to {there} only one way", topology.spec());
+                let remedy = "use links that lead both ways: they are full duplex in this model";
+                SpecError::new(ErrorKind::Unsupported, what, remedy).of("topology")
+            })?;
+            ends[node * ports + port.index()] = Some((there.0, back.0));
         }
         Ok(Self { ports, ends })
     }
@@ -227,15 +217,19 @@ impl Ends {
     }
 }
 
-/// The ports of a node in the order of its links.
-fn order(topology: &dyn Topology, node: usize) -> Vec<Port> {
-    match topology.switched() {
-        Some(network) => {
-            let fabric = network.fabric();
-            (0..fabric.degree(NodeId::at(node))).map(|place| fabric.port(NodeId::at(node), place)).collect()
-        }
-        None => (0..topology.shape().ports()).map(|port| Port(port as u8)).collect(),
+/// The port of node `there` that leads back over the link that leaves `node` through `port`. Where several links of a
+/// direct network join the same two nodes, the n-th links of both directions belong together.
+fn way_back(topology: &dyn Topology, node: NodeId, port: Port, there: NodeId) -> Option<Port> {
+    if let Some(network) = topology.switched() {
+        return Some(network.fabric().back(node, port));
     }
+    let leading = |from: NodeId, to: NodeId| {
+        (0..topology.shape().ports())
+            .map(|port| Port(port as u8))
+            .filter(move |&port| topology.neighbour(from, port) == Some(to))
+    };
+    let rank = leading(node, there).take_while(|&before| before != port).count();
+    leading(there, node).nth(rank)
 }
 
 #[cfg(test)]
@@ -254,7 +248,9 @@ mod tests {
             "slimtree:4,2,2",
             "dragonfly:p=1,a=2,h=1",
             "hyperx:3x2:2",
+            "dragonfly:p=2,a=4,h=2,g=4",
             "icube:2x2:1",
+            "cmesh:3x2:2",
         ] {
             let topology = crate::topology::parse(spec, 2).unwrap();
             let wiring = Wiring::new(&*topology).unwrap();

@@ -226,6 +226,28 @@ mod tests {
     use super::*;
     use crate::topology::parse;
 
+    /// Endpoints, switches, directed links, degrees and diameter by formula, links to endpoints included.
+    #[test]
+    fn counts_are_those_of_the_formulas() {
+        for (spec, endpoints, switches, links, degrees, diameter) in [
+            ("star:8", 8, 1, 16, (8, 8), 2),
+            // 2 (3 x 4 + 3 x 4) links among switches.
+            ("cmesh:4x4:4", 64, 16, 2 * 64 + 48, (6, 8), 2 + 6),
+            // The Hoffman-Singleton graph: 50 switches with 7 links each.
+            ("slimfly:q=5,p=4", 200, 50, 2 * 200 + 350, (11, 11), 2 + 2),
+            ("slimfly:q=4,p=3", 96, 32, 2 * 96 + 32 * 6, (9, 9), 2 + 2),
+            ("slimfly:q=7,p=1", 98, 98, 2 * 98 + 98 * 11, (12, 12), 2 + 2),
+            // Nine groups of 4 + 4 switches: 16 links within, 8 to others.
+            ("dragonfly+:p=2,l=4,s=4,h=2", 72, 72, 2 * 72 + 9 * (2 * 16 + 8), (6, 6), 2 + 3),
+            // Three groups of 2 + 2 switches: 4 links within, 2 to each of the two others.
+            ("dragonfly+:p=2,l=2,s=2,h=2,g=3", 12, 12, 2 * 12 + 3 * (2 * 4 + 4), (4, 4), 2 + 3),
+        ] {
+            let survey = Survey::of(&*parse(spec, 2).unwrap());
+            assert_eq!((survey.nodes, survey.switches, survey.links), (endpoints, switches, links), "{spec}");
+            assert_eq!(((survey.degree_min, survey.degree_max), survey.diameter), (degrees, diameter), "{spec}");
+        }
+    }
+
     #[test]
     fn the_bound_of_uniform_load_does_not_depend_on_the_order_of_sizes() {
         let bound = |spec: &str| Survey::of(&*parse(spec, 2).unwrap()).uniform_load_bound.unwrap();

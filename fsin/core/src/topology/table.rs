@@ -33,7 +33,7 @@ pub enum Kind {
 }
 
 /// All topologies. One line per member.
-pub const TABLE: [Row; 17] = [
+pub const TABLE: [Row; 21] = [
     grid::TORUS,
     grid::MESH,
     twisted::TWISTED,
@@ -47,8 +47,12 @@ pub const TABLE: [Row; 17] = [
     switched::tree::THINTREE,
     switched::tree::SLIMTREE,
     switched::dragonfly::DRAGONFLY,
+    switched::dragonfly_plus::DRAGONFLY_PLUS,
     switched::hyperx::HYPERX,
     switched::cube::ICUBE,
+    switched::cube::CMESH,
+    switched::slimfly::SLIMFLY,
+    switched::star::STAR,
     switched::random::RRG,
     switched::graph::GRAPH,
 ];

@@ -1,4 +1,4 @@
-//! Indirect cubes: switches in a torus, and several endpoints at each.
+//! Indirect cubes and concentrated meshes: switches in a torus or a mesh, and several endpoints at each.
 //!
 //! Ports of a switch have the numbers of a torus, dimension by dimension, + before -, followed by one for each
 //! endpoint. So a packet that goes straight stays in the queues of one port, as the bubble requires.
@@ -34,14 +34,30 @@ pub(in crate::topology) const ICUBE: Row = Row {
     },
     kind: Kind::Switched,
     example: "icube:4x4:2",
-    build: |words, ways| both_ways(parse(words)?, ways),
+    build: |words, ways| both_ways(parse("icube", words, true)?, ways),
 };
 
-/// An indirect cube.
+/// Row of `cmesh`.
+pub(in crate::topology) const CMESH: Row = Row {
+    component: Component {
+        name: "cmesh",
+        about: "concentrated mesh: switches in a mesh, and several endpoints at each: cmesh:4x4:4; no express links; two hops more \
+                than the mesh",
+        parameters: ICUBE.component.parameters,
+        source: "Balfour and Dally, Design tradeoffs for tiled CMP on-chip networks, ICS 2006",
+    },
+    kind: Kind::Switched,
+    example: "cmesh:4x4:4",
+    build: |words, ways| both_ways(parse("cmesh", words, false)?, ways),
+};
+
+/// An indirect cube or a concentrated mesh.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cube {
     /// Coordinates of the switches.
     pub lattice: Lattice,
+    /// True if every dimension is a ring, false if it is a line.
+    pub wraps: bool,
 }
 
 impl Cube {
@@ -81,23 +97,25 @@ impl Plan for Cube {
 }
 
 /// Limits of sizes and endpoints.
-const LIMITS: Limits = Limits { example: "icube:4x4:2", dimensions: 16, sizes: 1..=32_767, endpoints: 1..=200 };
+const LIMITS: Limits = Limits { example: ICUBE.example, dimensions: 16, sizes: 1..=32_767, endpoints: 1..=200 };
 
 /// Parses `4x4:2`: sizes, and endpoints of each switch.
-fn parse(words: &str) -> Result<Switched, SpecError> {
-    let spec = format!("icube:{words}");
-    let lattice = Lattice::parse(&spec, words, &LIMITS)?;
+fn parse(name: &str, words: &str, wraps: bool) -> Result<Switched, SpecError> {
+    let spec = format!("{name}:{words}");
+    let example = if wraps { ICUBE.example } else { CMESH.example };
+    let lattice = Lattice::parse(&spec, words, &Limits { example, ..LIMITS })?;
     let mut links = lattice.endpoint_links();
     for (switch, dimension, own, stride) in lattice.rows() {
-        let next = if own + 1 == lattice.sizes[dimension] { switch - own * stride } else { switch + stride };
+        let is_last = own + 1 == lattice.sizes[dimension];
+        let next = if is_last { switch - own * stride } else { switch + stride };
         let place = lattice.endpoints + 2 * dimension as u32;
         // A ring of one switch has no link.
-        if next != switch {
+        if next != switch && (wraps || !is_last) {
             links.push(Link::new([(switch, place), (next, place + 1)]));
         }
     }
     let (endpoints, nodes) = (lattice.first as usize, lattice.nodes);
-    let plan = Cube { lattice };
+    let plan = Cube { lattice, wraps };
     let colours = plan.colours(&links);
     Switched::new(spec, endpoints, nodes, &links, Some(colours), plan)
 }

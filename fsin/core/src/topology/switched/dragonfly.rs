@@ -5,8 +5,9 @@ use std::ops::Range;
 use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 
+use super::named::Named;
 use super::{Link, Plan, Switched, check_nodes};
-use crate::topology::{Kind, Row, check_once, number, table::both_ways};
+use crate::topology::{Kind, Row, check_once, table::both_ways};
 
 /// Row of `dragonfly`.
 pub(in crate::topology) const DRAGONFLY: Row = Row {
@@ -157,40 +158,28 @@ impl Plan for Dragonfly {
     }
 }
 
+/// Parses `arrangement=absolute`.
+fn arrangement(word: &str) -> Result<Arrangement, SpecError> {
+    let value = word.trim_start_matches("arrangement=");
+    let known = ARRANGEMENTS.iter().find(|&&(known, _)| known == value);
+    known
+        .map(|&(_, arrangement)| arrangement)
+        .ok_or_else(|| SpecError::unknown("arrangement of a dragonfly", value, &ARRANGEMENTS.map(|(name, _)| name)))
+}
+
 /// Parses `p=4,a=8,h=4,g=33,arrangement=absolute`.
 fn parse(words: &str) -> Result<Switched, SpecError> {
     let spec = format!("dragonfly:{words}");
+    let named = Named { spec: &spec, names: ["p", "a", "h", "g"], example: EXAMPLE };
     check_once(&spec, words)?;
-    let names = ["p", "a", "h", "g"];
-    let mut given = [None; 4];
-    let mut arrangement = Arrangement::Absolute;
-    for word in words.split(',') {
-        let (name, value) = word.split_once('=').unwrap_or((word, ""));
-        if name == "arrangement" {
-            let known = ARRANGEMENTS.iter().find(|&&(known, _)| known == value);
-            let known = known.ok_or_else(|| {
-                SpecError::unknown("arrangement of a dragonfly", value, &ARRANGEMENTS.map(|(name, _)| name))
-            })?;
-            arrangement = known.1;
-        } else if let Some(at) = names.iter().position(|&known| known == name) {
-            given[at] = Some(number(&spec, value, EXAMPLE)?);
-        } else {
-            let what = format!("`{word}` in `{spec}` is not one of p=, a=, h=, g=, arrangement=");
-            return Err(SpecError::new(ErrorKind::Malformed, what, format!("write it as in `{EXAMPLE}`")));
-        }
-    }
-    let [Some(endpoints), Some(switches), Some(globals), groups] = given else {
-        let what = format!("`{spec}` lacks one of p, a, h");
-        return Err(SpecError::new(ErrorKind::Malformed, what, format!("write it as in `{EXAMPLE}`")));
+    let (of_arrangement, numbers): (Vec<&str>, Vec<&str>) =
+        words.split(',').partition(|word| word.starts_with("arrangement="));
+    let arrangement = of_arrangement.first().map_or(Ok(Arrangement::Absolute), |word| arrangement(word))?;
+    let [Some(endpoints), Some(switches), Some(globals), groups] = named.parse(&numbers.join(","))? else {
+        return Err(named.lacks("p, a, h"));
     };
-    if let Some((name, value)) =
-        names.into_iter().zip([endpoints, switches, globals]).find(|(_, value)| !(1..=254).contains(value))
-    {
-        return Err(SpecError::new(
-            ErrorKind::OutOfRange,
-            format!("{name} = {value} in `{spec}` is out of range"),
-            "use 1 to 254",
-        ));
+    for (name, value) in named.names.into_iter().zip([endpoints, switches, globals]) {
+        named.within(name, value, 1..=254)?;
     }
     let most = switches * globals + 1;
     let groups = groups.unwrap_or(most);

@@ -6,8 +6,9 @@ use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 use trgen::rng::{Purpose, mix2, pick};
 
 use super::graph::{Unplanned, unreached};
+use super::named::Named;
 use super::{Link, Switched, check_nodes};
-use crate::topology::{Kind, Row, check_once, number, table::both_ways};
+use crate::topology::{Kind, Row, table::both_ways};
 
 /// Row of `rrg`.
 pub(in crate::topology) const RRG: Row = Row {
@@ -38,34 +39,18 @@ const EXAMPLE: &str = "rrg:s=16,d=4,p=2";
 /// Parses `s=64,d=8,p=4,seed=1`.
 fn parse(words: &str) -> Result<Switched, SpecError> {
     let spec = format!("rrg:{words}");
-    check_once(&spec, words)?;
-    let mut given: [Option<u32>; 4] = [None, None, None, Some(1)];
-    for word in words.split(',') {
-        let (name, value) = word.split_once('=').unwrap_or((word, ""));
-        let at = ["s", "d", "p", "seed"].iter().position(|&known| known == name).ok_or_else(|| {
-            let what = format!("`{word}` in `{spec}` is not one of s=, d=, p=, seed=");
-            SpecError::new(ErrorKind::Malformed, what, format!("write it as in `{EXAMPLE}`"))
-        })?;
-        given[at] = Some(number(&spec, value, EXAMPLE)?);
-    }
-    let [Some(switches), Some(degree), Some(endpoints), Some(seed)] = given else {
-        let what = format!("`{spec}` lacks one of s, d, p");
-        return Err(SpecError::new(ErrorKind::Malformed, what, format!("write it as in `{EXAMPLE}`")));
+    let named = Named { spec: &spec, names: ["s", "d", "p", "seed"], example: EXAMPLE };
+    let [Some(switches), Some(degree), Some(endpoints), seed] = named.parse(words)? else {
+        return Err(named.lacks("s, d, p"));
     };
-    let bad = |what: String, remedy: String| {
-        Err(SpecError::new(ErrorKind::OutOfRange, format!("{what} in `{spec}` is out of range"), remedy))
-    };
-    if !(3..=super::graph::MAX_SWITCHES as u32).contains(&switches) {
-        return bad(format!("s = {switches}"), format!("use 3 to {}", super::graph::MAX_SWITCHES));
-    }
+    named.within("s", switches, 3..=super::graph::MAX_SWITCHES as u32)?;
     let most = (switches - 1).min(254);
     if !(2..=most).contains(&degree) || !(switches * degree).is_multiple_of(2) {
-        return bad(format!("d = {degree}"), format!("use 2 to {most}, with s d even"));
+        let what = format!("d = {degree} in `{spec}` is out of range");
+        return Err(SpecError::new(ErrorKind::OutOfRange, what, format!("use 2 to {most}, with s d even")));
     }
-    if !(1..=254).contains(&endpoints) {
-        return bad(format!("p = {endpoints}"), "use 1 to 254".to_owned());
-    }
-    let links = draw(switches, degree, seed.into());
+    named.within("p", endpoints, 1..=254)?;
+    let links = draw(switches, degree, seed.unwrap_or(1).into());
     let count = switches * endpoints;
     let nodes = check_nodes(&spec, Some(u64::from(count) + u64::from(switches)))?;
     let mut places = vec![0u32; switches as usize];
