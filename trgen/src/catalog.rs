@@ -1,13 +1,17 @@
 //! Self-description of components, and the errors for wrong names and values.
 //!
-//! A pattern, kernel, topology, routing or format is one file plus one [`Component`] in its family's table; lists,
-//! explanations and the suggestions in error messages all come from there.
+//! A pattern, kernel, topology, routing or format is one file plus one [`Component`] in its family's [`Table`]; lists,
+//! explanations and the suggestions in error messages all come from there. A program can add rows of its own.
+
+mod table;
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
 use crate::phrase;
 use crate::phrase::{Phrase, Setting};
+
+pub use table::{Described, Table};
 
 /// How a component describes itself.
 #[derive(Clone, Copy, Debug)]

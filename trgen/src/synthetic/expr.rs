@@ -20,7 +20,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use crate::catalog::{Allowed, Component, ErrorKind, Parameter, SpecError, suggestion};
+use crate::catalog::{Allowed, Component, Described, ErrorKind, Parameter, SpecError, suggestion};
 use crate::phrase;
 use crate::phrase::Phrase;
 
@@ -289,20 +289,30 @@ pub struct Entry<F: 'static> {
     pub build: F,
 }
 
+impl<F: Sync> Described for Entry<F> {
+    fn component(&self) -> &Component {
+        &self.component
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        self.aliases
+    }
+}
+
 /// The member of a family that is named by `expr`, parsed from `text`.
 ///
 /// # Errors
 /// When there is none; a caret marks the name, and the remedy lists the nearest ones.
-pub fn find<F>(
+pub fn find<R: Described>(
     family: &'static str,
-    table: &[&'static Entry<F>],
+    rows: &[&'static R],
     text: &str,
     expr: &Expr,
-) -> Result<&'static Entry<F>, SpecError> {
-    let found = table.iter().find(|entry| entry.component.name == expr.name || entry.aliases.contains(&&*expr.name));
-    found.copied().ok_or_else(|| {
-        let known: Vec<&str> =
-            table.iter().flat_map(|e| [e.component.name].into_iter().chain(e.aliases.iter().copied())).collect();
+) -> Result<&'static R, SpecError> {
+    let names = |row: &'static R| std::iter::once(row.component().name).chain(row.aliases().iter().copied());
+    let found = rows.iter().copied().find(|row| names(row).any(|name| name == expr.name));
+    found.ok_or_else(|| {
+        let known: Vec<&str> = rows.iter().copied().flat_map(names).collect();
         let error = SpecError::unknown(family, &expr.name, &known);
         let shown = refuse(text, expr.position, &error.to_string(), "");
         error.saying(shown.what())

@@ -119,7 +119,7 @@ fn other_text_is_answered_with_the_known_formats() {
     let error = parse("#OTHER\nsome text\n").unwrap_err();
     assert_eq!(error.to_string(), "a.trc: unknown trace format: the first line is `some text`");
     let remedy = error.remedy().unwrap();
-    assert!(FORMATS.iter().all(|format| remedy.to_string().contains(format.name)), "{remedy}");
+    assert!(FORMATS.names().iter().all(|name| remedy.to_string().contains(name)), "{remedy}");
 
     let forced = parse_with("some text\n", |options| options.from = Some("fsin-trc".to_owned())).unwrap_err();
     assert_eq!(forced.to_string(), "a.trc:1: unknown record `some`");

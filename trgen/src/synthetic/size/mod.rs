@@ -7,7 +7,7 @@ mod weighted;
 
 use std::fmt::Debug;
 
-use crate::catalog::{Component, SpecError};
+use crate::catalog::{Component, SpecError, Table};
 use crate::rng::Stream;
 use crate::synthetic::expr::{self, Call, Expr};
 
@@ -27,15 +27,17 @@ pub trait Law: Debug + Send {
 /// A law, or the error of its arguments.
 type Built = Result<Box<dyn Law>, SpecError>;
 /// A row of the table. Its function builds the law, for packets of the given length \[phit\].
-type Entry = expr::Entry<fn(&Call, u32) -> Built>;
+pub type Entry = expr::Entry<fn(&Call, u32) -> Built>;
 
 /// All laws. One line per member.
-static TABLE: [&Entry; 5] =
-    [&constant::CONSTANT, &weighted::UNIFORM, &weighted::BIMODAL, &weighted::DISCRETE, &weighted::POLYNOMIAL];
+pub static SIZES: Table<Entry> = Table::new(
+    "size law",
+    &[&constant::CONSTANT, &weighted::UNIFORM, &weighted::BIMODAL, &weighted::DISCRETE, &weighted::POLYNOMIAL],
+);
 
 /// The description of every law.
 pub fn components() -> impl Iterator<Item = &'static Component> {
-    TABLE.iter().map(|entry| &entry.component)
+    SIZES.components()
 }
 
 /// Builds the law that `text` describes, for packets of `packet_phits` phits.
@@ -48,12 +50,13 @@ pub fn parse(text: &str, packet_phits: u32) -> Result<Box<dyn Law>, SpecError> {
 
 /// Builds the law described by `expr`, which was parsed from `text`.
 pub(super) fn build(text: &str, expr: &Expr, packet_phits: u32) -> Built {
-    let entry = expr::find("size law", &TABLE, text, expr)?;
+    let entry = expr::find(SIZES.family(), SIZES.rows(), text, expr)?;
     (entry.build)(&Call::bind(text, expr, &entry.component)?, packet_phits)
 }
 
 /// \[phit\] A message of this size, rounded up to full packets.
-const fn in_full_packets(phits: u64, packet_phits: u32) -> u64 {
+#[must_use]
+pub const fn in_full_packets(phits: u64, packet_phits: u32) -> u64 {
     phits.next_multiple_of(packet_phits as u64)
 }
 

@@ -1,6 +1,6 @@
 //! Spatial patterns: the destination of a message.
 //!
-//! A pattern is one `Entry` of the table below; its syntax is that of [`expr`], as in `uniform` or `hotspot(0.02, 0)`.
+//! A pattern is one [`Entry`] of [`PATTERNS`]; its syntax is that of [`expr`], as in `uniform` or `hotspot(0.02, 0)`.
 //! Patterns that send every node to one fixed other node share the file `fixed`; the fixed points of such a pattern
 //! stay silent.
 //!
@@ -28,7 +28,7 @@ use std::fmt::Debug;
 use std::path::Path;
 
 use crate::Geometry;
-use crate::catalog::{Component, ErrorKind, Parameter, SpecError};
+use crate::catalog::{Component, ErrorKind, Parameter, SpecError, Table};
 use crate::rng::Stream;
 use crate::synthetic::expr::{self, Call, Expr};
 use crate::units::NodeId;
@@ -124,7 +124,7 @@ impl PatternContext<'_> {
 /// A pattern, or the error of its arguments.
 type Built = Result<Box<dyn Pattern>, SpecError>;
 /// A row of the table. Its function builds the pattern.
-type Entry = expr::Entry<fn(&Call, PatternContext) -> Built>;
+pub type Entry = expr::Entry<fn(&Call, PatternContext) -> Built>;
 
 /// Names of the patterns that depend on the dimensions of a grid. In networks of switches, the endpoints form one
 /// dimension.
@@ -149,47 +149,50 @@ pub fn of_a_grid(text: &str) -> Vec<&'static str> {
 }
 
 /// All patterns. One line per member.
-static TABLE: [&Entry; 29] = [
-    &uniform::UNIFORM,
-    &permutation::TRANSPOSE,
-    &permutation::COMPLEMENT,
-    &permutation::BUTTERFLY,
-    &permutation::SHUFFLE,
-    &permutation::REVERSAL,
-    &offset::TORNADO,
-    &offset::TORNADO_FSIN,
-    &offset::NEIGHBOR,
-    &offset::NEIGHBOR_ALL,
-    &offset::SHIFT,
-    &group::GROUPSHIFT,
-    &random::RANDPERM,
-    &random::BISECT,
-    &robin::DISTRIBUTE,
-    &robin::RSDIST,
-    &hot::HOTREGION,
-    &hot::HOTSPOT,
-    &half::SEMI,
-    &local::LOCAL,
-    &local::LOCAL_GAUSS,
-    &distance::POPULATION,
-    &distance::HISTOGRAM,
-    &zipf::ZIPF,
-    &matrix::MATRIX,
-    &matrix::RATES,
-    &mix::MIX,
-    &mix::COMPOSE,
-    &map::MAP,
-];
+pub static PATTERNS: Table<Entry> = Table::new(
+    "traffic pattern",
+    &[
+        &uniform::UNIFORM,
+        &permutation::TRANSPOSE,
+        &permutation::COMPLEMENT,
+        &permutation::BUTTERFLY,
+        &permutation::SHUFFLE,
+        &permutation::REVERSAL,
+        &offset::TORNADO,
+        &offset::TORNADO_FSIN,
+        &offset::NEIGHBOR,
+        &offset::NEIGHBOR_ALL,
+        &offset::SHIFT,
+        &group::GROUPSHIFT,
+        &random::RANDPERM,
+        &random::BISECT,
+        &robin::DISTRIBUTE,
+        &robin::RSDIST,
+        &hot::HOTREGION,
+        &hot::HOTSPOT,
+        &half::SEMI,
+        &local::LOCAL,
+        &local::LOCAL_GAUSS,
+        &distance::POPULATION,
+        &distance::HISTOGRAM,
+        &zipf::ZIPF,
+        &matrix::MATRIX,
+        &matrix::RATES,
+        &mix::MIX,
+        &mix::COMPOSE,
+        &map::MAP,
+    ],
+);
 
 /// The description of every pattern.
 pub fn components() -> impl Iterator<Item = &'static Component> {
-    TABLE.iter().map(|entry| &entry.component)
+    PATTERNS.components()
 }
 
 /// Aliases of the pattern of this name; none if there is no such pattern.
 #[must_use]
 pub fn aliases(name: &str) -> &'static [&'static str] {
-    TABLE.iter().find(|entry| entry.component.name == name).map_or(&[], |entry| entry.aliases)
+    PATTERNS.rows().iter().find(|entry| entry.component.name == name).map_or(&[], |entry| entry.aliases)
 }
 
 /// Builds the pattern that `text` describes for a grid of nodes; `seed` is the run seed. Relative paths in it are
@@ -205,7 +208,7 @@ pub fn parse(text: &str, geometry: &Geometry, seed: u64) -> Result<Box<dyn Patte
 
 /// Builds the pattern described by `expr`, which was parsed from `text`.
 pub(super) fn build(text: &str, expr: &Expr, context: PatternContext) -> Built {
-    let entry = expr::find("traffic pattern", &TABLE, text, expr)?;
+    let entry = expr::find(PATTERNS.family(), PATTERNS.rows(), text, expr)?;
     (entry.build)(&Call::bind(text, expr, &entry.component)?, context)
 }
 

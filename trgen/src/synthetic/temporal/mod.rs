@@ -15,7 +15,7 @@ mod renewal;
 
 use std::fmt::Debug;
 
-use crate::catalog::{Component, ErrorKind, SpecError};
+use crate::catalog::{Component, ErrorKind, SpecError, Table};
 use crate::phrase;
 use crate::rng::Stream;
 use crate::synthetic::expr::{self, Call, Expr};
@@ -89,7 +89,10 @@ pub struct ProcessContext {
 
 impl ProcessContext {
     /// \[message/node/cycle\] The rate that yields the load, at most 1.
-    fn rate(&self) -> Result<f64, SpecError> {
+    ///
+    /// # Errors
+    /// A load that needs a higher rate.
+    pub fn rate(&self) -> Result<f64, SpecError> {
         let rate = self.load / self.mean_phits;
         if rate > 1.0 {
             let Self { load, mean_phits, .. } = self;
@@ -109,24 +112,27 @@ impl ProcessContext {
 /// A process, or the error of its arguments.
 type Built = Result<Temporal, SpecError>;
 /// A row of the table. Its function builds the process.
-type Entry = expr::Entry<fn(&Call, ProcessContext) -> Built>;
+pub type Entry = expr::Entry<fn(&Call, ProcessContext) -> Built>;
 
 /// All processes. One line per member.
-static TABLE: [&Entry; 9] = [
-    &bernoulli::BERNOULLI,
-    &renewal::POISSON,
-    &renewal::UNIFORM_GAPS,
-    &burst::PERIODIC,
-    &burst::CBURST,
-    &markov::MARKOV,
-    &coupled::SHOT,
-    &coupled::REACTIVE,
-    &coupled::BACKGROUND,
-];
+pub static PROCESSES: Table<Entry> = Table::new(
+    "temporal process",
+    &[
+        &bernoulli::BERNOULLI,
+        &renewal::POISSON,
+        &renewal::UNIFORM_GAPS,
+        &burst::PERIODIC,
+        &burst::CBURST,
+        &markov::MARKOV,
+        &coupled::SHOT,
+        &coupled::REACTIVE,
+        &coupled::BACKGROUND,
+    ],
+);
 
 /// The description of every process.
 pub fn components() -> impl Iterator<Item = &'static Component> {
-    TABLE.iter().map(|entry| &entry.component)
+    PROCESSES.components()
 }
 
 /// Builds the process that `text` describes, of any form.
@@ -140,7 +146,7 @@ pub fn read(text: &str, context: ProcessContext) -> Result<Temporal, SpecError> 
 
 /// Builds the process described by `expr`, which was parsed from `text`.
 pub(super) fn build(text: &str, expr: &Expr, context: ProcessContext) -> Built {
-    let entry = expr::find("temporal process", &TABLE, text, expr)?;
+    let entry = expr::find(PROCESSES.family(), PROCESSES.rows(), text, expr)?;
     if !(context.load >= 0.0 && context.load.is_finite()) {
         return Err(SpecError::new(
             ErrorKind::Malformed,

@@ -33,14 +33,14 @@ const MAX_DEPTH: usize = 3;
 const TAR_BLOCK: u64 = 512;
 
 /// Reads one file: its index among the requested ones, its place, its text.
-pub(super) type ReadFile<'f> = dyn FnMut(usize, &Place, &mut dyn BufRead) -> Result<(), ReadError> + 'f;
+pub type ReadFile<'f> = dyn FnMut(usize, &Place, &mut dyn BufRead) -> Result<(), ReadError> + 'f;
 /// Examines one member of an archive: its name, its place, its text. Returns whether to visit further members.
 type VisitMember<'f> = dyn FnMut(&str, &Place, &mut dyn BufRead) -> Result<bool, ReadError> + 'f;
 /// A stream whose beginning has been read already.
 type Whole<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
 /// An open file, folder or archive, with a list of its contents.
-pub(super) struct Source<'a> {
+pub struct Source<'a> {
     /// Path as given, without the selection.
     path: PathBuf,
     /// The part after `#`.
@@ -63,13 +63,13 @@ pub(super) struct Archive {
 }
 
 /// One file of a source.
-pub(super) struct Entry {
+pub struct Entry {
     /// Name relative to the root of the source, with `/` between folders.
-    pub(super) name: String,
+    pub name: String,
     /// Its first lines that are neither blank nor comments.
-    pub(super) head: Vec<String>,
+    pub head: Vec<String>,
     /// Its first bytes, up to 32.
-    pub(super) magic: Vec<u8>,
+    pub magic: Vec<u8>,
 }
 
 /// The beginning of a file.
@@ -218,12 +218,14 @@ impl<'a> Source<'a> {
     }
 
     /// The place of the whole source.
-    pub(super) fn place(&self) -> Place {
+    #[must_use]
+    pub fn place(&self) -> Place {
         Place::of(&self.path)
     }
 
     /// The place of one file.
-    pub(super) fn place_of(&self, name: &str) -> Place {
+    #[must_use]
+    pub fn place_of(&self, name: &str) -> Place {
         match &self.store {
             Store::Disk { single: true, .. } if self.entries.first().is_some_and(|entry| entry.name == name) => {
                 self.place()
@@ -235,7 +237,8 @@ impl<'a> Source<'a> {
     }
 
     /// The listed files; for a single file that file alone.
-    pub(super) fn entries(&self) -> &[Entry] {
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
@@ -288,7 +291,10 @@ impl<'a> Source<'a> {
 
     /// Reads the files `names`, all different, in any order: calls `read` with the index of the name, the place of the
     /// file, and its text.
-    pub(super) fn visit(&self, names: &[String], read: &mut ReadFile<'_>) -> Result<(), ReadError> {
+    ///
+    /// # Errors
+    /// A file that cannot be read; those of `read`.
+    pub fn visit(&self, names: &[String], read: &mut ReadFile<'_>) -> Result<(), ReadError> {
         match &self.store {
             Store::Disk { root, .. } => {
                 for (position, name) in names.iter().enumerate() {

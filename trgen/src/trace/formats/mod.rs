@@ -34,63 +34,62 @@ pub use error::{Fault, Place, ReadError, plural};
 pub use options::{ComputeUnit, ReadOptions, RecvOrder, unused_options};
 pub use ti::datatype_bytes;
 
-use self::input::{Archive, Source};
+pub use self::input::{Entry, ReadFile, Source};
+
+use self::input::Archive;
 use super::container;
 use super::goal::Graph;
 use super::matrix::Matrix;
 use super::program::{Event, Program};
-use crate::catalog::{Component, SpecError};
+use crate::catalog::{Component, Described, Table};
 use crate::units::Picoseconds;
 
-/// One row per format. A new format is one file and one line here.
-const READERS: &[Reader] = &[
-    trg::READER,
-    trc::READER,
-    ti::READER,
-    goal::TEXT,
-    goal::BINARY,
-    pmpi::READER,
-    otf2::READER,
-    dumpi::READER,
-    dimemas::READER,
-    alog::READER,
-];
-
-/// The formats that can be read.
-pub const FORMATS: &[Component] = &components();
-
-/// The descriptions of all readers.
-const fn components() -> [Component; READERS.len()] {
-    let mut rows = [READERS[0].component; READERS.len()];
-    let mut row = 1;
-    while row < rows.len() {
-        rows[row] = READERS[row].component;
-        row += 1;
-    }
-    rows
-}
+/// The formats that can be read. A new one is one file and one line here.
+pub static FORMATS: Table<Reader> = Table::new(
+    "trace format",
+    &[
+        &trg::READER,
+        &trc::READER,
+        &ti::READER,
+        &goal::TEXT,
+        &goal::BINARY,
+        &pmpi::READER,
+        &otf2::READER,
+        &dumpi::READER,
+        &dimemas::READER,
+        &alog::READER,
+    ],
+);
 
 /// How one format is recognised and read.
-struct Reader {
-    component: Component,
+#[derive(Clone, Copy, Debug)]
+pub struct Reader {
+    /// Name, definition, source.
+    pub component: Component,
     /// The traces of this format among the files of a source.
-    find: fn(&Source<'_>) -> Vec<Candidate>,
+    pub find: fn(&Source<'_>) -> Vec<Candidate>,
     /// Reads one of these traces.
-    read: fn(&Source<'_>, &Candidate, &ReadOptions) -> Result<Application, ReadError>,
+    pub read: fn(&Source<'_>, &Candidate, &ReadOptions) -> Result<Application, ReadError>,
+}
+
+impl Described for Reader {
+    fn component(&self) -> &Component {
+        &self.component
+    }
 }
 
 /// A trace that was found in a source.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Candidate {
+pub struct Candidate {
     /// Name of the trace for the user: a file, or a folder if that holds nothing else.
-    label: String,
+    pub label: String,
     /// The files of the trace.
-    layout: Layout,
+    pub layout: Layout,
 }
 
 /// How a trace is divided into files. Names are relative to the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Layout {
+pub enum Layout {
     /// One file holds everything.
     Whole(String),
     /// One file names the others.
@@ -206,14 +205,10 @@ fn programs(application: Application, path: &Path) -> Result<Trace, ReadError> {
 /// Recognises and reads the only trace in a source, or the selected one.
 fn read_source(source: &Source<'_>, options: &ReadOptions) -> Result<Application, ReadError> {
     let readers: Vec<&Reader> = match &options.from {
-        None => READERS.iter().collect(),
+        None => FORMATS.rows().to_vec(),
         Some(name) => {
-            let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-            let reader = READERS
-                .iter()
-                .find(|reader| reader.component.name == *name)
-                .ok_or_else(|| source.place().error(Fault::Option(SpecError::unknown("trace format", name, &known))))?;
-            vec![reader]
+            let unknown = || source.place().error(Fault::Option(FORMATS.unknown(name)));
+            vec![FORMATS.find(name).ok_or_else(unknown)?]
         }
     };
     let mut found: Vec<(&Reader, Candidate)> = Vec::new();
@@ -287,8 +282,7 @@ fn archives_fault(found: &[Archive]) -> Fault {
 
 /// The error for a source without a trace that can be read.
 fn nothing_found(source: &Source<'_>) -> ReadError {
-    let formats: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-    let known = format!("known formats: {}; `fsin list formats` describes them", formats.join(", "));
+    let known = format!("known formats: {}; `fsin list formats` describes them", FORMATS.names().join(", "));
     let fault = match source.only_entry() {
         _ if let Some(fault) = otf2::archive(source) => fault,
         _ if dumpi::holds_binaries(source) => dumpi::unprinted(),

@@ -1,8 +1,7 @@
 //! Application kernels: the communication skeletons of parallel programs, as programs in memory.
 //!
 //! A kernel is written `all-to-all:tasks=64,bytes=4096` and becomes a [`Program`] of blocking sends and receives,
-//! without computing (except `matmul`); kernels use the same replay as traces. One kernel is one `Entry` of the table
-//! below.
+//! without computing (except `matmul`); kernels use the same replay as traces. One kernel is one [`Row`] of [`KERNELS`].
 //!
 //! Iterations follow each other without a barrier. Tags number messages: no two messages between a pair of tasks in one
 //! run have the same tag, so that a receive matches exactly one message. With eager sends no kernel can deadlock.
@@ -22,16 +21,16 @@ mod schedule;
 mod shape;
 
 use crate::Geometry;
-use crate::catalog::{Component, Parameter, SpecError};
+use crate::catalog::{Component, Described, Parameter, SpecError, Table};
 use crate::synthetic::expr::{self, Call, Expr};
 use crate::trace::program::{Event, Program, Receive, Send, Tag, TagFilter};
 use crate::units::{Picoseconds, TaskId};
 
 use shape::Shape;
 
-/// Properties of a kernel's messages.
+/// Properties of the messages of a kernel whose iterations are all alike.
 #[derive(Clone, Copy, Debug)]
-struct Kernel {
+pub struct Kernel {
     /// Permitted numbers of dimensions of the grid of tasks, the default first; empty if the kernel needs no grid.
     dimensions: &'static [usize],
     /// The number of tasks that the kernel needs, in words; `None` if it is defined for the given number.
@@ -44,55 +43,94 @@ struct Kernel {
     task: fn(&Shape, u32, &mut Steps),
 }
 
+/// A kernel by the steps of its tasks in an iteration.
+pub type Entry = expr::Entry<Kernel>;
+
+/// What a kernel is written for, where its text does not say.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelContext<'a> {
+    /// Number of tasks: the number of nodes.
+    pub tasks: usize,
+    /// Shape of the nodes, if there is one.
+    pub geometry: Option<&'a Geometry>,
+    /// Run seed, for kernels with random draws.
+    pub seed: u64,
+}
+
 /// A row of the table.
-type Entry = expr::Entry<Kernel>;
+#[derive(Clone, Copy, Debug)]
+pub enum Row {
+    /// The steps of its tasks in an iteration.
+    Steps(&'static Entry),
+    /// A function that writes the program of every task.
+    Program(&'static expr::Entry<fn(&Call, &KernelContext) -> Result<Program, SpecError>>),
+}
+
+impl Described for Row {
+    fn component(&self) -> &Component {
+        match self {
+            Self::Steps(entry) => &entry.component,
+            Self::Program(entry) => &entry.component,
+        }
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        match self {
+            Self::Steps(entry) => entry.aliases,
+            Self::Program(entry) => entry.aliases,
+        }
+    }
+}
 
 /// All kernels. One line per member.
-static TABLE: [&Entry; 33] = [
-    &pairwise::ONE_TO_ALL,
-    &pairwise::ALL_TO_ONE,
-    &pairwise::ALL_TO_ALL,
-    &pairwise::ALL_TO_ALL_PLAIN,
-    &collective::BINTREE,
-    &collective::BUTTERFLY,
-    &ring::N_BODIES,
-    &grid::MESH2D,
-    &grid::MESH3D,
-    &grid::TORUS2D,
-    &grid::TORUS3D,
-    &grid::SWEEP2D,
-    &grid::SWEEP3D,
-    &grid::WATERFALL,
-    &collective::GATHER,
-    &collective::BUTTERFLY_ALL_TO_ALL,
-    &pairwise::ALL_TO_ALL_PAIRWISE,
-    &random::GUPS,
-    &random::RANDOM_WAVES,
-    &machine_learning::ALL_REDUCE_RING,
-    &machine_learning::ALL_REDUCE_DOUBLING,
-    &machine_learning::ALL_REDUCE_HALVING,
-    &machine_learning::ALL_REDUCE_TORUS2D,
-    &machine_learning::ALL_REDUCE_TORUS3D,
-    &machine_learning::ALL_GATHER_RING,
-    &machine_learning::ALL_GATHER_DOUBLING,
-    &machine_learning::ALL_GATHER_TORUS2D,
-    &machine_learning::ALL_GATHER_TORUS3D,
-    &machine_learning::REDUCE_SCATTER_RING,
-    &machine_learning::REDUCE_SCATTER_HALVING,
-    &machine_learning::REDUCE_SCATTER_TORUS2D,
-    &machine_learning::REDUCE_SCATTER_TORUS3D,
-    &matmul::MATMUL,
-];
+pub static KERNELS: Table<Row> = Table::new(
+    "kernel",
+    &[
+        &Row::Steps(&pairwise::ONE_TO_ALL),
+        &Row::Steps(&pairwise::ALL_TO_ONE),
+        &Row::Steps(&pairwise::ALL_TO_ALL),
+        &Row::Steps(&pairwise::ALL_TO_ALL_PLAIN),
+        &Row::Steps(&collective::BINTREE),
+        &Row::Steps(&collective::BUTTERFLY),
+        &Row::Steps(&ring::N_BODIES),
+        &Row::Steps(&grid::MESH2D),
+        &Row::Steps(&grid::MESH3D),
+        &Row::Steps(&grid::TORUS2D),
+        &Row::Steps(&grid::TORUS3D),
+        &Row::Steps(&grid::SWEEP2D),
+        &Row::Steps(&grid::SWEEP3D),
+        &Row::Steps(&grid::WATERFALL),
+        &Row::Steps(&collective::GATHER),
+        &Row::Steps(&collective::BUTTERFLY_ALL_TO_ALL),
+        &Row::Steps(&pairwise::ALL_TO_ALL_PAIRWISE),
+        &Row::Steps(&random::GUPS),
+        &Row::Steps(&random::RANDOM_WAVES),
+        &Row::Steps(&machine_learning::ALL_REDUCE_RING),
+        &Row::Steps(&machine_learning::ALL_REDUCE_DOUBLING),
+        &Row::Steps(&machine_learning::ALL_REDUCE_HALVING),
+        &Row::Steps(&machine_learning::ALL_REDUCE_TORUS2D),
+        &Row::Steps(&machine_learning::ALL_REDUCE_TORUS3D),
+        &Row::Steps(&machine_learning::ALL_GATHER_RING),
+        &Row::Steps(&machine_learning::ALL_GATHER_DOUBLING),
+        &Row::Steps(&machine_learning::ALL_GATHER_TORUS2D),
+        &Row::Steps(&machine_learning::ALL_GATHER_TORUS3D),
+        &Row::Steps(&machine_learning::REDUCE_SCATTER_RING),
+        &Row::Steps(&machine_learning::REDUCE_SCATTER_HALVING),
+        &Row::Steps(&machine_learning::REDUCE_SCATTER_TORUS2D),
+        &Row::Steps(&machine_learning::REDUCE_SCATTER_TORUS3D),
+        &Row::Steps(&matmul::MATMUL),
+    ],
+);
 
 /// The description of every kernel.
 pub fn components() -> impl Iterator<Item = &'static Component> {
-    TABLE.iter().map(|entry| &entry.component)
+    KERNELS.components()
 }
 
 /// Aliases of the kernel of this name; none if there is no such kernel.
 #[must_use]
 pub fn aliases(name: &str) -> &'static [&'static str] {
-    TABLE.iter().find(|entry| entry.component.name == name).map_or(&[], |entry| entry.aliases)
+    KERNELS.rows().iter().find(|row| row.component().name == name).map_or(&[], |row| row.aliases())
 }
 
 /// Most tasks of a kernel.
@@ -151,8 +189,17 @@ pub fn parse_seeded(
     seed: u64,
 ) -> Result<Program, SpecError> {
     let expr = Expr::parse(text)?;
-    let entry = expr::find("kernel", &TABLE, text, &expr)?;
-    let (call, kernel) = (Call::bind(text, &expr, &entry.component)?, &entry.build);
+    let row = expr::find(KERNELS.family(), KERNELS.rows(), text, &expr)?;
+    let call = Call::bind(text, &expr, row.component())?;
+    let entry = match row {
+        Row::Steps(entry) => entry,
+        Row::Program(entry) => {
+            let program =
+                (entry.build)(&call, &KernelContext { tasks: default_tasks, geometry: default_geometry, seed })?;
+            return checked(&call, program);
+        }
+    };
+    let kernel = &entry.build;
     let mut shape = Shape::read(&call, kernel.dimensions, default_tasks, default_geometry)?;
     shape.seed = seed;
     let name = call.name();
@@ -203,6 +250,17 @@ pub fn parse_seeded(
             }
         }
         events.shrink_to_fit();
+    }
+    Ok(program)
+}
+
+/// A program within the limits of kernels.
+fn checked(call: &Call, program: Program) -> Result<Program, SpecError> {
+    let (tasks, messages) = (program.tasks.len(), program.totals().point_to_point_messages);
+    if tasks == 0 || tasks > MOST_TASKS as usize || messages > MOST_MESSAGES {
+        let problem = format!("`{}` is {tasks} tasks and {messages} messages", call.text());
+        let remedy = format!("1 to {MOST_TASKS} tasks, and at most {MOST_MESSAGES} messages");
+        return Err(call.refuse_all(&problem, remedy));
     }
     Ok(program)
 }

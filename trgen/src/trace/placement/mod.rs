@@ -24,7 +24,7 @@ use partners::Partners;
 
 use std::path::{Path, PathBuf};
 
-use crate::catalog::{Component, ErrorKind, SpecError};
+use crate::catalog::{Component, Described, ErrorKind, SpecError, Table};
 use crate::geometry::Geometry;
 use crate::phrase;
 use crate::trace::matrix::Matrix;
@@ -36,14 +36,23 @@ const PASCUAL: &str = "Pascual, Navaridas, Miguel-Alonso, Effects of topology-aw
 const INSEE: &str = "INSEE, Interconnection Network Simulation and Evaluation Environment";
 
 /// A placement: its description, and its rule.
-struct Row {
-    component: Component,
-    rule: Rule,
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Name, definition, parameters, source.
+    pub component: Component,
+    /// How it chooses nodes.
+    pub rule: Rule,
+}
+
+impl Described for Row {
+    fn component(&self) -> &Component {
+        &self.component
+    }
 }
 
 /// How a placement chooses nodes.
-#[derive(Clone, Copy)]
-enum Rule {
+#[derive(Clone, Copy, Debug)]
+pub enum Rule {
     /// Task i takes the i-th node of an order, which the words after the colon parametrise. A placement whose component
     /// has no parameters gets no words.
     Order(fn(Option<&str>, &PlacementContext<'_>) -> Result<Vec<NodeId>, SpecError>),
@@ -52,51 +61,49 @@ enum Rule {
 }
 
 /// The context in which an order of nodes is made.
-struct PlacementContext<'a> {
-    geometry: &'a Geometry,
+#[derive(Clone, Copy, Debug)]
+pub struct PlacementContext<'a> {
+    /// Shape of the nodes.
+    pub geometry: &'a Geometry,
     /// Number of tasks.
-    tasks: usize,
+    pub tasks: usize,
     /// Run seed.
-    seed: u64,
+    pub seed: u64,
 }
 
 /// A placement that uses the communication matrix.
-#[derive(Clone, Copy)]
-enum Informed<'a> {
+#[derive(Clone, Copy, Debug)]
+pub enum Informed<'a> {
     /// Task after task.
     Greedy,
     /// By exchanges, in at most `rounds` rounds from the placement `start` on.
-    Optimise { rounds: u64, start: &'a str },
+    Optimise {
+        /// Most rounds of exchanges.
+        rounds: u64,
+        /// The placement to begin with.
+        start: &'a str,
+    },
+    /// By a function that gives the node of each task; the network has this number of nodes.
+    Computed(fn(&Known<'_>, usize) -> Vec<NodeId>),
 }
 
 /// All placements. One line per member.
-const TABLE: [Row; 11] = [
-    orders::CONSECUTIVE,
-    grid::ROW,
-    grid::COLUMN,
-    grid::DIAGONAL,
-    grid::QUADRANT,
-    orders::SHUFFLE,
-    orders::SHIFT,
-    orders::RANDOM,
-    file::FILE,
-    greedy::GREEDY,
-    optimise::OPTIMISE,
-];
-
-/// The description of every placement.
-pub const PLACEMENTS: &[Component] = &components();
-
-/// The descriptions of all placements.
-const fn components() -> [Component; TABLE.len()] {
-    let mut all = [TABLE[0].component; TABLE.len()];
-    let mut at = 0;
-    while at < all.len() {
-        all[at] = TABLE[at].component;
-        at += 1;
-    }
-    all
-}
+pub static PLACEMENTS: Table<Row> = Table::new(
+    "placement",
+    &[
+        &orders::CONSECUTIVE,
+        &grid::ROW,
+        &grid::COLUMN,
+        &grid::DIAGONAL,
+        &grid::QUADRANT,
+        &orders::SHUFFLE,
+        &orders::SHIFT,
+        &orders::RANDOM,
+        &file::FILE,
+        &greedy::GREEDY,
+        &optimise::OPTIMISE,
+    ],
+);
 
 /// Information for placements that depend on the application and the network.
 #[derive(Clone, Copy, Debug)]
@@ -119,10 +126,7 @@ pub struct Placed {
 /// The rule of a placement, and the words after its name.
 fn rule(spec: &str) -> Result<(Rule, Option<&str>), SpecError> {
     let (name, words) = spec.split_once(':').map_or((spec, None), |(name, words)| (name, Some(words)));
-    let Some(Row { component, rule }) = TABLE.into_iter().find(|row| row.component.name == name) else {
-        let known: Vec<&str> = PLACEMENTS.iter().map(|component| component.name).collect();
-        return Err(SpecError::unknown("placement", name, &known));
-    };
+    let Some(&Row { component, rule }) = PLACEMENTS.find(name) else { return Err(PLACEMENTS.unknown(name)) };
     match words {
         Some(words) if component.parameters.is_empty() => Err(SpecError::new(
             ErrorKind::Malformed,
@@ -157,6 +161,17 @@ fn check_fit(tasks: usize, nodes: usize) -> Result<(), SpecError> {
     Ok(())
 }
 
+/// Rejects a placement that has no node for a task, or one node for two.
+fn check_distinct(spec: &str, placed: &[NodeId], tasks: usize, nodes: usize) -> Result<(), SpecError> {
+    let mut is_taken = vec![false; nodes];
+    let fits = |node: &NodeId| is_taken.get_mut(node.index()).is_some_and(|taken| !std::mem::replace(taken, true));
+    if placed.len() >= tasks && placed[..tasks].iter().all(fits) {
+        return Ok(());
+    }
+    let what = format!("placement `{spec}` does not give {tasks} tasks a node each, of {nodes} nodes");
+    Err(SpecError::new(ErrorKind::Malformed, what, "mend its rule: it must give distinct nodes of the network"))
+}
+
 /// Makes the checks of [`place`] that do not depend on the application.
 ///
 /// # Errors
@@ -165,9 +180,12 @@ pub fn check(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result
     check_fit(tasks, geometry.nodes())?;
     let (rule, words) = rule(spec)?;
     match rule {
-        Rule::Order(order) => order(words, &PlacementContext { geometry, tasks, seed }).map(|_| ()),
+        Rule::Order(order) => {
+            let nodes = order(words, &PlacementContext { geometry, tasks, seed })?;
+            check_distinct(spec, &nodes, tasks, geometry.nodes())
+        }
         Rule::ByTraffic(read) => match read(words)? {
-            Informed::Greedy => Ok(()),
+            Informed::Greedy | Informed::Computed(_) => Ok(()),
             Informed::Optimise { start, .. } => check(start, tasks, geometry, seed),
         },
     }
@@ -191,6 +209,7 @@ pub fn place(
     let informed = match rule {
         Rule::Order(order) => {
             let mut nodes = order(words, &PlacementContext { geometry, tasks, seed })?;
+            check_distinct(spec, &nodes, tasks, geometry.nodes())?;
             nodes.truncate(tasks);
             return Ok(Placed { nodes, descent: None });
         }
@@ -211,6 +230,12 @@ pub fn place(
             let (nodes, descent) = optimise::optimise(&partners, &start, geometry.nodes(), distance, rounds);
             Ok(Placed { nodes, descent: Some(descent) })
         }
+        Informed::Computed(compute) => {
+            let mut nodes = compute(&Known { matrix, distance }, geometry.nodes());
+            check_distinct(spec, &nodes, tasks, geometry.nodes())?;
+            nodes.truncate(tasks);
+            Ok(Placed { nodes, descent: None })
+        }
     }
 }
 
@@ -219,7 +244,7 @@ fn start_of(spec: &str) -> (&str, &str) {
     let start = match rule(spec) {
         Ok((Rule::ByTraffic(read), words)) => match read(words) {
             Ok(Informed::Optimise { start, .. }) => start,
-            Ok(Informed::Greedy) | Err(_) => spec,
+            Ok(Informed::Greedy | Informed::Computed(_)) | Err(_) => spec,
         },
         Ok((Rule::Order(_), _)) | Err(_) => spec,
     };
