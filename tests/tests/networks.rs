@@ -33,7 +33,7 @@ const PROGRAM: [(&str, &str); 2] = [
 
 /// Models between whose nodes single messages travel.
 fn networks() -> impl Iterator<Item = &'static str> {
-    MODELS.iter().map(|model| model.component.name).filter(|&name| name != "loggops")
+    MODELS.rows().iter().map(|model| model.component.name).filter(|&name| name != "loggops")
 }
 
 /// \[cycles\] Two lengths of a run, a short one and a longer one: local area networks count picoseconds.
@@ -209,7 +209,7 @@ fn settings_are_those_of_the_model() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let help = String::from_utf8(run(folder, "run --help").stdout).unwrap();
-    let keys = MODELS.iter().flat_map(|model| model.keys.iter().map(move |key| (model, key)));
+    let keys = MODELS.rows().iter().flat_map(|model| model.keys.iter().map(move |key| (model, key)));
     for (model, key) in keys {
         let ModelFamily { component, .. } = model;
         assert!(help.contains(&format!("--{} ", key.name)), "{}", key.name);

@@ -169,7 +169,7 @@ fn holds_keys(table: &toml::Table) -> bool {
 
 /// Rejects words that are neither a topology nor a family of topologies.
 fn check_family(topology: &str) -> Result<(), SpecError> {
-    let known: Vec<&str> = TOPOLOGIES.iter().map(|component| component.name).collect();
+    let known = TOPOLOGIES.names();
     let family = topology.split(':').next().unwrap_or(topology);
     if known.contains(&family) { Ok(()) } else { Err(SpecError::unknown("topology", family, &known)) }
 }

@@ -106,7 +106,7 @@ pub fn other_names(name: &str) -> impl Iterator<Item = &'static str> {
 pub fn keys() -> &'static [Key] {
     static ALL: LazyLock<Vec<Key>> = LazyLock::new(|| {
         let (network, others): (Vec<Key>, Vec<Key>) = KEYS.iter().partition(|key| key.heading == Network);
-        let models = MODELS.iter().flat_map(|model| model.keys).copied();
+        let models = MODELS.rows().iter().flat_map(|model| model.keys).copied();
         network.into_iter().chain(models).chain(others).collect()
     });
     &ALL

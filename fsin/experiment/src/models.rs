@@ -18,18 +18,18 @@ use fsin_models::MODELS;
 #[must_use]
 pub fn named(word: &str) -> Option<&'static ModelFamily> {
     let name = word.split_once(':').map_or(word, |(name, _)| name);
-    MODELS.iter().copied().find(|model| model.is_called(name))
+    MODELS.find(name)
 }
 
 /// The unit of load of the model that a value of `network` names; of the default model if the value names none.
 #[must_use]
 pub fn load_unit(word: &str) -> &'static str {
-    named(word).unwrap_or(MODELS[0]).load_unit
+    named(word).unwrap_or(MODELS.rows()[0]).load_unit
 }
 
 /// The unit of load of several experiments: theirs, if they agree.
 pub(super) fn shared_load_unit(mut units: impl Iterator<Item = &'static str>) -> &'static str {
-    let first = units.next().unwrap_or(MODELS[0].load_unit);
+    let first = units.next().unwrap_or(MODELS.rows()[0].load_unit);
     if units.all(|unit| unit == first) { first } else { "the unit of each network" }
 }
 
@@ -42,7 +42,7 @@ pub(super) fn load_unit_of_files<'a>(files: impl Iterator<Item = &'a str>) -> &'
 /// The heading of a key as users read it: settings of models other than the default have one of their own.
 #[must_use]
 pub fn heading(key: &Key) -> String {
-    let owner = MODELS.iter().skip(1).find(|model| model.keys.iter().any(|own| own.name == key.name));
+    let owner = MODELS.rows().iter().skip(1).find(|model| model.keys.iter().any(|own| own.name == key.name));
     match owner {
         Some(model) => format!("{} ({})", key.heading.title(), model.component.name),
         None => key.heading.title().to_owned(),
@@ -52,14 +52,14 @@ pub fn heading(key: &Key) -> String {
 /// True if some model understands this setting, so that it applies only to those that do.
 #[must_use]
 pub(super) fn is_of_models(key: &str) -> bool {
-    MODELS.iter().any(|model| model.understands(key))
+    MODELS.rows().iter().any(|model| model.understands(key))
 }
 
 /// The network model of these settings.
 pub(super) fn model(settings: &Settings) -> Result<&'static ModelFamily, SettingsError> {
-    let word = settings.value("network").unwrap_or(MODELS[0].component.name);
+    let word = settings.value("network").unwrap_or(MODELS.rows()[0].component.name);
     named(word).ok_or_else(|| {
-        let known: Vec<&str> = MODELS.iter().map(|model| model.component.name).collect();
+        let known = MODELS.names();
         let name = word.split(':').next().unwrap_or(word);
         let near = suggestion(name, &known);
         let what = phrase![["network"], " does not know `{name}`"];
@@ -276,7 +276,7 @@ pub(super) fn undeclared(settings: &Settings, model: &ModelFamily) -> Result<(),
     let useless = |name: &str| settings.origin(name) == Origin::Flag && is_of_models(name) && !model.understands(name);
     let Some(key) = keys().iter().find(|key| useless(key.name)) else { return Ok(()) };
     let what = phrase![[key.name], " has no meaning with ", ["network" => model.component.name]];
-    let other = MODELS.iter().find(|model| model.understands(key.name)).map_or("", |model| model.component.name);
+    let other = MODELS.rows().iter().find(|model| model.understands(key.name)).map_or("", |model| model.component.name);
     let remedy = phrase!["leave it out, or use ", ["network" => other]];
     Err(settings.error(key.name, ErrorKind::Meaningless, what, remedy))
 }

@@ -42,17 +42,21 @@ pub use fsin_ethernet as ethernet;
 pub use fsin_myrinet as myrinet;
 pub use fsin_vct as vct;
 pub use fsin_wormhole as wormhole;
+use trgen::catalog::Table;
 
 pub use constant_delay::ConstantDelay;
 
 /// Every network model; the first is the default.
-pub static MODELS: &[&ModelFamily] = &[
-    &vct::family::VCT,
-    &wormhole::family::WORMHOLE,
-    &ethernet::FAMILY,
-    &myrinet::FAMILY,
-    &bus::BUS,
-    &constant_delay::CONSTANT_DELAY,
-    &constant_delay::ZERO,
-    &loggops::LOGGOPS,
-];
+pub static MODELS: Table<ModelFamily> = Table::new(
+    "network model",
+    &[
+        &vct::family::VCT,
+        &wormhole::family::WORMHOLE,
+        &ethernet::FAMILY,
+        &myrinet::FAMILY,
+        &bus::BUS,
+        &constant_delay::CONSTANT_DELAY,
+        &constant_delay::ZERO,
+        &loggops::LOGGOPS,
+    ],
+);

@@ -30,8 +30,8 @@ type Family = (&'static str, Vec<&'static Component>);
 /// All families.
 fn catalogue() -> Vec<Family> {
     vec![
-        ("networks", MODELS.iter().map(|model| &model.component).collect()),
-        ("topologies", TOPOLOGIES.iter().collect()),
+        ("networks", MODELS.components().collect()),
+        ("topologies", TOPOLOGIES.components().collect()),
         ("routings", ROUTINGS.iter().collect()),
         ("wormhole-routings", wormhole::ROUTINGS.iter().map(|row| &row.component).collect()),
         ("wormhole-presets", components::PRESETS.iter().collect()),
@@ -51,10 +51,10 @@ fn catalogue() -> Vec<Family> {
         ("sizes", size::components().collect()),
         ("kernels", kernels::components().collect()),
         ("collectives", collectives::ALGORITHMS.iter().collect()),
-        ("placements", placement::PLACEMENTS.iter().collect()),
+        ("placements", placement::PLACEMENTS.components().collect()),
         ("schedulers", jobs::SCHEDULERS.iter().collect()),
         ("allocations", jobs::ALLOCATIONS.iter().collect()),
-        ("formats", formats::FORMATS.iter().collect()),
+        ("formats", formats::FORMATS.components().collect()),
     ]
 }
 
@@ -179,7 +179,7 @@ pub(crate) fn list(matches: &ArgMatches) -> Result<Exit, Complaint> {
 
 /// The network model that a component describes; `None` for components of other families.
 fn model(family: &str, component: &Component) -> Option<&'static ModelFamily> {
-    MODELS.iter().copied().find(|model| family == "networks" && model.component.name == component.name)
+    MODELS.rows().iter().copied().find(|model| family == "networks" && model.component.name == component.name)
 }
 
 /// The settings that only this network model has: key, name with its short form, and default.
@@ -210,7 +210,7 @@ fn aliases(family: &str, name: &str) -> Vec<&'static str> {
     if !table.is_empty() {
         return table.iter().find(|(known, _)| *known == name).map_or_else(Vec::new, |(_, names)| names.to_vec());
     }
-    if let Some(model) = MODELS.iter().find(|model| model.component.name == name) {
+    if let Some(model) = MODELS.rows().iter().find(|model| model.component.name == name) {
         return model.aliases.to_vec();
     }
     match (spatial::aliases(name), Routing::parse(name)) {

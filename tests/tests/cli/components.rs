@@ -2,7 +2,7 @@
 
 use fsin::router::RouterParams;
 use fsin::routing::Routing;
-use fsin::topology::TABLE;
+use fsin::topology::TOPOLOGIES;
 use tests::command::{fsin, run};
 
 use super::{done, figures, folder, text};
@@ -51,7 +51,7 @@ fn what_is_listed_can_be_run() {
         let name = routing.split_whitespace().next().unwrap();
         let routing = Routing::parse(name).unwrap();
         // The first example that it serves, with the least number of channels.
-        let examples = TABLE.iter().map(|row| row.example).chain(["torus:4x4x4"]);
+        let examples = TOPOLOGIES.rows().iter().map(|row| row.example).chain(["torus:4x4x4"]);
         let fits = |topology: &str, vcs| {
             let built = fsin::topology::parse(topology, 2).unwrap();
             RouterParams { routing, vcs, ..RouterParams::default() }.check(&*built).is_ok()

@@ -324,7 +324,7 @@ fn reading(command: Command) -> Command {
 
 /// Adds the options of every command that reads a trace.
 fn options(command: Command) -> Command {
-    let formats: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+    let formats = FORMATS.names();
     command
         .arg(
             Arg::new("from")

@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use trgen::Geometry;
-use trgen::catalog::{Component, ErrorKind, SpecError};
+use trgen::catalog::{Component, Described, ErrorKind, SpecError};
 use trgen::phrase::Phrase;
 use trgen::units::Decimal;
 
@@ -56,13 +56,17 @@ pub struct ModelFamily {
     pub parse: Parse,
 }
 
-impl ModelFamily {
-    /// True for its name and its other names.
-    #[must_use]
-    pub fn is_called(&self, name: &str) -> bool {
-        self.component.name == name || self.aliases.contains(&name)
+impl Described for ModelFamily {
+    fn component(&self) -> &Component {
+        &self.component
     }
 
+    fn aliases(&self) -> &'static [&'static str] {
+        self.aliases
+    }
+}
+
+impl ModelFamily {
     /// True if the model understands this setting.
     #[must_use]
     pub fn understands(&self, key: &str) -> bool {

@@ -1,6 +1,6 @@
 //! The table of topologies: one row for each. A new topology is its file and one line here.
 
-use trgen::catalog::{Component, ErrorKind, SpecError};
+use trgen::catalog::{Component, Described, ErrorKind, SpecError, Table};
 use trgen::phrase;
 
 use super::{Switched, Topology, circulant, grid, switched, twisted};
@@ -18,7 +18,13 @@ pub struct Row {
     /// A valid specification; that of `graph` needs a file.
     pub example: &'static str,
     /// Builds it from the words after the first colon, with the given number of directions of each dimension.
-    pub(super) build: fn(&str, usize) -> Built,
+    pub build: fn(&str, usize) -> Built,
+}
+
+impl Described for Row {
+    fn component(&self) -> &Component {
+        &self.component
+    }
 }
 
 /// A kind of topologies, as general routings distinguish them.
@@ -33,50 +39,37 @@ pub enum Kind {
 }
 
 /// All topologies. One line per member.
-pub const TABLE: [Row; 21] = [
-    grid::TORUS,
-    grid::MESH,
-    twisted::TWISTED,
-    grid::HYPERCUBE,
-    circulant::CIRCULANT,
-    circulant::MIDIMEW,
-    circulant::CIRCPK,
-    circulant::SPIDERGON,
-    twisted::SPINNAKER,
-    switched::tree::FATTREE,
-    switched::tree::THINTREE,
-    switched::tree::SLIMTREE,
-    switched::dragonfly::DRAGONFLY,
-    switched::dragonfly_plus::DRAGONFLY_PLUS,
-    switched::hyperx::HYPERX,
-    switched::cube::ICUBE,
-    switched::cube::CMESH,
-    switched::slimfly::SLIMFLY,
-    switched::star::STAR,
-    switched::random::RRG,
-    switched::graph::GRAPH,
-];
-
-/// The description of every topology.
-pub const TOPOLOGIES: &[Component] = &components();
-
-/// The descriptions of all rows.
-const fn components() -> [Component; TABLE.len()] {
-    let mut all = [TABLE[0].component; TABLE.len()];
-    let mut at = 0;
-    while at < all.len() {
-        all[at] = TABLE[at].component;
-        at += 1;
-    }
-    all
-}
+pub static TOPOLOGIES: Table<Row> = Table::new(
+    "topology",
+    &[
+        &grid::TORUS,
+        &grid::MESH,
+        &twisted::TWISTED,
+        &grid::HYPERCUBE,
+        &circulant::CIRCULANT,
+        &circulant::MIDIMEW,
+        &circulant::CIRCPK,
+        &circulant::SPIDERGON,
+        &twisted::SPINNAKER,
+        &switched::tree::FATTREE,
+        &switched::tree::THINTREE,
+        &switched::tree::SLIMTREE,
+        &switched::dragonfly::DRAGONFLY,
+        &switched::dragonfly_plus::DRAGONFLY_PLUS,
+        &switched::hyperx::HYPERX,
+        &switched::cube::ICUBE,
+        &switched::cube::CMESH,
+        &switched::slimfly::SLIMFLY,
+        &switched::star::STAR,
+        &switched::random::RRG,
+        &switched::graph::GRAPH,
+    ],
+);
 
 /// The row of a topology, by its specification or by its name alone.
 #[must_use]
 pub fn row(spec: &str) -> Option<&'static Row> {
-    static ROWS: [Row; TABLE.len()] = TABLE;
-    let name = spec.split(':').next().unwrap_or(spec);
-    ROWS.iter().find(|row| row.component.name == name)
+    TOPOLOGIES.find(spec.split(':').next().unwrap_or(spec))
 }
 
 /// Builds the topology of a specification such as `torus:8x8x8`, with `ways` links per dimension and node.
@@ -87,10 +80,7 @@ pub fn parse(spec: &str, ways: usize) -> Result<Box<dyn Topology>, SpecError> {
     let (name, words) = spec.split_once(':').unwrap_or((spec, ""));
     match row(name) {
         Some(row) => (row.build)(words, ways),
-        None => {
-            let known: Vec<&str> = TOPOLOGIES.iter().map(|component| component.name).collect();
-            Err(SpecError::unknown("topology", name, &known))
-        }
+        None => Err(TOPOLOGIES.unknown(name)),
     }
 }
 
@@ -113,8 +103,8 @@ mod tests {
 
     #[test]
     fn every_example_builds_the_topology_of_its_row() {
-        for (at, Row { component, kind, example, .. }) in TABLE.iter().enumerate() {
-            assert!(TABLE[..at].iter().all(|other| other.component.name != component.name), "{}", component.name);
+        TOPOLOGIES.check(TOPOLOGIES.standard()).unwrap();
+        for Row { component, kind, example, .. } in TOPOLOGIES.standard() {
             assert_eq!(row(example).map(|row| row.component.name), Some(component.name));
             if component.name != "graph" {
                 let built = parse(example, 2).unwrap_or_else(|error| panic!("{example}: {error}"));

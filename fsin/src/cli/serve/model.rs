@@ -36,7 +36,7 @@ pub(in crate::cli) struct Model {
 pub(in crate::cli) fn model(matches: &ArgMatches, guests: Option<usize>) -> Result<Model, Complaint> {
     let mut settings = Settings::default();
     let word = key("network").and_then(|key| given(matches, key)).map_or_else(String::new, |(word, _)| word);
-    let model = named(&word).unwrap_or(MODELS[0]);
+    let model = named(&word).unwrap_or(MODELS.rows()[0]);
     for key in live_keys() {
         let Some((value, origin)) = given(matches, key) else { continue };
         // In other runs only tasks use the rate of links and the size of phits, and the flags are refused without them.

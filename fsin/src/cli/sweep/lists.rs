@@ -162,5 +162,5 @@ fn of_topology<'a>(key: &Key, word: &'a str) -> (Option<String>, &'a str) {
 fn is_for_topologies(key: &Key, word: &str) -> bool {
     let family = word.split(':').next().unwrap_or(word);
     let has_own = ["network", "topology", "kernel", "hosts", "traffic", "temporal", "size", "placement", "collectives"];
-    !has_own.contains(&key.name) && TOPOLOGIES.iter().any(|component| component.name == family)
+    !has_own.contains(&key.name) && TOPOLOGIES.names().contains(&family)
 }

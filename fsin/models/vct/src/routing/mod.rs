@@ -7,7 +7,7 @@
 //!
 //! # To add a topology with a routing of its own
 //! 1. `fsin-core/src/topology/switched/NAME.rs`: a row, a builder, the construction plan; one line in
-//!    `topology::TABLE`.
+//!    `topology::TOPOLOGIES`.
 //! 2. `routing/switched/NAME.rs`: a row and a `SwitchRouting`; one line in the table below.
 //!
 //! The default routing of a topology is the first in the table that serves it.

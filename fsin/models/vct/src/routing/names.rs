@@ -188,15 +188,18 @@ mod tests {
 
     #[test]
     fn every_topology_has_routings_and_every_routing_topologies() {
-        assert!(TOPOLOGIES.iter().all(|component| !Routing::serving(component.name).is_empty()));
+        assert!(TOPOLOGIES.components().all(|component| !Routing::serving(component.name).is_empty()));
         for routing in Routing::ALL {
-            assert!(TOPOLOGIES.iter().any(|component| routing.serves(component.name)), "{routing:?}");
+            assert!(TOPOLOGIES.components().any(|component| routing.serves(component.name)), "{routing:?}");
             if let Serves::Only(names) = routing.row().serves {
                 assert!(names.iter().all(|name| row(name).is_some()), "{names:?}");
             }
         }
-        let grids: Vec<&str> =
-            TOPOLOGIES.iter().map(|component| component.name).filter(|name| Routing::DallyTrc.serves(name)).collect();
+        let grids: Vec<&str> = TOPOLOGIES
+            .components()
+            .map(|component| component.name)
+            .filter(|name| Routing::DallyTrc.serves(name))
+            .collect();
         assert_eq!(Routing::DallyTrc.networks(), in_words(&grids, "and"));
         assert_eq!(Routing::serving("ring:5"), []);
     }
