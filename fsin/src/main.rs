@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-mod cli;
+use fsin::Registry;
 
 fn main() -> ExitCode {
-    cli::main()
+    fsin::main_with(Registry::standard())
 }

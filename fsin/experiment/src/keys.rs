@@ -4,9 +4,10 @@
 
 use std::sync::LazyLock;
 
-use fsin_core::family::PHITS_PER_NODE_CYCLE;
 pub use fsin_core::family::{Heading, Is, Key, Kind, Need};
+use fsin_core::family::{ModelFamily, PHITS_PER_NODE_CYCLE};
 use fsin_models::MODELS;
+use trgen::catalog::{ErrorKind, SpecError, suggestion};
 
 /// A key with these properties.
 const fn key_of(
@@ -110,6 +111,35 @@ pub fn keys() -> &'static [Key] {
         network.into_iter().chain(models).chain(others).collect()
     });
     &ALL
+}
+
+/// Checks the settings of network models: each is declared once, and what a model understands is declared.
+///
+/// # Errors
+/// The first setting of which that is not true.
+pub fn check_keys(models: &[&ModelFamily]) -> Result<(), SpecError> {
+    let own = models.iter().flat_map(|model| model.keys.iter().map(|key| (model.component.name, key.name)));
+    let others = KEYS.iter().chain(MANY_KEYS).map(|key| ("every experiment", key.name));
+    let mut declared: Vec<(&str, &str)> = others.chain(own).collect();
+    declared.sort_by_key(|&(_, name)| name);
+    if let Some([(first, name), (second, _)]) = declared.array_windows().find(|[(_, a), (_, b)]| a == b) {
+        let what = format!("setting `{name}` is declared twice: by {first} and by {second}");
+        return Err(SpecError::new(ErrorKind::Conflict, what, "give that of the added network model another name"));
+    }
+    for model in models {
+        let defaults = model.defaults.iter().map(|&(name, _)| name);
+        for name in model.shared.iter().copied().chain(defaults).chain(model.short.iter().map(|&(_, name)| name)) {
+            if declared.binary_search_by_key(&name, |&(_, name)| name).is_err() {
+                let known: Vec<&str> = declared.iter().map(|&(_, name)| name).collect();
+                let what = format!(
+                    "network model {} names the setting `{name}`, which nothing declares",
+                    model.component.name
+                );
+                return Err(SpecError::new(ErrorKind::UnknownName, what, &suggestion(name, &known)));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The key of this name.

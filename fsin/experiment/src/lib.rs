@@ -33,7 +33,7 @@ pub use execute::{
 pub use file::{Lists, read_file, read_lists, read_text};
 pub use ideal::{IdealRun, execute_ideal};
 pub use inputs::{Input, Inputs, hex, without_folders};
-pub use keys::{Heading, Is, Key, Kind, MANY_KEYS, Need, key, keys, many_key, other_names};
+pub use keys::{Heading, Is, Key, Kind, MANY_KEYS, Need, check_keys, key, keys, many_key, other_names};
 pub use live::{cycle_ratio, live_keys, live_network};
 pub use load_bound::LoadBound;
 pub use models::{Networks, heading, load_unit, named, network_of};

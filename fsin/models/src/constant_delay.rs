@@ -8,6 +8,8 @@
 //! # How it departs from other networks
 //! For live guests a delivery is reported in the cycle of injection, with its future time: their horizon is the whole
 //! delay. Other sources may act in the cycle of the notice, which would be too early; they are told at the arrival.
+//!
+//! Any other model that knows the arrival of a message at its injection is the same network with a [`Rule`].
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -28,11 +30,19 @@ pub(crate) const WITHOUT_LINKS: Uses = Uses { model: "a network without links", 
 /// Called for every message that enters.
 pub type Observer<'a> = &'a mut (dyn FnMut(Cycle, &Message) + Send);
 
-/// A network of constant delay.
+/// \[cycles\] Called for every message in the cycle of its injection, in the order of sources: from injection to arrival.
+pub type Rule = Box<dyn FnMut(Cycle, &Message) -> u64 + Send>;
+
+/// \[cycles\] From injection to arrival.
+enum Delay {
+    Constant(u64),
+    By(Rule),
+}
+
+/// A network of constant delay, or of delays that are known at the injection.
 pub struct ConstantDelay<'a> {
     nodes: usize,
-    /// \[cycles\] From injection to arrival.
-    delay: u64,
+    delay: Delay,
     /// \[bytes\] Payload of a packet, by which messages are counted in packets.
     packet_bytes: u64,
     /// True if deliveries are reported at injection.
@@ -40,8 +50,8 @@ pub struct ConstantDelay<'a> {
     clock: Cycle,
     /// Messages injected in the present cycle.
     taken: Vec<Message>,
-    /// Messages under way, in the order of their arrivals.
-    underway: VecDeque<Delivery>,
+    /// Messages under way with their delays, in the order of their arrivals.
+    underway: VecDeque<(Delivery, u64)>,
     /// \[packets\] Accepted packets whose delivery has not been reported yet.
     in_flight: u64,
     /// By node: the number of its packets that have arrived.
@@ -55,6 +65,16 @@ impl<'a> ConstantDelay<'a> {
     /// A network of `nodes` nodes in which every message takes `delay` cycles, as one packet.
     #[must_use]
     pub fn new(nodes: usize, delay: u64) -> Self {
+        Self::with(nodes, Delay::Constant(delay))
+    }
+
+    /// A network of `nodes` nodes in which a rule gives the delay of each message.
+    #[must_use]
+    pub fn ruled(nodes: usize, rule: Rule) -> Self {
+        Self::with(nodes, Delay::By(rule))
+    }
+
+    fn with(nodes: usize, delay: Delay) -> Self {
         Self {
             nodes,
             delay,
@@ -96,26 +116,36 @@ impl<'a> ConstantDelay<'a> {
     /// Puts the messages of this cycle on their way.
     fn depart(&mut self, notices: &mut Notices) {
         let offered = self.clock;
-        // An event that begins with a cycle and takes one cycle is visible at its end.
-        let delivered = offered + self.delay.saturating_sub(1);
         self.taken.sort_by_key(|message| message.source);
         for message in self.taken.drain(..) {
+            let delay = match &mut self.delay {
+                Delay::Constant(delay) => *delay,
+                Delay::By(rule) => rule(offered, &message),
+            };
+            // An event that begins with a cycle and takes one cycle is visible at its end.
+            let delivered = offered + delay.saturating_sub(1);
             notices.sent.push(message);
-            self.underway.push_back(Delivery { message, offered, delivered });
+            // Constant delays are in order already.
+            let at = match self.underway.back().is_some_and(|(last, _)| last.delivered > delivered) {
+                true => self.underway.partition_point(|(other, _)| other.delivered <= delivered),
+                false => self.underway.len(),
+            };
+            self.underway.insert(at, (Delivery { message, offered, delivered }, delay));
         }
     }
 
     /// Reports the messages that arrive in this cycle; all messages under way if deliveries are announced.
     fn arrive(&mut self, notices: &mut Notices) {
         let (now, announces) = (self.clock, self.announces);
-        while let Some(delivery) = self.underway.pop_front_if(|delivery| announces || delivery.delivered <= now) {
+        while let Some((delivery, latency)) = self.underway.pop_front_if(|(next, _)| announces || next.delivered <= now)
+        {
             let Message { source, destination, .. } = delivery.message;
             let packets = self.packets(&delivery.message);
             self.in_flight -= packets;
             for _ in 0..packets {
                 let sequence = self.sequences[source.index()];
                 self.sequences[source.index()] += 1;
-                let receipt = Receipt { source, destination, sequence, latency: self.delay, hops: self.delay.min(1) };
+                let receipt = Receipt { source, destination, sequence, latency, hops: latency.min(1) };
                 self.recorder.received(delivery.delivered, &receipt);
             }
             notices.delivered.push(delivery);
@@ -148,7 +178,7 @@ impl Network for ConstantDelay<'_> {
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         notices.clear();
         if self.taken.is_empty() {
-            let first = self.underway.front().map(|delivery| delivery.delivered);
+            let first = self.underway.front().map(|(delivery, _)| delivery.delivered);
             match first.filter(|first| *first < until) {
                 Some(first) => self.clock = self.clock.max(first),
                 None => {

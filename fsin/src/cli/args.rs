@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use fsin::experiment::{Key, Kind, heading, keys, legacy, other_names};
 use fsin::report::FORMATS;
 
-use super::Flags;
 use super::help::{self, quiet};
 use super::notation::of_table;
+use super::{Complaint, Exit, Flags};
 
 /// The text after the help of `fsin run`.
 const EXAMPLES: &str = "Examples:
@@ -28,6 +28,20 @@ with partial results.";
 /// The whole command line.
 pub(crate) fn command() -> Command {
     help::complete(commands())
+}
+
+/// The command line, if no two flags of a command have the same name: a setting of an added model may have that of a
+/// flag.
+pub(super) fn checked(command: Command) -> Result<Command, Complaint> {
+    for sub in command.get_subcommands() {
+        let mut flags: Vec<&str> = sub.get_arguments().filter_map(Arg::get_long).collect();
+        flags.sort_unstable();
+        if let Some([name, _]) = flags.array_windows().find(|[one, other]| one == other) {
+            let what = format!("{} has two flags --{name}: its own, and that of a setting", sub.get_name());
+            return Err(Complaint::new(Exit::Usage, what, "give the setting of the network model another name"));
+        }
+    }
+    Ok(command)
 }
 
 /// All commands, before their help texts are completed.

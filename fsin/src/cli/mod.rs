@@ -63,6 +63,7 @@ mod unseen;
 mod variables;
 
 pub(crate) use diagnostic::Complaint;
+use fsin::Registry;
 pub(crate) use notation::Flags;
 use trgen::quote::visible;
 #[cfg(not(feature = "tui"))]
@@ -98,12 +99,20 @@ fn refuse(error: &clap::Error) -> ExitCode {
 }
 
 /// Executes the command that the arguments of the process give.
-pub(crate) fn main() -> ExitCode {
+pub(crate) fn main(registry: Registry) -> ExitCode {
     #[cfg(feature = "live")]
     if guard::is_wanted() {
         return guard::main();
     }
-    let matches = match args::command().try_get_matches() {
+    let installed = registry.install().map_err(|error| Complaint::new(Exit::Usage, error.what(), error.remedy()));
+    let command = match installed.and_then(|()| args::checked(args::command())) {
+        Ok(command) => command,
+        Err(complaint) => {
+            diagnostic::show(&complaint);
+            return ExitCode::from(complaint.exit as u8);
+        }
+    };
+    let matches = match command.try_get_matches() {
         Ok(matches) => matches,
         Err(error) => return refuse(&foreign::explained(error)),
     };

@@ -10,7 +10,8 @@ use crate::rng::Stream;
 ///
 /// The high word of a 32-bit draw times `bound` maps the 2^32 draws to `bound` values. To make all values equally
 /// likely, the surplus draws (fewer than `bound`) are rejected and repeated.
-pub(super) fn below(bound: u32, rng: &mut Stream) -> u32 {
+#[must_use = "it takes a draw from the stream"]
+pub fn below(bound: u32, rng: &mut Stream) -> u32 {
     debug_assert!(bound > 0, "there is nothing to draw from");
     loop {
         // The upper half: the lower bits of this generator are its weaker ones.
@@ -24,12 +25,14 @@ pub(super) fn below(bound: u32, rng: &mut Stream) -> u32 {
 }
 
 /// True with this probability, to within 2^-53.
-pub(super) fn chance(probability: f64, rng: &mut Stream) -> bool {
+#[must_use = "it takes a draw from the stream"]
+pub fn chance(probability: f64, rng: &mut Stream) -> bool {
     ((rng.next_u64() >> 11) as f64) < probability * TWO_53
 }
 
 /// A uniform draw from the multiples of 2^-53 in (0, 1]: never 0, so that its logarithm exists.
-pub(crate) fn positive_unit(rng: &mut Stream) -> f64 {
+#[must_use = "it takes a draw from the stream"]
+pub fn positive_unit(rng: &mut Stream) -> f64 {
     ((rng.next_u64() >> 11) + 1) as f64 / TWO_53
 }
 

@@ -30,7 +30,7 @@ mod alias;
 mod background;
 mod bundle;
 mod calendar;
-pub(crate) mod draw;
+pub mod draw;
 pub mod expr;
 mod pending;
 mod phases;

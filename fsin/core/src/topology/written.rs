@@ -255,7 +255,7 @@ pub fn dead_link_name(topology: &dyn Topology, dead: &DeadLink) -> String {
 mod tests {
     use super::*;
     use crate::topology::switched::network_of_text as network;
-    use crate::topology::{Faults, TABLE, parse, with_faults};
+    use crate::topology::{Faults, TOPOLOGIES, parse, with_faults};
 
     /// What a file with this text describes.
     fn read(text: &str) -> Switched {
@@ -342,7 +342,7 @@ mod tests {
             "slimtree:4,2,2",
             "dragonfly:p=1,a=2,h=1",
         ];
-        let examples = TABLE.iter().map(|row| row.example).filter(|example| !example.starts_with("graph:"));
+        let examples = TOPOLOGIES.rows().iter().map(|row| row.example).filter(|example| !example.starts_with("graph:"));
         for spec in examples.chain(more) {
             let topology = parse(spec, 2).unwrap();
             if topology.nodes() > 600 {

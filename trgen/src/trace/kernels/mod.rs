@@ -57,13 +57,16 @@ pub struct KernelContext<'a> {
     pub seed: u64,
 }
 
+/// A function that writes the program of every task.
+pub type Write = fn(&Call, &KernelContext) -> Result<Program, SpecError>;
+
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub enum Row {
     /// The steps of its tasks in an iteration.
     Steps(&'static Entry),
     /// A function that writes the program of every task.
-    Program(&'static expr::Entry<fn(&Call, &KernelContext) -> Result<Program, SpecError>>),
+    Program(&'static expr::Entry<Write>),
 }
 
 impl Described for Row {

@@ -415,14 +415,14 @@ impl RouterParams {
 
 #[cfg(test)]
 mod tests {
-    use fsin_core::topology::{TABLE, parse};
+    use fsin_core::topology::{TOPOLOGIES, parse};
 
     use super::*;
 
     #[test]
     fn every_family_has_a_default_that_the_usual_channels_suffice_for() {
         let more = ["torus:5", "mesh:4x4x4", "twisted:8x4x2:yx=3", "fattree:2,5", "hyperx:3x3x3:2", "icube:4x4x4:2"];
-        let examples = TABLE.iter().map(|row| row.example).filter(|example| !example.starts_with("graph:"));
+        let examples = TOPOLOGIES.rows().iter().map(|row| row.example).filter(|example| !example.starts_with("graph:"));
         for spec in examples.chain(more).chain(["rrg:s=200,d=3,p=1"]) {
             let topology = parse(spec, 2).unwrap();
             let params = RouterParams { routing: Routing::serving(spec)[0], ..RouterParams::default() };

@@ -1,0 +1,57 @@
+//! fsin with a network model of its own: `fsin-network run --network crossbar --topology torus:8x8`.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use fsin::Registry;
+use fsin::models::constant_delay::{ConstantDelay, nodes, units};
+use fsin_core::family::{ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Units};
+use fsin_core::network::Network;
+use trgen::catalog::{Component, SpecError};
+use trgen::{Cycle, Geometry, Message};
+
+const ABOUT: &str = "an ideal crossbar: an output takes messages in the order of injection, a phit in each cycle";
+static CROSSBAR: ModelFamily = ModelFamily {
+    component: Component { name: "crossbar", about: ABOUT, parameters: &[], source: "fsin's book" },
+    aliases: &[],
+    keys: &[],
+    shared: &["topology", "nodes", "packet", "phit-bytes", "bandwidth"],
+    defaults: &[],
+    short: &[],
+    load_unit: PHITS_PER_NODE_CYCLE,
+    parse: |values| Ok(Arc::new(Spec(nodes(values)?.0, units(values)?))),
+};
+
+/// Shape of the nodes, and lengths of packets and phits.
+#[derive(Debug)]
+struct Spec(Geometry, Units);
+
+impl NetworkSpec for Spec {
+    fn build(&self) -> Result<Box<dyn Network>, SpecError> {
+        let (nodes, units) = (self.0.nodes(), self.1);
+        let phits = u64::from(units.packet_phits);
+        // By node: the first cycle in which its output is free.
+        let mut free = vec![Cycle::FIRST; nodes];
+        let delay = move |now, message: &Message| {
+            let output = &mut free[message.destination.index()];
+            *output = (*output).max(now) + units.packets_of(message.bytes) * phits;
+            output.since(now)
+        };
+        let network = ConstantDelay::ruled(nodes, Box::new(delay));
+        Ok(Box::new(network.in_packets(phits * u64::from(units.phit_bytes))))
+    }
+
+    fn geometry(&self) -> &Geometry {
+        &self.0
+    }
+
+    fn units(&self) -> Units {
+        self.1
+    }
+}
+
+fn main() -> ExitCode {
+    let mut registry = Registry::standard();
+    registry.models.push(&CROSSBAR);
+    fsin::main_with(registry)
+}
