@@ -30,7 +30,7 @@ pub(crate) const WITHOUT_LINKS: Uses = Uses { model: "a network without links", 
 /// Called for every message that enters.
 pub type Observer<'a> = &'a mut (dyn FnMut(Cycle, &Message) + Send);
 
-/// \[cycles\] Called for every message in the cycle of its injection, in the order of sources: from injection to arrival.
+/// \[cycles\] From injection to arrival. Called for every message in the cycle of its injection, by order of sources.
 pub type Rule = Box<dyn FnMut(Cycle, &Message) -> u64 + Send>;
 
 /// \[cycles\] From injection to arrival.
