@@ -39,6 +39,7 @@ pub static BUS: ModelFamily = ModelFamily {
     defaults: &[],
     short: &[("arbitration", "bus-arbitration")],
     load_unit: PHITS_PER_NODE_CYCLE,
+    routings: Vec::new,
     parse: |values| {
         let (geometry, _) = nodes(values)?;
         Ok(Arc::new(Spec { geometry, units: units(values)?, arbitration: values.integer("bus-arbitration")? }))

@@ -242,6 +242,7 @@ pub static CONSTANT_DELAY: ModelFamily = ModelFamily {
     defaults: &[],
     short: &[],
     load_unit: PHITS_PER_NODE_CYCLE,
+    routings: Vec::new,
     parse: |values| {
         let delay = values.span("delay")?;
         if delay == 0 || !delay.is_multiple_of(CYCLE_PS) {
@@ -266,6 +267,7 @@ pub static ZERO: ModelFamily = ModelFamily {
     defaults: &[],
     short: &[],
     load_unit: PHITS_PER_NODE_CYCLE,
+    routings: Vec::new,
     parse: |values| Ok(Arc::new(Delayed::from_values(values, 0)?)),
 };
 

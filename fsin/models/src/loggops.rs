@@ -41,6 +41,7 @@ pub static LOGGOPS: ModelFamily = ModelFamily {
     defaults: &[],
     short: &[("L", "wire-latency"), ("G", "wire-gap")],
     load_unit: PHITS_PER_NODE_CYCLE,
+    routings: Vec::new,
     parse: |values| {
         let latency: u64 = values.integer("wire-latency")?;
         if latency > Decimal::MOST {

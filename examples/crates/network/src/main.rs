@@ -19,6 +19,7 @@ static CROSSBAR: ModelFamily = ModelFamily {
     defaults: &[],
     short: &[],
     load_unit: PHITS_PER_NODE_CYCLE,
+    routings: Vec::new,
     parse: |values| Ok(Arc::new(Spec(nodes(values)?.0, units(values)?))),
 };
 

@@ -6,6 +6,7 @@
 //!
 //! Decision: docs/decisions/0127-network-models-are-rows.md.
 
+mod carried;
 mod keys;
 mod values;
 
@@ -23,6 +24,7 @@ use crate::topology::{DeadLink, Topology};
 
 pub use crate::topology::Ends;
 
+pub use carried::{Carried, topologies_with};
 pub use keys::{Heading, Is, Key, Kind, Need};
 pub use values::Values;
 
@@ -49,6 +51,8 @@ pub struct ModelFamily {
     pub short: &'static [(&'static str, &'static str)],
     /// The unit of offered load and of loads in results, as texts and axes show it: a run knows it from here only.
     pub load_unit: &'static str,
+    /// The routings that a value of `routing` can name; none of a model without that setting.
+    pub routings: fn() -> Vec<Carried>,
     /// Checks settings.
     ///
     /// # Errors

@@ -81,6 +81,7 @@ pub static FAMILY: ModelFamily = ModelFamily {
         ("ack", "ack-bytes"),
     ],
     load_unit: "fraction of capacity",
+    routings: Vec::new,
     parse: |values| Ok(Arc::new(Spec::from_values(values)?)),
 };
 

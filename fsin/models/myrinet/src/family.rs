@@ -40,6 +40,7 @@ pub static FAMILY: ModelFamily = ModelFamily {
     },
     aliases: &[],
     load_unit: "fraction of capacity",
+    routings: Routing::carried,
     keys: KEYS,
     shared: &["topology", "ways", "link-rate", "routing", "unsafe-routing", "faults", "engine", "link-loads"],
     // A cycle is a picosecond: the usual lengths of a run would be those of a few characters.

@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use fsin_core::family::{Carried, topologies_with};
+use fsin_core::topology::Kind;
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 
@@ -80,6 +82,24 @@ pub const ROUTINGS: &[Component] = &[
 ];
 
 impl Routing {
+    /// The routings as the model carries them.
+    pub(crate) fn carried() -> Vec<Carried> {
+        let carried = |component: &'static Component| {
+            let is_dor = component.name == Self::DimensionOrder.name();
+            let topologies = topologies_with(|row, _| !is_dor || row.kind == Kind::Grid);
+            let is_default = component.name == Self::UpDown.name();
+            let names = ALIASES.iter().find(|(name, _)| *name == component.name);
+            Carried {
+                component,
+                aliases: names.map_or_else(Vec::new, |(_, names)| names.to_vec()),
+                default_of: if is_default { topologies.clone() } else { Vec::new() },
+                topologies,
+                channels: String::new(),
+            }
+        };
+        ROUTINGS.iter().map(carried).collect()
+    }
+
     /// The routing's name.
     #[must_use]
     pub const fn name(self) -> &'static str {

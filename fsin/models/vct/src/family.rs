@@ -64,6 +64,7 @@ pub static VCT: ModelFamily = ModelFamily {
     defaults: &[],
     short: &[],
     load_unit: PHITS_PER_NODE_CYCLE,
+    routings: Routing::carried,
     parse: |values| Ok(Arc::new(Spec::from_values(values)?)),
 };
 

@@ -68,6 +68,7 @@ pub static WORMHOLE: ModelFamily = ModelFamily {
     defaults: &[("vcs", "2"), ("link-delay", "1")],
     short: &[],
     load_unit: PHITS_PER_NODE_CYCLE,
+    routings: Routing::carried,
     parse: |values| Ok(Arc::new(Spec::from_values(values)?)),
 };
 

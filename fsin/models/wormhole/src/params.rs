@@ -3,11 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use fsin_core::family::{Carried, topologies_with};
+use fsin_core::topology::{Kind, Topology};
 use trgen::Message;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
-use crate::rules::routes::ROUTINGS;
+use crate::rules::routes::{Networks, ROUTINGS, Row, Vcs};
 
 /// Maximum number of virtual channels of a port.
 pub const MAX_VCS: usize = 32;
@@ -157,6 +159,33 @@ pub const ALIASES: &[(&str, &[&str])] = &[
 ];
 
 impl Routing {
+    /// The routings as the model carries them.
+    pub(crate) fn carried() -> Vec<Carried> {
+        fn serves(row: &Row, kind: Kind, topology: Option<&dyn Topology>) -> bool {
+            match topology {
+                Some(topology) => row.networks.include(topology),
+                None => row.networks == Networks::Switches && kind == Kind::Switched,
+            }
+        }
+        let carried = |row: &'static &Row| {
+            let Vcs { least, of_rings, why } = row.vcs;
+            let rings = if of_rings > least { format!(", {of_rings} on rings") } else { String::new() };
+            let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+            let names = ALIASES.iter().find(|(name, _)| *name == row.component.name);
+            Carried {
+                component: &row.component,
+                aliases: names.map_or_else(Vec::new, |(_, names)| names.to_vec()),
+                topologies: topologies_with(|other, built| serves(row, other.kind, built)),
+                default_of: topologies_with(|other, built| {
+                    let first = ROUTINGS.iter().find(|row| serves(row, other.kind, built));
+                    first.is_some_and(|first| std::ptr::eq(*first, *row))
+                }),
+                channels: format!("{least} or more{rings}{why}"),
+            }
+        };
+        ROUTINGS.iter().map(carried).collect()
+    }
+
     /// The word that a user writes.
     #[must_use]
     pub fn name(self) -> &'static str {

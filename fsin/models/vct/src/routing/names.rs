@@ -4,6 +4,7 @@ use trgen::catalog::{ErrorKind, SpecError};
 
 use super::row::{Adaptive, Avoidance, Requests, Serves, Vcs};
 use super::{ROUTINGS, Routing};
+use fsin_core::family::{Carried, topologies_with};
 use fsin_core::topology::{Kind, row};
 
 /// The routings with this alias.
@@ -67,6 +68,32 @@ impl Routing {
             let what = format!("`{name}` is {}, which is not for {spec}", listed(&meant));
             SpecError::new(ErrorKind::Conflict, what, format!("use {}", listed(&Self::serving(spec))))
         })
+    }
+
+    /// The routings as the model carries them.
+    pub(crate) fn carried() -> Vec<Carried> {
+        let carried = |routing: &'static Self| {
+            let row = routing.row();
+            let is_default = |spec: &str| Self::serving(spec).first() == Some(routing);
+            let policy = match row.avoidance {
+                Avoidance::Bubble => "bubble",
+                Avoidance::Datelines => "dateline",
+                Avoidance::Order => "order of channels",
+            };
+            let vcs = match row.vcs {
+                Vcs::AtLeast(least) => format!("{least} or more"),
+                Vcs::Exactly(count) => count.to_string(),
+                Vcs::MultipleOfDimensions => "a multiple of the number of dimensions".to_owned(),
+            };
+            Carried {
+                component: &row.component,
+                aliases: row.aliases.to_vec(),
+                topologies: topologies_with(|topology, _| routing.serves(topology.component.name)),
+                default_of: topologies_with(|topology, _| is_default(topology.component.name)),
+                channels: format!("{policy}; {vcs}"),
+            }
+        };
+        Self::ALL.iter().map(carried).collect()
     }
 
     /// The networks that it is for, in words.

@@ -1,0 +1,29 @@
+//! The routings of a network model.
+
+use trgen::catalog::Component;
+
+use crate::topology::{self, Row, TOPOLOGIES, Topology};
+
+/// A routing that a network model carries in some topologies.
+#[derive(Clone, Debug)]
+pub struct Carried {
+    /// Name, definition, source.
+    pub component: &'static Component,
+    /// Other names that mean it in this model.
+    pub aliases: Vec<&'static str>,
+    /// Names of the topologies in which the model carries it.
+    pub topologies: Vec<&'static str>,
+    /// Names of those topologies in which it is the routing if none is named.
+    pub default_of: Vec<&'static str>,
+    /// How deadlock is avoided, and the virtual channels that it needs, in words; empty for a model without virtual
+    /// channels.
+    pub channels: String,
+}
+
+/// The names of the topologies of which `carries` is true, given a row of the table and the topology of its example;
+/// `None` for the example of a topology that is read from a file.
+pub fn topologies_with(carries: impl Fn(&Row, Option<&dyn Topology>) -> bool) -> Vec<&'static str> {
+    let rows = TOPOLOGIES.rows().iter();
+    let carrying = rows.filter(|row| carries(row, topology::parse(row.example, 2).ok().as_deref()));
+    carrying.map(|row| row.component.name).collect()
+}
