@@ -28,7 +28,6 @@ pub mod kernels_exact;
 pub mod line_plot;
 pub mod live;
 pub mod machines;
-
 pub mod modules;
 pub mod mpi;
 pub mod pages;

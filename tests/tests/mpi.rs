@@ -278,6 +278,20 @@ fn every_call_of_the_lists_is_made_by_a_program() {
 }
 
 #[test]
+fn functions_of_the_program_that_mpi_calls_can_call_mpi() {
+    let Some(program) = program("callbacks.c") else { return };
+    for (word, status) in [("", 0), ("abort", 9)] {
+        let output = program.run("-n 4 --topology torus:2x2 --compute fixed:1us", word);
+        let (out, errors) = said(&output);
+        assert_eq!(output.status.code(), Some(status), "{out}{errors}");
+        // The attribute and its copy are deleted; a function that runs at the exit finds MPI finalized.
+        let mut ranks = if status == 0 { 0..4 } else { 1..2 };
+        assert!(ranks.all(|rank| out.contains(&format!("rank {rank}: 1 1 2 1 1 1 1\n"))), "{out}{errors}");
+        assert!(out.contains("rank 1 at exit: 1\n"), "{out}{errors}");
+    }
+}
+
+#[test]
 fn half_a_round_trip_is_delay_and_overheads() {
     let Some(program) = program("pingpong.c") else { return };
     // A program reads its clock twice, and each reading takes a nanosecond. Computing before a receive passes while its

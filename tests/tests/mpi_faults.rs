@@ -59,6 +59,14 @@ fn each_fault_is_named_and_ends_the_program() {
         ("status", 5, &[]),
         ("hostile", 1, &["rank 1 ended with exit status 1, and the other ranks were ended", "it does not speak TGP/1"]),
         ("unreceived", 0, &["1 message was never received"]),
+        (
+            "interrupted",
+            1,
+            &[
+                "MPI_Comm_rank is called while another call of this thread is in progress",
+                "a signal handler must not call MPI",
+            ],
+        ),
     ] {
         let (found, said) = run(word);
         assert_eq!(found, Some(status), "{word}: {said}");
@@ -114,6 +122,10 @@ fn a_variable_that_a_rank_cannot_read_ends_it_by_name() {
         ("FSIN_MPI_PATIENCE", "long"),
         ("FSIN_MPI_BUFFERED", "64k"),
         ("FSIN_MPI_SIZE", "two"),
+        ("FSIN_MPI_SIZE", "0"),
+        ("FSIN_MPI_RANK", "2"),
+        ("FSIN_MPI_ADDRESS", "nowhere"),
+        ("FSIN_MPI_COMPUTE", "measured:NaN"),
         ("FSIN_MPI_RANK", "-1"),
         ("FSIN_MPI_COMPUTE", "fixed:1us"),
         ("FSIN_MPI_COMPUTE", "meassured:2"),
@@ -128,7 +140,9 @@ fn a_variable_that_a_rank_cannot_read_ends_it_by_name() {
         let output = command.args(["mpirun", "-n", "2", "--topology", "torus:2x2", "--", "sh", "-c", &script]).output();
         let output = output.unwrap();
         assert_eq!(output.status.code(), Some(1), "{name}: {}", said(&output).1);
-        assert!(said(&output).1.contains(&format!("{name}={value}")), "{name}: {}", said(&output).1);
+        let errors = said(&output).1;
+        assert!(errors.contains(&format!("{name}={value} cannot be used")), "{name}: {errors}");
+        assert!(errors.contains("unset it"), "{name}: {errors}");
     }
 }
 

@@ -6,18 +6,13 @@
 //! this is the end of the computing; with measured computing it is the time that has been used so far. This changes no
 //! result, only which ranks run at once.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::ffi::c_int;
 use std::thread;
 use std::time::Duration;
 
-use crate::clock;
-use crate::world::{Compute, inside, w};
-
-/// Held by the thread of the program during calls.
-static TURN: Mutex<()> = Mutex::new(());
-/// Number of calls so far.
-static CALLS: AtomicU64 = AtomicU64::new(0);
+use crate::entry;
+use crate::host;
+use crate::settings::Compute;
 
 /// Shortest and longest interval between two checks of the program: short while it computes, longer while it makes
 /// calls.
@@ -25,63 +20,67 @@ const SHORTEST: Duration = Duration::from_micros(250);
 /// See [`SHORTEST`].
 const LONGEST: Duration = Duration::from_millis(4);
 
-/// Called at the beginning of a call. No announcement is made until the result is dropped, at the end of the call.
-pub(crate) fn hold() -> MutexGuard<'static, ()> {
-    CALLS.fetch_add(1, Ordering::Relaxed);
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Starts the thread, if there is something to announce.
 pub(crate) fn begin(compute: Compute) {
-    let clock = clock::of_this_thread();
-    if compute == Compute::None || clock.is_none() {
-        return;
-    }
+    let Some(clock) = host::of_this_thread().filter(|_| compute != Compute::None) else { return };
     // If the thread cannot be started, ranks compute one after another.
-    let _ =
-        thread::Builder::new().name("fsin-mpi".to_owned()).spawn(move || inside(|| watch(compute, clock.unwrap_or(0))));
+    let _ = thread::Builder::new().name("fsin-mpi".to_owned()).spawn(move || entry::inside(|| watch(compute, clock)));
+}
+
+/// What came of an attempt to announce.
+enum Announced {
+    Yes,
+    /// The program makes calls.
+    NotNow,
+    /// Nothing can be announced any more.
+    Never,
 }
 
 /// The loop of the thread. `clock` is the clock of the processor time of the program's thread.
-fn watch(compute: Compute, clock: std::ffi::c_int) {
+fn watch(compute: Compute, clock: c_int) {
     // Number of calls at the last check and at the last announcement, and the time until the next check.
     let (mut seen, mut announced, mut pause) = (0, u64::MAX, SHORTEST);
     loop {
         thread::sleep(pause);
-        let calls = CALLS.load(Ordering::Relaxed);
+        let calls = entry::calls();
         if calls != seen {
             (seen, pause) = (calls, (pause * 2).min(LONGEST));
             continue;
         }
-        // If the lock is held, the program waits in a call.
-        let Ok(_turn) = TURN.try_lock() else {
-            pause = (pause * 2).min(LONGEST);
-            continue;
-        };
-        if CALLS.load(Ordering::Relaxed) != calls {
+        if matches!(compute, Compute::Fixed(_)) && announced == calls {
+            // The fixed time has been announced already: nothing more is known until the next call.
+            pause = LONGEST;
             continue;
         }
-        pause = SHORTEST;
-        let world = w();
-        let more = match compute {
-            Compute::Fixed(time) if announced != calls => time,
-            Compute::Measured(factor) => {
-                let Some(now) = clock::processor_of(clock) else { return };
-                let used = world.used + now.saturating_sub(world.left);
-                (used as f64 * factor) as u64
-            }
-            // The fixed time has been announced already: nothing more is known until the next call.
-            _ => {
-                pause = LONGEST;
-                continue;
-            }
-        };
-        announced = calls;
-        let until = world.now().saturating_add(more);
-        let Some(guest) = &mut world.guest else { return };
-        // If this fails, the run has ended. The next call of the program finds that out.
-        if guest.busy(until).is_err() {
-            return;
+        match announce(compute, clock, calls) {
+            Announced::Yes => (announced, pause) = (calls, SHORTEST),
+            Announced::NotNow => pause = (pause * 2).min(LONGEST),
+            Announced::Never => return,
         }
     }
+}
+
+/// Announces the earliest time of the next call, unless the program has made a call since there were `calls`.
+fn announce(compute: Compute, clock: c_int, calls: u64) -> Announced {
+    // If the state is in use, the program waits in a call.
+    let announced = entry::try_with(|world| {
+        if entry::calls() != calls {
+            return Announced::NotNow;
+        }
+        let more = match compute {
+            Compute::None => return Announced::Never,
+            Compute::Fixed(time) => time,
+            Compute::Measured(factor) => match host::processor_of(clock) {
+                Some(now) => (world.uncharged(now) as f64 * factor) as u64,
+                None => return Announced::Never,
+            },
+        };
+        let until = world.now().saturating_add(more);
+        // If this fails, the run has ended. The next call of the program finds that out.
+        match world.guest.as_mut().map(|guest| guest.busy(until)) {
+            Some(Ok(())) => Announced::Yes,
+            _ => Announced::Never,
+        }
+    });
+    announced.unwrap_or(Announced::NotNow)
 }

@@ -1,24 +1,22 @@
-//! Collectives in progress: executes the sends and receives of this rank, one after another.
+//! Collectives in progress: the sends and receives of this rank, one after another. They are executed by
+//! `engine::delivery`; nothing here knows the network or the program.
 //!
 //! Decision: docs/decisions/0128-mpi-programs.md.
 
 use std::collections::HashMap;
-use std::ffi::c_int;
 use std::rc::Rc;
 
 use bytes::Bytes;
 use trgen::TaskId;
-use trgen::trace::collectives::{Algorithm, Collective, RequestPool, expand};
-use trgen::trace::program::{Event, Request as Slot, Tag};
+use trgen::trace::collectives::{Algorithm, Collective, ExpandError, RequestPool, expand};
+use trgen::trace::program::{Event, Tag};
 
-use crate::abi::*;
-use crate::communicator;
-use crate::data::Data;
-use crate::engine::{self, COLLECTIVE, Message, Owner, Request, State, What};
-use crate::world::{self, Outcome, error, w};
+use crate::communicator::{Comm, Comms};
+use crate::data::{Combine, Data};
+use crate::error::Fatal;
 
 /// Called at the end of a collective: writes the result to the buffers of the program.
-pub(crate) type Finish = Box<dyn FnOnce(&mut Data)>;
+pub(crate) type Finish = Box<dyn FnOnce(&mut Data, Combine<'_>) -> Result<(), Fatal>>;
 
 /// Slot of a blocking send or receive, of which there is at most one at a time.
 const BLOCKING: u32 = u32::MAX;
@@ -29,15 +27,15 @@ const CONTEXT: u64 = 1 << 62;
 pub(crate) struct Running {
     operation: Collective,
     /// \[ps\] Virtual time at its beginning.
-    begin: u64,
+    pub(crate) begin: u64,
     /// The rank in the world of each rank.
     members: Rc<Vec<usize>>,
     /// This rank in the communicator.
     rank: usize,
     /// The context of its messages.
-    context: u64,
-    /// Number among the collectives of the communicator, from 0.
-    number: u64,
+    pub(crate) context: u64,
+    /// Number among the collectives of the communicator, from 0: the tag of its messages.
+    pub(crate) number: u64,
     /// The sends and receives of this rank.
     events: Vec<Event>,
     /// Index of the next event.
@@ -53,6 +51,28 @@ pub(crate) struct Running {
     held: HashMap<u32, Bytes>,
     /// Taken when the collective ends.
     finish: Option<Finish>,
+}
+
+/// What a collective does next.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Sends `payload` to a rank of the world, with the modelled size of `bytes`.
+    Send { to: usize, bytes: u64, slot: u32, payload: Vec<u8> },
+    /// Expects a message of a rank of the world.
+    Receive { from: usize, bytes: u64, slot: u32 },
+    /// Waits until a send or receive in progress ends.
+    Wait,
+    /// Has ended.
+    End,
+}
+
+/// Ranks of a collective that do not do the same.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Disagreement {
+    /// A rank of the world has called another collective, whose [`note`] this is.
+    Call { source: usize, note: u64 },
+    /// The data of another rank do not fit those of this rank.
+    Data,
 }
 
 /// A number that describes a collective by its name and root. Messages carry it, so that ranks notice if they call
@@ -72,209 +92,180 @@ fn describe_note(note: u64) -> String {
     }
 }
 
-/// Begins a collective and returns the handle of its request. `data` makes the initial data for the chosen algorithm.
-pub(crate) fn begin(
-    handle: c_int,
-    operation: Collective,
-    data: impl FnOnce(Algorithm) -> Data,
-    finish: Finish,
-) -> Outcome<c_int> {
-    let comm = communicator::intra(handle)?;
-    w().charge();
-    // A non-blocking collective goes on whenever its messages are processed: earlier messages must be processed first.
-    if w().calling.starts_with("MPI_I") || w().calling.starts_with("MPI_Start") {
-        engine::catch_up();
-    }
-    let (number, size) = (comm.collectives, comm.size());
-    comm.collectives += 1;
-    let algorithm = w().choice.algorithm(&operation, size);
-    let mut events = Vec::new();
-    let ranks: Vec<TaskId> = (0..size).map(TaskId::at).collect();
-    let tag = Tag::collective(number as i64);
-    let expanded = expand(&operation, algorithm, &ranks, comm.rank, tag, &mut RequestPool::new(), &mut events);
-    if let Err(failure) = expanded {
-        return error(ERR_ARG, failure.to_string());
-    }
-    w().statistics.collective(operation.name());
-    let running = Running {
-        begin: w().now(),
-        members: Rc::clone(&comm.group),
-        rank: comm.rank,
-        context: comm.context ^ CONTEXT,
-        number,
-        events,
-        position: 0,
-        open: HashMap::new(),
-        from: HashMap::new(),
-        data: data(algorithm),
-        held: HashMap::new(),
-        finish: Some(finish),
-        operation,
-    };
-    let request = Request::new(What::Collective(None), State::Pending);
-    let request = w().requests.add(request);
-    progress(request, Box::new(running));
-    Ok(request)
-}
-
-/// Executes a collective until it blocks or ends, and puts it back into its request.
-fn progress(handle: c_int, mut running: Box<Running>) {
-    let is_over = running.run(handle);
-    if is_over {
-        w().statistics.collective_took(running.operation.name(), w().now().saturating_sub(running.begin));
-        // The finish may call functions of the program.
-        if let Some(finish) = running.finish.take() {
-            finish(&mut running.data);
-        }
-    }
-    if let Some(request) = w().requests.get_mut(handle) {
-        request.what = What::Collective(Some(running));
-        if is_over {
-            request.state = State::Done;
-            if request.freed {
-                w().requests.remove(handle);
-            }
-        }
-    }
-}
-
-/// Takes a collective out of its request; [`progress`] puts it back.
-fn take_running(handle: c_int) -> Option<Box<Running>> {
-    match &mut w().requests.get_mut(handle)?.what {
-        What::Collective(running) => running.take(),
-        _ => None,
-    }
-}
-
-/// Called when a message of a collective has arrived for the receive in `slot`.
-pub(crate) fn arrived(handle: c_int, slot: u32, message: &Message) {
-    let Some(mut running) = take_running(handle) else { return };
-    running.end_receive(slot, message);
-    progress(handle, running);
-}
-
-/// Called when the message of the send in `slot` has left.
-pub(crate) fn departed(handle: c_int, slot: u32) {
-    let Some(mut running) = take_running(handle) else { return };
-    running.end_operation(slot);
-    progress(handle, running);
-}
-
 impl Running {
+    /// A collective of a communicator that is about to begin at `begin` \[ps\].
+    ///
+    /// # Errors
+    /// The algorithm does not serve the operation on so many ranks.
+    pub(crate) fn new(
+        comm: &Comm,
+        operation: Collective,
+        algorithm: Algorithm,
+        data: Data,
+        finish: Finish,
+        begin: u64,
+    ) -> Result<Self, ExpandError> {
+        let mut events = Vec::new();
+        let ranks: Vec<TaskId> = (0..comm.size()).map(TaskId::at).collect();
+        let tag = Tag::collective(comm.collectives as i64);
+        expand(&operation, algorithm, &ranks, comm.rank, tag, &mut RequestPool::new(), &mut events)?;
+        Ok(Self {
+            begin,
+            members: Rc::clone(&comm.group),
+            rank: comm.rank,
+            context: comm.context ^ CONTEXT,
+            number: comm.collectives,
+            events,
+            position: 0,
+            open: HashMap::new(),
+            from: HashMap::new(),
+            data,
+            held: HashMap::new(),
+            finish: Some(finish),
+            operation,
+        })
+    }
+
+    /// The name of the operation.
+    pub(crate) fn name(&self) -> &'static str {
+        self.operation.name()
+    }
+
+    /// The [`note`] of the operation.
+    pub(crate) fn note(&self) -> u64 {
+        note(&self.operation)
+    }
+
     /// The ranks of the world whose messages this collective waits for.
     pub(crate) fn sources(&self) -> Vec<usize> {
         self.from.values().map(|&rank| self.members[rank]).collect()
     }
 
     /// What this collective waits for, as text for error messages.
-    pub(crate) fn wanted(&self) -> String {
-        let mut from: Vec<usize> = self.from.values().map(|&rank| self.members[rank]).collect();
+    pub(crate) fn wanted(&self, comms: &Comms) -> String {
+        let mut from = self.sources();
         from.sort_unstable();
         let from: Vec<String> = from.iter().map(ToString::to_string).collect();
-        let comm = communicator::title_of(self.context ^ CONTEXT);
         let ranks = if from.len() == 1 { "rank" } else { "ranks" };
         let whom = if from.is_empty() {
             "its own messages to leave".to_owned()
         } else {
             format!("{ranks} {}", from.join(", "))
         };
-        format!("{whom} in {}, collective {} of {comm}", describe_note(note(&self.operation)), self.number + 1)
+        let (name, comm) = (describe_note(self.note()), comms.title_of(self.context ^ CONTEXT));
+        format!("{whom} in {name}, collective {} of {comm}", self.number + 1)
     }
 
-    /// Executes events until one blocks. Returns true at the end of the collective.
-    fn run(&mut self, handle: c_int) -> bool {
+    /// Says how ranks disagree.
+    pub(crate) fn explain(&self, disagreement: &Disagreement, comms: &Comms) -> Fatal {
+        let (name, comm) = (describe_note(self.note()), comms.title_of(self.context ^ CONTEXT));
+        let text = match disagreement {
+            Disagreement::Call { source, note } => {
+                let (number, other) = (self.number + 1, describe_note(*note));
+                format!("collective {number} of {comm} is {name} here and {other} on rank {source}")
+            }
+            Disagreement::Data => format!(
+                "{name} of {comm}: data of another rank do not fit those of this rank: counts or datatypes differ"
+            ),
+        };
+        Fatal { text, code: 1 }
+    }
+
+    /// What this rank does next. A send or receive that does not end at once is reported with [`Self::opened`].
+    ///
+    /// # Errors
+    /// The data that have arrived do not fit.
+    pub(crate) fn next(&mut self, combine: Combine<'_>) -> Result<Step, Disagreement> {
         loop {
             if self.open.contains_key(&BLOCKING) {
-                return false;
+                return Ok(Step::Wait);
             }
-            self.use_held(BLOCKING);
-            let Some(event) = self.events.get(self.position) else { return true };
-            if let Event::WaitAll(slots) = event {
-                if slots.iter().any(|slot| self.open.contains_key(&slot.0)) {
-                    return false;
+            self.use_held(BLOCKING, combine)?;
+            let Some(event) = self.events.get(self.position) else { return Ok(Step::End) };
+            let (to, bytes, slot) = match event {
+                Event::WaitAll(slots) => {
+                    if slots.iter().any(|slot| self.open.contains_key(&slot.0)) {
+                        return Ok(Step::Wait);
+                    }
+                    let slots: Vec<u32> = slots.iter().map(|slot| slot.0).collect();
+                    self.position += 1;
+                    slots.into_iter().try_for_each(|slot| self.use_held(slot, combine))?;
+                    continue;
                 }
-                let slots: Vec<u32> = slots.iter().map(|slot| slot.0).collect();
-                slots.into_iter().for_each(|slot| self.use_held(slot));
-                self.position += 1;
-                continue;
-            }
+                Event::Send(send) => (send.to.index(), send.bytes, None),
+                Event::Isend(send, slot) => (send.to.index(), send.bytes, Some(slot.0)),
+                Event::Recv(receive) => {
+                    self.position += 1;
+                    let Some(from) = receive.from.map(TaskId::index) else { continue };
+                    let bytes = receive.bytes;
+                    return Ok(self.expect(from, bytes, BLOCKING));
+                }
+                Event::Irecv(receive, slot) => {
+                    self.position += 1;
+                    let Some(from) = receive.from.map(TaskId::index) else { continue };
+                    let (bytes, slot) = (receive.bytes, slot.0);
+                    return Ok(self.expect(from, bytes, slot));
+                }
+                _ => {
+                    self.position += 1;
+                    continue;
+                }
+            };
             self.position += 1;
-            match event.clone() {
-                Event::Send(send) => self.send(handle, send.to.index(), send.bytes, None),
-                Event::Isend(send, slot) => self.send(handle, send.to.index(), send.bytes, Some(slot)),
-                Event::Recv(receive) => self.receive(handle, receive.from, receive.bytes, BLOCKING),
-                Event::Irecv(receive, slot) => self.receive(handle, receive.from, receive.bytes, slot.0),
-                _ => {}
-            }
+            // A blocking send has no slot of its own.
+            let payload = self.data.outgoing(self.rank, to, self.members.len(), slot.is_none());
+            return Ok(Step::Send { to: self.members[to], bytes, slot: slot.unwrap_or(BLOCKING), payload });
         }
     }
 
-    /// Sends the data that this collective has for rank `to`. A blocking send has no slot.
-    fn send(&mut self, handle: c_int, to: usize, bytes: u64, slot: Option<Slot>) {
-        let payload = self.data.outgoing(self.rank, to, self.members.len(), slot.is_none());
-        let owner = Owner::Part(handle, slot.map_or(BLOCKING, |slot| slot.0));
-        let note = note(&self.operation);
-        let key = (self.context, self.number as i64);
-        let left = engine::transmit(COLLECTIVE, self.members[to], key, note, &payload, bytes, Some(owner));
-        if !left {
-            let number = w().log.as_ref().map(|log| log.last);
-            self.open.insert(slot.map_or(BLOCKING, |slot| slot.0), number);
-        }
-    }
-
-    /// Posts the receive in `slot`, and takes its message if that has arrived.
-    fn receive(&mut self, handle: c_int, from: Option<TaskId>, bytes: u64, slot: u32) {
-        let Some(from) = from.map(TaskId::index) else { return };
-        let source = Some(self.members[from]);
-        let message = engine::post(Owner::Part(handle, slot), source, Some(self.number as i64), self.context, bytes);
-        let number = w().log.as_ref().map(|log| log.last);
-        self.open.insert(slot, number);
+    /// The step of a receive from a rank of the communicator.
+    fn expect(&mut self, from: usize, bytes: u64, slot: u32) -> Step {
         self.from.insert(slot, from);
-        if let Some(message) = message {
-            w().statistics.received += 1;
-            self.end_receive(slot, &message);
-        }
+        Step::Receive { from: self.members[from], bytes, slot }
     }
 
-    /// Ends the send or receive in `slot`.
-    fn end_operation(&mut self, slot: u32) {
+    /// Records that the send or receive in `slot` is in progress, with its number in the log.
+    pub(crate) fn opened(&mut self, slot: u32, number: Option<u32>) {
+        self.open.insert(slot, number);
+    }
+
+    /// Ends the send or receive in `slot`. Returns its number in the log, if there is one.
+    pub(crate) fn closed(&mut self, slot: u32) -> Option<u32> {
         self.from.remove(&slot);
-        if let (Some(Some(number)), Some(log)) = (self.open.remove(&slot), &mut w().log) {
-            log.wait(number);
-        }
+        self.open.remove(&slot).flatten()
     }
 
-    /// Ends the receive in `slot` with its message.
-    fn end_receive(&mut self, slot: u32, message: &Message) {
-        let own = note(&self.operation);
-        if message.note != own {
-            world::end(
-                &format!(
-                    "collective {} of {} is {} here and {} on rank {}",
-                    self.number + 1,
-                    communicator::title_of(self.context ^ CONTEXT),
-                    describe_note(own),
-                    describe_note(message.note),
-                    message.source
-                ),
-                1,
-            );
+    /// Takes the message for the receive in `slot`: its sender as a rank of the world, its note and its payload. Returns
+    /// the number of the receive in the log, if there is one.
+    ///
+    /// # Errors
+    /// The sender has called another collective.
+    pub(crate) fn received(
+        &mut self,
+        slot: u32,
+        (source, note): (usize, u64),
+        payload: Bytes,
+    ) -> Result<Option<u32>, Disagreement> {
+        if note != self.note() {
+            return Err(Disagreement::Call { source, note });
         }
-        self.held.insert(slot, message.data.clone());
-        self.end_operation(slot);
+        self.held.insert(slot, payload);
+        Ok(self.closed(slot))
     }
 
     /// Adds the held payload of the message in `slot`, if there is one, to the data of this rank.
-    fn use_held(&mut self, slot: u32) {
-        if self.held.remove(&slot).is_some_and(|payload| !self.data.incoming(&payload)) {
-            world::end(
-                &format!(
-                    "{} of {}: data of another rank do not fit those of this rank: counts or datatypes differ",
-                    describe_note(note(&self.operation)),
-                    communicator::title_of(self.context ^ CONTEXT)
-                ),
-                1,
-            );
+    fn use_held(&mut self, slot: u32, combine: Combine<'_>) -> Result<(), Disagreement> {
+        match self.held.remove(&slot) {
+            Some(payload) if !self.data.incoming(&payload, combine) => Err(Disagreement::Data),
+            _ => Ok(()),
         }
+    }
+
+    /// Writes the result of the collective, which has ended, to the buffers of the program.
+    ///
+    /// # Errors
+    /// The result does not fit.
+    pub(crate) fn finish(&mut self, combine: Combine<'_>) -> Result<(), Fatal> {
+        self.finish.take().map_or(Ok(()), |finish| finish(&mut self.data, combine))
     }
 }

@@ -7,7 +7,8 @@ use std::rc::Rc;
 use trgen::rng::mix2;
 
 use crate::abi::*;
-use crate::world::{Error, Outcome, error, w};
+use crate::error::{Error, Outcome, error};
+use crate::table::Table;
 
 /// `MPI_Comm_errhandler_function`, which has further parameters that are not used.
 pub(crate) type Handler = unsafe extern "C" fn(*mut c_int, *mut c_int);
@@ -134,52 +135,128 @@ impl Comm {
         // predefined communicator.
         mix2(mix2(self.context, self.made), first as u64) >> 3 | 1 << 32
     }
+
+    /// A communicator with the same members and topology, and a context of its own.
+    pub(crate) fn duplicate(&mut self) -> Self {
+        // Both groups of an intercommunicator compute the same context.
+        let first = match &self.remote {
+            Some(remote) => self.group.iter().chain(remote.iter()).min().copied().unwrap_or(0),
+            None => self.group.first().copied().unwrap_or(usize::MAX),
+        };
+        let context = self.next_context(first);
+        Self {
+            remote: self.remote.clone(),
+            errhandler: self.errhandler,
+            topology: self.topology.clone(),
+            ..Self::new(context, self.group.to_vec(), self.rank, "")
+        }
+    }
 }
 
-/// The communicator of a handle.
-pub(crate) fn get(handle: c_int) -> Outcome<&'static mut Comm> {
+/// The communicators by handle.
+#[derive(Debug)]
+pub(crate) struct Comms {
+    world: Comm,
+    own: Comm,
+    made: Table<Comm>,
+}
+
+impl Comms {
+    /// `MPI_COMM_WORLD` of `size` ranks and `MPI_COMM_SELF`, as `rank` has them.
+    pub(crate) fn new(rank: usize, size: usize) -> Self {
+        Self {
+            world: Comm::new(1, (0..size).collect(), rank, "MPI_COMM_WORLD"),
+            own: Comm::new(2, vec![rank], 0, "MPI_COMM_SELF"),
+            made: Table::new(0x8400_0000, 1),
+        }
+    }
+
+    /// The communicator of a handle.
+    pub(crate) fn get(&self, handle: c_int) -> Outcome<&Comm> {
+        match handle {
+            COMM_WORLD => Ok(&self.world),
+            COMM_SELF => Ok(&self.own),
+            _ => self.made.get(handle).map_or_else(|| unknown(handle), Ok),
+        }
+    }
+
+    /// The communicator of a handle, which the caller changes.
+    pub(crate) fn get_mut(&mut self, handle: c_int) -> Outcome<&mut Comm> {
+        match handle {
+            COMM_WORLD => Ok(&mut self.world),
+            COMM_SELF => Ok(&mut self.own),
+            _ => self.made.get_mut(handle).map_or_else(|| unknown(handle), Ok),
+        }
+    }
+
+    /// The communicator of a handle; an error for an intercommunicator.
+    pub(crate) fn intra(&self, handle: c_int) -> Outcome<&Comm> {
+        let found = self.get(handle)?;
+        match found.remote {
+            Some(_) => {
+                let text = "collectives on an intercommunicator are not supported on a simulated network".to_owned();
+                Err(Error { class: ERR_COMM, text, comm: handle })
+            }
+            None => Ok(found),
+        }
+    }
+
+    /// Adds a communicator of the program and returns its handle.
+    pub(crate) fn add(&mut self, comm: Comm) -> c_int {
+        self.made.add(comm)
+    }
+
+    /// Removes a communicator of the program; an error for a predefined one.
+    pub(crate) fn remove(&mut self, handle: c_int) -> Outcome {
+        match self.made.remove(handle) {
+            Some(_) => Ok(()),
+            None => error(ERR_COMM, "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed"),
+        }
+    }
+
+    /// The title of the communicator with this context, for messages to the user.
+    pub(crate) fn title_of(&self, context: u64) -> String {
+        let handles = [COMM_WORLD, COMM_SELF].into_iter().chain(self.made.handles());
+        let mut found = handles.filter_map(|handle| self.get(handle).ok()).filter(|comm| comm.context == context);
+        found.next().map_or_else(|| "a communicator".to_owned(), Comm::title)
+    }
+}
+
+/// The error of a handle that no communicator has.
+fn unknown<T>(handle: c_int) -> Outcome<T> {
     match handle {
-        COMM_WORLD => Ok(&mut w().comm_world),
-        COMM_SELF => Ok(&mut w().comm_self),
         COMM_NULL => error(ERR_COMM, "MPI_COMM_NULL is not a communicator"),
-        _ => {
-            w().comms.get_mut(handle).map_or_else(|| error(ERR_COMM, format!("{handle:#x} is not a communicator")), Ok)
+        _ => error(ERR_COMM, format!("{handle:#x} is not a communicator")),
+    }
+}
+
+/// The groups by handle. The members of each are ranks of the world.
+#[derive(Debug)]
+pub(crate) struct Groups(Table<Vec<usize>>);
+
+impl Groups {
+    pub(crate) fn new() -> Self {
+        Self(Table::new(0x8800_0000, 1))
+    }
+
+    /// The members of a group.
+    pub(crate) fn get(&self, handle: c_int) -> Outcome<Vec<usize>> {
+        match handle {
+            GROUP_EMPTY => Ok(Vec::new()),
+            _ => match self.0.get(handle) {
+                Some(group) => Ok(group.clone()),
+                None => error(ERR_GROUP, format!("{handle:#x} is not a group")),
+            },
         }
     }
-}
 
-/// The communicator of a handle; an error for an intercommunicator.
-pub(crate) fn intra(handle: c_int) -> Outcome<&'static mut Comm> {
-    let found = get(handle)?;
-    match found.remote {
-        Some(_) => {
-            let text = "collectives on an intercommunicator are not supported on a simulated network".to_owned();
-            Err(Error { class: ERR_COMM, text, comm: handle })
-        }
-        None => Ok(found),
+    /// A new handle of a group.
+    pub(crate) fn add(&mut self, group: Vec<usize>) -> c_int {
+        if group.is_empty() { GROUP_EMPTY } else { self.0.add(group) }
     }
-}
 
-/// The title of the communicator with this context, for messages to the user.
-pub(crate) fn title_of(context: u64) -> String {
-    let world = w();
-    let handles = [COMM_WORLD, COMM_SELF].into_iter().chain(world.comms.handles());
-    let mut found = handles.filter_map(|handle| get(handle).ok()).filter(|comm| comm.context == context);
-    found.next().map_or_else(|| "a communicator".to_owned(), |comm| comm.title())
-}
-
-/// The members of the group of a handle, as ranks of the world.
-pub(crate) fn group(handle: c_int) -> Outcome<Vec<usize>> {
-    match handle {
-        GROUP_EMPTY => Ok(Vec::new()),
-        _ => match w().groups.get(handle) {
-            Some(group) => Ok(group.clone()),
-            None => error(ERR_GROUP, format!("{handle:#x} is not a group")),
-        },
+    /// Removes a group, if the program has made it.
+    pub(crate) fn remove(&mut self, handle: c_int) {
+        self.0.remove(handle);
     }
-}
-
-/// A new handle of a group.
-pub(crate) fn new_group(group: Vec<usize>) -> c_int {
-    if group.is_empty() { GROUP_EMPTY } else { w().groups.add(group) }
 }

@@ -6,12 +6,14 @@
 //! by every algorithm, bit for bit, and operations need not commute.
 
 use std::collections::BTreeMap;
-use std::ffi::c_int;
 
 use trgen::trace::collectives::Algorithm;
 
-use crate::datatype::Type;
-use crate::operation;
+use crate::operation::Terms;
+
+/// Applies the operation of a reduction: the second packed contribution becomes the first one combined with it. The
+/// operation may be a function of the program.
+pub(crate) type Combine<'a> = &'a mut dyn FnMut(&Terms, &[u8], &mut [u8]);
 
 /// Which blocks a message carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,13 +43,8 @@ type Pieces = (Vec<u8>, Vec<(usize, usize)>);
 /// A reduction in progress.
 #[derive(Debug)]
 pub(crate) struct Reduction {
-    /// Handle of the operation.
-    pub(crate) op: c_int,
-    /// Handle of the datatype.
-    pub(crate) handle: c_int,
-    pub(crate) ty: Type,
-    /// Number of values in each contribution.
-    pub(crate) count: i64,
+    /// The operation, and the values of each contribution.
+    pub(crate) terms: Terms,
     /// Number of ranks of the communicator.
     pub(crate) ranks: u32,
     /// Contributions present, by their first rank.
@@ -159,7 +156,7 @@ impl Data {
     }
 
     /// Adds the payload of a message that has arrived. Returns false if it is malformed.
-    pub(crate) fn incoming(&mut self, payload: &[u8]) -> bool {
+    pub(crate) fn incoming(&mut self, payload: &[u8], combine: Combine<'_>) -> bool {
         let Some(entries) = read(payload) else { return false };
         match self {
             Self::Nothing => {}
@@ -180,11 +177,11 @@ impl Data {
                 for ((first, last), bytes) in entries {
                     if first >= last
                         || last > reduction.ranks
-                        || bytes.len() as u64 != reduction.ty.bytes(reduction.count)
+                        || bytes.len() as u64 != reduction.terms.ty.bytes(reduction.terms.count)
                     {
                         return false;
                     }
-                    reduction.add(first, last, bytes.to_vec());
+                    reduction.add(first, last, bytes.to_vec(), combine);
                 }
             }
         }
@@ -194,21 +191,21 @@ impl Data {
 
 impl Reduction {
     /// Adds a contribution of ranks `[first, last)`.
-    pub(crate) fn add(&mut self, first: u32, last: u32, bytes: Vec<u8>) {
+    pub(crate) fn add(&mut self, first: u32, last: u32, bytes: Vec<u8>, combine: Combine<'_>) {
         if let Some((end, mut prefix)) = self.prefix.take() {
             if last <= end {
-                self.join(&mut prefix, first, last, bytes.clone());
+                self.join(&mut prefix, first, last, bytes.clone(), combine);
             }
             self.prefix = Some((end, prefix));
         }
         let mut parts = std::mem::take(&mut self.parts);
-        self.join(&mut parts, first, last, bytes);
+        self.join(&mut parts, first, last, bytes, combine);
         self.parts = parts;
     }
 
     /// Adds a contribution to `parts`, unless these contain it, and combines it with its neighbours along the tree as
     /// far as possible.
-    fn join(&self, parts: &mut Parts, first: u32, last: u32, bytes: Vec<u8>) {
+    fn join(&self, parts: &mut Parts, first: u32, last: u32, bytes: Vec<u8>, combine: Combine<'_>) {
         if parts.range(..=first).next_back().is_some_and(|(_, &(end, _))| end >= last) {
             return;
         }
@@ -224,7 +221,7 @@ impl Reduction {
             let Some(start) = pair else { return };
             let Some((middle, left)) = parts.remove(&start) else { return };
             let Some((end, mut right)) = parts.remove(&middle) else { return };
-            operation::apply(self.op, self.handle, &self.ty, self.count, &left, &mut right);
+            combine(&self.terms, &left, &mut right);
             parts.insert(start, (end, right));
             at = start;
         }
@@ -239,12 +236,12 @@ impl Reduction {
     }
 
     /// The combination of all parts of a map, in the order of ranks; `None` if there is none.
-    pub(crate) fn fold(&self, parts: &Parts) -> Option<Vec<u8>> {
+    pub(crate) fn fold(&self, parts: &Parts, combine: Combine<'_>) -> Option<Vec<u8>> {
         let mut result: Option<Vec<u8>> = None;
         for (_, bytes) in parts.values() {
             let mut right = bytes.clone();
             if let Some(left) = &result {
-                operation::apply(self.op, self.handle, &self.ty, self.count, left, &mut right);
+                combine(&self.terms, left, &mut right);
             }
             result = Some(right);
         }

@@ -1,11 +1,12 @@
 //! Datatypes. A datatype is a list of runs of basic elements; values are packed and unpacked run after run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_int;
 use std::rc::Rc;
 
 use crate::abi::*;
-use crate::world::{Outcome, error, w};
+use crate::error::{Outcome, error};
+use crate::table::Table;
 
 /// Consecutive elements of one basic type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -167,28 +168,53 @@ pub(crate) fn is_builtin(handle: c_int) -> bool {
     kind(handle).is_some()
 }
 
-/// A copy of the type of a handle.
-pub(crate) fn get(handle: c_int) -> Outcome<Type> {
-    let world = w();
-    if let Some(found) = world.types.get(handle).or_else(|| world.builtin.get(&handle)) {
-        return Ok(found.clone());
-    }
-    match builtin(handle) {
-        Some(found) => {
-            world.builtin.insert(handle, found.clone());
-            Ok(found)
-        }
-        None => error(ERR_TYPE, format!("{handle:#x} is not a datatype")),
-    }
+/// The datatypes by handle: those of the program, and the predefined ones.
+#[derive(Debug)]
+pub(crate) struct Types {
+    made: Table<Rc<Type>>,
+    predefined: HashMap<c_int, Rc<Type>>,
 }
 
-/// The type of a handle, whose name or attributes the caller changes.
-pub(crate) fn get_mut(handle: c_int) -> Outcome<&'static mut Type> {
-    get(handle)?;
-    let world = w();
-    match world.types.get_mut(handle) {
-        Some(found) => Ok(found),
-        None => world.builtin.get_mut(&handle).map_or_else(|| error(ERR_TYPE, "no datatype"), Ok),
+impl Types {
+    pub(crate) fn new() -> Self {
+        let handles = BUILTIN.iter().map(|&(handle, ..)| handle as c_int);
+        let predefined = handles.filter_map(|handle| Some((handle, Rc::new(builtin(handle)?)))).collect();
+        Self { made: Table::new(0x8c00_0000, 16), predefined }
+    }
+
+    /// The type of a handle.
+    pub(crate) fn get(&self, handle: c_int) -> Outcome<Rc<Type>> {
+        match self.made.get(handle).or_else(|| self.predefined.get(&handle)) {
+            Some(found) => Ok(Rc::clone(found)),
+            None => error(ERR_TYPE, format!("{handle:#x} is not a datatype")),
+        }
+    }
+
+    /// The type of a handle, whose name or attributes the caller changes.
+    pub(crate) fn get_mut(&mut self, handle: c_int) -> Outcome<&mut Type> {
+        match self.made.get_mut(handle).or_else(|| self.predefined.get_mut(&handle)) {
+            Some(found) => Ok(Rc::make_mut(found)),
+            None => error(ERR_TYPE, format!("{handle:#x} is not a datatype")),
+        }
+    }
+
+    /// Adds a type of the program and returns its handle.
+    pub(crate) fn add(&mut self, ty: Type) -> c_int {
+        self.made.add(Rc::new(ty))
+    }
+
+    /// Adds a second handle of a type and returns it.
+    pub(crate) fn add_again(&mut self, handle: c_int) -> Outcome<c_int> {
+        let found = self.get(handle)?;
+        Ok(self.made.add(found))
+    }
+
+    /// Removes a type of the program; an error for a predefined one.
+    pub(crate) fn remove(&mut self, handle: c_int) -> Outcome {
+        match self.made.remove(handle) {
+            Some(_) => Ok(()),
+            None => error(ERR_TYPE, "predefined datatypes cannot be freed"),
+        }
     }
 }
 

@@ -6,11 +6,14 @@
 //! - `abi`: types and constants of MPICH's `mpi.h`; `calls`: the exported calls, by chapters of the standard;
 //! - `calls.txt`: the table of all calls of MPICH 4.0; `build.rs` writes those that are not implemented, each of which
 //!   ends the program with its name;
-//! - `world`: the state of this rank; `engine`: messages, matching and requests; `collective`: collectives as
-//!   messages, by the algorithms of traces; `data`: what these messages carry;
+//! - `entry`: how calls enter the library, and no two at once; `world`: the state of this rank, which everything gets as
+//!   an argument; `settings`: what the launcher has set;
+//! - `engine`: messages, matching and requests; `collective`: collectives as messages, by the algorithms of traces;
+//!   `data`: what these messages carry;
 //! - `ahead`: announces, while the program computes, until when it will send nothing;
-//! - `datatype`, `operation`, `communicator`: MPI's objects; `clock`: clocks of the program; `objects`: what the program
-//!   is linked with; `report`: what the launcher reads at the end.
+//! - `datatype`, `operation`, `communicator`: MPI's objects, in `table`s by handle; `clock`: clocks of the program;
+//!   `host`: those of the host; `objects`: what the program is linked with;
+//! - `report`: what the launcher reads at the end; `describe`: what a rank waits for.
 //!
 //! # How the model departs from reality, and who could notice
 //! - A send of at most the buffered size ends at once, whatever the state of the network; a longer one ends when its
@@ -31,13 +34,21 @@ mod macros;
 mod abi;
 mod ahead;
 mod calls;
+#[cfg_attr(test, allow(dead_code, reason = "programs of tests keep the clocks of the host"))]
 mod clock;
 mod collective;
 mod communicator;
 mod data;
 mod datatype;
+mod describe;
 mod engine;
+mod entry;
+mod error;
+mod host;
+#[cfg_attr(test, allow(dead_code, reason = "the dynamic linker loads no library for tests"))]
 mod objects;
 mod operation;
 mod report;
+mod settings;
+mod table;
 mod world;

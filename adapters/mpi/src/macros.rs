@@ -1,12 +1,13 @@
 //! Macros that define and export calls.
 
-/// Defines calls that return an error code, each under its name and under that of the profiling interface.
+/// Defines calls that return an error code, each under its name and under that of the profiling interface. `$world` is
+/// the name by which their bodies know the state of this rank.
 macro_rules! mpi {
-    ($( fn $name:ident ( $($a:ident : $t:ty),* $(,)? ) $body:block )*) => { $(
+    (|$world:ident| $( fn $name:ident ( $($a:ident : $t:ty),* $(,)? ) $body:block )*) => { $(
         #[unsafe(no_mangle)]
-        #[allow(unused_unsafe, reason = "not every call touches memory of the program")]
+        #[allow(unused_unsafe, unused_variables, reason = "not every call touches memory of the program, or the state")]
         unsafe extern "C" fn $name($($a: $t),*) -> std::ffi::c_int {
-            $crate::world::call(stringify!($name), || unsafe { $body })
+            $crate::entry::call(stringify!($name), |$world| unsafe { $body })
         }
         const _: () = {
             #[unsafe(export_name = concat!("P", stringify!($name)))]
@@ -20,7 +21,7 @@ macro_rules! mpi {
 /// Defines calls that exist for counts of type `int` and, with the suffix `_c`, for counts of type `MPI_Count`. In the
 /// parameters `N` is the type of counts, and `D` that of displacements.
 macro_rules! large {
-    ($( fn $name:ident / $large:ident ( $($a:ident : $t:ty),* $(,)? ) $body:block )*) => { $(
+    (|$world:ident| $( fn $name:ident / $large:ident ( $($a:ident : $t:ty),* $(,)? ) $body:block )*) => { $(
         #[allow(clippy::useless_conversion, clippy::unnecessary_cast, reason = "other sizes of counts")]
         mod $name {
             #[allow(unused_imports, reason = "a call may use none of them")]
@@ -29,7 +30,7 @@ macro_rules! large {
             type N = std::ffi::c_int;
             #[allow(dead_code, reason = "as above")]
             type D = std::ffi::c_int;
-            mpi! { fn $name($($a: $t),*) $body }
+            mpi! { |$world| fn $name($($a: $t),*) $body }
         }
         #[allow(clippy::useless_conversion, clippy::unnecessary_cast, reason = "as above")]
         mod $large {
@@ -39,7 +40,7 @@ macro_rules! large {
             type N = i64;
             #[allow(dead_code, reason = "as above")]
             type D = i64;
-            mpi! { fn $large($($a: $t),*) $body }
+            mpi! { |$world| fn $large($($a: $t),*) $body }
         }
     )* };
 }
@@ -49,12 +50,12 @@ macro_rules! unsupported {
     ($($name:ident)*) => { $(
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name() -> std::ffi::c_int {
-            $crate::world::unsupported(stringify!($name))
+            $crate::entry::unsupported(stringify!($name))
         }
         const _: () = {
             #[unsafe(export_name = concat!("P", stringify!($name)))]
             unsafe extern "C" fn profiling() -> std::ffi::c_int {
-                $crate::world::unsupported(stringify!($name))
+                $crate::entry::unsupported(stringify!($name))
             }
         };
     )* };

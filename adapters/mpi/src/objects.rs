@@ -62,8 +62,7 @@ extern "C" fn begin() {
     IS_LINKED.store(needed().iter().any(|name| is_mpi(name)), Ordering::Relaxed);
 }
 
-#[used]
-#[unsafe(link_section = ".init_array")]
+#[cfg_attr(not(test), used, unsafe(link_section = ".init_array"))]
 static BEGIN: extern "C" fn() = begin;
 
 /// True for the file name of an MPI library, or of its Fortran part.

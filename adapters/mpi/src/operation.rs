@@ -1,10 +1,12 @@
 //! Reduction operations.
 
 use std::ffi::c_int;
+use std::rc::Rc;
 
 use crate::abi::*;
 use crate::datatype::{self, Basic, Type};
-use crate::world::{Outcome, error, w};
+use crate::error::{Outcome, error};
+use crate::table::Table;
 
 /// `MPI_User_function`.
 pub(crate) type Function = unsafe extern "C" fn(M, M, *mut c_int, *mut c_int);
@@ -44,8 +46,8 @@ fn number(op: c_int) -> Option<usize> {
 }
 
 /// True if the operation commutes.
-pub(crate) fn commutes(op: c_int) -> Outcome<bool> {
-    match (number(op), w().ops.get(op)) {
+pub(crate) fn commutes(ops: &Table<Op>, op: c_int) -> Outcome<bool> {
+    match (number(op), ops.get(op)) {
         (Some(_), _) => Ok(op != OP_REPLACE && op != OP_NO_OP),
         (None, Some(found)) => Ok(found.commutes),
         (None, None) => error(ERR_OP, format!("{op:#x} is not an operation")),
@@ -53,8 +55,8 @@ pub(crate) fn commutes(op: c_int) -> Outcome<bool> {
 }
 
 /// Checks that the operation applies to the type.
-pub(crate) fn check(op: c_int, handle: c_int, ty: &Type) -> Outcome {
-    commutes(op)?;
+pub(crate) fn check(ops: &Table<Op>, op: c_int, handle: c_int, ty: &Type) -> Outcome {
+    commutes(ops, op)?;
     let Some(number) = number(op) else { return Ok(()) };
     let kind = ty.basic().and_then(datatype::kind);
     let fits = match (number, kind) {
@@ -184,50 +186,72 @@ fn location(number: usize, kind: Basic, size: usize, index: usize, left: &[u8], 
     }
 }
 
-/// `right` becomes `left op right`: packed data of `count` values, `left` of lower ranks.
-pub(crate) fn apply(op: c_int, handle: c_int, ty: &Type, count: i64, left: &[u8], right: &mut [u8]) {
-    if let Some(number) = number(op) {
-        let Some(basic) = ty.basic() else { return };
-        match (number, datatype::kind(basic)) {
-            (13, _) => {}
-            (14, _) => right.copy_from_slice(left),
-            (11 | 12, Some(Basic::Pair(kind, size))) => location(number, *kind, size as usize, 4, left, right),
-            (11 | 12, Some(Basic::Twins(kind, size))) => {
-                location(number, *kind, size as usize, size as usize, left, right);
-            }
-            (_, Some(kind)) => arithmetic(number, kind, i64::from(basic >> 8 & 0xff), left, right),
-            (_, None) => {}
+/// What a reduction applies to its contributions.
+#[derive(Clone, Debug)]
+pub(crate) struct Terms {
+    /// Handle of the operation.
+    pub(crate) op: c_int,
+    /// Handle of the datatype.
+    pub(crate) handle: c_int,
+    pub(crate) ty: Rc<Type>,
+    /// Number of values in each contribution.
+    pub(crate) count: i64,
+}
+
+/// `right` becomes `left op right`: packed data, `left` of lower ranks. Returns false if the operation is not predefined.
+pub(crate) fn predefined(terms: &Terms, left: &[u8], right: &mut [u8]) -> bool {
+    let Some(number) = number(terms.op) else { return false };
+    let Some(basic) = terms.ty.basic() else { return true };
+    match (number, datatype::kind(basic)) {
+        (13, _) => {}
+        (14, _) => right.copy_from_slice(left),
+        (11 | 12, Some(Basic::Pair(kind, size))) => location(number, *kind, size as usize, 4, left, right),
+        (11 | 12, Some(Basic::Twins(kind, size))) => {
+            location(number, *kind, size as usize, size as usize, left, right);
         }
-        return;
+        (_, Some(kind)) => arithmetic(number, kind, i64::from(basic >> 8 & 0xff), left, right),
+        (_, None) => {}
     }
-    let Some(&Op { function, is_large, .. }) = w().ops.get(op) else { return };
-    let mut handle = handle;
-    // The function expects unpacked values, at the offsets that the datatype gives. It may read a little beyond the
-    // last value, if that ends with a gap.
-    let spread = |data: &[u8]| {
-        let (lower, upper) = ty.true_bounds();
-        let length = (upper - lower + (count - 1).max(0) * ty.extent().abs()).max(0) as usize;
-        let mut memory = vec![0_u8; length + 16];
-        // SAFETY: the memory holds all values.
-        unsafe { ty.unpack(data, memory.as_mut_ptr().wrapping_offset(-lower as isize).cast(), count) };
-        (memory, lower)
-    };
-    let ((mut a, lower), (mut b, _)) = (spread(left), spread(right));
-    let (from, to) = (a.as_mut_ptr().wrapping_offset(-lower as isize), b.as_mut_ptr().wrapping_offset(-lower as isize));
-    // SAFETY: the program has given this function with `MPI_Op_create`.
-    unsafe {
-        if is_large {
-            type Large = unsafe extern "C" fn(M, M, *mut i64, *mut c_int);
-            let mut count = count;
-            let function = std::mem::transmute::<usize, Large>(function);
-            function(from.cast(), to.cast(), &raw mut count, &raw mut handle);
-        } else {
-            let mut count = count as c_int;
-            let function = std::mem::transmute::<usize, Function>(function);
-            function(from.cast(), to.cast(), &raw mut count, &raw mut handle);
+    true
+}
+
+impl Op {
+    /// Calls the function of the program: `right` becomes `left op right`, packed data.
+    ///
+    /// # Safety
+    /// The function is one that the program has given with `MPI_Op_create`, and no state of the library is borrowed.
+    pub(crate) unsafe fn call(&self, terms: &Terms, left: &[u8], right: &mut [u8]) {
+        let Self { function, is_large, .. } = *self;
+        let &Terms { mut handle, ref ty, count, .. } = terms;
+        // The function expects unpacked values, at the offsets that the datatype gives. It may read a little beyond the
+        // last value, if that ends with a gap.
+        let spread = |data: &[u8]| {
+            let ((first, last), rest) = (ty.true_bounds(), (count - 1).max(0) * ty.extent());
+            // Values keep the alignment that their offsets give them.
+            let lower = (first + rest.min(0)).div_euclid(16) * 16;
+            let mut memory = vec![0_u8; (last + rest.max(0) - lower).max(0) as usize + 16];
+            // SAFETY: the memory holds all values.
+            unsafe { ty.unpack(data, memory.as_mut_ptr().wrapping_offset(-lower as isize).cast(), count) };
+            (memory, lower)
+        };
+        let ((mut a, lower), (mut b, _)) = (spread(left), spread(right));
+        let (from, to) =
+            (a.as_mut_ptr().wrapping_offset(-lower as isize), b.as_mut_ptr().wrapping_offset(-lower as isize));
+        // SAFETY: the program has given this function with `MPI_Op_create`.
+        unsafe {
+            if is_large {
+                type Large = unsafe extern "C" fn(M, M, *mut i64, *mut c_int);
+                let mut count = count;
+                let function = std::mem::transmute::<usize, Large>(function);
+                function(from.cast(), to.cast(), &raw mut count, &raw mut handle);
+            } else {
+                let mut count = count as c_int;
+                let function = std::mem::transmute::<usize, Function>(function);
+                function(from.cast(), to.cast(), &raw mut count, &raw mut handle);
+            }
+            let mut packed = Vec::new();
+            ty.pack(to.cast(), count, &mut packed);
+            right.copy_from_slice(&packed);
         }
-        let mut packed = Vec::new();
-        ty.pack(to.cast(), count, &mut packed);
-        right.copy_from_slice(&packed);
     }
 }

@@ -7,10 +7,6 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use crate::communicator;
-use crate::engine::{Awaited, What};
-use crate::world::w;
-
 /// Statistics of this rank.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Statistics {
@@ -60,27 +56,40 @@ impl Statistics {
     }
 }
 
+/// What a rank reports beside its statistics.
+#[derive(Debug)]
+pub(crate) struct Summary {
+    pub(crate) rank: usize,
+    /// \[ps\] Its clock.
+    pub(crate) time: u64,
+    /// True if it has called `MPI_Finalize`.
+    pub(crate) finalized: bool,
+    /// Number of messages that match no receive.
+    pub(crate) unreceived: usize,
+    /// What it waits for, if the run has ended before it.
+    pub(crate) awaits: Option<String>,
+}
+
+/// Ends the recording, if there is one.
+///
+/// # Errors
+/// It could not be written.
+pub(crate) fn end_recording(folder: &Path, log: Option<&mut Log>) -> io::Result<()> {
+    log.map_or(Ok(()), Log::finish).map_err(|error| in_words("its recording", folder, &error))
+}
+
 /// Writes the report: a line for each figure, its name first, and `end`.
 ///
 /// # Errors
-/// The report or the recording cannot be written.
-pub(crate) fn write() -> io::Result<()> {
-    let world = w();
-    let Some(folder) = &world.folder else { return Ok(()) };
-    let recorded = world.log.as_mut().map_or(Ok(()), Log::finish);
-    let recorded = recorded.map_err(|error| in_words("its recording", folder, &error));
-    if let Err(error) = &recorded {
-        world.statistics.failure.get_or_insert_with(|| format!("rank {}: {error}", world.rank));
-    }
-    let (draft, path) = (folder.join(format!(".rank.{}", world.rank)), folder.join(format!("rank.{}", world.rank)));
-    let text = lines();
+/// The report cannot be written.
+pub(crate) fn write(folder: &Path, summary: &Summary, statistics: &Statistics) -> io::Result<()> {
+    let (draft, path) = (folder.join(format!(".rank.{}", summary.rank)), folder.join(format!("rank.{}", summary.rank)));
     let write = || {
         let mut file = Quiet(File::create(&draft)?);
-        file.write_all(text.as_bytes())?;
+        file.write_all(lines(summary, statistics).as_bytes())?;
         fs::rename(&draft, &path)
     };
-    write().map_err(|error| in_words("its report", folder, &error))?;
-    recorded
+    write().map_err(|error| in_words("its report", folder, &error))
 }
 
 /// The same error with its place and a remedy.
@@ -90,16 +99,14 @@ fn in_words(what: &str, folder: &Path, error: &io::Error) -> io::Error {
 }
 
 /// The lines of the report.
-fn lines() -> String {
-    let world = w();
-    let statistics = &world.statistics;
+fn lines(summary: &Summary, statistics: &Statistics) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "time {}", world.now());
+    let _ = writeln!(text, "time {}", summary.time);
     let _ = writeln!(text, "computing {}", statistics.computing);
-    let _ = writeln!(text, "finalized {}", u8::from(world.finalized));
+    let _ = writeln!(text, "finalized {}", u8::from(summary.finalized));
     let _ = writeln!(text, "received {}", statistics.received);
     let _ = writeln!(text, "unexpected {}", statistics.unexpected);
-    let _ = writeln!(text, "unreceived {}", world.mail.unreceived());
+    let _ = writeln!(text, "unreceived {}", summary.unreceived);
     for ((call, peer), time) in &statistics.waiting {
         let peer = peer.map_or_else(|| "any".to_owned(), |peer| peer.to_string());
         let _ = writeln!(text, "waiting {call} {peer} {time}");
@@ -116,9 +123,7 @@ fn lines() -> String {
     if let Some(failure) = &statistics.failure {
         let _ = writeln!(text, "failure {}", failure.replace('\n', " "));
     }
-    if statistics.ended_by_run
-        && let Some(wait) = awaited()
-    {
+    if let Some(wait) = &summary.awaits {
         let _ = writeln!(text, "awaits {wait}");
     }
     text.push_str("end\n");
@@ -145,53 +150,6 @@ impl Write for Quiet {
     fn flush(&mut self) -> io::Result<()> {
         self.0.flush()
     }
-}
-
-/// Describes a message that is waited for.
-fn describe_message(source: Option<usize>, tag: Option<i64>, context: u64) -> String {
-    let source = source.map_or_else(|| "any rank".to_owned(), |source| format!("rank {source}"));
-    let tag = tag.map_or_else(|| "any tag".to_owned(), |tag| format!("tag {tag}"));
-    format!("a message from {source}, {tag}, on {}", communicator::title_of(context))
-}
-
-/// Describes what a request waits for.
-fn describe_request(handle: c_int) -> Option<String> {
-    match &w().requests.get(handle)?.what {
-        What::Receive { from, tag, comm, .. } => {
-            let context = communicator::get(*comm).map_or(0, |comm| comm.context);
-            Some(describe_message(*from, *tag, context))
-        }
-        What::Send { to, tag, context, synchronous: true, .. } => {
-            let comm = communicator::title_of(*context);
-            Some(format!("rank {to} to receive its synchronous message, tag {tag}, on {comm}"))
-        }
-        What::Send { to, tag, bytes, .. } => {
-            Some(format!("its message of {bytes} bytes, tag {tag}, to rank {to} to leave"))
-        }
-        What::Collective(running) => running.as_ref().map(|running| running.wanted()),
-        What::Several(all) => {
-            all.iter().find(|&&one| !crate::engine::is_over(one)).and_then(|&one| describe_request(one))
-        }
-        _ => Some("a generalized request".to_owned()),
-    }
-}
-
-/// Describes what this rank waits for.
-fn awaited() -> Option<String> {
-    const SHOWN: usize = 4;
-    let world = w();
-    let what = match &world.mail.awaited {
-        Awaited::Nothing => return None,
-        Awaited::Probe { source, tag, context } => describe_message(*source, *tag, *context),
-        Awaited::Requests(handles) => {
-            let pending = handles.iter().filter(|&&handle| !crate::engine::is_over(handle));
-            let all: Vec<String> = pending.filter_map(|&handle| describe_request(handle)).collect();
-            let more = all.len().saturating_sub(SHOWN);
-            let tail = if more > 0 { format!("; and {more} more") } else { String::new() };
-            format!("{}{tail}", all[..all.len().min(SHOWN)].join("; "))
-        }
-    };
-    Some(format!("{}: waits for {what}", world.calling))
 }
 
 /// A recording in progress: a line for each event.

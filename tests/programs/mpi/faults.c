@@ -6,7 +6,13 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
+/* A handler of a signal that calls MPI. */
+static void tick(int number) {
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+}
 int main(int argc, char **argv) {
     int rank, size, data[64] = {0};
     const char *what = argc > 1 ? argv[1] : "";
@@ -66,6 +72,11 @@ int main(int argc, char **argv) {
             }
         }
         MPI_Barrier(MPI_COMM_WORLD);
+    } else if (!strcmp(what, "interrupted")) {
+        struct itimerval soon = {.it_value = {.tv_usec = 100000}};
+        if (rank == 1) signal(SIGALRM, tick), setitimer(ITIMER_REAL, &soon, NULL);
+        if (rank == 0) sleep(2), MPI_Send(data, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
+        if (rank == 1) MPI_Recv(data, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else if (!strcmp(what, "environment")) {
         extern char **environ;
         for (char **one = environ; rank == 0 && *one; one++) puts(*one);

@@ -3,9 +3,9 @@
 use std::ffi::c_int;
 
 use crate::abi::*;
-use crate::communicator::{self, Keyval};
-use crate::datatype;
-use crate::world::{Outcome, error, w};
+use crate::communicator::Keyval;
+use crate::error::{Outcome, error};
+use crate::world::World;
 
 /// A copy function of C: handle, key, extra state, value, new value, flag (whether the attribute is copied).
 type Copy = unsafe extern "C" fn(c_int, c_int, isize, isize, *mut isize, *mut c_int) -> c_int;
@@ -40,14 +40,14 @@ unsafe extern "C" fn MPIR_Dup_fn(
 
 /// Calls the copy function of an attribute. Returns the value for the new object; `None` if the attribute is not
 /// copied.
-pub(crate) fn call_copy(handle: c_int, keyval: c_int, value: isize) -> Outcome<Option<isize>> {
-    let Some(&Keyval { copy, extra, proxies, .. }) = w().keyvals.get(keyval) else { return Ok(None) };
+pub(crate) fn call_copy(world: &mut World, handle: c_int, keyval: c_int, value: isize) -> Outcome<Option<isize>> {
+    let Some(&Keyval { copy, extra, proxies, .. }) = world.keyvals.get(keyval) else { return Ok(None) };
     if copy == 0 {
         return Ok(None);
     }
     let (mut new, mut flag) = (value, 0);
     // SAFETY: the function that the program has given for this key.
-    let code = unsafe {
+    let code = world.lend(|| unsafe {
         match proxies.0 {
             0 => std::mem::transmute::<usize, Copy>(copy)(handle, keyval, extra, value, &raw mut new, &raw mut flag),
             proxy => std::mem::transmute::<usize, CopyProxy>(proxy)(
@@ -61,7 +61,7 @@ pub(crate) fn call_copy(handle: c_int, keyval: c_int, value: isize) -> Outcome<O
                 &raw mut flag,
             ),
         }
-    };
+    });
     if code != SUCCESS {
         return error(code, "the copy function of an attribute has failed");
     }
@@ -69,24 +69,24 @@ pub(crate) fn call_copy(handle: c_int, keyval: c_int, value: isize) -> Outcome<O
 }
 
 /// Calls the delete function of an attribute.
-pub(crate) fn call_delete(handle: c_int, keyval: c_int, value: isize) -> Outcome {
-    let Some(&Keyval { delete, extra, proxies, .. }) = w().keyvals.get(keyval) else { return Ok(()) };
+pub(crate) fn call_delete(world: &mut World, handle: c_int, keyval: c_int, value: isize) -> Outcome {
+    let Some(&Keyval { delete, extra, proxies, .. }) = world.keyvals.get(keyval) else { return Ok(()) };
     if delete == 0 {
         return Ok(());
     }
     // SAFETY: the function that the program has given for this key.
-    let code = unsafe {
+    let code = world.lend(|| unsafe {
         match proxies.1 {
             0 => std::mem::transmute::<usize, Delete>(delete)(handle, keyval, value, extra),
             proxy => std::mem::transmute::<usize, DeleteProxy>(proxy)(delete, handle, keyval, ADDRESS, value, extra),
         }
-    };
+    });
     if code == SUCCESS { Ok(()) } else { error(code, "the delete function of an attribute has failed") }
 }
 
 /// Returns an error if the key does not exist.
-fn check_key(keyval: c_int) -> Outcome {
-    match w().keyvals.get(keyval) {
+fn check_key(world: &World, keyval: c_int) -> Outcome {
+    match world.keyvals.get(keyval) {
         Some(_) => Ok(()),
         None => error(ERR_KEYVAL, format!("{keyval:#x} is not a key of attributes")),
     }
@@ -94,7 +94,7 @@ fn check_key(keyval: c_int) -> Outcome {
 
 /// The value of a predefined attribute of `MPI_COMM_WORLD`; `None` for a key of the program. A call of C gets a pointer
 /// to the value, a call of Fortran the value itself.
-pub(crate) fn predefined(keyval: c_int) -> Option<c_int> {
+fn predefined(world: &World, keyval: c_int) -> Option<c_int> {
     // Each attribute has a key for C, which is odd, and one for Fortran.
     Some(match keyval {
         // MPI_TAG_UB, MPI_HOST and MPI_IO.
@@ -104,8 +104,8 @@ pub(crate) fn predefined(keyval: c_int) -> Option<c_int> {
         // MPI_WTIME_IS_GLOBAL: all ranks read the same virtual time.
         0x6440_0007 | 0x6440_0008 => 1,
         // MPI_UNIVERSE_SIZE, MPI_LASTUSEDCODE and MPI_APPNUM.
-        0x6440_0009 | 0x6440_000a => w().size as c_int,
-        0x6440_000b | 0x6440_000c => ERR_LASTCODE + w().errors.len() as c_int,
+        0x6440_0009 | 0x6440_000a => world.settings.size as c_int,
+        0x6440_000b | 0x6440_000c => ERR_LASTCODE + world.errors.len() as c_int,
         0x6440_000d | 0x6440_000e => 0,
         _ => return None,
     })
@@ -113,25 +113,25 @@ pub(crate) fn predefined(keyval: c_int) -> Option<c_int> {
 
 /// Reads an attribute of a communicator: `Ok` with a value that the program has set, `Err` with the value of a
 /// predefined attribute, or `None`.
-pub(crate) fn comm_attribute(comm: c_int, keyval: c_int) -> Outcome<Option<Result<isize, c_int>>> {
-    let found = communicator::get(comm)?;
-    if let Some(value) = predefined(keyval) {
+pub(crate) fn comm_attribute(world: &World, comm: c_int, keyval: c_int) -> Outcome<Option<Result<isize, c_int>>> {
+    let found = world.comms.get(comm)?;
+    if let Some(value) = predefined(world, keyval) {
         return Ok(Some(Err(value)));
     }
-    check_key(keyval)?;
+    check_key(world, keyval)?;
     Ok(found.attributes.get(&keyval).map(|&value| Ok(value)))
 }
 
 /// Body of `MPI_Comm_get_attr` in C.
-unsafe fn get_comm(comm: c_int, keyval: c_int, value: *mut isize, flag: Ip) -> Outcome {
-    let found = comm_attribute(comm, keyval)?;
+unsafe fn get_comm(world: &mut World, comm: c_int, keyval: c_int, value: *mut isize, flag: Ip) -> Outcome {
+    let found = comm_attribute(world, comm, keyval)?;
     // SAFETY: the pointers of the program; a predefined value lives as long as the program.
     unsafe {
         put(flag, c_int::from(found.is_some()));
         match found {
             Some(Ok(found)) => put(value, found),
             Some(Err(predefined)) => {
-                let kept = w().predefined.entry(keyval).or_default();
+                let kept = world.predefined.entry(keyval).or_default();
                 **kept = predefined;
                 put(value, std::ptr::from_mut::<c_int>(kept) as isize);
             }
@@ -142,28 +142,28 @@ unsafe fn get_comm(comm: c_int, keyval: c_int, value: *mut isize, flag: Ip) -> O
 }
 
 /// Sets an attribute of a communicator, after the delete function has been called with its old value.
-pub(crate) fn set_comm(comm: c_int, keyval: c_int, value: isize) -> Outcome {
-    check_key(keyval)?;
-    if let Some(&old) = communicator::get(comm)?.attributes.get(&keyval) {
-        call_delete(comm, keyval, old)?;
+pub(crate) fn set_comm(world: &mut World, comm: c_int, keyval: c_int, value: isize) -> Outcome {
+    check_key(world, keyval)?;
+    if let Some(&old) = world.comms.get(comm)?.attributes.get(&keyval) {
+        call_delete(world, comm, keyval, old)?;
     }
-    communicator::get(comm)?.attributes.insert(keyval, value);
+    world.comms.get_mut(comm)?.attributes.insert(keyval, value);
     Ok(())
 }
 
 /// Removes an attribute of a communicator, if it has a value.
-fn delete_comm(comm: c_int, keyval: c_int) -> Outcome {
-    check_key(keyval)?;
-    if let Some(&old) = communicator::get(comm)?.attributes.get(&keyval) {
-        call_delete(comm, keyval, old)?;
-        communicator::get(comm)?.attributes.remove(&keyval);
+fn delete_comm(world: &mut World, comm: c_int, keyval: c_int) -> Outcome {
+    check_key(world, keyval)?;
+    if let Some(&old) = world.comms.get(comm)?.attributes.get(&keyval) {
+        call_delete(world, comm, keyval, old)?;
+        world.comms.get_mut(comm)?.attributes.remove(&keyval);
     }
     Ok(())
 }
 
 /// Adds a key of attributes with the addresses of its copy and delete functions.
-fn new_keyval(copy: usize, delete: usize, extra: isize) -> c_int {
-    w().keyvals.add(Keyval { copy, delete, extra, proxies: (0, 0) })
+fn new_keyval(world: &mut World, copy: usize, delete: usize, extra: isize) -> c_int {
+    world.keyvals.add(Keyval { copy, delete, extra, proxies: (0, 0) })
 }
 
 /// Body of the calls that free a key.
@@ -173,42 +173,47 @@ unsafe fn free_keyval(keyval: Ip) {
 }
 
 mpi! {
+    |world|
     fn MPI_Comm_create_keyval(copy: usize, delete: usize, keyval: Ip, extra: isize) {
-        put(keyval, new_keyval(copy, delete, extra));
+        put(keyval, new_keyval(world, copy, delete, extra));
         Ok(())
     }
     fn MPI_Keyval_create(copy: usize, delete: usize, keyval: Ip, extra: isize) {
-        put(keyval, new_keyval(copy, delete, extra));
+        put(keyval, new_keyval(world, copy, delete, extra));
         Ok(())
     }
     fn MPI_Type_create_keyval(copy: usize, delete: usize, keyval: Ip, extra: isize) {
-        put(keyval, new_keyval(copy, delete, extra));
+        put(keyval, new_keyval(world, copy, delete, extra));
         Ok(())
     }
     fn MPI_Comm_free_keyval(keyval: Ip) { free_keyval(keyval); Ok(()) }
     fn MPI_Keyval_free(keyval: Ip) { free_keyval(keyval); Ok(()) }
     fn MPI_Type_free_keyval(keyval: Ip) { free_keyval(keyval); Ok(()) }
-    fn MPI_Comm_set_attr(comm: I, keyval: I, value: isize) { set_comm(comm, keyval, value) }
-    fn MPI_Attr_put(comm: I, keyval: I, value: isize) { set_comm(comm, keyval, value) }
-    fn MPI_Comm_get_attr(comm: I, keyval: I, value: *mut isize, flag: Ip) { get_comm(comm, keyval, value, flag) }
-    fn MPI_Attr_get(comm: I, keyval: I, value: *mut isize, flag: Ip) { get_comm(comm, keyval, value, flag) }
-    fn MPI_Comm_delete_attr(comm: I, keyval: I) { delete_comm(comm, keyval) }
-    fn MPI_Attr_delete(comm: I, keyval: I) { delete_comm(comm, keyval) }
+    fn MPI_Comm_set_attr(comm: I, keyval: I, value: isize) { set_comm(world, comm, keyval, value) }
+    fn MPI_Attr_put(comm: I, keyval: I, value: isize) { set_comm(world, comm, keyval, value) }
+    fn MPI_Comm_get_attr(comm: I, keyval: I, value: *mut isize, flag: Ip) {
+        get_comm(world, comm, keyval, value, flag)
+    }
+    fn MPI_Attr_get(comm: I, keyval: I, value: *mut isize, flag: Ip) {
+        get_comm(world, comm, keyval, value, flag)
+    }
+    fn MPI_Comm_delete_attr(comm: I, keyval: I) { delete_comm(world, comm, keyval) }
+    fn MPI_Attr_delete(comm: I, keyval: I) { delete_comm(world, comm, keyval) }
     fn MPI_Type_set_attr(handle: I, keyval: I, value: isize) {
-        check_key(keyval)?;
-        datatype::get_mut(handle)?.attributes.insert(keyval, value);
+        check_key(world, keyval)?;
+        world.types.get_mut(handle)?.attributes.insert(keyval, value);
         Ok(())
     }
     fn MPI_Type_get_attr(handle: I, keyval: I, value: *mut isize, flag: Ip) {
-        check_key(keyval)?;
-        let found = datatype::get(handle)?.attributes.get(&keyval).copied();
+        check_key(world, keyval)?;
+        let found = world.types.get(handle)?.attributes.get(&keyval).copied();
         put(flag, c_int::from(found.is_some()));
         found.iter().for_each(|&found| put(value, found));
         Ok(())
     }
     fn MPI_Type_delete_attr(handle: I, keyval: I) {
-        if let Some(old) = datatype::get_mut(handle)?.attributes.remove(&keyval) {
-            call_delete(handle, keyval, old)?;
+        if let Some(old) = world.types.get_mut(handle)?.attributes.remove(&keyval) {
+            call_delete(world, handle, keyval, old)?;
         }
         Ok(())
     }

@@ -6,8 +6,9 @@ use std::rc::Rc;
 use crate::abi::*;
 use crate::calls::communicators::{make, split};
 use crate::calls::intercommunicators::{lane, receive_numbers, send_numbers};
-use crate::communicator::{Topology, get};
-use crate::world::{Outcome, error};
+use crate::communicator::Topology;
+use crate::error::{Outcome, error};
+use crate::world::World;
 
 /// `MPI_GRAPH`, `MPI_CART` and `MPI_DIST_GRAPH` of `mpi.h`.
 const GRAPH: c_int = 1;
@@ -15,8 +16,8 @@ const CART: c_int = 2;
 const DIST_GRAPH: c_int = 3;
 
 /// The sizes of the dimensions of a Cartesian communicator, and for each dimension whether it is periodic.
-fn cartesian(comm: c_int) -> Outcome<(Vec<i64>, Vec<bool>)> {
-    match get(comm)?.topology.as_deref() {
+fn cartesian(world: &World, comm: c_int) -> Outcome<(Vec<i64>, Vec<bool>)> {
+    match world.comms.get(comm)?.topology.as_deref() {
         Some(Topology::Cartesian { sizes, periods }) => Ok((sizes.clone(), periods.clone())),
         _ => error(ERR_TOPOLOGY, "the communicator has no Cartesian topology"),
     }
@@ -91,15 +92,15 @@ fn dimensions(nodes: i64, sizes: &mut [c_int]) -> Outcome {
 }
 
 /// Makes a Cartesian communicator of the first ranks of `comm`, as many as the grid has positions.
-fn create(comm: c_int, sizes: Vec<i64>, periods: Vec<bool>) -> Outcome<c_int> {
-    let group = Rc::clone(&get(comm)?.group);
+fn create(world: &mut World, comm: c_int, sizes: Vec<i64>, periods: Vec<bool>) -> Outcome<c_int> {
+    let group = Rc::clone(&world.comms.get(comm)?.group);
     let count = sizes.iter().product::<i64>();
     if sizes.iter().any(|&size| size < 1) || count > group.len() as i64 {
         return error(ERR_DIMS, format!("a grid of {count} ranks does not fit a communicator of {}", group.len()));
     }
-    let new = make(comm, group[..count as usize].to_vec())?;
+    let new = make(world, comm, group[..count as usize].to_vec())?;
     if new != COMM_NULL {
-        get(new)?.topology = Some(Rc::new(Topology::Cartesian { sizes, periods }));
+        world.comms.get_mut(new)?.topology = Some(Rc::new(Topology::Cartesian { sizes, periods }));
     }
     Ok(new)
 }
@@ -109,8 +110,8 @@ type Neighbour = (c_int, c_int);
 
 /// The neighbours from which this rank receives in neighbourhood collectives, and those to which it sends. In a grid
 /// each dimension has two tags, one for each direction, because both neighbours may be the same rank.
-pub(crate) fn neighbourhood(comm: c_int) -> Outcome<(Vec<Neighbour>, Vec<Neighbour>)> {
-    let found = get(comm)?;
+pub(crate) fn neighbourhood(world: &World, comm: c_int) -> Outcome<(Vec<Neighbour>, Vec<Neighbour>)> {
+    let found = world.comms.get(comm)?;
     let own = found.rank as c_int;
     match found.topology.as_deref() {
         Some(Topology::Cartesian { sizes, periods }) => {
@@ -131,7 +132,7 @@ pub(crate) fn neighbourhood(comm: c_int) -> Outcome<(Vec<Neighbour>, Vec<Neighbo
             Ok((sources, destinations))
         }
         Some(Topology::Graph { .. }) => {
-            let all: Vec<Neighbour> = neighbours(comm, own)?.into_iter().map(|rank| (rank, 0)).collect();
+            let all: Vec<Neighbour> = neighbours(world, comm, own)?.into_iter().map(|rank| (rank, 0)).collect();
             Ok((all.clone(), all))
         }
         Some(Topology::Neighbours { sources, destinations, .. }) => {
@@ -143,16 +144,16 @@ pub(crate) fn neighbourhood(comm: c_int) -> Outcome<(Vec<Neighbour>, Vec<Neighbo
 }
 
 /// Index and edges of a graph communicator, in the form of `MPI_Graph_create`.
-fn graph(comm: c_int) -> Outcome<(Vec<c_int>, Vec<c_int>)> {
-    match get(comm)?.topology.as_deref() {
+fn graph(world: &World, comm: c_int) -> Outcome<(Vec<c_int>, Vec<c_int>)> {
+    match world.comms.get(comm)?.topology.as_deref() {
         Some(Topology::Graph { index, edges }) => Ok((index.clone(), edges.clone())),
         _ => error(ERR_TOPOLOGY, "the communicator has no graph topology"),
     }
 }
 
 /// The neighbours of a rank in a graph communicator.
-fn neighbours(comm: c_int, rank: c_int) -> Outcome<Vec<c_int>> {
-    let (index, edges) = graph(comm)?;
+fn neighbours(world: &World, comm: c_int, rank: c_int) -> Outcome<Vec<c_int>> {
+    let (index, edges) = graph(world, comm)?;
     let Some(&end) = usize::try_from(rank).ok().and_then(|rank| index.get(rank)) else {
         return error(ERR_RANK, format!("rank {rank} is not in the graph"));
     };
@@ -161,6 +162,7 @@ fn neighbours(comm: c_int, rank: c_int) -> Outcome<Vec<c_int>> {
 }
 
 mpi! {
+    |world|
     fn MPI_Dims_create(nodes: I, count: I, sizes: Ip) {
         if count <= 0 {
             return Ok(());
@@ -170,16 +172,16 @@ mpi! {
     fn MPI_Cart_create(comm: I, count: I, sizes: *const c_int, periods: *const c_int, _reorder: I, new: Ip) {
         let count = count.max(0) as usize;
         let periods = slice(periods, count).iter().map(|&periodic| periodic != 0).collect();
-        put(new, create(comm, whole(sizes, count), periods)?);
+        put(new, create(world, comm, whole(sizes, count), periods)?);
         Ok(())
     }
     fn MPI_Cartdim_get(comm: I, count: Ip) {
-        put(count, cartesian(comm)?.0.len() as c_int);
+        put(count, cartesian(world, comm)?.0.len() as c_int);
         Ok(())
     }
     fn MPI_Cart_get(comm: I, room: I, sizes: Ip, periods: Ip, at: Ip) {
-        let (found, periodic) = cartesian(comm)?;
-        let own = coordinates(&found, get(comm)?.rank as i64);
+        let (found, periodic) = cartesian(world, comm)?;
+        let own = coordinates(&found, world.comms.get(comm)?.rank as i64);
         for index in 0..found.len().min(room.max(0) as usize) {
             *sizes.add(index) = found[index] as c_int;
             *periods.add(index) = c_int::from(periodic[index]);
@@ -188,7 +190,7 @@ mpi! {
         Ok(())
     }
     fn MPI_Cart_rank(comm: I, at: *const c_int, rank: Ip) {
-        let (sizes, periods) = cartesian(comm)?;
+        let (sizes, periods) = cartesian(world, comm)?;
         match rank_at(&sizes, &periods, &whole(at, sizes.len())) {
             Some(found) => put(rank, found),
             None => return error(ERR_ARG, "the coordinates lie beyond a border that is not periodic"),
@@ -196,19 +198,19 @@ mpi! {
         Ok(())
     }
     fn MPI_Cart_coords(comm: I, rank: I, room: I, at: Ip) {
-        let (sizes, _) = cartesian(comm)?;
-        get(comm)?.world_of(rank)?;
+        let (sizes, _) = cartesian(world, comm)?;
+        world.comms.get(comm)?.world_of(rank)?;
         for (index, found) in coordinates(&sizes, rank.into()).into_iter().take(room.max(0) as usize).enumerate() {
             *at.add(index) = found as c_int;
         }
         Ok(())
     }
     fn MPI_Cart_shift(comm: I, direction: I, distance: I, source: Ip, destination: Ip) {
-        let (sizes, periods) = cartesian(comm)?;
+        let (sizes, periods) = cartesian(world, comm)?;
         let Some(axis) = usize::try_from(direction).ok().filter(|&axis| axis < sizes.len()) else {
             return error(ERR_DIMS, format!("there is no dimension {direction}"));
         };
-        let own = coordinates(&sizes, get(comm)?.rank as i64);
+        let own = coordinates(&sizes, world.comms.get(comm)?.rank as i64);
         let at = |by: i64| {
             let mut at = own.clone();
             at[axis] += by;
@@ -219,27 +221,27 @@ mpi! {
         Ok(())
     }
     fn MPI_Cart_sub(comm: I, remain: *const c_int, new: Ip) {
-        let (sizes, periods) = cartesian(comm)?;
+        let (sizes, periods) = cartesian(world, comm)?;
         let kept: Vec<bool> = slice(remain, sizes.len()).iter().map(|&remain| remain != 0).collect();
-        let own = coordinates(&sizes, get(comm)?.rank as i64);
+        let own = coordinates(&sizes, world.comms.get(comm)?.rank as i64);
         let choose = |wanted: bool| (0..sizes.len()).filter(|&axis| kept[axis] == wanted).collect::<Vec<usize>>();
         // Row-major number of this rank within the grid of these axes.
         let number = |axes: &[usize]| axes.iter().fold(0, |sum, &axis| sum * sizes[axis] + own[axis]) as c_int;
         let (inner, outer) = (choose(true), choose(false));
-        let made = split(comm, number(&outer), number(&inner))?;
+        let made = split(world, comm, number(&outer), number(&inner))?;
         let (sizes, periods) = (inner.iter().map(|&axis| sizes[axis]), inner.iter().map(|&axis| periods[axis]));
-        get(made)?.topology = Some(Rc::new(Topology::Cartesian { sizes: sizes.collect(), periods: periods.collect() }));
+        world.comms.get_mut(made)?.topology = Some(Rc::new(Topology::Cartesian { sizes: sizes.collect(), periods: periods.collect() }));
         put(new, made);
         Ok(())
     }
     fn MPI_Cart_map(comm: I, count: I, sizes: *const c_int, _periods: *const c_int, rank: Ip) {
         let nodes: i64 = whole(sizes, count.max(0) as usize).iter().product();
-        let own = get(comm)?.rank as i64;
+        let own = world.comms.get(comm)?.rank as i64;
         put(rank, if own < nodes { own as c_int } else { UNDEFINED });
         Ok(())
     }
     fn MPI_Topo_test(comm: I, kind: Ip) {
-        put(kind, match get(comm)?.topology.as_deref() {
+        put(kind, match world.comms.get(comm)?.topology.as_deref() {
             Some(Topology::Cartesian { .. }) => CART,
             Some(Topology::Graph { .. }) => GRAPH,
             Some(Topology::Neighbours { .. }) => DIST_GRAPH,
@@ -248,43 +250,43 @@ mpi! {
         Ok(())
     }
     fn MPI_Graph_create(comm: I, nodes: I, index: *const c_int, edges: *const c_int, _reorder: I, new: Ip) {
-        let group = Rc::clone(&get(comm)?.group);
+        let group = Rc::clone(&world.comms.get(comm)?.group);
         let count = nodes.max(0) as usize;
         if count > group.len() {
             return error(ERR_DIMS, format!("a graph of {count} ranks does not fit a communicator of {}", group.len()));
         }
         let index = slice(index, count).to_vec();
         let edges = slice(edges, index.last().map_or(0, |&last| last.max(0) as usize)).to_vec();
-        let made = make(comm, group[..count].to_vec())?;
+        let made = make(world, comm, group[..count].to_vec())?;
         if made != COMM_NULL {
-            get(made)?.topology = Some(Rc::new(Topology::Graph { index, edges }));
+            world.comms.get_mut(made)?.topology = Some(Rc::new(Topology::Graph { index, edges }));
         }
         put(new, made);
         Ok(())
     }
     fn MPI_Graphdims_get(comm: I, nodes: Ip, edges: Ip) {
-        let (index, all) = graph(comm)?;
+        let (index, all) = graph(world, comm)?;
         put(nodes, index.len() as c_int);
         put(edges, all.len() as c_int);
         Ok(())
     }
     fn MPI_Graph_get(comm: I, nodes: I, room: I, index: Ip, edges: Ip) {
-        let (found, all) = graph(comm)?;
+        let (found, all) = graph(world, comm)?;
         found.iter().take(nodes.max(0) as usize).enumerate().for_each(|(at, &value)| *index.add(at) = value);
         all.iter().take(room.max(0) as usize).enumerate().for_each(|(at, &value)| *edges.add(at) = value);
         Ok(())
     }
     fn MPI_Graph_neighbors_count(comm: I, rank: I, count: Ip) {
-        put(count, neighbours(comm, rank)?.len() as c_int);
+        put(count, neighbours(world, comm, rank)?.len() as c_int);
         Ok(())
     }
     fn MPI_Graph_neighbors(comm: I, rank: I, room: I, found: Ip) {
-        let all = neighbours(comm, rank)?;
+        let all = neighbours(world, comm, rank)?;
         all.iter().take(room.max(0) as usize).enumerate().for_each(|(at, &value)| *found.add(at) = value);
         Ok(())
     }
     fn MPI_Graph_map(comm: I, nodes: I, _index: *const c_int, _edges: *const c_int, rank: Ip) {
-        let own = get(comm)?.rank as c_int;
+        let own = world.comms.get(comm)?.rank as c_int;
         put(rank, if own < nodes { own } else { UNDEFINED });
         Ok(())
     }
@@ -292,14 +294,14 @@ mpi! {
         comm: I, sources: I, from: *const c_int, from_weights: *const c_int,
         destinations: I, to: *const c_int, to_weights: *const c_int, _info: I, _reorder: I, new: Ip,
     ) {
-        let group = get(comm)?.group.to_vec();
+        let group = world.comms.get(comm)?.group.to_vec();
         let (incoming, outgoing) = (sources.max(0) as usize, destinations.max(0) as usize);
         let unweighted = crate::calls::fortran::MPI_UNWEIGHTED.cast_const();
         let weights = (from_weights != unweighted && to_weights != unweighted)
             .then(|| (slice(from_weights, incoming).to_vec(), slice(to_weights, outgoing).to_vec()));
         let (sources, destinations) = (slice(from, incoming).to_vec(), slice(to, outgoing).to_vec());
-        let made = make(comm, group)?;
-        get(made)?.topology = Some(Rc::new(Topology::Neighbours { sources, destinations, weights }));
+        let made = make(world, comm, group)?;
+        world.comms.get_mut(made)?.topology = Some(Rc::new(Topology::Neighbours { sources, destinations, weights }));
         put(new, made);
         Ok(())
     }
@@ -307,7 +309,7 @@ mpi! {
         comm: I, nodes: I, sources: *const c_int, degrees: *const c_int, destinations: *const c_int,
         weights: *const c_int, _info: I, _reorder: I, new: Ip,
     ) {
-        let group = get(comm)?.group.to_vec();
+        let group = world.comms.get(comm)?.group.to_vec();
         let (count, unweighted) = (nodes.max(0) as usize, crate::calls::fortran::MPI_UNWEIGHTED.cast_const());
         let (sources, degrees) = (slice(sources, count), slice(degrees, count));
         let total: usize = degrees.iter().map(|&degree| degree.max(0) as usize).sum();
@@ -318,15 +320,15 @@ mpi! {
         let edges = starts.zip(destinations).zip(&weights);
         let numbers: Vec<c_int> = edges.flat_map(|((from, &to), &weight)| [from, to, weight]).collect();
         // Every rank receives the edges that each rank has declared, and keeps those that begin or end at itself.
-        let (ranks, own) = (group.len() as c_int, get(comm)?.rank as c_int);
+        let (ranks, own) = (group.len() as c_int, world.comms.get(comm)?.rank as c_int);
         for to in 0..ranks {
-            send_numbers(&numbers, lane(0), to, comm)?;
+            send_numbers(world, &numbers, lane(0), to, comm)?;
         }
         let (mut incoming, mut outgoing) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
         for from in 0..ranks {
-            for edge in receive_numbers(lane(0), from, comm)?.chunks_exact(3) {
+            for edge in receive_numbers(world, lane(0), from, comm)?.chunks_exact(3) {
                 for rank in &edge[..2] {
-                    get(comm)?.world_of(*rank)?;
+                    world.comms.get(comm)?.world_of(*rank)?;
                 }
                 if edge[1] == own {
                     incoming.0.push(edge[0]);
@@ -339,14 +341,14 @@ mpi! {
             }
         }
         let weights = weighted.then_some((incoming.1, outgoing.1));
-        let made = make(comm, group)?;
-        get(made)?.topology =
+        let made = make(world, comm, group)?;
+        world.comms.get_mut(made)?.topology =
             Some(Rc::new(Topology::Neighbours { sources: incoming.0, destinations: outgoing.0, weights }));
         put(new, made);
         Ok(())
     }
     fn MPI_Dist_graph_neighbors_count(comm: I, incoming: Ip, outgoing: Ip, weighted: Ip) {
-        match get(comm)?.topology.as_deref() {
+        match world.comms.get(comm)?.topology.as_deref() {
             Some(Topology::Neighbours { sources, destinations, weights }) => {
                 put(incoming, sources.len() as c_int);
                 put(outgoing, destinations.len() as c_int);
@@ -362,7 +364,7 @@ mpi! {
         let copy = |all: &[c_int], room: c_int, to: Ip| {
             all.iter().take(room.max(0) as usize).enumerate().for_each(|(at, &value)| *to.add(at) = value);
         };
-        match get(comm)?.topology.as_deref() {
+        match world.comms.get(comm)?.topology.as_deref() {
             Some(Topology::Neighbours { sources, destinations, weights }) => {
                 copy(sources, incoming, from);
                 copy(destinations, outgoing, to);

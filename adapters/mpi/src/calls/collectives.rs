@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
+use std::rc::Rc;
 
 use trgen::trace::collectives::{Algorithm, Collective};
 
 use crate::abi::*;
 use crate::calls::messages::persistent;
-use crate::calls::requests::wait_own;
-use crate::collective;
-use crate::communicator;
-use crate::data::{Data, Reduction, Route, route_of};
-use crate::datatype::{self, Type};
-use crate::operation;
-use crate::world::{Error, Outcome, error};
+use crate::data::{Combine, Data, Reduction, Route, route_of};
+use crate::datatype::Type;
+use crate::engine::collectives::{Form, begin};
+use crate::engine::completion::wait_own;
+use crate::error::{Error, Fatal, Outcome, error};
+use crate::operation::{self, Terms};
+use crate::world::World;
 
 /// A buffer of the program: address, number of values, datatype.
 pub(crate) type Buffer = (usize, i64, c_int);
@@ -22,8 +23,8 @@ pub(crate) type Buffer = (usize, i64, c_int);
 pub(crate) type Buffers = (usize, Vec<i64>, Vec<i64>, Vec<c_int>);
 
 /// Rank and size of a communicator.
-fn shape(comm: c_int) -> Outcome<(usize, usize)> {
-    communicator::get(comm).map(|comm| (comm.rank, comm.size()))
+fn shape(world: &World, comm: c_int) -> Outcome<(usize, usize)> {
+    world.comms.get(comm).map(|comm| (comm.rank, comm.size()))
 }
 
 /// The root as an index; an error if it is not a rank of the communicator.
@@ -35,11 +36,11 @@ fn root_of(root: c_int, size: usize, comm: c_int) -> Outcome<usize> {
 }
 
 /// The datatype of a handle; an error if the count that goes with it is negative.
-fn ty(handle: c_int, count: i64) -> Outcome<Type> {
+fn ty(world: &World, handle: c_int, count: i64) -> Outcome<Rc<Type>> {
     if count < 0 {
         return error(ERR_COUNT, format!("count {count} is negative"));
     }
-    datatype::get(handle)
+    world.types.get(handle)
 }
 
 /// The packed data of `count` values at an address.
@@ -56,20 +57,23 @@ fn unpack(ty: &Type, data: &[u8], address: usize, count: i64) {
     unsafe { ty.unpack(data, address as M, count) };
 }
 
-/// True if `found` bytes do not fit a buffer of `room` bytes.
-fn truncated(found: usize, room: u64) -> bool {
-    found as u64 > room
+/// An error if `found` bytes, which come from where `origin` says, do not fit a buffer of `room` bytes.
+fn check_room(found: usize, room: u64, origin: &str) -> Result<(), Fatal> {
+    if found as u64 <= room {
+        return Ok(());
+    }
+    Err(Fatal { text: format!("message truncated: {found} bytes{origin} do not fit {room}"), code: ERR_TRUNCATE })
 }
 
 /// Begins a barrier. As for all collectives below, the result is the handle of a request.
-pub(crate) fn barrier(comm: c_int) -> Outcome<c_int> {
-    collective::begin(comm, Collective::Barrier, |_| Data::Nothing, Box::new(|_| {}))
+pub(crate) fn barrier(world: &mut World, form: Form, comm: c_int) -> Outcome<c_int> {
+    begin(world, form, comm, Collective::Barrier, |_| Data::Nothing, Box::new(|_, _| Ok(())))
 }
 
 /// Begins a broadcast from `root`.
-pub(crate) fn broadcast(buffer: Buffer, root: c_int, comm: c_int) -> Outcome<c_int> {
+pub(crate) fn broadcast(world: &mut World, form: Form, buffer: Buffer, root: c_int, comm: c_int) -> Outcome<c_int> {
     let (address, count, handle) = buffer;
-    let ((rank, size), ty) = (shape(comm)?, ty(handle, count)?);
+    let ((rank, size), ty) = (shape(world, comm)?, ty(world, handle, count)?);
     let root = root_of(root, size, comm)?;
     let bytes = (rank == root).then(|| pack(&ty, address, count));
     let operation = Collective::Broadcast { root, bytes: ty.bytes(count) };
@@ -77,16 +81,14 @@ pub(crate) fn broadcast(buffer: Buffer, root: c_int, comm: c_int) -> Outcome<c_i
         bytes,
         by_sends: matches!(algorithm, Algorithm::ScatterRing | Algorithm::ScatterDoubling),
     };
-    let finish = move |data: &mut Data| {
+    let finish = move |data: &mut Data, _: Combine<'_>| {
         if let (Data::Whole { bytes: Some(bytes), .. }, true) = (data, rank != root) {
-            if truncated(bytes.len(), ty.bytes(count)) {
-                let (found, room) = (bytes.len(), ty.bytes(count));
-                crate::world::end(&format!("bcast: message truncated: {found} bytes do not fit {room}"), ERR_TRUNCATE);
-            }
+            check_room(bytes.len(), ty.bytes(count), " of a broadcast")?;
             unpack(&ty, bytes, address, count);
         }
+        Ok(())
     };
-    collective::begin(comm, operation, data, Box::new(finish))
+    begin(world, form, comm, operation, data, Box::new(finish))
 }
 
 /// Which part of the result of a reduction this rank gets.
@@ -104,16 +106,15 @@ pub(crate) enum Kept {
 
 /// Begins a reduction of `count` values at `from` by the operation `op`; the result is written to `to`.
 pub(crate) fn reduce(
-    from: usize,
-    to: usize,
-    count: i64,
-    handle: c_int,
+    world: &mut World,
+    form: Form,
+    (from, to, count, handle): (usize, usize, i64, c_int),
     op: c_int,
     kept: Kept,
     comm: c_int,
 ) -> Outcome<c_int> {
-    let ((rank, size), ty) = (shape(comm)?, ty(handle, count)?);
-    operation::check(op, handle, &ty).map_err(|failure| Error { comm, ..failure })?;
+    let ((rank, size), ty) = (shape(world, comm)?, ty(world, handle, count)?);
+    operation::check(&world.ops, op, handle, &ty).map_err(|failure| Error { comm, ..failure })?;
     let from = if is_in_place(from as P) { to } else { from };
     let own = pack(&ty, from, count);
     let bytes = ty.bytes(count);
@@ -126,7 +127,7 @@ pub(crate) fn reduce(
         Kept::Prefix { inclusive: true } => Collective::Scan { bytes },
         Kept::Prefix { inclusive: false } => Collective::Exscan { bytes },
     };
-    let (first, result) = (rank as u32, ty.clone());
+    let (first, result) = (rank as u32, Rc::clone(&ty));
     // Sizes of the blocks in bytes; `place` is this rank's block: offset and size in bytes.
     let blocks = if let Kept::Blocks(counts) = &kept { each(counts) } else { Vec::new() };
     let offset = |rank: usize| blocks[..rank].iter().sum::<u64>() as usize;
@@ -140,10 +141,7 @@ pub(crate) fn reduce(
     let data = move |algorithm| {
         let direct = algorithm == Algorithm::PairwiseExchange;
         let mut reduction = Reduction {
-            op,
-            handle,
-            ty,
-            count: if direct { block_count } else { count },
+            terms: Terms { op, handle, ty, count: if direct { block_count } else { count } },
             ranks: size as u32,
             parts: BTreeMap::new(),
             prefix,
@@ -151,22 +149,24 @@ pub(crate) fn reduce(
             route: route_of(algorithm),
             newest: vec![((first, first + 1), own.clone())],
         };
+        // The first contribution is combined with none.
+        let combine: Combine<'_> = &mut |_, _, _| {};
         if direct {
-            reduction.add(first, first + 1, own[place.0..place.0 + place.1].to_vec());
+            reduction.add(first, first + 1, own[place.0..place.0 + place.1].to_vec(), combine);
             reduction.pieces = Some((own, pieces));
         } else {
-            reduction.add(first, first + 1, own);
+            reduction.add(first, first + 1, own, combine);
         }
         Data::Reduction(Box::new(reduction))
     };
-    let finish = move |data: &mut Data| {
-        let Data::Reduction(reduction) = data else { return };
+    let finish = move |data: &mut Data, combine: Combine<'_>| {
+        let Data::Reduction(reduction) = data else { return Ok(()) };
         let whole = match (&kept, &reduction.prefix) {
             (Kept::Root(root), _) if *root as usize != rank => None,
-            (Kept::Prefix { .. }, Some((_, prefix))) => reduction.fold(prefix),
-            _ => reduction.fold(&reduction.parts),
+            (Kept::Prefix { .. }, Some((_, prefix))) => reduction.fold(prefix, combine),
+            _ => reduction.fold(&reduction.parts, combine),
         };
-        let Some(whole) = whole else { return };
+        let Some(whole) = whole else { return Ok(()) };
         match kept {
             Kept::Blocks(_) if reduction.pieces.is_none() => {
                 unpack(&result, &whole[place.0..place.0 + place.1], to, block_count);
@@ -174,8 +174,9 @@ pub(crate) fn reduce(
             Kept::Blocks(_) => unpack(&result, &whole, to, block_count),
             _ => unpack(&result, &whole, to, count),
         }
+        Ok(())
     };
-    collective::begin(comm, operation, data, Box::new(finish))
+    begin(world, form, comm, operation, data, Box::new(finish))
 }
 
 /// The data of a collective that moves blocks. `own` are the blocks of this rank: origin, destination and bytes.
@@ -185,30 +186,33 @@ fn blocks(own: Vec<(u32, u32, Vec<u8>)>, route: Route) -> Data {
 }
 
 /// Writes the block of each rank to its place in `into`. `key` gives the origin and destination of a rank's block.
-fn write_blocks(data: &mut Data, into: &Buffers, key: impl Fn(u32) -> (u32, u32), extents: &[i64], types: &[Type]) {
-    let Data::Blocks { all, .. } = data else { return };
+fn write_blocks(
+    data: &mut Data,
+    into: &Buffers,
+    key: impl Fn(u32) -> (u32, u32),
+    extents: &[i64],
+    types: &[Rc<Type>],
+) -> Result<(), Fatal> {
+    let Data::Blocks { all, .. } = data else { return Ok(()) };
     let (address, counts, displacements, _) = into;
     for rank in 0..counts.len() {
         let Some(bytes) = all.get(&key(rank as u32)) else { continue };
         let ty = &types[rank];
-        if truncated(bytes.len(), ty.bytes(counts[rank])) {
-            let (found, room) = (bytes.len(), ty.bytes(counts[rank]));
-            let text = format!("message truncated: {found} bytes from rank {rank} do not fit {room}");
-            crate::world::end(&text, ERR_TRUNCATE);
-        }
+        check_room(bytes.len(), ty.bytes(counts[rank]), &format!(" from rank {rank}"))?;
         let at = address.wrapping_add_signed((displacements[rank] * extents[rank]) as isize);
         unpack(ty, bytes, at, counts[rank]);
     }
+    Ok(())
 }
 
 /// The type of each rank's block and the unit of its displacement \[bytes\]: 1 if displacements are in `bytes`,
 /// otherwise the extent of the type.
-fn types_of(buffers: &Buffers, bytes: bool) -> Outcome<(Vec<Type>, Vec<i64>)> {
-    let found: Outcome<Vec<Type>> = buffers
+fn types_of(world: &World, buffers: &Buffers, bytes: bool) -> Outcome<(Vec<Rc<Type>>, Vec<i64>)> {
+    let found: Outcome<Vec<Rc<Type>>> = buffers
         .1
         .iter()
         .enumerate()
-        .map(|(rank, &count)| ty(buffers.3[rank.min(buffers.3.len() - 1)], count))
+        .map(|(rank, &count)| ty(world, buffers.3[rank.min(buffers.3.len() - 1)], count))
         .collect();
     let types = found?;
     let extents = types.iter().map(|ty| if bytes { 1 } else { ty.extent() }).collect();
@@ -221,15 +225,23 @@ pub(crate) fn regular((address, count, handle): Buffer, size: usize) -> Buffers 
 }
 
 /// Begins a gather, with blocks of the same size if `same`. `into` is used on the root only.
-pub(crate) fn gather(from: Buffer, into: Buffers, same: bool, root: c_int, comm: c_int) -> Outcome<c_int> {
-    let (rank, size) = shape(comm)?;
+pub(crate) fn gather(
+    world: &mut World,
+    form: Form,
+    from: Buffer,
+    into: Buffers,
+    same: bool,
+    root: c_int,
+    comm: c_int,
+) -> Outcome<c_int> {
+    let (rank, size) = shape(world, comm)?;
     let root = root_of(root, size, comm)?;
-    let (types, extents) = if rank == root { types_of(&into, false)? } else { (Vec::new(), Vec::new()) };
+    let (types, extents) = if rank == root { types_of(world, &into, false)? } else { (Vec::new(), Vec::new()) };
     let own = if rank == root && is_in_place(from.0 as P) {
         None
     } else {
         let (address, count, handle) = from;
-        Some(pack(&ty(handle, count)?, address, count))
+        Some(pack(&*ty(world, handle, count)?, address, count))
     };
     let length = own.as_ref().map_or_else(|| types[root].bytes(into.1[root]), |own| own.len() as u64);
     let receive: Vec<u64> = types.iter().zip(&into.1).map(|(ty, &count)| ty.bytes(count)).collect();
@@ -239,22 +251,29 @@ pub(crate) fn gather(from: Buffer, into: Buffers, same: bool, root: c_int, comm:
         Collective::Gatherv { root, send: length, receive: if rank == root { receive } else { vec![0; size] } }
     };
     let own = own.map(|own| (rank as u32, root as u32, own)).into_iter().collect();
-    let finish = move |data: &mut Data| {
-        if rank == root {
-            write_blocks(data, &into, |from| (from, root as u32), &extents, &types);
-        }
+    let finish = move |data: &mut Data, _: Combine<'_>| match rank == root {
+        true => write_blocks(data, &into, |from| (from, root as u32), &extents, &types),
+        false => Ok(()),
     };
-    collective::begin(comm, operation, |_| blocks(own, Route::All), Box::new(finish))
+    begin(world, form, comm, operation, |_| blocks(own, Route::All), Box::new(finish))
 }
 
 /// Begins a scatter, with blocks of the same size if `same`. `from` is used on the root only.
-pub(crate) fn scatter(from: Buffers, into: Buffer, same: bool, root: c_int, comm: c_int) -> Outcome<c_int> {
-    let (rank, size) = shape(comm)?;
+pub(crate) fn scatter(
+    world: &mut World,
+    form: Form,
+    from: Buffers,
+    into: Buffer,
+    same: bool,
+    root: c_int,
+    comm: c_int,
+) -> Outcome<c_int> {
+    let (rank, size) = shape(world, comm)?;
     let root = root_of(root, size, comm)?;
     let mut own = Vec::new();
     let mut send = vec![0; size];
     if rank == root {
-        let (types, extents) = types_of(&from, false)?;
+        let (types, extents) = types_of(world, &from, false)?;
         for to in 0..size {
             let at = from.0.wrapping_add_signed((from.2[to] * extents[to]) as isize);
             let bytes = pack(&types[to], at, from.1[to]);
@@ -264,47 +283,64 @@ pub(crate) fn scatter(from: Buffers, into: Buffer, same: bool, root: c_int, comm
     }
     let in_place = rank == root && is_in_place(into.0 as P);
     let (address, count, handle) = into;
-    let result = if in_place { None } else { Some(ty(handle, count)?) };
+    let result = if in_place { None } else { Some(ty(world, handle, count)?) };
     let length = result.as_ref().map_or(send[root], |ty| ty.bytes(count));
     let operation = if same {
         Collective::Scatter { root, bytes: length }
     } else {
         Collective::Scatterv { root, send, receive: length }
     };
-    let finish = move |data: &mut Data| {
-        let Some(ty) = result else { return };
+    let finish = move |data: &mut Data, _: Combine<'_>| {
+        let Some(ty) = result else { return Ok(()) };
         let one = (address, vec![count], vec![0], vec![handle]);
-        write_blocks(data, &one, |_| (root as u32, rank as u32), &[1], &[ty]);
+        write_blocks(data, &one, |_| (root as u32, rank as u32), &[1], &[ty])
     };
     let route = |algorithm| if algorithm == Algorithm::Linear { Route::Direct } else { Route::Subtree(root) };
-    collective::begin(comm, operation, |algorithm| blocks(own, route(algorithm)), Box::new(finish))
+    begin(world, form, comm, operation, |algorithm| blocks(own, route(algorithm)), Box::new(finish))
 }
 
 /// Begins an allgather, with blocks of the same size if `same`.
-pub(crate) fn allgather(from: Buffer, into: Buffers, same: bool, comm: c_int) -> Outcome<c_int> {
-    let (rank, _) = shape(comm)?;
-    let (types, extents) = types_of(&into, false)?;
+pub(crate) fn allgather(
+    world: &mut World,
+    form: Form,
+    from: Buffer,
+    into: Buffers,
+    same: bool,
+    comm: c_int,
+) -> Outcome<c_int> {
+    let (rank, _) = shape(world, comm)?;
+    let (types, extents) = types_of(world, &into, false)?;
     let own = if is_in_place(from.0 as P) {
         let at = into.0.wrapping_add_signed((into.2[rank] * extents[rank]) as isize);
         pack(&types[rank], at, into.1[rank])
     } else {
-        pack(&ty(from.2, from.1)?, from.0, from.1)
+        pack(&*ty(world, from.2, from.1)?, from.0, from.1)
     };
     let sizes: Vec<u64> = types.iter().zip(&into.1).map(|(ty, &count)| ty.bytes(count)).collect();
     let operation =
         if same { Collective::Allgather { bytes: own.len() as u64 } } else { Collective::Allgatherv { blocks: sizes } };
     let route = |algorithm| if algorithm == Algorithm::Ring { Route::Newest } else { Route::All };
     let own = vec![(rank as u32, Data::ALL, own)];
-    let finish = move |data: &mut Data| write_blocks(data, &into, |from| (from, Data::ALL), &extents, &types);
-    collective::begin(comm, operation, |algorithm| blocks(own, route(algorithm)), Box::new(finish))
+    let finish =
+        move |data: &mut Data, _: Combine<'_>| write_blocks(data, &into, |from| (from, Data::ALL), &extents, &types);
+    begin(world, form, comm, operation, |algorithm| blocks(own, route(algorithm)), Box::new(finish))
 }
 
 /// Begins an all-to-all, with blocks of the same size if `same`. Displacements are in bytes if `bytes`, else in
 /// extents.
-pub(crate) fn alltoall(from: Buffers, into: Buffers, same: bool, bytes: bool, comm: c_int) -> Outcome<c_int> {
-    let (rank, size) = shape(comm)?;
+pub(crate) fn alltoall(
+    world: &mut World,
+    form: Form,
+    from: Buffers,
+    into: Buffers,
+    same: bool,
+    bytes: bool,
+    comm: c_int,
+) -> Outcome<c_int> {
+    let (rank, size) = shape(world, comm)?;
     let from = if is_in_place(from.0 as P) { into.clone() } else { from };
-    let ((types, extents), (into_types, into_extents)) = (types_of(&from, bytes)?, types_of(&into, bytes)?);
+    let ((types, extents), (into_types, into_extents)) =
+        (types_of(world, &from, bytes)?, types_of(world, &into, bytes)?);
     let mut own = Vec::new();
     for to in 0..size {
         let at = from.0.wrapping_add_signed((from.2[to] * extents[to]) as isize);
@@ -318,9 +354,10 @@ pub(crate) fn alltoall(from: Buffers, into: Buffers, same: bool, bytes: bool, co
         Collective::Alltoallv { send, receive }
     };
     let route = |algorithm| if algorithm == Algorithm::Bruck { Route::Hops } else { Route::Direct };
-    let finish =
-        move |data: &mut Data| write_blocks(data, &into, |from| (from, rank as u32), &into_extents, &into_types);
-    collective::begin(comm, operation, |algorithm| blocks(own, route(algorithm)), Box::new(finish))
+    let finish = move |data: &mut Data, _: Combine<'_>| {
+        write_blocks(data, &into, |from| (from, rank as u32), &into_extents, &into_types)
+    };
+    begin(world, form, comm, operation, |algorithm| blocks(own, route(algorithm)), Box::new(finish))
 }
 
 /// The blocks of a buffer of one datatype, by the arrays of counts and displacements that the program passes.
@@ -348,19 +385,30 @@ pub(crate) unsafe fn irregular_typed<N: Copy + Into<i64>, D: Copy + Into<i64>>(
 }
 
 /// Number of ranks of a communicator.
-pub(crate) fn size_of(comm: c_int) -> Outcome<usize> {
-    shape(comm).map(|(_, size)| size)
+pub(crate) fn size_of(world: &World, comm: c_int) -> Outcome<usize> {
+    shape(world, comm).map(|(_, size)| size)
 }
 
 /// Defines a collective in its blocking, non-blocking and persistent form. The body begins it and returns its request.
+/// `$form` is the name by which it knows the [`Form`] of the call.
 macro_rules! collectives {
-    ($( $name:ident / $name_c:ident, $begun:ident / $begun_c:ident, $init:ident / $init_c:ident
+    (|$world:ident, $form:ident| $( $name:ident / $name_c:ident, $begun:ident / $begun_c:ident, $init:ident / $init_c:ident
         ( $($a:ident : $t:ty),* $(,)? ) $body:block )*) => { $(
         large! {
-            fn $name / $name_c($($a: $t),*) { wait_own($body?) }
-            fn $begun / $begun_c($($a: $t,)* request: Ip) { put(request, $body?); Ok(()) }
+            |$world|
+            fn $name / $name_c($($a: $t),*) {
+                let $form = Form::Blocking;
+                let request = $body?;
+                wait_own($world, request)
+            }
+            fn $begun / $begun_c($($a: $t,)* request: Ip) {
+                let $form = Form::NonBlocking;
+                put(request, $body?);
+                Ok(())
+            }
             fn $init / $init_c($($a: $t,)* _info: I, request: Ip) {
-                put(request, persistent(move || $body));
+                let $form = Form::NonBlocking;
+                put(request, persistent($world, move |$world| $body));
                 Ok(())
             }
         }
@@ -369,10 +417,14 @@ macro_rules! collectives {
 pub(crate) use collectives;
 
 mpi! {
-    fn MPI_Barrier(comm: I) { wait_own(barrier(comm)?) }
-    fn MPI_Ibarrier(comm: I, request: Ip) { put(request, barrier(comm)?); Ok(()) }
+    |world|
+    fn MPI_Barrier(comm: I) {
+        let request = barrier(world, Form::Blocking, comm)?;
+        wait_own(world, request)
+    }
+    fn MPI_Ibarrier(comm: I, request: Ip) { put(request, barrier(world, Form::NonBlocking, comm)?); Ok(()) }
     fn MPI_Barrier_init(comm: I, _info: I, request: Ip) {
-        put(request, persistent(move || barrier(comm)));
+        put(request, persistent(world, move |world| barrier(world, Form::NonBlocking, comm)));
         Ok(())
     }
 }

@@ -9,26 +9,27 @@ use trgen::trace::collectives::Collective;
 use crate::abi::*;
 use crate::calls::attributes;
 use crate::calls::information::{self, text};
-use crate::calls::intercommunicators;
-use crate::calls::requests::wait_own;
-use crate::collective;
-use crate::communicator::{self, Comm, get, new_group};
-use crate::data::{Data, Route};
-use crate::engine::Request;
-use crate::world::{Outcome, error, w};
+use crate::communicator::Comm;
+use crate::data::{Combine, Data, Route};
+use crate::engine::collectives::{Form, begin};
+use crate::engine::completion::wait_own;
+use crate::engine::requests::Request;
+use crate::error::{Outcome, error};
+use crate::world::World;
 
 /// Exchanges two numbers of each rank by an allgather. Returns the numbers of all ranks, in the order of ranks.
-pub(crate) fn exchange(comm: c_int, own: [c_int; 2]) -> Outcome<Vec<[c_int; 2]>> {
-    let (rank, size) = communicator::intra(comm).map(|comm| (comm.rank as u32, comm.size()))?;
+pub(crate) fn exchange(world: &mut World, comm: c_int, own: [c_int; 2]) -> Outcome<Vec<[c_int; 2]>> {
+    let (rank, size) = world.comms.intra(comm).map(|comm| (comm.rank as u32, comm.size()))?;
     let bytes: Vec<u8> = own.iter().flat_map(|number| number.to_le_bytes()).collect();
     let found: Rc<std::cell::RefCell<Vec<[c_int; 2]>>> = Rc::default();
     let result = Rc::clone(&found);
-    let finish = move |data: &mut Data| {
-        let Data::Blocks { all, .. } = data else { return };
+    let finish = move |data: &mut Data, _: Combine<'_>| {
+        let Data::Blocks { all, .. } = data else { return Ok(()) };
         let number = |bytes: &[u8], at: usize| {
             bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map_or(0, c_int::from_le_bytes)
         };
         *result.borrow_mut() = all.values().map(|bytes| [number(bytes, 0), number(bytes, 4)]).collect();
+        Ok(())
     };
     let data = |algorithm| {
         let ring = algorithm == trgen::trace::collectives::Algorithm::Ring;
@@ -38,28 +39,30 @@ pub(crate) fn exchange(comm: c_int, own: [c_int; 2]) -> Outcome<Vec<[c_int; 2]>>
             newest: vec![(rank, Data::ALL)],
         }
     };
-    wait_own(collective::begin(comm, Collective::Allgather { bytes: 8 }, data, Box::new(finish))?)?;
+    let operation = Collective::Allgather { bytes: 8 };
+    let request = begin(world, Form::Blocking, comm, operation, data, Box::new(finish))?;
+    wait_own(world, request)?;
     let all = found.take();
     if all.len() == size { Ok(all) } else { error(ERR_OTHER, "not all ranks have taken part") }
 }
 
 /// Makes a communicator of these ranks of the world from `parent`; `COMM_NULL` if this rank is not a member.
-pub(crate) fn make(parent: c_int, members: Vec<usize>) -> Outcome<c_int> {
-    let own = w().rank;
+pub(crate) fn make(world: &mut World, parent: c_int, members: Vec<usize>) -> Outcome<c_int> {
+    let own = world.settings.rank;
     let first = members.first().copied().unwrap_or(usize::MAX);
-    let parent = get(parent)?;
+    let parent = world.comms.get_mut(parent)?;
     let (context, errhandler) = (parent.next_context(first), parent.errhandler);
     let Some(rank) = members.iter().position(|&member| member == own) else { return Ok(COMM_NULL) };
-    Ok(w().comms.add(Comm { errhandler, ..Comm::new(context, members, rank, "") }))
+    Ok(world.comms.add(Comm { errhandler, ..Comm::new(context, members, rank, "") }))
 }
 
 /// Makes one communicator for each colour; its ranks are in the order of their keys. Returns that of this rank's
 /// colour.
-pub(crate) fn split(comm: c_int, colour: c_int, key: c_int) -> Outcome<c_int> {
-    let all = exchange(comm, [colour, key])?;
-    let group = Rc::clone(&get(comm)?.group);
+pub(crate) fn split(world: &mut World, comm: c_int, colour: c_int, key: c_int) -> Outcome<c_int> {
+    let all = exchange(world, comm, [colour, key])?;
+    let group = Rc::clone(&world.comms.get(comm)?.group);
     if colour == UNDEFINED {
-        return make(comm, Vec::new());
+        return make(world, comm, Vec::new());
     }
     let mut chosen: Vec<(c_int, usize)> = all
         .iter()
@@ -68,55 +71,52 @@ pub(crate) fn split(comm: c_int, colour: c_int, key: c_int) -> Outcome<c_int> {
         .map(|(rank, [_, key])| (*key, rank))
         .collect();
     chosen.sort_unstable();
-    make(comm, chosen.into_iter().map(|(_, rank)| group[rank]).collect())
+    make(world, comm, chosen.into_iter().map(|(_, rank)| group[rank]).collect())
 }
 
 /// A copy of a communicator with its topology and attributes.
-fn duplicate(comm: c_int) -> Outcome<c_int> {
-    let found = get(comm)?;
-    let group = found.group.to_vec();
-    let new = if found.remote.is_some() { intercommunicators::duplicate(comm)? } else { make(comm, group)? };
-    let (topology, attributes) = get(comm).map(|comm| (comm.topology.clone(), comm.attributes.clone()))?;
-    get(new)?.topology = topology;
-    for (keyval, value) in attributes {
-        if let Some(value) = attributes::call_copy(comm, keyval, value)? {
-            get(new)?.attributes.insert(keyval, value);
+fn duplicate(world: &mut World, comm: c_int) -> Outcome<c_int> {
+    let copy = world.comms.get_mut(comm)?.duplicate();
+    let new = world.comms.add(copy);
+    for (keyval, value) in world.comms.get(comm)?.attributes.clone() {
+        if let Some(value) = attributes::call_copy(world, comm, keyval, value)? {
+            world.comms.get_mut(new)?.attributes.insert(keyval, value);
         }
     }
     Ok(new)
 }
 
 /// Deletes the attributes of a communicator and removes it.
-fn free(comm: Ip) -> Outcome {
+fn free(world: &mut World, comm: Ip) -> Outcome {
     // SAFETY: the handle of the program.
     let handle = unsafe { *comm };
-    let attributes = get(handle)?.attributes.clone();
+    let attributes = world.comms.get(handle)?.attributes.clone();
     for (&keyval, &value) in attributes.iter().rev() {
-        attributes::call_delete(handle, keyval, value)?;
+        attributes::call_delete(world, handle, keyval, value)?;
     }
-    if w().comms.remove(handle).is_none() {
-        return error(ERR_COMM, "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed");
-    }
+    world.comms.remove(handle)?;
     // SAFETY: as above.
     unsafe { *comm = COMM_NULL };
     Ok(())
 }
 
 mpi! {
+    |world|
     fn MPI_Comm_size(comm: I, size: Ip) {
-        put(size, get(comm)?.size() as c_int);
+        put(size, world.comms.get(comm)?.size() as c_int);
         Ok(())
     }
     fn MPI_Comm_rank(comm: I, rank: Ip) {
-        put(rank, get(comm)?.rank as c_int);
+        put(rank, world.comms.get(comm)?.rank as c_int);
         Ok(())
     }
     fn MPI_Comm_group(comm: I, group: Ip) {
-        put(group, new_group(get(comm)?.group.to_vec()));
+        let members = world.comms.get(comm)?.group.to_vec();
+        put(group, world.groups.add(members));
         Ok(())
     }
     fn MPI_Comm_compare(a: I, b: I, result: Ip) {
-        let (first, second) = (get(a)?, get(b)?);
+        let (first, second) = (world.comms.get(a)?, world.comms.get(b)?);
         let sorted = |group: &[usize]| {
             let mut group = group.to_vec();
             group.sort_unstable();
@@ -130,75 +130,77 @@ mpi! {
         Ok(())
     }
     fn MPI_Comm_dup(comm: I, new: Ip) {
-        put(new, duplicate(comm)?);
+        put(new, duplicate(world, comm)?);
         Ok(())
     }
     fn MPI_Comm_dup_with_info(comm: I, info: I, new: Ip) {
-        let made = duplicate(comm)?;
-        get(made)?.info = information::table(info)?;
+        let made = duplicate(world, comm)?;
+        let table = information::table(world, info)?;
+        world.comms.get_mut(made)?.info = table;
         put(new, made);
         Ok(())
     }
     fn MPI_Comm_idup(comm: I, new: Ip, request: Ip) {
-        put(new, duplicate(comm)?);
-        put(request, w().requests.add(Request::done(Status::EMPTY)));
+        put(new, duplicate(world, comm)?);
+        put(request, world.requests.add(Request::done(Status::EMPTY)));
         Ok(())
     }
     fn MPI_Comm_idup_with_info(comm: I, info: I, new: Ip, request: Ip) {
-        let made = duplicate(comm)?;
-        get(made)?.info = information::table(info)?;
+        let made = duplicate(world, comm)?;
+        let table = information::table(world, info)?;
+        world.comms.get_mut(made)?.info = table;
         put(new, made);
-        put(request, w().requests.add(Request::done(Status::EMPTY)));
+        put(request, world.requests.add(Request::done(Status::EMPTY)));
         Ok(())
     }
     fn MPI_Comm_create(comm: I, group: I, new: Ip) {
-        communicator::intra(comm)?;
-        put(new, make(comm, communicator::group(group)?)?);
+        world.comms.intra(comm)?;
+        let members = world.groups.get(group)?;
+        put(new, make(world, comm, members)?);
         Ok(())
     }
     fn MPI_Comm_create_group(comm: I, group: I, tag: I, new: Ip) {
         // Only the members make this call. Their count of communicators made must remain the same as that of the other
         // ranks, so it is restored, and the tag determines the context.
-        let parent = get(comm)?;
-        let made = parent.made;
-        parent.made = (1 << 40) + tag as u64;
-        let result = make(comm, communicator::group(group)?);
-        get(comm)?.made = made;
+        let members = world.groups.get(group)?;
+        let made = std::mem::replace(&mut world.comms.get_mut(comm)?.made, (1 << 40) + tag as u64);
+        let result = make(world, comm, members);
+        world.comms.get_mut(comm)?.made = made;
         put(new, result?);
         Ok(())
     }
     fn MPI_Comm_split(comm: I, colour: I, key: I, new: Ip) {
-        put(new, split(comm, colour, key)?);
+        put(new, split(world, comm, colour, key)?);
         Ok(())
     }
     fn MPI_Comm_split_type(comm: I, kind: I, key: I, _info: I, new: Ip) {
         // No two ranks share memory: each gets a communicator of its own.
-        let colour = if kind == UNDEFINED { UNDEFINED } else { get(comm)?.rank as c_int };
-        put(new, split(comm, colour, key)?);
+        let colour = if kind == UNDEFINED { UNDEFINED } else { world.comms.get(comm)?.rank as c_int };
+        put(new, split(world, comm, colour, key)?);
         Ok(())
     }
-    fn MPI_Comm_free(comm: Ip) { free(comm) }
-    fn MPI_Comm_disconnect(comm: Ip) { free(comm) }
+    fn MPI_Comm_free(comm: Ip) { free(world, comm) }
+    fn MPI_Comm_disconnect(comm: Ip) { free(world, comm) }
     fn MPI_Comm_get_parent(parent: Ip) {
         put(parent, COMM_NULL);
         Ok(())
     }
     fn MPI_Comm_set_name(comm: I, name: *const c_char) {
-        get(comm)?.name = text(name);
+        world.comms.get_mut(comm)?.name = text(name);
         Ok(())
     }
     fn MPI_Comm_get_name(comm: I, name: *mut c_char, length: Ip) {
-        let found = get(comm)?.name.clone();
-        put(length, information::put_text(name, &found, 127));
+        put(length, information::put_text(name, &world.comms.get(comm)?.name, 127));
         Ok(())
     }
     fn MPI_Comm_set_info(comm: I, info: I) {
-        get(comm)?.info = information::table(info)?;
+        let table = information::table(world, info)?;
+        world.comms.get_mut(comm)?.info = table;
         Ok(())
     }
     fn MPI_Comm_get_info(comm: I, info: Ip) {
-        let table = get(comm)?.info.clone();
-        put(info, w().infos.add(table));
+        let table = world.comms.get(comm)?.info.clone();
+        put(info, world.infos.add(table));
         Ok(())
     }
 }

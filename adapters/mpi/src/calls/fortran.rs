@@ -4,8 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use crate::abi::*;
 use crate::calls::attributes;
-use crate::datatype;
-use crate::world::{Error, inside, w};
+use crate::entry::{self, call};
 
 /// Defines variables that C and Fortran read and write.
 macro_rules! variables {
@@ -34,11 +33,6 @@ variables! {
     MPI_T_PVAR_ALL_HANDLES: *mut c_void = std::ptr::null_mut();
 }
 
-/// Executes a call of the Fortran library.
-fn call(name: &'static str, body: impl FnOnce() -> Result<(), Error>) -> c_int {
-    crate::world::call(name, body)
-}
-
 /// `MPI_Comm_get_attr` as Fortran's library calls it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPII_Comm_get_attr(
@@ -48,8 +42,8 @@ unsafe extern "C" fn MPII_Comm_get_attr(
     flag: *mut c_int,
     _kind: c_int,
 ) -> c_int {
-    call("MPI_Comm_get_attr", || {
-        let found = attributes::comm_attribute(comm, keyval)?;
+    call("MPI_Comm_get_attr", |world| {
+        let found = attributes::comm_attribute(world, comm, keyval)?;
         // SAFETY: the pointers of the caller. Fortran reads values, not pointers to them.
         unsafe {
             put(flag, c_int::from(found.is_some()));
@@ -66,7 +60,7 @@ unsafe extern "C" fn MPII_Comm_get_attr(
 /// `MPI_Comm_set_attr` as Fortran's library calls it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPII_Comm_set_attr(comm: c_int, keyval: c_int, value: isize, _kind: c_int) -> c_int {
-    call("MPI_Comm_set_attr", || attributes::set_comm(comm, keyval, value))
+    call("MPI_Comm_set_attr", |world| attributes::set_comm(world, comm, keyval, value))
 }
 
 /// `MPI_Type_get_attr` as Fortran's library calls it.
@@ -78,8 +72,8 @@ unsafe extern "C" fn MPII_Type_get_attr(
     flag: *mut c_int,
     _kind: c_int,
 ) -> c_int {
-    call("MPI_Type_get_attr", || {
-        let found = datatype::get(handle)?.attributes.get(&keyval).copied();
+    call("MPI_Type_get_attr", |world| {
+        let found = world.types.get(handle)?.attributes.get(&keyval).copied();
         // SAFETY: the pointers of the caller.
         unsafe {
             put(flag, c_int::from(found.is_some()));
@@ -92,8 +86,8 @@ unsafe extern "C" fn MPII_Type_get_attr(
 /// `MPI_Type_set_attr` as Fortran's library calls it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPII_Type_set_attr(handle: c_int, keyval: c_int, value: isize, _kind: c_int) -> c_int {
-    call("MPI_Type_set_attr", || {
-        datatype::get_mut(handle)?.attributes.insert(keyval, value);
+    call("MPI_Type_set_attr", |world| {
+        world.types.get_mut(handle)?.attributes.insert(keyval, value);
         Ok(())
     })
 }
@@ -101,8 +95,8 @@ unsafe extern "C" fn MPII_Type_set_attr(handle: c_int, keyval: c_int, value: isi
 /// Sets the functions of Fortran's library that call the copy and the delete function of a key.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPII_Keyval_set_proxy(keyval: c_int, copy: usize, delete: usize) {
-    inside(|| {
-        if let Some(found) = w().keyvals.get_mut(keyval) {
+    entry::with("MPI_KEYVAL_CREATE of Fortran", |world| {
+        if let Some(found) = world.keyvals.get_mut(keyval) {
             found.proxies = (copy, delete);
         }
     });
@@ -111,7 +105,7 @@ unsafe extern "C" fn MPII_Keyval_set_proxy(keyval: c_int, copy: usize, delete: u
 /// Not supported: the functions of a generalized request have other parameters in Fortran than in C.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPII_Grequest_set_lang_f77(_request: c_int) {
-    crate::world::unsupported("MPI_GREQUEST_START of Fortran")
+    entry::unsupported("MPI_GREQUEST_START of Fortran")
 }
 
 /// Defines functions that are not supported: calling one ends the program.
@@ -119,7 +113,7 @@ macro_rules! absent {
     ($($name:ident: $title:literal;)*) => { $(
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name() -> c_int {
-            crate::world::unsupported($title)
+            entry::unsupported($title)
         }
     )* };
 }
@@ -132,6 +126,7 @@ absent! {
 }
 
 mpi! {
+    |world|
     fn MPI_Status_f2c(from: *const Status, to: *mut Status) {
         put(to, *from);
         Ok(())

@@ -3,8 +3,7 @@
 use std::ffi::c_int;
 
 use crate::abi::*;
-use crate::communicator::{group, new_group};
-use crate::world::{Outcome, error, w};
+use crate::error::{Outcome, error};
 
 /// Ranks of a group of `size` that are given by triplets: first, last and stride.
 unsafe fn ranges(count: c_int, triplets: *const [c_int; 3], size: usize) -> Outcome<Vec<usize>> {
@@ -43,18 +42,19 @@ fn without(all: &[usize], places: &[usize]) -> Vec<usize> {
 }
 
 mpi! {
+    |world|
     fn MPI_Group_size(handle: I, size: Ip) {
-        put(size, group(handle)?.len() as c_int);
+        put(size, world.groups.get(handle)?.len() as c_int);
         Ok(())
     }
     fn MPI_Group_rank(handle: I, rank: Ip) {
-        let own = w().rank;
-        let found = group(handle)?.iter().position(|&member| member == own);
+        let own = world.settings.rank;
+        let found = world.groups.get(handle)?.iter().position(|&member| member == own);
         put(rank, found.map_or(UNDEFINED, |rank| rank as c_int));
         Ok(())
     }
     fn MPI_Group_translate_ranks(from: I, count: I, ranks: *const c_int, to: I, translated: Ip) {
-        let (from, to) = (group(from)?, group(to)?);
+        let (from, to) = (world.groups.get(from)?, world.groups.get(to)?);
         for (index, &rank) in slice(ranks, count.max(0) as usize).iter().enumerate() {
             let found = if rank == PROC_NULL {
                 PROC_NULL
@@ -67,7 +67,7 @@ mpi! {
         Ok(())
     }
     fn MPI_Group_compare(a: I, b: I, result: Ip) {
-        let (mut a, mut b) = (group(a)?, group(b)?);
+        let (mut a, mut b) = (world.groups.get(a)?, world.groups.get(b)?);
         let same = a == b;
         a.sort_unstable();
         b.sort_unstable();
@@ -76,44 +76,44 @@ mpi! {
         Ok(())
     }
     fn MPI_Group_union(a: I, b: I, new: Ip) {
-        let (mut a, b) = (group(a)?, group(b)?);
+        let (mut a, b) = (world.groups.get(a)?, world.groups.get(b)?);
         let more: Vec<usize> = b.into_iter().filter(|member| !a.contains(member)).collect();
         a.extend(more);
-        put(new, new_group(a));
+        put(new, world.groups.add(a));
         Ok(())
     }
     fn MPI_Group_intersection(a: I, b: I, new: Ip) {
-        let (a, b) = (group(a)?, group(b)?);
-        put(new, new_group(a.into_iter().filter(|member| b.contains(member)).collect()));
+        let (a, b) = (world.groups.get(a)?, world.groups.get(b)?);
+        put(new, world.groups.add(a.into_iter().filter(|member| b.contains(member)).collect()));
         Ok(())
     }
     fn MPI_Group_difference(a: I, b: I, new: Ip) {
-        let (a, b) = (group(a)?, group(b)?);
-        put(new, new_group(a.into_iter().filter(|member| !b.contains(member)).collect()));
+        let (a, b) = (world.groups.get(a)?, world.groups.get(b)?);
+        put(new, world.groups.add(a.into_iter().filter(|member| !b.contains(member)).collect()));
         Ok(())
     }
     fn MPI_Group_incl(handle: I, count: I, ranks: *const c_int, new: Ip) {
-        let all = group(handle)?;
-        put(new, new_group(chosen(count, ranks, all.len())?.into_iter().map(|rank| all[rank]).collect()));
+        let all = world.groups.get(handle)?;
+        put(new, world.groups.add(chosen(count, ranks, all.len())?.into_iter().map(|rank| all[rank]).collect()));
         Ok(())
     }
     fn MPI_Group_excl(handle: I, count: I, ranks: *const c_int, new: Ip) {
-        let all = group(handle)?;
-        put(new, new_group(without(&all, &chosen(count, ranks, all.len())?)));
+        let all = world.groups.get(handle)?;
+        put(new, world.groups.add(without(&all, &chosen(count, ranks, all.len())?)));
         Ok(())
     }
     fn MPI_Group_range_incl(handle: I, count: I, triplets: *const [c_int; 3], new: Ip) {
-        let all = group(handle)?;
-        put(new, new_group(ranges(count, triplets, all.len())?.into_iter().map(|rank| all[rank]).collect()));
+        let all = world.groups.get(handle)?;
+        put(new, world.groups.add(ranges(count, triplets, all.len())?.into_iter().map(|rank| all[rank]).collect()));
         Ok(())
     }
     fn MPI_Group_range_excl(handle: I, count: I, triplets: *const [c_int; 3], new: Ip) {
-        let all = group(handle)?;
-        put(new, new_group(without(&all, &ranges(count, triplets, all.len())?)));
+        let all = world.groups.get(handle)?;
+        put(new, world.groups.add(without(&all, &ranges(count, triplets, all.len())?)));
         Ok(())
     }
     fn MPI_Group_free(handle: Ip) {
-        w().groups.remove(*handle);
+        world.groups.remove(*handle);
         put(handle, GROUP_NULL);
         Ok(())
     }

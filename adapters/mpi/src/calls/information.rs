@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int};
 
 use crate::abi::*;
-use crate::world::{Outcome, error, w};
+use crate::error::{Outcome, error};
+use crate::world::World;
 
 /// A copy of a string of the program; empty if the pointer is null.
 pub(crate) unsafe fn text(from: *const c_char) -> String {
@@ -26,30 +27,31 @@ pub(crate) unsafe fn put_text(to: *mut c_char, text: &str, room: usize) -> c_int
 }
 
 /// A copy of the keys and values of an info object.
-pub(crate) fn table(info: c_int) -> Outcome<BTreeMap<String, String>> {
+pub(crate) fn table(world: &World, info: c_int) -> Outcome<BTreeMap<String, String>> {
     if info == INFO_NULL || info == INFO_ENV {
         return Ok(BTreeMap::new());
     }
-    w().infos.get(info).cloned().map_or_else(|| error(ERR_INFO, format!("{info:#x} is not an info object")), Ok)
+    world.infos.get(info).cloned().map_or_else(|| error(ERR_INFO, format!("{info:#x} is not an info object")), Ok)
 }
 
 mpi! {
+    |world|
     fn MPI_Info_create(info: Ip) {
-        put(info, w().infos.add(BTreeMap::new()));
+        put(info, world.infos.add(BTreeMap::new()));
         Ok(())
     }
     fn MPI_Info_free(info: Ip) {
-        w().infos.remove(*info);
+        world.infos.remove(*info);
         put(info, INFO_NULL);
         Ok(())
     }
     fn MPI_Info_dup(info: I, new: Ip) {
-        let table = table(info)?;
-        put(new, w().infos.add(table));
+        let table = table(world, info)?;
+        put(new, world.infos.add(table));
         Ok(())
     }
     fn MPI_Info_set(info: I, key: *const c_char, value: *const c_char) {
-        match w().infos.get_mut(info) {
+        match world.infos.get_mut(info) {
             Some(table) => table.insert(text(key), text(value)),
             None => return error(ERR_INFO, format!("{info:#x} is not an info object")),
         };
@@ -57,19 +59,19 @@ mpi! {
     }
     fn MPI_Info_delete(info: I, key: *const c_char) {
         let name = text(key);
-        match w().infos.get_mut(info).and_then(|table| table.remove(&name)) {
+        match world.infos.get_mut(info).and_then(|table| table.remove(&name)) {
             Some(_) => Ok(()),
             None => error(ERR_INFO_NOKEY, format!("the info object has no key `{name}`")),
         }
     }
     fn MPI_Info_get(info: I, key: *const c_char, room: I, value: *mut c_char, flag: Ip) {
-        let found = table(info)?.get(&text(key)).cloned();
+        let found = table(world, info)?.get(&text(key)).cloned();
         put(flag, c_int::from(found.is_some()));
         found.iter().for_each(|found| { put_text(value, found, room.max(0) as usize); });
         Ok(())
     }
     fn MPI_Info_get_string(info: I, key: *const c_char, length: Ip, value: *mut c_char, flag: Ip) {
-        let found = table(info)?.get(&text(key)).cloned();
+        let found = table(world, info)?.get(&text(key)).cloned();
         put(flag, c_int::from(found.is_some()));
         if let Some(found) = found {
             if *length > 0 {
@@ -80,17 +82,17 @@ mpi! {
         Ok(())
     }
     fn MPI_Info_get_valuelen(info: I, key: *const c_char, length: Ip, flag: Ip) {
-        let found = table(info)?.get(&text(key)).map(String::len);
+        let found = table(world, info)?.get(&text(key)).map(String::len);
         put(flag, c_int::from(found.is_some()));
         found.iter().for_each(|&found| put(length, found as c_int));
         Ok(())
     }
     fn MPI_Info_get_nkeys(info: I, count: Ip) {
-        put(count, table(info)?.len() as c_int);
+        put(count, table(world, info)?.len() as c_int);
         Ok(())
     }
     fn MPI_Info_get_nthkey(info: I, index: I, key: *mut c_char) {
-        let table = table(info)?;
+        let table = table(world, info)?;
         match table.keys().nth(index.max(0) as usize) {
             Some(found) => put_text(key, found, 255),
             None => return error(ERR_ARG, format!("the info object has no key number {index}")),

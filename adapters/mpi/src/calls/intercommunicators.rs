@@ -8,9 +8,11 @@ use trgen::rng::mix2;
 
 use crate::abi::*;
 use crate::calls::communicators::make;
-use crate::calls::messages::{IGNORED, Mode, receive_in, send_in, wait};
-use crate::communicator::{Comm, get, new_group};
-use crate::world::{Outcome, error, w};
+use crate::calls::messages::{Mode, receive_in, send_in};
+use crate::communicator::Comm;
+use crate::engine::completion::wait_own;
+use crate::error::{Outcome, error};
+use crate::world::World;
 
 /// `MPI_INT`.
 const INT: c_int = 0x4c00_0405;
@@ -24,31 +26,34 @@ pub(crate) const fn lane(tag: c_int) -> u64 {
 }
 
 /// Sends numbers to a rank: first their count, then the numbers.
-pub(crate) fn send_numbers(numbers: &[c_int], lane: u64, to: c_int, comm: c_int) -> Outcome {
+pub(crate) fn send_numbers(world: &mut World, numbers: &[c_int], lane: u64, to: c_int, comm: c_int) -> Outcome {
     let length = numbers.len() as c_int;
     for (buffer, count) in [((&raw const length).cast(), 1), (numbers.as_ptr().cast(), i64::from(length))] {
         // SAFETY: local variables, which are copied at once.
-        if let Some(request) = unsafe { send_in(lane, (buffer, count, INT), to, TAG, comm, Mode::Standard) }? {
-            wait(request, IGNORED)?;
+        if let Some(request) = unsafe { send_in(world, lane, (buffer, count, INT), to, TAG, comm, Mode::Standard) }? {
+            wait_own(world, request)?;
         }
     }
     Ok(())
 }
 
 /// Receives numbers from a rank.
-pub(crate) fn receive_numbers(lane: u64, from: c_int, comm: c_int) -> Outcome<Vec<c_int>> {
+pub(crate) fn receive_numbers(world: &mut World, lane: u64, from: c_int, comm: c_int) -> Outcome<Vec<c_int>> {
     let mut length: c_int = 0;
-    wait(receive_in(lane, ((&raw mut length).cast(), 1, INT), from, TAG, comm)?, IGNORED)?;
+    let request = receive_in(world, lane, ((&raw mut length).cast(), 1, INT), from, TAG, comm)?;
+    wait_own(world, request)?;
     let mut numbers = vec![0; length.max(0) as usize];
-    wait(receive_in(lane, (numbers.as_mut_ptr().cast(), length.into(), INT), from, TAG, comm)?, IGNORED)?;
+    let request = receive_in(world, lane, (numbers.as_mut_ptr().cast(), length.into(), INT), from, TAG, comm)?;
+    wait_own(world, request)?;
     Ok(numbers)
 }
 
 /// The other group of an intercommunicator, as ranks of the world.
-fn remote(comm: c_int) -> Outcome<Rc<Vec<usize>>> {
-    match &get(comm)?.remote {
+fn remote(world: &World, comm: c_int) -> Outcome<Rc<Vec<usize>>> {
+    let found = world.comms.get(comm)?;
+    match &found.remote {
         Some(remote) => Ok(Rc::clone(remote)),
-        None => error(ERR_COMM, format!("{} is not an intercommunicator", get(comm)?.title())),
+        None => error(ERR_COMM, format!("{} is not an intercommunicator", found.title())),
     }
 }
 
@@ -58,22 +63,29 @@ fn agreed(own: u64, other: u64) -> u64 {
 }
 
 /// Makes an intercommunicator of the group of `local`, whose leader is `leader`, and that of `remote_leader` in `peer`.
-fn create(local: c_int, leader: c_int, peer: c_int, remote_leader: c_int, tag: c_int) -> Outcome<c_int> {
-    let comm = get(local)?;
+fn create(
+    world: &mut World,
+    local: c_int,
+    leader: c_int,
+    peer: c_int,
+    remote_leader: c_int,
+    tag: c_int,
+) -> Outcome<c_int> {
+    let comm = world.comms.get_mut(local)?;
     comm.world_of(leader)?;
     let (group, rank, errhandler) = (Rc::clone(&comm.group), comm.rank, comm.errhandler);
     let own = comm.next_context(group[0]);
     let theirs = if rank as c_int == leader {
         let members = group.iter().map(|&member| member as c_int);
         let numbers: Vec<c_int> = [own as c_int, (own >> 32) as c_int].into_iter().chain(members).collect();
-        send_numbers(&numbers, lane(tag), remote_leader, peer)?;
-        let theirs = receive_numbers(lane(tag), remote_leader, peer)?;
+        send_numbers(world, &numbers, lane(tag), remote_leader, peer)?;
+        let theirs = receive_numbers(world, lane(tag), remote_leader, peer)?;
         for other in (0..group.len() as c_int).filter(|&other| other != leader) {
-            send_numbers(&theirs, lane(tag), other, local)?;
+            send_numbers(world, &theirs, lane(tag), other, local)?;
         }
         theirs
     } else {
-        receive_numbers(lane(tag), leader, local)?
+        receive_numbers(world, lane(tag), leader, local)?
     };
     let [low, high, members @ ..] = &theirs[..] else { return error(ERR_OTHER, "the other group has no context") };
     let other = u64::from(*low as u32) | u64::from(*high as u32) << 32;
@@ -82,59 +94,47 @@ fn create(local: c_int, leader: c_int, peer: c_int, remote_leader: c_int, tag: c
         return error(ERR_COMM, format!("rank {both} of MPI_COMM_WORLD is in both groups"));
     }
     let made = Comm::new(agreed(own, other), group.to_vec(), rank, "");
-    Ok(w().comms.add(Comm { remote: Some(Rc::new(remote)), errhandler, ..made }))
+    Ok(world.comms.add(Comm { remote: Some(Rc::new(remote)), errhandler, ..made }))
 }
 
 /// Merges both groups into one communicator. The ranks of the group that gives `high` as true come last; if both give
 /// the same, the group with the lower first rank in the world comes first.
-fn merge(comm: c_int, high: bool) -> Outcome<c_int> {
-    let other = remote(comm)?;
-    let found = get(comm)?;
+fn merge(world: &mut World, comm: c_int, high: bool) -> Outcome<c_int> {
+    let other = remote(world, comm)?;
+    let found = world.comms.get(comm)?;
     let (group, rank) = (Rc::clone(&found.group), found.rank);
     if rank == 0 {
         for to in 0..other.len() as c_int {
-            send_numbers(&[c_int::from(high)], lane(0), to, comm)?;
+            send_numbers(world, &[c_int::from(high)], lane(0), to, comm)?;
         }
     }
-    let theirs = receive_numbers(lane(0), 0, comm)?.first() == Some(&1);
+    let theirs = receive_numbers(world, lane(0), 0, comm)?.first() == Some(&1);
     let is_first = if high == theirs { group[0] < other[0] } else { theirs };
     let (first, second) = if is_first { (&group, &other) } else { (&other, &group) };
-    make(comm, first.iter().chain(second.iter()).copied().collect())
-}
-
-/// A copy of an intercommunicator.
-pub(crate) fn duplicate(comm: c_int) -> Outcome<c_int> {
-    let found = get(comm)?;
-    let other = found.remote.clone();
-    let least = found.group.iter().chain(other.iter().flat_map(|other| other.iter())).min().copied().unwrap_or(0);
-    let context = found.next_context(least);
-    let copy = Comm {
-        remote: other,
-        errhandler: found.errhandler,
-        ..Comm::new(context, found.group.to_vec(), found.rank, "")
-    };
-    Ok(w().comms.add(copy))
+    make(world, comm, first.iter().chain(second.iter()).copied().collect())
 }
 
 mpi! {
+    |world|
     fn MPI_Intercomm_create(local: I, leader: I, peer: I, remote_leader: I, tag: I, new: Ip) {
-        put(new, create(local, leader, peer, remote_leader, tag)?);
+        put(new, create(world, local, leader, peer, remote_leader, tag)?);
         Ok(())
     }
     fn MPI_Intercomm_merge(comm: I, high: I, new: Ip) {
-        put(new, merge(comm, high != 0)?);
+        put(new, merge(world, comm, high != 0)?);
         Ok(())
     }
     fn MPI_Comm_remote_size(comm: I, size: Ip) {
-        put(size, remote(comm)?.len() as c_int);
+        put(size, remote(world, comm)?.len() as c_int);
         Ok(())
     }
     fn MPI_Comm_remote_group(comm: I, group: Ip) {
-        put(group, new_group(remote(comm)?.to_vec()));
+        let other = remote(world, comm)?;
+        put(group, world.groups.add(other.to_vec()));
         Ok(())
     }
     fn MPI_Comm_test_inter(comm: I, flag: Ip) {
-        put(flag, c_int::from(get(comm)?.remote.is_some()));
+        put(flag, c_int::from(world.comms.get(comm)?.remote.is_some()));
         Ok(())
     }
 }

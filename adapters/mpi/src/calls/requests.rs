@@ -4,35 +4,30 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use crate::abi::*;
-use crate::calls::messages::{IGNORED, wait};
-use crate::engine::{self, Awaited, Request, State, Until, What};
-use crate::world::{Error, Outcome, POLL, error, w};
+use crate::engine::completion::{cancel, finish};
+use crate::engine::mail::Awaited;
+use crate::engine::requests::{General, Request, Requests, State, What};
+use crate::engine::waiting::{self, Until};
+use crate::error::{Error, Outcome, error};
+use crate::world::{POLL, World};
 
 /// Returns an error if the handle is neither null nor that of a request.
-fn check_handle(handle: c_int) -> Outcome {
-    if handle == REQUEST_NULL || w().requests.get(handle).is_some() {
+fn check_handle(requests: &Requests, handle: c_int) -> Outcome {
+    if handle == REQUEST_NULL || requests.get(handle).is_some() {
         return Ok(());
     }
     error(ERR_REQUEST, format!("{handle:#x} is not a request"))
 }
 
-/// True for a request that is neither null nor an inactive persistent one.
-fn is_active(handle: c_int) -> bool {
-    match w().requests.get(handle) {
-        Some(Request { what: What::Persistent { active, .. }, .. }) => active.is_some(),
-        other => other.is_some(),
-    }
-}
-
 /// An array of requests of the program, each of which is checked.
-unsafe fn handles<'a>(from: Ip, count: c_int) -> Outcome<&'a mut [c_int]> {
+unsafe fn handles<'a>(requests: &Requests, from: Ip, count: c_int) -> Outcome<&'a mut [c_int]> {
     if count < 0 {
         return error(ERR_COUNT, format!("count {count} is negative"));
     }
     // SAFETY: the array of the program.
     let all: &mut [c_int] =
         if count == 0 { &mut [] } else { unsafe { std::slice::from_raw_parts_mut(from, count as usize) } };
-    all.iter().try_for_each(|&handle| check_handle(handle))?;
+    all.iter().try_for_each(|&handle| check_handle(requests, handle))?;
     Ok(all)
 }
 
@@ -45,11 +40,11 @@ unsafe fn put_nth(to: *mut Status, index: usize, status: &Status) {
 }
 
 /// Finishes all of these requests, which have ended, and writes their statuses.
-unsafe fn finish_all(all: &mut [c_int], statuses: *mut Status) -> Outcome {
+unsafe fn finish_all(world: &mut World, all: &mut [c_int], statuses: *mut Status) -> Outcome {
     let mut first: Option<Error> = None;
     for (index, request) in all.iter_mut().enumerate() {
         let mut status = Status::EMPTY;
-        if let Err(failure) = engine::finish(request, &mut status) {
+        if let Err(failure) = finish(world, request, &mut status) {
             status.error = failure.class;
             first.get_or_insert(failure);
         }
@@ -61,33 +56,28 @@ unsafe fn finish_all(all: &mut [c_int], statuses: *mut Status) -> Outcome {
     })
 }
 
-/// Index of the first of these requests that is active and has ended.
-fn first_over(all: &[c_int]) -> Option<usize> {
-    all.iter().position(|&handle| is_active(handle) && engine::is_over(handle))
-}
-
 /// Waits until one of these requests has ended, and returns its index; `None` if none is active.
-fn wait_any(all: &[c_int]) -> Option<usize> {
-    if !all.iter().any(|&handle| is_active(handle)) {
-        w().charge();
+fn wait_any(world: &mut World, all: &[c_int]) -> Option<usize> {
+    let pending: Vec<c_int> = all.iter().copied().filter(|&handle| world.requests.is_active(handle)).collect();
+    if pending.is_empty() {
+        world.charge();
         return None;
     }
-    let pending: Vec<c_int> = all.iter().copied().filter(|&handle| is_active(handle)).collect();
     let until = if let [one] = pending[..] { Until::Over(one) } else { Until::Any };
-    engine::wait(Awaited::Requests(pending), until, || first_over(all).is_some());
-    first_over(all)
+    waiting::wait(world, Awaited::Requests(pending), until, |world| world.requests.first_over(all).is_some());
+    world.requests.first_over(all)
 }
 
 /// Finishes those of these requests that have ended: writes their number, their indices and their statuses. Called by
 /// `MPI_Waitsome` and `MPI_Testsome`.
-unsafe fn finish_some(all: &mut [c_int], count: Ip, indices: Ip, statuses: *mut Status) -> Outcome {
+unsafe fn finish_some(world: &mut World, all: &mut [c_int], count: Ip, indices: Ip, statuses: *mut Status) -> Outcome {
     let (mut found, mut first) = (0, None);
     for (index, request) in all.iter_mut().enumerate() {
-        if !is_active(*request) || !engine::is_over(*request) {
+        if !world.requests.is_active(*request) || !world.requests.is_over(*request) {
             continue;
         }
         let mut status = Status::EMPTY;
-        if let Err(failure) = engine::finish(request, &mut status) {
+        if let Err(failure) = finish(world, request, &mut status) {
             status.error = failure.class;
             first.get_or_insert(failure);
         }
@@ -104,177 +94,175 @@ unsafe fn finish_some(all: &mut [c_int], count: Ip, indices: Ip, statuses: *mut 
 
 /// Processes the events up to now and returns whether `is_over` is true. An unsuccessful test takes [`POLL`] of virtual
 /// time.
-fn test(is_over: impl Fn() -> bool) -> bool {
-    w().charge();
-    engine::catch_up();
-    if is_over() {
+fn test(world: &mut World, is_over: impl Fn(&Requests) -> bool) -> bool {
+    world.charge();
+    waiting::catch_up(world);
+    if is_over(&world.requests) {
         return true;
     }
-    engine::poll();
-    if is_over() {
+    waiting::poll(world);
+    if is_over(&world.requests) {
         return true;
     }
-    w().pay(POLL);
+    world.pay(POLL);
     false
 }
 
 /// Starts the operation of a persistent request.
-fn start(handle: c_int) -> Outcome {
-    let begin = match w().requests.get(handle) {
-        Some(Request { what: What::Persistent { begin, active: None }, .. }) => Rc::clone(begin),
-        Some(Request { what: What::Persistent { .. }, .. }) => {
+fn start(world: &mut World, handle: c_int) -> Outcome {
+    let begin = match (world.requests.get(handle), world.begins.get(&handle)) {
+        (Some(Request { what: What::Persistent { active: None }, .. }), Some(begin)) => Rc::clone(begin),
+        (Some(Request { what: What::Persistent { .. }, .. }), _) => {
             return error(ERR_REQUEST, "the persistent request has been started already");
         }
         _ => return error(ERR_REQUEST, format!("{handle:#x} is not a persistent request")),
     };
-    let begun = begin()?;
-    if let Some(Request { what: What::Persistent { active, .. }, .. }) = w().requests.get_mut(handle) {
+    let begun = begin(world)?;
+    if let Some(Request { what: What::Persistent { active }, .. }) = world.requests.get_mut(handle) {
         *active = Some(begun);
     }
     Ok(())
 }
 
 mpi! {
+    |world|
     fn MPI_Wait(request: Ip, status: *mut Status) {
-        check_handle(*request)?;
+        check_handle(&world.requests, *request)?;
         let mut ended = Status::EMPTY;
-        engine::wait_for(*request);
-        let outcome = engine::finish(&mut *request, &mut ended);
+        waiting::wait_for(world, *request);
+        let outcome = finish(world, &mut *request, &mut ended);
         put_status(status, &ended);
         outcome
     }
     fn MPI_Waitall(count: c_int, requests: Ip, statuses: *mut Status) {
-        let all = handles(requests, count)?;
-        w().charge();
+        let all = handles(&world.requests, requests, count)?;
+        world.charge();
         for index in 0..all.len() {
             let one = all[index];
-            if !engine::is_over(one) {
-                engine::wait(Awaited::Requests(all[index..].to_vec()), Until::Over(one), || engine::is_over(one));
+            if !world.requests.is_over(one) {
+                let awaited = Awaited::Requests(all[index..].to_vec());
+                waiting::wait(world, awaited, Until::Over(one), |world| world.requests.is_over(one));
             }
         }
-        finish_all(all, statuses)
+        finish_all(world, all, statuses)
     }
     fn MPI_Waitany(count: c_int, requests: Ip, index: Ip, status: *mut Status) {
-        let all = handles(requests, count)?;
-        let Some(found) = wait_any(all) else {
+        let all = handles(&world.requests, requests, count)?;
+        let Some(found) = wait_any(world, all) else {
             put(index, UNDEFINED);
             put_status(status, &Status::EMPTY);
             return Ok(());
         };
         let mut ended = Status::EMPTY;
-        let outcome = engine::finish(&mut all[found], &mut ended);
+        let outcome = finish(world, &mut all[found], &mut ended);
         put(index, found as c_int);
         put_status(status, &ended);
         outcome
     }
     fn MPI_Waitsome(count: c_int, requests: Ip, found: Ip, indices: Ip, statuses: *mut Status) {
-        let all = handles(requests, count)?;
-        if wait_any(all).is_none() {
+        let all = handles(&world.requests, requests, count)?;
+        if wait_any(world, all).is_none() {
             put(found, UNDEFINED);
             return Ok(());
         }
-        finish_some(all, found, indices, statuses)
+        finish_some(world, all, found, indices, statuses)
     }
     fn MPI_Test(request: Ip, flag: Ip, status: *mut Status) {
-        check_handle(*request)?;
+        check_handle(&world.requests, *request)?;
         let handle = *request;
-        let is_over = test(|| engine::is_over(handle));
+        let is_over = test(world, |requests| requests.is_over(handle));
         put(flag, c_int::from(is_over));
         if !is_over {
             return Ok(());
         }
         let mut ended = Status::EMPTY;
-        let outcome = engine::finish(&mut *request, &mut ended);
+        let outcome = finish(world, &mut *request, &mut ended);
         put_status(status, &ended);
         outcome
     }
     fn MPI_Testall(count: c_int, requests: Ip, flag: Ip, statuses: *mut Status) {
-        let all = handles(requests, count)?;
-        let is_over = test(|| all.iter().all(|&handle| engine::is_over(handle)));
+        let all = handles(&world.requests, requests, count)?;
+        let is_over = test(world, |requests| all.iter().all(|&handle| requests.is_over(handle)));
         put(flag, c_int::from(is_over));
-        if is_over { finish_all(all, statuses) } else { Ok(()) }
+        if is_over { finish_all(world, all, statuses) } else { Ok(()) }
     }
     fn MPI_Testany(count: c_int, requests: Ip, index: Ip, flag: Ip, status: *mut Status) {
-        let all = handles(requests, count)?;
+        let all = handles(&world.requests, requests, count)?;
         put(index, UNDEFINED);
-        if !all.iter().any(|&handle| is_active(handle)) {
+        if !all.iter().any(|&handle| world.requests.is_active(handle)) {
             put(flag, 1);
             put_status(status, &Status::EMPTY);
             return Ok(());
         }
-        test(|| first_over(all).is_some());
-        let found = first_over(all);
+        test(world, |requests| requests.first_over(all).is_some());
+        let found = world.requests.first_over(all);
         put(flag, c_int::from(found.is_some()));
         let Some(found) = found else { return Ok(()) };
         let mut ended = Status::EMPTY;
-        let outcome = engine::finish(&mut all[found], &mut ended);
+        let outcome = finish(world, &mut all[found], &mut ended);
         put(index, found as c_int);
         put_status(status, &ended);
         outcome
     }
     fn MPI_Testsome(count: c_int, requests: Ip, found: Ip, indices: Ip, statuses: *mut Status) {
-        let all = handles(requests, count)?;
-        if !all.iter().any(|&handle| is_active(handle)) {
+        let all = handles(&world.requests, requests, count)?;
+        if !all.iter().any(|&handle| world.requests.is_active(handle)) {
             put(found, UNDEFINED);
             return Ok(());
         }
-        test(|| first_over(all).is_some());
-        finish_some(all, found, indices, statuses)
+        test(world, |requests| requests.first_over(all).is_some());
+        finish_some(world, all, found, indices, statuses)
     }
     fn MPI_Request_get_status(request: c_int, flag: Ip, status: *mut Status) {
-        check_handle(request)?;
-        let is_over = test(|| engine::is_over(request));
+        check_handle(&world.requests, request)?;
+        let is_over = test(world, |requests| requests.is_over(request));
         put(flag, c_int::from(is_over));
         if is_over {
-            let ended = w().requests.get(request).map_or(Status::EMPTY, |request| request.status);
+            let ended = world.requests.get(request).map_or(Status::EMPTY, |request| request.status);
             put_status(status, &ended);
         }
         Ok(())
     }
     fn MPI_Request_free(request: Ip) {
-        check_handle(*request)?;
-        if let Some(Request { what: What::Persistent { active, .. }, .. }) = w().requests.get(*request) {
-            let active = *active;
-            w().requests.remove(*request);
-            if let Some(inner) = active.and_then(|active| w().requests.get_mut(active)) {
+        check_handle(&world.requests, *request)?;
+        if let Some(&Request { what: What::Persistent { active }, .. }) = world.requests.get(*request) {
+            world.requests.remove(*request);
+            world.begins.remove(&*request);
+            if let Some(inner) = active.and_then(|active| world.requests.get_mut(active)) {
                 inner.freed = true;
             }
-        } else if engine::is_over(*request) {
-            engine::finish(&mut *request, &mut Status { ..Status::EMPTY })?;
-        } else if let Some(found) = w().requests.get_mut(*request) {
+        } else if world.requests.is_over(*request) {
+            finish(world, &mut *request, &mut Status { ..Status::EMPTY })?;
+        } else if let Some(found) = world.requests.get_mut(*request) {
             found.freed = true;
         }
         *request = REQUEST_NULL;
         Ok(())
     }
     fn MPI_Cancel(request: Ip) {
-        check_handle(*request)?;
-        engine::cancel(*request)
+        check_handle(&world.requests, *request)?;
+        cancel(world, *request)
     }
     fn MPI_Test_cancelled(status: *const Status, flag: Ip) {
         put(flag, c_int::from((*status).is_cancelled()));
         Ok(())
     }
     fn MPI_Start(request: Ip) {
-        start(*request)
+        start(world, *request)
     }
     fn MPI_Startall(count: c_int, requests: Ip) {
-        handles(requests, count)?.iter().try_for_each(|&request| start(request))
+        handles(&world.requests, requests, count)?.iter().try_for_each(|&request| start(world, request))
     }
     fn MPI_Grequest_start(query: usize, free: usize, cancel: usize, extra: usize, request: Ip) {
-        put(request, w().requests.add(Request::new(What::General { query, free, cancel, extra }, State::Pending)));
+        let what = What::General(General { query, free, cancel, extra });
+        put(request, world.requests.add(Request::new(what, State::Pending)));
         Ok(())
     }
     fn MPI_Grequest_complete(request: c_int) {
-        match w().requests.get_mut(request) {
+        match world.requests.get_mut(request) {
             Some(found) => found.state = State::Done,
             None => return error(ERR_REQUEST, format!("{request:#x} is not a request")),
         }
         Ok(())
     }
-}
-
-/// Waits for a request that the library has made itself.
-pub(crate) fn wait_own(request: c_int) -> Outcome {
-    wait(request, IGNORED)
 }

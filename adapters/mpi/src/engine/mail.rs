@@ -3,27 +3,25 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ffi::c_int;
 
-use adapters::guest::{Arrival, Event};
-use adapters::protocol::Inject;
+use adapters::guest::Event;
 use bytes::Bytes;
 
-use super::State;
-use super::requests::{self, What};
-use super::waiting::{Awaited, catch_up};
-use crate::abi::*;
-use crate::collective;
-use crate::communicator;
-use crate::datatype::Type;
-use crate::world::{self, w};
+/// What a rank waits for, for the description of a deadlock.
+#[derive(Clone, Debug)]
+pub(crate) enum Awaited {
+    Nothing,
+    Requests(Vec<c_int>),
+    Probe { source: Option<usize>, tag: Option<i64>, context: u64 },
+}
 
 /// Kind of a message of the program.
-const PLAIN: u8 = 0;
+pub(crate) const PLAIN: u8 = 0;
 /// Kind of a synchronous message: its sender waits until it is received. The note is the handle of the sender's
 /// request.
-const SYNCHRONOUS: u8 = 1;
+pub(crate) const SYNCHRONOUS: u8 = 1;
 /// Kind of the answer to a synchronous message, after its receive has begun. The note is that of the synchronous
 /// message.
-const MATCHED: u8 = 2;
+pub(crate) const MATCHED: u8 = 2;
 /// Kind of a message of a collective. The note is a code of the operation and its root, which the receiver compares
 /// with its own.
 pub(crate) const COLLECTIVE: u8 = 3;
@@ -44,9 +42,9 @@ pub(crate) struct Message {
     pub(crate) note: u64,
     pub(crate) data: Bytes,
     /// \[ps\] Time of its arrival.
-    time: u64,
+    pub(super) time: u64,
     /// Number among the messages of its sender to this rank.
-    sequence: u64,
+    pub(super) sequence: u64,
     /// Place in the order of arrivals. A message of this rank to itself comes after all messages processed before it.
     pub(super) order: Order,
 }
@@ -82,9 +80,9 @@ pub(crate) struct Posted {
     pub(crate) tag: Option<i64>,
     pub(crate) context: u64,
     /// \[ps\] Time of its posting.
-    time: u64,
+    pub(super) time: u64,
     /// The place of the last message that had been processed when the receive was posted.
-    frontier: Order,
+    pub(super) frontier: Order,
 }
 
 impl Posted {
@@ -114,7 +112,7 @@ pub(crate) struct Mail {
     /// Requests of which an operation has ended since this list was cleared.
     pub(super) ended: Vec<c_int>,
     /// Number of the last message given to the network.
-    cookie: u64,
+    pub(super) cookie: u64,
     /// Messages taken out by matching probes, by handle, with their communicators.
     pub(crate) probed: HashMap<c_int, (Message, c_int)>,
     /// Number of the next handle of such a message.
@@ -153,238 +151,119 @@ impl Mail {
     pub(crate) fn unreceived(&self) -> usize {
         self.unexpected.len()
     }
+
+    /// The number of the next message to a rank, among those to it.
+    pub(super) fn number(&mut self, to: usize) -> u64 {
+        let number = self.sent[to];
+        self.sent[to] += 1;
+        number
+    }
+
+    /// Posts a receive at `now` \[ps\]. If its message is present already, takes it out of the queue and returns it.
+    pub(crate) fn post(
+        &mut self,
+        owner: Owner,
+        (source, tag): (Option<usize>, Option<i64>),
+        context: u64,
+        now: u64,
+    ) -> Option<Message> {
+        let posted = Posted { owner, source, tag, context, time: now, frontier: self.frontier };
+        match self.unexpected.iter().position(|message| posted.accepts(message)) {
+            Some(position) => self.unexpected.remove(position),
+            None => {
+                self.posted.push_back(posted);
+                None
+            }
+        }
+    }
+
+    /// Removes a posted receive. Returns false if it has a message already.
+    pub(super) fn unpost(&mut self, owner: Owner) -> bool {
+        let position = self.posted.iter().position(|posted| posted.owner == owner);
+        position.and_then(|position| self.posted.remove(position)).is_some()
+    }
+
+    /// The first message that a probe accepts, with its position.
+    pub(crate) fn find(&self, source: Option<usize>, tag: Option<i64>, context: u64) -> Option<(usize, &Message)> {
+        let probe = Posted { owner: Owner::Request(0), source, tag, context, time: 0, frontier: (0, 0, 0) };
+        self.unexpected.iter().enumerate().find(|(_, message)| probe.accepts(message))
+    }
+
+    /// Removes the message at a position that [`Self::find`] has returned.
+    pub(crate) fn take_out(&mut self, position: usize) -> Option<Message> {
+        self.unexpected.remove(position)
+    }
+
+    /// Takes a message that has arrived, and returns it when its turn has come. The messages of one sender are processed
+    /// in the order in which they were sent: one that has overtaken another waits for it.
+    pub(super) fn admit(&mut self, message: Message) -> Option<Message> {
+        let seen = self.seen.get_mut(message.source)?;
+        if message.sequence != *seen {
+            self.early.entry(message.source).or_default().insert(message.sequence, message);
+            return None;
+        }
+        *seen += 1;
+        Some(message)
+    }
+
+    /// The message of a sender that has waited for the one admitted last, which came at `time` in the order of arrivals.
+    pub(super) fn overtaken(&mut self, source: usize, time: u64) -> Option<Message> {
+        let due = self.seen[source];
+        let mut next = self.early.get_mut(&source)?.remove(&due)?;
+        self.seen[source] += 1;
+        // In the order of arrivals it comes after the message that it had overtaken.
+        next.order.0 = next.order.0.max(time);
+        Some(next)
+    }
+
+    /// Returns the first receive that accepts a message, with the message; keeps a message without one in the order of
+    /// arrivals.
+    pub(super) fn offer(&mut self, message: Message) -> Option<(Posted, Message)> {
+        let position = self.posted.iter().position(|posted| posted.accepts(&message));
+        if let Some(posted) = position.and_then(|position| self.posted.remove(position)) {
+            return Some((posted, message));
+        }
+        let later = self.unexpected.iter().position(|other| other.order > message.order);
+        self.unexpected.insert(later.unwrap_or(self.unexpected.len()), message);
+        None
+    }
 }
 
-/// Sends data with the modelled size of `bytes`. Returns true if the send is complete for the program. Otherwise the
-/// send of `owner` is completed when the message has left.
-pub(crate) fn transmit(
-    kind: u8,
-    to: usize,
-    (context, tag): (u64, i64),
-    note: u64,
-    data: &[u8],
-    bytes: u64,
-    owner: Option<Owner>,
-) -> bool {
-    let world = w();
-    let sequence = world.mail.sent[to];
-    world.mail.sent[to] += 1;
-    world.statistics.sent(to, bytes);
-    if let Some(log) = &mut world.log {
-        log.send(to, tag, context, bytes);
-    }
-    if to == world.rank {
-        let now = world.now();
-        let data = Bytes::copy_from_slice(data);
-        let order = world.mail.frontier;
-        arrive(Message { kind, source: to, tag, context, note, data, time: now, sequence, order });
-        return true;
-    }
+/// The bytes of a message on the wire: its envelope and its data.
+pub(super) fn seal(kind: u8, (context, tag): (u64, i64), sequence: u64, note: u64, data: &[u8]) -> Vec<u8> {
     let mut payload = Vec::with_capacity(ENVELOPE + data.len());
     payload.extend_from_slice(&[kind, 0, 0, 0]);
     for field in [tag as u64, context, sequence, note] {
         payload.extend_from_slice(&field.to_le_bytes());
     }
     payload.extend_from_slice(data);
-    let notify = owner.is_some() && bytes > world.buffered;
-    world.mail.cookie += 1;
-    let cookie = world.mail.cookie;
-    if let (true, Some(owner)) = (notify, owner) {
-        world.mail.leaving.insert(cookie, (owner, to));
-    }
-    let (destination, payload) = (to as u32, payload.into());
-    let inject = Inject { destination, notify, size: bytes, cookie, unmodelled: true, payload };
-    let Some(guest) = &mut world.guest else {
-        world::end("a message is sent before MPI_Init or after MPI_Finalize", 1)
-    };
-    if let Err(failure) = guest.inject(0, inject) {
-        world::lost(&failure);
-    }
-    !notify
+    payload
 }
 
-/// Posts a receive of at most `bytes`. If its message is present already, takes it out of the queue and returns it.
-pub(crate) fn post(owner: Owner, source: Option<usize>, tag: Option<i64>, context: u64, bytes: u64) -> Option<Message> {
-    if let Some(log) = &mut w().log {
-        let number = log.receive(source, tag, context, bytes);
-        if let Owner::Request(handle) = owner
-            && let Some(request) = w().requests.get_mut(handle)
-        {
-            request.number = Some(number);
-        }
-    }
-    if source.is_none() {
-        catch_up();
-    }
-    let posted = Posted { owner, source, tag, context, time: w().now(), frontier: w().mail.frontier };
-    let mail = &mut w().mail;
-    match mail.unexpected.iter().position(|message| posted.accepts(message)) {
-        Some(position) => mail.unexpected.remove(position),
-        None => {
-            mail.posted.push_back(posted);
-            None
-        }
-    }
-}
-
-/// Removes a posted receive. Returns false if it has a message already.
-pub(super) fn unpost(owner: Owner) -> bool {
-    let mail = &mut w().mail;
-    let position = mail.posted.iter().position(|posted| posted.owner == owner);
-    position.and_then(|position| mail.posted.remove(position)).is_some()
-}
-
-/// Position of the first message that a probe accepts.
-pub(crate) fn find(source: Option<usize>, tag: Option<i64>, context: u64) -> Option<usize> {
-    let probe = Posted { owner: Owner::Request(0), source, tag, context, time: 0, frontier: (0, 0, 0) };
-    w().mail.unexpected.iter().position(|message| probe.accepts(message))
-}
-
-/// The message at a position that [`find`] has returned.
-pub(crate) fn found(position: usize) -> &'static Message {
-    &w().mail.unexpected[position]
-}
-
-/// Removes the message at a position that [`find`] has returned.
-pub(crate) fn take_out(position: usize) -> Option<Message> {
-    w().mail.unexpected.remove(position)
-}
-
-/// Processes a message that has arrived. The messages of one sender are processed in the order in which they were sent:
-/// one that has overtaken another waits for it.
-pub(super) fn arrive(message: Message) {
-    let mail = &mut w().mail;
-    let Some(seen) = mail.seen.get_mut(message.source) else { return };
-    if message.sequence != *seen {
-        mail.early.entry(message.source).or_default().insert(message.sequence, message);
-        return;
-    }
-    *seen += 1;
-    let (source, mut time) = (message.source, message.order.0);
-    dispatch(message);
-    loop {
-        let mail = &mut w().mail;
-        let due = mail.seen[source];
-        let Some(mut next) = mail.early.get_mut(&source).and_then(|early| early.remove(&due)) else { return };
-        mail.seen[source] += 1;
-        // In the order of arrivals it comes after the message that it had overtaken.
-        next.order.0 = next.order.0.max(time);
-        time = next.order.0;
-        dispatch(next);
-    }
-}
-
-/// Gives a message to the first receive that accepts it, or keeps it as an unexpected message.
-fn dispatch(message: Message) {
-    if message.kind == MATCHED {
-        requests::complete(Owner::Request(message.note as c_int));
-        return;
-    }
-    let mail = &mut w().mail;
-    match mail.posted.iter().position(|posted| posted.accepts(&message)) {
-        Some(position) => {
-            if let Some(posted) = mail.posted.remove(position) {
-                // Events are processed when the rank waits: a receive may have been posted after the arrival. A wait
-                // for named sources processes some events before others that precede them in the order of arrivals.
-                let is_behind = |frontier: Order| w().deterministic && message.order < frontier;
-                let before = message.time < posted.time || is_behind(posted.frontier);
-                w().statistics.unexpected += u64::from(before);
-                if message.kind == SYNCHRONOUS && is_behind(w().mail.frontier) {
-                    let what = "the answer to a synchronous send would be late: use --sync combined for this program";
-                    world::end(what, 1);
-                }
-                deliver(posted.owner, message);
-            }
-        }
-        None => {
-            w().statistics.unexpected += 1;
-            let later = mail.unexpected.iter().position(|other| other.order > message.order);
-            mail.unexpected.insert(later.unwrap_or(mail.unexpected.len()), message);
-        }
-    }
-}
-
-/// Gives a message to the receive of `owner`, which ends.
-pub(crate) fn deliver(owner: Owner, message: Message) {
-    w().statistics.received += 1;
-    w().mail.ended.push(owner.request());
-    match owner {
-        Owner::Part(handle, slot) => collective::arrived(handle, slot, &message),
-        Owner::Request(handle) => {
-            let Some(request) = w().requests.get_mut(handle) else { return };
-            let What::Receive { buffer, count, ty, comm, .. } = &request.what else { return };
-            let (status, failure) = receive(&message, *buffer, *count, ty, *comm);
-            (request.status, request.failure, request.state) = (status, failure, State::Done);
-            if message.kind == SYNCHRONOUS {
-                answer(&message);
-            }
-            requests::release(handle);
-        }
-    }
-}
-
-/// Tells the sender of a synchronous message that its receive has begun.
-pub(crate) fn answer(message: &Message) {
-    let key = (message.context ^ ANSWERS, message.tag);
-    transmit(MATCHED, message.source, key, message.note, &[], 0, None);
-}
-
-/// Bit that distinguishes the context of answers to synchronous sends from that of the messages.
-pub(crate) const ANSWERS: u64 = 1 << 63;
-
-/// Writes the data of a message into a buffer. Returns the status, and a description if the message is truncated.
-pub(crate) fn receive(
-    message: &Message,
-    buffer: usize,
-    count: i64,
-    ty: &Type,
-    comm: c_int,
-) -> (Status, Option<String>) {
-    let room = ty.bytes(count);
-    let rank = communicator::get(comm).ok().and_then(|comm| comm.rank_of(message.source));
-    let mut status = Status { tag: message.tag as c_int, ..Status::EMPTY };
-    status.source = rank.map_or(ANY_SOURCE, |rank| rank as c_int);
-    let length = (message.data.len() as u64).min(room);
-    status.set_bytes(length);
-    // SAFETY: the buffer that the program has given for this receive.
-    unsafe { ty.unpack(&message.data[..length as usize], buffer as M, count) };
-    let failure = (message.data.len() as u64 > room).then(|| {
-        format!(
-            "message truncated: {} bytes from rank {} with tag {} do not fit a buffer of {room} bytes",
-            message.data.len(),
-            status.source,
-            message.tag
-        )
-    });
-    if failure.is_some() {
-        status.error = ERR_TRUNCATE;
-    }
-    (status, failure)
-}
-
-/// Reads the envelope of an arrived message; `None` if it is too short.
-pub(super) fn parse(arrival: &Arrival) -> Option<Message> {
-    let payload = &arrival.payload;
+/// Reads a message that has come from `source` at `time` and has its place at `place` in the order of arrivals
+/// \[ps\]; `None` if it is shorter than an envelope.
+pub(super) fn open(source: usize, payload: &Bytes, time: u64, place: u64) -> Option<Message> {
     let head = payload.first_chunk::<ENVELOPE>()?;
     let field = |index: usize| {
         let at = 4 + 8 * index;
         head[at..at + 8].try_into().map(u64::from_le_bytes).ok()
     };
-    let (source, sequence) = (arrival.source as usize, field(2)?);
-    // In real time a message is handed over after its arrival, and messages are ordered by their hand-over.
-    let (late, first) = if w().realtime { (arrival.late, w().mail.frontier.0) } else { (0, 0) };
+    let sequence = field(2)?;
     Some(Message {
         kind: head[0],
         source,
         tag: field(0)? as i64,
         context: field(1)?,
         sequence,
-        order: (arrival.time.max(first), source, sequence),
+        order: (place, source, sequence),
         note: field(3)?,
         data: payload.slice(ENVELOPE..),
-        time: arrival.time.saturating_sub(late),
+        time,
     })
 }
+
+/// Bit that distinguishes the context of answers to synchronous sends from that of the messages.
+pub(crate) const ANSWERS: u64 = 1 << 63;
 
 /// Kind of a message of the program.
 pub(crate) const fn kind_of(synchronous: bool) -> u8 {

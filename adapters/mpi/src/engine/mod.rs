@@ -1,12 +1,12 @@
-//! Messages, matching and requests: `mail` holds messages and posted receives, `requests` the operations of the
-//! program, `waiting` the waits for them.
+//! Messages, matching and requests.
+//!
+//! `mail` matches messages with posted receives, and `requests` holds the operations of the program; neither knows the
+//! network or the program. `delivery` gives them what arrives and sends what they send, `waiting` waits for events,
+//! `collectives` begins collectives, and `completion` returns operations that have ended to the program.
 
-mod mail;
-mod requests;
-mod waiting;
-
-pub(crate) use mail::{
-    ANSWERS, COLLECTIVE, Mail, Message, Owner, answer, deliver, find, found, kind_of, post, receive, take_out, transmit,
-};
-pub(crate) use requests::{Request, State, What, cancel, finish, is_over};
-pub(crate) use waiting::{Awaited, Until, catch_up, poll, wait, wait_for};
+pub(crate) mod collectives;
+pub(crate) mod completion;
+pub(crate) mod delivery;
+pub(crate) mod mail;
+pub(crate) mod requests;
+pub(crate) mod waiting;

@@ -1,0 +1,100 @@
+//! Returns operations that have ended to the program, and cancels operations.
+
+use std::ffi::c_int;
+
+use super::mail::Owner;
+use super::requests::{General, Request, State, What};
+use super::waiting::{poll, wait_for};
+use crate::abi::*;
+use crate::error::{Error, Outcome, error};
+use crate::world::World;
+
+/// Returns an ended request to the program: writes its status, and frees it or makes it inactive.
+pub(crate) fn finish(world: &mut World, handle: &mut c_int, status: &mut Status) -> Outcome {
+    let Some(request) = world.requests.get_mut(*handle) else {
+        *status = Status::EMPTY;
+        return Ok(());
+    };
+    if let What::Persistent { active } = &mut request.what {
+        *status = Status::EMPTY;
+        return match active.take() {
+            Some(mut active) => finish(world, &mut active, status),
+            None => Ok(()),
+        };
+    }
+    let Some(request) = world.requests.remove(*handle) else { return Ok(()) };
+    *handle = REQUEST_NULL;
+    if let What::Several(mut all) = request.what {
+        let mut outcome = Ok(());
+        for one in &mut all {
+            outcome = outcome.and(finish(world, one, status));
+        }
+        return outcome;
+    }
+    *status = request.status;
+    world.log_wait(request.number);
+    let comm = match request.what {
+        What::Receive { comm, .. } => comm,
+        What::General(General { query, free, extra, .. }) => {
+            type Query = unsafe extern "C" fn(usize, *mut Status) -> c_int;
+            type Free = unsafe extern "C" fn(usize) -> c_int;
+            // SAFETY: the functions that the program has given with `MPI_Grequest_start`.
+            world.lend(|| unsafe {
+                std::mem::transmute::<usize, Query>(query)(extra, status);
+                std::mem::transmute::<usize, Free>(free)(extra);
+            });
+            COMM_WORLD
+        }
+        _ => COMM_WORLD,
+    };
+    match request.failure {
+        Some(text) => Err(Error { class: ERR_TRUNCATE, text, comm }),
+        None => Ok(()),
+    }
+}
+
+/// Cancels a request, if that is possible.
+pub(crate) fn cancel(world: &mut World, handle: c_int) -> Outcome {
+    let handle = world.requests.actual(handle);
+    let Some(request) = world.requests.get(handle) else { return error(ERR_REQUEST, "no such request") };
+    if let What::General(General { cancel, extra, .. }) = request.what {
+        type Cancel = unsafe extern "C" fn(usize, c_int) -> c_int;
+        let is_over = c_int::from(request.state == State::Done);
+        // SAFETY: the function that the program has given with `MPI_Grequest_start`.
+        world.lend(|| unsafe { std::mem::transmute::<usize, Cancel>(cancel)(extra, is_over) });
+        return Ok(());
+    }
+    // A message that has been sent is in the network: only receives can be taken back.
+    if matches!(request, Request { what: What::Receive { .. }, state: State::Pending, .. }) {
+        poll(world);
+        if world.mail.unpost(Owner::Request(handle))
+            && let Some(request) = world.requests.get_mut(handle)
+        {
+            request.status = Status::EMPTY;
+            request.status.cancel(true);
+            request.state = State::Done;
+            if let (Some(number), Some(log)) = (request.number.take(), &mut world.log) {
+                log.cancelled(number);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Waits for a request, frees it and writes its status.
+pub(crate) fn wait(world: &mut World, mut request: c_int, status: *mut Status) -> Outcome {
+    wait_for(world, request);
+    let mut ended = Status::EMPTY;
+    let outcome = finish(world, &mut request, &mut ended);
+    // SAFETY: the status of the program.
+    unsafe { put_status(status, &ended) };
+    outcome
+}
+
+/// `MPI_STATUS_IGNORE`, for waits whose status nobody reads.
+pub(crate) const IGNORED: *mut Status = std::ptr::without_provenance_mut(1);
+
+/// Waits for a request that the library has made itself.
+pub(crate) fn wait_own(world: &mut World, request: c_int) -> Outcome {
+    wait(world, request, IGNORED)
+}

@@ -1,0 +1,181 @@
+//! How calls enter the library: each gets the state of this rank, and no two at the same time.
+//!
+//! The state is behind a lock that a call holds from its beginning to its end, functions of the program that it calls
+//! included; those are given the state by `World::lend`. Calls of another thread wait for the lock. A call from a signal
+//! handler that has interrupted another call of the same thread finds the state in use, and ends the program with a
+//! message.
+
+use std::cell::Cell;
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::abi::*;
+use crate::error::{Error, Outcome};
+use crate::host;
+use crate::settings::Settings;
+use crate::world::{self, World};
+
+/// The state of this rank, once the first call has been made.
+static STATE: Mutex<Shared> = Mutex::new(Shared(None));
+/// See [`STATE`].
+struct Shared(Option<Box<World>>);
+// SAFETY: what makes a `World` stay on its thread are its counted references (`Rc`). All references to the same value
+// belong to the state or to a call that is under way, which holds the lock of `STATE`.
+unsafe impl Send for Shared {}
+
+/// Number of calls so far.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+/// True once virtual time has begun.
+static IS_TIME_VIRTUAL: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// Number of nested calls into the library: a function of the program can call the library again.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// True while this thread executes the library.
+pub(crate) fn is_inside() -> bool {
+    DEPTH.get() > 0
+}
+
+/// Runs `work` as part of the library, to which clocks show the time of the host.
+pub(crate) fn inside<T>(work: impl FnOnce() -> T) -> T {
+    DEPTH.set(DEPTH.get() + 1);
+    let result = work();
+    DEPTH.set(DEPTH.get() - 1);
+    result
+}
+
+/// Number of calls so far, of this and other threads.
+pub(crate) fn calls() -> u64 {
+    CALLS.load(Ordering::Relaxed)
+}
+
+/// True once virtual time has begun.
+pub(crate) fn is_time_virtual() -> bool {
+    IS_TIME_VIRTUAL.load(Ordering::Relaxed)
+}
+
+/// From now on clocks of the program read virtual time.
+pub(crate) fn begin_virtual_time() {
+    IS_TIME_VIRTUAL.store(true, Ordering::Relaxed);
+}
+
+/// Gives `work` the state of this rank. `name` is the call of the program.
+pub(crate) fn with<T>(name: &'static str, work: impl FnOnce(&mut World) -> T) -> T {
+    enter(name, |world, _| work(world))
+}
+
+/// Gives `work` the state of this rank unless a call is under way.
+pub(crate) fn try_with<T>(work: impl FnOnce(&mut World) -> T) -> Option<T> {
+    STATE.try_lock().ok()?.0.as_deref_mut().map(work)
+}
+
+/// Gives `work` the state, and tells it whether the program itself makes the call, and not a function of the program
+/// that the library has called.
+fn enter<T>(name: &'static str, work: impl FnOnce(&mut World, bool) -> T) -> T {
+    let outermost = !is_inside();
+    inside(|| {
+        if outermost {
+            CALLS.fetch_add(1, Ordering::Relaxed);
+            let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
+            work(state.0.get_or_insert_with(|| Box::new(first())), true)
+        } else {
+            world::borrow(|world| work(world, false)).unwrap_or_else(|| interrupted(name))
+        }
+    })
+}
+
+/// The state at the first call. A variable that cannot be used ends the program.
+fn first() -> World {
+    match Settings::from_environment() {
+        Ok(settings) => World::new(settings),
+        Err(unusable) => {
+            host::say(&unusable.to_string());
+            std::process::exit(1)
+        }
+    }
+}
+
+/// Ends the process because a call has begun in the middle of another one of the same thread. The state cannot be
+/// reported: the other call is changing it.
+fn interrupted(name: &str) -> ! {
+    host::fail(&format!(
+        "{name} is called while another call of this thread is in progress: a signal handler must not call MPI"
+    ))
+}
+
+/// Executes a call of the program, and handles its error.
+pub(crate) fn call(name: &'static str, body: impl FnOnce(&mut World) -> Outcome) -> c_int {
+    let mut body = Some(body);
+    execute(name, &mut |world| body.take().map_or(Ok(()), |body| body(world)))
+}
+
+/// The part of [`call`] that is compiled once for all calls. It executes `body` once.
+fn execute(name: &'static str, body: &mut dyn FnMut(&mut World) -> Outcome) -> c_int {
+    enter(name, |world, outermost| {
+        if outermost {
+            world.begin_call(name);
+        }
+        check_phase(world, name);
+        let code = match body(world) {
+            Ok(()) => SUCCESS,
+            Err(failure) => handle(world, name, &failure),
+        };
+        if outermost {
+            world.end_call();
+        }
+        code
+    })
+}
+
+/// Ends the program if a call is made before initialization or after finalization, unless the standard permits that.
+fn check_phase(world: &mut World, name: &str) {
+    const ANYWHERE: [&str; 14] = [
+        "MPI_Init",
+        "MPI_Init_thread",
+        "MPI_Initialized",
+        "MPI_Finalized",
+        "MPI_Get_version",
+        "MPI_Get_library_version",
+        "MPI_Get_processor_name",
+        "MPI_Abort",
+        "MPI_Error_string",
+        "MPI_Error_class",
+        "MPI_Info_create",
+        "MPI_Info_set",
+        "MPI_Info_free",
+        "MPI_Status_set_cancelled",
+    ];
+    if world.initialized && !world.finalized || ANYWHERE.contains(&name) {
+        return;
+    }
+    let when = if world.finalized { "after MPI_Finalize" } else { "before MPI_Init" };
+    world.end(&format!("{name} is called {when}"), 1)
+}
+
+/// Calls the error handler: ends the program, returns the code, or calls a function of the program.
+fn handle(world: &mut World, name: &str, failure: &Error) -> c_int {
+    let mut comm = if world.comms.get(failure.comm).is_ok() { failure.comm } else { COMM_WORLD };
+    let handler = world.comms.get(comm).map_or(ERRORS_ARE_FATAL, |comm| comm.errhandler);
+    match handler {
+        ERRORS_RETURN => failure.class,
+        ERRORS_ARE_FATAL | ERRORS_ABORT => world.end(&format!("{name}: {}", failure.text), failure.class.max(1)),
+        other => {
+            if let Some(function) = world.errhandlers.get(other).map(|handler| handler.function) {
+                let mut class = failure.class;
+                // SAFETY: the program has given this function as an error handler.
+                world.lend(|| unsafe { function(&raw mut comm, &raw mut class) });
+            }
+            failure.class
+        }
+    }
+}
+
+/// Ends the program because the library lacks a call.
+pub(crate) fn unsupported(name: &'static str) -> ! {
+    with(name, |world| {
+        world.end(&format!("{name} is not supported on a simulated network (docs/book, `fsin mpirun`)"), 1)
+    })
+}
