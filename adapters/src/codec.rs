@@ -114,3 +114,6 @@ impl Encoder<Frame> for Codec {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

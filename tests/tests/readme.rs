@@ -168,7 +168,7 @@ fn the_second_command_of_the_readme_tests_the_whole_workspace() {
 
 #[test]
 fn every_example_gives_what_its_page_shows() {
-    // Those of an MPI program are scripts, which tests/mpi.rs runs.
+    // Those of an MPI program are scripts, which tests/tests/live/mpi.rs runs.
     for folder in examples().into_iter().filter(|folder| !folder.join("sweep.sh").is_file()) {
         assert!(check_page(&folder.join("README.md")) > 0, "{}: the page shows no run", folder.display());
         let one = ["experiment.toml", "sweep.toml"].iter().filter(|name| folder.join(name).is_file()).count();

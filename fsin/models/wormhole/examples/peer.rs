@@ -10,7 +10,7 @@ use std::time::Instant;
 use fsin_core::topology;
 use fsin_wormhole::{Params, fast};
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/all/common.rs"]
 mod common;
 
 /// A row of the table, by its columns.

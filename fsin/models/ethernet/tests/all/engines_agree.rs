@@ -1,0 +1,322 @@
+//! The fast engine gives the results of the reference engine, and frames are conserved.
+
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
+
+use std::sync::{Arc, Mutex};
+
+use crate::common::{advance, graph, message};
+use fsin_core::capture::Place;
+use fsin_core::network::{NetworkFailure, Notices};
+use fsin_core::stats::{Counts, Moments, Recorder};
+use fsin_core::topology::{self, Topology};
+use fsin_core::view::Occupancy;
+use fsin_ethernet::capture::{Capture, Captured, Direction};
+use fsin_ethernet::{Ethernet, Forwarding, Params, PortStats, Recovery, Switching, fast, reference};
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use trgen::rng::{Purpose, stream};
+use trgen::{Cycle, NodeId};
+
+/// Microseconds in ps.
+const US: u64 = 1_000_000;
+
+#[derive(Clone, Debug)]
+struct Case {
+    topology: &'static str,
+    params: Params,
+    /// Calls in which messages are offered.
+    rounds: u64,
+    /// A host offers a message with a probability of 1 in `gap` in each step.
+    gap: u64,
+    /// \[bytes\] Of the longest message.
+    bytes: u64,
+    seed: u64,
+}
+
+/// Rates and delays of links that differ, and two links side by side.
+const MIXED: &str = "digraph { edge [propagation=\"300ns\"];
+    H0 -> S; S -> H0; H1 -> S [rate=\"100Mb/s\"]; S -> H1 [rate=\"100Mb/s\", propagation=\"2us\"];
+    edge [rate=\"10Gb/s\"]; S -> T; T -> S; S -> T [rate=\"1Gb/s\", delay=\"7ps\"]; T -> S; T -> U; U -> T;
+    U -> S; S -> U; H2 -> T; T -> H2; H3 -> U; U -> H3; H4 -> U [rate=\"2.5Gb/s\"]; U -> H4 [rate=\"2.5Gb/s\"] }";
+
+const PLACES: [&str; 11] = [
+    "mixed",
+    "torus:3x3",
+    "mesh:4",
+    "torus:5",
+    "hypercube:3",
+    "fattree:2,3",
+    "fattree:3,2",
+    "hyperx:3x2:2",
+    "dragonfly:p=1,a=3,h=1",
+    "icube:2x2:2",
+    "fattree:6,1",
+];
+
+fn place(name: &str) -> Box<dyn Topology> {
+    if name == "mixed" { graph(MIXED) } else { topology::parse(name, 2).unwrap() }
+}
+
+prop_compose! {
+    fn case()(
+        topology in 0..PLACES.len(),
+        (rate, delay) in (
+            prop_oneof![Just(1_000_000_000u64), Just(100_000_000), Just(10_000_000_000), Just(3_000_000_000)],
+            prop_oneof![0u64..2_000, 0u64..5 * US],
+        ),
+        queue in prop_oneof![3 => 1u32..6, 1 => 6u32..40],
+        cut in any::<bool>(),
+        (forwarding, ecmp) in prop_oneof![
+            Just((Forwarding::Learning, false)), Just((Forwarding::Static, false)), Just((Forwarding::Static, true))
+        ],
+        per in prop_oneof![2 => Just(0.0), 1 => Just(0.01), 1 => Just(0.1)],
+        recovery in prop_oneof![Just(Recovery::Oracle), Just(Recovery::Backoff), Just(Recovery::None), Just(Recovery::Window)],
+        spanning_tree in prop::bool::weighted(0.9),
+        pause in prop_oneof![2 => Just(None), 1 => (1u32..6, 0u32..6).prop_map(Some)],
+        ageing in prop_oneof![3 => Just(300_000_000 * US), 1 => 1u64..200 * US],
+        (segment, window, initial_window, dup_acks, rto) in
+            (prop_oneof![Just(1_457u32), 20u32..400], 500u64..20_000, 1u32..5, 1u32..5, 20u64..2_000),
+        (rounds, gap, bytes) in (1u64..40, prop_oneof![1u64..5, 5u64..40], prop_oneof![Just(0u64), 1u64..2_000, 1u64..9_000]),
+        seed in any::<u64>(),
+    ) -> Case {
+        let base = Params { link_rate: rate, propagation: delay, port_queue: queue, ecmp, per, recovery, spanning_tree, ageing, forwarding, ..Params::default() };
+        let (xoff, xon) = pause.map_or((2, 1), |(xoff, xon)| (xoff, xon.min(xoff - 1)));
+        let params = Params {
+            switching: if cut { Switching::CutThrough } else { Switching::StoreAndForward },
+            pause: pause.is_some(),
+            port_queue: if pause.is_some() { 10_000 } else { queue },
+            port_stats: if seed % 3 == 0 { PortStats::Histogram } else { PortStats::Figures },
+            xoff, xon, segment, window, initial_window, dup_acks, seed,
+            rto_initial: rto * US, rto_min: rto * US, rto_max: 64 * rto * US,
+            ..base
+        };
+        Case { topology: PLACES[topology], params, rounds, gap, bytes, seed }
+    }
+}
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<Captured>>>);
+
+impl Log {
+    /// Frames at the same instant by place.
+    fn sorted(&self) -> Vec<Captured> {
+        let mut frames = self.0.lock().unwrap().clone();
+        frames.sort_by_key(|seen| (seen.at, seen.interface, seen.direction == Direction::Sent));
+        frames
+    }
+}
+
+impl Capture for Log {
+    fn frame(&mut self, captured: &Captured) {
+        self.0.lock().unwrap().push(*captured);
+    }
+}
+
+/// The part of a record that is compared quickly.
+fn brief(recorder: &Recorder) -> (u64, Counts, Moments) {
+    (recorder.digest(), recorder.totals(), *recorder.window().latency.moments())
+}
+
+/// Every frame that was sent, or made by flooding, is received, filtered, lost, or under way.
+fn conserved(network: &dyn Ethernet) -> Result<(), TestCaseError> {
+    let details = network.details();
+    let totals = &details.totals;
+    let (dropped, damaged) = details.losses();
+    let gone = totals.frames_received + totals.copies_filtered + dropped + damaged;
+    prop_assert_eq!(totals.frames_sent + totals.copies_made, gone + network.copies_in_flight());
+    for port in &details.ports {
+        let Some(lengths) = port.lengths else { continue };
+        prop_assert_eq!(lengths.iter().sum::<u64>(), details.elapsed);
+        // A bin begins with half of what the next one begins with.
+        let least = (0..31).map(|bin| u128::from(lengths[bin + 1]) << bin).sum::<u128>();
+        prop_assert!(least <= port.area && port.area <= 2 * least);
+    }
+    let counts = network.recorder().totals();
+    prop_assert_eq!(counts.generated, counts.received + counts.dropped + network.in_flight());
+    Ok(())
+}
+
+/// The same messages into both, everything compared after each call.
+fn agree(case: &Case) -> Result<Option<NetworkFailure>, TestCaseError> {
+    let topology = place(case.topology);
+    let mut reference = reference::build(&*topology, case.params.clone()).unwrap();
+    let mut fast = fast::build(&*topology, case.params.clone()).unwrap();
+    let hosts = topology.endpoints() as u64;
+    let logs = [Log::default(), Log::default()];
+    if case.seed.is_multiple_of(2) {
+        reference.observe();
+        fast.observe();
+        let switch = NodeId(if topology.switched().is_some() { hosts as u32 } else { 0 });
+        let sites = [Place::Host(NodeId(1)), Place::Switch(switch)];
+        reference.capture(&sites, Box::new(logs[0].clone()));
+        fast.capture(&sites, Box::new(logs[1].clone()));
+    }
+    both(case, &mut *reference, &mut *fast, hosts, &logs)
+}
+
+fn both(
+    case: &Case,
+    reference: &mut dyn Ethernet,
+    fast: &mut dyn Ethernet,
+    hosts: u64,
+    logs: &[Log; 2],
+) -> Result<Option<NetworkFailure>, TestCaseError> {
+    let mut rng = stream(case.seed, 0, Purpose::Temporal);
+    let (mut expected, mut found) = (Notices::default(), Notices::default());
+    // By message: whether it has been sent, delivered, dropped.
+    let mut fates: Vec<[bool; 3]> = Vec::new();
+    let mut steps = 0;
+    loop {
+        let now = reference.clock().0;
+        prop_assert_eq!(now, fast.clock().0);
+        let is_offering = steps < case.rounds;
+        if is_offering {
+            for host in 0..hosts {
+                let destination = rng.next_u64() % hosts;
+                if !rng.next_u64().is_multiple_of(case.gap) || destination == host {
+                    continue;
+                }
+                let bytes = rng.next_u64() % (case.bytes + 1);
+                let new = message(fates.len() as u64, host as u32, destination as u32, bytes);
+                fates.push([false; 3]);
+                prop_assert_eq!(reference.inject(new), fast.inject(new));
+            }
+        }
+        let is_over = !is_offering && reference.in_flight() == 0;
+        // Long enough for most that is still under way: acknowledgements, copies.
+        let until = if is_offering { now + 1 + rng.next_u64() % (10 * US) } else { now + 50_000 * US };
+        let one = advance(reference, Cycle(until), &mut expected);
+        let other = advance(fast, Cycle(until), &mut found);
+        prop_assert_eq!(&one, &other);
+        prop_assert_eq!(&expected, &found);
+        prop_assert_eq!(reference.in_flight(), fast.in_flight());
+        prop_assert_eq!(brief(reference.recorder()), brief(fast.recorder()), "at {}", now);
+        prop_assert_eq!(reference.details(), fast.details(), "at {}", now);
+        prop_assert_eq!(reference.ports(), fast.ports());
+        conserved(reference)?;
+        conserved(fast)?;
+        prop_assert_eq!(reference.copies_in_flight(), fast.copies_in_flight());
+        let (mut shown, mut seen) = (Occupancy::default(), Occupancy::default());
+        reference.view().unwrap().occupancy(&mut shown);
+        fast.view().unwrap().occupancy(&mut seen);
+        prop_assert_eq!(shown, seen);
+        for sent in &expected.sent {
+            prop_assert!(!std::mem::replace(&mut fates[sent.id as usize][0], true), "sent twice");
+        }
+        for delivery in &expected.delivered {
+            prop_assert!(!std::mem::replace(&mut fates[delivery.message.id as usize][1], true), "delivered twice");
+            prop_assert!(delivery.delivered.next() == reference.clock() && delivery.offered < delivery.delivered);
+        }
+        for dropped in &expected.dropped {
+            let [sent, delivered, before] = &mut fates[dropped.id as usize];
+            prop_assert!(*sent && !*delivered && !std::mem::replace(before, true), "lost after it was sent, and once");
+        }
+        if let Err(failure) = one {
+            return Ok(Some(failure));
+        }
+        steps += 1;
+        prop_assert!(steps < 100_000, "messages are still under way");
+        if is_over {
+            break;
+        }
+    }
+    for [sent, delivered, dropped] in fates {
+        prop_assert!(sent && delivered != dropped);
+        prop_assert!(delivered || case.params.recovery == Recovery::None);
+    }
+    prop_assert!(reference.recorder() == fast.recorder(), "recorders differ");
+    let details = reference.details();
+    prop_assert_eq!(reference.message_latency(), fast.message_latency());
+    prop_assert_eq!(logs[0].sorted(), logs[1].sorted());
+    let (dropped, damaged) = details.losses();
+    let losses_are_due = (case.params.pause, case.params.per > 0.0);
+    prop_assert!(dropped == 0 || !losses_are_due.0, "flow control loses nothing");
+    prop_assert!(damaged == 0 || losses_are_due.1);
+    Ok(None)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn engines_agree(case in case()) {
+        match agree(&case)? {
+            None => {}
+            Some(NetworkFailure::Storm(storm)) => {
+                prop_assert!(!case.params.spanning_tree && case.params.forwarding == Forwarding::Learning);
+                prop_assert!(storm.cycle.len() > 1);
+            }
+            Some(NetworkFailure::Livelock(livelock)) => {
+                prop_assert!(case.params.recovery == Recovery::Oracle && livelock.dropped > 100_000);
+            }
+            Some(NetworkFailure::Deadlock(deadlock)) => {
+                // The links of a tree form no cycle.
+                let is_tree = case.params.spanning_tree && case.params.forwarding == Forwarding::Learning;
+                prop_assert!(case.params.pause && !is_tree);
+                prop_assert!(deadlock.cycle.len() > 1, "{:?}", deadlock);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Frames of one length on links of one rate, without delays: many events at the same instants, and PAUSE.
+    #[test]
+    fn engines_agree_about_ties(case in case(), xoff in 1u32..4) {
+        let (link_rate, propagation, segment) = (1_000_000_000, 0, 1_457);
+        let params = Params { link_rate, propagation, pause: true, xoff, xon: xoff - 1, segment, ..case.params };
+        agree(&Case { params: Params { port_queue: 10_000, ..params }, bytes: 0, gap: 1 + case.gap % 4, ..case })?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// `cargo test --release -p fsin-ethernet --test all engines_agree:: -- --ignored`
+    #[test]
+    #[ignore = "minutes"]
+    fn engines_agree_ten_thousand_times(case in case()) {
+        agree(&case)?;
+    }
+}
+
+/// Hosts that lose their frames at the same instants, and send them again at once, would do so for ever: that is
+/// reported, and a drawn wait ends it.
+#[test]
+fn collisions_of_hosts_end_or_are_reported() {
+    let seed = 15_496_061_213_261_450_309;
+    let params = Params { link_rate: 100_000_000, propagation: 1_576, port_queue: 1, seed, ..Params::default() };
+    let case = |recovery| {
+        let params = Params { recovery, ..params.clone() };
+        agree(&Case { topology: "hyperx:3x2:2", params, rounds: 26, gap: 1, bytes: 0, seed }).unwrap()
+    };
+    assert_eq!(case(Recovery::Backoff), None);
+    let failure = case(Recovery::Oracle);
+    assert!(matches!(failure, Some(NetworkFailure::Livelock(_))), "{failure:?}");
+}
+
+/// Many connections that lose their segments at the same instants do not do so for ever.
+#[test]
+fn collisions_of_time_outs_end() {
+    let params = Params {
+        link_rate: 10_000_000_000,
+        propagation: 898,
+        port_queue: 1,
+        recovery: Recovery::Window,
+        ageing: 167 * US,
+        window: 19_254,
+        initial_window: 4,
+        dup_acks: 4,
+        rto_initial: 1_327 * US,
+        rto_min: 1_327 * US,
+        rto_max: 84_928 * US,
+        ..Params::default()
+    };
+    for seed in 0..20 {
+        let params = Params { seed, ..params.clone() };
+        let case = Case { topology: "fattree:3,2", params, rounds: 36, gap: 1, bytes: 1_253, seed };
+        assert_eq!(agree(&case).unwrap(), None);
+    }
+}

@@ -1,0 +1,6 @@
+//! The Myrinet model from outside.
+
+mod common;
+mod engines_agree;
+mod figures;
+mod model;

@@ -1,0 +1,250 @@
+//! The fast engine gives what the reference gives: notices, clocks, records, stalls, stages, occupancy, deadlocks.
+
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
+
+use fsin_core::network::{Deadlock, Network, NetworkFailure, Notices};
+use fsin_core::topology;
+use fsin_core::view::Occupancy;
+use fsin_wormhole::fast;
+use fsin_wormhole::reference::Reference;
+use fsin_wormhole::{Allocator, Detailed as _, Hold, Params, Routing, Speedup, VcClasses};
+use proptest::prelude::*;
+use trgen::rng::{Purpose, stream};
+use trgen::{Cycle, Message, NodeId};
+
+/// A network and its traffic.
+#[derive(Clone, Debug)]
+struct Case {
+    topology: &'static str,
+    params: Params,
+    /// \[cycles\] In which messages are made.
+    cycles: u64,
+    /// One message of a node in so many cycles.
+    gap: u64,
+    /// \[bytes\] Of the longest message.
+    bytes: u64,
+    seed: u64,
+}
+
+const PLACES: &[(&str, &[Routing])] = {
+    use Routing::{Adaptive, DimensionOrder, Minimal, Ugal, UpDown, Valiant};
+    &[
+        ("torus:4x4", &[DimensionOrder, Adaptive]),
+        ("torus:5x3", &[DimensionOrder, Adaptive]),
+        ("torus:6", &[DimensionOrder, Adaptive]),
+        ("mesh:4x3", &[DimensionOrder, Adaptive]),
+        ("torus:3x2x3", &[DimensionOrder, Adaptive]),
+        ("hypercube:3", &[DimensionOrder, Adaptive]),
+        ("fattree:2,3", &[Adaptive, Minimal, UpDown]),
+        ("slimtree:4,2,2", &[Adaptive, Minimal, UpDown]),
+        ("dragonfly:p=1,a=3,h=1", &[Minimal, Valiant, Ugal, UpDown]),
+        ("hyperx:3x2:2", &[Minimal, Adaptive, Valiant, Ugal, UpDown]),
+        ("rrg:s=8,d=3,p=2", &[UpDown]),
+    ]
+};
+
+prop_compose! {
+    fn pipeline()(
+        route_delay in prop_oneof![3 => Just(0u32), 2 => Just(1), 1 => 2u32..4],
+        vc_alloc_delay in prop_oneof![3 => Just(1u32), 1 => 2u32..4],
+        switch_alloc_delay in prop_oneof![3 => Just(1u32), 1 => 2u32..4],
+        traverse_delay in prop_oneof![3 => Just(1u32), 1 => 2u32..4],
+        link_delay in 1u32..4,
+        credit_delay in 0u32..3,
+        speculative in any::<bool>(),
+        speedup in prop_oneof![3 => Just((1u32, 1u32)), 1 => Just((2, 1)), 1 => Just((3, 2)), 1 => Just((3, 1))],
+    ) -> Params {
+        let speedup = Speedup::new(speedup.0, speedup.1).unwrap();
+        Params {
+            route_delay, vc_alloc_delay, switch_alloc_delay, traverse_delay, link_delay, credit_delay, speculative,
+            speedup,
+            ..Params::default()
+        }
+    }
+}
+
+fn allocator() -> impl Strategy<Value = Allocator> {
+    prop_oneof![
+        3 => Just(Allocator::Islip { iterations: 1 }),
+        2 => Just(Allocator::Separable),
+        1 => Just(Allocator::Islip { iterations: 2 }),
+        1 => Just(Allocator::Wavefront),
+        1 => Just(Allocator::OldestFirst),
+    ]
+}
+
+prop_compose! {
+    fn case()(
+        (topology, routing) in (0..PLACES.len()).prop_flat_map(|at| {
+            let (topology, routings) = PLACES[at];
+            (Just(topology), 0..routings.len()).prop_map(move |(topology, routing)| (topology, routings[routing]))
+        }),
+        pipeline in pipeline(),
+        (vc_allocator, switch_allocator) in (allocator(), allocator()),
+        message_classes in prop_oneof![3 => Just(1usize), 1 => 2usize..4],
+        (vcs, buffer, packet_flits) in (1usize..6, prop_oneof![1u32..4, 4u32..12], prop_oneof![Just(1u32), 2u32..9]),
+        hold in prop_oneof![3 => Just(Hold::Flit), 1 => Just(Hold::Packet)],
+        output_queue in prop_oneof![3 => Just(None), 1 => (1u32..4).prop_map(Some)],
+        vc_classes in prop_oneof![Just(VcClasses::PerDimension), Just(VcClasses::Dateline), Just(VcClasses::Balanced)],
+        (wait_for_tail_credit, vc_busy_when_full) in (prop::bool::weighted(0.2), prop::bool::weighted(0.2)),
+        (cycles, gap, bytes) in (50u64..300, prop_oneof![1u64..10, 10u64..60], prop_oneof![Just(0u64), 1u64..100]),
+        seed in any::<u64>(),
+    ) -> Case {
+        // Missing classes are part of it: both engines find the same deadlock.
+        let params = Params {
+            vc_allocator, switch_allocator, vcs: vcs * message_classes, message_classes, buffer, packet_flits, hold, output_queue, vc_classes,
+            wait_for_tail_credit, vc_busy_when_full, routing, seed, unsafe_routing: true, watchdog_cycles: 500,
+            ..pipeline
+        };
+        Case { topology, params, cycles, gap, bytes, seed }
+    }
+}
+
+/// Numbers of threads that every case is simulated by.
+const THREADS: [usize; 3] = [1, 2, 3];
+
+/// The same messages into the reference and the fast engine on 1, 2 and 3 threads, everything compared after each call.
+/// In one case of four the threads work in every cycle; in the others the caller's thread simulates all parts, which
+/// takes a fraction of the time on a machine with other things to do.
+fn agree(case: &Case) -> Result<Option<Deadlock>, TestCaseError> {
+    let topology = topology::parse(case.topology, 2).unwrap();
+    let mut reference = Reference::new(&*topology, case.params.clone()).unwrap();
+    let worth = if case.seed.is_multiple_of(4) { 0 } else { u64::MAX };
+    let mut engines = THREADS.map(|threads| fast::build_for(&*topology, case.params.clone(), threads, worth).unwrap());
+    if case.seed.is_multiple_of(3) {
+        reference.observe();
+        engines.iter_mut().for_each(|fast| fast.observe());
+    }
+    let mut rng = stream(case.seed, 0, Purpose::Temporal);
+    let nodes = reference.nodes() as u64;
+    let (mut expected, mut found) = (Notices::default(), Notices::default());
+    let mut id = 0;
+    loop {
+        let now = reference.clock().0;
+        if now <= case.cycles {
+            for node in 0..nodes {
+                if !rng.next_u64().is_multiple_of(case.gap) {
+                    continue;
+                }
+                let message = Message {
+                    id,
+                    source: NodeId(node as u32),
+                    destination: NodeId((rng.next_u64() % nodes) as u32),
+                    bytes: rng.next_u64() % (case.bytes + 1),
+                    class: (id % 3) as u8,
+                };
+                id += 1;
+                reference.inject(message);
+                engines.iter_mut().for_each(|fast| _ = fast.inject(message));
+            }
+        }
+        let is_over = now > case.cycles && reference.in_flight() == 0;
+        let until = if now <= case.cycles { now + 1 + rng.next_u64() % 3 } else { now + 5_000 };
+        let one = reference.advance(Cycle(until), &mut expected);
+        // Half of the cases read the state after each call, the others now and then: threads go on meanwhile.
+        let is_read = case.seed % 8 < 4 || now.is_multiple_of(7) || is_over || one.is_err();
+        let mut shown = Occupancy::default();
+        reference.view().unwrap().occupancy(&mut shown);
+        for (fast, threads) in engines.iter_mut().zip(THREADS) {
+            let other = fast.advance(Cycle(until), &mut found);
+            prop_assert_eq!(&one, &other, "{} threads", threads);
+            prop_assert!(expected == found, "notices differ at {now}, {threads} threads");
+            prop_assert_eq!(reference.clock(), fast.clock());
+            prop_assert_eq!(reference.in_flight(), fast.in_flight());
+            if !is_read {
+                continue;
+            }
+            fast.settle();
+            prop_assert!(reference.recorder() == fast.recorder(), "recorders differ at {now}, {threads} threads");
+            prop_assert_eq!(reference.details(), fast.details(), "at {}, {} threads", now, threads);
+            let mut seen = Occupancy::default();
+            fast.view().unwrap().occupancy(&mut seen);
+            prop_assert_eq!(&shown, &seen, "{} threads", threads);
+        }
+        if now.is_multiple_of(40) {
+            let window = reference.recorder_mut().take_window();
+            for fast in &mut engines {
+                prop_assert!(window == fast.recorder_mut().take_window(), "windows differ at {now}");
+            }
+        }
+        if let Err(failure) = one {
+            let NetworkFailure::Deadlock(deadlock) = failure else { panic!("{failure}") };
+            prop_assert!(!deadlock.cycle.is_empty(), "the waiting cycle is found");
+            return Ok(Some(deadlock));
+        }
+        if is_over {
+            let details = reference.details();
+            let latency = reference.recorder_mut().totals();
+            prop_assert_eq!(latency.received, latency.generated);
+            prop_assert_eq!(details.flits_sent, details.flits_received);
+            return Ok(None);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn engines_agree(case in case()) {
+        agree(&case)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// `cargo test --release -p fsin-wormhole --test all engines_agree:: -- --ignored`
+    #[test]
+    #[ignore = "minutes"]
+    fn engines_agree_ten_thousand_times(case in case()) {
+        agree(&case)?;
+    }
+}
+
+/// Without classes a ring locks, and the buffers of the waiting cycle are named.
+#[test]
+fn a_ring_without_classes_locks() {
+    let params = Params { vcs: 1, buffer: 2, unsafe_routing: true, watchdog_cycles: 500, ..Params::default() };
+    let case = Case { topology: "torus:6", params, cycles: 300, gap: 2, bytes: 100, seed: 3 };
+    let deadlock = agree(&case).unwrap().expect("the ring locks");
+    assert!(deadlock.cycle.len() >= 6, "{deadlock:?}");
+}
+
+/// Messages and reactions to them, each class on VCs of its own: both engines give the same run, and with the classes
+/// another one than without.
+#[test]
+fn reactions_on_channels_of_their_own_agree() {
+    use fsin_core::couple::Coupled;
+    use fsin_core::run;
+    use trgen::synthetic::{Config, Mode, Traffic};
+
+    for (spec, routing, vcs) in [
+        ("torus:4x4", Routing::DimensionOrder, 4),
+        ("mesh:4x3", Routing::Adaptive, 4),
+        ("dragonfly:p=1,a=3,h=1", Routing::Ugal, 6),
+        ("hyperx:3x3:1", Routing::Adaptive, 4),
+    ] {
+        let params = Params { routing, vcs, message_classes: 2, packet_flits: 4, ..Params::booksim() };
+        let topology = topology::parse(spec, 2).unwrap();
+        let digest = |network: &mut dyn Network| {
+            let config = Config {
+                load: 0.6,
+                process: "reactive:p=0.9,min=1".to_owned(),
+                packet_phits: 4,
+                mode: Mode::Open,
+                ..Config::new(topology.geometry().clone())
+            };
+            let mut source = Traffic::new(&config).unwrap();
+            let stop = std::sync::atomic::AtomicBool::new(false);
+            run::fixed(&mut Coupled::new(&mut source, network, &stop), 2_000, &mut |_| ()).digest
+        };
+        let mut reference = Reference::new(&*topology, params.clone()).unwrap();
+        let mut fast = fast::build_for(&*topology, params.clone(), 2, 0).unwrap();
+        let expected = digest(&mut reference);
+        assert_eq!(expected, digest(&mut *fast), "{spec}");
+        assert_eq!(reference.details(), fast.details(), "{spec}");
+        let mut together = fast::build(&*topology, Params { message_classes: 1, ..params }, 1).unwrap();
+        assert_ne!(expected, digest(&mut *together), "{spec}");
+    }
+}

@@ -1,0 +1,7 @@
+//! The wormhole model from outside.
+
+mod booksim;
+mod common;
+mod engines_agree;
+mod model;
+mod zero_load;

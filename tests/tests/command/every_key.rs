@@ -1,0 +1,469 @@
+//! Every key of every model, in every mode: it changes a result, is refused by name, or is noted. Nothing is ignored.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use fsin::experiment::{Experiment, Finished, IdealRun, Origin, Settings, Trouble, execute, execute_ideal, key, keys};
+use fsin::family::{ModelFamily, Units};
+use fsin::models::MODELS;
+use fsin::result::{Costs, LatencyBin, Manifest, of_network};
+use trgen::catalog::ErrorKind;
+use trgen::phrase::Plain;
+
+/// Settings, each with its value.
+type Words = &'static [(&'static str, &'static str)];
+
+/// Where the value of a key is set.
+const FLAG: Origin = Origin::Flag;
+
+/// What a run is compared by.
+#[derive(PartialEq, Debug)]
+enum Found {
+    /// A run over a network, what turns its cycles and phits into figures, and its histogram of latencies, if kept.
+    Network(Box<Finished>, f64, f64, u32, bool, Option<Vec<LatencyBin>>),
+    /// A run over a wire.
+    Wire(Box<IdealRun>),
+    /// A run that could not begin, and why.
+    Trouble(String),
+}
+
+/// The modes of a run: settings beside those of the network. The names of files stand for those in the folder.
+const MODES: &[(&str, Words)] = &[
+    ("batch", &[("load", "0.6"), ("samples", "2")]),
+    ("fixed", &[("load", "0.6"), ("cycles", "600")]),
+    ("reactive", &[("temporal", "reactive(0.5,1)"), ("load", "0.1"), ("cycles", "600")]),
+    ("shots", &[("shot", "4"), ("samples", "2")]),
+    ("kernel", &[("kernel", "all-to-all:tasks=8,bytes=3000")]),
+    ("beside", &[("kernel", "all-to-all:tasks=8,bytes=3000"), ("temporal", "background(0.3)")]),
+    ("programs", &[("trace", "ti.txt")]),
+    ("trc", &[("trace", "a.trc")]),
+    ("graph", &[("trace", "a.goal")]),
+    ("jobs", &[("job-mix", "mix.toml")]),
+];
+
+/// Other values of each key than the base of the tests has. Several where the first means nothing to some model.
+const VALUES: &[(&str, &[&str])] = &[
+    ("topology", &["mesh:5x4"]),
+    ("ways", &["1"]),
+    ("vcs", &["4"]),
+    ("routing", &["bubble:oblivious", "adaptive", "dor", "shortest"]),
+    ("order", &["dir"]),
+    ("faults", &["1"]),
+    ("fault-ways", &["1"]),
+    ("link-delay", &["3"]),
+    ("router-delay", &["2"]),
+    ("alternatives", &["1"]),
+    ("packet", &["8"]),
+    ("phit-bytes", &["8"]),
+    ("queue", &["2"]),
+    ("injection-queue", &["1"]),
+    ("injectors", &["4"]),
+    ("injection", &["dor"]),
+    ("inject", &["serial"]),
+    ("consumption", &["single"]),
+    ("arbitration", &["random", "age"]),
+    ("bubble", &["3"]),
+    ("lbr", &["3"]),
+    ("in-transit-priority", &["1"]),
+    ("global-cc", &["1"]),
+    ("global-cc-period", &["50"]),
+    ("timeout-upper", &["10"]),
+    ("timeout-lower", &["1"]),
+    ("preset", &["booksim"]),
+    ("buffer", &["2"]),
+    ("route-delay", &["3"]),
+    ("vc-alloc-delay", &["3"]),
+    ("switch-alloc-delay", &["3"]),
+    ("traverse-delay", &["3"]),
+    ("speculative", &["true"]),
+    ("speedup", &["2"]),
+    ("credit-delay", &["9"]),
+    ("vc-allocator", &["wavefront", "oldest-first"]),
+    ("switch-allocator", &["wavefront", "oldest-first"]),
+    ("switch-hold", &["packet"]),
+    ("output-queue", &["1"]),
+    ("vc-classes", &["dateline"]),
+    ("message-classes", &["2"]),
+    ("wait-for-tail-credit", &["true"]),
+    ("vc-busy-when-full", &["true"]),
+    ("unsafe-routing", &["true"]),
+    ("link-rate", &["2Gb/s"]),
+    ("propagation", &["9us"]),
+    ("port-queue", &["1"]),
+    ("switching", &["cut-through"]),
+    ("forwarding", &["static"]),
+    ("spanning-tree", &["false"]),
+    ("ageing", &["1ns"]),
+    ("ecmp", &["true"]),
+    ("per", &["0.2"]),
+    ("recovery", &["window"]),
+    ("pause", &["true"]),
+    ("xoff", &["1"]),
+    ("xon", &["1"]),
+    ("segment", &["700"]),
+    ("segment-header", &["20"]),
+    ("ack-bytes", &["400"]),
+    ("window", &["2000"]),
+    ("initial-window", &["1"]),
+    ("dup-acks", &["1"]),
+    ("rto-initial", &["2us"]),
+    ("rto-min", &["2us"]),
+    ("rto-max", &["1000us"]),
+    ("port-stats", &["none"]),
+    ("cable-length", &["100"]),
+    ("cable-velocity", &["100000000"]),
+    // More room than a buffer needs is never used: too little is refused.
+    ("slack", &["40"]),
+    ("high-mark", &["50"]),
+    ("low-mark", &["10"]),
+    ("payload", &["100"]),
+    ("store-character", &["true"]),
+    ("beat", &["1us"]),
+    ("packet-timeout", &["1us"]),
+    ("bus-arbitration", &["5"]),
+    ("delay", &["7ns"]),
+    ("nodes", &["9"]),
+    ("wire-latency", &["10"]),
+    ("wire-gap", &["7"]),
+    ("source", &["throttled", "open"]),
+    ("traffic", &["transpose"]),
+    ("temporal", &["cburst(4)", "background(0.1)"]),
+    ("shot", &["7"]),
+    ("size", &["uniform(4,64)"]),
+    ("load", &["0.3"]),
+    ("trace", &["b.trc"]),
+    ("hosts", &["o=17"]),
+    ("eager", &["10"]),
+    ("tasks-per-node", &["2"]),
+    ("kernel", &["bintree:tasks=8"]),
+    ("job-mix", &["other.toml"]),
+    ("scheduler", &["first-fit"]),
+    ("allocation", &["random"]),
+    ("collectives", &["basic"]),
+    ("placement", &["random"]),
+    ("bandwidth", &["1Gb/s"]),
+    ("compute", &["0.5"]),
+    ("flop-rate", &["1Gflop/s"]),
+    ("trace-unit", &["us"]),
+    ("recv-order", &["dst-src"]),
+    ("warmup", &["250"]),
+    ("conv-period", &["40"]),
+    ("conv-threshold", &["0", "1000"]),
+    ("max-conv-time", &["0"]),
+    ("samples", &["3"]),
+    ("sample-size", &["400"]),
+    ("min-batch-packets", &["100000"]),
+    ("cycles", &["700"]),
+    ("max-cycles", &["50", "5"]),
+    ("strict", &["true"]),
+    ("watchdog", &["200"]),
+    ("link-loads", &["true"]),
+    ("node-stats", &["true"]),
+    ("flow-stats", &["true"]),
+    ("message-stats", &["true"]),
+    ("latency-histogram", &["true"]),
+];
+
+/// Keys on which no result depends, by their definition; and the model, over which the tests go.
+const FREE: &[&str] = &["engine", "threads", "network"];
+
+/// Keys that act in circumstances that the modes of these tests do not have, with the test that has them.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("watchdog", "a network in deadlock: tests/tests/networks/model.rs"),
+    ("unsafe-routing", "a routing that is not free of deadlock: fsin/models/wormhole/tests/all/model.rs"),
+    ("inject", "injection by phits: tests/tests/networks/engines_agree.rs"),
+];
+
+/// The models that have the setting `routing`.
+const ROUTED: &[&str] = &["vct", "wormhole", "myrinet"];
+
+/// Other settings, in which keys of these models act that show nothing in the base.
+const SCENES: &[(&[&str], Words)] = &[
+    (ROUTED, &[("routing", "bubble:oblivious"), ("vcs", "1"), ("load", "1")]),
+    (
+        ROUTED,
+        &[
+            ("routing", "bubble:oblivious"),
+            ("vcs", "1"),
+            ("injectors", "2"),
+            ("queue", "3"),
+            ("load", "1"),
+            ("packet", "4"),
+        ],
+    ),
+    (ROUTED, &[("vcs", "3")]),
+    // Inputs are never as full as by default where links pause.
+    (&["ethernet"], &[("xoff", "1"), ("xon", "0")]),
+    // Little or nothing fills: the load of these networks varies by their sources.
+    (&["zero", "myrinet"], &[("temporal", "cburst(8)")]),
+];
+
+/// The settings of the network in the base: busy enough that most rules act.
+fn base(model: &ModelFamily) -> Vec<(&'static str, &'static str)> {
+    let topology = match model.component.name {
+        "myrinet" => "mesh:4x4",
+        _ => "torus:4x4",
+    };
+    vec![("topology", topology)]
+}
+
+/// Lengths of the runs of models that count picoseconds are longer.
+fn scaled(model: &ModelFamily, name: &str, value: &str) -> String {
+    const LENGTHS: &[&str] = &["warmup", "conv-period", "max-conv-time", "sample-size", "cycles", "max-cycles"];
+    let is_in_picoseconds = matches!(model.component.name, "ethernet" | "myrinet");
+    match value.parse::<u64>() {
+        Ok(cycles) if is_in_picoseconds && LENGTHS.contains(&name) => (cycles * 1_000_000).to_string(),
+        _ => value.to_owned(),
+    }
+}
+
+/// Traces, graphs and jobs.
+fn files() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();
+    for rank in 0..4 {
+        let (next, before) = ((rank + 1) % 4, (rank + 3) % 4);
+        write(
+            &format!("{rank}.ti"),
+            format!(
+                "{rank} init\n{rank} compute 50000\n{rank} isend {next} 0 4000 6\n{rank} recv {before} 0 4000 6\n{rank} waitall\n\
+                 {rank} allreduce 3000 0 6\n{rank} finalize\n"
+            ),
+        );
+    }
+    write("ti.txt", (0..4).map(|rank| format!("{rank}.ti\n")).collect());
+    write("a.trc", "c 0 100\ns 0 1 5 2560\nr 0 1 5 2560\nc 1 70\ns 1 0 6 64\nr 1 0 6 64\n".to_owned());
+    write("b.trc", "c 0 300\ns 0 1 5 256\nr 0 1 5 256\n".to_owned());
+    let graph = "num_ranks 2\nrank 0 {\ns: send 9000b to 1 tag 1\nr: recv 50b from 1 tag 2\nr requires s\n}\nrank 1 {\nr: recv \
+                 9000b from 0 tag 1\nc: calc 1000\ns: send 50b to 0 tag 2\nc requires r\ns requires c\n}\n";
+    write("a.goal", graph.to_owned());
+    let job = |name: &str, tasks: u32, arrival: &str| {
+        format!(
+            "[[job]]\nname = \"{name}\"\nkernel = \"all-to-all:tasks={tasks},bytes=300\"\narrival = \"{arrival}\"\n"
+        )
+    };
+    write("mix.toml", [job("a", 10, "0ns"), job("b", 10, "1ns"), job("c", 3, "2ns")].concat());
+    write("other.toml", job("a", 5, "0ns"));
+    folder
+}
+
+/// The settings of a run: the base, the mode, a scene, and a key with its origin.
+fn settings(
+    model: &ModelFamily,
+    folder: &Path,
+    words: &[(&str, &str)],
+    other: Option<(&str, &str, Origin)>,
+) -> Settings {
+    let mut settings = Settings::default();
+    settings.set("network", model.component.name, FLAG).unwrap();
+    // Waiting begins while the network fills, and lasts for more periods than a steady state needs.
+    let lengths = [("warmup", "20"), ("conv-period", "100"), ("max-conv-time", "800"), ("sample-size", "300")];
+    // In a file, what does not apply of the base is no error.
+    let words = lengths.into_iter().chain(words.iter().copied()).map(|(name, value)| (name, value, file()));
+    for (name, value, origin) in words.chain(other) {
+        let value = match name {
+            "trace" | "job-mix" => folder.join(value).display().to_string(),
+            _ => scaled(model, name, value),
+        };
+        settings.set(name, value, origin).unwrap();
+    }
+    settings
+}
+
+/// An experiment file.
+fn file() -> Origin {
+    Origin::File { path: PathBuf::from("e.toml"), text: "".into(), span: 0..0 }
+}
+
+fn run(experiment: &Experiment) -> Found {
+    let stop = AtomicBool::new(false);
+    if experiment.wire().is_some() {
+        return match execute_ideal(experiment, &stop, &mut |_| ()) {
+            Ok(run) => Found::Wire(Box::new(run)),
+            Err(trouble) => Found::Trouble(trouble.to_string()),
+        };
+    }
+    match execute(experiment, &stop, &mut |_| ()) {
+        Ok(finished) => {
+            // Times of programs alone are given in seconds.
+            let has_seconds = finished.trace.is_some() || finished.jobs.is_some();
+            let cycle_seconds = if has_seconds { experiment.cycle_seconds } else { 0.0 };
+            let Units { capacity, packet_phits, .. } = experiment.units;
+            let is_strict = experiment.strict && experiment.settings().is_set("max-cycles");
+            let costs = Costs { cpu_seconds: None, wall_seconds: 1.0, peak_memory_bytes: None };
+            let histogram = of_network(experiment, &finished, costs, Manifest::default(), &Plain).latency_histogram;
+            Found::Network(Box::new(finished), cycle_seconds, capacity, packet_phits, is_strict, histogram)
+        }
+        Err(Trouble::Settings(error)) => {
+            Found::Trouble(format!("{}: {error}", error.error.setting().unwrap_or_default()))
+        }
+        Err(trouble) => Found::Trouble(trouble.to_string()),
+    }
+}
+
+/// What a setting does to a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Effect {
+    Changes,
+    Refused,
+    Nothing,
+}
+
+/// The effect of a setting on a run, by a flag. What is refused as meaningless is, in a file, noted, and changes
+/// nothing.
+fn effect(
+    model: &ModelFamily,
+    folder: &Path,
+    words: &[(&str, &str)],
+    name: &str,
+    value: &str,
+) -> Result<Effect, String> {
+    let before = Experiment::resolve(settings(model, folder, words, None));
+    let before = before.map(|experiment| run(&experiment));
+    let after = Experiment::resolve(settings(model, folder, words, Some((name, value, FLAG))));
+    let refused = match (before.as_ref(), after) {
+        (Err(error), Err(_)) => return Err(format!("the base is refused: {error}")),
+        (Err(_), Ok(_)) => return Ok(Effect::Changes),
+        (Ok(before), Ok(experiment)) => match run(&experiment) {
+            Found::Trouble(what) if *before != Found::Trouble(what.clone()) => {
+                return if what.contains(name) { Ok(Effect::Refused) } else { Err(format!("unnamed: {what}")) };
+            }
+            after if *before == after => return Ok(Effect::Nothing),
+            _ => return Ok(Effect::Changes),
+        },
+        (Ok(_), Err(refused)) => refused.error,
+    };
+    // A conflict may name the other setting alone.
+    let is_conflict = refused.kind() != ErrorKind::Meaningless;
+    if !is_conflict && !refused.settings().any(|key| key == name) && !refused.to_string().contains(name) {
+        return Err(format!("it is not named: {refused}"));
+    }
+    // In the file, the key would take the place of what the mode sets.
+    if words.iter().any(|(of_mode, _)| *of_mode == name) {
+        return Ok(Effect::Refused);
+    }
+    let Ok(noted) = Experiment::resolve(settings(model, folder, words, Some((name, value, file())))) else {
+        return Ok(Effect::Refused);
+    };
+    let is_noted = noted.without_effect().iter().any(|key| key.name == name);
+    let is_same = before.as_ref().is_ok_and(|before| *before == run(&noted));
+    match (is_noted, is_same) {
+        (true, true) | (false, false) => Ok(Effect::Refused),
+        (true, false) => Err("in a file it is said to have no effect, and has one".to_owned()),
+        (false, true) => Err(format!("refused as a flag ({refused}), ignored in a file")),
+    }
+}
+
+#[test]
+fn every_key_has_another_value_here() {
+    for key in keys() {
+        let is_known =
+            FREE.contains(&key.name) || key.name == "seed" || VALUES.iter().any(|(name, _)| *name == key.name);
+        assert!(is_known, "`{}` is a new key: give it another value here", key.name);
+    }
+    let tested = ["vct", "wormhole", "ethernet", "myrinet", "bus", "constant-delay", "zero", "loggops"];
+    assert_eq!(
+        MODELS.rows().iter().map(|model| model.component.name).collect::<Vec<_>>(),
+        tested,
+        "a model has no test"
+    );
+}
+
+/// Checks every key of a model in every mode.
+fn check(name: &str) {
+    let folder = files();
+    let model = MODELS.rows().iter().find(|model| model.component.name == name).unwrap();
+    let mut ignored = Vec::new();
+    let is_wire = model.component.name == "loggops";
+    // In calm modes a key may rightly show nothing: one mode of each kind of workload must show it.
+    let is_of_tasks = |mode: &str| ["kernel", "beside", "programs", "trc", "graph", "jobs"].contains(&mode);
+    for has_tasks in [false, true] {
+        let modes: Vec<_> = MODES
+            .iter()
+            .filter(|(mode, _)| is_of_tasks(mode) == has_tasks)
+            .filter(|(mode, _)| !is_wire || ["programs", "trc", "graph"].contains(mode))
+            .collect();
+        for (name, values) in VALUES {
+            let mut calm = Vec::new();
+            let mut acts = false;
+            let mut tried = |mode: &str, words: &[(&str, &str)]| {
+                let found: Vec<Effect> = values
+                    .iter()
+                    .filter_map(|value| {
+                        let found = effect(model, folder.path(), words, name, value);
+                        found.map_err(|why| ignored.push(format!("{mode}: {name} {value}: {why}"))).ok()
+                    })
+                    .collect();
+                acts |= found.contains(&Effect::Changes);
+                !found.contains(&Effect::Changes) && found.contains(&Effect::Nothing)
+            };
+            for (mode, words) in &modes {
+                let words: Vec<_> = base(model).into_iter().chain(words.iter().copied()).collect();
+                if tried(mode, &words) {
+                    calm.push((*mode, words));
+                }
+            }
+            for (_, scene) in SCENES.iter().filter(|(models, _)| models.contains(&model.component.name)) {
+                for (mode, words) in &calm {
+                    let words = [words, *scene].concat();
+                    let is_valid = Experiment::resolve(settings(model, folder.path(), &words, None)).is_ok();
+                    is_valid.then(|| tried(mode, &words));
+                }
+            }
+            if !acts && !calm.is_empty() && !ELSEWHERE.iter().any(|(known, _)| known == name) {
+                let modes: Vec<&str> = calm.iter().map(|(mode, _)| *mode).collect();
+                ignored.push(format!("{name} {values:?} does nothing in {}", modes.join(", ")));
+            }
+        }
+    }
+    assert!(ignored.is_empty(), "{} settings do nothing:\n{}", ignored.len(), ignored.join("\n"));
+}
+
+#[test]
+fn every_key_of_vct() {
+    check("vct");
+}
+
+#[test]
+fn every_key_of_wormhole() {
+    check("wormhole");
+}
+
+#[test]
+fn every_key_of_ethernet() {
+    check("ethernet");
+}
+
+#[test]
+fn every_key_of_myrinet() {
+    check("myrinet");
+}
+
+#[test]
+fn every_key_of_bus() {
+    check("bus");
+}
+
+#[test]
+fn every_key_of_networks_of_constant_delay() {
+    check("constant-delay");
+    check("zero");
+}
+
+#[test]
+fn every_key_of_loggops() {
+    check("loggops");
+}
+
+#[test]
+fn every_condition_names_a_key_and_a_value_that_it_can_have() {
+    for one in keys() {
+        for need in one.needs {
+            let other = key(need.key).unwrap_or_else(|| panic!("{}: no key {}", one.name, need.key));
+            assert_ne!(other.name, one.name);
+        }
+    }
+}

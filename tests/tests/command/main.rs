@@ -1,0 +1,20 @@
+//! The `fsin` command: its output, its errors, its files, and the pages that describe it.
+
+mod bad_input;
+mod book;
+mod captures;
+mod cli;
+mod damaged_files;
+mod every_key;
+mod exchange;
+mod flags;
+mod honest;
+mod jobs;
+mod legacy;
+mod links;
+mod pages;
+mod placement;
+mod results;
+mod shared_traces;
+mod slurm;
+mod sweep;

@@ -1,0 +1,15 @@
+//! Live guests, MPI programs and virtual machines over simulated networks, and the dashboard that shows runs.
+
+mod dashboard;
+mod dashboard_sweep;
+mod live;
+mod live_cli;
+mod live_faults;
+mod live_hostile;
+mod live_modes;
+mod machines_faults;
+mod monitor;
+mod mpi;
+mod mpi_faults;
+mod mpi_time;
+mod qemu;

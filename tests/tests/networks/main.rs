@@ -1,0 +1,20 @@
+//! Networks as the library runs them: models, topologies, routings, engines, and comparisons with reference numbers.
+
+mod cost;
+mod engines_agree;
+mod ethernet;
+mod goal_networks;
+mod intervals;
+mod model;
+mod networks;
+mod one_verdict;
+mod options;
+mod replay;
+mod saturation_is_decided;
+mod slower_links;
+mod soak;
+mod switches;
+mod switches_saturate;
+mod topologies;
+mod validation;
+mod watching;

@@ -1,0 +1,16 @@
+//! Traffic from outside: synthetic sources, readers of traces, graphs, replays, placements.
+
+mod conformance;
+mod container;
+mod formats;
+mod goal;
+mod jobs;
+mod kernels_programs;
+mod placement_traffic;
+mod replay_sources;
+mod synthetic;
+mod zipf;
+
+#[allow(dead_code, unreachable_pub, reason = "these tests need a part of it")]
+#[path = "../../../tests/src/shared.rs"]
+mod shared;

@@ -1,0 +1,296 @@
+//! Times and amounts: loads, mean sizes, burstiness, of every temporal process and size law.
+
+use statrs::distribution::{ChiSquared, ContinuousCDF};
+use trgen::rng::{Purpose, stream};
+use trgen::synthetic::{Config, Mode, Traffic, size, temporal};
+use trgen::{Cycle, Geometry, Next, TrGen};
+
+use super::common::{counts, ideal};
+
+const PROCESSES: &[&str] = &[
+    "bernoulli",
+    "poisson",
+    "periodic",
+    "periodic(0)",
+    "cburst(4)",
+    "cburst(8, phase=0)",
+    "markov(2, 0.05)",
+    "markov(a=0.5, p10=0.01)",
+    "reactive(0.5, 1)",
+    "reactive(p=0.4, min=0, max=3)",
+    "reactive(0.2, 2, base=cburst(3))",
+];
+
+const LAWS: &[(&str, f64)] = &[
+    ("constant", 16.0),
+    ("constant(3)", 3.0),
+    ("uniform(1, 31)", 16.0),
+    ("bimodal(4, 40, 0.25)", 13.0),
+    ("discrete(4:7, 16:2, 64:1)", 12.4),
+    // Sum of x from 4 to 20 is 204, that of x^2 is 2856.
+    ("polynomial(0, 1; 4, 20)", 2856.0 / 204.0),
+];
+
+fn config(nodes: u32) -> Config {
+    Config::new(Geometry::new(&[nodes]).unwrap())
+}
+
+/// \[phit\] Size of a message in full packets of 16 phits.
+fn carried(phits: u64) -> u64 {
+    phits.next_multiple_of(16)
+}
+
+#[test]
+fn laws_have_the_means_that_they_say() {
+    let mut rng = stream(1, 0, Purpose::Size);
+    for &(text, mean) in LAWS {
+        let mut law = size::parse(text, 16).unwrap();
+        assert!((law.mean() - mean).abs() < 1e-12 * mean, "{text}: {}", law.mean());
+        const DRAWS: u32 = 1_000_000;
+        let (mut sum, mut squares, mut full) = (0.0, 0.0, 0.0);
+        for _ in 0..DRAWS {
+            let phits = law.phits(&mut rng);
+            full += carried(phits) as f64;
+            let phits = phits as f64;
+            sum += phits;
+            squares += phits * phits;
+        }
+        let found = sum / f64::from(DRAWS);
+        let carried = full / f64::from(DRAWS);
+        assert!((carried - law.carried()).abs() < 0.005 * carried, "{text}: {carried}, said {}", law.carried());
+        let variance = squares / f64::from(DRAWS) - found * found;
+        assert!((found - mean).abs() <= 4.0 * (variance.max(0.0) / f64::from(DRAWS)).sqrt(), "{text}: {found}");
+    }
+}
+
+/// Chi-square at 0.001 of 10^6 sizes against weights.
+fn check_sizes(text: &str, weight: impl Fn(u64) -> f64) {
+    const DRAWS: u32 = 1_000_000;
+    let mut law = size::parse(text, 16).unwrap();
+    let mut rng = stream(2, 0, Purpose::Size);
+    let mut counts = vec![0u32; 200];
+    for _ in 0..DRAWS {
+        counts[law.phits(&mut rng) as usize] += 1;
+    }
+    let total: f64 = (0..200).map(&weight).sum();
+    let (mut statistic, mut classes) = (0.0, 0);
+    for (size, &count) in counts.iter().enumerate() {
+        let expected = f64::from(DRAWS) * weight(size as u64) / total;
+        if expected == 0.0 {
+            assert_eq!(count, 0, "{text}: {size}");
+        } else {
+            statistic += (f64::from(count) - expected).powi(2) / expected;
+            classes += 1;
+        }
+    }
+    let limit = ChiSquared::new(f64::from(classes - 1)).unwrap().inverse_cdf(0.999);
+    assert!(statistic < limit, "{text}: chi-square {statistic:.1}, limit {limit:.1}");
+}
+
+#[test]
+fn sizes_have_their_distributions() {
+    let within = |low, high, size| f64::from(u8::from((low..=high).contains(&size)));
+    check_sizes("uniform(5, 37)", |size| within(5, 37, size));
+    check_sizes("bimodal(4, 40, 0.25)", |size| 0.75 * within(4, 4, size) + 0.25 * within(40, 40, size));
+    check_sizes("discrete(4:7, 16:2, 64:1, 65:0)", |size| match size {
+        4 => 7.0,
+        16 => 2.0,
+        64 => 1.0,
+        _ => 0.0,
+    });
+    check_sizes("polynomial(100, -20, 1; 4, 20)", |size| {
+        let x = size as f64;
+        within(4, 20, size) * (x * x - 20.0 * x + 100.0)
+    });
+}
+
+#[test]
+fn unusable_laws_are_refused() {
+    for (text, what) in [
+        ("uniform", "needs its parameter min"),
+        ("uniform(0, 4)", "min = 0 is out of range"),
+        ("uniform(5, 4)", "max = 4 is out of range"),
+        ("bimodal(8, 4, 0.5)", "long = 4 is out of range"),
+        ("bimodal(4, 8, 1.5)", "share = 1.5 is out of range"),
+        ("discrete", "needs sizes with weights"),
+        ("discrete(4)", "`4` is not a size with its weight"),
+        ("discrete(4:-1)", "`4(-1)` is not a size"),
+        ("discrete(0:1)", "`0(1)` is not a size"),
+        ("discrete(4:0)", "sum is more than 0"),
+        ("discrete(4:1, 4:2)", "size 4 is listed twice"),
+        ("polynomial(-5, 1; 4, 9)", "the weight of size 4 is -1"),
+        ("polynomial(0; 4, 9)", "every size has weight 0"),
+        ("polynomial(1; 1, 2000000)", "over 2000000 sizes"),
+        ("polynomial(x; 1, 2)", "`x` is not a number"),
+        ("exponential(4)", "unknown size law `exponential`"),
+    ] {
+        let refusal = size::parse(text, 16).unwrap_err();
+        assert!(refusal.to_string().contains(what), "{text}: {refusal}");
+        assert!(refusal.to_string().contains("\n  ") && !refusal.remedy().is_empty(), "{text}: {refusal}");
+    }
+}
+
+/// Every process with every law, over 10^6 cycles, on enough nodes to keep the statistical error below the tolerance.
+#[test]
+fn the_offered_load_is_the_one_asked_for() {
+    const CYCLES: u64 = 1_000_000;
+    for &process in PROCESSES {
+        for &(law, _) in LAWS {
+            for mode in [Mode::Throttled, Mode::Open] {
+                let nodes = if process.starts_with("markov") { 128 } else { 32 };
+                let (process, size) = (process.to_owned(), law.to_owned());
+                let load = 0.6;
+                let config = Config { process, size, load, mode, ..config(nodes) };
+                let mut phits = 0u64;
+                ideal(&mut Traffic::new(&config).unwrap(), Cycle(CYCLES), |_, message| {
+                    phits += carried(message.bytes / 4)
+                });
+                let offered = phits as f64 / f64::from(nodes) / CYCLES as f64;
+                let Config { process, size, .. } = config;
+                assert!((offered / load - 1.0).abs() < 0.005, "{process} {size} {mode:?}: {offered} instead of {load}");
+            }
+        }
+    }
+}
+
+/// Index of dispersion, variance over mean, of the messages of one node in windows of `window` cycles.
+fn dispersion(process: &str, rate: f64, nodes: u32, cycles: u64, window: u64) -> f64 {
+    let config = Config { process: process.into(), load: rate, packet_phits: 1, mode: Mode::Open, ..config(nodes) };
+    let (mut windows, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for counts in counts(&mut Traffic::new(&config).unwrap(), cycles, window) {
+        for count in counts {
+            windows += 1.0;
+            sum += f64::from(count);
+            squares += f64::from(count).powi(2);
+        }
+    }
+    let mean: f64 = sum / windows;
+    (squares / windows - mean * mean) / mean
+}
+
+#[test]
+fn dispersion_is_that_of_the_formulas() {
+    // Independent trials: 1 - p, whatever the window.
+    let found = dispersion("bernoulli", 0.1, 64, 1_000_000, 100);
+    assert!((found / 0.9 - 1.0).abs() < 0.02, "bernoulli: {found}");
+    let found = dispersion("poisson", 0.02, 64, 1_000_000, 100);
+    assert!((found - 1.0).abs() < 0.02, "poisson: {found}");
+
+    // Bursts of B in a period of T cycles, seen through a window of W at a random phase: the overlap of burst and
+    // window contains k of the B messages. All T phases are equally likely.
+    for (burst, period, window) in [(4u64, 40u64, 25u64), (10, 100, 50), (10, 100, 130), (1, 20, 7), (50, 200, 90)] {
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for phase in 0..period {
+            let count = (0..window).filter(|cycle| (cycle + phase) % period < burst).count() as f64;
+            sum += count;
+            squares += count * count;
+        }
+        let mean = sum / period as f64;
+        let formula = (squares / period as f64 - mean * mean) / mean;
+        let process = format!("cburst({burst})");
+        let found = dispersion(&process, burst as f64 / period as f64, 2000, 100_000, window);
+        assert!((found / formula - 1.0).abs() < 0.02, "{process}, T = {period}, W = {window}: {found}, not {formula}");
+    }
+
+    // On and off: trials of rate r, on with probability q = 1 / (1 + a), whose states k cycles apart correlate by
+    // c^k, c = 1 - p10 - p10 / a. The variance in W cycles is W m (1 - m) + 2 r^2 q (1 - q) sum (W - k) c^k, m = r q.
+    for (a, p10, rate, window) in
+        [(2.0, 0.05, 0.1, 200u64), (1.0, 0.1, 0.25, 50), (4.0, 0.02, 0.05, 500), (0.5, 0.5, 0.3, 20)]
+    {
+        let on = 1.0 / (1.0 + a);
+        let while_on = rate * (1.0 + a);
+        let c: f64 = 1.0 - p10 - p10 / a;
+        let pairs: f64 = (1..window).map(|k| (window - k) as f64 * c.powi(k as i32)).sum();
+        let variance = window as f64 * rate * (1.0 - rate) + 2.0 * while_on * while_on * on * (1.0 - on) * pairs;
+        let formula = variance / (window as f64 * rate);
+        let process = format!("markov({a}, {p10})");
+        let found = dispersion(&process, rate, 256, 1_000_000, window);
+        assert!((found / formula - 1.0).abs() < 0.02, "{process}, rate {rate}, W = {window}: {found}, not {formula}");
+    }
+}
+
+#[test]
+fn bursts_are_back_to_back_and_phases_as_asked() {
+    let config = Config { process: "cburst(3, phase=5)".into(), load: 4.8, ..config(2) };
+    let mut cycles = Vec::new();
+    ideal(&mut Traffic::new(&config).unwrap(), Cycle(40), |cycle, message| cycles.push((cycle.0, message.source.0)));
+    // 3 x 16 / 4.8 = 10 cycles from burst to burst.
+    let expected: Vec<_> =
+        [6, 7, 8, 16, 17, 18, 26, 27, 28, 36, 37, 38].into_iter().flat_map(|cycle| [(cycle, 0), (cycle, 1)]).collect();
+    assert_eq!(cycles, expected);
+    // Drawn phases are spread over the period.
+    let spread = Config { process: "periodic".into(), load: 0.16, ..super::common::line(2000) };
+    let mut first = vec![0; 2000];
+    ideal(&mut Traffic::new(&spread).unwrap(), Cycle(100), |cycle, message| first[message.source.index()] = cycle.0);
+    assert!(first.iter().all(|cycle| (1..=100).contains(cycle)));
+    for decile in 0..10 {
+        let count = first.iter().filter(|&&cycle| (cycle - 1) / 10 == decile).count();
+        assert!((150..250).contains(&count), "{count} of 2000 in decile {decile}");
+    }
+}
+
+/// A node that the network has blocked makes up for nothing, and goes on.
+#[test]
+fn throttled_nodes_do_not_make_up_for_what_they_missed() {
+    for process in ["bernoulli", "poisson", "periodic", "cburst(4)", "markov(1, 0.1)"] {
+        let context = temporal::ProcessContext { nodes: 1, load: 0.05, mean_phits: 1.0, seed: 3 };
+        let mut process_of = temporal::parse(process, context).unwrap();
+        let mut rng = stream(3, 0, Purpose::Temporal);
+        let node = trgen::NodeId(0);
+        let first = process_of.next(node, Cycle(0), &mut rng);
+        assert!(first > Cycle(0));
+        // Blocked for 100000 cycles, in which some 5000 messages would have been generated; then free.
+        let mut from = Cycle(100_000);
+        let mut count = 0;
+        while from < Cycle(110_000) {
+            let next = process_of.next(node, from, &mut rng);
+            assert!(next > from, "{process}");
+            from = next;
+            count += 1;
+        }
+        assert!((350..650).contains(&count), "{process}: {count} messages in 10000 cycles at rate 0.05");
+    }
+}
+
+#[test]
+fn unusable_processes_are_refused() {
+    let refused = |process: &str, load| {
+        let misfit = Traffic::new(&Config { process: process.into(), load, ..config(8) }).unwrap_err();
+        (misfit.refusal.to_string(), misfit.refusal.remedy().to_string())
+    };
+    for (process, load, what) in [
+        ("cburst", 0.3, "needs its parameter B"),
+        ("cburst(0)", 0.3, "B = 0 is out of range"),
+        ("cburst(2)", 17.0, "1.062 messages per node and cycle"),
+        ("periodic(-1)", 0.3, "phase = -1 is out of range"),
+        ("periodic(sometimes)", 0.3, "`sometimes` is not a number"),
+        ("poisson", 17.0, "a node generates at most one"),
+        ("markov(1)", 0.3, "needs its parameter p10"),
+        ("markov(0, 0.1)", 0.3, "a = 0 is out of range"),
+        ("markov(0.1, 0.5)", 0.3, "from off to on with probability 5.000"),
+        ("markov(3, 0.1)", 5.0, "1.250 messages per cycle while on"),
+        ("markov(1, 1)", 1e-9, "messages in the mean"),
+        ("reactive(0.5, 2)", 0.3, "would cause 1.000 messages in the mean"),
+        ("reactive(2, 1)", 0.3, "p = 2 is out of range"),
+        ("reactive(0.1, 3, 2)", 0.3, "max = 2 is out of range"),
+        ("reactive(0.1, base=shot(3))", 0.3, "`shot` is not a process that every node runs for itself"),
+        ("shot(0)", 0.3, "messages = 0 is out of range"),
+        ("background(0.1)", 0.3, "beside an application"),
+        ("bernouli", 0.3, "unknown temporal process `bernouli`"),
+    ] {
+        let (text, remedy) = refused(process, load);
+        assert!(text.contains(what), "{process}: {text}");
+        assert!(!remedy.is_empty(), "{process}");
+    }
+    assert!(refused("markov(3, 0.1)", 5.0).1.contains("at most 4"));
+    assert_eq!(refused("bernouli", 0.3).1, "did you mean `bernoulli`?");
+    assert_eq!(refused("reactive(0.1, base=shot(3))", 0.3).0.lines().nth(2), Some("                     ^"));
+}
+
+#[test]
+fn no_load_is_done_at_once() {
+    for process in PROCESSES {
+        let config = Config { process: (*process).into(), load: 0.0, ..config(4) };
+        assert_eq!(Traffic::new(&config).unwrap().next(), Next::Done, "{process}");
+    }
+}

@@ -1,0 +1,5 @@
+//! The dashboard as text.
+
+mod common;
+mod screens;
+mod sweep;
