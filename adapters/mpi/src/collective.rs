@@ -269,3 +269,6 @@ impl Running {
         self.finish.take().map_or(Ok(()), |finish| finish(&mut self.data, combine))
     }
 }
+
+#[cfg(test)]
+mod tests;

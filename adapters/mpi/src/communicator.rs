@@ -260,3 +260,6 @@ impl Groups {
         self.0.remove(handle);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use trgen::trace::collectives::Algorithm;
+use trgen::trace::collectives::{Algorithm, Collective};
 
 use crate::operation::Terms;
 
@@ -31,6 +31,22 @@ pub(crate) enum Route {
     Hops,
 }
 
+impl Route {
+    /// How an algorithm moves the blocks or contributions of a collective.
+    pub(crate) fn of(operation: &Collective, algorithm: Algorithm) -> Self {
+        use Collective::{Alltoall, Alltoallv, Gather, Gatherv, Scatter, Scatterv};
+        match (operation, algorithm) {
+            (Scatter { .. } | Scatterv { .. }, Algorithm::Linear) => Self::Direct,
+            (Scatter { root, .. } | Scatterv { root, .. }, _) => Self::Subtree(*root),
+            (Alltoall { .. } | Alltoallv { .. }, Algorithm::Bruck) => Self::Hops,
+            (Alltoall { .. } | Alltoallv { .. }, _) => Self::Direct,
+            (Gather { .. } | Gatherv { .. }, _) => Self::All,
+            (_, Algorithm::Ring) => Self::Newest,
+            _ => Self::All,
+        }
+    }
+}
+
 /// Names a contribution by its ranks `[first, last)`, or a block by its origin and destination.
 type Key = (u32, u32);
 
@@ -40,23 +56,34 @@ type Parts = BTreeMap<u32, (u32, Vec<u8>)>;
 /// The contribution of a rank, and offset and length \[bytes\] of the piece of it for each rank.
 type Pieces = (Vec<u8>, Vec<(usize, usize)>);
 
+/// Which part of the result of a reduction a rank gets.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Share {
+    /// The whole result, or none.
+    Whole,
+    /// One block of the result; these are the numbers of values of all ranks.
+    Blocks(Vec<i64>),
+    /// The result over the lower ranks, with this rank if `inclusive`: a scan.
+    Prefix { inclusive: bool },
+}
+
 /// A reduction in progress.
 #[derive(Debug)]
 pub(crate) struct Reduction {
     /// The operation, and the values of each contribution.
-    pub(crate) terms: Terms,
+    terms: Terms,
     /// Number of ranks of the communicator.
-    pub(crate) ranks: u32,
+    ranks: u32,
     /// Contributions present, by their first rank.
-    pub(crate) parts: Parts,
+    parts: Parts,
     /// Only for a scan. This rank's result covers the ranks below the number; the second field has their contributions.
-    pub(crate) prefix: Option<(u32, Parts)>,
+    prefix: Option<(u32, Parts)>,
     /// Only for direct exchanges of blocks: the contribution of this rank, and the piece of it for each rank.
-    pub(crate) pieces: Option<Pieces>,
+    pieces: Option<Pieces>,
     /// Which contributions a message carries.
-    pub(crate) route: Route,
+    route: Route,
     /// The contributions of the last message that arrived.
-    pub(crate) newest: Vec<(Key, Vec<u8>)>,
+    newest: Vec<(Key, Vec<u8>)>,
 }
 
 /// The data of a collective on one rank.
@@ -96,7 +123,24 @@ fn read(mut from: &[u8]) -> Option<Vec<(Key, &[u8])>> {
     Some(all)
 }
 
+/// Offset and length \[bytes\] of each rank's block of a result, by the numbers of values of all ranks.
+fn places(terms: &Terms, counts: &[i64]) -> Vec<(usize, usize)> {
+    let mut end = 0;
+    let place = |&count: &i64| {
+        let length = terms.ty.bytes(count) as usize;
+        end += length;
+        (end - length, length)
+    };
+    counts.iter().map(place).collect()
+}
+
 impl Data {
+    /// The data of a collective that moves blocks. `own` are the blocks of this rank: origin, destination and bytes.
+    pub(crate) fn blocks(own: Vec<(u32, u32, Vec<u8>)>, route: Route) -> Self {
+        let newest = own.iter().map(|&(from, to, _)| (from, to)).collect();
+        Self::Blocks { all: own.into_iter().map(|(from, to, bytes)| ((from, to), bytes)).collect(), route, newest }
+    }
+
     /// The destination of a block for all ranks.
     pub(crate) const ALL: u32 = u32::MAX;
 
@@ -190,6 +234,52 @@ impl Data {
 }
 
 impl Reduction {
+    /// The reduction of rank `rank` of `ranks`, whose contribution is `own`.
+    pub(crate) fn new(
+        mut terms: Terms,
+        (rank, ranks): (usize, usize),
+        own: Vec<u8>,
+        share: &Share,
+        algorithm: Algorithm,
+        route: Route,
+    ) -> Self {
+        let first = rank as u32;
+        let prefix = match share {
+            Share::Prefix { inclusive } => Some((first + u32::from(*inclusive), BTreeMap::new())),
+            _ => None,
+        };
+        let newest = vec![((first, first + 1), own.clone())];
+        // In a direct exchange each rank combines the pieces for itself alone.
+        let (mine, pieces) = match share {
+            Share::Blocks(counts) if algorithm == Algorithm::PairwiseExchange => {
+                terms.count = counts[rank];
+                let pieces = places(&terms, counts);
+                let (start, length) = pieces[rank];
+                (own[start..start + length].to_vec(), Some((own, pieces)))
+            }
+            _ => (own, None),
+        };
+        let mut reduction = Self { terms, ranks: ranks as u32, parts: BTreeMap::new(), prefix, pieces, route, newest };
+        // The first contribution is combined with none.
+        reduction.add(first, first + 1, mine, &mut |_, _, _| {});
+        reduction
+    }
+
+    /// The result for a rank, once the reduction has ended; `None` if it gets none.
+    pub(crate) fn result(&self, rank: usize, share: &Share, combine: Combine<'_>) -> Option<Vec<u8>> {
+        let whole = match (share, &self.prefix) {
+            (Share::Prefix { .. }, Some((_, prefix))) => self.fold(prefix, combine),
+            _ => self.fold(&self.parts, combine),
+        }?;
+        match share {
+            Share::Blocks(counts) if self.pieces.is_none() => {
+                let (start, length) = places(&self.terms, counts)[rank];
+                Some(whole[start..start + length].to_vec())
+            }
+            _ => Some(whole),
+        }
+    }
+
     /// Adds a contribution of ranks `[first, last)`.
     pub(crate) fn add(&mut self, first: u32, last: u32, bytes: Vec<u8>, combine: Combine<'_>) {
         if let Some((end, mut prefix)) = self.prefix.take() {
@@ -236,7 +326,7 @@ impl Reduction {
     }
 
     /// The combination of all parts of a map, in the order of ranks; `None` if there is none.
-    pub(crate) fn fold(&self, parts: &Parts, combine: Combine<'_>) -> Option<Vec<u8>> {
+    fn fold(&self, parts: &Parts, combine: Combine<'_>) -> Option<Vec<u8>> {
         let mut result: Option<Vec<u8>> = None;
         for (_, bytes) in parts.values() {
             let mut right = bytes.clone();
@@ -247,9 +337,4 @@ impl Reduction {
         }
         result
     }
-}
-
-/// The route of a reduction's contributions.
-pub(crate) fn route_of(algorithm: Algorithm) -> Route {
-    if algorithm == Algorithm::Ring { Route::Newest } else { Route::All }
 }

@@ -11,7 +11,7 @@
 //! - `engine`: messages, matching and requests; `collective`: collectives as messages, by the algorithms of traces;
 //!   `data`: what these messages carry;
 //! - `ahead`: announces, while the program computes, until when it will send nothing;
-//! - `datatype`, `operation`, `communicator`: MPI's objects, in `table`s by handle; `clock`: clocks of the program;
+//! - `datatype` with `constructors`, `operation`, `communicator`: MPI's objects, in `table`s by handle; `clock`: clocks of the program;
 //!   `host`: those of the host; `objects`: what the program is linked with;
 //! - `report`: what the launcher reads at the end; `describe`: what a rank waits for.
 //!
@@ -38,6 +38,7 @@ mod calls;
 mod clock;
 mod collective;
 mod communicator;
+mod constructors;
 mod data;
 mod datatype;
 mod describe;

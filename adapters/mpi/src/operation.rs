@@ -255,3 +255,6 @@ impl Op {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

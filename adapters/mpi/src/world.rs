@@ -338,3 +338,6 @@ impl World {
         self.lend(|| std::process::exit(code))
     }
 }
+
+#[cfg(test)]
+mod tests;

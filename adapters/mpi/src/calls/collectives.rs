@@ -1,6 +1,5 @@
 //! The collectives of MPI: what each packs, sends and writes to the buffers of the program.
 
-use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::rc::Rc;
 
@@ -8,7 +7,7 @@ use trgen::trace::collectives::{Algorithm, Collective};
 
 use crate::abi::*;
 use crate::calls::messages::persistent;
-use crate::data::{Combine, Data, Reduction, Route, route_of};
+use crate::data::{Combine, Data, Reduction, Share};
 use crate::datatype::Type;
 use crate::engine::collectives::{Form, begin};
 use crate::engine::completion::wait_own;
@@ -67,7 +66,7 @@ fn check_room(found: usize, room: u64, origin: &str) -> Result<(), Fatal> {
 
 /// Begins a barrier. As for all collectives below, the result is the handle of a request.
 pub(crate) fn barrier(world: &mut World, form: Form, comm: c_int) -> Outcome<c_int> {
-    begin(world, form, comm, Collective::Barrier, |_| Data::Nothing, Box::new(|_, _| Ok(())))
+    begin(world, form, comm, Collective::Barrier, |_, _| Data::Nothing, Box::new(|_, _| Ok(())))
 }
 
 /// Begins a broadcast from `root`.
@@ -77,7 +76,7 @@ pub(crate) fn broadcast(world: &mut World, form: Form, buffer: Buffer, root: c_i
     let root = root_of(root, size, comm)?;
     let bytes = (rank == root).then(|| pack(&ty, address, count));
     let operation = Collective::Broadcast { root, bytes: ty.bytes(count) };
-    let data = |algorithm| Data::Whole {
+    let data = |algorithm, _| Data::Whole {
         bytes,
         by_sends: matches!(algorithm, Algorithm::ScatterRing | Algorithm::ScatterDoubling),
     };
@@ -91,17 +90,15 @@ pub(crate) fn broadcast(world: &mut World, form: Form, buffer: Buffer, root: c_i
     begin(world, form, comm, operation, data, Box::new(finish))
 }
 
-/// Which part of the result of a reduction this rank gets.
+/// Who gets which part of the result of a reduction.
 #[derive(Clone, PartialEq)]
 pub(crate) enum Kept {
-    /// The whole result, on all ranks.
+    /// All ranks get the whole result.
     All,
-    /// The whole result, on this rank only.
+    /// This rank alone gets it.
     Root(c_int),
-    /// One block of the result; these are the numbers of values of all ranks.
-    Blocks(Vec<i64>),
-    /// The result over the lower ranks, with this rank if `inclusive`: a scan.
-    Prefix { inclusive: bool },
+    /// Each rank gets a part.
+    Share(Share),
 }
 
 /// Begins a reduction of `count` values at `from` by the operation `op`; the result is written to `to`.
@@ -118,71 +115,32 @@ pub(crate) fn reduce(
     let from = if is_in_place(from as P) { to } else { from };
     let own = pack(&ty, from, count);
     let bytes = ty.bytes(count);
-    let each = |counts: &[i64]| counts.iter().map(|&count| ty.bytes(count)).collect::<Vec<u64>>();
     let operation = match &kept {
-        Kept::All => Collective::Allreduce { bytes },
+        Kept::All | Kept::Share(Share::Whole) => Collective::Allreduce { bytes },
         Kept::Root(root) => Collective::Reduce { root: root_of(*root, size, comm)?, bytes },
-        Kept::Blocks(counts) if counts.len() == size => Collective::ReduceScatter { blocks: each(counts) },
-        Kept::Blocks(_) => return error(ERR_COUNT, "a count for each rank is needed"),
-        Kept::Prefix { inclusive: true } => Collective::Scan { bytes },
-        Kept::Prefix { inclusive: false } => Collective::Exscan { bytes },
-    };
-    let (first, result) = (rank as u32, Rc::clone(&ty));
-    // Sizes of the blocks in bytes; `place` is this rank's block: offset and size in bytes.
-    let blocks = if let Kept::Blocks(counts) = &kept { each(counts) } else { Vec::new() };
-    let offset = |rank: usize| blocks[..rank].iter().sum::<u64>() as usize;
-    let place = if blocks.is_empty() { (0, bytes as usize) } else { (offset(rank), blocks[rank] as usize) };
-    let block_count = if let Kept::Blocks(counts) = &kept { counts[rank] } else { count };
-    let prefix = match kept {
-        Kept::Prefix { inclusive } => Some((first + u32::from(inclusive), BTreeMap::new())),
-        _ => None,
-    };
-    let pieces: Vec<(usize, usize)> = (0..blocks.len()).map(|rank| (offset(rank), blocks[rank] as usize)).collect();
-    let data = move |algorithm| {
-        let direct = algorithm == Algorithm::PairwiseExchange;
-        let mut reduction = Reduction {
-            terms: Terms { op, handle, ty, count: if direct { block_count } else { count } },
-            ranks: size as u32,
-            parts: BTreeMap::new(),
-            prefix,
-            pieces: None,
-            route: route_of(algorithm),
-            newest: vec![((first, first + 1), own.clone())],
-        };
-        // The first contribution is combined with none.
-        let combine: Combine<'_> = &mut |_, _, _| {};
-        if direct {
-            reduction.add(first, first + 1, own[place.0..place.0 + place.1].to_vec(), combine);
-            reduction.pieces = Some((own, pieces));
-        } else {
-            reduction.add(first, first + 1, own, combine);
+        Kept::Share(Share::Blocks(counts)) if counts.len() == size => {
+            Collective::ReduceScatter { blocks: counts.iter().map(|&count| ty.bytes(count)).collect() }
         }
-        Data::Reduction(Box::new(reduction))
+        Kept::Share(Share::Blocks(_)) => return error(ERR_COUNT, "a count for each rank is needed"),
+        Kept::Share(Share::Prefix { inclusive: true }) => Collective::Scan { bytes },
+        Kept::Share(Share::Prefix { inclusive: false }) => Collective::Exscan { bytes },
+    };
+    let gets_none = matches!(kept, Kept::Root(root) if root as usize != rank);
+    let share = if let Kept::Share(share) = kept { share } else { Share::Whole };
+    let (parts, result) = (share.clone(), Rc::clone(&ty));
+    let data = move |algorithm, route| {
+        let terms = Terms { op, handle, ty, count };
+        Data::Reduction(Box::new(Reduction::new(terms, (rank, size), own, &parts, algorithm, route)))
     };
     let finish = move |data: &mut Data, combine: Combine<'_>| {
         let Data::Reduction(reduction) = data else { return Ok(()) };
-        let whole = match (&kept, &reduction.prefix) {
-            (Kept::Root(root), _) if *root as usize != rank => None,
-            (Kept::Prefix { .. }, Some((_, prefix))) => reduction.fold(prefix, combine),
-            _ => reduction.fold(&reduction.parts, combine),
-        };
-        let Some(whole) = whole else { return Ok(()) };
-        match kept {
-            Kept::Blocks(_) if reduction.pieces.is_none() => {
-                unpack(&result, &whole[place.0..place.0 + place.1], to, block_count);
-            }
-            Kept::Blocks(_) => unpack(&result, &whole, to, block_count),
-            _ => unpack(&result, &whole, to, count),
+        let count = if let Share::Blocks(counts) = &share { counts[rank] } else { count };
+        if !gets_none && let Some(bytes) = reduction.result(rank, &share, combine) {
+            unpack(&result, &bytes, to, count);
         }
         Ok(())
     };
     begin(world, form, comm, operation, data, Box::new(finish))
-}
-
-/// The data of a collective that moves blocks. `own` are the blocks of this rank: origin, destination and bytes.
-fn blocks(own: Vec<(u32, u32, Vec<u8>)>, route: Route) -> Data {
-    let newest = own.iter().map(|&(from, to, _)| (from, to)).collect();
-    Data::Blocks { all: own.into_iter().map(|(from, to, bytes)| ((from, to), bytes)).collect(), route, newest }
 }
 
 /// Writes the block of each rank to its place in `into`. `key` gives the origin and destination of a rank's block.
@@ -255,7 +213,7 @@ pub(crate) fn gather(
         true => write_blocks(data, &into, |from| (from, root as u32), &extents, &types),
         false => Ok(()),
     };
-    begin(world, form, comm, operation, |_| blocks(own, Route::All), Box::new(finish))
+    begin(world, form, comm, operation, |_, route| Data::blocks(own, route), Box::new(finish))
 }
 
 /// Begins a scatter, with blocks of the same size if `same`. `from` is used on the root only.
@@ -295,8 +253,7 @@ pub(crate) fn scatter(
         let one = (address, vec![count], vec![0], vec![handle]);
         write_blocks(data, &one, |_| (root as u32, rank as u32), &[1], &[ty])
     };
-    let route = |algorithm| if algorithm == Algorithm::Linear { Route::Direct } else { Route::Subtree(root) };
-    begin(world, form, comm, operation, |algorithm| blocks(own, route(algorithm)), Box::new(finish))
+    begin(world, form, comm, operation, |_, route| Data::blocks(own, route), Box::new(finish))
 }
 
 /// Begins an allgather, with blocks of the same size if `same`.
@@ -319,11 +276,10 @@ pub(crate) fn allgather(
     let sizes: Vec<u64> = types.iter().zip(&into.1).map(|(ty, &count)| ty.bytes(count)).collect();
     let operation =
         if same { Collective::Allgather { bytes: own.len() as u64 } } else { Collective::Allgatherv { blocks: sizes } };
-    let route = |algorithm| if algorithm == Algorithm::Ring { Route::Newest } else { Route::All };
     let own = vec![(rank as u32, Data::ALL, own)];
     let finish =
         move |data: &mut Data, _: Combine<'_>| write_blocks(data, &into, |from| (from, Data::ALL), &extents, &types);
-    begin(world, form, comm, operation, |algorithm| blocks(own, route(algorithm)), Box::new(finish))
+    begin(world, form, comm, operation, |_, route| Data::blocks(own, route), Box::new(finish))
 }
 
 /// Begins an all-to-all, with blocks of the same size if `same`. Displacements are in bytes if `bytes`, else in
@@ -353,11 +309,10 @@ pub(crate) fn alltoall(
     } else {
         Collective::Alltoallv { send, receive }
     };
-    let route = |algorithm| if algorithm == Algorithm::Bruck { Route::Hops } else { Route::Direct };
     let finish = move |data: &mut Data, _: Combine<'_>| {
         write_blocks(data, &into, |from| (from, rank as u32), &into_extents, &into_types)
     };
-    begin(world, form, comm, operation, |algorithm| blocks(own, route(algorithm)), Box::new(finish))
+    begin(world, form, comm, operation, |_, route| Data::blocks(own, route), Box::new(finish))
 }
 
 /// The blocks of a buffer of one datatype, by the arrays of counts and displacements that the program passes.

@@ -1,6 +1,5 @@
 //! Communicators.
 
-use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int};
 use std::rc::Rc;
 
@@ -10,7 +9,7 @@ use crate::abi::*;
 use crate::calls::attributes;
 use crate::calls::information::{self, text};
 use crate::communicator::Comm;
-use crate::data::{Combine, Data, Route};
+use crate::data::{Combine, Data};
 use crate::engine::collectives::{Form, begin};
 use crate::engine::completion::wait_own;
 use crate::engine::requests::Request;
@@ -31,14 +30,7 @@ pub(crate) fn exchange(world: &mut World, comm: c_int, own: [c_int; 2]) -> Outco
         *result.borrow_mut() = all.values().map(|bytes| [number(bytes, 0), number(bytes, 4)]).collect();
         Ok(())
     };
-    let data = |algorithm| {
-        let ring = algorithm == trgen::trace::collectives::Algorithm::Ring;
-        Data::Blocks {
-            all: BTreeMap::from([((rank, Data::ALL), bytes)]),
-            route: if ring { Route::Newest } else { Route::All },
-            newest: vec![(rank, Data::ALL)],
-        }
-    };
+    let data = |_, route| Data::blocks(vec![(rank, Data::ALL, bytes)], route);
     let operation = Collective::Allgather { bytes: 8 };
     let request = begin(world, Form::Blocking, comm, operation, data, Box::new(finish))?;
     wait_own(world, request)?;

@@ -2,7 +2,7 @@
 
 mod attributes;
 mod cartesian;
-mod collectives;
+pub(crate) mod collectives;
 mod communicators;
 mod datatypes;
 mod environment;
@@ -10,7 +10,7 @@ mod fortran;
 mod groups;
 mod information;
 mod intercommunicators;
-mod messages;
+pub(crate) mod messages;
 mod neighbours;
 mod nonblocking;
 mod packing;

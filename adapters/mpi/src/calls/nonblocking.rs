@@ -5,6 +5,7 @@ use std::ffi::c_int;
 use crate::abi::*;
 use crate::calls::collectives::*;
 use crate::calls::messages::persistent;
+use crate::data::Share;
 use crate::engine::collectives::Form;
 use crate::engine::completion::wait_own;
 use crate::error::{Outcome, error};
@@ -27,11 +28,11 @@ collectives! {
 
     MPI_Scan / MPI_Scan_c, MPI_Iscan / MPI_Iscan_c, MPI_Scan_init / MPI_Scan_init_c(
         from: P, to: M, count: N, ty: I, op: I, comm: I,
-    ) { reduce(world, form, (from as usize, to as usize, count.into(), ty), op, Kept::Prefix { inclusive: true }, comm) }
+    ) { reduce(world, form, (from as usize, to as usize, count.into(), ty), op, Kept::Share(Share::Prefix { inclusive: true }), comm) }
 
     MPI_Exscan / MPI_Exscan_c, MPI_Iexscan / MPI_Iexscan_c, MPI_Exscan_init / MPI_Exscan_init_c(
         from: P, to: M, count: N, ty: I, op: I, comm: I,
-    ) { reduce(world, form, (from as usize, to as usize, count.into(), ty), op, Kept::Prefix { inclusive: false }, comm) }
+    ) { reduce(world, form, (from as usize, to as usize, count.into(), ty), op, Kept::Share(Share::Prefix { inclusive: false }), comm) }
 
     MPI_Reduce_scatter_block / MPI_Reduce_scatter_block_c,
     MPI_Ireduce_scatter_block / MPI_Ireduce_scatter_block_c,
@@ -154,7 +155,7 @@ fn scattered(
     comm: c_int,
 ) -> Outcome<c_int> {
     let counts = counts?;
-    reduce(world, form, (from, to, counts.iter().sum(), ty), op, Kept::Blocks(counts), comm)
+    reduce(world, form, (from, to, counts.iter().sum(), ty), op, Kept::Share(Share::Blocks(counts)), comm)
 }
 
 large! {

@@ -8,7 +8,7 @@ use super::delivery::start;
 use super::waiting::catch_up;
 use crate::abi::ERR_ARG;
 use crate::collective::{Finish, Running};
-use crate::data::Data;
+use crate::data::{Data, Route};
 use crate::error::{Outcome, error};
 use crate::world::World;
 
@@ -20,13 +20,14 @@ pub(crate) enum Form {
     NonBlocking,
 }
 
-/// Begins a collective and returns the handle of its request. `data` makes the initial data for the chosen algorithm.
+/// Begins a collective and returns the handle of its request. `data` makes the initial data for the chosen algorithm and
+/// its route.
 pub(crate) fn begin(
     world: &mut World,
     form: Form,
     handle: c_int,
     operation: Collective,
-    data: impl FnOnce(Algorithm) -> Data,
+    data: impl FnOnce(Algorithm, Route) -> Data,
     finish: Finish,
 ) -> Outcome<c_int> {
     world.comms.intra(handle)?;
@@ -38,7 +39,8 @@ pub(crate) fn begin(
     let now = world.now();
     let comm = world.comms.get_mut(handle)?;
     let algorithm = world.settings.choice.algorithm(&operation, comm.size());
-    let running = Running::new(comm, operation, algorithm, data(algorithm), finish, now);
+    let data = data(algorithm, Route::of(&operation, algorithm));
+    let running = Running::new(comm, operation, algorithm, data, finish, now);
     comm.collectives += 1;
     match running {
         Ok(running) => Ok(start(world, running)),

@@ -269,3 +269,6 @@ pub(crate) const ANSWERS: u64 = 1 << 63;
 pub(crate) const fn kind_of(synchronous: bool) -> u8 {
     if synchronous { SYNCHRONOUS } else { PLAIN }
 }
+
+#[cfg(test)]
+mod tests;

@@ -184,3 +184,6 @@ impl Requests {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
