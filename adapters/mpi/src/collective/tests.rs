@@ -311,7 +311,7 @@ proptest! {
 #[test]
 fn nobody_leaves_a_barrier_before_all_have_entered() {
     for algorithm in Algorithm::of("barrier") {
-        for size in 2..10 {
+        for size in 2..if cfg!(miri) { 4 } else { 10 } {
             for late in 0..size {
                 let mut ranks = Ranks::new(|_| Collective::Barrier, |_, _| Data::Nothing, algorithm, size);
                 let mut draw = |_: usize| 1;
