@@ -6,6 +6,7 @@
 // The command is written against the library as others see it.
 extern crate self as fsin;
 
+pub mod catalogue;
 mod cli;
 
 #[cfg(feature = "tui")]

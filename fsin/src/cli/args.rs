@@ -4,7 +4,9 @@ use clap::builder::{PossibleValuesParser, StyledStr};
 use clap::{Arg, ArgAction, ColorChoice, Command, ValueEnum, crate_version, value_parser};
 use std::path::PathBuf;
 
-use fsin::experiment::{Key, Kind, heading, keys, legacy, other_names};
+use fsin::experiment::{Key, Kind, heading, keys, legacy, named, other_names};
+use fsin::family::ModelFamily;
+use fsin::models::MODELS;
 use fsin::report::FORMATS;
 
 use super::help::{self, quiet};
@@ -176,12 +178,11 @@ fn commands() -> Command {
                 ),
         )
         .subcommand(
-            Command::new("list").about("Lists the components of a family, or the families").arg(
-                Arg::new("family")
-                    .value_parser(PossibleValuesParser::new(super::describe::families()))
-                    .help("What to list [the families, and how many each has]"),
-            )
-            .arg(text_or_json()),
+            Command::new("list")
+                .about("Lists the components of a kind, or the kinds")
+                .arg(Arg::new("kind").help("What to list [the kinds, how many each has, and for which network models]"))
+                .arg(of_network())
+                .arg(text_or_json()),
         )
         .subcommand(
             Command::new("explain")
@@ -191,8 +192,14 @@ fn commands() -> Command {
                         .required(true)
                         .help("Its name, as in `uniform` or `bubble:smart`; patterns also with arguments: `zipf(2)`"),
                 )
+                .arg(of_network())
                 .arg(text_or_json()),
         )
+}
+
+/// The flag `--network` of commands that describe components.
+fn of_network() -> Arg {
+    Arg::new("network").long("network").value_name("MODEL").help("Only what this network model has [all models]")
 }
 
 /// The flag `--format` of commands that describe components.
@@ -292,7 +299,44 @@ fn with_flags(command: Command, flag: impl Fn(&Key) -> Arg) -> Command {
                  the environment, the environment overrides the file, the file overrides the defaults.",
             ),
     );
-    keys().iter().fold(command, |command, key| command.arg(flag(key)))
+    let models = models_named();
+    keys().iter().fold(command, |command, key| command.arg(of_models(flag(key), key, &models)))
+}
+
+/// The network models that the command line names, which help must know before the command line is parsed.
+fn models_named() -> Vec<&'static ModelFamily> {
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let joined = words.iter().filter_map(|word| word.strip_prefix("--network="));
+    let apart = words.windows(2).filter(|pair| pair[0] == "--network").map(|pair| &*pair[1]);
+    joined.chain(apart).filter_map(named).collect()
+}
+
+/// The flag of a key, where these network models are named: help shows what they understand, and explains it by their
+/// own components and defaults.
+fn of_models(arg: Arg, key: &Key, models: &[&'static ModelFamily]) -> Arg {
+    let is_of_models = MODELS.rows().iter().any(|model| model.understands(key.name));
+    let [model] = models else {
+        let is_useless = is_of_models && !models.is_empty() && !models.iter().any(|model| model.understands(key.name));
+        return arg.hide(is_useless);
+    };
+    if is_of_models && !model.understands(key.name) {
+        return arg.hide(true);
+    }
+    if key.name == "routing" {
+        let mut names: Vec<&str> = Vec::new();
+        for carried in (model.routings)() {
+            if !names.contains(&carried.component.name) {
+                names.push(carried.component.name);
+            }
+        }
+        let model = model.component.name;
+        let list = format!("fsin list routings --network {model}");
+        return arg.help(format!("{}; that of the topology if absent: {list}", names.join(", ")));
+    }
+    match model.default_of(key.name) {
+        Some(_) => arg.help(about(&Key { default: model.default_of(key.name), ..*key })),
+        None => arg,
+    }
 }
 
 /// The flag of a key.

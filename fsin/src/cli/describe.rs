@@ -1,100 +1,225 @@
 //! `fsin list` and `fsin explain`: descriptions of components.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use clap::ArgMatches;
-use fsin::experiment::key;
-use fsin::family::{Key, ModelFamily};
-use fsin::models::wormhole::components;
-use fsin::models::{MODELS, ethernet, myrinet, wormhole};
-use fsin::router::arbitration::ARBITRATIONS;
-use fsin::router::injection::INJECTIONS;
-use fsin::routing::{ROUTINGS, Routing};
-use fsin::topology::TOPOLOGIES;
+use fsin::catalogue::{Carrier, Kind, Member, kinds};
+use fsin::experiment::named;
+use fsin::family::ModelFamily;
+use fsin::models::MODELS;
+use fsin::models::wormhole::components::preset_values;
 use serde_json::{Map, Value, json};
-use trgen::catalog::{Component, suggestion};
+use trgen::catalog::suggestion;
 use trgen::rng::{Purpose, stream};
 use trgen::synthetic::expr::Expr;
-use trgen::synthetic::{size, spatial, temporal, traffic};
-use trgen::trace::{collectives, formats, jobs, kernels, placement};
+use trgen::synthetic::spatial;
 use trgen::{Geometry, NodeId};
 
 use super::notation::of_table;
 use super::output::Document;
 use super::{Complaint, Exit, Flags};
 
-/// A family: its name in `fsin list`, and its components.
-type Family = (&'static str, Vec<&'static Component>);
-
-/// All families.
-fn catalogue() -> Vec<Family> {
-    vec![
-        ("networks", MODELS.components().collect()),
-        ("topologies", TOPOLOGIES.components().collect()),
-        ("routings", ROUTINGS.iter().collect()),
-        ("wormhole-routings", wormhole::ROUTINGS.iter().map(|row| &row.component).collect()),
-        ("wormhole-presets", components::PRESETS.iter().collect()),
-        ("wormhole-allocators", components::ALLOCATORS.iter().collect()),
-        ("wormhole-vc-classes", components::VC_CLASSES.iter().collect()),
-        ("wormhole-switch-holds", components::HOLDS.iter().collect()),
-        ("ethernet-switchings", ethernet::components::SWITCHINGS.iter().collect()),
-        ("ethernet-forwardings", ethernet::components::FORWARDINGS.iter().collect()),
-        ("ethernet-recoveries", ethernet::components::RECOVERIES.iter().collect()),
-        ("ethernet-port-stats", ethernet::components::PORT_STATISTICS.iter().collect()),
-        ("myrinet-routings", myrinet::ROUTINGS.iter().collect()),
-        ("arbitrations", ARBITRATIONS.iter().collect()),
-        ("injections", INJECTIONS.iter().collect()),
-        ("traffic", spatial::components().collect()),
-        ("sums", traffic::components().collect()),
-        ("temporal", temporal::components().collect()),
-        ("sizes", size::components().collect()),
-        ("kernels", kernels::components().collect()),
-        ("collectives", collectives::ALGORITHMS.iter().collect()),
-        ("placements", placement::PLACEMENTS.components().collect()),
-        ("schedulers", jobs::SCHEDULERS.iter().collect()),
-        ("allocations", jobs::ALLOCATIONS.iter().collect()),
-        ("formats", formats::FORMATS.components().collect()),
-    ]
-}
-
-/// Names of all families.
-pub(crate) fn families() -> Vec<&'static str> {
-    catalogue().iter().map(|&(name, _)| name).collect()
-}
-
-/// The names that a key's value can have or begin with, for completions of a shell; empty for other arguments.
-pub(crate) fn names_of(argument: &str) -> Vec<&'static str> {
-    let families: &[&str] = match argument {
-        "network" => &["networks"],
-        "topology" | "spec" => &["topologies"],
-        "routing" => &["routings", "wormhole-routings", "myrinet-routings"],
-        "traffic" => &["traffic", "sums"],
-        "temporal" => &["temporal"],
-        "size" => &["sizes"],
-        "kernel" => &["kernels"],
-        "placement" => &["placements"],
-        "scheduler" => &["schedulers"],
-        "allocation" => &["allocations"],
-        "name" => &families(),
-        _ => {
-            let components = key(argument).map_or(&[][..], |key| key.components);
-            return components.iter().map(|component| component.name).collect();
-        }
-    };
-    let mut names: Vec<&str> = Vec::new();
-    for (_, components) in catalogue().iter().filter(|(family, _)| families.contains(family)) {
-        for component in components.iter().filter(|component| !component.name.contains(' ')) {
-            if !names.contains(&component.name) {
-                names.push(component.name);
+/// The names that a value of an argument can have or begin with, for completions of a shell; empty for other arguments.
+pub(crate) fn names_of(argument: &str) -> Vec<String> {
+    let kinds = kinds();
+    if argument == "kind" {
+        return kinds.into_iter().map(|kind| kind.name).collect();
+    }
+    let mut names: Vec<String> = Vec::new();
+    for kind in kinds.iter().filter(|kind| argument == "name" || kind.keys.contains(&argument)) {
+        for name in kind.members.iter().map(|member| member.component.name).filter(|name| !name.contains(' ')) {
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
             }
         }
     }
     names
 }
 
+/// The model whose components alone are asked for.
+fn model_of(matches: &ArgMatches) -> Result<Option<&'static ModelFamily>, Complaint> {
+    let Some(word) = matches.get_one::<String>("network") else { return Ok(None) };
+    named(word).map(Some).ok_or_else(|| {
+        let error = MODELS.unknown(word.split(':').next().unwrap_or(word));
+        Complaint::new(Exit::Usage, error.what(), error.remedy())
+    })
+}
+
+/// The catalogue, or the part of it that a model has. A topology is the model's if the model has a routing for it.
+fn catalogue(model: Option<&'static ModelFamily>) -> Vec<Kind> {
+    let mut all = kinds();
+    let Some(model) = model else { return all };
+    let carried = (model.routings)();
+    for kind in &mut all {
+        let is_of = |member: &Member| match kind.name.as_str() {
+            "networks" => member.component.name == model.component.name,
+            "topologies" if !carried.is_empty() => {
+                carried.iter().any(|routing| routing.topologies.contains(&member.component.name))
+            }
+            _ => member.is_of(model),
+        };
+        kind.members.retain(is_of);
+        for member in &mut kind.members {
+            member.carriers.retain(|carrier| carrier.model.component.name == model.component.name);
+        }
+    }
+    all.retain(|kind| !kind.members.is_empty());
+    all
+}
+
+/// True if the output is to be JSON.
+fn wants_json(matches: &ArgMatches) -> bool {
+    matches.get_one::<String>("format").is_some_and(|format| format == "json")
+}
+
+/// The names of the models that have a component, separated by commas.
+fn models(carriers: &[Carrier]) -> String {
+    carriers.iter().map(|carrier| carrier.model.component.name).collect::<Vec<_>>().join(", ")
+}
+
+/// The models that have a member of a kind, separated by commas; empty if the kind does not depend on the model.
+fn models_of(kind: &Kind) -> String {
+    let has =
+        |model: &&&ModelFamily| kind.members.iter().any(|member| !member.carriers.is_empty() && member.is_of(model));
+    MODELS.rows().iter().filter(has).map(|model| model.component.name).collect::<Vec<_>>().join(", ")
+}
+
+/// `fsin list`: prints the components of a kind, or the kinds.
+pub(crate) fn list(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let model = model_of(matches)?;
+    let mut all = catalogue(model);
+    let wanted = matches.get_one::<String>("kind");
+    if let Some(wanted) = wanted {
+        let is_wanted = |kind: &Kind| kind.name == *wanted || kind.keys.contains(&wanted.as_str());
+        if !all.iter().any(is_wanted) {
+            return Err(unknown_kind(wanted, model));
+        }
+        all.retain(is_wanted);
+    }
+    let mut text = String::new();
+    if wants_json(matches) {
+        let all: Vec<Value> =
+            all.iter().flat_map(|kind| kind.members.iter().map(|member| described(kind, member))).collect();
+        text = format!("{:#}\n", Value::Array(all));
+    } else if wanted.is_none() {
+        let width = all.iter().map(|kind| kind.name.len()).max().unwrap_or(0);
+        for kind in &all {
+            let line = format!("{:width$}  {:3}  {}", kind.name, kind.members.len(), models_of(kind));
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+    } else {
+        let members = || all.iter().flat_map(|kind| &kind.members);
+        let width = members().map(|member| member.component.name.len()).max().unwrap_or(0);
+        // The column of models is for those who have not named one.
+        let names = |member: &Member| if model.is_some() { String::new() } else { models(&member.carriers) };
+        let column = members().map(|member| names(member).len()).max().unwrap_or(0);
+        for member in members() {
+            let (name, about) = (member.component.name, of_table(member.component.about));
+            let models = if column == 0 { String::new() } else { format!("  {:column$}", names(member)) };
+            let _ = writeln!(text, "{name:width$}{models}  {about}");
+        }
+    }
+    Document::open(matches)?.print(&text)?;
+    Ok(Exit::Done)
+}
+
+/// The error of a kind that there is not, or that a model does not have.
+fn unknown_kind(wanted: &str, model: Option<&ModelFamily>) -> Complaint {
+    let all = kinds();
+    let is_kind = |word: &str| all.iter().find(|kind| kind.name == word);
+    // `wormhole-routings`: a model and one of its kinds.
+    let of_model = MODELS.rows().iter().find_map(|model| {
+        let word = wanted.strip_prefix(model.component.name)?.strip_prefix('-')?;
+        Some((model.component.name, is_kind(word)?))
+    });
+    if let Some((model, kind)) = of_model {
+        let what = format!("there is no list `{wanted}`: {} of all network models are one list", kind.name);
+        return Complaint::new(Exit::Usage, what, format!("use `fsin list {} --network {model}`", kind.name));
+    }
+    if let (Some(model), Some(kind)) = (model, is_kind(wanted)) {
+        let what = format!("network model {} has no {wanted}", model.component.name);
+        return Complaint::new(Exit::Usage, what, format!("those that have some: {}", models_of(kind)));
+    }
+    let names: Vec<&str> = all.iter().map(|kind| kind.name.as_str()).collect();
+    let what = format!("there is no list `{wanted}`");
+    Complaint::new(Exit::Usage, what, format!("{}; `fsin list` names all lists", suggestion(wanted, &names)))
+}
+
+/// What is said of a component beside its definition, parameters and settings: labels and texts.
+fn facts(kind: &Kind, member: &Member) -> Vec<(String, String)> {
+    let name = member.component.name;
+    let mut facts = Vec::new();
+    let mut add = |label: &str, text: String| {
+        if !text.is_empty() {
+            facts.push((label.to_owned(), text));
+        }
+    };
+    add("also called", member.aliases.join(", "));
+    for Carrier { model, routing } in &member.carriers {
+        let Some(routing) = routing else { continue };
+        let marked = |topology: &&'static str| match routing.default_of.contains(topology) {
+            true => format!("{topology} (default)"),
+            false => (*topology).to_owned(),
+        };
+        let topologies: Vec<String> = routing.topologies.iter().map(marked).collect();
+        let channels =
+            if routing.channels.is_empty() { String::new() } else { format!("; channels: {}", routing.channels) };
+        add(&format!("in {}", model.component.name), format!("{}{channels}", topologies.join(", ")));
+    }
+    match kind.name.as_str() {
+        "networks" => {
+            if let Some(model) = named(name) {
+                add("unit of load", model.load_unit.to_owned());
+                add("understands also", model.shared.join(", "));
+            }
+        }
+        "topologies" => {
+            for (model, routings) in routings_for(name) {
+                let first = routings.iter().enumerate();
+                let names = first.map(|(at, one)| if at == 0 { format!("{one} (default)") } else { (*one).to_owned() });
+                add(&format!("routings of {model}"), names.collect::<Vec<_>>().join(", "));
+            }
+        }
+        _ => {
+            if member.carriers.iter().all(|carrier| carrier.routing.is_none()) {
+                add("network", models(&member.carriers));
+            }
+            if kind.keys.contains(&"preset") {
+                let sets = preset_values(name).into_iter();
+                add("sets", sets.map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", "));
+            }
+        }
+    }
+    facts
+}
+
+/// By model: the names of its routings for a topology, the default first. Models without a routing for it are left out.
+fn routings_for(topology: &str) -> Vec<(&'static str, Vec<&'static str>)> {
+    let of_model = |model: &&'static ModelFamily| {
+        let mut carried = (model.routings)();
+        carried.retain(|routing| routing.topologies.contains(&topology));
+        carried.sort_by_key(|routing| !routing.default_of.contains(&topology));
+        (model.component.name, carried.iter().map(|routing| routing.component.name).collect::<Vec<_>>())
+    };
+    MODELS.rows().iter().map(of_model).filter(|(_, routings)| !routings.is_empty()).collect()
+}
+
+/// The settings that only this network model has: name with its short form, meaning, unit, default.
+fn settings(kind: &Kind, member: &Member) -> Vec<[String; 4]> {
+    let model = named(member.component.name).filter(|_| kind.name == "networks");
+    let keys = model.into_iter().flat_map(|model| model.keys.iter().map(move |key| (model, key)));
+    keys.map(|(model, key)| {
+        let short = model.short.iter().find(|(_, name)| *name == key.name);
+        let name = short.map_or_else(|| key.name.to_owned(), |(short, _)| format!("{} or {short}", key.name));
+        let default = model.default_of(key.name).or(key.default).unwrap_or("-");
+        [name, of_table(key.about), key.unit.to_owned(), default.to_owned()]
+    })
+    .collect()
+}
+
 /// A component as JSON.
-fn described(family: &str, component: &Component) -> Value {
+fn described(kind: &Kind, member: &Member) -> Value {
+    let component = member.component;
     let parameters: Vec<Value> = component
         .parameters
         .iter()
@@ -107,205 +232,114 @@ fn described(family: &str, component: &Component) -> Value {
             })
         })
         .collect();
-    let settings: Vec<Value> = settings(family, component)
-        .map(|(key, _, default)| {
+    let mut object = Map::new();
+    let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
+    add("family", json!(kind.name));
+    add("name", json!(component.name));
+    add("about", json!(of_table(component.about)));
+    add("also_called", json!(member.aliases));
+    add("parameters", json!(parameters));
+    if !member.carriers.is_empty() {
+        add("networks", json!(member.carriers.iter().map(|one| one.model.component.name).collect::<Vec<_>>()));
+    }
+    let carried = member.carriers.iter().filter_map(|one| Some((one.model, one.routing.as_ref()?)));
+    let carried: Vec<Value> = carried
+        .map(|(model, routing)| {
+            json!({
+                "network": model.component.name,
+                "topologies": routing.topologies,
+                "default_of": routing.default_of,
+                "channels": routing.channels,
+            })
+        })
+        .collect();
+    if !carried.is_empty() {
+        add("carried", json!(carried));
+    }
+    if let Some(model) = named(component.name).filter(|_| kind.name == "networks") {
+        let settings = model.keys.iter().map(|key| {
             json!({
                 "name": key.name,
                 "about": of_table(key.about),
                 "unit": key.unit,
-                "default": (default != "-").then_some(default),
+                "default": model.default_of(key.name).or(key.default),
                 "values": key.components.iter().map(|one| one.name).collect::<Vec<_>>(),
             })
-        })
-        .collect();
-    let mut object = Map::new();
-    let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
-    add("family", json!(family));
-    add("name", json!(component.name));
-    add("about", json!(of_table(component.about)));
-    add("also_called", json!(aliases(family, component.name)));
-    add("parameters", json!(parameters));
-    if let Some(model) = model(family, component) {
-        add("settings", json!(settings));
+        });
+        add("settings", json!(settings.collect::<Vec<_>>()));
         add("unit_of_load", json!(model.load_unit));
         add("understands_also", json!(model.shared));
     }
-    if family == "topologies" {
-        add("routings", json!(Routing::serving(component.name).iter().map(|one| one.name()).collect::<Vec<_>>()));
+    if kind.name == "topologies" {
+        let routings = routings_for(component.name).into_iter();
+        add("routings", Value::Object(routings.map(|(model, names)| (model.to_owned(), json!(names))).collect()));
     }
-    if family == "wormhole-presets" {
-        let sets = components::preset_values(component.name);
-        add("sets", json!(sets.into_iter().collect::<BTreeMap<&str, String>>()));
+    if kind.keys.contains(&"preset") {
+        let sets = preset_values(component.name).into_iter();
+        add("sets", Value::Object(sets.map(|(key, value)| (key.to_owned(), json!(value))).collect()));
     }
     add("source", json!(component.source));
     Value::Object(object)
 }
 
-/// True if the output is to be JSON.
-fn wants_json(matches: &ArgMatches) -> bool {
-    matches.get_one::<String>("format").is_some_and(|format| format == "json")
-}
-
-/// `fsin list`: prints the components of a family, or the families.
-pub(crate) fn list(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let mut text = String::new();
-    if wants_json(matches) {
-        let wanted = matches.get_one::<String>("family");
-        let catalogue = catalogue();
-        let chosen = catalogue.iter().filter(|(name, _)| wanted.is_none_or(|wanted| name == wanted));
-        let all: Vec<Value> =
-            chosen.flat_map(|(family, components)| components.iter().map(|one| described(family, one))).collect();
-        Document::open(matches)?.print(&format!("{:#}\n", Value::Array(all)))?;
-        return Ok(Exit::Done);
-    }
-    let Some(wanted) = matches.get_one::<String>("family") else {
-        let catalogue = catalogue();
-        let width = catalogue.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-        for (name, components) in &catalogue {
-            let _ = writeln!(text, "{name:width$}  {:3}", components.len());
-        }
-        Document::open(matches)?.print(&text)?;
-        return Ok(Exit::Done);
-    };
-    for (_, components) in catalogue().iter().filter(|&&(name, _)| name == wanted) {
-        let width = components.iter().map(|component| component.name.len()).max().unwrap_or(0);
-        for component in components {
-            let _ = writeln!(text, "{:width$}  {}", component.name, of_table(component.about));
-        }
-    }
-    Document::open(matches)?.print(&text)?;
-    Ok(Exit::Done)
-}
-
-/// The network model that a component describes; `None` for components of other families.
-fn model(family: &str, component: &Component) -> Option<&'static ModelFamily> {
-    MODELS.rows().iter().copied().find(|model| family == "networks" && model.component.name == component.name)
-}
-
-/// The settings that only this network model has: key, name with its short form, and default.
-fn settings(family: &str, component: &Component) -> impl Iterator<Item = (&'static Key, String, &'static str)> {
-    let model = model(family, component).into_iter();
-    model.flat_map(|model| {
-        model.keys.iter().map(|key| {
-            let short = model.short.iter().find(|(_, name)| *name == key.name);
-            let name = short.map_or_else(|| key.name.to_owned(), |(short, _)| format!("{} or {short}", key.name));
-            (key, name, model.default_of(key.name).or(key.default).unwrap_or("-"))
-        })
-    })
-}
-
-/// The settings that a network model shares with others, separated by commas; empty for other components.
-fn shared(family: &str, component: &Component) -> String {
-    model(family, component).map_or_else(String::new, |model| model.shared.join(", "))
-}
-
-/// The other names of a network model, pattern, kernel or routing.
-fn aliases(family: &str, name: &str) -> Vec<&'static str> {
-    let table = match family {
-        "wormhole-routings" => wormhole::ALIASES,
-        "myrinet-routings" => myrinet::ALIASES,
-        "networks" | "routings" | "traffic" | "kernels" => &[],
-        _ => return Vec::new(),
-    };
-    if !table.is_empty() {
-        return table.iter().find(|(known, _)| *known == name).map_or_else(Vec::new, |(_, names)| names.to_vec());
-    }
-    if let Some(model) = MODELS.rows().iter().find(|model| model.component.name == name) {
-        return model.aliases.to_vec();
-    }
-    match (spatial::aliases(name), Routing::parse(name)) {
-        (_, Ok(routing)) => routing.aliases().collect(),
-        ([], _) => kernels::aliases(name).to_vec(),
-        (found, _) => found.to_vec(),
-    }
-}
-
-/// The routings of a family of topologies, the default first, separated by commas; empty for other components.
-fn routings(family: &str, component: &Component) -> String {
-    let serving = if family == "topologies" { Routing::serving(component.name) } else { Vec::new() };
-    let names = serving.iter().enumerate();
-    let names =
-        names.map(|(at, one)| if at == 0 { format!("{} (default)", one.name()) } else { one.name().to_owned() });
-    names.collect::<Vec<_>>().join(", ")
-}
-
-/// `fsin explain`: prints the definition, parameters and source of all components of a name.
+/// `fsin explain`: prints all that is known of every component of a name.
 pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let wanted = matches.get_one::<String>("name").map_or("", String::as_str);
-    let mut catalogue = catalogue();
-    // A name that occurs in several families may be qualified by one.
-    let (wanted_family, wanted) = match wanted.split_once('/') {
-        Some((family, name)) if catalogue.iter().any(|(known, _)| *known == family) => (Some(family), name),
+    let mut catalogue = catalogue(model_of(matches)?);
+    // A name that occurs in several kinds may be qualified by one.
+    let (wanted_kind, wanted) = match wanted.split_once('/') {
+        Some((kind, name)) if catalogue.iter().any(|known| known.name == kind) => (Some(kind), name),
         _ => (None, wanted),
     };
-    catalogue.retain(|(family, _)| wanted_family.is_none_or(|wanted_family| wanted_family == *family));
-    let all = || catalogue.iter().flat_map(|(family, components)| components.iter().map(move |&one| (*family, one)));
+    catalogue.retain(|kind| wanted_kind.is_none_or(|wanted| wanted == kind.name));
+    let all = || catalogue.iter().flat_map(|kind| kind.members.iter().map(move |member| (kind, member)));
     // A pattern may have arguments: `zipf(2)`, `map(block:4, uniform)`. They are parsed only if no component has this
-    // name. True if this is the name or an alias of the component.
-    let called = |family: &str, component: &Component, name: &str| {
-        component.name == name || aliases(family, component.name).contains(&name)
-    };
-    let known = |name: &str| all().any(|(family, component)| called(family, component, name));
-    let expr = Expr::parse(wanted).ok().filter(|expr| !known(wanted) && !expr.arguments.is_empty());
+    // name.
+    let is_known = |name: &str| all().any(|(_, member)| member.is_called(name));
+    let expr = Expr::parse(wanted).ok().filter(|expr| !is_known(wanted) && !expr.arguments.is_empty());
     let name = match &expr {
-        Some(expr) if spatial::components().any(|component| called("traffic", component, &expr.name)) => &expr.name,
+        Some(expr) if spatial::PATTERNS.find(&expr.name).is_some() => &expr.name,
         _ => wanted,
     };
-    let mut text = String::new();
     // Names take precedence over aliases.
-    let mut meant: Vec<_> = all().filter(|(family, component)| called(family, component, name)).collect();
-    meant.sort_by_key(|(_, component)| component.name != name);
-    if wants_json(matches) && !meant.is_empty() {
-        let all: Vec<Value> = meant.iter().map(|(family, component)| described(family, component)).collect();
+    let mut meant: Vec<_> = all().filter(|(_, member)| member.is_called(name)).collect();
+    meant.sort_by_key(|(_, member)| member.component.name != name);
+    if meant.is_empty() {
+        let names: Vec<&str> = all().map(|(_, member)| member.component.name).collect();
+        let what = format!("no component is called `{wanted}`");
+        let near = expr.as_ref().map_or(wanted, |expr| &expr.name);
+        let list = "`fsin list` names the kinds, `fsin list KIND` what is of one";
+        let near = suggestion(near, &names);
+        // A list of all names would scroll the message away.
+        let remedy = if near.near.is_empty() { list.to_owned() } else { format!("{near} Else: {list}") };
+        return Err(Complaint::new(Exit::Usage, what, remedy));
+    }
+    if wants_json(matches) {
+        let all: Vec<Value> = meant.iter().map(|(kind, member)| described(kind, member)).collect();
         Document::open(matches)?.print(&format!("{:#}\n", Value::Array(all)))?;
         return Ok(Exit::Done);
     }
-    for (family, component) in meant {
-        let _ = writeln!(text, "{}  ({family})\n  {}", component.name, of_table(component.about));
-        let others = aliases(family, component.name);
-        if !others.is_empty() {
-            let _ = writeln!(text, "  also called: {}", others.join(", "));
-        }
-        let routings = routings(family, component);
-        if !routings.is_empty() {
-            let _ = writeln!(text, "  routings: {routings}");
-        }
+    let mut text = String::new();
+    for (kind, member) in meant {
+        let component = member.component;
+        let _ = writeln!(text, "{}  ({})\n  {}", component.name, kind.name, of_table(component.about));
         for parameter in component.parameters {
             let default = of_table(if parameter.default.is_empty() { "required" } else { parameter.default });
             let about = of_table(parameter.about);
             let _ = writeln!(text, "  {}: {about} ({}) [{default}]", parameter.name, parameter.range);
         }
-        for (key, name, default) in settings(family, component) {
-            let unit = if key.unit.is_empty() { String::new() } else { format!(" ({})", key.unit) };
-            let _ = writeln!(text, "  {name}: {}{unit} [{default}]", of_table(key.about));
+        for [name, about, unit, default] in settings(kind, member) {
+            let unit = if unit.is_empty() { unit } else { format!(" ({unit})") };
+            let _ = writeln!(text, "  {name}: {about}{unit} [{default}]");
         }
-        if let Some(model) = model(family, component) {
-            let _ = writeln!(text, "  unit of load: {}", model.load_unit);
-        }
-        let shared = shared(family, component);
-        if !shared.is_empty() {
-            let _ = writeln!(text, "  understands also: {shared}");
-        }
-        if family == "wormhole-presets" {
-            let sets = components::preset_values(component.name);
-            let sets: Vec<String> = sets.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-            let _ = writeln!(text, "  sets: {}", sets.join(", "));
+        for (label, fact) in facts(kind, member) {
+            let _ = writeln!(text, "  {label}: {fact}");
         }
         let _ = writeln!(text, "  source: {}", component.source);
-        if family == "traffic" {
+        if kind.name == "traffic" {
             let example = spatial::example(name).filter(|_| expr.is_none());
             destinations(example.unwrap_or(wanted), &mut text);
         }
-    }
-    if text.is_empty() {
-        let names: Vec<&str> = all().map(|(_, component)| component.name).collect();
-        let what = format!("no component is called `{wanted}`");
-        let near = expr.as_ref().map_or(wanted, |expr| &expr.name);
-        let list = "`fsin list` names the families, `fsin list FAMILY` what is in one";
-        let near = suggestion(near, &names);
-        // A list of all names would scroll the message away.
-        let remedy = if near.near.is_empty() { list.to_owned() } else { format!("{near} Else: {list}") };
-        return Err(Complaint::new(Exit::Usage, what, remedy));
     }
     Document::open(matches)?.print(&text)?;
     Ok(Exit::Done)
@@ -353,25 +387,19 @@ fn destinations(pattern: &str, text: &mut String) {
     }
 }
 
-/// Every component of every family as one page of Markdown.
-pub(crate) fn markdown() -> String {
-    let mut text =
-        "<!-- Made by `fsin generate reference`; do not edit. -->\n\n# Components\n\nWhat `fsin explain` says \
-                    of every name.\n"
-            .to_owned();
-    let cell = |word: &str| word.replace('|', "\\|").replace('<', "&lt;");
-    for (family, components) in catalogue() {
-        let _ = writeln!(text, "\n## {family}");
-        for component in components {
+/// A word in a cell of a table.
+fn cell(word: &str) -> String {
+    word.replace('|', "\\|").replace('<', "&lt;")
+}
+
+/// Every component of every kind as one page of Markdown.
+pub(crate) fn components_page() -> String {
+    let mut text = "# Components\n\nWhat `fsin explain` says of every name.\n".to_owned();
+    for kind in kinds() {
+        let _ = writeln!(text, "\n## {}", kind.name);
+        for member in &kind.members {
+            let component = member.component;
             let _ = writeln!(text, "\n### {}\n\n{}", component.name, cell(&of_table(component.about)));
-            let others = aliases(family, component.name);
-            if !others.is_empty() {
-                let _ = writeln!(text, "\nAlso called {}.", others.join(", "));
-            }
-            let routings = routings(family, component);
-            if !routings.is_empty() {
-                let _ = writeln!(text, "\nRoutings: {routings}.");
-            }
             if !component.parameters.is_empty() {
                 let _ = writeln!(text, "\n| parameter | meaning | range | default |\n| --- | --- | --- | --- |");
             }
@@ -381,24 +409,15 @@ pub(crate) fn markdown() -> String {
                     [parameter.about, parameter.range, default].map(|word| cell(&of_table(word)));
                 let _ = writeln!(text, "| `{}` | {about} | {range} | {default} |", parameter.name);
             }
-            for (at, (key, name, default)) in settings(family, component).enumerate() {
+            for (at, [name, about, unit, default]) in settings(&kind, member).into_iter().enumerate() {
                 if at == 0 {
                     let _ = writeln!(text, "\n| setting | meaning | unit | default |\n| --- | --- | --- | --- |");
                 }
-                let about = cell(&of_table(key.about));
-                let _ = writeln!(text, "| `{name}` | {about} | {} | {default} |", key.unit);
+                let _ = writeln!(text, "| `{name}` | {} | {unit} | {default} |", cell(&about));
             }
-            if let Some(model) = model(family, component) {
-                let _ = writeln!(text, "\nUnit of load: {}.", model.load_unit);
-            }
-            let shared = shared(family, component);
-            if !shared.is_empty() {
-                let _ = writeln!(text, "\nIt understands also: {shared}.");
-            }
-            if family == "wormhole-presets" {
-                let sets = components::preset_values(component.name);
-                let sets: Vec<String> = sets.iter().map(|(key, value)| format!("`{key} = {value}`")).collect();
-                let _ = writeln!(text, "\nIt sets {}.", sets.join(", "));
+            for (label, fact) in facts(&kind, member) {
+                let label = label[..1].to_uppercase() + &label[1..];
+                let _ = writeln!(text, "\n{label}: {}.", cell(&fact));
             }
             let _ = writeln!(text, "\nSource: {}", cell(component.source));
         }
@@ -406,19 +425,37 @@ pub(crate) fn markdown() -> String {
     text
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_component_that_a_key_names_is_listed() {
-        let catalogue = catalogue();
-        for key in fsin::experiment::keys() {
-            for component in key.components {
-                let known = |known: &&Component| known.name == component.name && known.about == component.about;
-                let is_listed = catalogue.iter().flat_map(|(_, components)| components).any(known);
-                assert!(is_listed, "{}: {}", key.name, component.name);
-            }
+/// The routings of every topology in every model, and the channels of every routing, as one page of Markdown.
+pub(crate) fn routings_page() -> String {
+    let models: Vec<&&ModelFamily> = MODELS.rows().iter().filter(|model| !(model.routings)().is_empty()).collect();
+    let names: Vec<&str> = models.iter().map(|model| model.component.name).collect();
+    let head = |first: &str, columns: &[&str]| {
+        format!("\n| {first} | {} |\n| --- |{}\n", columns.join(" | "), " --- |".repeat(columns.len()))
+    };
+    let mut text = "# Routings\n\nWhich network model carries which routing in which topology, as the models state it. \
+                    `fsin list routings --network NAME` has the definitions.\n\n## By topology\n\nThe first routing of a \
+                    cell is the default.\n"
+        .to_owned();
+    text.push_str(&head("topology", &names));
+    for topology in fsin::topology::TOPOLOGIES.names() {
+        let routings = routings_for(topology);
+        let cells = names.iter().map(|model| {
+            let of_model = routings.iter().find(|(name, _)| name == model);
+            let names = of_model.map_or(&[][..], |(_, names)| names).iter().map(|name| format!("`{name}`"));
+            names.collect::<Vec<_>>().join(", ")
+        });
+        let _ = writeln!(text, "| {topology} | {} |", cells.collect::<Vec<_>>().join(" | "));
+    }
+    text.push_str("\n## By routing\n");
+    text.push_str(&head("routing", &["network", "topologies", "channels", "also called"]));
+    let routings = kinds().into_iter().find(|kind| kind.name == "routings");
+    for member in routings.iter().flat_map(|kind| &kind.members) {
+        for Carrier { model, routing } in &member.carriers {
+            let Some(routing) = routing else { continue };
+            let (name, topologies) = (member.component.name, routing.topologies.join(", "));
+            let (channels, aliases) = (cell(&routing.channels), cell(&routing.aliases.join(", ")));
+            let _ = writeln!(text, "| `{name}` | {} | {topologies} | {channels} | {aliases} |", model.component.name);
         }
     }
+    text
 }

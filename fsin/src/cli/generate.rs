@@ -68,7 +68,8 @@ fn pages() -> Vec<(String, String)> {
     vec![
         ("commands.md".to_owned(), commands()),
         ("keys.md".to_owned(), keys()),
-        ("components.md".to_owned(), describe::markdown()),
+        ("components.md".to_owned(), format!("{NOTICE}{}", describe::components_page())),
+        ("routings.md".to_owned(), format!("{NOTICE}{}", describe::routings_page())),
         ("figures.md".to_owned(), figures()),
     ]
 }

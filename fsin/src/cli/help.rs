@@ -11,7 +11,7 @@ use super::notation::of_table;
 /// Keys that most runs set, with their lines of the short help. The long help shows all keys.
 const COMMON: &[(&str, &str)] = &[
     ("topology", "torus:16x16, mesh:8x8, ...: fsin list topologies [torus:8x8]"),
-    ("routing", "such as dally:trc: fsin list routings [that of the topology]"),
+    ("routing", "such as dally:trc, dor: fsin list routings [that of the topology]"),
     ("vcs", "virtual channels of each link [3]"),
     ("packet", "length of every packet (phits) [16]"),
     ("traffic", "transpose, hotspot(0.1,0), ...: fsin list traffic [uniform]"),
@@ -185,7 +185,7 @@ fn examples_and_status(name: &str) -> (&'static [&'static str], &'static str) {
         "topology" => {
             (&["fsin topology twisted:16x8:8", "fsin topology dragonfly:2,4,2 --format svg -o network.svg"], DESCRIBES)
         }
-        "list" => (&["fsin list", "fsin list topologies"], DESCRIBES),
+        "list" => (&["fsin list", "fsin list topologies", "fsin list routings --network wormhole"], DESCRIBES),
         "explain" => (&["fsin explain bubble:smart", "fsin explain 'zipf(2)'"], DESCRIBES),
         _ => (&[], ""),
     }
@@ -232,7 +232,8 @@ fn with_common_flags(mut command: Command, name: &str) -> Command {
                 let long = arg.get_help().cloned().unwrap_or_default();
                 arg.help(*brief).long_help(long)
             }
-            (None, Some(_)) => arg.hide_short_help(true),
+            // What stands under no heading is the command's own.
+            (None, Some(_)) if arg.get_help_heading().is_some() => arg.hide_short_help(true),
             _ => arg,
         }
     })
