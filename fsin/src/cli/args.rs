@@ -2,7 +2,8 @@
 
 use clap::builder::{PossibleValuesParser, StyledStr};
 use clap::{Arg, ArgAction, ColorChoice, Command, ValueEnum, crate_version, value_parser};
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use fsin::experiment::{Key, Kind, heading, keys, legacy, named, other_names};
 use fsin::family::ModelFamily;
@@ -337,6 +338,13 @@ fn of_models(arg: Arg, key: &Key, models: &[&'static ModelFamily]) -> Arg {
         Some(_) => arg.help(about(&Key { default: model.default_of(key.name), ..*key })),
         None => arg,
     }
+}
+
+/// The name of the program, which may be one with components of its own.
+pub(super) fn program() -> String {
+    let path = std::env::args_os().next().map(PathBuf::from);
+    let name = path.as_deref().and_then(Path::file_stem).and_then(OsStr::to_str);
+    name.unwrap_or("fsin").to_owned()
 }
 
 /// The flag of a key.

@@ -90,7 +90,8 @@ pub(crate) fn list(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut all = catalogue(model);
     let wanted = matches.get_one::<String>("kind");
     if let Some(wanted) = wanted {
-        let is_wanted = |kind: &Kind| kind.name == *wanted || kind.keys.contains(&wanted.as_str());
+        let is_name = kinds().iter().any(|kind| kind.name == *wanted);
+        let is_wanted = |kind: &Kind| kind.name == *wanted || !is_name && kind.keys.contains(&wanted.as_str());
         if !all.iter().any(is_wanted) {
             return Err(unknown_kind(wanted, model));
         }

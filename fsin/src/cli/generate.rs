@@ -16,7 +16,7 @@ pub(crate) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
         Some(("completions", matches)) => {
             let Some(&shell) = matches.get_one::<clap_complete::Shell>("shell") else { return Ok(Exit::Usage) };
             let mut text = Vec::new();
-            clap_complete::generate(shell, &mut completing(args::command()), "fsin", &mut text);
+            clap_complete::generate(shell, &mut completing(args::command()), args::program(), &mut text);
             output::Document::open(matches)?.print(&String::from_utf8_lossy(&text))?;
         }
         Some(("man", matches)) => output::Document::open(matches)?.print(&man()?)?,

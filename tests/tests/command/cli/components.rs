@@ -1,91 +1,79 @@
 //! Components and topologies, listed and explained.
 
-use fsin::router::RouterParams;
-use fsin::routing::Routing;
-use fsin::topology::TOPOLOGIES;
+use std::process::Output;
+
+use serde_json::Value;
 use tests::command::{fsin, run};
 
-use super::{done, figures, folder, text};
+use super::{figures, folder, text};
 
 #[test]
 fn every_component_is_listed_and_explains_itself() {
     let folder = folder();
-    // The families are those known to the command.
-    let refused = String::from_utf8_lossy(&run(folder.path(), "list nothing").stderr).into_owned();
-    let known = refused.split_once("[possible values: ").unwrap().1.split_once(']').unwrap().0;
-    let families: Vec<&str> = known.split(", ").collect();
-    assert!(families.len() >= 12, "{families:?}");
-    let counts = text(&run(folder.path(), "list"));
-    assert_eq!(counts.lines().count(), families.len(), "{counts}");
-    for (family, count) in families.into_iter().zip(counts.lines()) {
-        let listed = text(&run(folder.path(), &format!("list {family}")));
-        assert!(listed.lines().count() > 0, "{family}");
-        let counted: Vec<&str> = count.split_whitespace().collect();
-        assert_eq!(counted, [family, &listed.lines().count().to_string()]);
-        for line in listed.lines() {
-            let (name, about) = line.split_once(' ').unwrap();
-            assert!(about.trim().len() > 10, "{family}: {line}");
-            let explained = text(&run(folder.path(), &format!("explain {name}")));
-            assert!(explained.starts_with(&format!("{name}  (")), "{explained}");
-            assert!(explained.contains(&format!("({family})")), "{explained}");
-            assert!(explained.contains("source: ") && explained.contains(about.trim()), "{explained}");
+    let overview = text(&run(folder.path(), "list"));
+    assert!(overview.lines().count() > 20, "{overview}");
+    for line in overview.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (kind, models) = (words[0], &words[2..]);
+        let all = json_list(&run(folder.path(), &format!("list {kind} --format json")));
+        let listed = text(&run(folder.path(), &format!("list {kind}")));
+        assert_eq!([listed.lines().count(), all.len()].map(|count| count.to_string()), [words[1], words[1]], "{kind}");
+        for (one, line) in all.iter().zip(listed.lines()) {
+            let [name, about] = ["name", "about"].map(|key| one[key].as_str().unwrap());
+            assert!(about.len() > 10 && line.starts_with(name) && line.ends_with(about), "{kind}: {line}");
+            let explained = text(&run(folder.path(), &format!("explain {kind}/{name}")));
+            let heading = format!("{name}  ({kind})\n  {about}\n");
+            assert!(explained.contains(&heading) && explained.contains("  source: "), "{explained}");
+        }
+        for model in models.iter().map(|model| model.trim_end_matches(',')) {
+            let own = json_list(&run(folder.path(), &format!("list {kind} --network {model} --format json")));
+            let has = |one: &&Value| one["networks"].as_array().unwrap().contains(&Value::from(model));
+            let names =
+                |list: &mut dyn Iterator<Item = &Value>| list.map(|one| one["name"].clone()).collect::<Vec<_>>();
+            assert_eq!(names(&mut own.iter()), names(&mut all.iter().filter(has)), "{kind} of {model}");
+            assert!(!own.is_empty());
         }
     }
 }
 
+/// The components that a command prints as JSON.
+fn json_list(output: &Output) -> Vec<Value> {
+    serde_json::from_str(&text(output)).unwrap()
+}
+
 #[test]
-fn what_is_listed_can_be_run() {
+fn lists_and_explanations_are_those_of_the_model_that_is_named() {
     let folder = folder();
-    for pattern in text(&run(folder.path(), "list traffic")).lines() {
-        let name = pattern.split_whitespace().next().unwrap();
-        // Without arguments a pattern either runs with its defaults or names the missing ones.
-        let output = run(folder.path(), &format!("run --cycles 200 --topology torus:4x4 --traffic {name}"));
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        match output.status.code() {
-            Some(0) => {}
-            Some(2) => assert!(stderr.contains("--traffic") && stderr.contains("  help: "), "{name}: {stderr}"),
-            status => panic!("{name}: {status:?} {stderr}"),
-        }
+    let said = |line: &str| text(&run(folder.path(), line));
+    // What is of another model is neither listed, nor explained, nor offered as a setting.
+    assert!(said("list routings --network wormhole").lines().all(|line| !line.starts_with("bubble:")));
+    assert!(said("list --network wormhole").lines().all(|line| !line.starts_with("recoveries")));
+    let explained = said("explain updown --network wormhole");
+    assert!(explained.contains("  in wormhole: ") && !explained.contains("  in myrinet: "), "{explained}");
+    for (model, own, other) in [("wormhole", "ugal,", "dally:trc,"), ("vct", "dally:trc,", "--vc-allocator")] {
+        let help = said(&format!("run --network {model} --help"));
+        let routings = help.split_once("--routing <").unwrap().1.split_once("\n\n").unwrap().0;
+        assert!(routings.contains(own) && !routings.contains(other) && !help.contains("--recovery"), "{help}");
     }
-    for routing in text(&run(folder.path(), "list routings")).lines() {
-        let name = routing.split_whitespace().next().unwrap();
-        let routing = Routing::parse(name).unwrap();
-        // The first example that it serves, with the least number of channels.
-        let examples = TOPOLOGIES.rows().iter().map(|row| row.example).chain(["torus:4x4x4"]);
-        let fits = |topology: &str, vcs| {
-            let built = fsin::topology::parse(topology, 2).unwrap();
-            RouterParams { routing, vcs, ..RouterParams::default() }.check(&*built).is_ok()
-        };
-        let least = |topology| (1..=12).find(|&vcs| fits(topology, vcs)).map(|vcs| (topology, vcs));
-        let found = examples.filter(|example| !example.starts_with("graph:")).find_map(least);
-        let (topology, vcs) = found.unwrap_or_else(|| panic!("{name} runs on no example"));
-        done(&run(folder.path(), &format!("run --cycles 200 --topology {topology} --routing {name} --vcs {vcs}")));
+    // A name of several kinds is explained in each.
+    let random = said("explain random");
+    for kind in ["arbitrations", "injections", "placements", "allocations"] {
+        assert!(random.contains(&format!("random  ({kind})")), "{random}");
     }
-    std::fs::write(folder.path().join("net.txt"), "a b\nb c\nc a\n").unwrap();
-    for topology in text(&run(folder.path(), "list topologies")).lines() {
-        let name = topology.split_whitespace().next().unwrap();
-        // Each rejects missing sizes with a valid example.
-        let refused = String::from_utf8(run(folder.path(), &format!("run --topology {name}")).stderr).unwrap();
-        let example =
-            refused.split('`').find(|word| word.starts_with(&format!("{name}:")) && word.len() > name.len() + 1);
-        let example = example.unwrap_or_else(|| panic!("{name}: {refused}"));
-        // With the default routing.
-        done(&run(folder.path(), &format!("run --cycles 200 --topology {example}")));
-        done(&run(folder.path(), &format!("topology {example}")));
-    }
-    for mode in text(&run(folder.path(), "list arbitrations")).lines() {
-        let name = mode.split_whitespace().next().unwrap();
-        done(&run(folder.path(), &format!("run --cycles 200 --topology torus:4x4 --arbitration {name}")));
-    }
-    for mode in text(&run(folder.path(), "list injections")).lines() {
-        let name = mode.split_whitespace().next().unwrap();
-        done(&run(folder.path(), &format!("run --cycles 200 --topology torus:4x4 --injectors 4 --injection {name}")));
-    }
-    for kernel in text(&run(folder.path(), "list kernels")).lines() {
-        let name = kernel.split_whitespace().next().unwrap();
-        let output = run(folder.path(), &format!("run --topology torus:4x4x4 --kernel {name} --format json"));
-        done(&output);
-        assert_eq!(figures(&output)["complete"], true, "{name}");
+    let refused = |line: &str| {
+        let output = run(folder.path(), line);
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for (line, remedy) in [
+        ("list wormhole-routings", "`fsin list routings --network wormhole`"),
+        ("list ethernet-recoveries", "`fsin list recoveries --network ethernet`"),
+        ("list routings --network bus", "vct, wormhole, myrinet"),
+        ("list routings --network wormhol", "did you mean `wormhole`?"),
+        ("list routing --network bus", "no routing"),
+    ] {
+        let said = refused(line);
+        assert!(said.contains(remedy), "{line}: {said}");
     }
 }
 

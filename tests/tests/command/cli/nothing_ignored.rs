@@ -100,7 +100,7 @@ fn words_of_every_model_explain_themselves() {
     let has = |family: &str, name: &str| {
         all.as_array().unwrap().iter().any(|one| one["family"] == family && one["name"] == name && one["about"] != "")
     };
-    assert!(has("wormhole-allocators", "islip") && has("myrinet-routings", "updown") && has("traffic", "zipf"));
+    assert!(has("allocators", "islip") && has("routings", "updown") && has("traffic", "zipf"));
     let explained: Value = serde_json::from_str(&text(&run(folder.path(), "explain ethernet --format json"))).unwrap();
     let settings = explained[0]["settings"].as_array().unwrap();
     let recovery = settings.iter().find(|one| one["name"] == "recovery").unwrap();

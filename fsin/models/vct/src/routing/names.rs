@@ -7,6 +7,9 @@ use super::{ROUTINGS, Routing};
 use fsin_core::family::{Carried, topologies_with};
 use fsin_core::topology::{Kind, row};
 
+/// Topologies of two dimensions, whatever their sizes.
+const PLANAR: [&str; 2] = ["midimew", "spidergon"];
+
 /// The routings with this alias.
 fn with_alias(alias: &str) -> Vec<Routing> {
     Routing::ALL.iter().copied().filter(|routing| routing.row().aliases.contains(&alias)).collect()
@@ -88,7 +91,11 @@ impl Routing {
             Carried {
                 component: &row.component,
                 aliases: row.aliases.to_vec(),
-                topologies: topologies_with(|topology, _| routing.serves(topology.component.name)),
+                topologies: topologies_with(|topology, _| {
+                    let name = topology.component.name;
+                    let has_dimensions = row.dimensions.is_none_or(|needed| needed == 2 || !PLANAR.contains(&name));
+                    routing.serves(name) && has_dimensions
+                }),
                 default_of: topologies_with(|topology, _| is_default(topology.component.name)),
                 channels: format!("{policy}; {vcs}"),
             }

@@ -1,0 +1,200 @@
+//! What the registry holds can be run: every component of every kind, by each network model that has it.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use fsin::catalogue::{Carrier, Kind, Member, kinds};
+use fsin::experiment::{Experiment, Origin, Settings, execute};
+use fsin::models::MODELS;
+use fsin::topology::TOPOLOGIES;
+use tests::command::run;
+use trgen::synthetic::spatial;
+
+use super::{done, folder};
+
+/// Settings by name and value.
+type Words<'a> = Vec<(&'a str, String)>;
+
+/// The experiment of a model with these settings, of a short run.
+fn experiment(model: &str, words: &[(&str, String)]) -> Result<Experiment, String> {
+    let mut settings = Settings::default();
+    let cycles = if matches!(model, "ethernet" | "myrinet") { "20000000" } else { "200" };
+    let has_end = words.iter().any(|(key, value)| matches!(*key, "kernel" | "job-mix") || value == "shot");
+    let length = if has_end { None } else { Some(("cycles", cycles.to_owned())) };
+    let words = [("network", model.to_owned())].into_iter().chain(words.iter().cloned()).chain(length);
+    for (key, value) in words {
+        settings.set(key, value, Origin::Flag).map_err(|error| error.to_string())?;
+    }
+    Experiment::resolve(settings).map_err(|error| error.to_string())
+}
+
+/// Runs a model with these settings.
+fn tried(model: &str, words: &[(&str, String)]) -> Result<(), String> {
+    let finished = execute(&experiment(model, words)?, &AtomicBool::new(false), &mut |_| ());
+    let finished = finished.map_err(|trouble| trouble.to_string())?;
+    finished.outcome.failure.map_or(Ok(()), |failure| Err(failure.to_string()))
+}
+
+/// Specifications of a topology, the example of its row first. `folder` holds the file of `graph`.
+fn examples(topology: &str, folder: &Path) -> Vec<String> {
+    let row = TOPOLOGIES.find(topology).unwrap();
+    let file = format!("graph:{}", folder.join("net.txt").display());
+    let example = if topology == "graph" { file } else { row.example.to_owned() };
+    // Some routings need three dimensions.
+    let more = ["torus:4x4x4", "mesh:4x4x4", "hypercube:3", "twisted:4x4x4:yx=2", "circulant:27:1,3,9"];
+    let more = more.into_iter().filter(|spec| spec.split(':').next() == Some(topology)).map(str::to_owned);
+    std::iter::once(example).chain(more).collect()
+}
+
+/// The settings with which a model accepts a routing in a topology: the first example and the least number of channels.
+fn accepted(model: &str, routing: &str, topology: &str, folder: &Path) -> Result<Words<'static>, String> {
+    let mut last = String::new();
+    for spec in examples(topology, folder) {
+        let words = |more: &[(&'static str, String)]| {
+            let base = [("topology", spec.clone()), ("routing", routing.to_owned())];
+            base.into_iter().chain(more.iter().cloned()).collect::<Words<'static>>()
+        };
+        let channels = (1..=16).map(|vcs: u32| words(&[("vcs", vcs.to_string())]));
+        let all: Vec<Words<'static>> = match model {
+            // It has no virtual channels, and refuses what can deadlock unless told otherwise.
+            "myrinet" => vec![words(&[]), words(&[("unsafe-routing", "true".to_owned())])],
+            _ => channels.collect(),
+        };
+        for words in all {
+            match experiment(model, &words) {
+                Ok(_) => return Ok(words),
+                Err(error) => last = error,
+            }
+        }
+    }
+    Err(last)
+}
+
+fn folder_with_files() -> tempfile::TempDir {
+    let folder = folder();
+    fs::write(folder.path().join("net.txt"), "a b\nb c\nc a\n").unwrap();
+    fs::write(folder.path().join("mix.toml"), "[[job]]\nkernel = \"bintree:tasks=4\"\nestimate = \"1us\"\n").unwrap();
+    folder
+}
+
+/// Runs a component of a kind that does not depend on the model, and those of the settings of a model.
+fn run_member(kind: &Kind, member: &Member, folder: &Path) -> Result<(), String> {
+    let name = member.component.name.to_owned();
+    let with = |model: &str, more: &[(&'static str, &str)]| {
+        let torus = [("topology", "torus:4x4".to_owned())];
+        let more = more.iter().map(|&(key, value)| (key, value.to_owned()));
+        tried(model, &torus.into_iter().chain(more).collect::<Vec<_>>())
+    };
+    // What needs arguments names its setting when it is refused without them.
+    let or_needs = |result: Result<(), String>| match result {
+        Err(error) if error.contains("needs") || error.contains("a single pattern") => Ok(()),
+        other => other,
+    };
+    let mix = folder.join("mix.toml").display().to_string();
+    match kind.name.as_str() {
+        "networks" if name == "loggops" => Ok(()),
+        "networks" => with(&name, &[]),
+        "traffic" => or_needs(with("vct", &[("traffic", spatial::example(&name).unwrap_or(&name))])),
+        "temporal" => or_needs(with("vct", &[("temporal", &name)])),
+        "sizes" => or_needs(with("vct", &[("size", &name)])),
+        "kernels" => tried("vct", &[("topology", "torus:4x4x4".to_owned()), ("kernel", name)]),
+        "placements" => or_needs(with("vct", &[("kernel", "bintree"), ("placement", &name)])),
+        "schedulers" => with("vct", &[("job-mix", &mix), ("scheduler", &name)]),
+        "allocations" => with("vct", &[("job-mix", &mix), ("allocation", &name)]),
+        // Sums have no names; collectives and formats belong to traces, whose tests run all of them.
+        "sums" | "collectives" | "formats" => Ok(()),
+        _ => {
+            let keys = kind.keys.iter().flat_map(|&key| member.carriers.iter().map(move |of| (key, of.model)));
+            keys.filter(|(key, model)| model.understands(key)).try_for_each(|(key, model)| {
+                // Injectors of dimensions need one for each direction.
+                let more = if key == "injection" { vec![("injectors", "4")] } else { Vec::new() };
+                with(model.component.name, &[&[(key, name.as_str())], &more[..]].concat())
+            })
+        }
+    }
+}
+
+#[test]
+fn what_is_listed_can_be_run() {
+    let folder = folder_with_files();
+    let mut failed = Vec::new();
+    for kind in kinds().iter().filter(|kind| !["topologies", "routings"].contains(&kind.name.as_str())) {
+        for member in &kind.members {
+            if let Err(error) = run_member(kind, member, folder.path()) {
+                failed.push(format!("{}/{}: {error}", kind.name, member.component.name));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn every_model_runs_every_topology_with_its_default_routing_and_every_routing_that_it_carries() {
+    let folder = folder_with_files();
+    let (mut failed, mut run) = (Vec::new(), 0);
+    let mut check = |what: String, result: Result<(), String>| {
+        run += 1;
+        failed.extend(result.err().map(|error| format!("{what}: {error}")));
+    };
+    for model in MODELS.rows().iter().filter(|model| model.component.name != "loggops") {
+        let name = model.component.name;
+        let carried = (model.routings)();
+        for topology in TOPOLOGIES.names() {
+            let has_default = carried.iter().any(|one| one.default_of.contains(&topology));
+            let has_any = carried.iter().any(|one| one.topologies.contains(&topology));
+            assert_eq!(has_default, has_any, "{name} {topology}: the routing if none is named");
+            if model.understands("topology") && (carried.is_empty() || has_default) {
+                let spec = examples(topology, folder.path())[0].clone();
+                let vcs = if name == "wormhole" { vec![("vcs", "4".to_owned())] } else { Vec::new() };
+                check(format!("{name} {spec}"), tried(name, &[vec![("topology", spec)], vcs].concat()));
+            }
+        }
+        for one in &carried {
+            for topology in &one.topologies {
+                let words = accepted(name, one.component.name, topology, folder.path());
+                let result = words.and_then(|words| tried(name, &words));
+                check(format!("{name} {topology} {}", one.component.name), result);
+            }
+        }
+    }
+    assert!(run > 300, "{run} runs");
+    assert!(failed.is_empty(), "{} of {run}:\n{}", failed.len(), failed.join("\n"));
+}
+
+/// Names by which both models carry a routing in a topology.
+fn of_both(topology: &str, models: [&str; 2]) -> Vec<&'static str> {
+    let names = |model: &str| -> Vec<&'static str> {
+        let carried = (MODELS.find(model).unwrap().routings)();
+        let of_topology = carried.into_iter().filter(|one| one.topologies.contains(&topology));
+        of_topology.flat_map(|one| std::iter::once(one.component.name).chain(one.aliases)).collect()
+    };
+    let [one, other] = models.map(names);
+    one.into_iter().filter(|name| other.contains(name)).collect()
+}
+
+#[test]
+fn one_name_of_a_routing_sweeps_every_model_that_carries_it() {
+    let folder = folder_with_files();
+    let mut swept = 0;
+    for topology in TOPOLOGIES.names() {
+        for routing in of_both(topology, ["vct", "wormhole"]) {
+            let spec = examples(topology, folder.path())[0].clone();
+            let accepts = |model: &str, vcs: u32| {
+                let words = [("topology", spec.clone()), ("routing", routing.to_owned()), ("vcs", vcs.to_string())];
+                experiment(model, &words).is_ok()
+            };
+            let vcs = (1..=16).find(|&vcs| ["vct", "wormhole"].iter().all(|model| accepts(model, vcs)));
+            let vcs = vcs.unwrap_or_else(|| panic!("{topology} {routing}: no number of channels suits both"));
+            let line = format!(
+                "sweep --network vct --network wormhole --topology {spec} --routing {routing} --vcs {vcs} --cycles 200 -q \
+                 -o {topology}-{swept}"
+            );
+            done(&run(folder.path(), &line));
+            swept += 1;
+        }
+    }
+    assert!(swept > 20, "{swept} pairs");
+    let carriers = kinds().into_iter().find(|kind| kind.name == "routings").unwrap().members;
+    assert!(carriers.iter().flat_map(|member| &member.carriers).all(|Carrier { routing, .. }| routing.is_some()));
+}

@@ -1,0 +1,117 @@
+//! Crates outside the workspace, built as a stranger builds them, have the whole command with their own components.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use tests::command::{binary, fsin, run};
+use tests::shared::workspace;
+
+use super::{done, folder, text};
+
+/// The profiles of the workspace, so that crates of others are not compiled again; ours, which are, without optimisation.
+fn profiles() -> String {
+    let root: toml::Table = fs::read_to_string(workspace().join("Cargo.toml")).unwrap().parse().unwrap();
+    let mut profiles = root["profile"].as_table().unwrap().clone();
+    let members = root["workspace"]["members"].as_array().unwrap().iter().map(|member| member.as_str().unwrap());
+    let names = members.map(|member| {
+        let path = workspace().join(member).join("Cargo.toml");
+        let manifest: toml::Table = fs::read_to_string(path).unwrap().parse().unwrap();
+        manifest["package"]["name"].as_str().unwrap().to_owned()
+    });
+    for name in names {
+        for profile in ["dev", "release"] {
+            let table = profiles[profile].as_table_mut().unwrap();
+            let packages = table.entry("package").or_insert_with(|| toml::Table::new().into()).as_table_mut().unwrap();
+            packages.insert(name.clone(), "opt-level = 0\ncodegen-units = 16\n".parse::<toml::Table>().unwrap().into());
+        }
+    }
+    toml::Table::from_iter([("profile".to_owned(), profiles.into())]).to_string()
+}
+
+/// Builds the crate of this name from a copy outside the workspace. Returns its program.
+fn built(name: &str) -> PathBuf {
+    let profile = binary().parent().unwrap().to_owned();
+    let target = profile.parent().unwrap().to_owned();
+    let own = workspace().join("examples/crates").join(name);
+    let copy = target.join("outside").join(name);
+    fs::create_dir_all(copy.join("src")).unwrap();
+    let manifest = fs::read_to_string(own.join("Cargo.toml")).unwrap();
+    let manifest = manifest.replace("../../..", &workspace().display().to_string());
+    let main = fs::read_to_string(own.join("src/main.rs")).unwrap();
+    assert!(main.lines().count() < 60, "{name} has {} lines", main.lines().count());
+    // The versions of the workspace: nothing is downloaded.
+    let lock = fs::read_to_string(workspace().join("Cargo.lock")).unwrap();
+    let files = [("Cargo.toml", manifest), ("src/main.rs", main), ("Cargo.lock", lock), ("profiles.toml", profiles())];
+    for (file, contents) in files {
+        let path = copy.join(file);
+        // What is unchanged stays as it is, so that it is not built again.
+        if fs::read_to_string(&path).is_ok_and(|old| old == contents) {
+            continue;
+        }
+        fs::write(path, contents).unwrap();
+    }
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let mut build = Command::new(cargo);
+    build.args(["build", "--offline", "--quiet", "--manifest-path"]).arg(copy.join("Cargo.toml"));
+    build.arg("--config").arg(copy.join("profiles.toml")).arg("--target-dir").arg(&target);
+    if profile.file_name().is_some_and(|name| name == "release") {
+        build.arg("--release");
+    }
+    // The settings of cargo for this package are not those of another one.
+    for (variable, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {
+        build.env_remove(variable);
+    }
+    let output = build.current_dir(workspace()).output().unwrap();
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    profile.join(format!("fsin-{name}"))
+}
+
+/// Runs a program in a folder with the words of a line, as a test runs `fsin`.
+fn run_of(program: &Path, folder: &Path, line: &str) -> std::process::Output {
+    let mut command = Command::new(program);
+    for (name, value) in fsin(folder).get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.args(line.split_whitespace()).current_dir(folder).output().unwrap()
+}
+
+#[test]
+fn crates_outside_the_workspace_have_the_whole_command() {
+    // Crate, kind, name, and the settings with which it runs.
+    let crates = [
+        ("source", "temporal", "tide", "--temporal tide(500)"),
+        ("network", "networks", "crossbar", "--network crossbar --topology torus:4x4"),
+    ];
+    for (name, kind, component, words) in crates {
+        let program = built(name);
+        let folder = folder();
+        let said = |line: &str| text(&run_of(&program, folder.path(), line));
+        let figures = |line: &str| serde_json::from_str::<Value>(&said(line)).unwrap();
+        let one = figures(&format!("run {words} --load 0.2 --cycles 5000 --format json"));
+        let accepted = one["accepted_load_phits_per_node_cycle"].as_f64().unwrap();
+        assert!((accepted - 0.2).abs() < 0.03, "{name}: {one}");
+        // An experiment file, and worker processes, know it too.
+        fs::write(folder.path().join("e.toml"), said(&format!("config {words}"))).unwrap();
+        let again = figures("run e.toml --load 0.2 --cycles 5000 --format json");
+        assert_eq!(again["digest"], one["digest"]);
+        said(&format!("sweep {words} --load 0.1,0.2 --cycles 500 --jobs 2 -o swept -q"));
+        assert!(folder.path().join("swept/results.csv").exists());
+        let commands = said(&format!("sweep {words} --load 0.1,0.2 --cycles 500 --backend commands -o listed -q"));
+        assert!(commands.lines().count() == 2 && commands.contains(&format!("fsin-{name} point")), "{commands}");
+        said("plot swept");
+        said("rerun swept");
+        assert!(said(&format!("list {kind}")).lines().any(|line| line.starts_with(component)));
+        assert!(said(&format!("explain {component}")).starts_with(&format!("{component}  ({kind})\n")));
+        let completions = said("generate completions bash");
+        assert!(completions.contains(component) && completions.contains(&format!("_fsin-{name}()")), "{completions}");
+        // It is not the command of everybody.
+        let refused = run(folder.path(), &format!("run {words} --cycles 100"));
+        assert_eq!(refused.status.code(), Some(2), "{}", String::from_utf8_lossy(&refused.stderr));
+        done(&run(folder.path(), "run --cycles 100"));
+    }
+}
