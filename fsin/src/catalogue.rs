@@ -3,6 +3,8 @@
 //! A kind is a family of components: patterns, topologies, presets. Those that only some network models have follow from
 //! the tables of the models: their routings, and the settings whose values are components.
 
+use std::sync::OnceLock;
+
 use fsin_core::family::{Carried, ModelFamily};
 use fsin_core::topology::TOPOLOGIES;
 use fsin_models::MODELS;
@@ -44,7 +46,7 @@ pub struct Carrier {
     /// The model.
     pub model: &'static ModelFamily,
     /// A routing, as the model carries it.
-    pub routing: Option<Carried>,
+    pub routing: Option<&'static Carried>,
 }
 
 impl Member {
@@ -73,7 +75,13 @@ impl Member {
 
 /// All kinds, with all their members.
 #[must_use]
-pub fn kinds() -> Vec<Kind> {
+pub fn kinds() -> &'static [Kind] {
+    static ALL: OnceLock<Vec<Kind>> = OnceLock::new();
+    ALL.get_or_init(all)
+}
+
+/// All kinds, made from the tables.
+fn all() -> Vec<Kind> {
     fn kind(name: &str, keys: &[&'static str], members: Vec<Member>) -> Kind {
         Kind { name: name.to_owned(), keys: keys.to_vec(), members }
     }
@@ -104,11 +112,27 @@ pub fn kinds() -> Vec<Kind> {
     kinds
 }
 
+/// Every network model that has routings, with those that it carries.
+pub fn routings_of_models() -> &'static [(&'static ModelFamily, Vec<Carried>)] {
+    static ALL: OnceLock<Vec<(&ModelFamily, Vec<Carried>)>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let all = MODELS.rows().iter().map(|&model| (model, (model.routings)()));
+        all.filter(|(_, carried)| !carried.is_empty()).collect()
+    })
+}
+
+/// The routings that a network model carries; empty if it has none.
+#[must_use]
+pub fn routings_of(model: &ModelFamily) -> &'static [Carried] {
+    let found = routings_of_models().iter().find(|(other, _)| other.component.name == model.component.name);
+    found.map_or(&[], |(_, carried)| carried)
+}
+
 /// The routings of all models. A name with one definition is one member, whichever models carry it.
 fn routings() -> Vec<Member> {
     let mut members: Vec<Member> = Vec::new();
-    for &model in MODELS.rows() {
-        for carried in (model.routings)() {
+    for (model, all) in routings_of_models() {
+        for carried in all {
             let (component, aliases) = (carried.component, carried.aliases.clone());
             let carrier = Carrier { model, routing: Some(carried) };
             let is_same = |member: &&mut Member| {
@@ -178,16 +202,16 @@ mod tests {
             assert!(names.contains(&name), "{names:?}");
         }
         for model in MODELS.rows() {
-            let of_key = |key: &str| kinds.iter().filter(move |kind| kind.keys.iter().any(|known| *known == key));
             let has = |key: &str, name: &str| {
-                of_key(key).flat_map(|kind| &kind.members).any(|one| one.component.name == name && one.is_of(model))
+                let of_key = kinds.iter().filter(|kind| kind.keys.contains(&key));
+                of_key.flat_map(|kind| &kind.members).any(|one| one.component.name == name && one.is_of(model))
             };
             assert!(has("network", model.component.name));
             for key in model.keys {
                 assert!(key.components.iter().all(|component| has(key.name, component.name)), "{}", key.name);
             }
-            assert!((model.routings)().iter().all(|carried| has("routing", carried.component.name)));
-            assert_eq!((model.routings)().is_empty(), !model.understands("routing"), "{}", model.component.name);
+            assert!(routings_of(model).iter().all(|carried| has("routing", carried.component.name)));
+            assert_eq!(routings_of(model).is_empty(), !model.understands("routing"), "{}", model.component.name);
         }
     }
 
@@ -197,8 +221,8 @@ mod tests {
             for (at, one) in kind.members.iter().enumerate() {
                 for other in &kind.members[..at] {
                     let shares = |carrier: &Carrier| {
-                        let both = other.carrier(carrier.model).and_then(|other| other.routing.as_ref());
-                        both.zip(carrier.routing.as_ref()).is_some_and(|(one, other)| {
+                        let both = other.carrier(carrier.model).and_then(|other| other.routing);
+                        both.zip(carrier.routing).is_some_and(|(one, other)| {
                             one.topologies.iter().any(|topology| other.topologies.contains(topology))
                         })
                     };

@@ -5,6 +5,7 @@ use clap::{Arg, ArgAction, ColorChoice, Command, ValueEnum, crate_version, value
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use fsin::catalogue::routings_of;
 use fsin::experiment::{Key, Kind, heading, keys, legacy, named, other_names};
 use fsin::family::ModelFamily;
 use fsin::models::MODELS;
@@ -325,7 +326,7 @@ fn of_models(arg: Arg, key: &Key, models: &[&'static ModelFamily]) -> Arg {
     }
     if key.name == "routing" {
         let mut names: Vec<&str> = Vec::new();
-        for carried in (model.routings)() {
+        for carried in routings_of(model) {
             if !names.contains(&carried.component.name) {
                 names.push(carried.component.name);
             }

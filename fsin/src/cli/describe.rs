@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use clap::ArgMatches;
-use fsin::catalogue::{Carrier, Kind, Member, kinds};
+use fsin::catalogue::{Carrier, Kind, Member, kinds, routings_of, routings_of_models};
 use fsin::experiment::named;
-use fsin::family::ModelFamily;
+use fsin::family::{Carried, ModelFamily};
 use fsin::models::MODELS;
 use fsin::models::wormhole::components::preset_values;
 use serde_json::{Map, Value, json};
@@ -23,7 +23,7 @@ use super::{Complaint, Exit, Flags};
 pub(crate) fn names_of(argument: &str) -> Vec<String> {
     let kinds = kinds();
     if argument == "kind" {
-        return kinds.into_iter().map(|kind| kind.name).collect();
+        return kinds.iter().map(|kind| kind.name.clone()).collect();
     }
     let mut names: Vec<String> = Vec::new();
     for kind in kinds.iter().filter(|kind| argument == "name" || kind.keys.contains(&argument)) {
@@ -47,9 +47,9 @@ fn model_of(matches: &ArgMatches) -> Result<Option<&'static ModelFamily>, Compla
 
 /// The catalogue, or the part of it that a model has. A topology is the model's if the model has a routing for it.
 fn catalogue(model: Option<&'static ModelFamily>) -> Vec<Kind> {
-    let mut all = kinds();
+    let mut all = kinds().to_vec();
     let Some(model) = model else { return all };
-    let carried = (model.routings)();
+    let carried = routings_of(model);
     for kind in &mut all {
         let is_of = |member: &Member| match kind.name.as_str() {
             "networks" => member.component.name == model.component.name,
@@ -196,13 +196,12 @@ fn facts(kind: &Kind, member: &Member) -> Vec<(String, String)> {
 
 /// By model: the names of its routings for a topology, the default first. Models without a routing for it are left out.
 fn routings_for(topology: &str) -> Vec<(&'static str, Vec<&'static str>)> {
-    let of_model = |model: &&'static ModelFamily| {
-        let mut carried = (model.routings)();
-        carried.retain(|routing| routing.topologies.contains(&topology));
+    let of_model = |(model, all): &(&'static ModelFamily, Vec<Carried>)| {
+        let mut carried: Vec<&Carried> = all.iter().filter(|one| one.topologies.contains(&topology)).collect();
         carried.sort_by_key(|routing| !routing.default_of.contains(&topology));
         (model.component.name, carried.iter().map(|routing| routing.component.name).collect::<Vec<_>>())
     };
-    MODELS.rows().iter().map(of_model).filter(|(_, routings)| !routings.is_empty()).collect()
+    routings_of_models().iter().map(of_model).filter(|(_, routings)| !routings.is_empty()).collect()
 }
 
 /// The settings that only this network model has: name with its short form, meaning, unit, default.
@@ -243,7 +242,7 @@ fn described(kind: &Kind, member: &Member) -> Value {
     if !member.carriers.is_empty() {
         add("networks", json!(member.carriers.iter().map(|one| one.model.component.name).collect::<Vec<_>>()));
     }
-    let carried = member.carriers.iter().filter_map(|one| Some((one.model, one.routing.as_ref()?)));
+    let carried = member.carriers.iter().filter_map(|one| Some((one.model, one.routing?)));
     let carried: Vec<Value> = carried
         .map(|(model, routing)| {
             json!({
@@ -410,13 +409,13 @@ pub(crate) fn components_page() -> String {
                     [parameter.about, parameter.range, default].map(|word| cell(&of_table(word)));
                 let _ = writeln!(text, "| `{}` | {about} | {range} | {default} |", parameter.name);
             }
-            for (at, [name, about, unit, default]) in settings(&kind, member).into_iter().enumerate() {
+            for (at, [name, about, unit, default]) in settings(kind, member).into_iter().enumerate() {
                 if at == 0 {
                     let _ = writeln!(text, "\n| setting | meaning | unit | default |\n| --- | --- | --- | --- |");
                 }
                 let _ = writeln!(text, "| `{name}` | {} | {unit} | {default} |", cell(&about));
             }
-            for (label, fact) in facts(&kind, member) {
+            for (label, fact) in facts(kind, member) {
                 let label = label[..1].to_uppercase() + &label[1..];
                 let _ = writeln!(text, "\n{label}: {}.", cell(&fact));
             }
@@ -428,8 +427,7 @@ pub(crate) fn components_page() -> String {
 
 /// The routings of every topology in every model, and the channels of every routing, as one page of Markdown.
 pub(crate) fn routings_page() -> String {
-    let models: Vec<&&ModelFamily> = MODELS.rows().iter().filter(|model| !(model.routings)().is_empty()).collect();
-    let names: Vec<&str> = models.iter().map(|model| model.component.name).collect();
+    let names: Vec<&str> = routings_of_models().iter().map(|(model, _)| model.component.name).collect();
     let head = |first: &str, columns: &[&str]| {
         format!("\n| {first} | {} |\n| --- |{}\n", columns.join(" | "), " --- |".repeat(columns.len()))
     };
@@ -449,8 +447,8 @@ pub(crate) fn routings_page() -> String {
     }
     text.push_str("\n## By routing\n");
     text.push_str(&head("routing", &["network", "topologies", "channels", "also called"]));
-    let routings = kinds().into_iter().find(|kind| kind.name == "routings");
-    for member in routings.iter().flat_map(|kind| &kind.members) {
+    let routings = kinds().iter().find(|kind| kind.name == "routings");
+    for member in routings.into_iter().flat_map(|kind| &kind.members) {
         for Carrier { model, routing } in &member.carriers {
             let Some(routing) = routing else { continue };
             let (name, topologies) = (member.component.name, routing.topologies.join(", "));

@@ -184,7 +184,7 @@ cases! {
     argument_too_many: case("run e.toml f.toml", "'f.toml'").file("e.toml", "").file("f.toml", "");
     format_unknown: case("run --format xml", "--format");
     color_unknown: case("run --color sometimes", "--color");
-    list_unknown: case("list animals", "'animals'").in_full();
+    list_unknown: case("list animals", "`animals`").in_full();
     explain_unknown: case("explain tours", "`tours`").in_full();
     output_in_use: case("run --cycles 10 -o full", "-o full").file("full/result.json", "precious\n").in_full();
     output_is_a_file: case("run --cycles 10 -o file", "-o file").file("file", "precious\n");

@@ -1,5 +1,7 @@
 //! The routings of a network model.
 
+use std::sync::OnceLock;
+
 use trgen::catalog::Component;
 
 use crate::topology::{self, Row, TOPOLOGIES, Topology};
@@ -23,7 +25,11 @@ pub struct Carried {
 /// The names of the topologies of which `carries` is true, given a row of the table and the topology of its example;
 /// `None` for the example of a topology that is read from a file.
 pub fn topologies_with(carries: impl Fn(&Row, Option<&dyn Topology>) -> bool) -> Vec<&'static str> {
-    let rows = TOPOLOGIES.rows().iter();
-    let carrying = rows.filter(|row| carries(row, topology::parse(row.example, 2).ok().as_deref()));
-    carrying.map(|row| row.component.name).collect()
+    type Examples = Vec<(&'static Row, Option<Box<dyn Topology>>)>;
+    // Every routing of every model looks at the same ones.
+    static EXAMPLES: OnceLock<Examples> = OnceLock::new();
+    let built = |row: &&'static Row| (*row, topology::parse(row.example, 2).ok());
+    let examples = EXAMPLES.get_or_init(|| TOPOLOGIES.rows().iter().map(built).collect());
+    let carrying = examples.iter().filter(|(row, example)| carries(row, example.as_deref()));
+    carrying.map(|(row, _)| row.component.name).collect()
 }

@@ -195,6 +195,6 @@ fn one_name_of_a_routing_sweeps_every_model_that_carries_it() {
         }
     }
     assert!(swept > 20, "{swept} pairs");
-    let carriers = kinds().into_iter().find(|kind| kind.name == "routings").unwrap().members;
+    let carriers = &kinds().iter().find(|kind| kind.name == "routings").unwrap().members;
     assert!(carriers.iter().flat_map(|member| &member.carriers).all(|Carrier { routing, .. }| routing.is_some()));
 }
