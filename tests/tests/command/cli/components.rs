@@ -57,7 +57,7 @@ fn lists_and_explanations_are_those_of_the_model_that_is_named() {
     }
     // A name of several kinds is explained in each.
     let random = said("explain random");
-    for kind in ["arbitrations", "injections", "placements", "allocations"] {
+    for kind in ["arbitrations", "placements"] {
         assert!(random.contains(&format!("random  ({kind})")), "{random}");
     }
     let refused = |line: &str| {
