@@ -177,7 +177,8 @@ impl Experiment {
             name if self.wire().is_some() => is_of_wire(&self.settings, self.model, name),
             name if is_of_models(name) && !self.model.understands(name) => false,
             name if is_unused(name) || unmet(&self.settings, key).is_some() => false,
-            "topology" => self.topology().is_some(),
+            // A model without links takes the number of nodes from it.
+            "topology" => self.topology().is_some() || !self.settings.is_set("nodes"),
             "ways" => self.topology().is_some_and(|topology| self.settings.word("ways") == topology.ways().to_string()),
             "bandwidth" if has_times(&*self.network) => true,
             "cycles" => matches!(self.plan, RunPlan::Fixed(_)),
@@ -221,7 +222,10 @@ impl Experiment {
                     trgen::synthetic::traffic::with_files(&value, |name| absolute(&folder.join(name)))
                 }
                 _ if key.name == "topology" => {
-                    let spec = self.topology().map_or_else(String::new, |topology| topology.spec());
+                    let folder = self.settings.folder_of("topology");
+                    let in_folder = |path| topology::with_file(&value, &folder.join(path));
+                    let named = || topology::file(&value).map_or_else(|| value.clone(), in_folder);
+                    let spec = self.topology().map_or_else(named, |topology| topology.spec());
                     topology::file(&spec).map_or(value, |path| topology::with_file(&spec, &absolute(path)))
                 }
                 _ if key.name == "placement" => match placement::file(&value, &self.settings.folder_of("placement")) {

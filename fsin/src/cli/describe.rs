@@ -127,7 +127,7 @@ pub(crate) fn list(matches: &ArgMatches) -> Result<Exit, Complaint> {
 /// The error of a kind that there is not, or that a model does not have.
 fn unknown_kind(wanted: &str, model: Option<&ModelFamily>) -> Complaint {
     let all = kinds();
-    let is_kind = |word: &str| all.iter().find(|kind| kind.name == word);
+    let is_kind = |word: &str| all.iter().find(|kind| kind.name == word || kind.keys.contains(&word));
     // `wormhole-routings`: a model and one of its kinds.
     let of_model = MODELS.rows().iter().find_map(|model| {
         let word = wanted.strip_prefix(model.component.name)?.strip_prefix('-')?;

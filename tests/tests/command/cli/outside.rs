@@ -108,7 +108,7 @@ fn crates_outside_the_workspace_have_the_whole_command() {
         assert!(said(&format!("list {kind}")).lines().any(|line| line.starts_with(component)));
         assert!(said(&format!("explain {component}")).starts_with(&format!("{component}  ({kind})\n")));
         let completions = said("generate completions bash");
-        assert!(completions.contains(component) && completions.contains(&format!("_fsin-{name}()")), "{completions}");
+        assert!(completions.contains(component) && completions.contains(&format!(" fsin-{name}\n")), "{completions}");
         // It is not the command of everybody.
         let refused = run(folder.path(), &format!("run {words} --cycles 100"));
         assert_eq!(refused.status.code(), Some(2), "{}", String::from_utf8_lossy(&refused.stderr));
