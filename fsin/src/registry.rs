@@ -1,4 +1,6 @@
 //! The registry: every component that a program knows, its own ones included.
+//!
+//! Decision: docs/decisions/0185-registry.md.
 
 use fsin_core::family::ModelFamily;
 use fsin_core::topology::{self, TOPOLOGIES};
@@ -21,8 +23,6 @@ use trgen::trace::placement::{self, PLACEMENTS};
 /// registry.models.push(&MINE);
 /// fsin::main_with(registry);
 /// ```
-///
-/// Decision: docs/decisions/0185-registry.md.
 #[derive(Clone, Debug)]
 pub struct Registry {
     /// Network models; the first is the default.
