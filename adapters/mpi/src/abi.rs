@@ -6,6 +6,8 @@ use std::ffi::{c_int, c_void};
 pub(crate) type P = *const c_void;
 /// Address of a buffer of the program that is written to.
 pub(crate) type M = *mut c_void;
+/// Address of a function of the program; null for none.
+pub(crate) type F = *const c_void;
 /// A handle, or any other integer.
 pub(crate) type I = c_int;
 /// A pointer to integers.

@@ -22,15 +22,14 @@ pub(crate) struct Errhandler {
 /// A key of attributes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keyval {
-    /// The address of the copy function: 0 for none.
-    pub(crate) copy: usize,
-    /// The address of the delete function: 0 for none.
-    pub(crate) delete: usize,
+    /// The copy function.
+    pub(crate) copy: F,
+    /// The delete function.
+    pub(crate) delete: F,
     /// The extra state that the program has given, which is passed to both functions.
     pub(crate) extra: isize,
-    /// The addresses of the functions of Fortran's library that call the copy and the delete function; 0 for functions
-    /// of C.
-    pub(crate) proxies: (usize, usize),
+    /// The functions of Fortran's library that call the copy and the delete function; null for functions of C.
+    pub(crate) proxies: (F, F),
 }
 
 /// The topology of a communicator.

@@ -15,7 +15,7 @@ pub(crate) type Function = unsafe extern "C" fn(M, M, *mut c_int, *mut c_int);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Op {
     /// The address of the function.
-    pub(crate) function: usize,
+    pub(crate) function: F,
     /// True if the function takes counts of type `MPI_Count`.
     pub(crate) is_large: bool,
     pub(crate) commutes: bool,
@@ -227,9 +227,9 @@ impl Op {
         // last value, if that ends with a gap.
         let spread = |data: &[u8]| {
             let ((first, last), rest) = (ty.true_bounds(), (count - 1).max(0) * ty.extent());
-            // Values keep the alignment that their offsets give them.
-            let lower = (first + rest.min(0)).div_euclid(16) * 16;
-            let mut memory = vec![0_u8; (last + rest.max(0) - lower).max(0) as usize + 16];
+            // In units of 16 bytes values keep the alignment that their offsets give them.
+            let lower = (first + rest.min(0)).div_euclid(16);
+            let mut memory = vec![0_u128; (last + rest.max(0)).div_euclid(16).max(lower).abs_diff(lower) as usize + 2];
             // SAFETY: the memory holds all values.
             unsafe { ty.unpack(data, memory.as_mut_ptr().wrapping_offset(-lower as isize).cast(), count) };
             (memory, lower)
@@ -242,11 +242,11 @@ impl Op {
             if is_large {
                 type Large = unsafe extern "C" fn(M, M, *mut i64, *mut c_int);
                 let mut count = count;
-                let function = std::mem::transmute::<usize, Large>(function);
+                let function = std::mem::transmute::<F, Large>(function);
                 function(from.cast(), to.cast(), &raw mut count, &raw mut handle);
             } else {
                 let mut count = count as c_int;
-                let function = std::mem::transmute::<usize, Function>(function);
+                let function = std::mem::transmute::<F, Function>(function);
                 function(from.cast(), to.cast(), &raw mut count, &raw mut handle);
             }
             let mut packed = Vec::new();

@@ -13,10 +13,10 @@ type Copy = unsafe extern "C" fn(c_int, c_int, isize, isize, *mut isize, *mut c_
 type Delete = unsafe extern "C" fn(c_int, c_int, isize, isize) -> c_int;
 /// A function of Fortran's library that calls a copy function of Fortran: function, handle, key, extra state, kind of
 /// value, value, new value, flag.
-type CopyProxy = unsafe extern "C" fn(usize, c_int, c_int, isize, c_int, isize, *mut isize, *mut c_int) -> c_int;
+type CopyProxy = unsafe extern "C" fn(F, c_int, c_int, isize, c_int, isize, *mut isize, *mut c_int) -> c_int;
 /// A function of Fortran's library that calls a delete function of Fortran: function, handle, key, kind of value,
 /// value, extra state.
-type DeleteProxy = unsafe extern "C" fn(usize, c_int, c_int, c_int, isize, isize) -> c_int;
+type DeleteProxy = unsafe extern "C" fn(F, c_int, c_int, c_int, isize, isize) -> c_int;
 /// Kind of an attribute's value that is an integer of the size of an address.
 const ADDRESS: c_int = 1;
 
@@ -42,15 +42,17 @@ unsafe extern "C" fn MPIR_Dup_fn(
 /// copied.
 pub(crate) fn call_copy(world: &mut World, handle: c_int, keyval: c_int, value: isize) -> Outcome<Option<isize>> {
     let Some(&Keyval { copy, extra, proxies, .. }) = world.keyvals.get(keyval) else { return Ok(None) };
-    if copy == 0 {
+    if copy.is_null() {
         return Ok(None);
     }
     let (mut new, mut flag) = (value, 0);
     // SAFETY: the function that the program has given for this key.
     let code = world.lend(|| unsafe {
         match proxies.0 {
-            0 => std::mem::transmute::<usize, Copy>(copy)(handle, keyval, extra, value, &raw mut new, &raw mut flag),
-            proxy => std::mem::transmute::<usize, CopyProxy>(proxy)(
+            null if null.is_null() => {
+                std::mem::transmute::<F, Copy>(copy)(handle, keyval, extra, value, &raw mut new, &raw mut flag)
+            }
+            proxy => std::mem::transmute::<F, CopyProxy>(proxy)(
                 copy,
                 handle,
                 keyval,
@@ -71,14 +73,14 @@ pub(crate) fn call_copy(world: &mut World, handle: c_int, keyval: c_int, value: 
 /// Calls the delete function of an attribute.
 pub(crate) fn call_delete(world: &mut World, handle: c_int, keyval: c_int, value: isize) -> Outcome {
     let Some(&Keyval { delete, extra, proxies, .. }) = world.keyvals.get(keyval) else { return Ok(()) };
-    if delete == 0 {
+    if delete.is_null() {
         return Ok(());
     }
     // SAFETY: the function that the program has given for this key.
     let code = world.lend(|| unsafe {
         match proxies.1 {
-            0 => std::mem::transmute::<usize, Delete>(delete)(handle, keyval, value, extra),
-            proxy => std::mem::transmute::<usize, DeleteProxy>(proxy)(delete, handle, keyval, ADDRESS, value, extra),
+            null if null.is_null() => std::mem::transmute::<F, Delete>(delete)(handle, keyval, value, extra),
+            proxy => std::mem::transmute::<F, DeleteProxy>(proxy)(delete, handle, keyval, ADDRESS, value, extra),
         }
     });
     if code == SUCCESS { Ok(()) } else { error(code, "the delete function of an attribute has failed") }
@@ -162,8 +164,8 @@ fn delete_comm(world: &mut World, comm: c_int, keyval: c_int) -> Outcome {
 }
 
 /// Adds a key of attributes with the addresses of its copy and delete functions.
-fn new_keyval(world: &mut World, copy: usize, delete: usize, extra: isize) -> c_int {
-    world.keyvals.add(Keyval { copy, delete, extra, proxies: (0, 0) })
+fn new_keyval(world: &mut World, copy: F, delete: F, extra: isize) -> c_int {
+    world.keyvals.add(Keyval { copy, delete, extra, proxies: (std::ptr::null(), std::ptr::null()) })
 }
 
 /// Body of the calls that free a key.
@@ -174,15 +176,15 @@ unsafe fn free_keyval(keyval: Ip) {
 
 mpi! {
     |world|
-    fn MPI_Comm_create_keyval(copy: usize, delete: usize, keyval: Ip, extra: isize) {
+    fn MPI_Comm_create_keyval(copy: F, delete: F, keyval: Ip, extra: isize) {
         put(keyval, new_keyval(world, copy, delete, extra));
         Ok(())
     }
-    fn MPI_Keyval_create(copy: usize, delete: usize, keyval: Ip, extra: isize) {
+    fn MPI_Keyval_create(copy: F, delete: F, keyval: Ip, extra: isize) {
         put(keyval, new_keyval(world, copy, delete, extra));
         Ok(())
     }
-    fn MPI_Type_create_keyval(copy: usize, delete: usize, keyval: Ip, extra: isize) {
+    fn MPI_Type_create_keyval(copy: F, delete: F, keyval: Ip, extra: isize) {
         put(keyval, new_keyval(world, copy, delete, extra));
         Ok(())
     }

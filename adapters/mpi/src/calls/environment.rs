@@ -94,8 +94,8 @@ fn set_handler(world: &mut World, comm: c_int, handler: c_int) -> Outcome {
 }
 
 /// Makes an operation for reductions from a function of the program.
-fn new_op(world: &mut World, function: usize, is_large: bool, commutes: bool) -> Outcome<c_int> {
-    if function == 0 {
+fn new_op(world: &mut World, function: F, is_large: bool, commutes: bool) -> Outcome<c_int> {
+    if function.is_null() {
         return error(ERR_OP, "the function of an operation is null");
     }
     Ok(world.ops.add(Op { function, is_large, commutes }))
@@ -180,11 +180,11 @@ mpi! {
         let text = added(world, code).map_or_else(|| describe(code).to_owned(), |added| added.1.clone());
         Err(Error { class: code, text, comm })
     }
-    fn MPI_Op_create(function: usize, commutes: I, op: Ip) {
+    fn MPI_Op_create(function: F, commutes: I, op: Ip) {
         put(op, new_op(world, function, false, commutes != 0)?);
         Ok(())
     }
-    fn MPI_Op_create_c(function: usize, commutes: I, op: Ip) {
+    fn MPI_Op_create_c(function: F, commutes: I, op: Ip) {
         put(op, new_op(world, function, true, commutes != 0)?);
         Ok(())
     }

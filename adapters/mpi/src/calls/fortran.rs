@@ -94,7 +94,7 @@ unsafe extern "C" fn MPII_Type_set_attr(handle: c_int, keyval: c_int, value: isi
 
 /// Sets the functions of Fortran's library that call the copy and the delete function of a key.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn MPII_Keyval_set_proxy(keyval: c_int, copy: usize, delete: usize) {
+unsafe extern "C" fn MPII_Keyval_set_proxy(keyval: c_int, copy: F, delete: F) {
     entry::with("MPI_KEYVAL_CREATE of Fortran", |world| {
         if let Some(found) = world.keyvals.get_mut(keyval) {
             found.proxies = (copy, delete);

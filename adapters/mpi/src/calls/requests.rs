@@ -253,7 +253,7 @@ mpi! {
     fn MPI_Startall(count: c_int, requests: Ip) {
         handles(&world.requests, requests, count)?.iter().try_for_each(|&request| start(world, request))
     }
-    fn MPI_Grequest_start(query: usize, free: usize, cancel: usize, extra: usize, request: Ip) {
+    fn MPI_Grequest_start(query: F, free: F, cancel: F, extra: usize, request: Ip) {
         let what = What::General(General { query, free, cancel, extra });
         put(request, world.requests.add(Request::new(what, State::Pending)));
         Ok(())

@@ -220,9 +220,10 @@ fn check_reduction(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 1 } else { 24 }, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
+    #[cfg_attr(miri, ignore = "no unsafe code")]
     fn data_are_moved_as_defined(size in 1..10_usize, root in 0..9_usize, length in 0..6_usize, seed: u64) {
         let root = root % size;
         let (at, bytes) = (root as u32, length as u64);
@@ -267,6 +268,7 @@ proptest! {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "no unsafe code")]
     fn a_broadcast_reaches_every_rank(size in 1..10_usize, root in 0..9_usize, length in 0..40_usize, seed: u64) {
         let root = root % size;
         for algorithm in Algorithm::of("bcast") {
@@ -285,6 +287,7 @@ proptest! {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "no unsafe code")]
     fn reductions_combine_in_the_order_of_ranks(size in 1..10_usize, root in 0..9_usize, count in 0..5_usize, seed: u64) {
         let (root, bytes) = (root % size, 2 * count as u64);
         let all = combined(0..size, count);
@@ -309,9 +312,10 @@ proptest! {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "no unsafe code")]
 fn nobody_leaves_a_barrier_before_all_have_entered() {
     for algorithm in Algorithm::of("barrier") {
-        for size in 2..if cfg!(miri) { 4 } else { 10 } {
+        for size in 2..10 {
             for late in 0..size {
                 let mut ranks = Ranks::new(|_| Collective::Barrier, |_, _| Data::Nothing, algorithm, size);
                 let mut draw = |_: usize| 1;

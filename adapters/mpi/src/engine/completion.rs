@@ -40,8 +40,8 @@ pub(crate) fn finish(world: &mut World, handle: &mut c_int, status: &mut Status)
             type Free = unsafe extern "C" fn(usize) -> c_int;
             // SAFETY: the functions that the program has given with `MPI_Grequest_start`.
             world.lend(|| unsafe {
-                std::mem::transmute::<usize, Query>(query)(extra, status);
-                std::mem::transmute::<usize, Free>(free)(extra);
+                std::mem::transmute::<F, Query>(query)(extra, status);
+                std::mem::transmute::<F, Free>(free)(extra);
             });
             COMM_WORLD
         }
@@ -61,7 +61,7 @@ pub(crate) fn cancel(world: &mut World, handle: c_int) -> Outcome {
         type Cancel = unsafe extern "C" fn(usize, c_int) -> c_int;
         let is_over = c_int::from(request.state == State::Done);
         // SAFETY: the function that the program has given with `MPI_Grequest_start`.
-        world.lend(|| unsafe { std::mem::transmute::<usize, Cancel>(cancel)(extra, is_over) });
+        world.lend(|| unsafe { std::mem::transmute::<F, Cancel>(cancel)(extra, is_over) });
         return Ok(());
     }
     // A message that has been sent is in the network: only receives can be taken back.

@@ -18,9 +18,9 @@ pub(crate) enum State {
 /// The functions of a generalized request, and their argument.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct General {
-    pub(crate) query: usize,
-    pub(crate) free: usize,
-    pub(crate) cancel: usize,
+    pub(crate) query: F,
+    pub(crate) free: F,
+    pub(crate) cancel: F,
     pub(crate) extra: usize,
 }
 

@@ -6,7 +6,7 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use super::{NAMES, Op, Terms, check, predefined};
-use crate::abi::M;
+use crate::abi::{F, M};
 use crate::constructors::{constructor, resized, structure};
 use crate::datatype::Types;
 use crate::table::Table;
@@ -101,7 +101,7 @@ fn a_function_of_the_program_gets_values_at_their_places() {
     let bytes = |all: [i32; 6]| all.iter().flat_map(|one| one.to_ne_bytes()).collect::<Vec<u8>>();
     let (left, mut right) = (bytes([1, 2, 3, 4, 5, 6]), bytes([10, 10, 20, 20, 30, 30]));
     assert!(!predefined(&terms, &left, &mut right));
-    let op = Op { function: add as *const () as usize, is_large: false, commutes: true };
+    let op = Op { function: add as *const () as F, is_large: false, commutes: true };
     // SAFETY: `add` is a function of this type.
     unsafe { op.call(&terms, &left, &mut right) };
     assert_eq!(right, bytes([11, 20, 23, 80, 35, 180]));

@@ -137,6 +137,7 @@ fn by_the_standard(all: &[Happening]) -> Vec<(usize, usize)> {
 
 proptest! {
     #[test]
+    #[cfg_attr(miri, ignore = "no unsafe code")]
     fn matching_is_that_of_the_standard(all in prop::collection::vec(happening(), 0..40)) {
         let (mut mail, mut pairs, mut sent) = (Mail::new(3), Vec::new(), [0; 3]);
         // The time of a message is the number of the happening.
@@ -158,6 +159,7 @@ proptest! {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "no unsafe code")]
     fn messages_of_a_sender_are_processed_in_its_order(
         order in Just((0..12_u64).collect::<Vec<u64>>()).prop_shuffle(),
     ) {
@@ -175,6 +177,7 @@ proptest! {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "no unsafe code")]
     fn an_envelope_keeps_what_it_carries(
         (context, tag, sequence, note) in any::<(u64, i64, u64, u64)>(), data in any::<Vec<u8>>(), cut in 0..ENVELOPE,
     ) {
