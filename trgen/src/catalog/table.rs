@@ -14,7 +14,8 @@ pub trait Described: Sync + 'static {
         &[]
     }
 
-    /// True if rows may have an alias in common, so that what surrounds it decides which is meant.
+    /// True if rows may have an alias in common, and standard rows a name, so that what surrounds it decides which is
+    /// meant.
     const SHARES_ALIASES: bool = false;
 }
 
@@ -94,7 +95,11 @@ impl<R: Described> Table<R> {
                 let what = format!("a {family} of the registry has no name");
                 return Err(SpecError::new(ErrorKind::Malformed, what, "give it a name"));
             }
+            let is_standard = |row: &R| self.standard.iter().any(|standard| std::ptr::eq(*standard, row));
             for other in &rows[..at] {
+                if R::SHARES_ALIASES && is_standard(row) && is_standard(other) {
+                    continue;
+                }
                 let (known, theirs, own) = (other.component().name, other.aliases(), row.aliases());
                 let shared = own.iter().find(|alias| theirs.contains(alias)).filter(|_| !R::SHARES_ALIASES);
                 let again = (known == name || theirs.contains(&name)).then_some(&name);
@@ -127,6 +132,17 @@ mod tests {
 
     struct Named(Component, &'static [&'static str]);
 
+    /// Of a family whose rows share names.
+    struct Shared(Component);
+
+    impl Described for Shared {
+        fn component(&self) -> &Component {
+            &self.0
+        }
+
+        const SHARES_ALIASES: bool = true;
+    }
+
     impl Described for Named {
         fn component(&self) -> &Component {
             &self.0
@@ -143,6 +159,19 @@ mod tests {
 
     static ONE: Named = named("one", &["first", "1"]);
     static TWO: Named = named("two", &[]);
+
+    #[test]
+    fn standard_rows_may_share_names_that_no_added_row_has() {
+        static ROWS: [Shared; 3] = {
+            const fn shared(name: &'static str) -> Shared {
+                Shared(Component { name, about: "", parameters: &[], source: "" })
+            }
+            [shared("one"), shared("one"), shared("one")]
+        };
+        static TABLE: Table<Shared> = Table::new("number", &[&ROWS[0], &ROWS[1]]);
+        assert!(TABLE.check(TABLE.standard()).is_ok());
+        assert!(TABLE.check(&[&ROWS[0], &ROWS[1], &ROWS[2]]).is_err());
+    }
 
     #[test]
     fn rows_are_installed_once_and_every_name_means_one_of_them() {
