@@ -60,6 +60,11 @@ impl Lattice {
         Ok(Self { first: switches.unwrap_or(0) as u32 * endpoints, nodes, sizes, endpoints })
     }
 
+    /// The switches.
+    pub fn switches(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (self.first..self.nodes as u32).map(NodeId)
+    }
+
     /// The coordinates of a switch.
     #[inline]
     pub fn coordinates(&self, switch: NodeId) -> impl Iterator<Item = u32> + '_ {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use fsin_core::routing::Order;
+use fsin_core::route::Order;
 use fsin_core::topology::Topology;
 use fsin_core::updown::{Links, UpDown, distances};
 use trgen::NodeId;

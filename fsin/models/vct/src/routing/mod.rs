@@ -21,7 +21,7 @@ pub mod switched;
 
 pub(crate) use direct::dally::Ring;
 pub(crate) use direct::smart::{lots, lots_key};
-pub use fsin_core::routing::Order;
+pub use fsin_core::route::Order;
 pub use names::listed;
 pub use row::{Adaptive, Avoidance, Choice, Requests, Row, Serves, Vcs, Wake};
 

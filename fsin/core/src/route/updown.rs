@@ -4,13 +4,31 @@
 //! channels of switches further up, or for down channels, and these for those further down: no cycle, with one virtual
 //! channel already.
 
-use std::collections::VecDeque;
+use trgen::catalog::{Component, SpecError};
 
-/// A distance greater than any other: no path leads there.
-pub const FAR: u16 = u16::MAX;
+use super::shortest::{FAR, Links, distances, links};
+use super::table::{Build, Choice, Function, Row, Serves};
+use super::{ChannelPolicy, Draw, Hop, Phase, RoutingFunction, Visit};
 
-/// By switch: its ports to other switches, each with the switch that it leads to.
-pub type Links = Vec<Vec<(u32, u32)>>;
+/// Up, then down.
+pub static ROW: Row = Row {
+    component: Component {
+        name: "updown",
+        about: "any network: up*/down*, up to routers nearer the root, which is the one with most links, then down; shortest of \
+                such paths",
+        parameters: &[],
+        source: "Schroeder et al., Autonet: a high-speed, self-configuring local area network, JSAC 9(8), 1991",
+    },
+    aliases: &["up-down", "up*/down*", "graph:updown"],
+    serves: Serves::Every,
+    policy: ChannelPolicy::Free,
+    why: "",
+    choice: Choice::Any,
+    build: |build| Ok(Function::UpDown(UpDown::of(build)?)),
+};
+
+/// Phase of a packet that has gone down.
+const DOWN: Phase = 1;
 
 /// Shortest routes that go up and then down.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,6 +44,10 @@ pub struct UpDown {
 }
 
 impl UpDown {
+    fn of(build: &Build<'_>) -> Result<Self, SpecError> {
+        Ok(Self::new(links(build.topology)?))
+    }
+
     /// The tables, with two entries for each pair of switches.
     #[must_use]
     pub fn new(links: Links) -> Self {
@@ -78,22 +100,18 @@ impl UpDown {
     }
 }
 
-/// \[hops\] By switch: its distance to switch `to`, over links for which `is_allowed(from, to)`; [`FAR`] if no such
-/// path leads there.
-#[must_use]
-pub fn distances(links: &Links, to: usize, is_allowed: impl Fn(u32, u32) -> bool) -> Vec<u16> {
-    let mut distances = vec![FAR; links.len()];
-    distances[to] = 0;
-    let mut reached = VecDeque::from([to as u32]);
-    while let Some(here) = reached.pop_front() {
-        for &(_, before) in &links[here as usize] {
-            if distances[before as usize] == FAR && is_allowed(before, here) {
-                distances[before as usize] = distances[here as usize] + 1;
-                reached.push_back(before);
-            }
-        }
+impl RoutingFunction for UpDown {
+    fn classes(&self) -> usize {
+        1
     }
-    distances
+
+    fn hops(&self, at: &Visit, _: &mut impl Draw, mut add: impl FnMut(Hop)) {
+        self.next(at.here, at.home, at.phase == DOWN).for_each(|(port, _)| add(Hop::free(port as u8)));
+    }
+
+    fn hop(&self, at: &Visit, next: usize, _: &mut impl Draw) -> Phase {
+        if self.is_down(at.here, next) { DOWN } else { at.phase }
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,212 @@
+//! Channel policies: which virtual channels a class of hops may take.
+
+use std::fmt;
+use std::str::FromStr;
+
+use trgen::catalog::SpecError;
+
+use super::{Hop, Tier};
+
+/// How the channels of a ring are divided into two classes, so that they form no cycle.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RingClasses {
+    /// The class is chosen where a packet enters the dimension, and kept: class 1 if the packet's coordinate there is
+    /// larger than that of its destination.
+    PerDimension,
+    /// Class 0 until the wrap-around link has been crossed, then class 1 (Dally and Seitz, TC 36(5), 1987).
+    Dateline,
+    /// As [`PerDimension`](Self::PerDimension), but a packet that crosses neither the wrap-around link nor the middle
+    /// of the ring draws its class.
+    Balanced,
+}
+
+impl FromStr for RingClasses {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        match text {
+            "per-dimension" => Ok(Self::PerDimension),
+            "dateline" => Ok(Self::Dateline),
+            "balanced" => Ok(Self::Balanced),
+            _ => Err(SpecError::unknown("vc-classes", text, &["per-dimension", "dateline", "balanced"])),
+        }
+    }
+}
+
+/// How the classes of a routing function share the virtual channels of a link, or what keeps it free of deadlock
+/// instead.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ChannelPolicy {
+    /// Every hop takes any channel.
+    Free,
+    /// Class c of C has the channels c, c + C, c + 2 C, ...
+    ByClass,
+    /// As [`ByClass`](Self::ByClass), with a class for each hop of the longest route.
+    ByHop,
+    /// The first half of the channels for one class of each ring, the second half for the other.
+    Dateline,
+    /// A packet that enters a ring leaves a bubble there.
+    Bubble,
+    /// The first channels follow another policy and are always open to a packet in the end; the others are adaptive.
+    Escape(&'static ChannelPolicy),
+}
+
+impl ChannelPolicy {
+    /// \[channels\] The least number of channels for a function of so many classes. On rings a bubble needs no class.
+    #[must_use]
+    pub const fn least(self, classes: usize) -> usize {
+        match self {
+            Self::Free | Self::Bubble => 1,
+            Self::ByClass | Self::ByHop | Self::Dateline => classes,
+            Self::Escape(inner) => 1 + inner.least(classes),
+        }
+    }
+
+    /// True if hops of all tiers but the adaptive one need a bubble.
+    #[must_use]
+    pub const fn has_bubble(self) -> bool {
+        match self {
+            Self::Bubble => true,
+            Self::Escape(inner) => inner.has_bubble(),
+            Self::Free | Self::ByClass | Self::ByHop | Self::Dateline => false,
+        }
+    }
+
+    /// True if the first channels are an escape.
+    #[must_use]
+    pub const fn is_escape(self) -> bool {
+        matches!(self, Self::Escape(_))
+    }
+
+    /// The policy of a model whose flow control leaves bubbles: in place of datelines.
+    #[must_use]
+    pub const fn with_bubble(self) -> Self {
+        match self {
+            Self::Dateline => Self::Bubble,
+            Self::Escape(Self::Dateline) => Self::Escape(&Self::Bubble),
+            other => other,
+        }
+    }
+
+    /// True if this many channels leave one that is adaptive.
+    #[must_use]
+    pub const fn adapts(self, classes: usize, vcs: usize) -> bool {
+        match self {
+            Self::Escape(inner) => vcs > inner.escapes(classes, vcs),
+            Self::Free | Self::ByClass | Self::ByHop | Self::Dateline | Self::Bubble => false,
+        }
+    }
+
+    /// \[channels\] Number of escape channels where this policy is that of the escape channels.
+    const fn escapes(self, classes: usize, vcs: usize) -> usize {
+        let least = self.least(classes);
+        if least < vcs { least } else { vcs }
+    }
+}
+
+impl fmt::Display for ChannelPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Free => f.write_str("free"),
+            Self::ByClass => f.write_str("by class"),
+            Self::ByHop => f.write_str("by hop"),
+            Self::Dateline => f.write_str("dateline"),
+            Self::Bubble => f.write_str("bubble"),
+            Self::Escape(inner) => write!(f, "escape ({inner})"),
+        }
+    }
+}
+
+/// The virtual channels of every class, as masks.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Masks {
+    /// By class: the channels of [`Tier::Free`].
+    free: Box<[u32]>,
+    /// The adaptive channels.
+    adaptive: u32,
+    /// By class: the escape channels.
+    escape: Box<[u32]>,
+}
+
+impl Masks {
+    /// The channels of `classes` classes, out of `vcs`. A class for which there is no channel takes all.
+    #[must_use]
+    pub fn new(policy: ChannelPolicy, classes: usize, vcs: usize) -> Self {
+        let inner = if let ChannelPolicy::Escape(inner) = policy { *inner } else { policy };
+        let escapes = inner.escapes(classes, vcs);
+        let table = |vcs: usize| {
+            let all = mask(vcs);
+            let of_class = |class: usize| match inner {
+                ChannelPolicy::Free | ChannelPolicy::Bubble => all,
+                // The larger part is that of class 0.
+                ChannelPolicy::Dateline => {
+                    let first = mask(vcs - vcs / classes.max(1));
+                    if classes == 1 || class == 0 { first } else { all & !first }
+                }
+                ChannelPolicy::ByClass | ChannelPolicy::ByHop | ChannelPolicy::Escape(_) => {
+                    (0..vcs).filter(|vc| vc % classes == class).fold(0, |mask, vc| mask | 1 << vc)
+                }
+            };
+            let or_all = |vcs: u32| if vcs == 0 { all } else { vcs };
+            std::iter::once(all).chain((0..classes).map(of_class).map(or_all)).collect()
+        };
+        Self { free: table(vcs), adaptive: mask(vcs) & !mask(escapes), escape: table(escapes) }
+    }
+
+    /// The channels that a packet may take on a hop.
+    #[must_use]
+    #[inline(always)]
+    pub fn of(&self, hop: Hop) -> u32 {
+        match hop.tier {
+            Tier::Free => self.free[hop.class as usize],
+            Tier::Adaptive => self.adaptive,
+            Tier::Escape => self.escape[hop.class as usize],
+        }
+    }
+
+    /// All channels.
+    #[must_use]
+    #[inline(always)]
+    pub fn all(&self) -> u32 {
+        self.free[0]
+    }
+}
+
+/// The channels 0 to `vcs` - 1.
+#[must_use]
+pub const fn mask(vcs: usize) -> u32 {
+    if vcs >= 32 { u32::MAX } else { (1 << vcs) - 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_share_the_channels() {
+        let of = |policy, classes, vcs| {
+            let masks = Masks::new(policy, classes, vcs);
+            (1..=classes as u8).map(|class| masks.of(Hop::of_class(0, class))).collect::<Vec<_>>()
+        };
+        assert_eq!(of(ChannelPolicy::Free, 1, 3), [0b111]);
+        assert_eq!(of(ChannelPolicy::ByClass, 3, 4), [0b1001, 0b10, 0b100]);
+        assert_eq!(of(ChannelPolicy::ByClass, 2, 1), [1, 1]);
+        assert_eq!(of(ChannelPolicy::Dateline, 2, 3), [0b011, 0b100]);
+        assert_eq!(of(ChannelPolicy::Dateline, 2, 1), [1, 1]);
+        assert_eq!(of(ChannelPolicy::Dateline, 1, 3), [0b111]);
+        for (inner, classes, vcs, adaptive, escapes) in [
+            (&ChannelPolicy::Free, 1, 2, 0b10, [1, 1]),
+            (&ChannelPolicy::Dateline, 2, 4, 0b1100, [1, 2]),
+            (&ChannelPolicy::Dateline, 1, 2, 0b10, [1, 1]),
+            (&ChannelPolicy::Bubble, 2, 3, 0b110, [1, 1]),
+        ] {
+            let masks = Masks::new(ChannelPolicy::Escape(inner), classes, vcs);
+            let hop = |tier, class| masks.of(Hop { tier, ..Hop::of_class(0, class) });
+            assert_eq!(hop(Tier::Adaptive, 0), adaptive);
+            assert_eq!([1, classes as u8].map(|class| hop(Tier::Escape, class)), escapes, "{inner}");
+            assert!(ChannelPolicy::Escape(inner).adapts(classes, vcs));
+        }
+        assert!(!ChannelPolicy::Escape(&ChannelPolicy::Dateline).adapts(2, 2));
+        assert_eq!(ChannelPolicy::Escape(&ChannelPolicy::Dateline).with_bubble().to_string(), "escape (bubble)");
+    }
+}

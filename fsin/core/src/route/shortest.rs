@@ -1,0 +1,149 @@
+//! Links between routers and distances on them, and shortest paths of any network.
+//!
+//! The n-th hop of `shortest` uses channels of class n. A packet waits for channels of higher numbers than the one that
+//! it holds, so there is no deadlock.
+
+use std::collections::VecDeque;
+
+use trgen::NodeId;
+use trgen::catalog::{Component, ErrorKind, SpecError};
+use trgen::phrase;
+use trgen::rng::mix2;
+
+use super::table::{Build, Choice, Function, Row, Serves};
+use super::{ChannelPolicy, Draw, Hop, Phase, RoutingFunction, Visit};
+use crate::topology::{Port, Topology};
+
+/// Any shortest path.
+pub static ROW: Row = Row {
+    component: Component {
+        name: "shortest",
+        about: "any network: shortest paths, adaptive among {alternatives} links; the n-th hop between routers is on channel \
+                class n",
+        parameters: &[],
+        source: "Gunther, Prevention of deadlocks in packet-switched data transport systems, TCOM 29(4), 1981",
+    },
+    aliases: &["shortest-path", "graph:shortest"],
+    serves: Serves::Every,
+    policy: ChannelPolicy::ByHop,
+    why: "one for each hop between routers",
+    choice: Choice::Any,
+    build: |build| Ok(Function::Shortest(Shortest::new(build)?)),
+};
+
+/// A distance greater than any other: no path leads there.
+pub const FAR: u16 = u16::MAX;
+
+/// Maximum number of routers: tables have an entry for each pair.
+const MAX_ROUTERS: usize = 8192;
+
+/// By router: its ports to other routers, each with the router that it leads to.
+pub type Links = Vec<Vec<(u32, u32)>>;
+
+/// The links between the routers of a topology that lead both ways. Dead links are left out.
+///
+/// # Errors
+/// More routers than tables of distances are made for; nodes of a direct network that cannot be reached in this way.
+pub fn links(topology: &dyn Topology) -> Result<Links, SpecError> {
+    let first = if topology.switched().is_some() { topology.endpoints() } else { 0 };
+    let count = topology.nodes() - first;
+    if count > MAX_ROUTERS {
+        let what = format!("routings by tables are for networks of at most {MAX_ROUTERS} routers, here are {count}");
+        let remedy = phrase!["use a ", ["routing"], " of the topology's own"];
+        return Err(SpecError::new(ErrorKind::TooLarge, what, remedy).of("routing"));
+    }
+    let ports = topology.shape().ports();
+    let of = |router: usize| {
+        let node = NodeId::at(router + first);
+        let linked = (0..ports).filter_map(move |port| Some((port as u32, topology.neighbour(node, Port(port as u8))?)));
+        linked.filter(|(_, there)| there.index() >= first).map(|(port, there)| (port, (there.index() - first) as u32))
+    };
+    let mut links: Links = (0..count).map(|router| of(router).collect()).collect();
+    if topology.switched().is_none() {
+        let all = links.clone();
+        for (router, own) in links.iter_mut().enumerate() {
+            own.retain(|&(_, there)| all[there as usize].iter().any(|&(_, back)| back as usize == router));
+        }
+        let reached = distances(&links, 0, |_, _| true);
+        if let Some(lost) = reached.iter().position(|&hops| hops == FAR) {
+            let what = format!("no links of {} that work both ways lead from node 0 to node {lost}", topology.spec());
+            let remedy = phrase!["use ", ["ways" => 2], ", fewer ", ["faults"], ", or a ", ["routing"], " of the topology's own"];
+            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
+        }
+    }
+    Ok(links)
+}
+
+/// \[hops\] By router: its distance to router `to`, over links for which `is_allowed(from, to)`; [`FAR`] if no such
+/// path leads there. Links must lead both ways.
+#[must_use]
+pub fn distances(links: &Links, to: usize, is_allowed: impl Fn(u32, u32) -> bool) -> Vec<u16> {
+    let mut distances = vec![FAR; links.len()];
+    distances[to] = 0;
+    let mut reached = VecDeque::from([to as u32]);
+    while let Some(here) = reached.pop_front() {
+        for &(_, before) in &links[here as usize] {
+            if distances[before as usize] == FAR && is_allowed(before, here) {
+                distances[before as usize] = distances[here as usize] + 1;
+                reached.push_back(before);
+            }
+        }
+    }
+    distances
+}
+
+/// Shortest paths. The phase of a packet counts its hops.
+#[derive(Debug)]
+pub struct Shortest {
+    links: Links,
+    /// \[hops\] Distance, by destination and present router.
+    distances: Vec<u16>,
+    /// \[hops\] The longest route between routers of endpoints.
+    longest: usize,
+    /// Maximum number of links of a router over which packets to one destination are spread; 0 for all.
+    alternatives: usize,
+}
+
+impl Shortest {
+    fn new(build: &Build<'_>) -> Result<Self, SpecError> {
+        let links = links(build.topology)?;
+        let count = links.len();
+        let distances: Vec<u16> = (0..count).flat_map(|to| distances(&links, to, |_, _| true)).collect();
+        // Packets travel only between routers with endpoints, and distances decrease on the way.
+        let homes = build.homes();
+        let pairs = distances.iter().enumerate().filter(|&(pair, _)| homes[pair / count] && homes[pair % count]);
+        let longest = pairs.map(|(_, &hops)| hops.into()).max().unwrap_or(0);
+        if longest >= 255 {
+            let what = format!("routes of {} have up to {longest} hops", build.topology.spec());
+            return Err(SpecError::new(ErrorKind::TooLarge, what, phrase!["use ", ["routing" => "updown"]]).of("routing"));
+        }
+        Ok(Self { links, distances, longest, alternatives: build.alternatives })
+    }
+}
+
+impl RoutingFunction for Shortest {
+    fn classes(&self) -> usize {
+        self.longest.max(1)
+    }
+
+    fn hops(&self, at: &Visit, _: &mut impl Draw, mut add: impl FnMut(Hop)) {
+        let row = &self.distances[at.home * self.links.len()..][..self.links.len()];
+        let nearer = || {
+            let is_nearer = |&&(_, next): &&(u32, u32)| row[next as usize] < row[at.here];
+            self.links[at.here].iter().filter(is_nearer).map(|&(port, _)| port)
+        };
+        let rank = |port: u32| mix2(mix2(at.here as u64, at.home as u64), port.into());
+        let class = 1 + (at.phase as usize).min(self.classes() - 1) as u8;
+        for port in nearer() {
+            let is_among = self.alternatives == 0
+                || nearer().filter(|&other| rank(other) < rank(port)).count() < self.alternatives;
+            if is_among {
+                add(Hop::of_class(port as u8, class));
+            }
+        }
+    }
+
+    fn hop(&self, at: &Visit, _: usize, _: &mut impl Draw) -> Phase {
+        at.phase + 1
+    }
+}

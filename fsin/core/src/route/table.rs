@@ -1,0 +1,364 @@
+//! The table of routings: one row for each, in one vocabulary for all network models.
+//!
+//! A row states what a routing is; a model states which rows it [carries](Carried), and with which channel policy.
+
+use std::fmt;
+
+use trgen::NodeId;
+use trgen::catalog::{Component, ErrorKind, SpecError};
+
+use super::channels::{ChannelPolicy, RingClasses};
+use super::{AnyFunction, Decisions, Draw, Hop, Phase, Private, RoutingFunction, Visit};
+use super::{dragonfly, grid, hyperx, shortest, tree, updown};
+use crate::topology::switched::{Fabric, Plan, Switched};
+use crate::topology::{self, Kind, Topology};
+
+/// A routing.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Name, definition, source. Several rows may have the same name, for different networks.
+    pub component: Component,
+    /// Other names.
+    pub aliases: &'static [&'static str],
+    /// The networks that it is for.
+    pub serves: Serves,
+    /// What its channels are used for, where flow control does nothing against deadlock.
+    pub policy: ChannelPolicy,
+    /// Purpose of the channels, for error messages; empty if one is enough.
+    pub why: &'static str,
+    /// What is left to the network model.
+    pub choice: Choice,
+    /// Builds the routing function.
+    ///
+    /// # Errors
+    /// A topology for which there is none.
+    pub build: fn(&Build<'_>) -> Result<Function, SpecError>,
+}
+
+/// What the network model chooses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Choice {
+    /// Nothing: there is one hop.
+    One,
+    /// One of several hops.
+    Any,
+    /// The phase in which a packet leaves its first router, by queue ahead times hops. After that there is one hop.
+    AtFirstRouter,
+    /// One of several hops, by queue ahead times hops to go.
+    Weighed,
+}
+
+/// Kinds of networks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Serves {
+    /// Tori, meshes and hypercubes: direct networks whose rings, if any, wrap at a coordinate.
+    Grids,
+    /// All direct networks.
+    Direct,
+    /// Indirect cubes.
+    Cubes,
+    /// Trees of every kind.
+    Trees,
+    /// Dragonflies.
+    Dragonflies,
+    /// HyperX.
+    Hyperx,
+    /// All networks of switches.
+    Switches,
+    /// Every network.
+    Every,
+}
+
+impl Serves {
+    /// True if a topology is of this kind, by its specification or its name alone; false for an unknown one.
+    #[must_use]
+    pub fn includes(self, spec: &str) -> bool {
+        topology::row(spec).is_some_and(|row| match self {
+            Self::Grids => row.kind == Kind::Grid,
+            Self::Direct => row.kind != Kind::Switched,
+            Self::Cubes => row.component.name == "icube",
+            Self::Trees => ["fattree", "thintree", "slimtree"].contains(&row.component.name),
+            Self::Dragonflies => row.component.name == "dragonfly",
+            Self::Hyperx => row.component.name == "hyperx",
+            Self::Switches => row.kind == Kind::Switched,
+            Self::Every => true,
+        })
+    }
+
+    /// True if routes are computed from the construction plan of a topology, so that they cannot avoid dead links.
+    #[must_use]
+    pub const fn requires_intact_topology(self) -> bool {
+        match self {
+            Self::Grids | Self::Direct | Self::Cubes | Self::Trees | Self::Dragonflies | Self::Hyperx => true,
+            Self::Switches | Self::Every => false,
+        }
+    }
+}
+
+impl fmt::Display for Serves {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Grids => "torus, mesh and hypercube",
+            Self::Direct => "direct networks",
+            Self::Cubes => "icube",
+            Self::Trees => "fattree, thintree and slimtree",
+            Self::Dragonflies => "dragonfly",
+            Self::Hyperx => "hyperx",
+            Self::Switches => "networks of switches",
+            Self::Every => "every network",
+        })
+    }
+}
+
+/// What a routing function is built from.
+#[derive(Clone, Copy, Debug)]
+pub struct Build<'a> {
+    /// The routing.
+    pub row: &'a Row,
+    /// The network.
+    pub topology: &'a dyn Topology,
+    /// \[channels\] Number of virtual channels of a link.
+    pub vcs: usize,
+    /// The channel policy of the model.
+    pub policy: ChannelPolicy,
+    /// How rings are divided into classes, where that is the policy.
+    pub rings: RingClasses,
+    /// Maximum number of links of a router over which packets to one destination are spread, where that can be set; 0
+    /// for all.
+    pub alternatives: usize,
+}
+
+impl Build<'_> {
+    /// True if the channels leave one that is adaptive, beside so many classes of escape channels.
+    #[must_use]
+    pub const fn adapts(&self, classes: usize) -> bool {
+        self.policy.adapts(classes, self.vcs)
+    }
+
+    /// By router: true if it has an endpoint.
+    #[must_use]
+    pub fn homes(&self) -> Vec<bool> {
+        let Some(network) = self.topology.switched() else { return vec![true; self.topology.nodes()] };
+        let fabric = network.fabric();
+        let mut homes = vec![false; fabric.nodes() - fabric.endpoints()];
+        for endpoint in (0..fabric.endpoints()).map(NodeId::at) {
+            homes[fabric.home(endpoint).0.index() - fabric.endpoints()] = true;
+        }
+        homes
+    }
+
+    /// The routing function.
+    ///
+    /// # Errors
+    /// A topology for which there is none; dead links that the routing cannot avoid.
+    pub fn function(&self) -> Result<Function, SpecError> {
+        (self.row.build)(self)
+    }
+}
+
+/// The switches of a topology.
+pub(super) fn fabric(topology: &dyn Topology) -> Result<&Fabric, SpecError> {
+    let unfit = || SpecError::new(ErrorKind::Conflict, format!("{} has no switches", topology.spec()), "");
+    topology.switched().map(|network| &**network.fabric()).ok_or_else(unfit)
+}
+
+/// The construction plan of a topology.
+pub(super) fn planned<P: Plan>(topology: &dyn Topology) -> Result<&P, SpecError> {
+    let unfit = || SpecError::new(ErrorKind::Conflict, format!("{} has another plan", topology.spec()), "");
+    topology.switched().and_then(Switched::plan).ok_or_else(unfit)
+}
+
+/// Defines [`Function`], with static dispatch to the functions of the table.
+macro_rules! functions {
+    ($($(#[$doc:meta])* $variant:ident($type:ty),)+) => {
+        /// The routing function of a network.
+        #[derive(Debug)]
+        pub enum Function {
+            $($(#[$doc])* $variant($type),)+
+        }
+
+        impl RoutingFunction for Function {
+            fn classes(&self) -> usize {
+                match self { $(Self::$variant(function) => function.classes(),)+ }
+            }
+
+            #[inline]
+            fn hops(&self, at: &Visit, draw: &mut impl Draw, add: impl FnMut(Hop)) {
+                match self { $(Self::$variant(function) => function.hops(at, draw, add),)+ }
+            }
+
+            #[inline(always)]
+            fn only(&self, at: &Visit, draw: &mut impl Draw) -> Option<Hop> {
+                match self { $(Self::$variant(function) => function.only(at, draw),)+ }
+            }
+
+            #[inline]
+            fn decisions(&self, at: &Visit, draw: &mut impl Draw) -> Decisions {
+                match self { $(Self::$variant(function) => function.decisions(at, draw),)+ }
+            }
+
+            #[inline]
+            fn length(&self, at: &Visit, draw: &mut impl Draw) -> u32 {
+                match self { $(Self::$variant(function) => function.length(at, draw),)+ }
+            }
+
+            #[inline(always)]
+            fn hop(&self, at: &Visit, next: usize, draw: &mut impl Draw) -> Phase {
+                match self { $(Self::$variant(function) => function.hop(at, next, draw),)+ }
+            }
+
+            fn specimens(&self) -> Option<Vec<(String, usize)>> {
+                match self { $(Self::$variant(function) => function.specimens(),)+ }
+            }
+        }
+    };
+}
+
+functions! {
+    /// Of grids.
+    Grid(grid::Grid),
+    /// Of trees.
+    Tree(tree::Tree),
+    /// Of dragonflies.
+    Dragonfly(dragonfly::Dragonfly),
+    /// Of HyperX.
+    Hyperx(hyperx::Hyperx),
+    /// Up*/down*.
+    UpDown(updown::UpDown),
+    /// Shortest paths.
+    Shortest(shortest::Shortest),
+    /// Of a program's own.
+    Private(Private),
+}
+
+impl Function {
+    /// A routing function of a program's own.
+    pub fn private(function: impl AnyFunction + 'static) -> Self {
+        Self::Private(Private(Box::new(function)))
+    }
+}
+
+/// The routings that are part of this library. One line for each.
+static ROUTINGS: &[&Row] = &[
+    &grid::DOR,
+    &grid::ADAPTIVE,
+    &grid::CUBE_ADAPTIVE,
+    &grid::CUBE_DOR,
+    &tree::ADAPTIVE,
+    &tree::STATIC,
+    &tree::MINIMAL,
+    &dragonfly::UGAL,
+    &dragonfly::MINIMAL,
+    &dragonfly::VALIANT,
+    &hyperx::DAL,
+    &hyperx::DOR,
+    &hyperx::ADAPTIVE,
+    &hyperx::MINIMAL,
+    &hyperx::VALIANT,
+    &hyperx::UGAL,
+    &updown::ROW,
+    &shortest::ROW,
+];
+
+/// All rows.
+#[must_use]
+pub fn table() -> &'static [&'static Row] {
+    ROUTINGS
+}
+
+/// The name of a routing, which is the same in all models.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Name(&'static str);
+
+impl Name {
+    /// Dimension order.
+    pub const DOR: Self = Self("dor");
+    /// Any minimal hop, with an escape; in trees any link up.
+    pub const ADAPTIVE: Self = Self("adaptive");
+    /// Shortest paths by the construction plan.
+    pub const MINIMAL: Self = Self("minimal");
+    /// Through a group or switch that is drawn.
+    pub const VALIANT: Self = Self("valiant");
+    /// Minimal or Valiant.
+    pub const UGAL: Self = Self("ugal");
+    /// Up*/down*.
+    pub const UPDOWN: Self = Self("updown");
+    /// Shortest paths by tables.
+    pub const SHORTEST: Self = Self("shortest");
+    /// By digits of source and destination.
+    pub const STATIC: Self = Self("static");
+    /// Minimal or once in each dimension round.
+    pub const DAL: Self = Self("dal");
+
+    /// The routing that a word means, which is a name or another name of it.
+    ///
+    /// # Errors
+    /// An unknown word.
+    pub fn parse(word: &str) -> Result<Self, SpecError> {
+        let rows = || table().iter().copied();
+        let named = rows().find(|row| row.component.name == word);
+        let found = named.or_else(|| rows().find(|row| row.aliases.contains(&word)));
+        found.map(|row| Self(row.component.name)).ok_or_else(|| SpecError::unknown("routing", word, &words()))
+    }
+
+    /// The word that a user writes.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.0
+    }
+
+    /// The row of this name that serves a topology, by its specification.
+    #[must_use]
+    pub fn row(self, spec: &str) -> Option<&'static Row> {
+        table().iter().copied().find(|row| row.component.name == self.0 && row.serves.includes(spec))
+    }
+}
+
+impl std::str::FromStr for Name {
+    type Err = SpecError;
+
+    fn from_str(word: &str) -> Result<Self, SpecError> {
+        Self::parse(word)
+    }
+}
+
+/// Every name and other name, each once.
+fn words() -> Vec<&'static str> {
+    let mut words: Vec<&str> = Vec::new();
+    let names = table().iter().map(|row| row.component.name);
+    for word in names.chain(table().iter().flat_map(|row| row.aliases.iter().copied())) {
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words
+}
+
+/// A routing as a network model carries it.
+#[derive(Clone, Copy, Debug)]
+pub struct Carried {
+    /// Name, definition, source.
+    pub component: &'static Component,
+    /// Other names.
+    pub aliases: &'static [&'static str],
+    /// The networks that it is for.
+    pub serves: Serves,
+    /// What its channels are used for in this model.
+    pub policy: ChannelPolicy,
+    /// What else distinguishes it in this model; empty if nothing does.
+    pub note: &'static str,
+}
+
+impl Carried {
+    /// A row of the table, with its own channel policy.
+    #[must_use]
+    pub const fn new(row: &'static Row) -> Self {
+        Self { component: &row.component, aliases: row.aliases, serves: row.serves, policy: row.policy, note: "" }
+    }
+}
+
+/// Those of a model's routings that serve a topology, by its specification or its name alone; the first one is the
+/// default.
+pub fn serving<'a>(routings: &'a [Carried], spec: &'a str) -> impl Iterator<Item = &'a Carried> {
+    routings.iter().filter(move |carried| carried.serves.includes(spec))
+}
