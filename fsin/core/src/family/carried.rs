@@ -24,7 +24,7 @@ pub struct Carried {
 
 /// The names of the topologies of which `carries` is true, given a row of the table and the topology of its example;
 /// `None` for the example of a topology that is read from a file.
-pub fn topologies_with(carries: impl Fn(&Row, Option<&dyn Topology>) -> bool) -> Vec<&'static str> {
+pub fn topologies_with(mut carries: impl FnMut(&Row, Option<&dyn Topology>) -> bool) -> Vec<&'static str> {
     type Examples = Vec<(&'static Row, Option<Box<dyn Topology>>)>;
     // Every routing of every model looks at the same ones.
     static EXAMPLES: OnceLock<Examples> = OnceLock::new();

@@ -69,11 +69,8 @@ enum Kind {
     Ugal,
 }
 
-/// Bit of the phase of a packet whose route leads through another group. The bits above count the links between groups
-/// that it has crossed.
+/// Phase of a packet whose route leads through another group; that of all others is 0.
 const INDIRECT: Phase = 1;
-/// What a link between groups adds to the phase.
-const CROSSED: Phase = 2;
 
 /// Label of the draw of the intermediate group.
 const THROUGH: u32 = 0;
@@ -157,15 +154,17 @@ impl Dragonfly {
     #[inline(always)]
     fn next(&self, at: &Visit, draw: &mut impl Draw) -> Hop {
         let (position, (to, last)) = (self.positions[at.here], self.positions[at.home]);
-        let place = if position.0 == to {
-            self.plan.local_place(position.1, last)
-        } else if at.phase == INDIRECT {
+        let has_crossed = position.0 != self.positions[at.first].0;
+        let is_indirect = at.phase == INDIRECT;
+        let (place, crossed) = if position.0 == to {
+            (self.plan.local_place(position.1, last), u8::from(has_crossed) + u8::from(is_indirect))
+        } else if is_indirect && !has_crossed {
             let through = self.intermediate_group(position.0, to, draw);
-            self.link_towards(position, through, draw)
+            (self.link_towards(position, through, draw), 0)
         } else {
-            self.link_towards(position, to, draw)
+            (self.link_towards(position, to, draw), u8::from(has_crossed))
         };
-        Hop::of_class(self.ports[at.here * self.places + place], 1 + (at.phase / CROSSED) as u8)
+        Hop::of_class(self.ports[at.here * self.places + place], 1 + crossed)
     }
 
     /// The route from a position to another group: \[hops\] its length, and the position at which it arrives.
@@ -214,11 +213,6 @@ impl RoutingFunction for Dragonfly {
         };
         let (second, arrival) = self.crossing(middle, to.0, draw);
         first + second + u32::from(arrival != to)
-    }
-
-    #[inline(always)]
-    fn hop(&self, at: &Visit, next: usize, _: &mut impl Draw) -> Phase {
-        at.phase + if self.positions[at.here].0 == self.positions[next].0 { 0 } else { CROSSED }
     }
 
     /// Groups of up to three switches with a link to each of three groups, or with two links to each of two: the rank of

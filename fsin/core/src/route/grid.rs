@@ -57,11 +57,11 @@ pub static ADAPTIVE: Row = Row {
     build: |build| Ok(Function::Grid(Grid::new(build, &Plan::direct(build.topology)))),
 };
 
-/// Dimension order in an indirect cube.
+/// Dimension order in a grid of switches.
 pub static CUBE_DOR: Row = Row {
     component: Component {
         name: "dor",
-        about: "icube: dimension by dimension, the shorter way round; two classes of channels on rings ({vc-classes}), or a \
+        about: "icube, cmesh: dimension by dimension, the shorter way round; two classes of channels on rings ({vc-classes}), or a \
                 bubble on the channel that a packet keeps while going straight",
         parameters: &[],
         source: PUENTE,
@@ -71,11 +71,11 @@ pub static CUBE_DOR: Row = Row {
     ..DOR
 };
 
-/// Minimal adaptive routing in an indirect cube.
+/// Minimal adaptive routing in a grid of switches.
 pub static CUBE_ADAPTIVE: Row = Row {
     component: Component {
         name: "adaptive",
-        about: "icube: any minimal hop on adaptive channels; escape channels in dimension order",
+        about: "icube, cmesh: any minimal hop on adaptive channels; escape channels in dimension order",
         parameters: &[],
         source: PUENTE,
     },
@@ -135,10 +135,10 @@ impl Plan {
         Self { rings: rings(topology), coordinates }
     }
 
-    /// The switches of an indirect cube.
+    /// The switches of an indirect cube or concentrated mesh.
     fn of_switches(cube: &Cube) -> Self {
         let lattice = &cube.lattice;
-        let ring = |&size: &u32| Ring { size, wraps: true, ways: 2 };
+        let ring = |&size: &u32| Ring { size, wraps: cube.wraps, ways: 2 };
         let coordinates = lattice.switches().flat_map(|switch| lattice.coordinates(switch).map(|at| at as u16));
         Self { rings: lattice.sizes.iter().map(ring).collect(), coordinates: coordinates.collect() }
     }
@@ -189,7 +189,7 @@ fn rings(topology: &dyn Topology) -> Vec<Ring> {
 #[must_use]
 pub fn has_rings(topology: &dyn Topology) -> bool {
     match planned::<Cube>(topology) {
-        Ok(cube) => cube.lattice.sizes.iter().any(|&size| size > 2),
+        Ok(cube) => cube.wraps && cube.lattice.sizes.iter().any(|&size| size > 2),
         Err(_) => topology.is_grid() && rings(topology).into_iter().any(Ring::is_cycle),
     }
 }

@@ -28,7 +28,8 @@ pub use channels::{ChannelPolicy, Masks, RingClasses, mask};
 pub use grid::{Grid, Ring, has_rings};
 pub use order::Order;
 pub use shortest::{FAR, Links, distances, links};
-pub use table::{Build, Carried, Choice, Function, Name, Row, Serves, table};
+pub use updown::UpDown;
+pub use table::{Build, Carries, Choice, Function, Name, Row, Serves, listed, serving, table};
 
 /// State of a packet's route, whose meaning is private to each routing function; 0 at the source.
 pub type Phase = u16;

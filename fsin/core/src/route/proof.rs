@@ -10,11 +10,10 @@
 //! A ring that packets enter only if they leave a bubble there never fills up: its channels count as one, and going on
 //! in it is no dependency (Puente et al., JPDC 61(9), 2001).
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use super::channels::Masks;
-use super::{ChannelPolicy, Choice, Draw, Hop, LANE, Phase, RoutingFunction, Tier, Visit};
-use crate::route::Function;
+use super::{ChannelPolicy, Choice, Draw, Function, Hop, Phase, RoutingFunction, Tier, Visit};
 
 /// \[channels\] Networks with more channels are not searched: the classes are trusted as each routing states them.
 const MOST_CHANNELS: usize = 1 << 20;
@@ -22,6 +21,19 @@ const MOST_CHANNELS: usize = 1 << 20;
 /// \[routes\] The search ends after so many routes, each from a source to a destination with one combination of
 /// choices. The routes that are left are trusted as each routing states them.
 const MOST_ROUTES: usize = 1 << 21;
+
+/// \[pairs\] Networks with more pairs of routers with endpoints are proven by their
+/// [specimens](RoutingFunction::specimens), if they have any.
+const MOST_PAIRS: usize = 1 << 10;
+
+/// The networks to search in place of this one; `None` to search it itself.
+#[must_use]
+pub fn specimens(network: &impl Network, function: &Function) -> Option<Vec<(String, usize)>> {
+    let mut homes: Vec<usize> = (0..network.endpoints()).map(|endpoint| network.home(endpoint)).collect();
+    homes.sort_unstable();
+    homes.dedup();
+    if homes.len() * homes.len() > MOST_PAIRS { function.specimens() } else { None }
+}
 
 /// A channel: the router and the output that it leaves, and its number there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -201,7 +213,7 @@ impl<N: Network> Routed<'_, N> {
         if channels > MOST_CHANNELS {
             return None;
         }
-        // Endpoints of the same router have the same routes, unless a function uses their numbers: those of trees do.
+        // Endpoints of the same router have the same routes, up to choices that are followed.
         let mut seen = vec![false; network.routers()];
         let is_first = |&endpoint: &usize| !std::mem::replace(&mut seen[network.home(endpoint)], true);
         let ends: Vec<usize> = (0..network.endpoints()).filter(is_first).collect();

@@ -10,6 +10,7 @@ use trgen::catalog::{Component, ErrorKind, SpecError};
 use super::channels::{ChannelPolicy, RingClasses};
 use super::{AnyFunction, Decisions, Draw, Hop, Phase, Private, RoutingFunction, Visit};
 use super::{dragonfly, grid, hyperx, shortest, tree, updown};
+use crate::family::{Carried, topologies_with};
 use crate::topology::switched::{Fabric, Plan, Switched};
 use crate::topology::{self, Kind, Topology};
 
@@ -55,7 +56,7 @@ pub enum Serves {
     Grids,
     /// All direct networks.
     Direct,
-    /// Indirect cubes.
+    /// Grids of switches: indirect cubes and concentrated meshes.
     Cubes,
     /// Trees of every kind.
     Trees,
@@ -76,7 +77,7 @@ impl Serves {
         topology::row(spec).is_some_and(|row| match self {
             Self::Grids => row.kind == Kind::Grid,
             Self::Direct => row.kind != Kind::Switched,
-            Self::Cubes => row.component.name == "icube",
+            Self::Cubes => ["icube", "cmesh"].contains(&row.component.name),
             Self::Trees => ["fattree", "thintree", "slimtree"].contains(&row.component.name),
             Self::Dragonflies => row.component.name == "dragonfly",
             Self::Hyperx => row.component.name == "hyperx",
@@ -100,7 +101,7 @@ impl fmt::Display for Serves {
         f.write_str(match self {
             Self::Grids => "torus, mesh and hypercube",
             Self::Direct => "direct networks",
-            Self::Cubes => "icube",
+            Self::Cubes => "icube and cmesh",
             Self::Trees => "fattree, thintree and slimtree",
             Self::Dragonflies => "dragonfly",
             Self::Hyperx => "hyperx",
@@ -128,7 +129,13 @@ pub struct Build<'a> {
     pub alternatives: usize,
 }
 
-impl Build<'_> {
+impl<'a> Build<'a> {
+    /// A routing in a network with so many channels.
+    #[must_use]
+    pub const fn new(row: &'a Row, topology: &'a dyn Topology, vcs: usize, policy: ChannelPolicy) -> Self {
+        Self { row, topology, vcs, policy, rings: RingClasses::Dateline, alternatives: 0 }
+    }
+
     /// True if the channels leave one that is adaptive, beside so many classes of escape channels.
     #[must_use]
     pub const fn adapts(&self, classes: usize) -> bool {
@@ -336,29 +343,74 @@ fn words() -> Vec<&'static str> {
 
 /// A routing as a network model carries it.
 #[derive(Clone, Copy, Debug)]
-pub struct Carried {
-    /// Name, definition, source.
-    pub component: &'static Component,
-    /// Other names.
-    pub aliases: &'static [&'static str],
-    /// The networks that it is for.
-    pub serves: Serves,
+pub struct Carries {
+    /// The routing.
+    pub row: &'static Row,
     /// What its channels are used for in this model.
     pub policy: ChannelPolicy,
-    /// What else distinguishes it in this model; empty if nothing does.
-    pub note: &'static str,
 }
 
-impl Carried {
-    /// A row of the table, with its own channel policy.
+impl Carries {
+    /// A routing with its own channel policy.
     #[must_use]
     pub const fn new(row: &'static Row) -> Self {
-        Self { component: &row.component, aliases: row.aliases, serves: row.serves, policy: row.policy, note: "" }
+        Self { row, policy: row.policy }
+    }
+
+    /// A routing whose flow control leaves bubbles.
+    #[must_use]
+    pub const fn with_bubble(row: &'static Row) -> Self {
+        Self { row, policy: row.policy.with_bubble() }
+    }
+
+    /// \[channels\] The least number of channels in a network with this function.
+    #[must_use]
+    pub fn least(&self, function: &Function) -> usize {
+        self.policy.least(function.classes())
+    }
+
+    /// What is listed of the routing. `is_default` is true of the topologies in which it is the default.
+    #[must_use]
+    pub fn listed(&self, is_default: impl Fn(&str) -> bool) -> Carried {
+        let (mut fewest, mut most) = (usize::MAX, 0);
+        let topologies = topologies_with(|row, example| {
+            let (Some(topology), true) = (example, self.row.serves.includes(row.component.name)) else {
+                return self.row.serves.includes(row.component.name);
+            };
+            // Of channels that are enough for the adaptive ones.
+            let build = Build::new(self.row, topology, 32, self.policy);
+            let Ok(least) = build.function().map(|function| self.least(&function)) else { return false };
+            // One channel of several is kept: any number will do.
+            let least = if least == 32 { 1 } else { least };
+            (fewest, most) = (fewest.min(least), most.max(least));
+            true
+        });
+        let count = match fewest == most {
+            true => format!("{fewest} or more"),
+            false => format!("{fewest} or more, {most} in some networks"),
+        };
+        let why = if self.row.why.is_empty() { String::new() } else { format!(": {}", self.row.why) };
+        Carried {
+            component: &self.row.component,
+            aliases: self.row.aliases.to_vec(),
+            default_of: topologies.iter().copied().filter(|name| is_default(name)).collect(),
+            topologies,
+            channels: format!("{}; {count}{why}", self.policy),
+        }
     }
 }
 
 /// Those of a model's routings that serve a topology, by its specification or its name alone; the first one is the
 /// default.
-pub fn serving<'a>(routings: &'a [Carried], spec: &'a str) -> impl Iterator<Item = &'a Carried> {
-    routings.iter().filter(move |carried| carried.serves.includes(spec))
+pub fn serving<'a>(routings: &'a [Carries], spec: &'a str) -> impl Iterator<Item = &'a Carries> {
+    routings.iter().filter(move |carries| carries.row.serves.includes(spec))
+}
+
+/// What is listed of a model's routings.
+#[must_use]
+pub fn listed(routings: &[Carries]) -> Vec<Carried> {
+    let default = |carries: &Carries, name: &str| {
+        serving(routings, name).next().is_some_and(|first| std::ptr::eq(first.row, carries.row))
+    };
+    routings.iter().map(|carries| carries.listed(|name| default(carries, name))).collect()
 }
