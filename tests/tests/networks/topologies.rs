@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use fsin::core::route::proof::ChannelGraph;
 use fsin::router::RouterParams;
 use fsin::router::layout::AnySize;
 use fsin::router::request::{Head, Input, OutputState, OutputVc, RouteRules};
@@ -392,26 +393,15 @@ fn waits(topology: &dyn Topology, params: &RouterParams) -> HashSet<(Held, Held)
 
 /// True if the pairs form no cycle.
 fn is_acyclic(pairs: &HashSet<(Held, Held)>) -> bool {
-    let mut after: HashMap<Held, Vec<Held>> = HashMap::new();
-    let mut before: HashMap<Held, usize> = HashMap::new();
-    for &(held, last) in pairs {
-        after.entry(held).or_default().push(last);
-        before.entry(held).or_default();
-        *before.entry(last).or_default() += 1;
-    }
-    let mut free: Vec<Held> = before.iter().filter(|&(_, &count)| count == 0).map(|(&held, _)| held).collect();
-    let mut done = 0;
-    while let Some(held) = free.pop() {
-        done += 1;
-        for last in after.get(&held).into_iter().flatten() {
-            let count = before.get_mut(last).expect("every end of a pair was counted");
-            *count -= 1;
-            if *count == 0 {
-                free.push(*last);
-            }
-        }
-    }
-    done == before.len()
+    let mut numbers: HashMap<Held, usize> = HashMap::new();
+    let mut number = |held: Held| {
+        let next = numbers.len();
+        *numbers.entry(held).or_insert(next)
+    };
+    let numbered: Vec<_> = pairs.iter().map(|&(held, last)| (number(held), number(last))).collect();
+    let mut graph = ChannelGraph::new(numbers.len());
+    numbered.into_iter().for_each(|(held, last)| graph.depend(held, last));
+    graph.cycle().is_none()
 }
 
 /// The blocking channels of packets (with a bubble: rings) have acyclic dependencies: no deadlock is possible.

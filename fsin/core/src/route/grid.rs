@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use trgen::NodeId;
-use trgen::catalog::{Component, SpecError};
+use trgen::catalog::Component;
 
 use super::channels::RingClasses;
 use super::table::{Build, Choice, Function, Row, Serves, planned};
@@ -215,6 +215,11 @@ impl RoutingFunction for Grid {
             escape.get_or_insert(Hop { tier: Tier::Escape, ..Hop::of_class(port, 1 + u8::from(still_wraps)) });
         }
         escape.into_iter().for_each(add);
+    }
+
+    #[inline(always)]
+    fn only(&self, at: &Visit, draw: &mut impl Draw) -> Option<Hop> {
+        (!self.adaptive).then(|| self.dimension_order(at, draw))
     }
 
     /// Each ring by itself, in a direct network of one dimension.

@@ -289,9 +289,8 @@ impl RoutingFunction for Hyperx {
             Kind::Valiant | Kind::Ugal => FROM_INTERMEDIATE,
             Kind::Dal => {
                 let [before, after, there] = [at.here, next, at.home].map(|router| self.coordinates(router));
-                let derouted = |&dimension: &usize| {
-                    before[dimension] != after[dimension] && after[dimension] != there[dimension]
-                };
+                let derouted =
+                    |&dimension: &usize| before[dimension] != after[dimension] && after[dimension] != there[dimension];
                 (0..before.len()).filter(derouted).fold(at.phase, |phase, dimension| phase | 1 << dimension)
             }
         }

@@ -28,8 +28,21 @@ pub use channels::{ChannelPolicy, Masks, RingClasses, mask};
 pub use grid::{Grid, Ring, has_rings};
 pub use order::Order;
 pub use shortest::{FAR, Links, distances, links};
+pub use table::{Build, Carries, Choice, Function, Name, ROUTINGS, Row, Serves, added, listed, serving};
 pub use updown::UpDown;
-pub use table::{Build, Carries, Choice, Function, Name, Row, Serves, listed, serving, table};
+
+/// The rows of the table, by the kind of network.
+pub mod rows {
+    pub use super::dragonfly::{MINIMAL as DRAGONFLY_MINIMAL, UGAL as DRAGONFLY_UGAL, VALIANT as DRAGONFLY_VALIANT};
+    pub use super::grid::{ADAPTIVE as GRID_ADAPTIVE, CUBE_ADAPTIVE, CUBE_DOR, DOR as GRID_DOR};
+    pub use super::hyperx::{
+        ADAPTIVE as HYPERX_ADAPTIVE, DAL as HYPERX_DAL, DOR as HYPERX_DOR, MINIMAL as HYPERX_MINIMAL,
+        UGAL as HYPERX_UGAL, VALIANT as HYPERX_VALIANT,
+    };
+    pub use super::shortest::ROW as SHORTEST;
+    pub use super::tree::{ADAPTIVE as TREE_ADAPTIVE, MINIMAL as TREE_MINIMAL, STATIC as TREE_STATIC};
+    pub use super::updown::ROW as UPDOWN;
+}
 
 /// State of a packet's route, whose meaning is private to each routing function; 0 at the source.
 pub type Phase = u16;

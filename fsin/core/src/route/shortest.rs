@@ -55,7 +55,8 @@ pub fn links(topology: &dyn Topology) -> Result<Links, SpecError> {
     let ports = topology.shape().ports();
     let of = |router: usize| {
         let node = NodeId::at(router + first);
-        let linked = (0..ports).filter_map(move |port| Some((port as u32, topology.neighbour(node, Port(port as u8))?)));
+        let linked =
+            (0..ports).filter_map(move |port| Some((port as u32, topology.neighbour(node, Port(port as u8))?)));
         linked.filter(|(_, there)| there.index() >= first).map(|(port, there)| (port, (there.index() - first) as u32))
     };
     let mut links: Links = (0..count).map(|router| of(router).collect()).collect();
@@ -115,7 +116,9 @@ impl Shortest {
         let longest = pairs.map(|(_, &hops)| hops.into()).max().unwrap_or(0);
         if longest >= 255 {
             let what = format!("routes of {} have up to {longest} hops", build.topology.spec());
-            return Err(SpecError::new(ErrorKind::TooLarge, what, phrase!["use ", ["routing" => "updown"]]).of("routing"));
+            return Err(
+                SpecError::new(ErrorKind::TooLarge, what, phrase!["use ", ["routing" => "updown"]]).of("routing")
+            );
         }
         Ok(Self { links, distances, longest, alternatives: build.alternatives })
     }

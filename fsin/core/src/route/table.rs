@@ -5,7 +5,7 @@
 use std::fmt;
 
 use trgen::NodeId;
-use trgen::catalog::{Component, ErrorKind, SpecError};
+use trgen::catalog::{Component, Described, ErrorKind, SpecError, Table};
 
 use super::channels::{ChannelPolicy, RingClasses};
 use super::{AnyFunction, Decisions, Draw, Hop, Phase, Private, RoutingFunction, Visit};
@@ -34,6 +34,19 @@ pub struct Row {
     /// # Errors
     /// A topology for which there is none.
     pub build: fn(&Build<'_>) -> Result<Function, SpecError>,
+}
+
+impl Described for Row {
+    fn component(&self) -> &Component {
+        &self.component
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        self.aliases
+    }
+
+    // The topology decides which of several routings of a name is meant.
+    const SHARES_ALIASES: bool = true;
 }
 
 /// What the network model chooses.
@@ -245,32 +258,34 @@ impl Function {
     }
 }
 
-/// The routings that are part of this library. One line for each.
-static ROUTINGS: &[&Row] = &[
-    &grid::DOR,
-    &grid::ADAPTIVE,
-    &grid::CUBE_ADAPTIVE,
-    &grid::CUBE_DOR,
-    &tree::ADAPTIVE,
-    &tree::STATIC,
-    &tree::MINIMAL,
-    &dragonfly::UGAL,
-    &dragonfly::MINIMAL,
-    &dragonfly::VALIANT,
-    &hyperx::DAL,
-    &hyperx::DOR,
-    &hyperx::ADAPTIVE,
-    &hyperx::MINIMAL,
-    &hyperx::VALIANT,
-    &hyperx::UGAL,
-    &updown::ROW,
-    &shortest::ROW,
-];
+/// All routings. One line for each.
+pub static ROUTINGS: Table<Row> = Table::new(
+    "routing",
+    &[
+        &grid::DOR,
+        &grid::ADAPTIVE,
+        &grid::CUBE_ADAPTIVE,
+        &grid::CUBE_DOR,
+        &tree::ADAPTIVE,
+        &tree::STATIC,
+        &tree::MINIMAL,
+        &dragonfly::UGAL,
+        &dragonfly::MINIMAL,
+        &dragonfly::VALIANT,
+        &hyperx::DAL,
+        &hyperx::DOR,
+        &hyperx::ADAPTIVE,
+        &hyperx::MINIMAL,
+        &hyperx::VALIANT,
+        &hyperx::UGAL,
+        &updown::ROW,
+        &shortest::ROW,
+    ],
+);
 
-/// All rows.
-#[must_use]
-pub fn table() -> &'static [&'static Row] {
-    ROUTINGS
+/// The rows that a program has added to those of this library.
+pub fn added() -> impl Iterator<Item = &'static Row> {
+    ROUTINGS.rows().iter().copied().skip(ROUTINGS.standard().len())
 }
 
 /// The name of a routing, which is the same in all models.
@@ -302,7 +317,7 @@ impl Name {
     /// # Errors
     /// An unknown word.
     pub fn parse(word: &str) -> Result<Self, SpecError> {
-        let rows = || table().iter().copied();
+        let rows = || ROUTINGS.rows().iter().copied();
         let named = rows().find(|row| row.component.name == word);
         let found = named.or_else(|| rows().find(|row| row.aliases.contains(&word)));
         found.map(|row| Self(row.component.name)).ok_or_else(|| SpecError::unknown("routing", word, &words()))
@@ -317,7 +332,7 @@ impl Name {
     /// The row of this name that serves a topology, by its specification.
     #[must_use]
     pub fn row(self, spec: &str) -> Option<&'static Row> {
-        table().iter().copied().find(|row| row.component.name == self.0 && row.serves.includes(spec))
+        ROUTINGS.rows().iter().copied().find(|row| row.component.name == self.0 && row.serves.includes(spec))
     }
 }
 
@@ -332,8 +347,9 @@ impl std::str::FromStr for Name {
 /// Every name and other name, each once.
 fn words() -> Vec<&'static str> {
     let mut words: Vec<&str> = Vec::new();
-    let names = table().iter().map(|row| row.component.name);
-    for word in names.chain(table().iter().flat_map(|row| row.aliases.iter().copied())) {
+    let rows = || ROUTINGS.rows().iter();
+    let names = rows().map(|row| row.component.name);
+    for word in names.chain(rows().flat_map(|row| row.aliases.iter().copied())) {
         if !words.contains(&word) {
             words.push(word);
         }

@@ -167,7 +167,7 @@ mod tests {
         let Params {
             flit_bytes: _,
             packet_flits: _,
-            routing: Routing::DimensionOrder,
+            routing: Routing::DOR,
             seed: _,
             watchdog_cycles: _,
             output_queue,

@@ -14,7 +14,7 @@ use trgen::phrase::Phrase;
 
 use crate::components::{ALLOCATORS, HOLDS, PRESETS, VC_CLASSES, values as values_of};
 use crate::reference::Reference;
-use crate::rules::routes::has_rings;
+use crate::rules::routes::{carried, default_for, has_rings};
 use crate::rules::wiring::LINKS;
 use crate::{BuildError, Hold, Params, Routing, Speedup, check, fast};
 
@@ -68,7 +68,7 @@ pub static WORMHOLE: ModelFamily = ModelFamily {
     defaults: &[("vcs", "2"), ("link-delay", "1")],
     short: &[],
     load_unit: PHITS_PER_NODE_CYCLE,
-    routings: Routing::carried,
+    routings: || fsin_core::route::listed(&carried()),
     parse: |values| Ok(Arc::new(Spec::from_values(values)?)),
 };
 
@@ -118,7 +118,7 @@ impl Spec {
             vc_classes: parsed_or(values, "vc-classes", base.vc_classes)?,
             wait_for_tail_credit: truth_or(values, "wait-for-tail-credit", base.wait_for_tail_credit)?,
             vc_busy_when_full: truth_or(values, "vc-busy-when-full", base.vc_busy_when_full)?,
-            routing: parsed_or(values, "routing", Routing::default_for(&*topology))?,
+            routing: parsed_or(values, "routing", default_for(&*topology))?,
             unsafe_routing: truth_or(values, "unsafe-routing", base.unsafe_routing)?,
             seed: values.integer("seed")?,
             watchdog_cycles: values.integer("watchdog")?,
@@ -222,7 +222,7 @@ impl NetworkSpec for Spec {
         } else if self.params.vcs_of_class() == 1 {
             let vcs = self.params.vcs;
             unused.push(("vc-classes", phrase!["with ", ["vcs" => vcs], ", which cannot be divided"]));
-        } else if self.params.routing != Routing::DimensionOrder && self.params.vcs_of_class() > 2 {
+        } else if self.params.routing != Routing::DOR && self.params.vcs_of_class() > 2 {
             // Two channels leave none that is adaptive: all packets then go in dimension order.
             let routing = self.params.routing.name();
             unused.push((

@@ -15,11 +15,9 @@ mod params;
 pub mod reference;
 mod rules;
 
-pub use params::{
-    ALIASES, Allocator, Hold, MAX_BUFFER, MAX_DELAY, MAX_SPEEDUP, MAX_VCS, Params, Routing, Speedup, VcClasses,
-};
+pub use params::{Allocator, Hold, MAX_BUFFER, MAX_DELAY, MAX_SPEEDUP, MAX_VCS, Params, Routing, Speedup, VcClasses};
 pub use rules::details::{Details, Stages, Stalls};
-pub use rules::routes::{BuildError, Choice, Networks, ROUTINGS, Row, Vcs, Wake};
+pub use rules::routes::{BuildError, carried};
 
 use fsin_core::network::Network;
 use fsin_core::topology::Topology;
@@ -57,7 +55,7 @@ fn prepare(topology: &dyn Topology, params: &Params) -> Result<(Wiring, Routes),
     }
     let routes = Routes::new(params, topology, &wiring)?;
     if !params.unsafe_routing {
-        rules::proof::check(params, &routes, &wiring)?;
+        routes.prove(params, &wiring)?;
     }
     Ok((wiring, routes))
 }

@@ -3,13 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use fsin_core::family::{Carried, topologies_with};
-use fsin_core::topology::{Kind, Topology};
 use trgen::Message;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
-use crate::rules::routes::{Networks, ROUTINGS, Row, Vcs};
+/// Names of routings, and how the virtual channels of a ring are divided into two classes.
+pub use fsin_core::route::{Name as Routing, RingClasses as VcClasses};
 
 /// Maximum number of virtual channels of a port.
 pub const MAX_VCS: usize = 32;
@@ -100,115 +99,6 @@ impl FromStr for Hold {
             "packet" => Ok(Self::Packet),
             _ => Err(SpecError::unknown("hold", text, &["flit", "packet"])),
         }
-    }
-}
-
-/// How the VCs of a ring are divided into two classes, so that the channels of the ring form no cycle.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum VcClasses {
-    /// The class is chosen where a packet enters the dimension, and kept: class 1 if the packet's coordinate there is
-    /// larger than that of its destination.
-    PerDimension,
-    /// Class 0 until the wrap-around link has been crossed, then class 1 (Dally and Seitz, TC 36(5), 1987).
-    Dateline,
-    /// As [`PerDimension`](Self::PerDimension), but a packet that crosses neither the wrap-around link nor the middle
-    /// of the ring draws its class.
-    Balanced,
-}
-
-impl FromStr for VcClasses {
-    type Err = SpecError;
-
-    fn from_str(text: &str) -> Result<Self, SpecError> {
-        match text {
-            "per-dimension" => Ok(Self::PerDimension),
-            "dateline" => Ok(Self::Dateline),
-            "balanced" => Ok(Self::Balanced),
-            _ => Err(SpecError::unknown("vc-classes", text, &["per-dimension", "dateline", "balanced"])),
-        }
-    }
-}
-
-/// The routing function. Which ones there are depends on the topology.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Routing {
-    /// Grids: dimension by dimension, the shorter way round.
-    DimensionOrder,
-    /// Grids and HyperX: any minimal hop on adaptive VCs, dimension order on escape VCs (Duato, TPDS 4(12), 1993).
-    /// Trees: the link up with most credits.
-    Adaptive,
-    /// Any network of switches: up to switches nearer the root, then down (Schroeder et al., Autonet, JSAC 9(8), 1991).
-    UpDown,
-    /// Trees, dragonflies, HyperX: a shortest path.
-    Minimal,
-    /// Dragonflies: through a group that is drawn; HyperX: through a switch that is drawn (Valiant, SICOMP 11(2),
-    /// 1982).
-    Valiant,
-    /// Minimal or Valiant, whichever has the smaller product of flits ahead and hops at the first switch (Singh, 2005).
-    Ugal,
-}
-
-/// Other names of routings: those of the functional router, of other simulators and of textbooks.
-pub const ALIASES: &[(&str, &[&str])] = &[
-    ("dor", &["e-cube", "dimension-order", "dim_order", "xy", "hyperx:dor"]),
-    ("adaptive", &["minimal-adaptive", "min_adapt", "duato", "dal", "tree:adaptive", "hyperx:adaptive"]),
-    ("updown", &["up-down", "up*/down*", "graph:updown"]),
-    ("minimal", &["dragonfly:minimal"]),
-    ("valiant", &["dragonfly:valiant"]),
-    ("ugal", &["ugal-l", "dragonfly:ugal"]),
-];
-
-impl Routing {
-    /// The routings as the model carries them.
-    pub(crate) fn carried() -> Vec<Carried> {
-        fn serves(row: &Row, kind: Kind, topology: Option<&dyn Topology>) -> bool {
-            match topology {
-                Some(topology) => row.networks.include(topology),
-                None => row.networks == Networks::Switches && kind == Kind::Switched,
-            }
-        }
-        let carried = |row: &'static &Row| {
-            let Vcs { least, of_rings, why } = row.vcs;
-            let rings = if of_rings > least { format!(", {of_rings} on rings") } else { String::new() };
-            let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-            let names = ALIASES.iter().find(|(name, _)| *name == row.component.name);
-            Carried {
-                component: &row.component,
-                aliases: names.map_or_else(Vec::new, |(_, names)| names.to_vec()),
-                topologies: topologies_with(|other, built| serves(row, other.kind, built)),
-                default_of: topologies_with(|other, built| {
-                    let first = ROUTINGS.iter().find(|row| serves(row, other.kind, built));
-                    first.is_some_and(|first| std::ptr::eq(*first, *row))
-                }),
-                channels: format!("{least} or more{rings}{why}"),
-            }
-        };
-        ROUTINGS.iter().map(carried).collect()
-    }
-
-    /// The word that a user writes.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        ROUTINGS.iter().find(|row| row.routing == self).map_or("", |row| row.component.name)
-    }
-}
-
-impl FromStr for Routing {
-    type Err = SpecError;
-
-    fn from_str(text: &str) -> Result<Self, SpecError> {
-        let name = ALIASES.iter().find(|(_, names)| names.contains(&text)).map_or(text, |(name, _)| name);
-        let known = ROUTINGS.iter().find(|row| row.component.name == name);
-        known.map(|row| row.routing).ok_or_else(|| {
-            let mut names: Vec<&str> = Vec::new();
-            for row in ROUTINGS {
-                if !names.contains(&row.component.name) {
-                    names.push(row.component.name);
-                }
-            }
-            names.extend(ALIASES.iter().flat_map(|(_, names)| names.iter()));
-            SpecError::unknown("routing", text, &names)
-        })
     }
 }
 
@@ -364,7 +254,7 @@ impl Default for Params {
             vc_classes: VcClasses::PerDimension,
             wait_for_tail_credit: false,
             vc_busy_when_full: false,
-            routing: Routing::DimensionOrder,
+            routing: Routing::DOR,
             unsafe_routing: false,
             seed: 1,
             watchdog_cycles: 10_000,

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use fsin_core::route::Order;
+use fsin_core::route::proof::ChannelGraph;
+use fsin_core::route::{Links, Order, UpDown, distances};
 use fsin_core::topology::Topology;
-use fsin_core::updown::{Links, UpDown, distances};
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
@@ -158,7 +158,7 @@ impl Routes {
             ];
             return Err(SpecError::new(ErrorKind::TooLarge, what, remedy).of("routing"));
         }
-        let mut waits: Vec<Vec<u32>> = vec![Vec::new(); wires.links().len()];
+        let mut waits = ChannelGraph::new(wires.links().len());
         let hosts = wires.hosts as u32;
         for (source, destination) in (0..hosts).flat_map(|source| (0..hosts).map(move |to| (source, to))) {
             if source == destination {
@@ -166,15 +166,12 @@ impl Routes {
             }
             let route = self.between(wires, source, destination);
             for at in 1..route.switches {
-                let (held, wanted) = (self.port(route, at - 1), self.port(route, at));
-                if !waits[held as usize].contains(&wanted) {
-                    waits[held as usize].push(wanted);
-                }
+                waits.depend(self.port(route, at - 1) as usize, self.port(route, at) as usize);
             }
         }
-        let Some(cycle) = cycle(&waits) else { return Ok(()) };
-        let named = |&port: &u32| {
-            let link = &wires.links()[port as usize];
+        let Some(cycle) = waits.cycle() else { return Ok(()) };
+        let named = |&port: &usize| {
+            let link = &wires.links()[port];
             format!("node {} port {}", wires.node(link.owner as usize), link.number)
         };
         let mut names: Vec<String> = cycle.iter().take(NAMED).map(named).collect();
@@ -203,44 +200,6 @@ fn links(wires: &Wires, sees_dead: bool) -> Links {
         ports.map(|port| (port as u32, wires.switch(wires.links()[port].device) as u32)).collect()
     };
     (0..wires.switches).map(links_of).collect()
-}
-
-/// A cycle of a graph, if it has one. `next` has the successors by node.
-fn cycle(next: &[Vec<u32>]) -> Option<Vec<u32>> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum Seen {
-        No,
-        OnPath,
-        Done,
-    }
-    let mut seen = vec![Seen::No; next.len()];
-    for first in 0..next.len() {
-        if seen[first] != Seen::No {
-            continue;
-        }
-        let mut path = vec![(first as u32, 0)];
-        seen[first] = Seen::OnPath;
-        while let Some((place, at)) = path.last_mut() {
-            let Some(&to) = next[*place as usize].get(*at) else {
-                seen[*place as usize] = Seen::Done;
-                path.pop();
-                continue;
-            };
-            *at += 1;
-            match seen[to as usize] {
-                Seen::Done => {}
-                Seen::No => {
-                    seen[to as usize] = Seen::OnPath;
-                    path.push((to, 0));
-                }
-                Seen::OnPath => {
-                    let begin = path.iter().position(|&(place, _)| place == to)?;
-                    return Some(path[begin..].iter().map(|&(place, _)| place).collect());
-                }
-            }
-        }
-    }
-    None
 }
 
 #[cfg(test)]

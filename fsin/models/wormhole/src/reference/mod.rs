@@ -533,7 +533,7 @@ impl Reference {
                     if flit.is_head {
                         let Self { ends, routes, .. } = self;
                         let packet = &mut ends.packets[flit.packet];
-                        packet.phase = routes.hop(router, next as usize, packet.phase, &mut ByKey(packet.key));
+                        packet.phase = routes.hop(router, next as usize, &packet.head(), &mut ByKey(packet.key));
                     }
                     self.routers[next as usize].arriving[usize::from(at)].push_back((due, vc, flit));
                 }

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use fsin_core::route::Phase;
 use fsin_core::stats::Receipt;
 use trgen::NodeId;
 use trgen::rng::mix2;
@@ -56,7 +57,7 @@ pub(crate) struct Packet {
     /// \[cycles\] Time of the head in the stage `link`.
     pub(crate) link_cycles: u32,
     /// State of the route, whose meaning is private to the routing function.
-    pub(crate) phase: u8,
+    pub(crate) phase: Phase,
     /// Message class of the message.
     pub(crate) class: u8,
 }

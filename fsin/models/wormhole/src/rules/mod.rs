@@ -3,7 +3,6 @@
 pub(crate) mod allocator;
 pub(crate) mod details;
 pub(crate) mod interface;
-pub(crate) mod proof;
 pub(crate) mod routes;
 pub(crate) mod whole;
 pub(crate) mod wiring;

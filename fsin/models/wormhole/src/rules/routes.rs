@@ -1,20 +1,18 @@
 //! Routing functions as this model carries them: the VCs of a hop, and the choice among hops by credits.
 
 use fsin_core::network::Channel;
-use fsin_core::route::proof::{OutputChannel, Routed};
-use fsin_core::route::{
-    self, Build, Carries, ChannelPolicy, Choice, Function, Hop, Masks, Phase, Row, RoutingFunction as _, Serves, Visit,
-};
+use fsin_core::route::proof::{self, OutputChannel, Routed};
+use fsin_core::route::{self, Build, Carries, Choice, Function, Hop, Masks, Phase, RoutingFunction as _, Visit};
 use fsin_core::topology::Topology;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::rng::pick;
 
-use super::wiring::Wiring;
+use super::wiring::{End, Wiring};
 use crate::params::{Params, Routing};
 
-pub(crate) use fsin_core::route::{ByKey, Draw, Tier, mask};
+pub(crate) use fsin_core::route::{ByKey, Draw, Tier, has_rings, mask};
 
 /// Why a routing cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -141,10 +139,355 @@ pub(crate) trait Outputs {
     fn occupancy(&self, port: usize, vcs: u32) -> u32;
 }
 
-impl Routing {
-    /// The routing of a topology if the user names none: the first one in the table that serves it.
-    #[must_use]
-    pub fn default_for(topology: &dyn Topology) -> Self {
-        serving(topology).first().map_or(Self::DOR, |carries| Self::of(carries.row))
+/// The routing of a topology if the user names none: the first one in the list that serves it.
+#[must_use]
+pub(crate) fn default_for(topology: &dyn Topology) -> Routing {
+    let spec = topology.spec();
+    let carried = carried();
+    let first = route::serving(&carried, &spec).next().map(|first| first.row.component.name);
+    first.and_then(|name| name.parse().ok()).unwrap_or(Routing::DOR)
+}
+
+/// The routing function of a network, with its channels.
+#[derive(Debug)]
+pub(crate) struct Routes {
+    /// The routing, as the model carries it.
+    carries: Carries,
+    function: Function,
+    /// The VCs of each class of hops, in message class 0.
+    masks: Masks,
+    /// By endpoint: its router.
+    homes: Vec<u32>,
+    /// By endpoint: the port of its router that leads to it.
+    ejections: Vec<u8>,
+    /// Number of VCs of each message class. Those of class 0 come first, then those of class 1, and so on.
+    vcs: usize,
+}
+
+impl Routes {
+    pub(crate) fn new(params: &Params, topology: &dyn Topology, wiring: &Wiring) -> Result<Self, SpecError> {
+        let name = params.routing.name();
+        let spec = topology.spec();
+        let carried = carried();
+        let Some(&carries) = route::serving(&carried, &spec).find(|carries| carries.row.component.name == name) else {
+            let what = phrase![["routing" => name], (" is not for {spec}")];
+            return Err(SpecError::new(ErrorKind::Conflict, what, remedy(topology)).of("routing"));
+        };
+        if topology.faults() > 0 && carries.row.serves.requires_intact_topology() {
+            let what = phrase![["routing" => name], " cannot avoid dead links"];
+            let remedy =
+                phrase!["use ", ["routing" => "updown"], " on a network of switches, or leave out ", ["faults"]];
+            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
+        }
+        // Each message class has channels of its own, all of the same number: routings know those of class 0 only.
+        let vcs = params.vcs_of_class();
+        let build = Build { rings: params.vc_classes, ..Build::new(carries.row, topology, vcs, carries.policy) };
+        let function = build.function()?;
+        check_vcs(&carries, &function, params)?;
+        Ok(Self {
+            carries,
+            masks: Masks::new(carries.policy, function.classes(), vcs),
+            function,
+            homes: (0..wiring.endpoints).map(|endpoint| wiring.home(endpoint).0 as u32).collect(),
+            ejections: (0..wiring.endpoints).map(|endpoint| wiring.ejection(endpoint)).collect(),
+            vcs,
+        })
+    }
+
+    /// True if the port that a head requests depends on credits. The choice is then made anew in every step.
+    pub(crate) fn is_adaptive(&self) -> bool {
+        matches!(self.carries.row.choice, Choice::Any | Choice::Weighed)
+    }
+
+    /// True if the phase of a head is [decided](Self::decide) at its first router.
+    pub(crate) fn decides(&self) -> bool {
+        self.carries.row.choice == Choice::AtFirstRouter
+    }
+
+    /// The router of an endpoint.
+    #[inline(always)]
+    fn home(&self, endpoint: u32) -> usize {
+        self.homes[endpoint as usize] as usize
+    }
+
+    /// A head at router `here`.
+    #[inline(always)]
+    fn visit(&self, here: usize, head: &Head) -> Visit {
+        let &Head { source, destination, phase, .. } = head;
+        Visit { source, destination, first: self.home(source), here, home: self.home(destination), phase }
+    }
+
+    /// A hop with the VCs of the message class of the head.
+    #[inline(always)]
+    fn candidate(&self, hop: Hop, class: u8) -> Candidate {
+        Candidate { port: hop.port, vcs: self.of_class(class, self.masks.of(hop)), tier: hop.tier }
+    }
+
+    /// Converts a mask of VCs of message class 0 to a mask for another message class.
+    #[inline(always)]
+    const fn of_class(&self, class: u8, vcs: u32) -> u32 {
+        vcs << (class as usize * self.vcs)
+    }
+
+    /// Fills `into` with every port and VC that a head may request at a router, in any order: one candidate or more.
+    #[inline]
+    pub(crate) fn candidates(&self, router: usize, head: &Head, draw: &mut impl Draw, into: &mut Vec<Candidate>) {
+        into.clear();
+        match self.ejection(router, head) {
+            Some(arrived) => into.push(arrived),
+            None => {
+                self.function.hops(&self.visit(router, head), draw, |hop| into.push(self.candidate(hop, head.class)))
+            }
+        }
+    }
+
+    /// The only candidate of a head, if the routing is not [adaptive](Self::is_adaptive). `scratch` is scratch memory.
+    #[inline(always)]
+    pub(crate) fn only(
+        &self,
+        router: usize,
+        head: &Head,
+        draw: &mut impl Draw,
+        scratch: &mut Vec<Candidate>,
+    ) -> Candidate {
+        if let Some(arrived) = self.ejection(router, head) {
+            return arrived;
+        }
+        // The most frequent routing, without the list of candidates.
+        if let Some(hop) = self.function.only(&self.visit(router, head), draw) {
+            return self.candidate(hop, head.class);
+        }
+        self.candidates(router, head, draw, scratch);
+        scratch[0]
+    }
+
+    /// The candidate that leads to the destination, if the destination is an endpoint of this router.
+    #[inline(always)]
+    fn ejection(&self, router: usize, head: &Head) -> Option<Candidate> {
+        let destination = head.destination as usize;
+        (self.homes[destination] as usize == router).then(|| Candidate {
+            port: self.ejections[destination],
+            vcs: self.of_class(head.class, self.masks.all()),
+            tier: Tier::Free,
+        })
+    }
+
+    /// The phase in which a packet leaves its first router: of two the one with the smaller product of flits before it
+    /// at the output and hops to go.
+    pub(crate) fn decide(&self, router: usize, head: &Head, draw: &mut impl Draw, outputs: &impl Outputs) -> Phase {
+        let at = self.visit(router, head);
+        let decisions = self.function.decisions(&at, draw);
+        let Some(second) = decisions.second else { return decisions.first };
+        let mut cost = |phase| {
+            let at = Visit { phase, ..at };
+            let mut first = None;
+            self.function.hops(&at, draw, |hop| first = first.or(Some(hop)));
+            let ahead = first.map_or(0, |hop| {
+                let Candidate { port, vcs, .. } = self.candidate(hop, head.class);
+                outputs.occupancy(port.into(), vcs)
+            });
+            ahead * self.function.length(&at, draw)
+        };
+        if cost(decisions.first) <= cost(second) { decisions.first } else { second }
+    }
+
+    /// The phase of a packet after its hop from `router` to `next`.
+    #[inline(always)]
+    pub(crate) fn hop(&self, router: usize, next: usize, head: &Head, draw: &mut impl Draw) -> Phase {
+        self.function.hop(&self.visit(router, head), next, draw)
+    }
+
+    /// Refuses a routing whose channels can wait for each other in a cycle.
+    pub(crate) fn prove(&self, params: &Params, wiring: &Wiring) -> Result<(), BuildError> {
+        if let Some(specimens) = proof::specimens(wiring, &self.function) {
+            for (spec, ways) in specimens {
+                let topology = fsin_core::topology::parse(&spec, ways)?;
+                let wiring = Wiring::new(&*topology, params.link_delay);
+                Self::new(params, &*topology, &wiring)?.search(params, &wiring)?;
+            }
+            return Ok(());
+        }
+        self.search(params, wiring)
+    }
+
+    /// The same, by following every route.
+    fn search(&self, params: &Params, wiring: &Wiring) -> Result<(), BuildError> {
+        let Carries { row, policy } = self.carries;
+        let (function, masks) = (&self.function, &self.masks);
+        let routed = Routed { network: wiring, function, choice: row.choice, policy, masks, vcs: self.vcs };
+        let Some(cycle) = routed.cycle() else { return Ok(()) };
+        let named =
+            cycle.into_iter().filter_map(|OutputChannel { router, port, vc }| match wiring.out(router, port).end {
+                End::Router { router, port } => Some(wiring.input(router as usize, port.into(), vc)),
+                End::Nothing | End::Endpoint(_) => None,
+            });
+        Err(BuildError::Cycle { routing: params.routing.name(), cycle: named.collect() })
+    }
+}
+
+impl proof::Network for Wiring {
+    fn routers(&self) -> usize {
+        self.routers
+    }
+
+    fn ports(&self) -> usize {
+        self.ports
+    }
+
+    fn endpoints(&self) -> usize {
+        self.endpoints
+    }
+
+    fn home(&self, endpoint: usize) -> usize {
+        Self::home(self, endpoint).0
+    }
+
+    fn next(&self, router: usize, port: usize) -> Option<usize> {
+        match self.out(router, port).end {
+            End::Router { router, .. } => Some(router as usize),
+            End::Nothing | End::Endpoint(_) => None,
+        }
+    }
+}
+
+/// What a head requests in this step, as a port and a mask of VCs: among the candidates with an available VC, the one
+/// with most credits; if there is none, the escape candidate. `key` breaks ties. The mask is empty if no VC is
+/// available.
+pub(crate) fn select(candidates: &[Candidate], key: u64, outputs: &impl Outputs) -> (u8, u32) {
+    let count = candidates.len();
+    let first = if count > 1 { pick(key, count as u32) as usize } else { 0 };
+    let mut best = None;
+    for candidate in (0..count).map(|at| candidates[(first + at) % count]) {
+        if candidate.tier == Tier::Escape {
+            continue;
+        }
+        let open = outputs.available(candidate.port.into(), candidate.vcs, candidate.tier);
+        let credits = outputs.credits(candidate.port.into(), open);
+        if open != 0 && best.is_none_or(|(most, _, _)| credits > most) {
+            best = Some((credits, candidate.port, open));
+        }
+    }
+    if let Some((_, port, open)) = best {
+        return (port, open);
+    }
+    let last = candidates.iter().find(|candidate| candidate.tier == Tier::Escape).unwrap_or(&candidates[0]);
+    (last.port, outputs.available(last.port.into(), last.vcs, last.tier))
+}
+
+/// Refuses fewer VCs than a routing needs, unless the user permits unsafe routing.
+fn check_vcs(carries: &Carries, function: &Function, params: &Params) -> Result<(), SpecError> {
+    let least = carries.least(function);
+    if params.vcs_of_class() >= least || params.unsafe_routing {
+        return Ok(());
+    }
+    let classes = params.message_classes;
+    let given = params.vcs;
+    let each = if classes > 1 { format!(" for each of {classes} message classes") } else { String::new() };
+    let why = if carries.row.why.is_empty() { "one for each class" } else { carries.row.why };
+    let name = params.routing.name();
+    let what = phrase![["routing" => name], " needs {least} VCs{each}, {why}, ", ["vcs"], (" is {given}")];
+    let remedy = phrase!["use ", ["vcs" => least * classes], " or more"];
+    Err(SpecError::new(ErrorKind::OutOfRange, what, remedy).of("vcs").given(given))
+}
+
+/// Advice to the user: the routings that serve a topology.
+fn remedy(topology: &dyn Topology) -> String {
+    let (spec, carried) = (topology.spec(), carried());
+    let names: Vec<&str> = route::serving(&carried, &spec).map(|carries| carries.row.component.name).collect();
+    match &names[..] {
+        [] => "the wormhole model takes tori, meshes, hypercubes and networks of switches".to_owned(),
+        [one] => format!("use {one}"),
+        [first @ .., last] => format!("use {} or {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::VcClasses;
+
+    fn verdict(spec: &str, ways: usize, params: &Params) -> Result<(), BuildError> {
+        let topology = fsin_core::topology::parse(spec, ways)?;
+        let wiring = Wiring::new(&*topology, 1);
+        Routes::new(params, &*topology, &wiring)?.search(params, &wiring)
+    }
+
+    #[test]
+    fn what_each_routing_states_holds() {
+        for (spec, routing, vcs) in [
+            ("mesh:4x3", Routing::DOR, 1),
+            ("torus:5x4", Routing::DOR, 2),
+            ("torus:4x4", Routing::DOR, 3),
+            ("torus:3x3x3", Routing::DOR, 2),
+            ("hypercube:4", Routing::DOR, 1),
+            ("mesh:4x4", Routing::ADAPTIVE, 2),
+            ("torus:4x5", Routing::ADAPTIVE, 3),
+            ("hypercube:3", Routing::ADAPTIVE, 2),
+            ("fattree:2,3", Routing::ADAPTIVE, 1),
+            ("thintree:4,2,2", Routing::MINIMAL, 1),
+            ("slimtree:4,2,2", Routing::MINIMAL, 1),
+            ("dragonfly:p=1,a=3,h=1", Routing::MINIMAL, 2),
+            ("dragonfly:p=1,a=3,h=2,g=4", Routing::VALIANT, 3),
+            ("dragonfly:p=1,a=4,h=1", Routing::UGAL, 3),
+            ("hyperx:3x4:1", Routing::DOR, 1),
+            ("hyperx:3x4:1", Routing::MINIMAL, 2),
+            ("icube:3x3:1", Routing::DOR, 2),
+            ("cmesh:3x3:1", Routing::ADAPTIVE, 2),
+            ("hyperx:3x3:1", Routing::SHORTEST, 2),
+            ("torus:4x3", Routing::UPDOWN, 1),
+            ("fattree:2,2", Routing::STATIC, 1),
+            ("hyperx:3x3:2", Routing::ADAPTIVE, 2),
+            ("hyperx:3x3:1", Routing::VALIANT, 2),
+            ("hyperx:3x2:1", Routing::UGAL, 4),
+            ("rrg:s=10,d=3,p=1", Routing::UPDOWN, 1),
+            ("hyperx:3x3:1", Routing::UPDOWN, 1),
+        ] {
+            let params = Params { routing, vcs, ..Params::default() };
+            assert_eq!(verdict(spec, 2, &params), Ok(()), "{spec} {}", routing.name());
+        }
+        for vc_classes in [VcClasses::Dateline, VcClasses::Balanced, VcClasses::PerDimension] {
+            for size in 3..=9 {
+                let spec = format!("torus:{size}");
+                assert_eq!(verdict(&spec, 2, &Params { vc_classes, ..Params::default() }), Ok(()), "{spec}");
+            }
+        }
+    }
+
+    #[test]
+    fn missing_classes_close_a_cycle() {
+        let unsafe_routing = Params { unsafe_routing: true, ..Params::default() };
+        for (spec, ways, params) in [
+            ("torus:4", 2, Params { vcs: 1, ..unsafe_routing.clone() }),
+            ("torus:4", 1, Params { vc_classes: VcClasses::PerDimension, ..unsafe_routing.clone() }),
+            ("dragonfly:p=1,a=3,h=1", 2, Params { vcs: 1, routing: Routing::MINIMAL, ..unsafe_routing.clone() }),
+            ("hyperx:3x3:1", 2, Params { vcs: 1, routing: Routing::VALIANT, ..unsafe_routing }),
+        ] {
+            let BuildError::Cycle { cycle, .. } = verdict(spec, ways, &params).unwrap_err() else {
+                panic!("{spec}: a cycle is named")
+            };
+            assert!(cycle.len() > 1, "{spec}");
+        }
+        let one_way = Params { vc_classes: VcClasses::Dateline, ..Params::default() };
+        assert_eq!(verdict("torus:4", 1, &one_way), Ok(()));
+    }
+
+    /// The argument of `grid`: ring by ring gives the verdict of the whole.
+    #[test]
+    fn rings_speak_for_their_grid() {
+        for (spec, ways) in [("torus:4x3", 2), ("torus:3x5", 2), ("mesh:3x4", 2), ("torus:3x3", 1)] {
+            for vcs in 1..=3 {
+                for vc_classes in [VcClasses::Dateline, VcClasses::Balanced, VcClasses::PerDimension] {
+                    for routing in [Routing::DOR, Routing::ADAPTIVE] {
+                        let params = Params { vcs, vc_classes, routing, unsafe_routing: true, ..Params::default() };
+                        let topology = fsin_core::topology::parse(spec, ways).unwrap();
+                        let wiring = Wiring::new(&*topology, 1);
+                        let routes = Routes::new(&params, &*topology, &wiring).unwrap();
+                        let rings = routes.function.specimens().unwrap();
+                        let by_rings = rings.into_iter().all(|(ring, ways)| verdict(&ring, ways, &params).is_ok());
+                        assert_eq!(by_rings, verdict(spec, ways, &params).is_ok(), "{spec} {params:?}");
+                    }
+                }
+            }
+        }
     }
 }

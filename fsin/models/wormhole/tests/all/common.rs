@@ -349,7 +349,7 @@ pub fn experiment(field: impl Fn(&str) -> String) -> Option<Experiment> {
         link_delay: if is_mesh || option("use_noc_latency").as_deref() == Some("0") { 1 } else { 2 },
         credit_delay: whole("credit_delay", 0),
         vc_classes,
-        routing: Routing::DimensionOrder,
+        routing: Routing::DOR,
         ..Params::booksim()
     };
     Some(Experiment {

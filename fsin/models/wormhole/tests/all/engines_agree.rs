@@ -26,22 +26,24 @@ struct Case {
     seed: u64,
 }
 
-const PLACES: &[(&str, &[Routing])] = {
-    use Routing::{Adaptive, DimensionOrder, Minimal, Ugal, UpDown, Valiant};
-    &[
-        ("torus:4x4", &[DimensionOrder, Adaptive]),
-        ("torus:5x3", &[DimensionOrder, Adaptive]),
-        ("torus:6", &[DimensionOrder, Adaptive]),
-        ("mesh:4x3", &[DimensionOrder, Adaptive]),
-        ("torus:3x2x3", &[DimensionOrder, Adaptive]),
-        ("hypercube:3", &[DimensionOrder, Adaptive]),
-        ("fattree:2,3", &[Adaptive, Minimal, UpDown]),
-        ("slimtree:4,2,2", &[Adaptive, Minimal, UpDown]),
-        ("dragonfly:p=1,a=3,h=1", &[Minimal, Valiant, Ugal, UpDown]),
-        ("hyperx:3x2:2", &[Minimal, Adaptive, Valiant, Ugal, UpDown]),
-        ("rrg:s=8,d=3,p=2", &[UpDown]),
-    ]
-};
+const PLACES: &[(&str, &[Routing])] = &[
+    ("torus:4x4", &[Routing::DOR, Routing::ADAPTIVE]),
+    ("torus:5x3", &[Routing::DOR, Routing::ADAPTIVE, Routing::UPDOWN]),
+    ("torus:6", &[Routing::DOR, Routing::ADAPTIVE]),
+    ("mesh:4x3", &[Routing::DOR, Routing::ADAPTIVE, Routing::SHORTEST]),
+    ("torus:3x2x3", &[Routing::DOR, Routing::ADAPTIVE]),
+    ("hypercube:3", &[Routing::DOR, Routing::ADAPTIVE]),
+    ("icube:3x3:2", &[Routing::DOR, Routing::ADAPTIVE]),
+    ("cmesh:3x2:2", &[Routing::DOR, Routing::ADAPTIVE, Routing::UPDOWN]),
+    ("fattree:2,3", &[Routing::ADAPTIVE, Routing::MINIMAL, Routing::STATIC, Routing::UPDOWN, Routing::SHORTEST]),
+    ("slimtree:4,2,2", &[Routing::ADAPTIVE, Routing::MINIMAL, Routing::STATIC, Routing::UPDOWN]),
+    ("dragonfly:p=1,a=3,h=1", &[Routing::MINIMAL, Routing::VALIANT, Routing::UGAL, Routing::UPDOWN, Routing::SHORTEST]),
+    (
+        "hyperx:3x2:2",
+        &[Routing::DOR, Routing::MINIMAL, Routing::ADAPTIVE, Routing::VALIANT, Routing::UGAL, Routing::UPDOWN],
+    ),
+    ("rrg:s=8,d=3,p=2", &[Routing::UPDOWN, Routing::SHORTEST]),
+];
 
 prop_compose! {
     fn pipeline()(
@@ -220,10 +222,10 @@ fn reactions_on_channels_of_their_own_agree() {
     use trgen::synthetic::{Config, Mode, Traffic};
 
     for (spec, routing, vcs) in [
-        ("torus:4x4", Routing::DimensionOrder, 4),
-        ("mesh:4x3", Routing::Adaptive, 4),
-        ("dragonfly:p=1,a=3,h=1", Routing::Ugal, 6),
-        ("hyperx:3x3:1", Routing::Adaptive, 4),
+        ("torus:4x4", Routing::DOR, 4),
+        ("mesh:4x3", Routing::ADAPTIVE, 4),
+        ("dragonfly:p=1,a=3,h=1", Routing::UGAL, 6),
+        ("hyperx:3x3:1", Routing::ADAPTIVE, 4),
     ] {
         let params = Params { routing, vcs, message_classes: 2, packet_flits: 4, ..Params::booksim() };
         let topology = topology::parse(spec, 2).unwrap();
