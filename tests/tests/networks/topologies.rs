@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use fsin::core::route::proof::ChannelGraph;
+use fsin::route::proof::ChannelGraph;
 use fsin::router::RouterParams;
 use fsin::router::layout::AnySize;
 use fsin::router::request::{Head, Input, OutputState, OutputVc, RouteRules};

@@ -30,7 +30,7 @@ pub static MINIMAL: Row = Row {
     policy: ChannelPolicy::ByClass,
     why: CLASSES,
     choice: Choice::One,
-    build: |build| Dragonfly::new(build, Kind::Minimal),
+    build: |build| Dragonfly::build(build, Kind::Minimal),
 };
 
 /// Through another group.
@@ -43,7 +43,7 @@ pub static VALIANT: Row = Row {
     },
     aliases: &["dragonfly:valiant"],
     choice: Choice::AtFirstRouter,
-    build: |build| Dragonfly::new(build, Kind::Valiant),
+    build: |build| Dragonfly::build(build, Kind::Valiant),
     ..MINIMAL
 };
 
@@ -58,7 +58,7 @@ pub static UGAL: Row = Row {
     },
     aliases: &["ugal-l", "dragonfly:ugal"],
     choice: Choice::AtFirstRouter,
-    build: |build| Dragonfly::new(build, Kind::Ugal),
+    build: |build| Dragonfly::build(build, Kind::Ugal),
     ..MINIMAL
 };
 
@@ -98,7 +98,7 @@ pub struct Dragonfly {
 }
 
 impl Dragonfly {
-    fn new(build: &Build<'_>, kind: Kind) -> Result<Function, SpecError> {
+    fn build(build: &Build<'_>, kind: Kind) -> Result<Function, SpecError> {
         let (plan, fabric) = (planned::<Plan>(build.topology)?, fabric(build.topology)?);
         let switches = || (fabric.endpoints()..fabric.nodes()).map(NodeId::at);
         let places = switches().map(|switch| fabric.degree(switch)).max().unwrap_or(0);

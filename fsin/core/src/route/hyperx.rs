@@ -30,7 +30,7 @@ pub static DOR: Row = Row {
     policy: ChannelPolicy::Free,
     why: "",
     choice: Choice::One,
-    build: |build| Hyperx::new(build, Kind::Dor),
+    build: |build| Hyperx::build(build, Kind::Dor),
 };
 
 /// Any minimal hop.
@@ -45,7 +45,7 @@ pub static MINIMAL: Row = Row {
     policy: ChannelPolicy::ByHop,
     why: "one for each hop",
     choice: Choice::Any,
-    build: |build| Hyperx::new(build, Kind::Minimal),
+    build: |build| Hyperx::build(build, Kind::Minimal),
     ..DOR
 };
 
@@ -61,7 +61,7 @@ pub static ADAPTIVE: Row = Row {
     policy: ChannelPolicy::Escape(&ChannelPolicy::Free),
     why: "one of them adaptive",
     choice: Choice::Any,
-    build: |build| Hyperx::new(build, Kind::Adaptive),
+    build: |build| Hyperx::build(build, Kind::Adaptive),
     ..DOR
 };
 
@@ -78,7 +78,7 @@ pub static DAL: Row = Row {
     policy: ChannelPolicy::Escape(&ChannelPolicy::Free),
     why: "one of them adaptive",
     choice: Choice::Weighed,
-    build: |build| Hyperx::new(build, Kind::Dal),
+    build: |build| Hyperx::build(build, Kind::Dal),
     ..DOR
 };
 
@@ -94,7 +94,7 @@ pub static VALIANT: Row = Row {
     policy: ChannelPolicy::ByClass,
     why: "one for each phase",
     choice: Choice::AtFirstRouter,
-    build: |build| Hyperx::new(build, Kind::Valiant),
+    build: |build| Hyperx::build(build, Kind::Valiant),
     ..DOR
 };
 
@@ -107,7 +107,7 @@ pub static UGAL: Row = Row {
         source: "Singh, Load-balanced routing in interconnection networks, 2005",
     },
     aliases: &["ugal-l"],
-    build: |build| Hyperx::new(build, Kind::Ugal),
+    build: |build| Hyperx::build(build, Kind::Ugal),
     ..VALIANT
 };
 
@@ -150,7 +150,7 @@ pub struct Hyperx {
 }
 
 impl Hyperx {
-    fn new(build: &Build<'_>, kind: Kind) -> Result<Function, SpecError> {
+    fn build(build: &Build<'_>, kind: Kind) -> Result<Function, SpecError> {
         let (plan, fabric) = (planned::<Plan>(build.topology)?, fabric(build.topology)?);
         let places = fabric.degree(NodeId::at(fabric.endpoints()));
         let kind = if build.row.policy.is_escape() && !build.adapts(1) { Kind::Dor } else { kind };

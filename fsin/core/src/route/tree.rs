@@ -23,7 +23,7 @@ pub static ADAPTIVE: Row = Row {
     policy: ChannelPolicy::Free,
     why: "",
     choice: Choice::Any,
-    build: |build| Tree::new(build, Up::Any),
+    build: |build| Tree::build(build, Up::Any),
 };
 
 /// Up by digits.
@@ -40,7 +40,7 @@ pub static STATIC: Row = Row {
     policy: ChannelPolicy::ByClass,
     why: "",
     choice: Choice::One,
-    build: |build| Tree::new(build, Up::Digits),
+    build: |build| Tree::build(build, Up::Digits),
 };
 
 /// Up at random.
@@ -56,7 +56,7 @@ pub static MINIMAL: Row = Row {
     policy: ChannelPolicy::Free,
     why: "",
     choice: Choice::One,
-    build: |build| Tree::new(build, Up::Drawn),
+    build: |build| Tree::build(build, Up::Drawn),
 };
 
 /// How one of several links is chosen.
@@ -86,7 +86,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    fn new(build: &Build<'_>, up: Up) -> Result<Function, SpecError> {
+    fn build(build: &Build<'_>, up: Up) -> Result<Function, SpecError> {
         let (plan, fabric) = (planned::<Plan>(build.topology)?, fabric(build.topology)?);
         let positions = (fabric.endpoints()..fabric.nodes()).map(NodeId::at).map(|switch| {
             let stand = plan.stand(switch);
