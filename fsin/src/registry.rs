@@ -3,6 +3,7 @@
 //! Decision: docs/decisions/0185-registry.md.
 
 use fsin_core::family::ModelFamily;
+use fsin_core::route::{self, ROUTINGS};
 use fsin_core::topology::{self, TOPOLOGIES};
 use fsin_experiment::check_keys;
 use fsin_models::MODELS;
@@ -29,6 +30,9 @@ pub struct Registry {
     pub models: Vec<&'static ModelFamily>,
     /// Topologies.
     pub topologies: Vec<&'static topology::Row>,
+    /// Routings. An added one is carried by every network model with one vocabulary of routings, in the topologies that it
+    /// serves; each model refuses it where it is not proven free of deadlock.
+    pub routings: Vec<&'static route::Row>,
     /// Traffic patterns: the destination of a message.
     pub patterns: Vec<&'static spatial::Entry>,
     /// Laws of message sizes.
@@ -50,6 +54,7 @@ impl Registry {
         Self {
             models: MODELS.standard().to_vec(),
             topologies: TOPOLOGIES.standard().to_vec(),
+            routings: ROUTINGS.standard().to_vec(),
             patterns: PATTERNS.standard().to_vec(),
             sizes: SIZES.standard().to_vec(),
             processes: PROCESSES.standard().to_vec(),
@@ -68,6 +73,7 @@ impl Registry {
         let checks = [
             MODELS.check(&self.models),
             TOPOLOGIES.check(&self.topologies),
+            ROUTINGS.check(&self.routings),
             PATTERNS.check(&self.patterns),
             SIZES.check(&self.sizes),
             PROCESSES.check(&self.processes),
@@ -79,6 +85,7 @@ impl Registry {
         checks.into_iter().collect::<Result<(), _>>()?;
         MODELS.install(self.models)?;
         TOPOLOGIES.install(self.topologies)?;
+        ROUTINGS.install(self.routings)?;
         PATTERNS.install(self.patterns)?;
         SIZES.install(self.sizes)?;
         PROCESSES.install(self.processes)?;

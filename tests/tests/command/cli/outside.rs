@@ -86,6 +86,7 @@ fn crates_outside_the_workspace_have_the_whole_command() {
     let crates = [
         ("source", "temporal", "tide", "--temporal tide(500)"),
         ("network", "networks", "crossbar", "--network crossbar --topology torus:4x4"),
+        ("routing", "routings", "yx", "--network wormhole --topology mesh:4x4 --routing yx"),
     ];
     for (name, kind, component, words) in crates {
         let program = built(name);
