@@ -80,6 +80,7 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let what = "saturation is that of a steady state, and runs of so many --cycles begin with an empty network";
         return Err(Complaint::new(Exit::Usage, what, "use --warmup, --samples and --sample-size for shorter runs"));
     }
+    let of_runs = of_single_runs(&mut lists)?;
     keep_highest(&mut lists)?;
     let grid = Grid::new(lists)?;
     let plan = Plan::new(&grid, 0, many.skip_invalid, &Flags).map_err(|error| {
@@ -112,7 +113,7 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if !matches.get_flag("quiet") {
         plan.left_out().iter().for_each(|line| output::tell(line));
         let unused = plan.without_effect.iter().filter_map(|(key, origin)| settings::without_effect_of(key, origin));
-        unused.for_each(|warning| output::tell(&format!("warning: {warning}")));
+        unused.chain(of_runs).for_each(|warning| output::tell(&format!("warning: {warning}")));
     }
     let tolerance = many.tolerance.unwrap_or(0.005);
     let lengthen = many.lengthen.unwrap_or(LENGTHEN);
@@ -135,6 +136,34 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
         () if !found.complete => Exit::Interrupted,
         () => Exit::Done,
     })
+}
+
+/// Settings of what is kept of a single run.
+const OF_SINGLE_RUNS: [&str; 6] =
+    ["link-loads", "node-stats", "flow-stats", "message-stats", "latency-histogram", "port-stats"];
+
+/// Takes out of the lists what a search has no use for, and returns a warning for each setting that a file or the
+/// environment gives.
+///
+/// # Errors
+/// Such a flag.
+fn of_single_runs(lists: &mut Lists) -> Result<Vec<String>, Complaint> {
+    let mut warnings = Vec::new();
+    for key in OF_SINGLE_RUNS.into_iter().filter_map(fsin::experiment::key) {
+        let Some(given) = lists.remove(key.name) else { continue };
+        for setting in given {
+            if matches!(setting.origin, Origin::Flag) {
+                let what = phrase![[key.name], " is of single runs, and a search keeps their verdicts alone"];
+                return Err(Complaint::new(
+                    Exit::Usage,
+                    what,
+                    "leave it out, or sweep loads around the answer with it",
+                ));
+            }
+            warnings.extend(settings::without_effect_of(key, &setting.origin));
+        }
+    }
+    Ok(warnings)
 }
 
 /// Replaces the given loads by the highest one, or by 1 if there is none.

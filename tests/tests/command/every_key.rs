@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use fsin::experiment::{Experiment, Finished, IdealRun, Origin, Settings, Trouble, execute, execute_ideal, key, keys};
-use fsin::family::{ModelFamily, Units};
+use fsin::family::{Kind, ModelFamily, Units};
 use fsin::models::MODELS;
 use fsin::result::{Costs, LatencyBin, Manifest, of_network};
 use trgen::catalog::ErrorKind;
@@ -466,4 +466,70 @@ fn every_condition_names_a_key_and_a_value_that_it_can_have() {
             assert_ne!(other.name, one.name);
         }
     }
+}
+
+/// What a command does with a setting beside those that it has anyway: `Err` if it is refused, without the setting's
+/// name in the message, or done without any change.
+fn effect_of_flag(base: &str, name: &str, value: &str, before: &str) -> Result<Effect, String> {
+    let is_switch = key(name).is_some_and(|key| key.kind == Kind::Switch);
+    let flag = if is_switch { format!("--{name}") } else { format!("--{name} {value}") };
+    let output = tests::command::run(Path::new("."), &format!("{base} {flag}"));
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    match output.status.code() {
+        Some(0) if out != before => Ok(Effect::Changes),
+        Some(0) if err.contains(name) => Ok(Effect::Refused),
+        Some(0) => Ok(Effect::Nothing),
+        // More tasks than nodes is a matter of the topology, and a value that this model lacks one of its setting.
+        Some(2) if err.contains(name) || err.contains("--topology") => Ok(Effect::Refused),
+        _ => Err(format!("{name} {value}: {err}")),
+    }
+}
+
+/// Every key is an axis of a sweep, or is refused by name: its plan has another point.
+#[test]
+fn every_key_of_sweeps() {
+    let mut ignored = Vec::new();
+    for network in ["vct", "wormhole", "ethernet", "myrinet"] {
+        let base = format!("sweep --network {network} --topology mesh:4x4 --load 0.5 --dry-run -q");
+        let before = tests::command::run(Path::new("."), &base);
+        assert_eq!(before.status.code(), Some(0), "{base}");
+        let before = String::from_utf8(before.stdout).unwrap();
+        for (name, values) in VALUES.iter().filter(|(name, _)| *name != "topology") {
+            let found: Vec<_> = values.iter().map(|value| effect_of_flag(&base, name, value, &before)).collect();
+            ignored.extend(found.iter().filter_map(|found| found.as_ref().err().cloned()));
+            if found.contains(&Ok(Effect::Nothing)) && !found.contains(&Ok(Effect::Changes)) {
+                ignored.push(format!("{network}: {name} does nothing"));
+            }
+        }
+    }
+    assert!(ignored.is_empty(), "{}", ignored.join("\n"));
+}
+
+/// Every key changes what a search prints, or is refused by name.
+#[test]
+fn every_key_of_searches() {
+    // In networks of one switch, and at loads that fill nothing to the brim.
+    let calm = [
+        ("vct", &["injection-queue"][..]),
+        ("ethernet", &["forwarding", "spanning-tree", "pause", "per", "ecmp", "port-queue"][..]),
+    ];
+    let mut ignored = Vec::new();
+    for (network, topology) in [("vct", "torus:4x4"), ("ethernet", "fattree:4,1")] {
+        let calm = calm.iter().find(|(name, _)| *name == network).map_or(&[][..], |(_, calm)| calm);
+        let base = format!(
+            "saturation --network {network} --topology {topology} --lengthen 1 --tolerance 0.2 -q --format json"
+        );
+        let before = tests::command::run(Path::new("."), &base);
+        assert_eq!(before.status.code(), Some(0), "{base}");
+        let before = String::from_utf8(before.stdout).unwrap();
+        for (name, values) in VALUES.iter().filter(|(name, _)| !["topology", "network"].contains(name)) {
+            let found: Vec<_> = values.iter().map(|value| effect_of_flag(&base, name, value, &before)).collect();
+            ignored.extend(found.iter().filter_map(|found| found.as_ref().err().cloned()));
+            let acts = found.iter().any(|found| matches!(found, Ok(Effect::Changes | Effect::Refused)));
+            if !acts && !calm.contains(name) && !ELSEWHERE.iter().any(|(known, _)| known == name) {
+                ignored.push(format!("{network}: {name} {values:?} does nothing"));
+            }
+        }
+    }
+    assert!(ignored.is_empty(), "{}", ignored.join("\n"));
 }

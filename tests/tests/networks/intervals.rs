@@ -67,7 +67,7 @@ const POINTS: [&str; 20] = [
     "--topology mesh:4x4 --traffic transpose --load 0.3",
     "--topology torus:4x4 --traffic hotspot(0.1,0) --load 0.3",
     "--topology torus:4x4 --packet 4 --load 0.5",
-    "--topology torus:4x4 --temporal burst(8) --load 0.3",
+    "--topology torus:4x4 --temporal cburst(8) --load 0.3",
     "--topology torus:8x8 --load 0.3",
     "--topology torus:8x8 --load 0.5",
     "--topology fattree:4,2 --load 0.5",
