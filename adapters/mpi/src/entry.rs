@@ -4,6 +4,8 @@
 //! included; those are given the state by `World::lend`. Calls of another thread wait for the lock. A call from a signal
 //! handler that has interrupted another call of the same thread finds the state in use, and ends the program with a
 //! message.
+//!
+//! Decision: docs/decisions/0165-state-of-a-rank.md.
 
 use std::cell::Cell;
 use std::ffi::c_int;

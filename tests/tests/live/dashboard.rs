@@ -179,7 +179,7 @@ fn live_guests_come_play_and_leave() {
 }
 
 /// The variable for the process that panics on a terminal.
-const PANIC: &str = "FSIN_TEST_PANIC=1";
+const PANIC: &str = "TEST_PANIC=1";
 
 #[test]
 fn a_panic_gives_the_terminal_back() {

@@ -25,7 +25,7 @@ use crate::router::{
 #[rustfmt::skip]
 const KEYS: &[Key] = &[
     Key::of_network("vcs", "N", Kind::Integer, Some("3"), "", "virtual channels of each link"),
-    Key::of_network("routing", "NAME", Kind::Word, None, "", "routing, such as dally:trc with vct, dor with wormhole; that of the topology if absent: fsin list routings --network MODEL"),
+    Key::of_network("routing", "NAME", Kind::Word, None, "", "routing, such as dally:trc with vct, dor with wormhole; that of the topology if absent: fsin list routings"),
     Key::of_network("order", "dim|dir", Kind::Word, Some("dim"), "", "order of deterministic and escape routes: X Y Z, or X+ Y+ Z+ X- Y- Z-"),
     Key::of_network("faults", "N", Kind::Integer, None, "", "dead links, drawn by the seed: of a direct network, or between switches with graph:updown or graph:shortest; 0 if absent"),
     Key::of_network("fault-ways", "1|2", Kind::Integer, None, "", "directions of a link that die together; 1: for direct networks; 2 if absent").needing(&[Need::set("faults"), Need::not("faults", "0")]),
