@@ -30,8 +30,8 @@ pub struct Registry {
     pub models: Vec<&'static ModelFamily>,
     /// Topologies.
     pub topologies: Vec<&'static topology::Row>,
-    /// Routings. An added one is carried by every network model with one vocabulary of routings, in the topologies that it
-    /// serves; each model refuses it where it is not proven free of deadlock.
+    /// Routings of the table that models share. An added one is carried by `wormhole` in the topologies that it serves,
+    /// and refused where it is not proven free of deadlock.
     pub routings: Vec<&'static route::Row>,
     /// Traffic patterns: the destination of a message.
     pub patterns: Vec<&'static spatial::Entry>,
