@@ -38,25 +38,22 @@ const ROOMS: &[Room] = &[
     room("adapters", "adapters", &["trgen"]),
     room("fsin-mpi", "adapters/mpi", &["adapters", "trgen"]),
     room("fsin-qemu-plugin", "adapters/qemu/plugin", &["adapters"]),
-    room("trace-prep", "trace-prep", &["trgen"]),
-    room(
-        "fsin-experiment",
-        "fsin/experiment",
-        &["adapters", "fsin-core", "fsin-models", "fsin-vct", "trace-prep", "trgen"],
-    ),
+    room("fsin-archives", "trace-prep/archives", &["trgen"]),
+    room("trace-prep", "trace-prep", &["fsin-archives", "trgen"]),
+    room("fsin-experiment", "fsin/experiment", &["adapters", "fsin-archives", "fsin-core", "fsin-models", "trgen"]),
     room("fsin-report", "fsin/report", &["fsin-core", "fsin-experiment", "trgen"]),
     room(
         "fsin",
         "fsin",
         &[
             "adapters",
+            "fsin-archives",
             "fsin-core",
             "fsin-experiment",
             "fsin-models",
             "fsin-report",
             "fsin-stamp",
             "fsin-vct",
-            "trace-prep",
             "trgen",
             "tui",
         ],
@@ -79,6 +76,7 @@ const KNOWN_BY: &[(&str, &[&str])] = &[
             "fsin/src/dashboard",
             "fsin/experiment/src",
             "trace-prep/src",
+            "trace-prep/archives/src",
             // Traces, placements and matrices of traffic are read where they are parsed.
             "trgen/src/synthetic/spatial/file.rs",
             "trgen/src/trace/formats",
@@ -109,6 +107,7 @@ const WITHOUT_CYCLES: &[(&str, &str)] = &[
     ("fsin/models/myrinet", ""),
     ("fsin/stamp", ""),
     ("trace-prep", ""),
+    ("trace-prep/archives", ""),
     ("tui", ""),
 ];
 
@@ -268,6 +267,18 @@ fn features(words: &[&str]) -> BTreeSet<String> {
         .lines()
         .map(|line| line.trim_end_matches(" (*)").to_owned())
         .collect()
+}
+
+/// Who evaluates experiments in a program of their own gets no parser of arguments, no terminal and no runtime.
+#[test]
+fn a_library_does_not_depend_on_a_program() {
+    const AT_MOST: usize = 83;
+    let packages = features(&["--package", "fsin-experiment", "--edges", "normal"]);
+    let packages: BTreeSet<&str> = packages.iter().filter_map(|line| line.split(' ').next()).collect();
+    for program in ["clap", "ctrlc", "indicatif", "miette", "tokio", "trace-prep"] {
+        assert!(!packages.contains(program), "fsin-experiment depends on {program}");
+    }
+    assert!(packages.contains("trgen") && packages.len() <= AT_MOST, "{}: {packages:?}", packages.len());
 }
 
 /// Other features of a package mean to compile it, and everything that builds on it, once more: minutes.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use trace_prep::OpenError;
+use fsin_archives::OpenError;
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::synthetic::traffic::Shot;

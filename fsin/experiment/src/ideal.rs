@@ -109,7 +109,7 @@ fn prepare(experiment: &Experiment) -> Result<Ready, Trouble> {
             )
             .into());
     };
-    let (mut graph, notes, warnings) = match trace_prep::open(path, options)? {
+    let (mut graph, notes, warnings) = match fsin_archives::open(path, options)? {
         Application::Graphs(trace) => {
             check_expanded(experiment, "a graph holds them expanded")?;
             reject_inapplicable(experiment, &[trace.format], &[])?;

@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use fsin_archives::otf2::is_anchor;
 use sha2::{Digest, Sha256};
-use trace_prep::otf2::is_anchor;
 use trgen::synthetic::traffic;
 use trgen::trace::placement;
 

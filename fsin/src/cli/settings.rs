@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use fsin::experiment::{Experiment, Key, Kind, Origin, Settings, SettingsError, key, keys, read_file, variable};
 use fsin::sweep::as_several;
-use trace_prep::otf2::is_anchor;
+use fsin_archives::otf2::is_anchor;
 use trgen::catalog::Allowed;
 use trgen::phrase;
 use trgen::phrase::Phrase;

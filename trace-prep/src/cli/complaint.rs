@@ -1,10 +1,10 @@
 //! Errors for the user: the fault and the remedy.
 
+use fsin_archives::OpenError;
 use std::fmt;
 use std::io;
 
 use miette::Diagnostic;
-use trace_prep::OpenError;
 use trace_prep::output::OutputError;
 use trgen::SourceError;
 use trgen::catalog::SpecError;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use clap::parser::ValueSource::CommandLine;
-use trace_prep::{open, output};
+use fsin_archives::open;
+use trace_prep::output;
 use trgen::trace::formats::{Application, ComputeUnit, ReadOptions, Trace, unused_options};
 use trgen::trace::goal::Graph;
 

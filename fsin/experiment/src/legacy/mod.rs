@@ -15,7 +15,7 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 
 use super::keys::{Kind, keys};
-use fsin_vct::routing::Routing;
+use fsin_models::vct::routing::Routing;
 use traffic::{Run, is_original};
 pub use words::glossary;
 use words::{IDLE, Meaning, Takes, choose, meaning};

@@ -121,7 +121,7 @@ fn driver(
             let collectives = header.collectives.iter().map(|(name, calls)| (known(name), *calls)).collect();
             (driven, Vec::new(), notes, collectives)
         }
-        _ => match trace_prep::open(path, options)? {
+        _ => match fsin_archives::open(path, options)? {
             Application::Programs(trace) => {
                 if trace.algorithms.is_empty() {
                     check_expanded(experiment, "this trace has none to expand")?;

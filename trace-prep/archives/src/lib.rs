@@ -1,4 +1,10 @@
-//! Opens a trace of any format, including formats that their own tool must print first.
+//! Opens a trace of any format, including archives of OTF2 and binary DUMPI, which their own tool must print first.
+//!
+//! Decision: docs/decisions/0180-opening-of-traces.md.
+
+pub mod dumpi;
+pub mod otf2;
+mod tool;
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -6,8 +12,6 @@ use std::path::Path;
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::trace::formats::{self, Application, Fault, ReadError, ReadOptions};
-
-use crate::{dumpi, otf2, tool};
 
 /// A trace cannot be opened.
 #[derive(Debug, thiserror::Error)]
