@@ -13,35 +13,13 @@ use crate::stream::Link;
 use super::hold::Hold;
 use super::loss::{Input, Loss};
 use super::member::Member;
-use super::report::Mark;
+use super::state::{Mark, State};
 use super::watch::WireLog;
 
 /// Longest time in which a guest reads the last frame that is sent to it.
 const FAREWELL: Duration = Duration::from_secs(1);
 /// Largest number of marks per guest.
 const MARKS: usize = 1024;
-
-/// State of a guest.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum State {
-    /// Its turn has ended; it injects nothing before `next`, unless a message arrives.
-    Stopped {
-        /// \[ps\] The earliest time of its next injection.
-        next: Time,
-    },
-    /// It has the turn.
-    Running {
-        /// \[ps\] End of its grant; [`FOREVER`] for causal guests.
-        until: Time,
-    },
-    /// It has said goodbye.
-    Left,
-    /// It died, stalled or broke the protocol.
-    Lost {
-        /// The description of the loss.
-        why: String,
-    },
-}
 
 /// Lateness of handed-over messages: the number of late ones, and the sum and maximum of their lateness \[ps\].
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

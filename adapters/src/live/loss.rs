@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use trgen::{Next, SourceError};
 
-use super::guest::State;
 use super::rules::LostGuest;
+use super::state::State;
 use super::{CHECK_INTERVAL, Live};
 use crate::codec::CodecError;
 use crate::protocol::{Code, Frame, Malformed};

@@ -9,7 +9,7 @@ use trgen::NodeId;
 
 use super::Live;
 use super::loss::Loss;
-use super::report::Mark;
+use super::state::Mark;
 use crate::clock::Time;
 use crate::endpoint::Connection;
 use crate::protocol::{Body, Code, Frame};

@@ -5,21 +5,13 @@ use std::time::{Duration, Instant};
 use crate::clock::Time;
 use crate::protocol::Class;
 
-use super::guest::{Guest, State};
+use super::guest::Guest;
 use super::hub::Hub;
 use super::latency::Latency;
 use super::pace::{Behind, Pace};
+use super::state::{Mark, State};
 use super::sync::{SyncCounts, Synchronised};
 use super::trail::{Trail, Waymark};
-
-/// A moment labelled by a guest.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Mark {
-    /// \[ps\] Its time.
-    pub time: Time,
-    /// Its label.
-    pub label: String,
-}
 
 /// Statistics of one guest.
 #[derive(Clone, PartialEq, Debug)]

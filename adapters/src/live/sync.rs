@@ -16,9 +16,10 @@ use trgen::{Cycle, SourceError};
 use crate::clock::{FOREVER, Time};
 use crate::stream::{self, Broken};
 
-use super::guest::{Guest, State};
+use super::guest::Guest;
 use super::hub::Hub;
 use super::loss::Loss;
+use super::state::State;
 use super::{CHECK_INTERVAL, Live};
 
 /// How guests learn up to which time they may go on.

@@ -9,11 +9,11 @@ use crate::clock::{FOREVER, Time};
 use crate::protocol::{Body, Class, Code, Frame, Malformed, Mode};
 use crate::stream::{self, Broken};
 
-use super::guest::{Guest, State};
+use super::guest::Guest;
 use super::hub::LATEST;
 use super::inbox::NoticeKey;
 use super::loss::Loss;
-use super::report::Mark;
+use super::state::{Mark, State};
 use super::{CHECK_INTERVAL, Live, Rules, WarmUp, farewell};
 use crate::endpoint::Terms;
 
