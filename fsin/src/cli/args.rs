@@ -1,18 +1,16 @@
-//! Flags: one for each key of the experiment, and those of the command itself.
+//! The commands and their flags.
 
-use clap::builder::{PossibleValuesParser, StyledStr};
-use clap::{Arg, ArgAction, ColorChoice, Command, ValueEnum, crate_version, value_parser};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ColorChoice, Command, crate_version, value_parser};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use fsin::catalogue::routings_of;
-use fsin::experiment::{Key, Kind, heading, keys, legacy, named, other_names};
-use fsin::family::ModelFamily;
-use fsin::models::MODELS;
+use fsin::experiment::legacy;
 use fsin::report::FORMATS;
 
-use super::help::{self, quiet};
-use super::notation::of_table;
+use super::describe::help::{self, quiet};
+use super::key_flags::{experiment, verbose};
+use super::stderr::color;
 use super::{Complaint, Exit, Flags};
 
 /// The text after the help of `fsin run`.
@@ -88,7 +86,7 @@ fn commands() -> Command {
                         .value_name("FORMAT")
                         .default_value("csv")
                         .hide_default_value(true)
-                        .value_parser(PossibleValuesParser::new(super::traffic::FORMATS))
+                        .value_parser(PossibleValuesParser::new(super::describe::traffic::FORMATS))
                         .help("How messages are written to stdout [csv]")
                         .help_heading("Output"),
                 ),
@@ -174,7 +172,7 @@ fn commands() -> Command {
                         .value_name("FORMAT")
                         .default_value("table")
                         .hide_default_value(true)
-                        .value_parser(PossibleValuesParser::new(super::topology::FORMATS))
+                        .value_parser(PossibleValuesParser::new(super::describe::topology::FORMATS))
                         .help("How it is written to stdout [table]")
                         .help_heading("Output"),
                 ),
@@ -220,25 +218,25 @@ fn text_or_json() -> Arg {
 fn feature_commands() -> Vec<Command> {
     Vec::from([
         #[cfg(feature = "live")]
-        super::serve::command(),
+        super::live::serve::command(),
         #[cfg(feature = "live")]
-        super::mpirun::command(),
+        super::live::mpirun::command(),
         #[cfg(feature = "live")]
-        super::machines::command(),
+        super::live::machines::command(),
         #[cfg(feature = "live")]
-        super::guest::command(),
+        super::live::guest::command(),
         #[cfg(feature = "tui")]
-        super::top::command(),
+        super::watch::top::command(),
         #[cfg(feature = "tui")]
-        super::top::record_command(),
+        super::watch::top::record_command(),
         #[cfg(feature = "live")]
-        super::relay::command(),
+        super::live::relay::command(),
     ])
 }
 
 /// The command `fsin run`.
 fn run() -> Command {
-    super::log::flags(super::pcap::flags(super::looking::flags(experiment(Command::new("run")))))
+    super::run::log::flags(super::run::pcap::flags(super::watch::looking::flags(experiment(Command::new("run")))))
         .about("Runs one experiment and prints what it found; defaults in [brackets], units in (parentheses)")
         .after_help(EXAMPLES)
         .arg(
@@ -264,115 +262,9 @@ fn run() -> Command {
         .arg(verbose("Also say on stderr what is set by whom, and when measuring began"))
 }
 
-/// The flag `--verbose`.
-pub(super) fn verbose(help: &'static str) -> Arg {
-    Arg::new("verbose")
-        .short('v')
-        .long("verbose")
-        .action(ArgAction::SetTrue)
-        .conflicts_with("quiet")
-        .help(help)
-        .help_heading("Output")
-}
-
-/// Adds the experiment file and one flag for each key. The flags may be given several times, as in `fsin sweep`.
-pub(super) fn experiments(command: Command) -> Command {
-    with_flags(command, |key| match key.kind {
-        Kind::Switch => flag(key),
-        _ => flag(key).action(ArgAction::Append),
-    })
-}
-
-/// Adds the experiment file and one flag for each key.
-pub(super) fn experiment(command: Command) -> Command {
-    with_flags(command, flag)
-}
-
-/// Adds the experiment file, and for each key the argument that `flag` returns.
-fn with_flags(command: Command, flag: impl Fn(&Key) -> Arg) -> Command {
-    let command = command.arg(
-        Arg::new("experiment")
-            .value_name("EXPERIMENT.toml")
-            .value_parser(value_parser!(PathBuf))
-            .help("A file of `key = value` lines; keys are the flags of Network, Traffic and Run control")
-            .long_help(
-                "A file of `key = value` lines (TOML); keys are the flags of Network, Traffic and Run control, without \
-                 the dashes. Each can also be set in the environment: phit-bytes as FSIN_PHIT_BYTES. Flags override \
-                 the environment, the environment overrides the file, the file overrides the defaults.",
-            ),
-    );
-    let models = models_named();
-    keys().iter().fold(command, |command, key| command.arg(of_models(flag(key), key, &models)))
-}
-
-/// The network models that the command line names, which help must know before the command line is parsed.
-fn models_named() -> Vec<&'static ModelFamily> {
-    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let joined = words.iter().filter_map(|word| word.strip_prefix("--network="));
-    let apart = words.windows(2).filter(|pair| pair[0] == "--network").map(|pair| &*pair[1]);
-    joined.chain(apart).filter_map(named).collect()
-}
-
-/// The flag of a key, where these network models are named: help shows what they understand, and explains it by their
-/// own components and defaults.
-fn of_models(arg: Arg, key: &Key, models: &[&'static ModelFamily]) -> Arg {
-    let is_of_models = MODELS.rows().iter().any(|model| model.understands(key.name));
-    let [model] = models else {
-        let is_useless = is_of_models && !models.is_empty() && !models.iter().any(|model| model.understands(key.name));
-        return arg.hide(is_useless);
-    };
-    if is_of_models && !model.understands(key.name) {
-        return arg.hide(true);
-    }
-    if key.name == "routing" {
-        let mut names: Vec<&str> = Vec::new();
-        for carried in routings_of(model) {
-            if !names.contains(&carried.component.name) {
-                names.push(carried.component.name);
-            }
-        }
-        let model = model.component.name;
-        let list = format!("fsin list routings --network {model}");
-        return arg.help(format!("{}; that of the topology if absent: {list}", names.join(", ")));
-    }
-    match model.default_of(key.name) {
-        Some(_) => arg.help(about(&Key { default: model.default_of(key.name), ..*key })),
-        None => arg,
-    }
-}
-
 /// The name of the program, which may be one with components of its own.
 pub(super) fn program() -> String {
     let path = std::env::args_os().next().map(PathBuf::from);
     let name = path.as_deref().and_then(Path::file_stem).and_then(OsStr::to_str);
     name.unwrap_or("fsin").to_owned()
-}
-
-/// The flag of a key.
-pub(super) fn flag(key: &Key) -> Arg {
-    let arg = Arg::new(key.name).long(key.name).help(about(key)).help_heading(heading(key));
-    let arg = other_names(key.name).fold(arg, |arg, name| arg.alias(name));
-    match key.kind {
-        Kind::Switch => arg.action(ArgAction::SetTrue),
-        // A flag is no value: `--traffic --load 0.3` lacks one.
-        _ => arg.value_name(key.metavar).allow_negative_numbers(true),
-    }
-}
-
-/// The help text of a key, with its unit and default.
-fn about(key: &Key) -> StyledStr {
-    let unit = if key.unit.is_empty() { String::new() } else { format!(" ({})", key.unit) };
-    let default = match key.default {
-        Some(default) if key.kind != Kind::Switch => format!(" [{default}]"),
-        _ => String::new(),
-    };
-    StyledStr::from(format!("{}{unit}{default}", of_table(key.about)))
-}
-
-/// The value of `--color`, which clap must know before it parses the command line.
-pub(crate) fn color() -> ColorChoice {
-    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let joined = words.iter().find_map(|word| word.strip_prefix("--color="));
-    let apart = words.iter().position(|word| word == "--color").and_then(|at| words.get(at + 1)).map(String::as_str);
-    joined.or(apart).and_then(|word| ColorChoice::from_str(word, false).ok()).unwrap_or(ColorChoice::Auto)
 }

@@ -200,10 +200,10 @@ impl Diagnostic for Complaint {
 /// a terminal would obey.
 pub(crate) fn show(complaint: &Complaint) {
     let plain = rendered(complaint, GraphicalTheme::none());
-    if super::output::stderr_wants_colour() && visible(&plain) == plain {
-        super::output::tell_styled(&rendered(complaint, GraphicalTheme::unicode()));
+    if super::stderr::stderr_wants_colour() && visible(&plain) == plain {
+        super::stderr::tell_styled(&rendered(complaint, GraphicalTheme::unicode()));
     } else {
-        super::output::tell(&plain);
+        super::stderr::tell(&plain);
     }
 }
 

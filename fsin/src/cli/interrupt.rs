@@ -34,10 +34,10 @@ pub(crate) fn listen(first: impl Into<String>) -> Result<&'static AtomicBool, Co
     let first = first.into();
     ctrlc::set_handler(move || {
         if STOP.swap(true, Ordering::Relaxed) || LOADING.load(Ordering::Relaxed) {
-            super::looking::terminal::restore();
+            super::watch::looking::terminal::restore();
             std::process::exit(Exit::Interrupted as i32);
         }
-        if super::looking::terminal::is_taken() {
+        if super::watch::looking::terminal::is_taken() {
             // The dashboard shows that the run is stopping.
             return;
         }

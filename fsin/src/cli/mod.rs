@@ -3,73 +3,28 @@
 use std::process::ExitCode;
 
 mod args;
-#[cfg(feature = "live")]
-mod beside;
-mod compare;
 mod describe;
-#[cfg(feature = "live")]
-mod descriptors;
 mod diagnostic;
 mod foreign;
-mod generate;
-#[cfg(feature = "live")]
-mod guard;
-#[cfg(feature = "live")]
-mod guest;
-mod help;
 mod init;
 mod interrupt;
-mod legacy;
-mod log;
-#[cfg(feature = "tui")]
-mod looking;
+mod key_flags;
 #[cfg(feature = "live")]
-mod machines;
+mod live;
 mod manifest;
 mod many;
-mod memory;
-#[cfg(feature = "tui")]
-mod monitor;
-#[cfg(feature = "live")]
-mod mpirun;
 mod notation;
 mod output;
-mod page;
-mod pcap;
-mod perform;
-mod picture;
-mod plot;
-#[cfg(feature = "live")]
-mod processes;
-mod progress;
-#[cfg(feature = "live")]
-mod relay;
-mod rerun;
 mod run;
-mod saturation;
-mod schema;
-#[cfg(feature = "live")]
-mod serve;
 mod settings;
-#[cfg(feature = "tui")]
-mod showing;
-mod sweep;
-#[cfg(feature = "tui")]
-mod top;
-mod topology;
-mod traffic;
-#[cfg(not(feature = "tui"))]
-mod unseen;
+mod stderr;
 mod variables;
+mod watch;
 
 pub(crate) use diagnostic::Complaint;
 use fsin::Registry;
 pub(crate) use notation::Flags;
 use trgen::quote::visible;
-#[cfg(not(feature = "tui"))]
-use unseen as looking;
-#[cfg(not(feature = "tui"))]
-use unseen as showing;
 
 /// Exit status of the command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,8 +56,8 @@ fn refuse(error: &clap::Error) -> ExitCode {
 /// Executes the command that the arguments of the process give.
 pub(crate) fn main(registry: Registry) -> ExitCode {
     #[cfg(feature = "live")]
-    if guard::is_wanted() {
-        return guard::main();
+    if live::guard::is_wanted() {
+        return live::guard::main();
     }
     let installed = registry.install().map_err(|error| Complaint::new(Exit::Usage, error.what(), error.remedy()));
     let command = match installed.and_then(|()| args::checked(args::command())) {
@@ -116,43 +71,43 @@ pub(crate) fn main(registry: Registry) -> ExitCode {
         Ok(matches) => matches,
         Err(error) => return refuse(&foreign::explained(error)),
     };
-    memory::watch();
+    run::memory::watch();
     if let Err(complaint) = variables::check(&matches) {
         diagnostic::show(&complaint);
         return ExitCode::from(complaint.exit as u8);
     }
     let result = match matches.subcommand() {
         Some(("run", matches)) => run::run(matches),
-        Some(("traffic", matches)) => traffic::traffic(matches),
-        Some(("legacy", matches)) => legacy::legacy(matches),
-        Some(("topology", matches)) => topology::topology(matches),
+        Some(("traffic", matches)) => describe::traffic::traffic(matches),
+        Some(("legacy", matches)) => run::legacy::legacy(matches),
+        Some(("topology", matches)) => describe::topology::topology(matches),
         Some(("config", matches)) => run::config(matches),
         Some(("list", matches)) => describe::list(matches),
         #[cfg(feature = "live")]
-        Some(("serve", matches)) => serve::serve(matches),
+        Some(("serve", matches)) => live::serve::serve(matches),
         #[cfg(feature = "live")]
-        Some(("mpirun", matches)) => mpirun::mpirun(matches),
+        Some(("mpirun", matches)) => live::mpirun::mpirun(matches),
         #[cfg(feature = "live")]
-        Some(("machines", matches)) => machines::machines(matches),
+        Some(("machines", matches)) => live::machines::machines(matches),
         #[cfg(feature = "live")]
-        Some(("guest", matches)) => guest::guest(matches),
+        Some(("guest", matches)) => live::guest::guest(matches),
         #[cfg(feature = "tui")]
-        Some(("top", matches)) => top::top(matches),
+        Some(("top", matches)) => watch::top::top(matches),
         #[cfg(feature = "tui")]
-        Some(("record-view", matches)) => top::record(matches),
+        Some(("record-view", matches)) => watch::top::record(matches),
         #[cfg(feature = "live")]
-        Some(("relay", matches)) => relay::relay(matches),
+        Some(("relay", matches)) => live::relay::relay(matches),
         Some(("init", matches)) => init::init(matches),
-        Some(("sweep", matches)) => sweep::sweep(matches),
-        Some(("point", matches)) => sweep::point(matches),
-        Some(("collect", matches)) => sweep::gather(matches),
-        Some(("saturation", matches)) => saturation::saturation(matches),
-        Some(("plot", matches)) => plot::plot(matches),
-        Some(("report", matches)) => page::report(matches),
-        Some(("compare", matches)) => compare::compare(matches),
-        Some(("rerun", matches)) => rerun::rerun(matches),
-        Some(("schema", matches)) => schema::schema(matches),
-        Some(("generate", matches)) => generate::generate(matches),
+        Some(("sweep", matches)) => many::sweep::sweep(matches),
+        Some(("point", matches)) => many::sweep::point(matches),
+        Some(("collect", matches)) => many::sweep::gather(matches),
+        Some(("saturation", matches)) => many::saturation::saturation(matches),
+        Some(("plot", matches)) => many::plot::plot(matches),
+        Some(("report", matches)) => many::page::report(matches),
+        Some(("compare", matches)) => many::compare::compare(matches),
+        Some(("rerun", matches)) => run::rerun::rerun(matches),
+        Some(("schema", matches)) => describe::schema::schema(matches),
+        Some(("generate", matches)) => describe::generate::generate(matches),
         Some(("explain", matches)) => describe::explain(matches),
         // Clap has already rejected a missing or unknown subcommand.
         _ => Ok(Exit::Usage),

@@ -1,27 +1,17 @@
-//! Output: results to stdout or files, everything else to stderr.
+//! Results, to stdout or to files.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use clap::{ArgMatches, ColorChoice};
+use clap::ArgMatches;
 use fsin::report::{self, Format};
 use fsin::result::RunResult;
 use fsin::sweep::Collected;
 use trgen::quote::visible;
 
-use super::{Complaint, Exit, args};
-
-/// Prints a message for the user to stderr. A closed stderr is not an error. Names in it may hold anything: a terminal
-/// obeys none of it.
-pub(crate) fn tell(line: &str) {
-    tell_styled(&visible(line));
-}
-
-/// Prints a message to stderr as it is, with the colours that it may have.
-pub(crate) fn tell_styled(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
-}
+pub(crate) use super::stderr::tell;
+use super::{Complaint, Exit};
 
 /// Stdout for text: what a terminal would obey is written as people can see it. Bytes that are not UTF-8 pass as they
 /// are.
@@ -64,17 +54,6 @@ impl<W: Write> Drop for Visible<W> {
     fn drop(&mut self) {
         // The text has ended within a character. A closed stdout is no error.
         let _ = self.out.write_all(&self.begun);
-    }
-}
-
-/// True if messages are coloured: as `--color` says, else if stderr is a terminal and `NO_COLOR` is not set.
-pub(crate) fn stderr_wants_colour() -> bool {
-    match args::color() {
-        ColorChoice::Always => true,
-        ColorChoice::Never => false,
-        ColorChoice::Auto => {
-            io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-        }
     }
 }
 

@@ -1,0 +1,286 @@
+//! `fsin topology`: properties of a topology.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+use fsin::experiment::{self, Origin, Settings};
+use fsin::family::{Ends, PHITS_PER_NODE_CYCLE};
+use fsin::topology::switched::{Delay, Destinations, LinkAttributes};
+use fsin::topology::{self, DeadLink, Port, Survey, Topology};
+use fsin::words::counted;
+use serde_json::{Map, Value, json};
+use trgen::NodeId;
+
+use super::picture;
+use crate::cli::output::Document;
+use crate::cli::{Complaint, Exit};
+
+/// Output formats.
+pub(crate) const FORMATS: [&str; 4] = ["table", "json", "dot", "svg"];
+
+/// Largest number of nodes of a network that is not vertex-transitive. Its survey counts from each node, and takes
+/// minutes for so many.
+const MAX_NODES_COUNTED_FROM_EACH: usize = 1 << 16;
+
+/// Largest number of nodes of any network. The survey of so many takes gigabytes of memory.
+const MAX_NODES: usize = 1 << 24;
+
+/// Largest number of blocked or dead links that the table names.
+const MAX_BLOCKED: usize = 16;
+
+/// Largest number of hosts that the table names.
+const MAX_NAMED: usize = 16;
+
+/// Describes the topology of a specification.
+pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let word = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
+    let ways = matches.get_one::<usize>("ways").copied().unwrap_or(2);
+    let found = match matches.get_one::<String>("network") {
+        Some(network) => of_network(network, word("spec"), matches)?,
+        None => {
+            let topology = topology::parse(word("spec"), ways)
+                .map_err(|refusal| Complaint::new(Exit::Usage, refusal.what(), refusal.remedy()))?;
+            let dead = topology.dead_links();
+            Found { topology: Arc::from(topology), unit: PHITS_PER_NODE_CYCLE, blocked: None, dead }
+        }
+    };
+    let topology = &found.topology;
+    let nodes = topology.nodes();
+    let (most, why) = match topology.is_vertex_transitive() {
+        true => (MAX_NODES, "to be counted"),
+        false => (MAX_NODES_COUNTED_FROM_EACH, "to be counted from each of them"),
+    };
+    if nodes > most {
+        let what = format!("the {nodes} nodes of {} are too many {why}", topology.spec());
+        return Err(Complaint::new(Exit::Usage, what, format!("use at most {most} nodes")));
+    }
+    let text = match word("format") {
+        "dot" => topology::dot(&**topology, found.blocked.as_deref().unwrap_or_default()),
+        "svg" => picture::svg(&**topology, found.blocked.as_deref().unwrap_or_default(), &found.dead)?,
+        "json" => format!("{:#}\n", Value::Object(figures(&found))),
+        _ => table(&found),
+    };
+    Document::open(matches)?.print(&text)?;
+    Ok(Exit::Done)
+}
+
+/// A topology and its network.
+struct Found {
+    topology: Arc<dyn Topology>,
+    /// The unit of load of the network.
+    unit: &'static str,
+    /// The links that the network blocks, if it ever blocks any.
+    blocked: Option<Vec<Ends>>,
+    /// The dead links.
+    dead: Vec<DeadLink>,
+}
+
+/// The topology of a specification as a network model uses it.
+fn of_network(network: &str, spec: &str, matches: &ArgMatches) -> Result<Found, Complaint> {
+    let mut settings = Settings::default();
+    settings.set("network", network, Origin::Flag)?;
+    settings.set("topology", spec, Origin::Flag)?;
+    if matches.value_source("ways") == Some(ValueSource::CommandLine) {
+        settings.set("ways", matches.get_one::<usize>("ways").map_or(2, |&ways| ways).to_string(), Origin::Flag)?;
+    }
+    let (model, network) = experiment::network_of(settings)?;
+    let topology = network.topology().ok_or_else(|| {
+        let what = format!("--network {}: this model has no topology", model.component.name);
+        Complaint::new(Exit::Usage, what, "leave it out, or name a network with links: vct, wormhole, ethernet")
+    })?;
+    let (topology, dead) = (Arc::clone(topology), network.dead_links());
+    Ok(Found { topology, unit: model.load_unit, blocked: network.blocked_links(), dead })
+}
+
+/// What a file says of its network: how many directions of links have which rate, delay and queue.
+struct Described {
+    /// By what is said: \[links, one way\] how many it is said of.
+    rates: BTreeMap<Option<u64>, usize>,
+    delays: BTreeMap<Option<Delay>, usize>,
+    queues: BTreeMap<Option<u32>, usize>,
+    /// \[links, one way\] Links with a static route.
+    routed: usize,
+    /// Endpoints that the file names.
+    hosts: Vec<String>,
+}
+
+impl Described {
+    /// `None` unless a file describes the network.
+    fn of(topology: &dyn Topology) -> Option<Self> {
+        topology::file(&topology.spec())?;
+        let network = topology.switched()?;
+        let mut new = Self {
+            rates: BTreeMap::new(),
+            delays: BTreeMap::new(),
+            queues: BTreeMap::new(),
+            routed: 0,
+            hosts: (0..network.endpoints())
+                .filter_map(|node| network.name(NodeId::at(node)))
+                .map(str::to_owned)
+                .collect(),
+        };
+        for node in (0..network.nodes()).map(NodeId::at) {
+            for port in (0..network.fabric().ports()).map(|port| Port(port as u8)) {
+                if network.neighbour(node, port).is_some() {
+                    let LinkAttributes { rate, delay, queue } = network.link(node, port);
+                    *new.rates.entry(rate).or_default() += 1;
+                    *new.delays.entry(delay).or_default() += 1;
+                    *new.queues.entry(queue).or_default() += 1;
+                    new.routed += usize::from(network.route(node, port) != Destinations::Only(&[]));
+                }
+            }
+        }
+        Some(new)
+    }
+
+    /// Lines of the table.
+    fn rows(&self) -> Vec<(&'static str, String)> {
+        /// Counts by what is said, if anything is.
+        fn counts<T: Copy + Ord>(counts: &BTreeMap<Option<T>, usize>, text: impl Fn(T) -> String) -> String {
+            if counts.keys().all(Option::is_none) {
+                return String::new();
+            }
+            let said = counts.iter().filter_map(|(&said, count)| Some(format!("{count} of {}", text(said?))));
+            let rest = counts.get(&None).map(|count| format!("{count} as the network's settings say"));
+            said.chain(rest).collect::<Vec<_>>().join(", ")
+        }
+        let delay = |delay| match delay {
+            Delay::Cycles(cycles) => counted(cycles, "cycle", "cycles"),
+            Delay::Time(span) => topology::time_text(span),
+        };
+        let more = if self.hosts.len() > MAX_NAMED { ", ..." } else { "" };
+        let hosts = match &*self.hosts {
+            [] => String::new(),
+            hosts => format!("{} by name: {}{more}", hosts.len(), hosts[..hosts.len().min(MAX_NAMED)].join(", ")),
+        };
+        let routed =
+            if self.routed == 0 { String::new() } else { counted(self.routed, "link, one way", "links, one way") };
+        vec![
+            ("hosts", hosts),
+            ("link rates", counts(&self.rates, topology::rate_text)),
+            ("link delays", counts(&self.delays, delay)),
+            ("link queues", counts(&self.queues, |frames| counted(frames, "frame", "frames"))),
+            ("static routes", routed),
+        ]
+    }
+
+    /// The same as JSON.
+    fn json(&self) -> Value {
+        let rates = self.rates.iter().map(|(rate, links)| json!({ "bits_per_second": rate, "links": links }));
+        let delays = self.delays.iter().map(|(delay, links)| match delay {
+            Some(Delay::Cycles(cycles)) => json!({ "cycles": cycles, "links": links }),
+            Some(Delay::Time(span)) => json!({ "ps": span, "links": links }),
+            None => json!({ "ps": null, "links": links }),
+        });
+        let queues = self.queues.iter().map(|(queue, links)| json!({ "frames": queue, "links": links }));
+        json!({
+            "hosts": self.hosts,
+            "link_rates": rates.collect::<Vec<_>>(),
+            "link_delays": delays.collect::<Vec<_>>(),
+            "link_queues": queues.collect::<Vec<_>>(),
+            "links_with_routes": self.routed,
+        })
+    }
+}
+
+/// The properties of a topology as JSON.
+fn figures(found: &Found) -> Map<String, Value> {
+    let topology = &*found.topology;
+    let survey = Survey::of(topology);
+    let figures = json!({
+        "schema": 1,
+        "topology": topology.spec(),
+        "ways": topology.ways(),
+        "nodes": survey.nodes,
+        "switches": survey.switches,
+        "links": survey.links,
+        "degree_min": survey.degree_min,
+        "degree_max": survey.degree_max,
+        "diameter_hops": survey.diameter,
+        "distance_mean_hops": survey.distance_mean,
+        "middle_links": survey.middle_links,
+        "uniform_load_bound_phits_per_node_cycle": survey.uniform_load_bound,
+    });
+    let Value::Object(mut figures) = figures else { return Map::new() };
+    if let Some(described) = Described::of(topology) {
+        figures.insert("described".to_owned(), described.json());
+    }
+    if !found.dead.is_empty() {
+        let link = |dead: &DeadLink| {
+            json!({ "name": topology::dead_link_name(topology, dead), "node": dead.from.0, "port": dead.port.0,
+                    "to_node": dead.to.0, "to_port": dead.back.map(|port| port.0) })
+        };
+        figures.insert("dead_links".to_owned(), found.dead.iter().map(link).collect());
+    }
+    if let Some(blocked) = &found.blocked {
+        let link = |&[(node, port), (to_node, to_port)]: &Ends| json!({ "node": node.0, "port": port.0, "to_node": to_node.0, "to_port": to_port.0 });
+        figures.insert("blocked_links".to_owned(), blocked.iter().map(link).collect());
+    }
+    figures
+}
+
+/// The properties of a topology as lines of text.
+fn table(found: &Found) -> String {
+    let (topology, unit, blocked) = (&*found.topology, found.unit, found.blocked.as_deref());
+    let survey = Survey::of(topology);
+    let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.4}"));
+    let degree = match (survey.degree_min, survey.degree_max) {
+        (least, most) if least == most => counted(most, "link", "links"),
+        (least, most) => format!("{least} to {most} links"),
+    };
+    let endpoints = counted(survey.nodes, "endpoint", "endpoints");
+    let (router, halves) = match survey.switches {
+        0 => ("node", "from the lower to the upper half of the numbers"),
+        _ => ("switch", "must be cut to part the lower from the upper half of the endpoints"),
+    };
+    // A bound above 1 exceeds what one injector sends.
+    let injectors = match survey.uniform_load_bound {
+        Some(bound) if bound > 1.0 && unit == PHITS_PER_NODE_CYCLE => " (each injector sends up to 1: --injectors)",
+        _ => "",
+    };
+    let blocked = blocked.map_or_else(String::new, |blocked| {
+        let name = |(node, port): (NodeId, Port)| format!("{node} port {}", port.0);
+        let some = blocked.iter().take(MAX_BLOCKED).map(|&[one, other]| format!("{} - {}", name(one), name(other)));
+        let more = if blocked.len() > MAX_BLOCKED { ", ... (all with --format json)" } else { "" };
+        let named = if blocked.is_empty() { String::new() } else { ": ".to_owned() };
+        let links = counted(blocked.len(), "link", "links");
+        format!("{links}, both ways{named}{}{more}", some.collect::<Vec<_>>().join(", "))
+    });
+    let rows = [
+        ("topology", topology.spec()),
+        (
+            "nodes",
+            match survey.switches {
+                0 => survey.nodes.to_string(),
+                switches => format!("{endpoints}, {}", counted(switches, "switch", "switches")),
+            },
+        ),
+        ("links", format!("{}, one way", survey.links)),
+        ("degree", format!("{degree} from each {router}")),
+        ("diameter", counted(survey.diameter, "hop", "hops")),
+        ("distance", format!("{} hops, mean over different nodes", number(survey.distance_mean))),
+        ("middle", format!("{}, one way, {halves}", counted(survey.middle_links, "link", "links"))),
+        ("uniform load", format!("{} {unit} at most{injectors}", number(survey.uniform_load_bound))),
+    ];
+    let dead = match found.dead.len() {
+        0 => String::new(),
+        count => {
+            let some = found.dead.iter().take(MAX_BLOCKED).map(|dead| topology::dead_link_name(topology, dead));
+            let more = if count > MAX_BLOCKED { ", ... (all with --format json)" } else { "" };
+            format!("{}: {}{more}", counted(count, "link", "links"), some.collect::<Vec<_>>().join(", "))
+        }
+    };
+    let described = Described::of(topology).map_or_else(Vec::new, |described| described.rows());
+    let rows = rows
+        .into_iter()
+        .chain(described)
+        .chain([("dead", dead), ("blocked", blocked)])
+        .filter(|(_, value)| !value.is_empty());
+    rows.fold(String::new(), |mut text, (name, value)| {
+        let _ = writeln!(text, "{name:<14}{value}");
+        text
+    })
+}

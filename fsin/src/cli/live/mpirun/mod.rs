@@ -1,0 +1,164 @@
+//! `fsin mpirun`: an MPI program on a simulated network.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError};
+
+use clap::ArgMatches;
+use fsin::report::{Format, write};
+use fsin::result::RunResult;
+use fsin::words::counted;
+
+use crate::cli::live::serve;
+use crate::cli::output::{Document, NewFile};
+use crate::cli::watch::looking::Looking;
+use crate::cli::{Complaint, Exit, diagnostic, interrupt, output};
+
+mod ending;
+mod factor;
+mod flags;
+mod library;
+mod once;
+mod picture;
+mod program;
+mod ranks;
+mod recording;
+mod reports;
+mod sync;
+
+use ending::{Ended, NotBegun};
+pub(crate) use flags::command;
+use once::{Finished, Order};
+use ranks::Forward;
+use reports::{Report, Unusable};
+
+/// `fsin mpirun`: runs the program and writes the results.
+pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let stop = interrupt::listen(interrupt::OF_A_RUN)?;
+    let document = matches.contains_id("output").then(|| Document::open(matches)).transpose()?;
+    let quiet = matches.get_flag("quiet");
+    if matches.get_flag("find-factor") {
+        return factor::find(matches, document, stop);
+    }
+    let mut order = Order::of(matches, stop)?;
+    let map = matches.get_one::<PathBuf>("heat-map").map(|path| picture::open(path)).transpose()?;
+    let recording = match matches.get_one::<PathBuf>("record") {
+        Some(path) => Some(NewFile::create(format!("--record {}", path.display()), path)?),
+        None => None,
+    };
+    order.records = recording.is_some();
+    let watch = serve::flags::watch(matches)?;
+    let about = order.model.about.clone();
+    let mut looking = Looking::begin(matches, || about, stop)?;
+    let board = looking.as_ref().filter(|looking| looking.has_terminal()).map(Looking::feed);
+    order.output = match &board {
+        Some(feed) => Forward::Board(Arc::clone(feed), Arc::default()),
+        None if matches.get_flag("label") => Forward::Labelled,
+        None => Forward::Plain,
+    };
+    let cycle = order.model.clock.span(1);
+    let shown = order.output.clone();
+    let finished = once::run(matches, order, watch, looking.as_mut(), stop);
+    let words: Vec<String> = match &finished {
+        Ok(Finished { ended: Ended::Failed(complaint), .. }) | Err(NotBegun { complaint, .. }) => {
+            vec![format!("error: {complaint}")]
+        }
+        Ok(_) => Vec::new(),
+    };
+    let view_closed = looking.map_or(Ok(()), |looking| looking.end(&words));
+    let printed = match shown {
+        // The output of the program has been kept while the dashboard had the terminal.
+        Forward::Board(_, kept) => io::stdout().write_all(&kept.lock().unwrap_or_else(PoisonError::into_inner)),
+        _ => Ok(()),
+    };
+    let finished = match finished {
+        Ok(finished) => finished,
+        Err(NotBegun { complaint, status: Some(status) }) => {
+            drop((document, map, recording));
+            diagnostic::show(&complaint);
+            std::process::exit(status)
+        }
+        Err(NotBegun { complaint, status: None }) => return Err(complaint),
+    };
+    if let Some(document) = document {
+        write_result(matches, &finished.result, document)?;
+    }
+    // The ranks of a run that has not come to its end have no figures.
+    if let Some(map) = map.filter(|_| !finished.interrupted && matches!(finished.ended, Ended::Program(_))) {
+        map.draw(&finished.result)?;
+    }
+    if !quiet {
+        finished.warnings.iter().for_each(|warning| output::tell(&format!("warning: {warning}")));
+    }
+    view_closed?;
+    if finished.interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    let Finished { result, ended, reports, folder, written, .. } = finished;
+    let status = match ended {
+        Ended::Failed(complaint) => return Err(complaint),
+        Ended::Program(status) => status,
+    };
+    written
+        .map_err(|what| Complaint::new(Exit::Failed, what, "the program has run to its end; the file is not whole"))?;
+    output::ignore_broken_pipe(printed)?;
+    if let Some(file) = recording {
+        let collectives = collectives_of(&reports);
+        file.write(&mut |out| recording::write(folder.path(), &collectives, (reports.len(), cycle), out))?;
+    }
+    if !quiet && result.failure.is_none() {
+        output::tell(&summary(&result));
+        sync::line(matches, &result).into_iter().for_each(|line| output::tell(&line));
+    }
+    if status == 0 {
+        return Ok(Exit::Done);
+    }
+    drop(folder);
+    // The exit status of a program need not be one of [`Exit`].
+    std::process::exit(status)
+}
+
+/// Writes the results to the file of `-o`.
+fn write_result(matches: &ArgMatches, result: &RunResult, document: Document) -> Result<(), Complaint> {
+    let format = match matches.get_one::<String>("format").map_or("", String::as_str) {
+        "csv" => Format::Csv,
+        "jsonl" => Format::Jsonl,
+        _ => Format::Json,
+    };
+    document.write(&mut |out| write(format, result, out))
+}
+
+/// \[ps\] The clock of the last rank at its end.
+fn virtual_time(result: &RunResult) -> u64 {
+    result.ranks.iter().flatten().map(|rank| rank.time_ps).max().unwrap_or(0)
+}
+
+/// A line of text about the run. For a deterministic run it contains the digest, which is the same in each repetition.
+fn summary(result: &RunResult) -> String {
+    let setting = |name: &str| result.experiment.get(name).and_then(serde_json::Value::as_str).unwrap_or_default();
+    let tail = if setting("mode") == "realtime" {
+        let behind = result.behind_max_ps.unwrap_or(0) as f64 * 1e-12;
+        let factor = result.experiment.get("factor").and_then(serde_json::Value::as_f64).unwrap_or(1.0);
+        format!("real time, factor {factor}, at most {behind:.9} s behind: not deterministic")
+    } else if setting("compute").starts_with("measured") {
+        "computing was measured: not deterministic".to_owned()
+    } else {
+        format!("digest {}", result.guest_digest.as_deref().unwrap_or(""))
+    };
+    format!(
+        "virtual time {:.9} s; {}, {:.0} per second of wall-clock time; {tail}",
+        virtual_time(result) as f64 * 1e-12,
+        counted(result.messages.unwrap_or(0), "message", "messages"),
+        result.messages_per_second.unwrap_or(0.0),
+    )
+}
+
+/// Number of collectives of all ranks, by operation.
+fn collectives_of(reports: &[Result<Report, Unusable>]) -> BTreeMap<String, u64> {
+    let mut all = BTreeMap::new();
+    for (name, count) in reports.iter().flatten().flat_map(|report| &report.collectives) {
+        *all.entry(name.clone()).or_default() += count;
+    }
+    all
+}

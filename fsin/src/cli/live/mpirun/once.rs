@@ -1,0 +1,216 @@
+//! One run of an MPI program, from its start to its result.
+
+use std::ffi::OsString;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use adapters::address::Address;
+use adapters::endpoint::Endpoint;
+use adapters::live::{Live, Protocol, Rules, Synchronisation, Watch};
+use adapters::protocol::Mode;
+use clap::ArgMatches;
+use fsin::couple::Coupled;
+use fsin::result::{RankRow, RunResult, of_guests};
+use fsin::run::{Outcome, to_end};
+use fsin::words::counted;
+use serde_json::json;
+use trgen::Cycle;
+
+use super::ending::{Ended, NotBegun, ending, never_began, refused};
+use super::library::{self, Folder};
+use super::ranks::{Forward, Launch, Ranks};
+use super::reports::{self, Report, Unusable};
+use super::{flags, sync};
+use crate::cli::live::descriptors;
+use crate::cli::live::serve::model::{Model, model};
+use crate::cli::live::serve::waiting::Waiting;
+use crate::cli::live::serve::warnings;
+use crate::cli::run::perform::Stopwatch;
+use crate::cli::watch::looking::Looking;
+use crate::cli::{Complaint, Flags, manifest, output};
+
+/// A program to be run, and its network and ranks, as the command line specifies.
+pub(super) struct Order {
+    /// Number of ranks.
+    ranks: usize,
+    /// How long computing takes, in the form that the environment of the ranks has.
+    compute: String,
+    /// The algorithms of collectives, in the form that the environment of the ranks has.
+    collectives: String,
+    /// The MPI library that ranks load.
+    library: std::path::PathBuf,
+    /// The network.
+    pub(super) model: Model,
+    /// The rules for the ranks as guests.
+    rules: Rules,
+    /// The synchronisation of the ranks; `None` for a central order.
+    synchronisation: Option<Synchronisation>,
+    /// True if ranks record their calls.
+    pub(super) records: bool,
+    /// What happens to the output of ranks.
+    pub(super) output: Forward,
+}
+
+impl Order {
+    /// Reads a command line; `stop` ends the run when it becomes true.
+    pub(super) fn of(matches: &ArgMatches, stop: &'static AtomicBool) -> Result<Self, Complaint> {
+        let ranks = matches.get_one::<usize>("guests").copied().unwrap_or(1);
+        let mode = flags::mode(matches)?;
+        let (compute, collectives) = (flags::compute(matches, mode.0)?, flags::collectives(matches)?.to_owned());
+        let library = library::LIBRARY.find()?;
+        let mut model = model(matches, Some(flags::nodes(matches, ranks).max(2)))?;
+        let mut rules = flags::rules(matches, &model, ranks, mode, stop)?;
+        let synchronisation = sync::protocol(matches, &model, &mut rules)?;
+        flags::settle(&mut model.settings, matches, ranks, &rules.terms);
+        let (records, output) = (false, Forward::Plain);
+        Ok(Self { ranks, compute, collectives, library, model, rules, synchronisation, records, output })
+    }
+
+    /// \[thousandths\] Wall-clock time divided by virtual time, for runs in real time.
+    pub(super) fn pace(&self) -> u32 {
+        self.rules.terms.pace
+    }
+
+    /// The same order with another pace, in thousandths.
+    pub(super) fn paced(mut self, thousandths: u32) -> Self {
+        self.rules.terms.pace = thousandths;
+        self.model.settings.insert("factor".to_owned(), json!(f64::from(thousandths) / 1000.0));
+        self
+    }
+}
+
+/// A run that has ended.
+pub(super) struct Finished {
+    pub(super) result: RunResult,
+    /// How it ended.
+    pub(super) ended: Ended,
+    /// The warnings of the results, for the user.
+    pub(super) warnings: Vec<String>,
+    /// True if the user has stopped it.
+    pub(super) interrupted: bool,
+    /// The report of each rank.
+    pub(super) reports: Vec<Result<Report, Unusable>>,
+    /// The folder with the recordings of the ranks.
+    pub(super) folder: Folder,
+    /// An error if output, logs and captures of the run are incomplete, with the reason.
+    pub(super) written: Result<(), String>,
+}
+
+/// Runs the program once.
+///
+/// # Errors
+/// The run cannot begin. Later failures are in the [outcome](Finished::ended).
+pub(super) fn run(
+    matches: &ArgMatches,
+    order: Order,
+    watch: Watch,
+    mut looking: Option<&mut Looking>,
+    stop: &'static AtomicBool,
+) -> Result<Finished, NotBegun> {
+    let Order { ranks: count, compute, collectives, library, mut model, rules, synchronisation, records, output } =
+        order;
+    let shortest = rules.overheads.horizon(model.clock);
+    let factor = f64::from(rules.terms.pace) / 1000.0;
+    let needed = count as u64 * (1 + output.descriptors());
+    descriptors::reserve(needed, &counted(count as u64, "rank", "ranks"))?;
+    let folder = Folder::create(&library)?;
+    let socket = Address::Unix(folder.socket());
+    let endpoint = Endpoint::bind(&socket, None).map_err(refused)?;
+    let program: Vec<OsString> = matches.get_many("program").map(|words| words.cloned().collect()).unwrap_or_default();
+    let mut ranks = Ranks::start(&Launch {
+        program: &program,
+        ranks: count,
+        folder: folder.access(),
+        address: socket.to_string(),
+        compute: &compute,
+        collectives: &collectives,
+        buffered: matches.get_one::<u64>("buffered").copied().unwrap_or(0),
+        deterministic: synchronisation.is_some_and(|used| used.protocol == Protocol::Deterministic),
+        realtime: rules.terms.mode == Mode::Realtime,
+        records,
+        output: &output,
+    })?;
+    let quiet = matches.get_flag("quiet");
+    let board = looking.as_ref().map(|looking| looking.feed());
+    let on_board = looking.as_ref().is_some_and(|looking| looking.has_terminal());
+    let mut waiting = Waiting::new(board.clone(), count);
+    let tell = move |line: String| {
+        let line = format!("warning: {line}");
+        if !quiet && !on_board {
+            output::tell(&line);
+        }
+        if let Some(board) = &board {
+            board.log(line);
+        }
+    };
+    let mut lost = None;
+    let gathered = endpoint.gather(
+        &rules.terms,
+        count,
+        &mut |missing| {
+            ranks.processes.poll();
+            // A rank that ends before time begins has failed.
+            lost = ranks.processes.first_ended();
+            waiting.go_on(missing, stop) && lost.is_none()
+        },
+        &mut |_| {},
+    );
+    let connections = match gathered {
+        Ok(connections) => connections,
+        Err(error) => {
+            ranks.end(true);
+            return Err(match lost {
+                Some((rank, status)) => never_began(&folder, &program[0], rank, status),
+                None => refused(error).into(),
+            });
+        }
+    };
+    let opening = manifest::Opening::of_guests(std::mem::take(&mut model.inputs));
+    let stopwatch = Stopwatch::start();
+    let mut live = Live::new(connections, rules, Box::new(tell)).watched(watch);
+    if let Some(synchronisation) = synchronisation {
+        live = live.synchronised(synchronisation);
+    }
+    let mut coupled = Coupled::new(&mut live, &mut *model.network, stop);
+    if let Some(looking) = &mut looking {
+        coupled = coupled.watched(looking.watch());
+    }
+    let mut outcome = to_end(&mut coupled, Cycle::NEVER, &mut |_| {});
+    drop(coupled);
+    let interrupted = stop.load(Ordering::Relaxed);
+    match &outcome.failure {
+        Some(failure) => live.close(&format!("the run has failed: {failure}")),
+        None if interrupted => live.close("the run was interrupted"),
+        None => live.close("the run has ended"),
+    }
+    let costs = stopwatch.costs(true, 1);
+    ranks.end(interrupted);
+    let reports = reports::read(folder.path(), count);
+    let ended = ending(&outcome, &live, &mut ranks, &reports);
+    if matches!(ended, Ended::Failed(_)) {
+        outcome.complete = false;
+    }
+    let report = live.report();
+    if outcome.failure.is_none() {
+        warn_of_unreceived(&mut outcome, &reports);
+    }
+    let late = synchronisation.and_then(|_| sync::lateness(matches, &report, shortest));
+    let pace = warnings::of_pace(report.behind, factor);
+    outcome.warnings.extend(late.into_iter().chain(pace).map(Into::into));
+    let written = live.flush().and_then(|()| ranks.passed_on());
+    let manifest = opening.close_guests(model.seed, costs);
+    let picoseconds = |cycle: u64| model.clock.span(cycle);
+    let mut rows: Vec<RankRow> = reports.iter().flatten().map(|report| report.row.clone()).collect();
+    sync::add_costs(&mut rows, &report, shortest);
+    let result = of_guests(&outcome, &report, &picoseconds, costs, model.settings, manifest, &Flags).of_ranks(rows);
+    let warnings = outcome.warnings.iter().map(|warning| warning.text.written(&Flags)).collect();
+    Ok(Finished { result, ended, warnings, interrupted, reports, folder, written })
+}
+
+/// Adds a warning if messages were never received.
+fn warn_of_unreceived(outcome: &mut Outcome, reports: &[Result<Report, Unusable>]) {
+    let unreceived: u64 = reports.iter().flatten().map(|report| report.unreceived).sum();
+    if unreceived > 0 {
+        let were = if unreceived == 1 { "was" } else { "were" };
+        outcome.warnings.push(format!("{} {were} never received", counted(unreceived, "message", "messages")).into());
+    }
+}

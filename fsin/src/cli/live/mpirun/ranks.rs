@@ -1,0 +1,265 @@
+//! The processes of the ranks.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, BufRead, BufReader, ErrorKind, IsTerminal, Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use tui::feed::Feed;
+
+use super::library::{FOLDER, first_library};
+use crate::cli::live::processes::Processes;
+use crate::cli::{Complaint, Exit};
+
+/// How the ranks are started: the program, and the settings that each rank finds in its environment.
+pub(super) struct Launch<'a> {
+    /// The program and its arguments.
+    pub(super) program: &'a [OsString],
+    /// Number of ranks.
+    pub(super) ranks: usize,
+    /// The folder of the run.
+    pub(super) folder: &'a Path,
+    /// The address at which the network listens.
+    pub(super) address: String,
+    /// How long computing takes.
+    pub(super) compute: &'a str,
+    /// The algorithms of collectives.
+    pub(super) collectives: &'a str,
+    /// \[bytes\] Longest message whose send ends at once.
+    pub(super) buffered: u64,
+    /// True with `--sync deterministic`.
+    pub(super) deterministic: bool,
+    /// True with `--mode realtime`.
+    pub(super) realtime: bool,
+    /// True if ranks record their calls.
+    pub(super) records: bool,
+    /// Where the output of the ranks goes.
+    pub(super) output: &'a Forward,
+}
+
+/// A function that is called with each line of output.
+type Sink = Box<dyn FnMut(&[u8]) + Send>;
+
+/// The first failure to pass on output. It does not end the program; the reader may also have gone, which is none.
+#[derive(Clone, Default)]
+struct Unwritten(Arc<Mutex<Option<io::Error>>>);
+
+impl Unwritten {
+    fn note<T>(&self, outcome: io::Result<T>) {
+        if let Err(error) = outcome
+            && error.kind() != ErrorKind::BrokenPipe
+        {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
+    }
+}
+
+/// Where the output of the ranks goes.
+#[derive(Clone)]
+pub(super) enum Forward {
+    /// To the output of the command.
+    Plain,
+    /// To the output of the command, line by line, each with its rank.
+    Labelled,
+    /// Nowhere; only stderr goes to that of the command.
+    Nowhere,
+    /// To the log of the dashboard. The bytes of stdout are also kept, and written when the terminal is free again.
+    Board(Arc<Feed>, Arc<Mutex<Vec<u8>>>),
+}
+
+impl Forward {
+    /// Number of descriptors that a rank takes, besides that of its connection.
+    pub(super) const fn descriptors(&self) -> u64 {
+        match self {
+            Self::Plain | Self::Nowhere => 0,
+            Self::Labelled | Self::Board(..) => 2,
+        }
+    }
+
+    /// How stdout and stderr of a rank are connected.
+    fn pipes(&self) -> (Stdio, Stdio) {
+        match self {
+            Self::Plain => (Stdio::inherit(), Stdio::inherit()),
+            Self::Labelled => (Stdio::piped(), Stdio::piped()),
+            Self::Nowhere => (Stdio::null(), Stdio::inherit()),
+            Self::Board(..) if io::stdout().is_terminal() => (Stdio::piped(), Stdio::piped()),
+            Self::Board(..) => (Stdio::inherit(), Stdio::piped()),
+        }
+    }
+
+    /// A function that passes on a line of output of this rank. `is_error` is true for its stderr.
+    fn sink(&self, rank: usize, to: impl Write + Send + 'static, is_error: bool, unwritten: &Unwritten) -> Sink {
+        let mut to = to;
+        match self {
+            Self::Board(feed, kept) => {
+                let (feed, kept) = (Arc::clone(feed), Arc::clone(kept));
+                Box::new(move |line| {
+                    feed.log(format!("[{rank}] {}", String::from_utf8_lossy(line).trim_end()));
+                    if !is_error {
+                        kept.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(line);
+                    }
+                })
+            }
+            _ => {
+                let unwritten = unwritten.clone();
+                Box::new(move |line| {
+                    let line = [format!("[{rank}] ").as_bytes(), line].concat();
+                    unwritten.note(to.write_all(&line).and_then(|()| to.flush()));
+                })
+            }
+        }
+    }
+}
+
+/// The processes of the ranks; those that still run are ended when this value is dropped.
+pub(super) struct Ranks {
+    pub(super) processes: Processes,
+    /// The threads that pass on output.
+    forwarders: Vec<JoinHandle<()>>,
+    unwritten: Unwritten,
+}
+
+impl Ranks {
+    /// Starts the ranks.
+    pub(super) fn start(launch: &Launch<'_>) -> Result<Self, Complaint> {
+        let unwritten = Unwritten::default();
+        let mut ranks = Self { processes: Processes::default(), forwarders: Vec::new(), unwritten: unwritten.clone() };
+        // Programs find the library in this folder by its name, also those that load it while they run.
+        let libraries = list([launch.folder.as_os_str().to_owned()], "LD_LIBRARY_PATH", []);
+        // The library precedes all others, so that its clocks replace those of the C library, and its calls those of an
+        // MPI library that is found by a path in the program. What the user has loaded first remains first: a library
+        // of the user may replace calls of MPI.
+        let preloads = list([], "LD_PRELOAD", [first_library(launch.folder).into_os_string()]);
+        // A program with the address sanitizer otherwise insists that the sanitizer is loaded first.
+        let sanitizer = list([], "ASAN_OPTIONS", [OsString::from("verify_asan_link_order=0")]);
+        let out = Arc::new(Mutex::new(()));
+        // With a dashboard no rank reads stdin, because the dashboard reads the keys.
+        let on_board = matches!(launch.output, Forward::Board(..));
+        for rank in 0..launch.ranks {
+            let mut command = Command::new(&launch.program[0]);
+            command
+                .args(&launch.program[1..])
+                .env("LD_LIBRARY_PATH", &libraries)
+                .env("LD_PRELOAD", &preloads)
+                .env("ASAN_OPTIONS", &sanitizer)
+                .env("FSIN_MPI_RANK", rank.to_string())
+                .env("FSIN_MPI_SIZE", launch.ranks.to_string())
+                .env("FSIN_MPI_ADDRESS", &launch.address)
+                .env(FOLDER, launch.folder)
+                .env("FSIN_MPI_COMPUTE", launch.compute)
+                .env("FSIN_MPI_COLLECTIVES", launch.collectives)
+                .env("FSIN_MPI_BUFFERED", launch.buffered.to_string())
+                .stdin(if rank == 0 && !on_board { Stdio::inherit() } else { Stdio::null() });
+            // A variable of the user's environment must not switch on what the command line does not.
+            for (name, value, is_on) in [
+                ("FSIN_MPI_MODE", "realtime", launch.realtime),
+                ("FSIN_MPI_SYNC", "deterministic", launch.deterministic),
+                ("FSIN_MPI_RECORD", "1", launch.records),
+            ] {
+                if is_on {
+                    command.env(name, value);
+                } else {
+                    command.env_remove(name);
+                }
+            }
+            let (stdout, stderr) = launch.output.pipes();
+            command.stdout(stdout).stderr(stderr);
+            let mut child = command.spawn().map_err(|error| cannot_start(rank, &launch.program[0], &error))?;
+            let (from, errors) = (child.stdout.take(), child.stderr.take());
+            let lines = launch.output.sink(rank, io::stdout(), false, &unwritten);
+            let words = launch.output.sink(rank, io::stderr(), true, &unwritten);
+            ranks.processes.push(child);
+            if let Some(from) = from {
+                ranks
+                    .forwarders
+                    .push(forward(from, lines, (&out, &unwritten)).map_err(|error| no_thread(rank, &error))?);
+            }
+            if let Some(errors) = errors {
+                ranks
+                    .forwarders
+                    .push(forward(errors, words, (&out, &unwritten)).map_err(|error| no_thread(rank, &error))?);
+            }
+        }
+        Ok(ranks)
+    }
+
+    /// Waits for ranks that end by themselves, and ends the others: at once if `now`.
+    pub(super) fn end(&mut self, now: bool) {
+        self.processes.end(now);
+        for forwarder in self.forwarders.drain(..) {
+            // The thread ends when the output of its rank ends.
+            let _ = forwarder.join();
+        }
+    }
+
+    /// Fails if output could not be passed on.
+    pub(super) fn passed_on(&self) -> Result<(), String> {
+        let error = self.unwritten.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        error.map_or(Ok(()), |error| Err(format!("cannot pass on the output of the ranks: {error}")))
+    }
+}
+
+/// The error of a rank that cannot be started.
+fn cannot_start(rank: usize, program: &OsStr, error: &io::Error) -> Complaint {
+    let what = format!("cannot start rank {rank}, {}: {error}", program.to_string_lossy());
+    match error.kind() {
+        // The name or the file is at fault.
+        ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::NotADirectory | ErrorKind::IsADirectory => {
+            Complaint::new(Exit::Usage, what, "name a program that can be executed, ./app for one in this folder")
+        }
+        ErrorKind::WouldBlock => {
+            Complaint::new(Exit::Failed, what, "allow more processes (ulimit -u), or use fewer ranks")
+        }
+        ErrorKind::OutOfMemory => Complaint::new(Exit::Failed, what, "end other programs, or use fewer ranks"),
+        ErrorKind::ArgumentListTooLong => Complaint::new(Exit::Usage, what, "use shorter arguments, or a file of them"),
+        _ if error.raw_os_error() == Some(EXEC_FORMAT) => {
+            Complaint::new(Exit::Usage, what, "name a program for this machine, or a script that begins with #!")
+        }
+        _ => Complaint::new(Exit::Failed, what, "see what the system says of it, or use fewer ranks"),
+    }
+}
+
+/// The number of the error that a file is not in a format that can be executed (`ENOEXEC`).
+const EXEC_FORMAT: i32 = 8;
+
+/// The error of a rank whose output cannot be passed on.
+fn no_thread(rank: usize, error: &io::Error) -> Complaint {
+    let what = format!("cannot pass on the output of rank {rank}: {error}");
+    Complaint::new(Exit::Failed, what, "allow more processes (ulimit -u), use fewer ranks, or leave out --label")
+}
+
+/// A list of paths: those of the environment variable `name`, between others.
+fn list<const B: usize, const A: usize>(before: [OsString; B], name: &str, after: [OsString; A]) -> OsString {
+    let own = env::var_os(name).filter(|own| !own.is_empty());
+    let all: Vec<OsString> = before.into_iter().chain(own).chain(after).collect();
+    all.join(OsStr::new(":"))
+}
+
+/// Starts a thread that passes output on line by line. The lock `out` keeps lines of different ranks apart.
+fn forward(
+    from: impl Read + Send + 'static,
+    mut to: Sink,
+    (out, unwritten): (&Arc<Mutex<()>>, &Unwritten),
+) -> io::Result<JoinHandle<()>> {
+    let (out, unwritten) = (Arc::clone(out), unwritten.clone());
+    thread::Builder::new().spawn(move || {
+        let mut from = BufReader::new(from);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match from.read_until(b'\n', &mut line) {
+                Ok(0) => return,
+                Ok(_) => {}
+                failed @ Err(_) => return unwritten.note(failed),
+            }
+            if line.last() != Some(&b'\n') {
+                line.push(b'\n');
+            }
+            let _one = out.lock().unwrap_or_else(PoisonError::into_inner);
+            to(&line);
+        }
+    })
+}

@@ -1,0 +1,86 @@
+//! The network between guests.
+
+use adapters::clock::Clock;
+use clap::ArgMatches;
+use fsin::dashboard;
+use fsin::experiment::{CLOSED_LOOP, Experiment, Origin, Settings, cycle_ratio, key, live_keys, live_network, named};
+use fsin::family::ForGuests;
+use fsin::models::MODELS;
+use fsin::network::Network;
+use fsin::result::{InputFile, typed};
+use serde_json::{Map, Value, json};
+use tui::view::About;
+
+use crate::cli::run::memory;
+use crate::cli::settings::{given, without_effect as unused};
+use crate::cli::{Complaint, Exit, manifest, output};
+
+/// The network between guests, and what a run needs to know of it.
+pub(in crate::cli) struct Model {
+    pub(in crate::cli) network: Box<dyn Network>,
+    /// The length of a cycle.
+    pub(in crate::cli) clock: Clock,
+    /// \[cycles\] Shortest response of the network to an injection.
+    pub(in crate::cli) response: u64,
+    /// \[cycles\] The time that every message takes, if it is known before the message is sent.
+    pub(in crate::cli) delay: Option<u64>,
+    /// The settings of the results.
+    pub(in crate::cli) settings: Map<String, Value>,
+    pub(in crate::cli) seed: u64,
+    /// Description for the dashboard.
+    pub(in crate::cli) about: About,
+    /// Its input files, for the manifest.
+    pub(in crate::cli) inputs: Vec<InputFile>,
+}
+
+/// Builds the network that the command line specifies. `guests` is the number of guests, if it is given.
+pub(in crate::cli) fn model(matches: &ArgMatches, guests: Option<usize>) -> Result<Model, Complaint> {
+    let mut settings = Settings::default();
+    let word = key("network").and_then(|key| given(matches, key)).map_or_else(String::new, |(word, _)| word);
+    let model = named(&word).unwrap_or(MODELS.rows()[0]);
+    for key in live_keys() {
+        let Some((value, origin)) = given(matches, key) else { continue };
+        // In other runs only tasks use the rate of links and the size of phits, and the flags are refused without them.
+        // Messages of guests have bytes and times too: as defaults they are never refused.
+        let is_of_tasks = ["bandwidth", "phit-bytes"].contains(&key.name) && model.understands(key.name);
+        settings.set(key.name, value, if is_of_tasks { Origin::Default } else { origin })?;
+    }
+    if !settings.is_set("source") {
+        settings.set("source", CLOSED_LOOP, Origin::Default)?;
+    }
+    // A network without a topology has as many nodes as guests, unless the user gives another number.
+    let has_nodes = ["nodes", "topology"].into_iter().any(|key| settings.is_set(key)) || word.contains("nodes=");
+    if let Some(guests) = guests
+        && model.understands("nodes")
+        && !has_nodes
+    {
+        settings.set("nodes", guests.to_string(), Origin::Flag)?;
+    }
+    let experiment = Experiment::resolve(settings)?;
+    if !matches.get_flag("quiet") {
+        unused(&experiment).iter().for_each(|warning| output::tell(&format!("warning: {warning}")));
+    }
+    memory::check(&experiment)?;
+    let ForGuests { network, response } = live_network(&experiment)?;
+    let bandwidth = experiment.settings().value("bandwidth").unwrap_or_default();
+    let ratio = experiment.network.cycle().or_else(|| cycle_ratio(bandwidth, experiment.units.phit_bytes));
+    let clock = ratio.and_then(|(numerator, denominator)| Clock::new(numerator, denominator)).ok_or_else(|| {
+        let what = format!("--bandwidth {bandwidth}: a phit must take 1 ps or more, at a whole number of bits/s");
+        Complaint::new(Exit::Usage, what, "write --bandwidth 10Gb/s (prefixes k, M, G, T)")
+    })?;
+    let acts = |name: &str| live_keys().any(|key| key.name == name);
+    let mut settings = typed(experiment.effective().into_iter().filter(|(key, _)| acts(key.name)).collect());
+    settings.entry("network").or_insert_with(|| json!(experiment.model.component.name));
+    if experiment.network.cycle().is_none() {
+        settings.insert("bandwidth".to_owned(), json!(bandwidth));
+    }
+    if experiment.model.understands("phit-bytes") {
+        settings.insert("phit-bytes".to_owned(), json!(experiment.units.phit_bytes));
+    }
+    let place = experiment.topology().map_or_else(|| experiment.model.component.name.to_owned(), |shape| shape.spec());
+    let about = dashboard::about(&*experiment.network, experiment.model.load_unit, format!("{place} live guests"));
+    let about = About { cycle_seconds: Some(clock.span(1) as f64 * 1e-12), ..about };
+    let (seed, inputs) = (experiment.seed, manifest::inputs(&experiment));
+    let delay = experiment.network.delay();
+    Ok(Model { network, clock, response, delay, settings, seed, about, inputs })
+}

@@ -1,0 +1,166 @@
+//! The values of a command line whose flags may have lists of values.
+
+use std::path::PathBuf;
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+use fsin::experiment::{Key, Kind, Lists, MANY_KEYS, Origin, Setting, SettingsError, keys, read_lists, variable};
+use fsin::sweep::split_at_commas;
+use fsin::topology::TOPOLOGIES;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
+
+use crate::cli::many::commands;
+
+/// Reads the lists of values of the command line of `command`. Flags override the environment, and the environment
+/// overrides the experiment file.
+pub(crate) fn lists(matches: &ArgMatches, command: &str) -> Result<(Lists, Many), SettingsError> {
+    let mut lists = match matches.get_one::<PathBuf>("experiment") {
+        Some(path) => read_lists(path)?,
+        None => Lists::new(),
+    };
+    for key in keys() {
+        let split = |word: &String, origin: Origin| {
+            let (topology, word) = of_topology(key, word);
+            split_at_commas(key, word)
+                .into_iter()
+                .map(move |value| Setting { value, origin: origin.clone(), listed: true, topology: topology.clone() })
+                .collect::<Vec<_>>()
+        };
+        let flags: Vec<Setting> = match key.kind {
+            Kind::Switch if matches.get_flag(key.name) => split(&true.to_string(), Origin::Flag),
+            Kind::Switch => Vec::new(),
+            _ => matches
+                .get_many::<String>(key.name)
+                .into_iter()
+                .flatten()
+                .flat_map(|word| split(word, Origin::Flag))
+                .collect(),
+        };
+        if !flags.is_empty() {
+            lists.insert(key.name, flags);
+        } else if let Some(value) = std::env::var_os(variable(key.name)) {
+            lists.insert(key.name, split(&value.to_string_lossy().into_owned(), Origin::Environment));
+        }
+    }
+    let many = Many::of(matches, command, &mut lists)?;
+    if let Some((replicas, origin)) = &many.seeds {
+        let replicas = *replicas;
+        let given = lists.remove("seed").unwrap_or_default();
+        let first = match &*given {
+            [] => 1,
+            [only] if only.value.parse::<u64>().is_ok_and(|seed| seed < i64::MAX as u64 - replicas) => {
+                only.value.parse().unwrap_or(1)
+            }
+            [first, ..] => {
+                let what = phrase![["seeds" => replicas], (" takes one first seed, not `{}`", first.value)];
+                let remedy = phrase!["leave out ", ["seeds"], ", or give one seed"];
+                let error = SpecError::new(ErrorKind::Conflict, what, remedy);
+                return Err(SettingsError { error, origin: first.origin.clone() });
+            }
+        };
+        let seed =
+            |seed: u64| Setting { value: seed.to_string(), origin: origin.clone(), listed: true, topology: None };
+        lists.insert("seed", (first..first + replicas).map(seed).collect());
+    }
+    Ok((lists, many))
+}
+
+/// The settings of a command on many experiments.
+#[derive(Default)]
+pub(crate) struct Many {
+    /// Number of replicas of every point, and who set it.
+    seeds: Option<(u64, Origin)>,
+    /// \[loads\] Number of saturated loads in a row after which a curve ends; 0: it goes to its last load.
+    pub(crate) stop_after: u64,
+    /// True if combinations that are no valid experiments are left out.
+    pub(crate) skip_invalid: bool,
+    /// Width of the interval of a search.
+    pub(crate) tolerance: Option<f64>,
+    /// How much longer a run of a search may become.
+    pub(crate) lengthen: Option<u64>,
+    /// Keys that this command does not have, and that are set in the file or the environment.
+    pub(crate) without_effect: Vec<(&'static Key, Origin)>,
+}
+
+impl Many {
+    /// Takes the keys of commands on many experiments out of the lists of a file. Flags override variables, and
+    /// variables override the file.
+    fn of(matches: &ArgMatches, command: &str, lists: &mut Lists) -> Result<Self, SettingsError> {
+        let mut many = Self::default();
+        // Without debug assertions, the matches do not tell an unknown flag from one that is not given.
+        let commands = commands();
+        let own = commands.iter().find(|one| one.get_name() == command);
+        for key in MANY_KEYS {
+            let of_file = lists.remove(key.name).and_then(|mut values| values.pop());
+            let of_file = of_file.map(|setting| (setting.value, setting.origin));
+            let variable = std::env::var_os(variable(key.name));
+            let of_environment = variable.map(|value| (value.to_string_lossy().into_owned(), Origin::Environment));
+            let has_flag = own.is_some_and(|own| own.get_arguments().any(|arg| arg.get_id().as_str() == key.name));
+            let flag = (has_flag && matches.value_source(key.name) == Some(ValueSource::CommandLine))
+                .then(|| flag_of(matches, key))
+                .flatten();
+            let set = flag.map(|value| (value, Origin::Flag)).or(of_environment).or(of_file);
+            let Some((value, origin)) = set else { continue };
+            if !has_flag {
+                many.without_effect.push((key, origin));
+                continue;
+            }
+            many.set(key, &value, origin)?;
+        }
+        Ok(many)
+    }
+
+    /// Sets one of them, after a check.
+    fn set(&mut self, key: &'static Key, value: &str, origin: Origin) -> Result<(), SettingsError> {
+        let refused = |allowed: &str| {
+            let what = phrase![[key.name => value], " is out of range"];
+            let error = SpecError::new(ErrorKind::OutOfRange, what, format!("use {allowed}")).of(key.name);
+            SettingsError { error, origin: origin.clone() }
+        };
+        let count = |most: u64| {
+            let count = value.parse::<u64>().ok().filter(|count| (1..=most).contains(count));
+            count.ok_or_else(|| refused(&format!("1 to {most}")))
+        };
+        match key.name {
+            "seeds" => self.seeds = Some((count(10_000)?, origin.clone())),
+            "stop-after" => self.stop_after = count(1_000_000)?,
+            "lengthen" => self.lengthen = Some(count(1_000_000)?),
+            "skip-invalid" => match value {
+                "true" => self.skip_invalid = true,
+                "false" => self.skip_invalid = false,
+                _ => return Err(refused("true or false")),
+            },
+            _ => {
+                let width = value.parse::<f64>().ok().filter(|width| (1e-6..=0.5).contains(width));
+                self.tolerance = Some(width.ok_or_else(|| refused("0.000001 to 0.5"))?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The value of a flag of commands on many experiments, as a file would have it.
+fn flag_of(matches: &ArgMatches, key: &Key) -> Option<String> {
+    match key.kind {
+        Kind::Switch => matches.get_flag(key.name).then(|| true.to_string()),
+        Kind::Number => matches.get_one::<f64>(key.name).map(ToString::to_string),
+        _ => matches.get_one::<u64>(key.name).map(ToString::to_string),
+    }
+}
+
+/// The topology, or family of topologies, that a value is for, and the value: `torus=bubble:smart`, as a table of the file
+/// has it. Values of most keys have no `=`; those of networks, kernels and hosts are never split.
+fn of_topology<'a>(key: &Key, word: &'a str) -> (Option<String>, &'a str) {
+    match word.split_once('=') {
+        Some((topology, value)) if is_for_topologies(key, topology) => (Some(topology.to_owned()), value),
+        _ => (None, word),
+    }
+}
+
+/// True if a word before `=` names a topology, and values of this key can be for one.
+fn is_for_topologies(key: &Key, word: &str) -> bool {
+    let family = word.split(':').next().unwrap_or(word);
+    let has_own = ["network", "topology", "kernel", "hosts", "traffic", "temporal", "size", "placement", "collectives"];
+    !has_own.contains(&key.name) && TOPOLOGIES.names().contains(&family)
+}

@@ -1,0 +1,163 @@
+//! `fsin run` and `fsin config`.
+
+pub(crate) mod legacy;
+pub(crate) mod log;
+pub(crate) mod memory;
+pub(crate) mod pcap;
+pub(crate) mod perform;
+pub(crate) mod progress;
+pub(crate) mod rerun;
+
+use std::path::PathBuf;
+
+use clap::ArgMatches;
+use fsin::couple::PacketLog;
+use fsin::experiment::{Experiment, Origin, check, variable};
+use fsin::report::{FORMATS, Format};
+use fsin::stats::Arrival;
+
+use crate::cli::run::log::Log;
+use crate::cli::run::perform::{Options, Performed, perform};
+use crate::cli::run::progress::Meter;
+use crate::cli::watch::looking::{self, Looking};
+use crate::cli::{Complaint, Exit, Flags, interrupt, output, settings};
+
+/// Runs one experiment.
+pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let experiment = settings::one_experiment(settings::read(matches)?)?;
+    let quiet = matches.get_flag("quiet");
+    let folder = matches.get_one::<PathBuf>("output");
+    if let Some(folder) = folder {
+        output::check_folder(folder)?;
+    }
+    let is_ideal = experiment.wire().is_some();
+    if is_ideal {
+        if let Some(flag) = looking::asked(matches) {
+            let what = format!(
+                "--{flag} has no meaning with --network {}, which has no cycles and no routers",
+                experiment.model.component.name
+            );
+            return Err(Complaint::new(Exit::Usage, what, "leave it out, or use --network vct"));
+        }
+    } else {
+        memory::check(&experiment)?;
+    }
+    let verbose = matches.get_flag("verbose");
+    if verbose {
+        tell_settings(&experiment);
+    }
+    if !quiet {
+        let foreseen = experiment.foreseen.iter().map(|warning| warning.written(&Flags));
+        for warning in settings::without_effect(&experiment).into_iter().chain(foreseen) {
+            output::tell(&format!("warning: {warning}"));
+        }
+    }
+    let stop = interrupt::listen(interrupt::OF_A_RUN)?;
+    let mut looking = match is_ideal {
+        true => None,
+        false => Looking::of_experiment(matches, &experiment, stop)?,
+    };
+    let (network, capture) = pcap::begin(matches, &experiment)?.unzip();
+    let mut packets = Log::of_packets(matches, &experiment)?;
+    let messages = Log::of_messages(matches, &experiment)?;
+    let mut log = packets.as_mut().map(|log| |arrivals: &[Arrival]| log.packets(arrivals));
+    let log = log.as_mut().map(|log| log as PacketLog<'_>);
+    let mut meter = Meter::new(quiet || looking.as_ref().is_some_and(Looking::has_terminal));
+    let mut progress = |step| {
+        interrupt::loaded();
+        meter.show(step);
+    };
+    interrupt::loading();
+    let watch = looking.as_mut().map(Looking::watch);
+    let options = Options { progress: Some(&mut progress), watch, network, log, ..Options::new(stop, true) };
+    let performed = perform(&experiment, options);
+    interrupt::loaded();
+    drop(meter);
+    let recorded = match looking {
+        Some(looking) => looking.end(&last_words(&performed)),
+        None => Ok(()),
+    };
+    let captured = capture.map_or(Ok(()), pcap::Recording::end);
+    let logged = packets.map_or(Ok(()), Log::end);
+    let Performed { result, failure, messages: times } = performed?;
+    let timed = messages.map_or(Ok(()), |mut log| {
+        log.messages(times.as_deref().unwrap_or_default());
+        log.end()
+    });
+    if !quiet {
+        for note in &result.notes {
+            output::tell(&format!("note: {note}"));
+        }
+        // Warnings known before the run have been printed.
+        let foreseen: Vec<String> = experiment.foreseen.iter().map(|text| text.written(&Flags)).collect();
+        for warning in result.warnings.iter().filter(|warning| !foreseen.contains(warning)) {
+            output::tell(&format!("warning: {warning}"));
+        }
+    }
+    if verbose && let Some(cycles) = result.warmup_cycles {
+        let state = if result.converged == Some(false) { "the state is not steady" } else { "then measured" };
+        output::tell(&format!("measuring: {cycles} cycles passed before, {state}"));
+    }
+    // A failure of stdout must not lose the results in the folder.
+    let printed = output::print(format(matches), &result);
+    if let Some(folder) = folder {
+        output::keep(folder, &result, &experiment.to_toml())?;
+    }
+    printed?;
+    recorded?;
+    captured?;
+    logged?;
+    timed?;
+    match &failure {
+        Some(failure) => Err(Complaint::of_failure(failure)),
+        None if result.complete => Ok(Exit::Done),
+        None if stop.load(std::sync::atomic::Ordering::Relaxed) => Ok(Exit::Interrupted),
+        // Otherwise only the limit of cycles ends a run.
+        None if experiment.strict => Ok(Exit::Watchdog),
+        None => Ok(Exit::Done),
+    }
+}
+
+/// The messages at the end of a run, for the log of the dashboard.
+fn last_words(performed: &Result<Performed, Complaint>) -> Vec<String> {
+    match performed {
+        Ok(Performed { result, failure, .. }) => {
+            let notes = result.notes.iter().map(|note| format!("note: {note}"));
+            let warnings = result.warnings.iter().map(|warning| format!("warning: {warning}"));
+            let failure = failure.iter().map(|failure| format!("error: {failure}"));
+            notes.chain(warnings).chain(failure).collect()
+        }
+        Err(complaint) => vec![format!("error: {complaint}")],
+    }
+}
+
+/// Reports the origin of every setting that is not a default.
+fn tell_settings(experiment: &Experiment) {
+    let settings = experiment.settings();
+    for (key, value) in experiment.effective() {
+        let by = match settings.origin(key.name) {
+            Origin::Default => continue,
+            Origin::File { path, .. } => path.display().to_string(),
+            Origin::Environment => variable(key.name),
+            Origin::Flag => format!("--{}", key.name),
+        };
+        output::tell(&format!("{} = {value}, set by {by}", key.name));
+    }
+}
+
+/// Prints the effective experiment, if it can be run.
+pub(crate) fn config(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let experiment = settings::one_experiment(settings::read(matches)?)?;
+    if experiment.wire().is_none() {
+        memory::check(&experiment)?;
+    }
+    check(&experiment).map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
+    output::Document::open(matches)?.print(&experiment.to_toml())?;
+    Ok(Exit::Done)
+}
+
+/// The format that `--format` chooses.
+fn format(matches: &ArgMatches) -> Format {
+    let name = matches.get_one::<String>("format").map_or("table", String::as_str);
+    FORMATS.iter().find(|&&(known, _)| known == name).map_or(Format::Table, |&(_, format)| format)
+}
