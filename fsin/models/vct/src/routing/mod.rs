@@ -198,6 +198,13 @@ table! {
             DragonflyValiant = switched::dragonfly::VALIANT
         }
         Hyperx(switched::hyperx::Hyperx) { HyperxAdaptive = switched::hyperx::ADAPTIVE, HyperxDor = switched::hyperx::DOR }
+        Shared(switched::shared::Shared) {
+            HyperxMinimal = switched::shared::HYPERX_MINIMAL,
+            HyperxValiant = switched::shared::HYPERX_VALIANT,
+            HyperxUgal = switched::shared::HYPERX_UGAL,
+            CmeshAdaptive = switched::shared::CMESH_ADAPTIVE,
+            CmeshDor = switched::shared::CMESH_DOR
+        }
         Cube(switched::cube::Cube) { CubeAdaptive = switched::cube::ADAPTIVE, CubeOblivious = switched::cube::OBLIVIOUS }
         UpDown(switched::updown::UpDown) { GraphUpDown = switched::updown::ROW }
         ShortestPaths(switched::shortest_paths::ShortestPaths) { GraphShortest = switched::shortest_paths::ROW }
