@@ -215,8 +215,8 @@ impl RoutingFunction for Dragonfly {
         first + second + u32::from(arrival != to)
     }
 
-    /// Groups of up to three switches with a link to each of three groups, or with two links to each of two: the rank of
-    /// a channel depends on the links between groups crossed, not on their number.
+    /// Groups of up to three switches with a link to each of three groups, or with two links to each of two: the rank
+    /// of a channel depends on the links between groups crossed, not on their number.
     fn specimens(&self) -> Option<Vec<(String, usize)>> {
         let groups = self.plan.groups;
         let small = match (self.plan.copies, groups) {

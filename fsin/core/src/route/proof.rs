@@ -1,11 +1,11 @@
 //! Freedom from deadlock: the channel dependency graph of a routing function, and a search for cycles in it.
 //!
-//! A channel is an output and a virtual channel. A dependency leads from the channel that a packet holds to each channel
-//! that it may wait for next (Dally and Seitz, TC 36(5), 1987). With adaptive routing only escape channels count, and a
-//! dependency leads from the last escape channel that the packet used to every escape channel that it may request later,
-//! with any number of adaptive hops between them (Duato, TPDS 6(10), 1995: the extended graph, with its indirect
-//! dependencies). Without a cycle there is no deadlock. Endpoints take every packet that comes. Every pair of routers
-//! with endpoints, every random choice of a route and every decision is followed.
+//! A channel is an output and a virtual channel. A dependency leads from the channel that a packet holds to each
+//! channel that it may wait for next (Dally and Seitz, TC 36(5), 1987). With adaptive routing only escape channels
+//! count, and a dependency leads from the last escape channel that the packet used to every escape channel that it may
+//! request later, with any number of adaptive hops between them (Duato, TPDS 6(10), 1995: the extended graph, with its
+//! indirect dependencies). Without a cycle there is no deadlock. Endpoints take every packet that comes. Every pair of
+//! routers with endpoints, every random choice of a route and every decision is followed.
 //!
 //! A ring that packets enter only if they leave a bubble there never fills up: its channels count as one, and going on
 //! in it is no dependency (Puente et al., JPDC 61(9), 2001).
