@@ -152,7 +152,7 @@ pub fn execute(
 /// # Errors
 /// As [`execute`].
 pub fn check(experiment: &Experiment) -> Result<(), Trouble> {
-    if experiment.wire().is_some() {
+    if experiment.runs.by_hosts() {
         return super::ideal::check(experiment);
     }
     network(experiment)?;

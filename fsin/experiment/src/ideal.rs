@@ -13,7 +13,7 @@ use trgen::trace::replay::SHOWN;
 use trgen::{Cycle, Wait, WaitCause};
 
 use super::execute::Trouble;
-use super::resolve::Experiment;
+use super::resolve::{Experiment, Runs};
 use super::workload::{check_expanded, check_ticks, phrases, reject_inapplicable};
 use fsin_core::couple::Failure;
 
@@ -99,7 +99,7 @@ pub(super) fn check(experiment: &Experiment) -> Result<(), Trouble> {
 /// Reads the trace, and prepares its execution.
 fn prepare(experiment: &Experiment) -> Result<Ready, Trouble> {
     let settings = experiment.settings();
-    let (Some((path, options)), Some(wire)) = (experiment.workload.trace(), experiment.wire()) else {
+    let (Some((path, options)), Runs::Hosts(wire)) = (experiment.workload.trace(), experiment.runs) else {
         return Err(settings
             .error(
                 "network",

@@ -38,6 +38,6 @@ pub use live::{cycle_ratio, live_keys, live_network};
 pub use load_bound::LoadBound;
 pub use models::{Networks, heading, load_unit, named, network_of};
 pub use plan::RunPlan;
-pub use resolve::{CLOSED_LOOP, Experiment};
+pub use resolve::{CLOSED_LOOP, Experiment, Runs};
 pub use settings::{Origin, Setting, Settings, SettingsError, canonical, variable};
 pub use workload::{CHECKED, Driven, Driver, JobEntry, JobFile, Work, Workload};

@@ -28,6 +28,23 @@ use fsin_core::topology::{self, Switched, Topology};
 /// themselves.
 pub const CLOSED_LOOP: &str = "throttled";
 
+/// What executes the workload of an experiment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Runs {
+    /// A network that advances in cycles.
+    Network,
+    /// Hosts that execute a graph, and compute arrivals from the numbers of a wire.
+    Hosts(Wire),
+}
+
+impl Runs {
+    /// True if hosts execute the workload: there are no cycles, packets or routers.
+    #[must_use]
+    pub const fn by_hosts(self) -> bool {
+        matches!(self, Self::Hosts(_))
+    }
+}
+
 /// A complete, checked experiment: its topology is built, and copies share it.
 #[derive(Clone, Debug)]
 pub struct Experiment {
@@ -35,6 +52,8 @@ pub struct Experiment {
     pub model: &'static ModelFamily,
     /// The network, from which any number of equal ones can be built.
     pub network: Arc<dyn NetworkSpec>,
+    /// What executes the workload.
+    pub runs: Runs,
     /// Units in which the network counts.
     pub units: Units,
     /// Seed of every random draw.
@@ -126,14 +145,20 @@ impl Experiment {
         let request = Request { settings: &settings, times, pace, geometry, units, carries_to_itself, throttled, seed };
         let workload = workload(tasks, &request)?;
         let plan = plan(&settings, tasks.is_some() || times == Times::Shots)?;
-        let hosts = hosts(&settings, network.wire().map(|wire| wire.gap_per_byte))?;
+        let runs = network.wire().map_or(Runs::Network, Runs::Hosts);
+        let gap_per_byte = match runs {
+            Runs::Network => None,
+            Runs::Hosts(wire) => Some(wire.gap_per_byte),
+        };
+        let hosts = hosts(&settings, gap_per_byte)?;
         let tasks_per_node = tasks_per_node(&settings)?;
-        if network.wire().is_some() {
+        if runs.by_hosts() {
             check_wire(&settings, model)?;
         }
         Ok(Self {
             model,
             network,
+            runs,
             units,
             seed,
             throttled,
@@ -174,7 +199,7 @@ impl Experiment {
         let unused = self.network.unused();
         let is_unused = |name: &str| unused.iter().any(|(key, _)| *key == name);
         self.settings.effective(|key| match key.name {
-            name if self.wire().is_some() => is_of_wire(&self.settings, self.model, name),
+            name if self.runs.by_hosts() => is_of_wire(&self.settings, self.model, name),
             name if is_of_models(name) && !self.model.understands(name) => false,
             name if is_unused(name) || unmet(&self.settings, key).is_some() => false,
             // A model without links takes the number of nodes from it.
@@ -262,12 +287,6 @@ impl Experiment {
     #[must_use]
     pub fn geometry(&self) -> &Geometry {
         self.network.geometry()
-    }
-
-    /// The wire with which hosts compute; `None` if there is a network between them.
-    #[must_use]
-    pub fn wire(&self) -> Option<Wire> {
-        self.network.wire()
     }
 
     /// \[phits/node/cycle\] The load of a node that sends a packet in each cycle.

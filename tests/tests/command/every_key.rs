@@ -280,7 +280,7 @@ fn file() -> Origin {
 
 fn run(experiment: &Experiment) -> Found {
     let stop = AtomicBool::new(false);
-    if experiment.wire().is_some() {
+    if experiment.runs.by_hosts() {
         return match execute_ideal(experiment, &stop, &mut |_| ()) {
             Ok(run) => Found::Wire(Box::new(run)),
             Err(trouble) => Found::Trouble(trouble.to_string()),

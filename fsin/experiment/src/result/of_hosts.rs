@@ -7,7 +7,7 @@ use super::rows::{HostTask, TaskRow};
 use super::settings::settings;
 use super::table::{OF_HOSTS, RunResult};
 use super::{Costs, SCHEMA};
-use crate::{Experiment, IdealRun};
+use crate::{Experiment, IdealRun, Runs};
 use trgen::phrase::Notation;
 
 /// The result of an execution. Times are in ns, the unit of graphs; texts name settings in the `notation`.
@@ -35,7 +35,10 @@ pub fn of_hosts(
         warnings: warnings.iter().map(|text| text.written(notation)).collect(),
         notes: notes.iter().map(|text| text.written(notation)).collect(),
         // The effective values, defaults included.
-        network_latency_ns: experiment.wire().map(|wire| wire.latency),
+        network_latency_ns: match experiment.runs {
+            Runs::Network => None,
+            Runs::Hosts(wire) => Some(wire.latency),
+        },
         network_gap_per_byte_ns: Some(ns(hosts.gap_per_byte)),
         host_overhead_ns: Some(hosts.overhead),
         host_gap_ns: Some(hosts.gap),

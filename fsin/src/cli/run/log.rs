@@ -61,7 +61,7 @@ impl Log {
     ) -> Result<Option<Self>, Complaint> {
         let Some(path) = matches.get_one::<PathBuf>(flag) else { return Ok(None) };
         let named = format!("--{flag} {}", path.display());
-        if experiment.wire().is_some() {
+        if experiment.runs.by_hosts() {
             let network = experiment.model.component.name;
             let what = format!("--{flag} has no meaning with --network {network}, which has no packets and no cycles");
             return Err(Complaint::new(Exit::Usage, what, "leave it out, or use --network constant-delay"));
@@ -96,7 +96,7 @@ impl Log {
     /// # Errors
     /// As [`of`](Self::of), and times of messages that are not kept.
     pub(crate) fn of_messages(matches: &ArgMatches, experiment: &Experiment) -> Result<Option<Self>, Complaint> {
-        if matches.contains_id("message-log") && experiment.wire().is_none() && !experiment.keep.messages {
+        if matches.contains_id("message-log") && !experiment.runs.by_hosts() && !experiment.keep.messages {
             let what = "--message-log writes what --message-stats keeps, which is not given";
             return Err(Complaint::new(Exit::Usage, what, "give both"));
         }

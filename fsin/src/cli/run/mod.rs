@@ -30,7 +30,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if let Some(folder) = folder {
         output::check_folder(folder)?;
     }
-    let is_ideal = experiment.wire().is_some();
+    let is_ideal = experiment.runs.by_hosts();
     if is_ideal {
         if let Some(flag) = looking::asked(matches) {
             let what = format!(
@@ -148,7 +148,7 @@ fn tell_settings(experiment: &Experiment) {
 /// Prints the effective experiment, if it can be run.
 pub(crate) fn config(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let experiment = settings::one_experiment(settings::read(matches)?)?;
-    if experiment.wire().is_none() {
+    if !experiment.runs.by_hosts() {
         memory::check(&experiment)?;
     }
     check(&experiment).map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;

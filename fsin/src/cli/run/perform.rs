@@ -103,7 +103,7 @@ fn run(experiment: &Experiment, options: Options<'_>) -> Result<Performed, Compl
     let progress = progress.unwrap_or(&mut ignore);
     let of_trouble = |trouble| Complaint::of_trouble(trouble, experiment.settings());
     let costs = || stopwatch.costs(alone, experiment.network.threads());
-    if experiment.wire().is_some() {
+    if experiment.runs.by_hosts() {
         let mut events = |events| {
             if let Some(until) = until {
                 until.reached(events);

@@ -85,7 +85,7 @@ impl Board {
         experiment: &Experiment,
         stop: &'a AtomicBool,
     ) -> Option<Box<dyn Watch + 'a>> {
-        if experiment.wire().is_some() {
+        if experiment.runs.by_hosts() {
             self.0.begin_unseen(index);
             return None;
         }
