@@ -15,7 +15,7 @@ pub fn every_cycle<N: Network>(
     source: &mut dyn TrGen,
     network: &mut N,
     cycles: u64,
-    mut look: impl FnMut(&N, &Notices),
+    mut look: impl FnMut(&mut N, &Notices),
 ) -> Result<(), Failure> {
     let mut outbox = Outbox::new(network.nodes());
     let mut notices = Notices::default();

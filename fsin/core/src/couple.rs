@@ -137,15 +137,14 @@ impl<'a> Coupled<'a> {
 
     /// Notifies the observer. Returns the interval in \[cycles\] to the next notification; `None` without an observer.
     pub(crate) fn show(&mut self, progress: Progress) -> Option<u64> {
-        self.network.settle();
-        let glimpse = Glimpse { progress, network: &*self.network, source: &*self.source };
+        let network = self.network.settled();
+        let glimpse = Glimpse { progress, network, source: &*self.source };
         self.watch.as_mut().map(|watch| watch.look(glimpse).max(1))
     }
 
     /// Adds the notices of the last cycle to the record, and passes the packets that have arrived to their observer.
     #[cold]
     fn keep_notices(&mut self) {
-        self.network.settle();
         let recorder = self.network.recorder_mut();
         for delivery in &self.notices.delivered {
             recorder.delivered(delivery);
@@ -161,9 +160,8 @@ impl<'a> Coupled<'a> {
         }
     }
 
-    /// The network, settled.
+    /// The network.
     pub fn network(&mut self) -> &mut dyn Network {
-        self.network.settle();
         self.network
     }
 

@@ -11,7 +11,7 @@
 //! use std::sync::atomic::AtomicBool;
 //!
 //! use fsin_core::couple::Coupled;
-//! use fsin_core::network::{Injected, Network, NetworkFailure, Notices};
+//! use fsin_core::network::{Injected, Network, NetworkFailure, Notices, Settled};
 //! use fsin_core::run;
 //! use fsin_core::stats::{Receipt, Recorder};
 //! use trgen::synthetic::{Config, Traffic};
@@ -28,7 +28,7 @@
 //!     fn nodes(&self) -> usize { self.nodes }
 //!     fn clock(&self) -> Cycle { self.clock }
 //!     fn in_flight(&self) -> u64 { self.taken.len() as u64 }
-//!     fn recorder(&self) -> &Recorder { &self.recorder }
+//!     fn settled(&mut self) -> Settled<'_> { Settled::new(&self.recorder) }
 //!     fn recorder_mut(&mut self) -> &mut Recorder { &mut self.recorder }
 //!
 //!     fn inject(&mut self, message: Message) -> Injected {
@@ -68,7 +68,9 @@
 pub mod capture;
 pub mod couple;
 pub mod divisor;
+pub mod engine;
 pub mod family;
+pub mod messages;
 pub mod network;
 pub mod parallel;
 pub mod route;

@@ -41,6 +41,21 @@ impl Notices {
         self.sent.is_empty() && self.delivered.is_empty() && self.dropped.is_empty()
     }
 
+    /// Sorts each list by node and then by message: the order in which every network gives them.
+    #[inline]
+    pub fn sort(&mut self) {
+        if self.sent.len() > 1 {
+            self.sent.sort_unstable_by_key(|message| (message.source, message.id));
+        }
+        if self.delivered.len() > 1 {
+            self.delivered
+                .sort_unstable_by_key(|Delivery { message, .. }| (message.destination, message.source, message.id));
+        }
+        if self.dropped.len() > 1 {
+            self.dropped.sort_unstable_by_key(|message| (message.source, message.id));
+        }
+    }
+
     /// Clears all lists.
     #[inline]
     pub fn clear(&mut self) {
@@ -84,6 +99,43 @@ pub struct PortFigures {
     pub queue_shares: Option<Vec<f64>>,
 }
 
+/// The state of a network between two cycles, of which the last one is complete.
+#[derive(Clone, Copy)]
+pub struct Settled<'a> {
+    /// The record of all measurements.
+    pub recorder: &'a Recorder,
+    /// A view of the network's routers; `None` if it has none.
+    pub view: Option<&'a dyn View>,
+    /// What only this model measures; `None` if it has no such figures.
+    pub figures: Option<&'a dyn Figures>,
+}
+
+impl<'a> Settled<'a> {
+    /// The state of a network that keeps a record and nothing else.
+    #[must_use]
+    pub const fn new(recorder: &'a Recorder) -> Self {
+        Self { recorder, view: None, figures: None }
+    }
+}
+
+/// What only one model measures, since the start of the run.
+pub trait Figures {
+    /// Figures of the whole network: always the same ones in the same order.
+    fn measures(&self) -> Vec<(&'static Measure, f64)> {
+        Vec::new()
+    }
+
+    /// Figures of each output port, in the order of devices and their ports; empty where nothing is kept of them.
+    fn ports(&self) -> Vec<PortFigures> {
+        Vec::new()
+    }
+
+    /// What readers of the results should know of this run, beside the warnings of every run.
+    fn remarks(&self) -> Vec<Phrase> {
+        Vec::new()
+    }
+}
+
 /// \[cycles or events\] Number of steps after which [`Network::advance`] returns: cycles in which something moves
 /// where a model simulates cycle by cycle, events where it simulates these.
 pub const STEPS: u64 = 10_000;
@@ -124,53 +176,15 @@ pub trait Network: Send {
     /// A state in which the network cannot go on: a deadlock, or packets that multiply without end.
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure>;
 
-    /// Completes deferred work of the last cycle of [`advance`](Self::advance). Call before reading the recorder or the
-    /// view. No notice depends on that work, so it can overlap with the generation of the next cycle's messages.
-    fn settle(&mut self) {}
-
     /// \[packets\] Accepted packets that have been neither received nor dropped.
     fn in_flight(&self) -> u64;
 
-    /// The record of all measurements.
-    ///
-    /// # Panics
-    /// The network may panic if it is not [settled](Self::settle).
-    fn recorder(&self) -> &Recorder;
+    /// Completes deferred work of the last cycle of [`advance`](Self::advance), and gives the state after it. No notice
+    /// depends on that work, so it can overlap with the generation of the next cycle's messages.
+    fn settled(&mut self) -> Settled<'_>;
 
     /// The record of all measurements, to open and close windows. Settles the network.
     fn recorder_mut(&mut self) -> &mut Recorder;
-
-    /// A view of the network's routers; `None` if it has none.
-    ///
-    /// # Panics
-    /// The network may panic if it is not [settled](Self::settle).
-    fn view(&self) -> Option<&dyn View> {
-        None
-    }
-
-    /// Figures that only this model has, since the start of the run: always the same ones in the same order.
-    ///
-    /// # Panics
-    /// The network may panic if it is not [settled](Self::settle).
-    fn measures(&self) -> Vec<(&'static Measure, f64)> {
-        Vec::new()
-    }
-
-    /// Figures of each output port, in the order of devices and their ports; empty where nothing is kept of them.
-    ///
-    /// # Panics
-    /// The network may panic if it is not [settled](Self::settle).
-    fn ports(&self) -> Vec<PortFigures> {
-        Vec::new()
-    }
-
-    /// What readers of the results should know of this run, beside the warnings of every run.
-    ///
-    /// # Panics
-    /// The network may panic if it is not [settled](Self::settle).
-    fn remarks(&self) -> Vec<Phrase> {
-        Vec::new()
-    }
 
     /// Enables the link statistics of the view, which are off by default because they cost a little. No result depends
     /// on them.

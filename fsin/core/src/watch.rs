@@ -6,7 +6,7 @@
 
 use trgen::TrGen;
 
-use crate::network::Network;
+use crate::network::Settled;
 use crate::run::Progress;
 
 /// A run between two cycles.
@@ -14,8 +14,8 @@ use crate::run::Progress;
 pub struct Glimpse<'a> {
     /// Progress of the run.
     pub progress: Progress,
-    /// The network.
-    pub network: &'a dyn Network,
+    /// The state of the network.
+    pub network: Settled<'a>,
     /// The traffic source.
     pub source: &'a dyn TrGen,
 }

@@ -23,7 +23,7 @@ use super::resolve::Experiment;
 use super::settings::SettingsError;
 use super::workload::{Driven, Driver};
 use fsin_core::couple::{Coupled, Failure, PacketLog};
-use fsin_core::network::{Measure, Network, PortFigures};
+use fsin_core::network::{Figures, Measure, Network, PortFigures, Settled};
 use fsin_core::run::{
     DRIFT, Demand, Outcome, Progress, SHORTFALL, Saturation, Steadiness, Verdict, Warning, WarningKind, batch, fixed,
     to_end,
@@ -211,10 +211,11 @@ pub fn execute_logged(
         coupled = coupled.watched(watch);
     }
     let mut outcome = run(experiment, coupled, progress);
-    network.settle();
-    let (measures, ports) = (network.measures(), network.ports());
-    outcome.warnings.extend(network.remarks().into_iter().map(Warning::from));
-    let details = network.recorder_mut().details().cloned();
+    let Settled { recorder, figures, .. } = network.settled();
+    let measures = figures.map(Figures::measures).unwrap_or_default();
+    let ports = figures.map(Figures::ports).unwrap_or_default();
+    outcome.warnings.extend(figures.into_iter().flat_map(Figures::remarks).map(Warning::from));
+    let details = recorder.details().cloned();
     let timed = details.as_ref().filter(|details| details.keep().messages);
     let messages = timed.map(|details| message_times(experiment, details, stop));
     let report = driver.driven.report();

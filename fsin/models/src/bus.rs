@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Units};
-use fsin_core::network::{Injected, Network, NetworkFailure, Notices};
+use fsin_core::network::{Injected, Network, NetworkFailure, Notices, Settled};
 use fsin_core::stats::{Receipt, Recorder};
 use trgen::catalog::{Component, SpecError};
 use trgen::{Cycle, Delivery, Geometry, Message};
@@ -175,8 +175,8 @@ impl Network for Bus {
         self.waiting
     }
 
-    fn recorder(&self) -> &Recorder {
-        &self.recorder
+    fn settled(&mut self) -> Settled<'_> {
+        Settled::new(&self.recorder)
     }
 
     fn recorder_mut(&mut self) -> &mut Recorder {

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use fsin_core::family::{ForGuests, Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Values};
-use fsin_core::network::{Injected, Network, NetworkFailure, Notices};
+use fsin_core::network::{Injected, Network, NetworkFailure, Notices, Settled};
 use fsin_core::stats::{Receipt, Recorder};
 use fsin_core::topology::Topology;
 use fsin_core::topology::switched::Uses;
@@ -197,8 +197,8 @@ impl Network for ConstantDelay<'_> {
         self.in_flight
     }
 
-    fn recorder(&self) -> &Recorder {
-        &self.recorder
+    fn settled(&mut self) -> Settled<'_> {
+        Settled::new(&self.recorder)
     }
 
     fn recorder_mut(&mut self) -> &mut Recorder {

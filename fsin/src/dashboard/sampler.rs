@@ -44,7 +44,7 @@ impl Sampler {
             .filter(|&(_, before)| before < cycle)
             .map(|(then, before)| (cycle - before) as f64 / now.duration_since(then).as_secs_f64().max(1e-6));
         self.latest = Some((now, cycle));
-        let recorder = network.recorder();
+        let recorder = network.recorder;
         let totals = recorder.totals();
         let mut latency = Latency::default();
         if let Some(observed) = recorder.observed() {
@@ -52,7 +52,7 @@ impl Sampler {
             latency.all = summary(&observed, None);
             self.latency = Some(observed);
         }
-        if let Some(view) = network.view() {
+        if let Some(view) = network.view {
             view.occupancy(&mut self.occupancy);
         }
         let Occupancy { transit, injection, waiting, crossed } = self.occupancy.clone();
@@ -70,7 +70,7 @@ impl Sampler {
                 received: totals.received,
                 dropped: totals.dropped,
                 hops: totals.hops,
-                in_flight: network.in_flight(),
+                in_flight: progress.in_flight,
             },
             latency,
             transit,

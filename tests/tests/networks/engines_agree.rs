@@ -273,7 +273,7 @@ fn queues_of_just_so_many_packets() {
         let [reference, fast, cut] = engines(&setup).map(|mut network| {
             let outcome = run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, 900, &mut |_| {}));
             let mut occupancy = Occupancy::default();
-            network.view().expect("both engines can be looked at").occupancy(&mut occupancy);
+            network.settled().view.expect("both engines can be looked at").occupancy(&mut occupancy);
             (outcome, occupancy.transit.into_iter().max())
         });
         assert_eq!(reference.1, Some(packets), "some queue of {topology} is full");

@@ -89,7 +89,7 @@ proptest! {
         let mut network = setup.network();
         let mut uneven = None;
         let end = every_cycle(&mut setup.source(), &mut network, 400, |network, _| {
-            let totals = network.recorder().totals();
+            let totals = network.settled().recorder.totals();
             let counts = (totals.received + totals.dropped + network.in_flight(), network.count_packets());
             if counts != (totals.generated, network.in_flight()) {
                 uneven.get_or_insert((network.clock(), totals, network.in_flight(), network.count_packets()));
@@ -97,7 +97,7 @@ proptest! {
         });
         prop_assert_eq!(uneven, None, "(clock, totals, in flight, counted)");
         prop_assert_eq!(end, Ok(()), "no watchdog fires in so few cycles");
-        prop_assert!(setup.load == 0.0 || network.recorder().totals().generated > 0 || network.nodes() == 1);
+        prop_assert!(setup.load == 0.0 || network.settled().recorder.totals().generated > 0 || network.nodes() == 1);
     }
 
     /// Runs depend on their settings and on nothing else; skipping idle cycles and splitting a run have no effect.
@@ -119,14 +119,14 @@ proptest! {
                     break;
                 }
             }
-            let recorder = coupled.network().recorder();
+            let recorder = coupled.network().settled().recorder;
             (recorder.digest(), recorder.totals())
         });
         prop_assert_eq!(in_slices, (once.digest, once.totals));
 
         let mut network = setup.network();
         prop_assert_eq!(every_cycle(&mut setup.source(), &mut network, once.cycles, |_, _| {}), Ok(()));
-        prop_assert_eq!((network.recorder().digest(), network.recorder().totals()), (once.digest, once.totals));
+        prop_assert_eq!((network.settled().recorder.digest(), network.settled().recorder.totals()), (once.digest, once.totals));
     }
 }
 

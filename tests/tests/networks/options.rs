@@ -240,7 +240,7 @@ fn pairs_that_dead_links_leave_a_route_reach_each_other() {
                     }
                 }
             }
-            assert_eq!(network.recorder().totals().dropped, lost.count as u64);
+            assert_eq!(network.settled().recorder.totals().dropped, lost.count as u64);
             // No deadlock at full load.
             let full = setup.clone().load(1.0).fixed(6_000);
             assert!(full.failure.is_none(), "{topology} {routing:?}: {:?}", full.failure);

@@ -33,7 +33,7 @@ impl Curious {
 impl Watch for Curious {
     fn look(&mut self, glimpse: Glimpse<'_>) -> u64 {
         let mut occupancy = Occupancy::default();
-        glimpse.network.view().expect("both engines have a view").occupancy(&mut occupancy);
+        glimpse.network.view.expect("both engines have a view").occupancy(&mut occupancy);
         let clock = glimpse.progress.clock.0;
         assert!(self.seen.last().is_none_or(|(before, _)| *before <= clock), "time goes on");
         self.seen.push((clock, occupancy));

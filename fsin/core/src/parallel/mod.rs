@@ -10,9 +10,11 @@ use trgen::phrase;
 use crate::family::Values;
 
 mod division;
+mod partitioned;
 mod pool;
 
 pub use division::Division;
+pub use partitioned::{Partition, Partitioned};
 pub use pool::{Pool, Work};
 
 /// Maximum number of threads.

@@ -128,7 +128,7 @@ fn measure(
         let parts = INTERVALS.div_ceil(plan.samples);
         let mut reached = conductor.run_in_intervals("measuring", start + plan.sample_size, Some(end), parts);
         while reached.as_ref().is_ok_and(|&reached| reached != Reached::Interrupted)
-            && conductor.coupled.network().recorder().window().counts.received < plan.min_batch_packets
+            && conductor.coupled.network().settled().recorder.window().counts.received < plan.min_batch_packets
             && conductor.clock().since(start) < STRETCH * plan.sample_size
         {
             let target = conductor.clock() + plan.sample_size;

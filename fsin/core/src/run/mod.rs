@@ -6,6 +6,7 @@
 //! Decision: docs/decisions/0146-steps.md.
 
 use crate::couple::{Coupled, Failure, Reached};
+use crate::network::Settled;
 use crate::stats::{Counts, Fairness, Summary, Window, fairness};
 use crate::view::Occupancy;
 use trgen::Cycle;
@@ -193,8 +194,9 @@ impl<'a, 'b> Conductor<'a, 'b> {
     /// Begins an interval.
     fn begin_interval(&mut self) {
         let network = self.coupled.network();
-        let recorder = network.recorder();
-        self.interval_start = (network.clock(), recorder.totals(), recorder.window().latency.moments().sum());
+        let clock = network.clock();
+        let recorder = network.settled().recorder;
+        self.interval_start = (clock, recorder.totals(), recorder.window().latency.moments().sum());
         self.held_back = self.coupled.held_back_phits();
     }
 
@@ -290,8 +292,8 @@ impl<'a, 'b> Conductor<'a, 'b> {
     /// \[packets\] By router and port: the link counts. Empty unless link statistics are enabled.
     fn crossed(&mut self) -> Vec<u64> {
         let mut occupancy = Occupancy::default();
-        let network = self.coupled.network();
-        if let Some(view) = network.view().filter(|_| network.recorder().is_observed()) {
+        let Settled { recorder, view, .. } = self.coupled.network().settled();
+        if let Some(view) = view.filter(|_| recorder.is_observed()) {
             view.occupancy(&mut occupancy);
         }
         occupancy.crossed
@@ -305,20 +307,21 @@ impl<'a, 'b> Conductor<'a, 'b> {
         let network = self.coupled.network();
         let [before, after] = self.crossings;
         let before = before.into_iter().chain(std::iter::repeat(0));
-        let recorder = network.recorder();
-        let nodes = network.nodes();
+        let (nodes, cycles) = (network.nodes(), network.clock().since(Cycle::FIRST));
+        let in_flight = network.in_flight();
+        let recorder = network.settled().recorder;
         let fairness =
             fairness(recorder.received_by_source(), nodes - silent_nodes).filter(|_| !self.samples.is_empty());
         Outcome {
             complete: matches!(end, Ok(Reached::Target | Reached::End)),
             converged,
-            cycles: network.clock().since(Cycle::FIRST),
+            cycles,
             completion: None,
             samples: self.samples,
             intervals: self.intervals,
             measured: self.measured,
             totals: recorder.totals(),
-            in_flight: network.in_flight(),
+            in_flight,
             nodes,
             silent_nodes,
             fairness,

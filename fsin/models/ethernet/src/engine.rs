@@ -1,10 +1,12 @@
 //! Both engines as networks: the state that they share, and the interface of every network in terms of it.
 
 use fsin_core::capture::Place;
-use fsin_core::network::{Deadlock, Injected, Livelock, Measure, Network, NetworkFailure, Notices, PortFigures, STEPS};
-use fsin_core::stats::{Distribution, Recorder};
+use fsin_core::engine::Engine;
+use fsin_core::messages::Messages;
+use fsin_core::network::{Deadlock, Injected, Livelock, Measure, NetworkFailure, Notices, PortFigures};
+use fsin_core::stats::Distribution;
 use fsin_core::topology::Topology;
-use fsin_core::view::{Occupancy, View};
+use fsin_core::view::Occupancy;
 use trgen::catalog::SpecError;
 use trgen::phrase;
 use trgen::phrase::Phrase;
@@ -14,7 +16,7 @@ use crate::capture::Capture;
 use crate::params::{Params, PortStats, Recovery};
 use crate::rules::forwarding::Tables;
 use crate::rules::frame::{Errors, MAX_WIRE};
-use crate::rules::hosts::{Hosts, sort};
+use crate::rules::hosts::{Hosts, Origin};
 use crate::rules::lengths::Lengths;
 use crate::rules::port::{Counts, Taps};
 use crate::rules::wait::cyclic_wait;
@@ -94,7 +96,7 @@ pub(crate) struct PortSnapshot<'a> {
 }
 
 /// An engine: how events follow each other. The methods of [`Simulated`] call it.
-pub(crate) trait Engine: std::fmt::Debug + Send {
+pub(crate) trait Events: std::fmt::Debug + Send {
     fn base(&self) -> &Base;
 
     fn base_mut(&mut self) -> &mut Base;
@@ -156,11 +158,11 @@ fn shares_by_port_number(fates: &[[u64; 2]], tied: u64) -> Option<Phrase> {
     })
 }
 
-/// An engine as a network.
+/// An engine in simulated time.
 #[derive(Debug)]
 pub(crate) struct Simulated<E>(pub(crate) E);
 
-impl<E: Engine> Simulated<E> {
+impl<E: Events> Simulated<E> {
     /// The deadlock, if frames wait at paused ports for ever: no frame is on a link and none can be sent.
     #[cold]
     fn find_deadlock(&self) -> Option<NetworkFailure> {
@@ -190,13 +192,39 @@ impl<E: Engine> Simulated<E> {
         let Base { wiring, hosts, last_moved, .. } = self.0.base();
         let is_blocked = |port: usize| self.0.port(port).is_paused && self.0.port(port).waiting > 0;
         let cycle = cyclic_wait(wiring, is_blocked, |input, output| self.0.holds(input, output));
-        Deadlock { since: Cycle(*last_moved), in_flight: hosts.in_flight, cycle }.into()
+        Deadlock { since: Cycle(*last_moved), in_flight: hosts.messages.in_flight(), cycle }.into()
     }
 }
 
-impl<E: Engine> Network for Simulated<E> {
-    fn nodes(&self) -> usize {
-        self.0.base().wiring.hosts
+impl<E: Events> Simulated<E> {
+    /// Why the network cannot go on, if it cannot.
+    #[inline]
+    fn failure(&mut self) -> Result<(), NetworkFailure> {
+        let base = self.0.base();
+        if base.params.pause && base.failure.is_none() && base.hosts.messages.in_flight() > 0 && !self.0.is_moving() {
+            self.0.base_mut().failure = self.find_deadlock();
+        }
+        if self.0.base().hosts.dropped_in_vain > DROPS_IN_VAIN {
+            let found = self.find_livelock();
+            let base = self.0.base_mut();
+            base.failure = base.failure.take().or(found);
+        }
+        match &self.0.base().failure {
+            Some(failure) => Err(failure.clone()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<E: Events> Engine for Simulated<E> {
+    type More = Origin;
+
+    fn messages(&self) -> &Messages<Origin> {
+        &self.0.base().hosts.messages
+    }
+
+    fn messages_mut(&mut self) -> &mut Messages<Origin> {
+        &mut self.0.base_mut().hosts.messages
     }
 
     fn clock(&self) -> Cycle {
@@ -210,83 +238,53 @@ impl<E: Engine> Network for Simulated<E> {
         outcome
     }
 
-    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
-        notices.clear();
-        let mut events = 0;
+    fn step(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
+        self.failure()?;
+        let Some(at) = self.0.next_at().filter(|&at| at < until.0) else {
+            self.0.base_mut().now = until.0 - 1;
+            return Ok(());
+        };
+        self.0.base_mut().now = at;
         loop {
-            let base = self.0.base();
-            if base.params.pause && base.failure.is_none() && base.hosts.in_flight > 0 && !self.0.is_moving() {
-                self.0.base_mut().failure = self.find_deadlock();
-            }
-            if self.0.base().hosts.dropped_in_vain > DROPS_IN_VAIN {
-                let found = self.find_livelock();
-                let base = self.0.base_mut();
-                base.failure = base.failure.take().or(found);
-            }
-            if let Some(failure) = &self.0.base().failure {
-                sort(notices);
-                return Err(failure.clone());
-            }
-            let now = self.0.base().now;
-            match self.0.next_at() {
-                // Much has happened, and the cycle is complete.
-                Some(at) if at > now && at < until.0 && notices.is_empty() && events >= STEPS => return Ok(()),
-                Some(at) if at < until.0 && (notices.is_empty() || at <= now) => self.0.base_mut().now = at,
-                _ => break,
-            }
             self.0.step(notices);
-            events += 1;
+            self.failure()?;
+            // Events at the same time are one step.
+            if self.0.next_at() != Some(at) {
+                return Ok(());
+            }
         }
-        if notices.is_empty() {
-            let base = self.0.base_mut();
-            base.now = base.now.max(until.0.saturating_sub(1));
-        } else {
-            sort(notices);
-        }
-        Ok(())
     }
 
-    fn in_flight(&self) -> u64 {
-        self.0.base().hosts.in_flight
+    fn count_crossings(&mut self) {
+        let base = self.0.base_mut();
+        base.crossed.resize(base.wiring.links.len(), 0);
     }
 
-    fn recorder(&self) -> &Recorder {
-        &self.0.base().hosts.recorder
+    fn show(&self, into: &mut Occupancy) {
+        let Base { wiring, hosts, crossed, .. } = self.0.base();
+        wiring.show(|port| self.0.port(port).waiting as u32, crossed, into);
+        into.waiting.extend((0..wiring.hosts as u32).map(|host| hosts.waiting(host)));
     }
 
-    fn recorder_mut(&mut self) -> &mut Recorder {
-        &mut self.0.base_mut().hosts.recorder
-    }
-
-    fn measures(&self) -> Vec<(&'static Measure, f64)> {
+    fn figures(&self) -> Vec<(&'static Measure, f64)> {
         self.details().measures(self.message_latency())
     }
 
-    fn ports(&self) -> Vec<PortFigures> {
+    fn port_figures(&self) -> Vec<PortFigures> {
         match self.0.base().params.port_stats {
             PortStats::None => Vec::new(),
             PortStats::Figures | PortStats::Histogram => self.details().figures(),
         }
     }
 
-    fn remarks(&self) -> Vec<Phrase> {
+    fn notes(&self) -> Vec<Phrase> {
         let base = self.0.base();
         let tied = (0..base.wiring.links.len()).map(|port| self.0.port(port).counts.tied).sum();
         shares_by_port_number(&base.hosts.fates, tied).into_iter().collect()
     }
-
-    fn view(&self) -> Option<&dyn View> {
-        Some(self)
-    }
-
-    fn observe(&mut self) {
-        let base = self.0.base_mut();
-        base.hosts.recorder.observe();
-        base.crossed.resize(base.wiring.links.len(), 0);
-    }
 }
 
-impl<E: Engine> Ethernet for Simulated<E> {
+impl<E: Events> Ethernet for Simulated<E> {
     fn details(&self) -> Details {
         let base = self.0.base();
         let totals = Totals { pauses: base.pauses, ..base.hosts.totals() };
@@ -319,13 +317,5 @@ impl<E: Engine> Ethernet for Simulated<E> {
     fn capture(&mut self, places: &[Place], observer: Box<dyn Capture>) {
         let base = self.0.base_mut();
         base.taps = Taps::new(&base.wiring, places, observer);
-    }
-}
-
-impl<E: Engine> View for Simulated<E> {
-    fn occupancy(&self, into: &mut Occupancy) {
-        let Base { wiring, hosts, crossed, .. } = self.0.base();
-        wiring.show(|port| self.0.port(port).waiting as u32, crossed, into);
-        into.waiting.extend((0..wiring.hosts as u32).map(|host| hosts.waiting(host)));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use fsin_core::messages::Payload;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
@@ -222,8 +223,7 @@ impl Params {
     /// Number of frames into which a message of `bytes` bytes is cut; a message of 0 bytes is one frame.
     #[must_use]
     pub const fn frames_of(&self, bytes: u64) -> u64 {
-        let frames = bytes.div_ceil(self.payload() as u64);
-        if frames == 0 { 1 } else { frames }
+        Payload(self.payload()).packets_of(bytes)
     }
 
     /// \[frames\] Most frames that may still arrive from a link after the decision to pause the sender: the PAUSE frame

@@ -14,7 +14,7 @@ use trgen::{Cycle, NodeId};
 
 use crate::Ethernet;
 use crate::capture::Direction;
-use crate::engine::{Base, Engine, PortSnapshot, Simulated};
+use crate::engine::{Base, Events, PortSnapshot, Simulated};
 use crate::params::{Params, Switching};
 use crate::rules::frame::{Control, Frame, NONE};
 use crate::rules::lengths::Lengths;
@@ -231,7 +231,7 @@ impl Reference {
         counts.frames += 1;
         counts.busy += link.time(frame.bytes);
         if link.is_visible {
-            self.base.hosts.recorder.hops(1);
+            self.base.hosts.messages.recorder.hops(1);
             if let Some(crossed) = self.base.crossed.get_mut(port) {
                 *crossed += 1;
             }
@@ -336,7 +336,7 @@ impl Reference {
     }
 }
 
-impl Engine for Reference {
+impl Events for Reference {
     fn base(&self) -> &Base {
         &self.base
     }

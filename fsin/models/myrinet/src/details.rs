@@ -51,7 +51,7 @@ pub struct Totals {
 }
 
 /// A port: the channel that leaves through it, and the slack buffer of its input.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PortDetails {
     /// The node of the port. In a direct network, the host and the switch of a node have the same number.
     pub node: NodeId,

@@ -12,7 +12,7 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 
 use crate::params::{AROUND, TICKS};
-use crate::reference::Reference;
+use crate::reference;
 use crate::rules::wires::LINKS;
 use crate::{Params, Routing, check, fast};
 
@@ -110,7 +110,7 @@ impl NetworkSpec for Spec {
     fn build(&self) -> Result<Box<dyn Network>, SpecError> {
         let params = self.params.clone();
         match self.is_reference {
-            true => Ok(Box::new(Reference::new(&self.topology, params)?)),
+            true => Ok(reference::build(&self.topology, params)?),
             false => Ok(fast::build(&self.topology, params)?),
         }
     }

@@ -44,6 +44,7 @@
 //! buffers, STOP and GO, BEAT); Boden et al., Myrinet: a gigabit-per-second local area network, IEEE Micro 15(1), 1995.
 
 mod details;
+mod engine;
 mod family;
 pub mod fast;
 mod params;

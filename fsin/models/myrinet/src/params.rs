@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use fsin_core::family::{Carried, topologies_with};
 use fsin_core::topology::Kind;
+use fsin_core::messages::Payload;
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 
@@ -192,8 +193,7 @@ impl Params {
     /// Number of packets that a message of this many bytes is cut into; a message of 0 bytes is one packet.
     #[must_use]
     pub const fn packets_of(&self, bytes: u64) -> u64 {
-        let packets = bytes.div_ceil(self.payload as u64);
-        if packets == 0 { 1 } else { packets }
+        Payload(self.payload).packets_of(bytes)
     }
 
     /// \[characters\] The smallest slack buffer that never overflows behind a cable with a delay of `delay` ticks.

@@ -41,7 +41,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let begun = Instant::now();
         let outcome = run::fixed(&mut Coupled::new(&mut source, &mut *network, &stop), cycles, &mut |_| ());
         let seconds = begun.elapsed().as_secs_f64();
-        network.settle();
         let hops = network.details().flit_hops;
         writeln!(
             out,

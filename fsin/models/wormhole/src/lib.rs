@@ -31,7 +31,7 @@ pub const MAX_PORTS: usize = 64;
 /// A wormhole network, whichever engine simulates it.
 pub trait Detailed: Network {
     /// Measurements of this model in addition to those of every model, since the start of the run.
-    fn details(&self) -> Details;
+    fn details(&mut self) -> Details;
 }
 
 /// Checks parameters for a topology: their ranges, whether the routing fits, and, unless [`Params::unsafe_routing`] is

@@ -11,7 +11,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::rules::slab::Slab;
+use fsin_core::slab::Slab;
 
 /// Number of days of a year; a power of two.
 const DAYS: usize = 8192;

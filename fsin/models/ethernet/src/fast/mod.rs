@@ -10,8 +10,6 @@
 //! The [reference engine](crate::reference) defines every result; property tests hold that digests and all statistics
 //! are equal, bit for bit.
 
-use std::collections::VecDeque;
-
 use fsin_core::network::{Notices, Storm};
 use fsin_core::topology::Topology;
 use trgen::catalog::SpecError;
@@ -19,17 +17,19 @@ use trgen::{Cycle, NodeId};
 
 use crate::Ethernet;
 use crate::capture::Direction;
-use crate::engine::{Base, Engine, PortSnapshot, Simulated};
+use crate::engine::{Base, Events, PortSnapshot, Simulated};
 use crate::params::{Params, Switching};
 use crate::rules::frame::{Control, Frame, MAX_WIRE, MIN_WIRE, NONE};
 use crate::rules::lengths::Lengths;
-use crate::rules::port::{Counts, is_of_hosts};
-use crate::rules::slab::Slab;
+use crate::rules::port::is_of_hosts;
 use crate::rules::wait::loop_through;
+use fsin_core::slab::Slab;
 
 mod calendar;
+mod state;
 
 use calendar::{Calendar, Event};
+use state::{Carried, Held, PortState};
 
 /// An empty network.
 ///
@@ -56,75 +56,6 @@ const INPUT_BITS: u32 = 31;
 const HOST_BITS: u32 = 24;
 /// Mask of the second host.
 const HOST: u64 = (1 << HOST_BITS) - 1;
-
-/// A frame in a switch, until all its copies have left.
-#[derive(Clone, Copy, Debug)]
-struct Held {
-    /// The port through which the frame came.
-    input: u32,
-    copies: u32,
-}
-
-/// A copy of a frame under way.
-#[derive(Clone, Copy, Debug)]
-struct Carried {
-    frame: Frame,
-    /// With flow control: index of the frame in [`Fast::held`].
-    held: u32,
-}
-
-#[derive(Clone, Default, Debug)]
-struct PortState {
-    /// \[ps\] Time at which the transmission and the gap behind it end. Without flow control, the time for the last
-    /// frame in the queue.
-    free_at: u64,
-    /// True if an event is scheduled for the time at which the port is free.
-    is_scheduled: bool,
-    /// True if the other end has sent a PAUSE frame.
-    is_paused: bool,
-    /// True if this end wants the other end to be paused.
-    wants_pause: bool,
-    /// True if this end has last told the other end to pause.
-    told_pause: bool,
-    is_host: bool,
-    /// \[frames\] With flow control: frames in the switch that came through this port.
-    inside: u32,
-    /// \[ps\] Without flow control: time at which a frame last entered the queue.
-    entered: u64,
-    /// Frames whose transmission has begun or is known, until they arrive: \[ps\] time at which transmission begins,
-    /// and the frame. Only the arrival of the first one is in the calendar.
-    line: VecDeque<(u64, u32)>,
-    /// \[frames\] Frames at the front of `line` whose transmission is known to have begun: all of them after
-    /// [`waiting_now`](Self::waiting_now).
-    begun: usize,
-    /// With flow control: frames that wait.
-    queue: VecDeque<u32>,
-    counts: Counts,
-    /// \[frames x ps\] Length of the queue, summed over time. Without flow control it includes the known waiting times
-    /// to come.
-    area: u128,
-    /// \[ps\] With flow control: time up to which `area` is counted.
-    changed: u64,
-}
-
-impl PortState {
-    /// \[frames\] Frames that wait at a port of a switch without flow control. Each frame of the line is passed once,
-    /// however long the link.
-    #[inline(always)]
-    fn waiting_now(&mut self, now: u64) -> usize {
-        while self.line.get(self.begun).is_some_and(|&(begin, _)| begin <= now) {
-            self.begun += 1;
-        }
-        self.line.len() - self.begun
-    }
-
-    /// \[frames\] Frames that wait at a port of a switch.
-    #[inline(always)]
-    fn waiting(&self, now: u64) -> usize {
-        let begun = self.line.iter().take_while(|(begin, _)| *begin <= now);
-        self.line.len() - begun.count() + self.queue.len()
-    }
-}
 
 #[derive(Debug)]
 struct Fast {
@@ -383,7 +314,7 @@ impl Fast {
         state.counts.frames += 1;
         state.counts.busy += link.time(frame.bytes);
         if link.is_visible {
-            self.base.hosts.recorder.hops(1);
+            self.base.hosts.messages.recorder.hops(1);
             if let Some(crossed) = self.base.crossed.get_mut(port) {
                 *crossed += 1;
             }
@@ -546,7 +477,7 @@ impl Fast {
     }
 }
 
-impl Engine for Fast {
+impl Events for Fast {
     fn base(&self) -> &Base {
         &self.base
     }

@@ -6,13 +6,14 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use fsin_core::messages::{Messages, Payload, SendQueue, Underway};
 use fsin_core::network::{Injected, Notices};
-use fsin_core::stats::{Distribution, Receipt, Recorder};
+use fsin_core::slab::Slab;
+use fsin_core::stats::{Distribution, Receipt};
 use trgen::rng::mix2;
-use trgen::{Cycle, Delivery, Message, NodeId};
+use trgen::{Cycle, Message, NodeId};
 
 use super::frame::{Control, Frame, GAP_BITS, MAX_WIRE, NONE, bit_time, wire_bytes};
-use super::slab::Slab;
 use super::window::{Connection, Counters, Sent};
 use super::wiring::Wiring;
 use crate::capture::Content;
@@ -43,30 +44,12 @@ struct Unit {
     losses: u32,
 }
 
-/// A message under way.
+/// What is kept of a message under way beside what every model keeps. A message is held for each of its frames that are
+/// under way or wait to be sent again and, with windows, for each that has not been acknowledged.
 #[derive(Clone, Copy, Debug)]
-struct Underway {
-    message: Message,
-    /// \[ps\] Time at which the message was offered.
-    offered: u64,
+pub(crate) struct Origin {
     /// Number of its first frame among the data frames of its source.
     sequence: u64,
-    /// \[frames\] Number of frames of the message.
-    frames: u64,
-    /// \[frames\] Frames received so far.
-    received: u64,
-    /// \[frames\] Frames lost for good.
-    lost: u64,
-    /// \[bytes\] Total by which the lost frames are shorter than full ones.
-    lost_short: u64,
-    /// \[frames\] With windows: frames that have not been acknowledged.
-    open: u64,
-    /// \[frames\] Frames of the message that are under way or wait to be sent again.
-    references: u64,
-    /// True if the source has been told that the message is sent.
-    is_sent: bool,
-    /// True if its delivery has been reported.
-    is_delivered: bool,
     /// With windows: the connection.
     connection: u32,
 }
@@ -96,9 +79,7 @@ struct Host {
     /// Frames that were lost several times, each with the time \[ps\] at which it is sent again.
     delayed: Vec<(u64, Waiting)>,
     /// Messages that have not been cut into frames completely.
-    messages: VecDeque<u32>,
-    /// Number of the next frame of the first message.
-    next: u64,
+    queue: SendQueue,
     /// The message whose last frame is in transmission.
     ending: Option<u32>,
 }
@@ -112,19 +93,16 @@ pub(crate) struct Hosts {
     hosts: Vec<Host>,
     /// Frames of which copies are under way.
     units: Slab<Unit>,
-    messages: Slab<Underway>,
+    pub(crate) messages: Messages<Origin>,
     /// Connections, if there are windows.
     connections: Vec<Connection>,
     /// By source and destination: the connection.
     known: HashMap<(u32, u32), u32>,
-    pub(crate) recorder: Recorder,
     /// \[ps\] Latencies of messages.
     pub(crate) message_latency: Distribution,
     pub(crate) totals: Totals,
     /// Counters of all connections.
     counters: Counters,
-    /// \[frames\] Frames of accepted messages that have been neither received nor lost for good.
-    pub(crate) in_flight: u64,
     /// \[frames\] By source: data frames received for the first time, and data frames dropped by queues.
     pub(crate) fates: Vec<[u64; 2]>,
     /// \[frames\] Frames that queues have dropped since a frame last reached its destination.
@@ -153,14 +131,12 @@ impl Hosts {
             hidden_hops: wiring.hidden_hops(),
             hosts: (0..hosts as u32).map(host).collect(),
             units: Slab::new(),
-            messages: Slab::new(),
+            messages: Messages::new(hosts),
             connections: Vec::new(),
             known: HashMap::new(),
-            recorder: Recorder::new(hosts),
             message_latency: Distribution::default(),
             totals: Totals::default(),
             counters: Counters::default(),
-            in_flight: 0,
             fates: vec![[0; 2]; hosts],
             dropped_in_vain: 0,
             last_received: 0,
@@ -174,42 +150,26 @@ impl Hosts {
     /// Accepts a message at time `now`. The host may then be able to send.
     pub(crate) fn inject(&mut self, message: Message, now: u64) -> Injected {
         let Message { source, destination, bytes, .. } = message;
-        let frames = self.params.frames_of(bytes);
-        self.recorder.generated(frames);
-        let short = (frames * u64::from(self.params.payload())).saturating_sub(bytes);
-        self.recorder.short().generated += short;
+        let (frames, short) = (self.payload().packets_of(bytes), self.payload().short(bytes));
         let is_known = destination.index() < self.hosts.len() && source.index() < self.hosts.len();
         if !is_known || source == destination {
-            self.recorder.dropped(frames);
-            self.recorder.short().dropped += short;
-            return Injected::Dropped;
+            return self.messages.drop_at_source(frames, short);
         }
         let is_window = self.params.recovery == Recovery::Window;
         let connection = if is_window { self.connection(source.0, destination.0) } else { NONE };
         let host = &mut self.hosts[source.index()];
-        let slot = self.messages.store(Underway {
-            message,
-            offered: now,
-            sequence: host.sequence,
-            frames,
-            received: 0,
-            lost: 0,
-            lost_short: 0,
-            open: if is_window { frames } else { 0 },
-            references: 0,
-            is_sent: false,
-            is_delivered: false,
-            connection,
-        });
+        let origin = Origin { sequence: host.sequence, connection };
+        // The clock that stands at cycle c is instant c - 1.
+        let slot = self.messages.accept(message, frames, short, Cycle(now + 1), origin);
         host.sequence += frames;
-        self.in_flight += frames;
         if is_window {
+            self.messages.hold(slot, frames);
             self.connections[connection as usize].push(slot, bytes, frames);
             self.on_connection(connection, |connection, params, counters, out, _| {
                 connection.send(params, now, counters, out);
             });
         } else {
-            host.messages.push_back(slot);
+            host.queue.push(slot);
             self.ready.push(source.0);
         }
         Injected::Accepted
@@ -235,14 +195,13 @@ impl Hosts {
         let source = connection.source;
         for Sent { message, index, number, is_again } in out.drain(..) {
             let load = Load::Data { message, index, number };
-            self.messages[message].references += 1;
+            self.messages.hold(message, 1);
             self.hosts[source as usize].frames.push_back(Waiting { load, is_again, losses: 0 });
         }
         self.ready.push(source);
         self.timers.push(number);
         for message in done.drain(..) {
-            self.messages[message].open -= 1;
-            self.release_if_over(message);
+            self.messages.let_go(message);
         }
         self.scratch = (out, done);
     }
@@ -264,7 +223,7 @@ impl Hosts {
     #[inline]
     pub(crate) fn has_next(&self, host: u32) -> bool {
         let host = &self.hosts[host as usize];
-        !host.frames.is_empty() || !host.messages.is_empty()
+        !host.frames.is_empty() || !host.queue.is_empty()
     }
 
     /// True if a host has the last frame of a message in transmission.
@@ -276,8 +235,7 @@ impl Hosts {
     /// \[frames\] Frames that wait at a host.
     pub(crate) fn waiting(&self, host: u32) -> u64 {
         let host = &self.hosts[host as usize];
-        let cut = host.messages.iter().map(|&message| self.messages[message].frames).sum::<u64>();
-        (host.frames.len() + host.delayed.len()) as u64 + cut - if host.messages.is_empty() { 0 } else { host.next }
+        (host.frames.len() + host.delayed.len()) as u64 + host.queue.waiting(&self.messages)
     }
 
     /// The next frame that a host sends, at time `now`, and the key of its draws; `None` if there is none.
@@ -286,14 +244,8 @@ impl Hosts {
         let Waiting { load, is_again, losses } = match host.frames.pop_front() {
             Some(waiting) => waiting,
             None => {
-                let &message = host.messages.front()?;
-                let index = host.next;
-                host.next += 1;
-                if host.next == self.messages[message].frames {
-                    host.messages.pop_front();
-                    host.next = 0;
-                }
-                self.messages[message].references += 1;
+                let (message, index) = host.queue.pop(&self.messages)?;
+                self.messages.hold(message, 1);
                 Waiting { load: Load::Data { message, index, number: index }, is_again: false, losses: 0 }
             }
         };
@@ -302,20 +254,21 @@ impl Hosts {
         self.totals.frames_sent += 1;
         let (destination, payload) = match load {
             Load::Data { message, index, .. } => {
-                let Underway { message: whole, offered, frames, .. } = self.messages[message];
+                let Underway { message: whole, offered, packets: frames, .. } = *self.messages.get(message);
+                let payload = Payload(self.params.payload());
                 if is_again {
                     self.totals.sent_again += 1;
                 } else {
-                    self.recorder.injected(1);
-                    self.recorder.departed(now - offered);
+                    let recorder = &mut self.messages.recorder;
+                    recorder.injected(1);
+                    recorder.departed(now - instant(offered));
+                    recorder.short().injected += payload.short_of(whole.bytes, index);
                     if index + 1 == frames {
                         host.ending = Some(message);
                     }
-                    let short = self.short_of(&whole, index);
-                    self.recorder.short().injected += short;
                 }
                 let header = if self.params.recovery == Recovery::Window { self.params.segment_header } else { 0 };
-                (whole.destination.0, self.bytes_of(&whole, index) + header)
+                (whole.destination.0, payload.bytes_of(whole.bytes, index) + header)
             }
             Load::Acknowledgement { connection, .. } => {
                 self.totals.acknowledgements += 1;
@@ -329,10 +282,9 @@ impl Hosts {
         Some((Frame { unit, source: number, destination, damaged_by, bytes, hops, control }, key))
     }
 
-    /// \[bytes\] Data of a message in its frame number `index`.
-    fn bytes_of(&self, message: &Message, index: u64) -> u32 {
-        let most = u64::from(self.params.payload());
-        (message.bytes - index * most).min(most) as u32
+    /// \[bytes\] Data of a full frame.
+    const fn payload(&self) -> Payload {
+        Payload(self.params.payload())
     }
 
     /// The key of the draws of a frame.
@@ -343,18 +295,9 @@ impl Hosts {
 
     /// Records that a host has ended a transmission and its port is free.
     pub(crate) fn transmitted(&mut self, host: u32, notices: &mut Notices) {
-        let Some(slot) = self.hosts[host as usize].ending.take() else { return };
-        let underway = &mut self.messages[slot];
-        underway.is_sent = true;
-        notices.sent.push(underway.message);
-        // A lost frame counts as in flight until its source has been told.
-        if underway.lost > 0 {
-            notices.dropped.push(underway.message);
-            self.recorder.dropped_inside(underway.lost);
-            self.recorder.short().dropped += underway.lost_short;
-            self.in_flight -= underway.lost;
+        if let Some(slot) = self.hosts[host as usize].ending.take() {
+            self.messages.sent(slot, notices);
         }
-        self.release_if_over(slot);
     }
 
     /// Records that a frame has been copied, to leave through `copies` more ports.
@@ -376,10 +319,9 @@ impl Hosts {
         let load = unit.load;
         match load {
             Load::Data { message, index, number } if is_first => {
-                let connection = self.messages[message].connection;
+                let connection = self.messages.get(message).more.connection;
                 if connection == NONE {
-                    self.receive(message, index, frame, now);
-                    if self.messages[message].received == self.messages[message].frames {
+                    if self.receive(message, index, frame, now) {
                         self.deliver(message, now, notices);
                     }
                 } else {
@@ -398,7 +340,7 @@ impl Hosts {
 
     /// Handles a segment that has come to the receiver of its connection.
     fn segment(&mut self, slot: u32, index: u64, number: u64, frame: &Frame, now: u64, notices: &mut Notices) {
-        let id = self.messages[slot].connection;
+        let id = self.messages.get(slot).more.connection;
         let mut complete = Vec::new();
         let connection = &mut self.connections[id as usize];
         let is_new = connection.receive(number, &mut complete);
@@ -416,40 +358,26 @@ impl Hosts {
         self.ready.push(receiver);
     }
 
-    /// \[bytes\] Number by which a frame of a message is shorter than a full one.
-    fn short_of(&self, message: &Message, index: u64) -> u64 {
-        u64::from(self.params.payload() - self.bytes_of(message, index))
-    }
-
-    /// Records the first arrival of a frame of a message.
-    fn receive(&mut self, slot: u32, index: u64, frame: &Frame, now: u64) {
-        let underway = &mut self.messages[slot];
-        underway.received += 1;
+    /// Records the first arrival of a frame of a message. Returns true if all frames of the message have arrived.
+    fn receive(&mut self, slot: u32, index: u64, frame: &Frame, now: u64) -> bool {
         (self.dropped_in_vain, self.last_received) = (0, now);
-        let Underway { message, offered, sequence, .. } = *underway;
+        let Underway { message, offered, more: Origin { sequence, .. }, .. } = *self.messages.get(slot);
         self.fates[message.source.index()][0] += 1;
-        self.totals.payload_received += u64::from(self.bytes_of(&message, index));
+        self.totals.payload_received += u64::from(self.payload().bytes_of(message.bytes, index));
         let receipt = Receipt {
             source: message.source,
             destination: message.destination,
             sequence: sequence + index,
-            latency: now - offered,
+            latency: now - instant(offered),
             hops: u64::from(frame.hops).saturating_sub(self.hidden_hops),
         };
-        self.recorder.received(Cycle(now), &receipt);
-        let short = self.short_of(&message, index);
-        self.recorder.short().received += short;
-        self.in_flight -= 1;
+        self.messages.receive(slot, Cycle(now), &receipt, self.payload().short_of(message.bytes, index))
     }
 
     /// Reports the delivery of a message whose frames have all arrived.
     fn deliver(&mut self, slot: u32, now: u64, notices: &mut Notices) {
-        let underway = &mut self.messages[slot];
-        underway.is_delivered = true;
-        self.message_latency.record(now - underway.offered);
-        // The clock that stands at cycle c is instant c - 1.
-        let (offered, delivered) = (Cycle(underway.offered + 1), Cycle(now));
-        notices.delivered.push(Delivery { message: underway.message, offered, delivered });
+        self.message_latency.record(now - instant(self.messages.get(slot).offered));
+        self.messages.deliver(slot, Cycle(now), notices);
     }
 
     /// Handles a copy that goes no further, or has come to a host that it is not for.
@@ -467,7 +395,7 @@ impl Hosts {
     pub(crate) fn drop_copy(&mut self, unit: u32, now: u64, notices: &mut Notices) {
         self.dropped_in_vain += 1;
         if let Load::Data { message, .. } = self.units[unit].load {
-            self.fates[self.messages[message].message.source.index()][1] += 1;
+            self.fates[self.messages.get(message).message.source.index()][1] += 1;
         }
         self.end_copy(unit, now, notices);
     }
@@ -482,35 +410,21 @@ impl Hosts {
         let Unit { load, is_received, key, losses, .. } = *state;
         self.units.release(unit);
         let Load::Data { message, index, .. } = load else { return };
-        self.messages[message].references -= 1;
+        let whole = self.messages.get(message).message;
         match self.params.recovery {
             _ if is_received => {}
             Recovery::Oracle | Recovery::Backoff => {
-                self.messages[message].references += 1;
-                let host = self.messages[message].message.source.0;
-                self.send_again(host, Waiting { load, is_again: true, losses: losses + 1 }, key, now);
+                let waiting = Waiting { load, is_again: true, losses: losses + 1 };
+                return self.send_again(whole.source.0, waiting, key, now);
             }
             // The sender finds out by its window.
             Recovery::Window => {}
             Recovery::None => {
-                let short = self.short_of(&self.messages[message].message, index);
-                let underway = &mut self.messages[message];
-                underway.lost += 1;
-                underway.lost_short += short;
-                if underway.is_sent {
-                    self.recorder.dropped_inside(1);
-                    self.recorder.short().dropped += short;
-                    self.in_flight -= 1;
-                }
-                if underway.lost == 1 {
-                    self.totals.messages_lost += 1;
-                    if underway.is_sent {
-                        notices.dropped.push(underway.message);
-                    }
-                }
+                let short = self.payload().short_of(whole.bytes, index);
+                self.totals.messages_lost += u64::from(self.messages.lose(message, short, notices));
             }
         }
-        self.release_if_over(message);
+        self.messages.let_go(message);
     }
 
     /// Sends a frame again, behind what its host has ready. The oracle does so at once. With backoff, a frame that is
@@ -538,15 +452,6 @@ impl Hosts {
         self.ready.push(host);
     }
 
-    /// Frees the slot of a message of which no frame is left.
-    fn release_if_over(&mut self, slot: u32) {
-        let Underway { frames, received, lost, open, references, is_sent, is_delivered, .. } = self.messages[slot];
-        let is_resolved = received + lost == frames && (is_delivered || lost > 0);
-        if is_resolved && is_sent && open == 0 && references == 0 {
-            self.messages.release(slot);
-        }
-    }
-
     /// The counts of the whole network, with those of connections.
     pub(crate) fn totals(&self) -> Totals {
         Totals {
@@ -567,8 +472,9 @@ impl Hosts {
         }
         match self.units[frame.unit].load {
             Load::Data { message, index, number } => {
-                let whole = self.messages[message].message;
-                let (offset, bytes) = (index * u64::from(self.params.payload()), self.bytes_of(&whole, index));
+                let whole = self.messages.get(message).message;
+                let payload = self.payload();
+                let (offset, bytes) = (index * u64::from(payload.0), payload.bytes_of(whole.bytes, index));
                 let segment = (self.params.recovery == Recovery::Window).then_some(number);
                 Content::Data { message: whole, offset, bytes, segment }
             }
@@ -584,11 +490,7 @@ impl Hosts {
     }
 }
 
-/// Sorts notices into the order in which every network gives them.
-pub(crate) fn sort(notices: &mut Notices) {
-    notices.sent.sort_by_key(|message| message.source);
-    notices.dropped.sort_by_key(|message| (message.source, message.id));
-    notices
-        .delivered
-        .sort_by_key(|delivery| (delivery.message.destination, delivery.message.source, delivery.message.id));
+/// \[ps\] Time at which the clock stands at a cycle.
+const fn instant(clock: Cycle) -> u64 {
+    clock.0 - 1
 }

@@ -5,7 +5,6 @@ pub(crate) mod frame;
 pub(crate) mod hosts;
 pub(crate) mod lengths;
 pub(crate) mod port;
-pub(crate) mod slab;
 pub(crate) mod tree;
 pub(crate) mod wait;
 pub(crate) mod window;

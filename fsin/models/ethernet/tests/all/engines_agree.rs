@@ -118,7 +118,7 @@ fn brief(recorder: &Recorder) -> (u64, Counts, Moments) {
 }
 
 /// Every frame that was sent, or made by flooding, is received, filtered, lost, or under way.
-fn conserved(network: &dyn Ethernet) -> Result<(), TestCaseError> {
+fn conserved(network: &mut dyn Ethernet) -> Result<(), TestCaseError> {
     let details = network.details();
     let totals = &details.totals;
     let (dropped, damaged) = details.losses();
@@ -131,7 +131,7 @@ fn conserved(network: &dyn Ethernet) -> Result<(), TestCaseError> {
         let least = (0..31).map(|bin| u128::from(lengths[bin + 1]) << bin).sum::<u128>();
         prop_assert!(least <= port.area && port.area <= 2 * least);
     }
-    let counts = network.recorder().totals();
+    let counts = network.settled().recorder.totals();
     prop_assert_eq!(counts.generated, counts.received + counts.dropped + network.in_flight());
     Ok(())
 }
@@ -190,15 +190,15 @@ fn both(
         prop_assert_eq!(&one, &other);
         prop_assert_eq!(&expected, &found);
         prop_assert_eq!(reference.in_flight(), fast.in_flight());
-        prop_assert_eq!(brief(reference.recorder()), brief(fast.recorder()), "at {}", now);
+        prop_assert_eq!(brief(reference.settled().recorder), brief(fast.settled().recorder), "at {}", now);
         prop_assert_eq!(reference.details(), fast.details(), "at {}", now);
-        prop_assert_eq!(reference.ports(), fast.ports());
+        prop_assert_eq!(reference.settled().figures.unwrap().ports(), fast.settled().figures.unwrap().ports());
         conserved(reference)?;
         conserved(fast)?;
         prop_assert_eq!(reference.copies_in_flight(), fast.copies_in_flight());
         let (mut shown, mut seen) = (Occupancy::default(), Occupancy::default());
-        reference.view().unwrap().occupancy(&mut shown);
-        fast.view().unwrap().occupancy(&mut seen);
+        reference.settled().view.unwrap().occupancy(&mut shown);
+        fast.settled().view.unwrap().occupancy(&mut seen);
         prop_assert_eq!(shown, seen);
         for sent in &expected.sent {
             prop_assert!(!std::mem::replace(&mut fates[sent.id as usize][0], true), "sent twice");
@@ -224,7 +224,7 @@ fn both(
         prop_assert!(sent && delivered != dropped);
         prop_assert!(delivered || case.params.recovery == Recovery::None);
     }
-    prop_assert!(reference.recorder() == fast.recorder(), "recorders differ");
+    prop_assert!(reference.settled().recorder == fast.settled().recorder, "recorders differ");
     let details = reference.details();
     prop_assert_eq!(reference.message_latency(), fast.message_latency());
     prop_assert_eq!(logs[0].sorted(), logs[1].sorted());

@@ -25,7 +25,7 @@ fn one_switch() {
             for mut network in engines(&*row(1, 2, routes), &params(rate, forwarding)) {
                 let found = ping_pong(&mut *network, 1, bytes);
                 assert_eq!(found, [there * NANOSECOND, back * NANOSECOND], "{rate} {bytes}");
-                assert_eq!(network.recorder().totals().received, if bytes == 1 { 2 } else { 54 });
+                assert_eq!(network.settled().recorder.totals().received, if bytes == 1 { 2 } else { 54 });
             }
         }
     }

@@ -61,7 +61,9 @@ fn run(network: &mut dyn Network) -> (u64, Vec<f64>) {
     while network.in_flight() > 0 {
         network.advance(Cycle::NEVER, &mut notices).unwrap();
     }
-    (network.recorder().digest(), network.measures().into_iter().map(|(_, value)| value).collect())
+    let settled = network.settled();
+    let measures = settled.figures.unwrap().measures();
+    (settled.recorder.digest(), measures.into_iter().map(|(_, value)| value).collect())
 }
 
 #[test]

@@ -58,7 +58,7 @@ proptest! {
         let count = all_to_all(&mut *network, bytes);
         let delivered = drain(&mut *network).unwrap();
         prop_assert_eq!(delivered.len() as u64, count);
-        let counts = network.recorder().totals();
+        let counts = network.settled().recorder.totals();
         prop_assert_eq!((counts.received, counts.dropped), (counts.generated, 0));
         prop_assert_eq!(counts.generated, count * params.frames_of(bytes));
         prop_assert_eq!(network.details().totals.payload_received, count * bytes);
@@ -83,7 +83,7 @@ fn without_recovery_losses_are_reported() {
         assert!((30..90).contains(&dropped), "{dropped} of {count}");
         let totals = network.details().totals;
         assert_eq!((totals.messages_lost, totals.retransmissions), (dropped, 0));
-        let counts = network.recorder().totals();
+        let counts = network.settled().recorder.totals();
         assert_eq!(counts.generated, counts.received + counts.dropped);
     }
 }
@@ -202,7 +202,7 @@ fn graphs_give_ports_their_queues() {
         // 200 frames at twice the rate: 100 leave while they come, 7 wait at the end, and one is on the link.
         assert_eq!((full.len(), full[0].longest), (1, 7));
         assert!((90..=93).contains(&full[0].dropped), "{}", full[0].dropped);
-        let counts = network.recorder().totals();
+        let counts = network.settled().recorder.totals();
         assert_eq!((counts.generated, counts.injected), (200, 200));
         assert_eq!((counts.dropped, counts.dropped_inside), (full[0].dropped, full[0].dropped));
     }
@@ -328,14 +328,14 @@ fn flows_are_spread_by_their_hash() {
             }
             drain(&mut *network).unwrap();
             let mut shown = Occupancy::default();
-            network.view().unwrap().occupancy(&mut shown);
+            network.settled().view.unwrap().occupancy(&mut shown);
             let ports = topology.shape().ports();
             // The first switch sends up through these ports.
             let up = &shown.crossed[16 * ports..17 * ports];
             let used: Vec<u64> = up.iter().copied().filter(|&frames| frames > 0).collect();
             assert_eq!((used.len(), used.iter().sum::<u64>()), (most, 144), "{used:?}");
             assert!(used.iter().all(|frames| frames.is_multiple_of(3)), "{used:?}");
-            assert_eq!(shown.crossed.iter().sum::<u64>(), network.recorder().totals().hops);
+            assert_eq!(shown.crossed.iter().sum::<u64>(), network.settled().recorder.totals().hops);
         }
     }
 }
@@ -388,7 +388,7 @@ fn unknown_hosts_are_refused() {
         for (source, destination) in [(0, 7), (0, 0), (0, 2)] {
             assert_eq!(network.inject(message(0, source, destination, 1)), Injected::Dropped);
         }
-        assert_eq!((network.in_flight(), network.recorder().totals().dropped), (0, 3));
+        assert_eq!((network.in_flight(), network.settled().recorder.totals().dropped), (0, 3));
     }
 }
 
@@ -482,8 +482,8 @@ fn a_default_that_no_link_uses_changes_nothing() {
     for recovery in [Recovery::Oracle, Recovery::Backoff, Recovery::None, Recovery::Window] {
         let with = |link_rate| {
             let params = Params { link_rate, port_queue: 3, rto_min: 10 * MS, ..fixed(recovery) };
-            let network = incast_over_own_rates(&params);
-            (network.recorder().digest(), network.details())
+            let mut network = incast_over_own_rates(&params);
+            (network.settled().recorder.digest(), network.details())
         };
         assert_eq!(with(1_000_000_000), with(100_000_000), "{recovery:?}");
     }

@@ -16,18 +16,18 @@ impl Fast {
     /// \[characters\] Number that an input holds after everything that happens at instant `at`.
     #[inline]
     pub(super) fn held(&self, input: &Input, at: u64) -> i64 {
-        let come = i64::from(input.run.until(at, self.character));
-        input.base + come - i64::from(self.departures(input).until(at, self.character))
+        let come = i64::from(input.run.until(at, self.base.character));
+        input.base + come - i64::from(self.departures(input).until(at, self.base.character))
     }
 
     /// \[characters\] The most that an input has held between its last change and instant `before`, not counting the
     /// first instant. The maximum is after the last arrival, since arrivals and departures have the same period.
     pub(super) fn max_held(&self, input: &Input, before: u64) -> u32 {
-        let count = input.run.before(before, self.character);
+        let count = input.run.before(before, self.base.character);
         if count == 0 {
             return 0;
         }
-        let last = input.run.time(input.run.first + count - 1, self.character);
+        let last = input.run.time(input.run.first + count - 1, self.base.character);
         if last <= input.since { 0 } else { self.held(input, last) as u32 }
     }
 
@@ -52,9 +52,9 @@ impl Fast {
         input.is_listed = false;
         input.max = input.max.max(held);
         let output = &mut self.outputs[number];
-        if held > self.params.high_mark {
+        if held > self.base.params.high_mark {
             output.wants_stop = true;
-        } else if held < self.params.low_mark {
+        } else if held < self.base.params.low_mark {
             output.wants_stop = false;
         }
         let wants_stop = output.wants_stop;
@@ -83,15 +83,15 @@ impl Fast {
         let (come, go) = (&input.run, self.departures(input));
         // With both runs, the input holds the same number after each arrival, and the same after each departure.
         let (run, number) = match wants_stop {
-            false if come.is_on && !go.is_on => (*come, i64::from(self.params.high_mark) - input.base),
+            false if come.is_on && !go.is_on => (*come, i64::from(self.base.params.high_mark) - input.base),
             true if go.is_on => {
                 let all = input.base + if come.is_on { i64::from(come.length - come.first) } else { 0 };
-                (go, all - i64::from(self.params.low_mark))
+                (go, all - i64::from(self.base.params.low_mark))
             }
             _ => return None,
         };
         let number = u32::try_from(number).ok()?;
         let index = run.first.checked_add(number).filter(|&index| index < run.length)?;
-        Some(run.time(index, self.character))
+        Some(run.time(index, self.base.character))
     }
 }

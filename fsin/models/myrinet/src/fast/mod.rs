@@ -13,16 +13,16 @@ use fsin_core::network::Notices;
 use fsin_core::topology::Topology;
 use trgen::catalog::SpecError;
 
+use crate::engine::{Base, Instants, Simulated};
 use crate::params::{Params, TICKS};
-use crate::rules::hosts::{Hosts, Loss};
-use crate::rules::wires::{NONE, Wires};
-use crate::{EventKind, Myrinet};
+use crate::rules::hosts::Loss;
+use crate::rules::wires::NONE;
+use crate::{EventKind, Myrinet, PortDetails};
 use calendar::{Calendar, Event, Kind};
 use state::{Input, Output, Run, Waiting};
 
 mod buffers;
 mod calendar;
-mod network;
 mod removal;
 mod state;
 
@@ -34,25 +34,13 @@ const NEW: u32 = 1 << 31;
 /// # Errors
 /// Settings that are out of range or do not fit the topology.
 pub fn build(topology: &Arc<dyn Topology>, params: Params) -> Result<Box<dyn Myrinet>, SpecError> {
-    Ok(Box::new(Fast::new(topology, params)?))
+    Ok(Box::new(Simulated(Fast::new(topology, params)?)))
 }
 
 /// The fast engine.
 #[derive(Debug)]
 struct Fast {
-    params: Params,
-    wires: Wires,
-    hosts: Hosts,
-    /// \[ps\] Time up to which everything is simulated.
-    clock: u64,
-    /// \[ticks\] The same time as `clock`, but never later than the end of time.
-    now: u64,
-    /// \[ticks\] Time of a character.
-    character: u64,
-    /// \[ticks\] Time from the arrival of a character at a switch until it may leave.
-    ready: u64,
-    /// \[ticks\] Time of the next BEATs.
-    next_beat: u64,
+    base: Base,
     calendar: Calendar,
     /// By port: the channel that leaves through it.
     outputs: Vec<Output>,
@@ -64,39 +52,21 @@ struct Fast {
     tries: Vec<u32>,
     /// Inputs that have changed at this instant.
     changed: Vec<u32>,
-    /// \[packets\] By port: packets on its link, if that is a link of the topology, since observation began.
-    crossed: Vec<u64>,
 }
 
 impl Fast {
     fn new(topology: &Arc<dyn Topology>, params: Params) -> Result<Self, SpecError> {
-        let (wires, hosts) = crate::prepare(topology, &params, true)?;
-        let character = params.character();
-        let ports = wires.links().len();
+        let base = Base::new(topology, params, true)?;
+        let ports = base.wires.links().len();
         Ok(Self {
             outputs: vec![Output::new(); ports],
             inputs: vec![Input { output: NONE, crosses: u64::MAX, ..Input::default() }; ports],
-            hosts,
-            clock: 0,
-            now: 0,
-            character,
-            ready: if params.store_character { character } else { 0 },
-            next_beat: params.beat * TICKS,
             calendar: Calendar::default(),
             grants: Vec::new(),
             tries: Vec::new(),
             changed: Vec::new(),
-            crossed: Vec::new(),
-            params,
-            wires,
+            base,
         })
-    }
-
-    /// \[ticks\] The next instant at which something happens.
-    #[inline]
-    fn next_instant(&mut self) -> u64 {
-        let deadline = self.hosts.next_deadline().unwrap_or(u64::MAX);
-        self.calendar.next_at().min(deadline).min(self.next_beat)
     }
 
     /// Simulates everything that happens at an instant.
@@ -107,20 +77,20 @@ impl Fast {
                 Kind::End => self.end(port, packet, serial, index, at),
                 Kind::Start => self.start(port, packet, serial, index, at),
                 Kind::Deliver => {
-                    if self.inputs[port as usize].version == index && self.hosts.alive(packet, serial).is_some() {
-                        self.hosts.deliver(packet, at, notices);
-                        if self.hosts.packet(packet).has_passed {
-                            self.hosts.gap_arrived(packet);
+                    if self.inputs[port as usize].version == index && self.base.hosts.alive(packet, serial).is_some() {
+                        self.base.hosts.deliver(packet, at, notices);
+                        if self.base.hosts.packet(packet).has_passed {
+                            self.base.hosts.gap_arrived(packet);
                         }
                     }
                 }
                 _ => self.mark(port, index == 1, at),
             }
         }
-        if at == self.next_beat {
+        if at == self.base.next_beat {
             self.beat(at);
         }
-        while let Some(packet) = self.hosts.too_old(at) {
+        while let Some(packet) = self.base.hosts.too_old(at) {
             self.remove(packet, at, notices);
         }
         while let Some(Event { kind, port, index, .. }) = self.calendar.pop(at, Kind::CrossMark) {
@@ -150,21 +120,21 @@ impl Fast {
 
     /// Handles the beginning of the arrival of a run at the input of a port.
     fn start(&mut self, port: u32, handle: u32, serial: u64, index: u32, at: u64) {
-        let Some(&packet) = self.hosts.alive(handle, serial) else { return };
-        let link = self.wires.links()[port as usize];
+        let Some(&packet) = self.base.hosts.alive(handle, serial) else { return };
+        let link = self.base.wires.links()[port as usize];
         let (first, is_new) = (index & !NEW, index & NEW != 0);
         let peer = link.peer as usize;
         if !link.is_to_switch {
             let input = &mut self.inputs[peer];
             input.version = input.version.wrapping_add(1);
-            let due = at + u64::from(packet.crc() - first) * self.character;
+            let due = at + u64::from(packet.crc() - first) * self.base.character;
             let version = input.version;
             let (kind, port) = (Kind::Deliver, peer as u32);
             self.calendar.add(Event { at: due, kind, port, packet: handle, index: version, serial });
             return;
         }
         self.touch(peer, at);
-        let (character, ready) = (self.character, self.ready);
+        let (character, ready) = (self.base.character, self.base.ready);
         let input = &mut self.inputs[peer];
         let run = Run { is_on: true, start: at, first, length: packet.length };
         if !is_new {
@@ -183,7 +153,7 @@ impl Fast {
             input.area -= input.run.sum(count, character);
         }
         input.run = run;
-        let wants = self.hosts.output(&packet, first);
+        let wants = self.base.hosts.output(&packet, first);
         let asks = at + ready;
         input.queue.push_back(Waiting { packet: handle, first, length: packet.length, wants, asks });
         if input.queue.len() == 1 {
@@ -203,10 +173,10 @@ impl Fast {
 
     /// Handles the interruption of a run that arrives.
     fn end(&mut self, port: u32, handle: u32, serial: u64, index: u32, at: u64) {
-        if self.hosts.alive(handle, serial).is_none() {
+        if self.base.hosts.alive(handle, serial).is_none() {
             return;
         }
-        let link = self.wires.links()[port as usize];
+        let link = self.base.wires.links()[port as usize];
         let peer = link.peer as usize;
         if !link.is_to_switch {
             self.inputs[peer].version = self.inputs[peer].version.wrapping_add(1);
@@ -216,7 +186,7 @@ impl Fast {
         let input = &mut self.inputs[peer];
         let count = index - input.run.first;
         input.base += i64::from(count);
-        input.area -= input.run.sum(count, self.character);
+        input.area -= input.run.sum(count, self.base.character);
         input.run.is_on = false;
         input.closed = index;
         if input.output == NONE || input.queue.len() != 1 {
@@ -226,14 +196,14 @@ impl Fast {
         let output = &mut self.outputs[port as usize];
         if output.run.is_on {
             output.version = output.version.wrapping_add(1);
-            let due = output.run.time(index, self.character);
+            let due = output.run.time(index, self.base.character);
             self.calendar.add_for(due, Kind::Starve, port, output.version);
         }
     }
 
     /// Handles STOP or GO that has come through the channel of a port.
     fn mark(&mut self, port: u32, is_stop: bool, at: u64) {
-        let sender = self.wires.links()[port as usize].peer;
+        let sender = self.base.wires.links()[port as usize].peer;
         let output = &mut self.outputs[sender as usize];
         if output.is_stopped {
             output.stopped += at - output.stopped_at;
@@ -253,24 +223,24 @@ impl Fast {
             self.interrupt(port, at, at);
             self.retry(port as u32, self.outputs[port].free.max(at), at);
         }
-        self.next_beat += self.params.beat * TICKS;
+        self.base.next_beat += self.base.params.beat * TICKS;
     }
 
     /// Ends the run of a channel, if there is one, with the last character that begins before `limit`. If that is the
     /// GAP, the run ends by itself.
     fn interrupt(&mut self, port: usize, limit: u64, at: u64) {
         let run = self.outputs[port].run;
-        let next = run.first + run.before(limit, self.character);
+        let next = run.first + run.before(limit, self.base.character);
         if !run.is_on || next == run.length {
             return;
         }
         let packet = self.outputs[port].packet;
         self.stop(port, next, at);
-        let link = self.wires.links()[port];
-        let crc = self.hosts.packet(packet).crc();
-        if !self.wires.dead[port] && (link.is_to_switch || next <= crc) {
-            let at = self.outputs[port].free + self.wires.delays[port];
-            let serial = self.hosts.packet(packet).serial;
+        let link = self.base.wires.links()[port];
+        let crc = self.base.hosts.packet(packet).crc();
+        if !self.base.wires.dead[port] && (link.is_to_switch || next <= crc) {
+            let at = self.outputs[port].free + self.base.wires.delays[port];
+            let serial = self.base.hosts.packet(packet).serial;
             self.calendar.add(Event { at, kind: Kind::End, port: port as u32, packet, index: next, serial });
         }
     }
@@ -283,12 +253,12 @@ impl Fast {
             self.touch(input as usize, at);
             let input = &mut self.inputs[input as usize];
             input.base -= i64::from(count);
-            input.area += run.sum(count, self.character);
+            input.area += run.sum(count, self.base.character);
         }
         let output = &mut self.outputs[port];
         output.moved += u64::from(count);
         output.next = next;
-        output.free = run.time(next, self.character);
+        output.free = run.time(next, self.base.character);
         output.run.is_on = false;
         output.version = output.version.wrapping_add(1);
     }
@@ -304,7 +274,7 @@ impl Fast {
         (output.packet, output.input) = (NONE, NONE);
         self.tries.push(port);
         if input == NONE {
-            self.hosts.sent(packet, notices);
+            self.base.hosts.sent(packet, notices);
             return;
         }
         self.grants.push(port);
@@ -312,10 +282,10 @@ impl Fast {
         from.queue.pop_front();
         from.output = NONE;
         self.ask_for_output(input as usize, at);
-        if self.wires.dead[port as usize] {
-            self.hosts.lose(packet, Loss::DeadLink, at, notices);
-        } else if !self.wires.links()[port as usize].is_to_switch {
-            self.hosts.gap_passed(packet);
+        if self.base.wires.dead[port as usize] {
+            self.base.hosts.lose(packet, Loss::DeadLink, at, notices);
+        } else if !self.base.wires.links()[port as usize].is_to_switch {
+            self.base.hosts.gap_passed(packet);
         }
     }
 
@@ -335,7 +305,7 @@ impl Fast {
         if self.outputs[port].packet != NONE {
             return;
         }
-        let ports = self.wires.ports(self.wires.links()[port].owner as usize);
+        let ports = self.base.wires.ports(self.base.wires.links()[port].owner as usize);
         let asks = |&input: &usize| {
             let Input { queue, output, .. } = &self.inputs[input];
             *output == NONE && queue.front().is_some_and(|head| head.wants as usize == port && head.asks <= at)
@@ -349,13 +319,13 @@ impl Fast {
         from.base -= 1;
         from.area += i128::from(at);
         from.output = port as u32;
-        let opens = at + self.character;
+        let opens = at + self.base.character;
         let output = &mut self.outputs[port];
         (output.packet, output.next, output.length) = (head.packet, head.first + 1, head.length);
         (output.input, output.granted) = (input as u32, input as u32);
         (output.opens, output.has_begun) = (opens, false);
         self.retry(port as u32, opens, at);
-        self.hosts.note(at, EventKind::Granted { output: port as u32, input: input as u32 });
+        self.base.hosts.note(at, EventKind::Granted { output: port as u32, input: input as u32 });
     }
 
     /// True if character `index` of the packet at the head of an input may be sent at instant `at`.
@@ -365,7 +335,7 @@ impl Fast {
             return true;
         }
         match input.run.is_on {
-            true => index < input.run.first || input.run.time(index, self.character) + self.ready <= at,
+            true => index < input.run.first || input.run.time(index, self.base.character) + self.base.ready <= at,
             false => index < input.closed,
         }
     }
@@ -376,7 +346,7 @@ impl Fast {
         if version != current || !run.is_on {
             return;
         }
-        let next = run.first + run.before(at, self.character);
+        let next = run.first + run.before(at, self.base.character);
         let input = &self.inputs[input as usize];
         if self.has_come(input, next, at) {
             let (due, kind) = self.foreseen(input, &run);
@@ -390,7 +360,7 @@ impl Fast {
     fn foreseen(&self, input: &Input, run: &Run) -> (u64, Kind) {
         let is_open = input.queue.len() > 1 || input.run.is_on || input.closed == run.length;
         let (last, kind) = if is_open { (run.length, Kind::Finish) } else { (input.closed, Kind::Starve) };
-        (run.time(last, self.character), kind)
+        (run.time(last, self.base.character), kind)
     }
 
     /// Lets a channel begin what it has to send, if it is free.
@@ -407,22 +377,22 @@ impl Fast {
             return self.send_mark(port, at);
         }
         if std::mem::take(&mut output.has_beat) {
-            self.hosts.totals.beats += 1;
+            self.base.hosts.totals.beats += 1;
             return self.occupy(port, at);
         }
         if output.is_stopped {
             return;
         }
         if output.packet == NONE {
-            let owner = self.wires.links()[port].owner;
-            if !self.wires.is_host(owner) {
+            let owner = self.base.wires.links()[port].owner;
+            if !self.base.wires.is_host(owner) {
                 return;
             }
-            let packet = self.hosts.begin(owner, at, &self.wires);
+            let packet = self.base.hosts.begin(owner, at, &self.base.wires);
             if packet == NONE {
                 return;
             }
-            (output.packet, output.next, output.length) = (packet, 0, self.hosts.packet(packet).length);
+            (output.packet, output.next, output.length) = (packet, 0, self.base.hosts.packet(packet).length);
             (output.opens, output.has_begun) = (at, false);
         }
         let Output { packet, next, length, input, opens, has_begun, .. } = *output;
@@ -431,14 +401,14 @@ impl Fast {
         }
         let run = Run { is_on: true, start: at, first: next, length };
         let (due, kind) = match input {
-            NONE => (run.time(length, self.character), Kind::Finish),
+            NONE => (run.time(length, self.base.character), Kind::Finish),
             input => {
                 let from = &self.inputs[input as usize];
                 if !self.has_come(from, next, at) {
                     // The channel waits for characters that are under way. If none are, it tries again when they begin
                     // to come.
                     if from.run.is_on {
-                        let due = from.run.time(next, self.character) + self.ready;
+                        let due = from.run.time(next, self.base.character) + self.base.ready;
                         self.retry(port as u32, due, at);
                     }
                     return;
@@ -452,31 +422,21 @@ impl Fast {
         output.version = output.version.wrapping_add(1);
         self.calendar.add_for(due, kind, port as u32, output.version);
         if !has_begun {
-            self.cross(port);
+            self.base.cross(port);
         }
-        let link = self.wires.links()[port];
-        let whole = self.hosts.packet(packet);
-        if !self.wires.dead[port] && (link.is_to_switch || next <= whole.crc()) {
-            let (at, serial) = (at + self.wires.delays[port], whole.serial);
+        let link = self.base.wires.links()[port];
+        let whole = self.base.hosts.packet(packet);
+        if !self.base.wires.dead[port] && (link.is_to_switch || next <= whole.crc()) {
+            let (at, serial) = (at + self.base.wires.delays[port], whole.serial);
             let index = next | if has_begun { 0 } else { NEW };
             self.calendar.add(Event { at, kind: Kind::Start, port: port as u32, packet, index, serial });
         }
     }
 
-    /// Counts a packet whose first character has begun on a link.
-    fn cross(&mut self, port: usize) {
-        if self.wires.links()[port].is_visible && !self.wires.dead[port] {
-            self.hosts.recorder.hops(1);
-            if let Some(crossed) = self.crossed.get_mut(port) {
-                *crossed += 1;
-            }
-        }
-    }
-
     /// Occupies a channel with a control character.
     fn occupy(&mut self, port: usize, at: u64) {
-        self.outputs[port].free = at + self.character;
-        self.retry(port as u32, at + self.character, at);
+        self.outputs[port].free = at + self.base.character;
+        self.retry(port as u32, at + self.base.character, at);
     }
 
     /// Sends STOP or GO through the channel of a port.
@@ -486,8 +446,56 @@ impl Fast {
         output.told_stop = is_stop;
         *(if is_stop { &mut output.stops } else { &mut output.gos }) += 1;
         self.occupy(port, at);
-        let arrives = at + self.character + self.wires.delays[port];
+        let arrives = at + self.base.character + self.base.wires.delays[port];
         self.calendar.add_for(arrives, Kind::Mark, port as u32, u32::from(is_stop));
-        self.hosts.note(at, EventKind::Mark { port: port as u32, is_stop });
+        self.base.hosts.note(at, EventKind::Mark { port: port as u32, is_stop });
+    }
+}
+
+impl Instants for Fast {
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
+    fn base_mut(&mut self) -> &mut Base {
+        &mut self.base
+    }
+
+    #[inline]
+    fn next_event(&self) -> u64 {
+        self.calendar.next_at()
+    }
+
+    fn process(&mut self, at: u64, notices: &mut Notices) {
+        self.process_instant(at, notices);
+    }
+
+    fn begin(&mut self, port: usize, at: u64) {
+        self.try_start(port, at);
+    }
+
+    fn free_all(&mut self, at: u64) {
+        self.outputs.iter_mut().for_each(|output| output.free = at);
+    }
+
+    fn port(&self, port: usize, now: u64, of: PortDetails) -> PortDetails {
+        let (output, input, character) = (&self.outputs[port], &self.inputs[port], self.base.character);
+        let run = self.departures(input);
+        let come = input.run.sum(input.run.until(now, character), character);
+        let gone = run.sum(run.until(now, character), character);
+        let area = input.area - come + gone + i128::from(self.held(input, now)) * i128::from(now);
+        PortDetails {
+            moved: output.moved + u64::from(output.run.until(now, character)),
+            stops: output.stops,
+            gos: output.gos,
+            stopped: output.stopped + if output.is_stopped { now - output.stopped_at } else { 0 },
+            slack_max: input.max.max(self.max_held(input, now + 1)),
+            slack_area: area.unsigned_abs(),
+            ..of
+        }
+    }
+
+    fn held(&self, port: usize, now: u64) -> u32 {
+        self.held(&self.inputs[port], now) as u32
     }
 }

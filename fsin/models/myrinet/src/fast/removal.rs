@@ -8,19 +8,19 @@ use crate::rules::hosts::Loss;
 impl Fast {
     /// Removes a packet from all channels, buffers and hosts.
     pub(super) fn remove(&mut self, handle: u32, at: u64, notices: &mut Notices) {
-        let packet = *self.hosts.packet(handle);
-        let mut port = self.wires.host_port(packet.source);
+        let packet = *self.base.hosts.packet(handle);
+        let mut port = self.base.wires.host_port(packet.source);
         if self.end_connection(port, handle, at).is_some() {
-            self.hosts.sent(handle, notices);
+            self.base.hosts.sent(handle, notices);
         }
         for place in 0..packet.route.switches {
-            let input = self.wires.links()[port].peer as usize;
-            let next = self.hosts.output(&packet, place) as usize;
+            let input = self.base.wires.links()[port].peer as usize;
+            let next = self.base.hosts.output(&packet, place) as usize;
             let read = self.end_connection(next, handle, at);
             self.clear_buffer(input, handle, read, at);
             port = next;
         }
-        self.hosts.lose(handle, Loss::TooOld, at, notices);
+        self.base.hosts.lose(handle, Loss::TooOld, at, notices);
     }
 
     /// Ends the connection of a packet through the channel of a port, if it has one. Returns the index of the next
@@ -31,7 +31,7 @@ impl Fast {
         }
         let run = self.outputs[port].run;
         if run.is_on {
-            self.stop(port, run.first + run.before(at, self.character), at);
+            self.stop(port, run.first + run.before(at, self.base.character), at);
         }
         let output = &mut self.outputs[port];
         let input = std::mem::replace(&mut output.input, NONE);
@@ -51,7 +51,7 @@ impl Fast {
     fn clear_buffer(&mut self, number: usize, handle: u32, read: Option<u32>, at: u64) {
         let Some(place) = self.inputs[number].queue.iter().position(|waiting| waiting.packet == handle) else { return };
         self.touch(number, at);
-        let character = self.character;
+        let character = self.base.character;
         let input = &mut self.inputs[number];
         let is_last = place + 1 == input.queue.len();
         let Some(waiting) = input.queue.remove(place) else { return };

@@ -4,10 +4,11 @@
 
 use std::collections::VecDeque;
 
+use fsin_core::messages::{Messages, Payload, SendQueue, Underway};
 use fsin_core::network::{Injected, Notices};
 use fsin_core::slab::Slab;
-use fsin_core::stats::{Distribution, Receipt, Recorder};
-use trgen::{Cycle, Delivery, Message};
+use fsin_core::stats::{Distribution, Receipt};
+use trgen::{Cycle, Message};
 
 use super::routes::{Route, Routes};
 use super::wires::{NONE, Wires};
@@ -62,35 +63,13 @@ pub(crate) enum Loss {
     DeadLink,
 }
 
-/// A message under way.
-#[derive(Clone, Copy, Debug)]
-struct Underway {
-    message: Message,
-    /// \[ticks\] Time at which the message was offered.
-    offered: u64,
-    /// Number of its first packet among the packets of its source.
-    sequence: u64,
-    /// \[packets\] Number of packets of the message.
-    packets: u64,
-    /// \[packets\] Packets received so far.
-    received: u64,
-    /// \[packets\] Packets lost so far.
-    lost: u64,
-    /// \[bytes\] Total by which the lost packets are shorter than full ones.
-    lost_short: u64,
-    /// True if the source has been told that the message is sent.
-    is_sent: bool,
-}
-
 /// The state of a host.
 #[derive(Clone, Default, Debug)]
 struct Host {
     /// Number of packets of all messages accepted so far.
     sequence: u64,
     /// Messages that have not been cut into packets completely.
-    messages: VecDeque<u32>,
-    /// Number of the next packet of the first message.
-    next: u64,
+    queue: SendQueue,
 }
 
 /// All hosts.
@@ -101,8 +80,8 @@ pub(crate) struct Hosts {
     hidden_hops: u64,
     /// By number: the state of the host.
     hosts: Vec<Host>,
-    /// Messages under way.
-    messages: Slab<Underway>,
+    /// Messages under way, each with the number of its first packet among the packets of its source.
+    pub(crate) messages: Messages<u64>,
     /// Packets that have begun.
     packets: Slab<Packet>,
     /// Number of packets begun in the run.
@@ -113,14 +92,10 @@ pub(crate) struct Hosts {
     seen_at: u64,
     /// By time: \[ticks\] the deadline of a packet, its handle and its serial number.
     deadlines: VecDeque<(u64, u32, u64)>,
-    /// The record that all models keep.
-    pub(crate) recorder: Recorder,
     /// \[ps\] Latencies of messages.
     pub(crate) message_latency: Distribution,
     /// Counts of the whole network.
     pub(crate) totals: Totals,
-    /// \[packets\] Accepted packets that have been neither received nor lost.
-    pub(crate) in_flight: u64,
     /// Events for a test; `None` unless a test observes them.
     pub(crate) events: Option<Vec<Event>>,
 }
@@ -131,16 +106,14 @@ impl Hosts {
             params: params.clone(),
             hidden_hops: wires.hidden_hops(),
             hosts: vec![Host::default(); wires.hosts],
-            messages: Slab::new(),
+            messages: Messages::new(wires.hosts),
             packets: Slab::new(),
             serial: 0,
             routes,
             seen_at: if params.faults == 0 { u64::MAX } else { 2 * params.beat * TICKS },
             deadlines: VecDeque::new(),
-            recorder: Recorder::new(wires.hosts),
             message_latency: Distribution::default(),
             totals: Totals::default(),
-            in_flight: 0,
             events: None,
         }
     }
@@ -148,54 +121,37 @@ impl Hosts {
     /// Accepts a message at instant `now`. Its host may then be able to send.
     pub(crate) fn inject(&mut self, message: Message, now: u64) -> Injected {
         let Message { source, destination, bytes, .. } = message;
-        let packets = self.params.packets_of(bytes);
-        self.recorder.generated(packets);
-        let short = (packets * u64::from(self.params.payload)).saturating_sub(bytes);
-        self.recorder.short().generated += short;
+        let (packets, short) = (self.payload().packets_of(bytes), self.payload().short(bytes));
         let is_known = destination.index() < self.hosts.len() && source.index() < self.hosts.len();
         if !is_known || source == destination {
-            self.recorder.dropped(packets);
-            self.recorder.short().dropped += short;
-            return Injected::Dropped;
+            return self.messages.drop_at_source(packets, short);
         }
         let host = &mut self.hosts[source.index()];
-        let slot = self.messages.store(Underway {
-            message,
-            offered: now,
-            sequence: host.sequence,
-            packets,
-            received: 0,
-            lost: 0,
-            lost_short: 0,
-            is_sent: false,
-        });
+        // The clock that stands at cycle c is instant c - 1.
+        let offered = Cycle(now / TICKS + 1);
+        host.queue.push(self.messages.accept(message, packets, short, offered, host.sequence));
         host.sequence += packets;
-        host.messages.push_back(slot);
-        self.in_flight += packets;
         Injected::Accepted
+    }
+
+    /// \[bytes\] Data of a full packet.
+    const fn payload(&self) -> Payload {
+        Payload(self.params.payload)
     }
 
     /// \[packets\] Packets that wait at a host.
     pub(crate) fn waiting(&self, host: u32) -> u64 {
-        let host = &self.hosts[host as usize];
-        host.messages.iter().map(|&slot| self.messages[slot].packets).sum::<u64>() - host.next
+        self.hosts[host as usize].queue.waiting(&self.messages)
     }
 
     /// Begins the next packet of a host at instant `now`, and returns its handle; [`NONE`] if the host has no packet.
     pub(crate) fn begin(&mut self, number: u32, now: u64, wires: &Wires) -> u32 {
-        let host = &mut self.hosts[number as usize];
-        let Some(&slot) = host.messages.front() else { return NONE };
-        let index = host.next;
-        host.next += 1;
-        let Underway { message, offered, packets, .. } = self.messages[slot];
-        if host.next == packets {
-            host.messages.pop_front();
-            host.next = 0;
-        }
+        let Some((slot, index)) = self.hosts[number as usize].queue.pop(&self.messages) else { return NONE };
+        let Underway { message, offered, .. } = *self.messages.get(slot);
         let destination = message.destination.0;
         let table = u8::from(now >= self.seen_at);
         let route = self.routes[usize::from(table)].between(wires, number, destination);
-        let payload = self.bytes_of(&message, index);
+        let payload = self.payload().bytes_of(message.bytes, index);
         self.serial += 1;
         let (serial, length) = (self.serial, route.switches + payload + AROUND + 1);
         let packet = self.packets.store(Packet {
@@ -213,18 +169,13 @@ impl Hosts {
             is_over: false,
             has_passed: false,
         });
-        self.recorder.injected(1);
-        self.recorder.short().injected += u64::from(self.params.payload - payload);
-        self.recorder.departed(picoseconds(now - offered));
+        let recorder = &mut self.messages.recorder;
+        recorder.injected(1);
+        recorder.short().injected += u64::from(self.params.payload - payload);
+        recorder.departed(picoseconds(now - ticks(offered)));
         let deadline = now.saturating_add(self.params.timeout * TICKS);
         self.deadlines.push_back((deadline, packet, serial));
         packet
-    }
-
-    /// \[bytes\] Data of a message in its packet number `index`.
-    fn bytes_of(&self, message: &Message, index: u64) -> u32 {
-        let most = u64::from(self.params.payload);
-        (message.bytes - index * most).min(most) as u32
     }
 
     /// A packet by its handle.
@@ -246,30 +197,17 @@ impl Hosts {
         if is_over {
             self.release(handle);
         }
-        let underway = &mut self.messages[slot];
-        if index + 1 < underway.packets {
-            return;
+        if index + 1 == self.messages.get(slot).packets {
+            self.messages.sent(slot, notices);
         }
-        underway.is_sent = true;
-        notices.sent.push(underway.message);
-        // A lost packet counts as in flight until its source has been told.
-        if underway.lost > 0 {
-            notices.dropped.push(underway.message);
-            self.recorder.dropped_inside(underway.lost);
-            self.recorder.short().dropped += underway.lost_short;
-            self.in_flight -= underway.lost;
-        }
-        self.end(slot);
     }
 
     /// Records that the CRC of a packet has come to its destination.
     pub(crate) fn deliver(&mut self, handle: u32, now: u64, notices: &mut Notices) {
         self.packets[handle].is_delivered = true;
         let Packet { message: slot, index, route, source, destination, .. } = self.packets[handle];
-        let underway = &mut self.messages[slot];
-        underway.received += 1;
-        let Underway { message, offered, sequence, packets, received, .. } = *underway;
-        let latency = picoseconds(now - offered);
+        let Underway { message, offered, more: sequence, .. } = *self.messages.get(slot);
+        let latency = picoseconds(now - ticks(offered));
         let receipt = Receipt {
             source: message.source,
             destination: message.destination,
@@ -278,19 +216,13 @@ impl Hosts {
             hops: u64::from(route.switches + 1).saturating_sub(self.hidden_hops),
         };
         let cycle = Cycle(now.div_ceil(TICKS));
-        self.recorder.received(cycle, &receipt);
-        let bytes = self.bytes_of(&message, index);
-        self.totals.payload_received += u64::from(bytes);
-        self.recorder.short().received += u64::from(self.params.payload - bytes);
-        self.in_flight -= 1;
-        if received == packets {
+        self.totals.payload_received += u64::from(self.payload().bytes_of(message.bytes, index));
+        let short = self.payload().short_of(message.bytes, index);
+        if self.messages.receive(slot, cycle, &receipt, short) {
             self.message_latency.record(latency);
-            // The clock that stands at cycle c is instant c - 1.
-            let offered = Cycle(offered / TICKS + 1);
-            notices.delivered.push(Delivery { message, offered, delivered: cycle });
+            self.messages.deliver(slot, cycle, notices);
         }
         self.note(now, EventKind::Arrived { source, destination, sequence: sequence + index });
-        self.end(slot);
     }
 
     /// Records that a packet has been removed from the network.
@@ -300,25 +232,11 @@ impl Hosts {
             Loss::TooOld => self.totals.timeouts += 1,
             Loss::DeadLink => self.totals.lost_on_dead_links += 1,
         }
-        let short = u64::from(self.params.payload - self.bytes_of(&self.messages[slot].message, index));
-        let underway = &mut self.messages[slot];
-        underway.lost += 1;
-        underway.lost_short += short;
-        let Underway { message, sequence, is_sent, lost, .. } = *underway;
-        if is_sent {
-            self.recorder.dropped_inside(1);
-            self.recorder.short().dropped += short;
-            self.in_flight -= 1;
-        }
-        if lost == 1 {
-            self.totals.messages_lost += 1;
-            if is_sent {
-                notices.dropped.push(message);
-            }
-        }
+        let Underway { message, more: sequence, .. } = *self.messages.get(slot);
+        let short = self.payload().short_of(message.bytes, index);
+        self.totals.messages_lost += u64::from(self.messages.lose(slot, short, notices));
         self.note(now, EventKind::Lost { source, destination, sequence: sequence + index });
         self.release(handle);
-        self.end(slot);
     }
 
     /// Records that the GAP of a packet has come to its destination.
@@ -349,14 +267,6 @@ impl Hosts {
     fn release(&mut self, handle: u32) {
         self.packets[handle].is_alive = false;
         self.packets.release(handle);
-    }
-
-    /// Frees the slot of a message when all its packets have been received or lost.
-    fn end(&mut self, slot: u32) {
-        let Underway { packets, received, lost, is_sent, .. } = self.messages[slot];
-        if is_sent && received + lost == packets {
-            self.messages.release(slot);
-        }
     }
 
     /// True if a packet that has begun has neither arrived nor been removed.
@@ -398,11 +308,7 @@ const fn picoseconds(ticks: u64) -> u64 {
     (ticks + TICKS / 2) / TICKS
 }
 
-/// Sorts notices into the order in which every network gives them.
-pub(crate) fn sort(notices: &mut Notices) {
-    notices.sent.sort_by_key(|message| message.source);
-    notices.dropped.sort_by_key(|message| (message.source, message.id));
-    notices
-        .delivered
-        .sort_by_key(|delivery| (delivery.message.destination, delivery.message.source, delivery.message.id));
+/// \[ticks\] Time at which the clock stands at a cycle.
+const fn ticks(clock: Cycle) -> u64 {
+    (clock.0 - 1) * TICKS
 }

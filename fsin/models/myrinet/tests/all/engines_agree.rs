@@ -3,11 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use crate::common::{advance, message, place};
-use fsin_core::network::{Network as _, Notices};
+use fsin_core::network::Notices;
 use fsin_core::stats::{Counts, Moments, Recorder};
 use fsin_core::view::Occupancy;
-use fsin_myrinet::reference::Reference;
-use fsin_myrinet::{Event, Myrinet, Params, Routing, fast};
+
+use fsin_myrinet::{Event, Params, Routing, fast, reference};
 use proptest::prelude::*;
 use trgen::Cycle;
 use trgen::rng::{Purpose, stream};
@@ -94,7 +94,7 @@ fn sorted(mut events: Vec<Event>) -> Vec<Event> {
 /// The same messages into both, everything compared after each call. Returns STOPs and packets lost.
 fn agree(case: &Case) -> Result<(u64, u64), TestCaseError> {
     let topology = place(case.topology);
-    let mut reference = Reference::new(&topology, case.params.clone()).unwrap();
+    let mut reference = reference::build(&topology, case.params.clone()).unwrap();
     let mut fast = fast::build(&topology, case.params.clone()).unwrap();
     reference.observe();
     fast.observe();
@@ -122,7 +122,7 @@ fn agree(case: &Case) -> Result<(u64, u64), TestCaseError> {
         }
         let until = now + 1 + rng.next_u64() % case.step;
         let until = if is_offering { until } else { now + 30 * US };
-        prop_assert_eq!(advance(&mut reference, Cycle(until), &mut expected), Ok(()));
+        prop_assert_eq!(advance(&mut *reference, Cycle(until), &mut expected), Ok(()));
         prop_assert_eq!(advance(&mut *fast, Cycle(until), &mut found), Ok(()));
         let (one, other) = (sorted(reference.events()), sorted(fast.events()));
         if one != other {
@@ -132,12 +132,12 @@ fn agree(case: &Case) -> Result<(u64, u64), TestCaseError> {
         prop_assert_eq!(&expected, &found);
         prop_assert_eq!(reference.details(), fast.details(), "at {}", now);
         prop_assert_eq!(reference.in_flight(), fast.in_flight());
-        prop_assert_eq!(brief(reference.recorder()), brief(fast.recorder()), "at {}", now);
+        prop_assert_eq!(brief(reference.settled().recorder), brief(fast.settled().recorder), "at {}", now);
         let (mut shown, mut seen) = (Occupancy::default(), Occupancy::default());
-        reference.view().unwrap().occupancy(&mut shown);
-        fast.view().unwrap().occupancy(&mut seen);
+        reference.settled().view.unwrap().occupancy(&mut shown);
+        fast.settled().view.unwrap().occupancy(&mut seen);
         prop_assert_eq!(shown, seen);
-        let counts = reference.recorder().totals();
+        let counts = reference.settled().recorder.totals();
         prop_assert_eq!(counts.generated, counts.received + counts.dropped + reference.in_flight());
         for sent in &expected.sent {
             prop_assert!(!std::mem::replace(&mut fates[sent.id as usize][0], true), "sent twice");
@@ -157,7 +157,7 @@ fn agree(case: &Case) -> Result<(u64, u64), TestCaseError> {
     for [sent, delivered, dropped] in fates {
         prop_assert!(sent && delivered != dropped);
     }
-    prop_assert!(reference.recorder() == fast.recorder(), "recorders differ");
+    prop_assert!(reference.settled().recorder == fast.settled().recorder, "recorders differ");
     prop_assert_eq!(reference.message_latency(), fast.message_latency());
     let details = reference.details();
     prop_assert!(details.slack_max() <= case.params.slack, "{} in a slack buffer", details.slack_max());

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use crate::common::{message, pass, place};
-use fsin_core::network::{Network as _, Notices};
-use fsin_myrinet::reference::Reference;
-use fsin_myrinet::{EventKind, Myrinet, Params, Routing, check, fast};
+use fsin_core::network::Notices;
+
+use fsin_myrinet::{EventKind, Myrinet, Params, Routing, check, fast, reference};
 use trgen::Cycle;
 
 const NS: u64 = 1_000;
@@ -16,13 +16,13 @@ const US: u64 = 1_000_000;
 fn most_held(params: &Params) -> u32 {
     let topology = place("fattree:4,1");
     let phases = (0..97).map(|phase| {
-        let mut network = Reference::unchecked(&topology, params.clone()).unwrap();
+        let mut network = reference::unchecked(&topology, params.clone()).unwrap();
         network.inject(message(0, 1, 3, 1_000));
-        pass(&mut network, 50 * NS);
+        pass(&mut *network, 50 * NS);
         network.inject(message(1, 0, 3, 1_000));
-        pass(&mut network, 50 * NS + 131 * phase);
+        pass(&mut *network, 50 * NS + 131 * phase);
         network.inject(message(2, 2, 0, 1_000));
-        pass(&mut network, 200 * US);
+        pass(&mut *network, 200 * US);
         assert_eq!(network.in_flight(), 0);
         network.details().slack_max()
     });
@@ -68,14 +68,14 @@ fn marks_must_make_sense() {
 #[test]
 fn outputs_are_granted_in_turn() {
     let topology = place("fattree:4,1");
-    let mut network = Reference::new(&topology, Params::default()).unwrap();
+    let mut network = reference::build(&topology, Params::default()).unwrap();
     network.events();
     for round in 0..20 {
         (0..3).for_each(|host| {
             network.inject(message(3 * round + u64::from(host), host, 3, 100));
         });
     }
-    pass(&mut network, 1_000 * US);
+    pass(&mut *network, 1_000 * US);
     let inputs: Vec<u32> = network
         .events()
         .iter()
@@ -115,7 +115,7 @@ fn a_cyclic_route_is_refused_deadlocks_and_is_broken() {
     assert_eq!(check(&topology, &safe).unwrap_err().setting(), Some("routing"));
     let params = Params { unsafe_routing: true, ..safe };
     let engines: [Box<dyn Myrinet>; 2] =
-        [Box::new(Reference::new(&topology, params.clone()).unwrap()), fast::build(&topology, params.clone()).unwrap()];
+        [reference::build(&topology, params.clone()).unwrap(), fast::build(&topology, params.clone()).unwrap()];
     for mut network in engines {
         let mut notices = Notices::default();
         for host in 0..5 {
@@ -132,7 +132,7 @@ fn a_cyclic_route_is_refused_deadlocks_and_is_broken() {
         assert_eq!((details.totals.timeouts, dropped), (5, 5));
         // Nothing is left of them: the next message finds an empty network.
         let mut shown = fsin_core::view::Occupancy::default();
-        network.view().unwrap().occupancy(&mut shown);
+        network.settled().view.unwrap().occupancy(&mut shown);
         assert_eq!(shown.transit.iter().chain(&shown.injection).sum::<u32>(), 0);
         pass(&mut *network, 200 * US);
         let before = network.message_latency().moments().count();

@@ -10,15 +10,16 @@ use std::sync::Arc;
 
 use trgen::{Cycle, NodeId};
 
-use super::messages::{Messages, Slot, Unsent};
+use super::messages::{Slot, Unsent};
 use crate::router::arbitration::{Contender, arbiter_key, round_robin, transit_first, winner};
 use crate::router::congestion::{GlobalControl, Timer};
 use crate::router::hop_delays::HopDelays;
 use crate::router::layout::AnySize;
 use crate::router::request::{Head, Input, OutputState, OutputVc, RouteRules, injector_key, packet_key, source_key};
 use crate::router::{CheckedParams, Consumption, Inject, RouterParams, SourceQueue};
+use fsin_core::messages::Messages;
 use fsin_core::network::Notices;
-use fsin_core::stats::{Receipt, Recorder};
+use fsin_core::stats::Receipt;
 use fsin_core::topology::{Offsets, Port, Shape, Topology};
 
 mod local_view;
@@ -133,11 +134,8 @@ pub struct Reference {
     packets: Vec<Packet>,
     /// Indices of free entries of `packets`.
     vacant: Vec<usize>,
-    /// Messages under way.
+    /// Messages under way, and the record.
     messages: Messages,
-    recorder: Recorder,
-    /// \[packets\] Accepted packets that have not been ejected yet.
-    in_flight: u64,
     /// \[packets\] Packets whose header has left its injection queue and whose tail has not been ejected.
     in_network: u64,
     /// \[cycle\] The last cycle in which a phit moved, or will move on a link.
@@ -178,9 +176,7 @@ impl Reference {
             nodes: vec![node; topology.nodes()],
             packets: Vec::new(),
             vacant: Vec::new(),
-            messages: Messages::new(),
-            recorder: Recorder::new(topology.endpoints()),
-            in_flight: 0,
+            messages: Messages::new(topology.endpoints()),
             in_network: 0,
             last_moved: Cycle::FIRST,
             crossed: Vec::new(),
@@ -217,7 +213,7 @@ impl Reference {
     }
 
     /// Simulates one cycle.
-    fn step(&mut self, notices: &mut Notices) {
+    fn cycle(&mut self, notices: &mut Notices) {
         let (now, in_network) = (self.clock.0, self.in_network);
         let is_tripped = self.control.as_mut().is_some_and(|control| control.is_tripped(now, in_network));
         for node in 0..self.topology.endpoints() {
@@ -236,10 +232,6 @@ impl Reference {
             self.consume(node, notices);
             self.move_phits(node);
         }
-        notices.sent.sort_unstable_by_key(|message| message.source);
-        notices.delivered.sort_unstable_by_key(|delivery| {
-            (delivery.message.destination, delivery.message.source, delivery.message.id)
-        });
     }
 
     /// Phase A, 1: one packet of the front message enters an injector's source buffer, if it fits.
@@ -300,10 +292,10 @@ impl Reference {
         this.buffers[injector].push_back(position);
         message.packets -= 1;
         if message.packets == 0 {
-            notices.sent.push(self.messages.get(message.slot));
+            self.messages.sent(message.slot, notices);
             this.unsent.pop_front();
         }
-        self.recorder.injected(1);
+        self.messages.recorder.injected(1);
     }
 
     /// Phase A, 2: packets move from the source buffers to the injection queues.
@@ -489,20 +481,18 @@ impl Reference {
             }
             this.grants[queue] = None;
             let packet = &self.packets[phit.packet];
-            self.recorder.received(
-                self.clock,
-                &Receipt {
-                    source: packet.source,
-                    destination: packet.destination,
-                    sequence: packet.sequence,
-                    latency: self.clock.since(packet.start),
-                    hops: packet.hops,
-                },
-            );
-            self.messages.packet_received(packet.message, self.clock, notices);
+            let receipt = Receipt {
+                source: packet.source,
+                destination: packet.destination,
+                sequence: packet.sequence,
+                latency: self.clock.since(packet.start),
+                hops: packet.hops,
+            };
+            if self.messages.receive(packet.message, self.clock, &receipt, 0) {
+                self.messages.deliver(packet.message, self.clock, notices);
+            }
             self.in_network -= u64::from(packet.hops > 0);
             self.vacant.push(phit.packet);
-            self.in_flight -= 1;
         }
     }
 
@@ -530,13 +520,13 @@ impl Reference {
             if phit.index == 0 {
                 let packet = &mut self.packets[phit.packet];
                 if queue >= outputs {
-                    self.recorder.departed(self.clock.since(packet.start));
+                    self.messages.recorder.departed(self.clock.since(packet.start));
                     self.in_network += 1;
                 }
                 packet.ready = self.clock.next() + wire;
                 self.requests.hop(NodeId::at(node), packet.destination, packet.key, port, &mut packet.offsets);
                 packet.hops += 1;
-                self.recorder.hops(1);
+                self.messages.recorder.hops(1);
                 if let Some(crossed) = self.crossed.get_mut(node * self.shape.ports() + port.index()) {
                     *crossed += 1;
                 }

@@ -30,7 +30,7 @@
 //!
 //! The caller's thread keeps what exists once: messages under way, the record, the source. A source needs to know what
 //! was sent and received in a cycle, which steps 1 and 2 tell; it draws the next messages while the threads finish
-//! step 3 ([`Network::settle`] waits for them).
+//! step 3 ([`Engine::settle`] waits for them).
 //!
 //! Decision: docs/decisions/0095-threads.md.
 //!
@@ -40,20 +40,20 @@
 
 use std::sync::Arc;
 
-use fsin_core::network::{Deadlock, Injected, Measure, Network, NetworkFailure, Notices, STEPS};
-use fsin_core::parallel::{Division, MAX_THREADS, Pool, Work};
-use fsin_core::stats::Recorder;
+use fsin_core::engine::Engine;
+use fsin_core::messages::Messages;
+use fsin_core::network::{Deadlock, Injected, Measure, NetworkFailure, Notices};
+use fsin_core::parallel::{Division, MAX_THREADS, Partitioned};
 use fsin_core::topology::Topology;
-use fsin_core::view::{Occupancy, View};
+use fsin_core::view::Occupancy;
 use fsin_core::wait::{Place, cyclic_wait};
 use trgen::{Cycle, Message};
 
 use crate::Detailed;
 use crate::params::Params;
 use crate::rules::details::Details;
-use crate::rules::interface::Unsent;
 use crate::rules::routes::{BuildError, Routes};
-use crate::rules::whole::{Report, Whole, sort};
+use crate::rules::whole::Whole;
 use crate::rules::wiring::Wiring;
 
 mod allocate;
@@ -67,9 +67,6 @@ use part::Part;
 
 /// \[flit hops\] Number of flit hops in a cycle from which on it pays to wake the threads.
 const HOPS_WORTH_THREADS: u64 = 160;
-
-/// Text of the panic if a caller reads the state of a network that is not [settled](Network::settle).
-const UNSETTLED: &str = "a network is settled before its state is read";
 
 /// An empty network, simulated by `threads` threads (1 to [`MAX_THREADS`]), but by at most one for each router. The
 /// results do not depend on `threads`.
@@ -121,24 +118,14 @@ struct Fast<const P: usize, const V: usize> {
     wiring: Arc<Wiring>,
     /// The present cycle.
     clock: u64,
-    /// The ranges of routers of the parts.
-    division: Division,
-    /// The parts in the order of their routers; while threads are at work, only the part of the caller's thread.
-    parts: Vec<Box<Part<P, V>>>,
+    /// The parts, and their threads.
+    parts: Partitioned<Part<P, V>>,
     /// By endpoint: its part, and its number in that part.
     places: Vec<(u32, u32)>,
-    /// By part: messages that its endpoints receive in the next cycle.
-    accepted: Vec<Vec<Unsent>>,
-    /// The threads; `None` if there is one only.
-    pool: Option<Pool<Part<P, V>, Report>>,
     /// \[flit hops\] Number in the last cycle from which on threads are woken in this one.
     worth: u64,
     /// \[flit hops\] Number so far.
     flit_hops: u64,
-    /// By worker: an emptied report of the beginning of a cycle, kept to reuse its memory.
-    begun: Vec<Report>,
-    /// A cycle whose notices have been given and whose remainder is still in progress.
-    unfinished: Option<u64>,
     /// Messages in flight, and statistics.
     whole: Whole,
     /// \[cycle\] The last cycle in which a flit has moved, or a message has entered an empty network.
@@ -158,21 +145,15 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         let whole = Whole::new(params, wiring.endpoints);
         let (wiring, routes) = (Arc::new(wiring), Arc::new(routes));
         let part = |(part, endpoints)| Box::new(Part::new(params, &wiring, &routes, (division, part), endpoints));
-        let parts: Vec<_> = endpoints.into_iter().enumerate().map(part).collect();
-        let work = Work { begin: Part::begin_cycle_apart, end: Part::end_cycle };
+        let parts = endpoints.into_iter().enumerate().map(part).collect();
         Self {
             watchdog_cycles: params.watchdog_cycles,
             vcs: params.vcs,
             clock: Cycle::FIRST.0,
-            division,
             places,
-            accepted: vec![Vec::new(); parts.len()],
-            pool: (parts.len() > 1).then(|| Pool::new(parts.len() - 1, work)),
-            parts,
+            parts: Partitioned::new(division, parts),
             worth,
             flit_hops: 0,
-            begun: Vec::new(),
-            unfinished: None,
             whole,
             last_moved: 0,
             wiring,
@@ -180,99 +161,65 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     }
 
     /// Simulates the cycle at which the clock stands, or as much of it as its notices need.
-    fn step(&mut self, notices: &mut Notices) {
+    fn cycle(&mut self, notices: &mut Notices) {
         let now = self.clock;
-        for (part, accepted) in self.parts.iter_mut().zip(&mut self.accepted) {
-            part.clock = now;
-            std::mem::swap(&mut part.accepted, accepted);
+        let mut is_worth = false;
+        self.parts.parts_mut().iter_mut().for_each(|part| part.clock = now);
+        if self.parts.has_threads() {
+            let hops = self.parts.parts().iter().map(|part| part.flit_hops).sum();
+            is_worth = hops - std::mem::replace(&mut self.flit_hops, hops) >= self.worth;
         }
-        if let Some(pool) = &self.pool {
-            let hops = self.parts.iter().map(|part| part.flit_hops).sum();
-            if hops - std::mem::replace(&mut self.flit_hops, hops) >= self.worth {
-                let kept = self.parts.len() - pool.len();
-                self.parts.drain(kept..).enumerate().for_each(|(worker, part)| pool.give(worker, part));
-            }
-        }
-        self.parts.iter_mut().for_each(|part| part.begin_cycle());
         // The watchdog cannot fire in this cycle, whatever its remainder does.
         let is_watched_over = now.saturating_sub(self.last_moved) < self.watchdog_cycles;
-        let goes_on = self.parts.len() < self.division.parts && is_watched_over;
-        if goes_on {
-            self.read_own_reports(now, notices);
+        let whole = &mut self.whole;
+        self.parts.cycle(now, is_worth, is_watched_over, &mut |report, now| whole.read(report, now, notices));
+        if !self.parts.is_unfinished() {
+            self.note_moves();
         }
-        for worker in 0..self.division.parts - self.parts.len() {
-            let Some(mut report) = self.pool.as_ref().map(|pool| pool.begun(worker)) else { break };
-            self.whole.read(&mut report, now, notices);
-            self.begun.push(report);
-        }
-        if goes_on {
-            self.unfinished = Some(now);
-        } else {
-            self.finish(now, notices);
-        }
-        sort(notices);
     }
 
-    /// Completes cycle `now`.
-    fn finish(&mut self, now: u64, notices: &mut Notices) {
-        self.parts.iter_mut().for_each(|part| part.end_cycle());
-        let workers = self.division.parts - self.parts.len();
-        if let Some(pool) = &self.pool {
-            self.parts.extend((0..workers).map(|worker| pool.fetch(worker)));
-        }
-        self.read_own_reports(now, notices);
-        let kept = self.parts.len() - workers;
-        for (part, empty) in self.parts[kept..].iter_mut().zip(self.begun.drain(..)) {
-            part.ends.report = empty;
-        }
-        for to in 1..self.parts.len() {
-            let (before, after) = self.parts.split_at_mut(to);
-            let here = &mut after[0];
-            for (from, there) in before.iter_mut().enumerate() {
-                std::mem::swap(&mut there.outbox[to], &mut here.inbox[from]);
-                std::mem::swap(&mut here.outbox[from], &mut there.inbox[to]);
-            }
-        }
-        let moved = self.parts.iter().map(|part| part.last_moved).max();
+    /// Updates the last cycle in which a flit has moved.
+    #[inline]
+    fn note_moves(&mut self) {
+        let moved = self.parts.parts().iter().map(|part| part.last_moved).max();
         self.last_moved = self.last_moved.max(moved.unwrap_or(0));
-    }
-
-    /// Reads the reports of the parts on the caller's thread.
-    fn read_own_reports(&mut self, now: u64, notices: &mut Notices) {
-        for part in &mut self.parts {
-            self.whole.read(&mut part.ends.report, now, notices);
-        }
     }
 
     /// The next cycle in which something happens, from the clock on.
     fn next_event(&self) -> Option<u64> {
-        if self.accepted.iter().any(|messages| !messages.is_empty()) {
+        if self.parts.accepted().iter().any(|messages| !messages.is_empty()) {
             return Some(self.clock);
         }
-        self.parts.iter().filter_map(|part| part.next_event(self.clock)).min()
+        self.parts.parts().iter().filter_map(|part| part.next_event(self.clock)).min()
     }
 
     /// The part of a router. All parts must be on the caller's thread.
     fn part_of(&self, router: usize) -> &Part<P, V> {
-        &self.parts[self.division.part_of(router)]
+        &self.parts.parts()[self.parts.division().part_of(router)]
     }
 
     /// The report of a deadlock, with a cycle of buffers that wait for each other.
     fn deadlock(&self) -> Deadlock {
-        let first = self.parts.iter().find_map(|part| part.first_waiting());
+        let first = self.parts.parts().iter().find_map(|part| part.first_waiting());
         let cycle: Vec<Place> = cyclic_wait(first, |place| self.part_of(place.0).waits_for(place));
         let channel = |(router, vc): Place| self.wiring.input(router, vc / self.vcs, vc % self.vcs);
         Deadlock {
             since: Cycle(self.last_moved),
-            in_flight: self.whole.in_flight,
+            in_flight: self.whole.messages.in_flight(),
             cycle: cycle.into_iter().map(channel).collect(),
         }
     }
 }
 
-impl<const P: usize, const V: usize> Network for Fast<P, V> {
-    fn nodes(&self) -> usize {
-        self.wiring.endpoints
+impl<const P: usize, const V: usize> Engine for Fast<P, V> {
+    type More = ();
+
+    fn messages(&self) -> &Messages {
+        &self.whole.messages
+    }
+
+    fn messages_mut(&mut self) -> &mut Messages {
+        &mut self.whole.messages
     }
 
     fn clock(&self) -> Cycle {
@@ -280,102 +227,78 @@ impl<const P: usize, const V: usize> Network for Fast<P, V> {
     }
 
     fn inject(&mut self, message: Message) -> Injected {
-        if self.whole.in_flight == 0 {
+        if self.whole.messages.in_flight() == 0 {
             self.last_moved = self.last_moved.max(self.clock);
         }
         let (part, endpoint) = self.places[message.source.index()];
-        self.accepted[part as usize].push(self.whole.inject(&message, endpoint, self.clock));
+        self.parts.accept(part as usize, self.whole.inject(&message, endpoint, self.clock));
         Injected::Accepted
     }
 
-    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
-        notices.clear();
-        let mut steps = 0;
-        while self.clock < until.0 {
-            self.settle();
-            let has_packets = self.whole.in_flight > 0;
-            let limit = if has_packets { self.last_moved.saturating_add(self.watchdog_cycles) } else { u64::MAX };
-            let next = self.next_event().unwrap_or(u64::MAX).min(limit.max(self.clock)).min(until.0);
-            if next > self.clock {
-                self.clock = next;
-                continue;
-            }
-            self.step(notices);
-            let is_over = self.unfinished.is_none();
-            let is_stuck = is_over && self.clock.saturating_sub(self.last_moved) >= self.watchdog_cycles;
-            self.clock += 1;
-            if is_stuck && self.whole.in_flight > 0 {
-                return Err(self.deadlock().into());
-            }
-            steps += 1;
-            if !notices.is_empty() || steps >= STEPS {
-                break;
-            }
+    fn step(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
+        self.settle();
+        let has_packets = self.whole.messages.in_flight() > 0;
+        let limit = if has_packets { self.last_moved.saturating_add(self.watchdog_cycles) } else { u64::MAX };
+        self.clock = self.next_event().unwrap_or(u64::MAX).min(limit.max(self.clock)).min(until.0);
+        if self.clock == until.0 {
+            return Ok(());
+        }
+        self.cycle(notices);
+        let is_over = !self.parts.is_unfinished();
+        let is_stuck = is_over && self.clock.saturating_sub(self.last_moved) >= self.watchdog_cycles;
+        self.clock += 1;
+        if is_stuck && self.whole.messages.in_flight() > 0 {
+            return Err(self.deadlock().into());
         }
         Ok(())
     }
 
     fn settle(&mut self) {
-        if let Some(cycle) = self.unfinished.take() {
+        if self.parts.is_unfinished() {
             // The source has all reports of that cycle that it needs.
-            self.finish(cycle, &mut Notices::default());
+            let whole = &mut self.whole;
+            self.parts.settle(&mut |report, now| whole.read(report, now, &mut Notices::default()));
+            self.note_moves();
         }
     }
 
-    fn measures(&self) -> Vec<(&'static Measure, f64)> {
-        self.details().measures(self.recorder().totals().received)
-    }
-
-    fn in_flight(&self) -> u64 {
-        self.whole.in_flight
-    }
-
-    fn recorder(&self) -> &Recorder {
-        assert!(self.unfinished.is_none(), "{UNSETTLED}");
-        &self.whole.recorder
-    }
-
-    fn recorder_mut(&mut self) -> &mut Recorder {
-        self.settle();
-        &mut self.whole.recorder
-    }
-
-    fn view(&self) -> Option<&dyn View> {
-        assert!(self.unfinished.is_none(), "{UNSETTLED}");
-        Some(self)
-    }
-
-    fn observe(&mut self) {
-        self.settle();
-        self.whole.recorder.observe();
-        for part in &mut self.parts {
+    fn count_crossings(&mut self) {
+        for part in self.parts.parts_mut() {
             part.crossed.resize(part.routers.all.len() * self.wiring.ports, 0);
         }
     }
-}
 
-impl<const P: usize, const V: usize> Detailed for Fast<P, V> {
-    fn details(&self) -> Details {
-        assert!(self.unfinished.is_none(), "{UNSETTLED}");
-        let mut details = Details { stages: self.whole.stages, occupancy: vec![0; self.vcs], ..Details::default() };
-        self.parts.iter().for_each(|part| part.count(self.clock, &mut details));
-        details
-    }
-}
-
-impl<const P: usize, const V: usize> View for Fast<P, V> {
-    fn occupancy(&self, into: &mut Occupancy) {
+    fn show(&self, into: &mut Occupancy) {
         let flits = |router: usize, port: usize| {
             let part = self.part_of(router);
             part.flits(router - part.first, port)
         };
-        let crossed: Vec<u64> = self.parts.iter().flat_map(|part| &part.crossed).copied().collect();
+        let crossed: Vec<u64> = self.parts.parts().iter().flat_map(|part| &part.crossed).copied().collect();
         self.wiring.show(flits, &crossed, into);
         let waiting = |&(part, number): &(u32, u32)| {
-            let ends = &self.parts[part as usize].ends;
-            let accepted = self.accepted[part as usize].iter().filter(|unsent| unsent.endpoint == number);
+            let ends = &self.parts.parts()[part as usize].ends;
+            let accepted = self.parts.accepted()[part as usize].iter().filter(|unsent| unsent.endpoint == number);
             ends.waiting(number as usize) + accepted.map(|unsent| ends.packets_of(unsent)).sum::<u64>()
         };
         into.waiting.extend(self.places.iter().map(waiting));
+    }
+    fn figures(&self) -> Vec<(&'static Measure, f64)> {
+        self.count().measures(self.whole.messages.recorder.totals().received)
+    }
+}
+
+impl<const P: usize, const V: usize> Fast<P, V> {
+    /// The counts of this model.
+    fn count(&self) -> Details {
+        let mut details = Details { stages: self.whole.stages, occupancy: vec![0; self.vcs], ..Details::default() };
+        self.parts.parts().iter().for_each(|part| part.count(self.clock, &mut details));
+        details
+    }
+}
+
+impl<const P: usize, const V: usize> Detailed for Fast<P, V> {
+    fn details(&mut self) -> Details {
+        self.settle();
+        self.count()
     }
 }

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fsin_core::parallel::Division;
+use fsin_core::parallel::{Division, Partition};
 use fsin_core::wait::Place;
 use trgen::Cycle;
 
@@ -89,6 +89,80 @@ pub(super) struct Part<const P: usize, const V: usize> {
     pub(super) scratch: Scratch,
 }
 
+impl<const P: usize, const V: usize> Partition for Part<P, V> {
+    type Report = Report;
+    type Mail = Mail;
+    type Accepted = Unsent;
+
+    /// Simulates the part of a cycle that sources must know before the next one: arrivals of flits and credits, and
+    /// sources that send.
+    fn begin_cycle(&mut self) {
+        let now = self.clock;
+        let step = self.params.speedup.before(now);
+        for unsent in self.accepted.drain(..) {
+            self.sources.insert(unsent.endpoint as usize);
+            self.ends.accept(unsent);
+        }
+        let due = self.arrivals.take(now);
+        for &(target, flit) in &due {
+            if target & ENDPOINT == 0 {
+                self.arrive(target as usize, flit, step);
+            } else if target & ABROAD == ENDPOINT {
+                self.ends.receive(unpack(flit), now);
+            } else {
+                self.post(target & !ABROAD, flit);
+            }
+        }
+        self.arrivals.restore(now, due);
+        self.open_flits(step);
+        let due = self.credits.take(now);
+        for &target in &due {
+            if target & ENDPOINT == 0 {
+                self.credit(target as usize, step);
+            } else if target & ABROAD == ENDPOINT {
+                let (endpoint, vc) = self.routers.split((target & !ENDPOINT) as usize);
+                self.ends.credit(endpoint, vc);
+                self.sources.insert(endpoint);
+            } else {
+                let (part, output) = self.place_of_vc(target & !ABROAD);
+                self.outbox[part].credits.push(output);
+            }
+        }
+        self.credits.restore(now, due);
+        self.open_credits(step);
+        self.inject_flits();
+    }
+
+    /// Simulates the rest of the cycle: the steps of the routers.
+    fn end_cycle(&mut self) {
+        let now = self.clock;
+        for step in self.params.speedup.before(now)..self.params.speedup.before(now + 1) {
+            let due = self.timers.take(step);
+            for &input in &due {
+                self.wake(input as usize, step);
+            }
+            self.timers.restore(step, due);
+            for word in 0..self.routers.active.words() {
+                for bit in bits(self.routers.active.word(word)) {
+                    self.step(word * 64 + bit, step);
+                }
+            }
+        }
+    }
+
+    fn accepted(&mut self) -> &mut Vec<Unsent> {
+        &mut self.accepted
+    }
+
+    fn report(&mut self) -> &mut Report {
+        &mut self.ends.report
+    }
+
+    fn mail(&mut self) -> (&mut [Mail], &mut [Mail]) {
+        (&mut self.inbox, &mut self.outbox)
+    }
+}
+
 impl<const P: usize, const V: usize> Part<P, V> {
     /// Builds part number `part`. `endpoints` are the numbers of its endpoints in the network.
     pub(super) fn new(
@@ -151,68 +225,6 @@ impl<const P: usize, const V: usize> Part<P, V> {
             params: params.clone(),
             wiring: Arc::clone(wiring),
             routes: Arc::clone(routes),
-        }
-    }
-
-    /// Simulates the part of a cycle that sources must know before the next one: arrivals of flits and credits, and
-    /// sources that send.
-    pub(super) fn begin_cycle(&mut self) {
-        let now = self.clock;
-        let step = self.params.speedup.before(now);
-        for unsent in self.accepted.drain(..) {
-            self.sources.insert(unsent.endpoint as usize);
-            self.ends.accept(unsent);
-        }
-        let due = self.arrivals.take(now);
-        for &(target, flit) in &due {
-            if target & ENDPOINT == 0 {
-                self.arrive(target as usize, flit, step);
-            } else if target & ABROAD == ENDPOINT {
-                self.ends.receive(unpack(flit), now);
-            } else {
-                self.post(target & !ABROAD, flit);
-            }
-        }
-        self.arrivals.restore(now, due);
-        self.open_flits(step);
-        let due = self.credits.take(now);
-        for &target in &due {
-            if target & ENDPOINT == 0 {
-                self.credit(target as usize, step);
-            } else if target & ABROAD == ENDPOINT {
-                let (endpoint, vc) = self.routers.split((target & !ENDPOINT) as usize);
-                self.ends.credit(endpoint, vc);
-                self.sources.insert(endpoint);
-            } else {
-                let (part, output) = self.place_of_vc(target & !ABROAD);
-                self.outbox[part].credits.push(output);
-            }
-        }
-        self.credits.restore(now, due);
-        self.open_credits(step);
-        self.inject_flits();
-    }
-
-    /// [`begin_cycle`](Self::begin_cycle) on a worker thread: returns the report of the endpoints.
-    pub(super) fn begin_cycle_apart(&mut self) -> Report {
-        self.begin_cycle();
-        std::mem::take(&mut self.ends.report)
-    }
-
-    /// Simulates the rest of the cycle: the steps of the routers.
-    pub(super) fn end_cycle(&mut self) {
-        let now = self.clock;
-        for step in self.params.speedup.before(now)..self.params.speedup.before(now + 1) {
-            let due = self.timers.take(step);
-            for &input in &due {
-                self.wake(input as usize, step);
-            }
-            self.timers.restore(step, due);
-            for word in 0..self.routers.active.words() {
-                for bit in bits(self.routers.active.word(word)) {
-                    self.step(word * 64 + bit, step);
-                }
-            }
         }
     }
 

@@ -26,7 +26,7 @@ use crate::rules::allocator::{Allocator, Request};
 use crate::rules::details::Stalls;
 use crate::rules::interface::{Endpoints, Flit};
 use crate::rules::routes::{BuildError, ByKey, Candidate, Outputs, Routes, Tier, select};
-use crate::rules::whole::{Whole, sort};
+use crate::rules::whole::Whole;
 use crate::rules::wiring::{End, Wiring};
 use fsin_core::wait::{Place, cyclic_wait};
 
@@ -237,7 +237,6 @@ impl Reference {
             self.send(router);
         }
         self.whole.read(&mut self.ends.report, now, notices);
-        sort(notices);
     }
 
     /// Lets an endpoint take the flit and the credits that arrive in this cycle.
@@ -553,7 +552,7 @@ impl Reference {
         let credits_home = |router: &Router| {
             router.returning.iter().all(VecDeque::is_empty) && router.credits_to_send.iter().all(VecDeque::is_empty)
         };
-        self.whole.in_flight == 0
+        self.whole.messages.in_flight() == 0
             && self.pipes.iter().all(|pipes| pipes.returning.is_empty())
             && self.routers.iter().all(credits_home)
     }

@@ -1,16 +1,23 @@
 //! The reference engine as a network.
 
-use fsin_core::network::{Deadlock, Injected, Measure, Network, NetworkFailure, Notices, STEPS};
-use fsin_core::stats::Recorder;
-use fsin_core::view::{Occupancy, View};
+use fsin_core::engine::Engine;
+use fsin_core::messages::Messages;
+use fsin_core::network::{Deadlock, Injected, Measure, NetworkFailure, Notices};
+use fsin_core::view::Occupancy;
 use trgen::{Cycle, Message};
 
 use super::Reference;
 use crate::{Detailed, Details};
 
-impl Network for Reference {
-    fn nodes(&self) -> usize {
-        self.wiring.endpoints
+impl Engine for Reference {
+    type More = ();
+
+    fn messages(&self) -> &Messages {
+        &self.whole.messages
+    }
+
+    fn messages_mut(&mut self) -> &mut Messages {
+        &mut self.whole.messages
     }
 
     fn clock(&self) -> Cycle {
@@ -18,7 +25,7 @@ impl Network for Reference {
     }
 
     fn inject(&mut self, message: Message) -> Injected {
-        if self.whole.in_flight == 0 {
+        if self.whole.messages.in_flight() == 0 {
             self.last_moved = self.last_moved.max(self.clock);
         }
         let unsent = self.whole.inject(&message, message.source.0, self.clock);
@@ -26,61 +33,43 @@ impl Network for Reference {
         Injected::Accepted
     }
 
-    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
-        notices.clear();
-        let mut steps = 0;
-        while self.clock < until.0 {
-            if self.is_still() {
-                self.clock = until.0;
-                break;
-            }
-            self.cycle(notices);
-            let is_stuck = self.clock.saturating_sub(self.last_moved) >= self.params.watchdog_cycles;
-            self.clock += 1;
-            if is_stuck && self.whole.in_flight > 0 {
-                return Err(Deadlock {
-                    since: Cycle(self.last_moved),
-                    in_flight: self.whole.in_flight,
-                    cycle: self.cyclic_wait(),
-                }
-                .into());
-            }
-            steps += 1;
-            if !notices.is_empty() || steps >= STEPS {
-                break;
-            }
+    fn step(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
+        if self.is_still() {
+            self.clock = until.0;
+            return Ok(());
+        }
+        self.cycle(notices);
+        let is_stuck = self.clock.saturating_sub(self.last_moved) >= self.params.watchdog_cycles;
+        self.clock += 1;
+        let in_flight = self.whole.messages.in_flight();
+        if is_stuck && in_flight > 0 {
+            return Err(Deadlock { since: Cycle(self.last_moved), in_flight, cycle: self.cyclic_wait() }.into());
         }
         Ok(())
     }
 
-    fn measures(&self) -> Vec<(&'static Measure, f64)> {
-        self.details().measures(self.recorder().totals().received)
-    }
-
-    fn in_flight(&self) -> u64 {
-        self.whole.in_flight
-    }
-
-    fn recorder(&self) -> &Recorder {
-        &self.whole.recorder
-    }
-
-    fn recorder_mut(&mut self) -> &mut Recorder {
-        &mut self.whole.recorder
-    }
-
-    fn view(&self) -> Option<&dyn View> {
-        Some(self)
-    }
-
-    fn observe(&mut self) {
-        self.whole.recorder.observe();
+    fn count_crossings(&mut self) {
         self.crossed.resize(self.wiring.routers * self.wiring.ports, 0);
+    }
+
+    fn show(&self, into: &mut Occupancy) {
+        let flits = |router: usize, port: usize| {
+            let vcs = self.params.vcs;
+            let inputs = &self.routers[router].inputs[port * vcs..][..vcs];
+            inputs.iter().map(|input| input.buffer.len() as u32).sum()
+        };
+        self.wiring.show(flits, &self.crossed, into);
+        into.waiting.extend((0..self.wiring.endpoints).map(|endpoint| self.ends.waiting(endpoint)));
+    }
+
+    fn figures(&self) -> Vec<(&'static Measure, f64)> {
+        self.count().measures(self.whole.messages.recorder.totals().received)
     }
 }
 
-impl Detailed for Reference {
-    fn details(&self) -> Details {
+impl Reference {
+    /// The counts of this model.
+    fn count(&self) -> Details {
         let now = self.clock;
         Details {
             stalls: self.stalls,
@@ -93,14 +82,8 @@ impl Detailed for Reference {
     }
 }
 
-impl View for Reference {
-    fn occupancy(&self, into: &mut Occupancy) {
-        let flits = |router: usize, port: usize| {
-            let vcs = self.params.vcs;
-            let inputs = &self.routers[router].inputs[port * vcs..][..vcs];
-            inputs.iter().map(|input| input.buffer.len() as u32).sum()
-        };
-        self.wiring.show(flits, &self.crossed, into);
-        into.waiting.extend((0..self.wiring.endpoints).map(|endpoint| self.ends.waiting(endpoint)));
+impl Detailed for Reference {
+    fn details(&mut self) -> Details {
+        self.count()
     }
 }

@@ -146,7 +146,7 @@ fn agree(case: &Case) -> Result<Option<Deadlock>, TestCaseError> {
         // Half of the cases read the state after each call, the others now and then: threads go on meanwhile.
         let is_read = case.seed % 8 < 4 || now.is_multiple_of(7) || is_over || one.is_err();
         let mut shown = Occupancy::default();
-        reference.view().unwrap().occupancy(&mut shown);
+        reference.settled().view.unwrap().occupancy(&mut shown);
         for (fast, threads) in engines.iter_mut().zip(THREADS) {
             let other = fast.advance(Cycle(until), &mut found);
             prop_assert_eq!(&one, &other, "{} threads", threads);
@@ -156,11 +156,13 @@ fn agree(case: &Case) -> Result<Option<Deadlock>, TestCaseError> {
             if !is_read {
                 continue;
             }
-            fast.settle();
-            prop_assert!(reference.recorder() == fast.recorder(), "recorders differ at {now}, {threads} threads");
+            prop_assert!(
+                reference.settled().recorder == fast.settled().recorder,
+                "recorders differ at {now}, {threads} threads"
+            );
             prop_assert_eq!(reference.details(), fast.details(), "at {}, {} threads", now, threads);
             let mut seen = Occupancy::default();
-            fast.view().unwrap().occupancy(&mut seen);
+            fast.settled().view.unwrap().occupancy(&mut seen);
             prop_assert_eq!(&shown, &seen, "{} threads", threads);
         }
         if now.is_multiple_of(40) {

@@ -64,7 +64,7 @@ proptest! {
             prop_assert!(network.classes_are_apart());
         }
         let details = network.details();
-        let window = network.recorder().window();
+        let window = network.settled().recorder.window();
         prop_assert_eq!(u128::from(details.stages.total()), window.latency.moments().sum());
         prop_assert_eq!(window.counts.received, window.counts.generated);
         prop_assert_eq!(window.hops.sum(), u128::from(window.counts.hops));
@@ -84,7 +84,7 @@ fn the_last_packet_is_as_long_as_the_rest_needs() {
     while network.in_flight() > 0 {
         network.advance(Cycle::NEVER, &mut notices).unwrap();
     }
-    assert_eq!((network.details().flits_received, network.recorder().totals().received), (9, 3));
+    assert_eq!((network.details().flits_received, network.settled().recorder.totals().received), (9, 3));
 }
 
 #[test]

@@ -31,7 +31,7 @@
 //!
 //! A source must know which packets a cycle has sent, and which have been ejected at its end. Both are known when step
 //! 1 is over, except for packets of one phit. With threads at work, the caller gets this report then, and draws the
-//! messages of the next cycle while the threads finish the present one ([`Network::settle`] waits for them). For that,
+//! messages of the next cycle while the threads finish the present one ([`Engine::settle`] waits for them). For that,
 //! the first partition, which is the caller's, has fewer nodes.
 //!
 //! # Credits: what a node knows of its neighbour
@@ -79,11 +79,12 @@ use crate::router::congestion::GlobalControl;
 use crate::router::layout::{Direct, Layout, Switches, TwoWay};
 use crate::router::request::WORD;
 use crate::router::{CheckedParams, MAX_QUEUES, RouterParams, SourceQueue};
-use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices, STEPS};
-use fsin_core::parallel::{Division, MAX_THREADS, Pool, Work};
-use fsin_core::stats::Recorder;
+use fsin_core::engine::Engine;
+use fsin_core::messages::Messages;
+use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices};
+use fsin_core::parallel::{Division, MAX_THREADS, Partitioned};
 use fsin_core::topology::{MAX_DIMENSIONS, STATE_WORDS, Shape, Topology};
-use fsin_core::view::{Occupancy, View};
+use fsin_core::view::Occupancy;
 use fsin_core::wait::{Place, cyclic_wait};
 
 mod bets;
@@ -98,16 +99,13 @@ mod whole;
 
 use cut::cut;
 use mask::{Mask, Words};
-use part::{Accepted, Part, Report};
+use part::Part;
 use rules::Rules;
 use state::{Gate, Router};
 use whole::Whole;
 
 /// Number of work items in a cycle from which on it pays to wake the threads.
 const WORK_WORTH_THREADS: usize = 96;
-
-/// Text of the panic if a caller reads the state of a network that is not [settled](Network::settle).
-const UNSETTLED: &str = "a network is settled before somebody looks at it";
 
 /// Runs an expression with the layout, the kind of mask, and the numbers of dimensions, queues and ports that suffice
 /// for the routers of a shape. Usual sizes of routers have code of their own.
@@ -220,21 +218,10 @@ struct Fast<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> 
     rules: Rules<L>,
     /// The present cycle.
     clock: u64,
-    /// The ranges of nodes of the partitions.
-    division: Division,
-    /// The partitions in the order of their nodes; while threads are at work, only the partitions of the caller's
-    /// thread.
-    parts: Vec<Box<Part<L, M, D, Q, P>>>,
-    /// By partition: messages that its nodes receive in the next cycle.
-    accepted: Vec<Accepted>,
-    /// The threads; `None` if there is one only.
-    pool: Option<Pool<Part<L, M, D, Q, P>, Report>>,
+    /// The partitions, and their threads.
+    parts: Partitioned<Part<L, M, D, Q, P>>,
     /// Number of work items in a cycle from which on threads are woken.
     worth: usize,
-    /// By worker: an emptied report of the beginning of a cycle, kept to reuse its memory.
-    begun: Vec<Report>,
-    /// A cycle whose notices have been given and whose remainder is still in progress.
-    unfinished: Option<u64>,
     /// The global state.
     whole: Whole,
     /// Congestion control of the whole network; `None` if there is none.
@@ -259,18 +246,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         u32::try_from(count.checked_mul(2)?).ok()?;
         let division = Division::new(count, threads.min(MAX_THREADS), rules.tail > 0);
         let parts = cut(&rules, division);
-        let work = Work { begin: Part::begin_cycle_apart, end: Part::end_cycle };
-        let pool = (parts.len() > 1).then(|| Pool::new(parts.len() - 1, work));
         Some(Self {
             rules,
             clock: Cycle::FIRST.0,
-            division,
-            accepted: vec![Accepted::new(); parts.len()],
-            parts,
-            pool,
+            parts: Partitioned::new(division, parts),
             worth,
-            begun: Vec::new(),
-            unfinished: None,
             whole: Whole::new(endpoints),
             control,
             has_failed: false,
@@ -278,104 +258,37 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
     }
 
     /// Simulates the cycle at which the clock stands, or as much of it as its notices need.
-    fn step(&mut self, notices: &mut Notices) {
-        let now = self.clock;
-        self.hand_out();
-        self.parts.iter_mut().for_each(|part| part.begin_cycle());
-        // The watchdog cannot fire in this cycle, whatever its remainder does.
-        let is_watched_over = now.saturating_sub(self.whole.moves_until) < self.rules.watchdog_cycles;
-        let goes_on = self.parts.len() < self.division.parts && self.rules.tail > 0 && is_watched_over;
-        if goes_on {
-            self.read_own_reports(now, notices);
-        }
-        for worker in 0..self.division.parts - self.parts.len() {
-            let Some(mut report) = self.pool.as_ref().map(|pool| pool.begun(worker)) else { break };
-            self.whole.read(&mut report, now, notices);
-            self.begun.push(report);
-        }
-        if goes_on {
-            self.unfinished = Some(now);
-        } else {
-            self.finish(now, notices);
-        }
-        if notices.sent.len() > 1 {
-            notices.sent.sort_unstable_by_key(|message| message.source);
-        }
-        if notices.delivered.len() > 1 {
-            notices.delivered.sort_unstable_by_key(|delivery| {
-                (delivery.message.destination, delivery.message.source, delivery.message.id)
-            });
-        }
-    }
-
-    /// Gives the partitions their messages for the cycle, and hands partitions to workers if that pays. The caller's
-    /// thread simulates the partitions that are not handed out, as a rule the first one.
-    fn hand_out(&mut self) {
+    fn cycle(&mut self, notices: &mut Notices) {
         let (now, in_network) = (self.clock, self.whole.in_network);
         let is_stopped = self.control.as_mut().is_some_and(|control| control.is_tripped(now, in_network));
-        for (part, accepted) in self.parts.iter_mut().zip(&mut self.accepted) {
+        for part in self.parts.parts_mut() {
             (part.works.clock, part.works.is_stopped) = (now, is_stopped);
-            std::mem::swap(&mut part.works.accepted, accepted);
         }
-        let work = std::mem::take(&mut self.whole.work);
-        if let Some(pool) = self.pool.as_ref().filter(|_| work >= self.worth) {
-            let kept = self.parts.len() - pool.len();
-            self.parts.drain(kept..).enumerate().for_each(|(worker, part)| pool.give(worker, part));
-        }
-    }
-
-    /// Completes cycle `now`.
-    fn finish(&mut self, now: u64, notices: &mut Notices) {
-        self.parts.iter_mut().for_each(|part| part.end_cycle());
-        let workers = self.division.parts - self.parts.len();
-        if let Some(pool) = &self.pool {
-            self.parts.extend((0..workers).map(|worker| pool.fetch(worker)));
-        }
-        self.read_own_reports(now, notices);
-        let kept = self.parts.len() - workers;
-        for (part, empty) in self.parts[kept..].iter_mut().zip(self.begun.drain(..)) {
-            part.works.report = empty;
-        }
-        self.exchange_mail();
-    }
-
-    /// Reads the reports of the partitions on the caller's thread.
-    fn read_own_reports(&mut self, now: u64, notices: &mut Notices) {
-        for part in &mut self.parts {
-            self.whole.read(&mut part.works.report, now, notices);
-        }
-    }
-
-    /// Gives each partition the mail that the others have sent to it.
-    fn exchange_mail(&mut self) {
-        for to in 1..self.parts.len() {
-            let (before, after) = self.parts.split_at_mut(to);
-            let here = &mut after[0].works;
-            for (from, there) in before.iter_mut().enumerate() {
-                std::mem::swap(&mut there.works.outbox[to], &mut here.inbox[from]);
-                std::mem::swap(&mut here.outbox[from], &mut there.works.inbox[to]);
-            }
-        }
+        let is_worth = std::mem::take(&mut self.whole.work) >= self.worth;
+        // The watchdog cannot fire in this cycle, whatever its remainder does.
+        let is_watched_over = now.saturating_sub(self.whole.moves_until) < self.rules.watchdog_cycles;
+        let (whole, may_go_on) = (&mut self.whole, self.rules.tail > 0 && is_watched_over);
+        self.parts.cycle(now, is_worth, may_go_on, &mut |report, now| whole.read(report, now, notices));
     }
 
     /// The report of a deadlock, with a cycle of queues that wait for each other.
     fn deadlock(&self) -> Deadlock {
         let (shape, vcs) = (self.rules.layout.shape(), self.rules.vcs);
-        let blocked = self.parts.iter().find_map(|part| {
+        let blocked = self.parts.parts().iter().find_map(|part| {
             let node = part.routers.iter().position(|router| !router.unrouted.is_empty())?;
             Some((part.works.first as usize + node, part.routers[node].unrouted.least()))
         });
         let cycle = cyclic_wait(blocked, |place| self.waits_for(place));
         Deadlock {
             since: Cycle(self.whole.moves_until),
-            in_flight: self.whole.in_flight,
+            in_flight: self.whole.messages.in_flight(),
             cycle: cycle.into_iter().map(|place| channel(place, shape, vcs)).collect(),
         }
     }
 
     /// The queue whose lack of room blocks the head of this queue.
     fn waits_for(&self, (node, input): Place) -> Option<Place> {
-        let part = &*self.parts[self.division.part_of(node)];
+        let part = &*self.parts.parts()[self.parts.division().part_of(node)];
         let local = node - part.works.first as usize;
         let (output, full) = part.waits_for(local, input)?;
         let index = output.index(self.rules.vcs);
@@ -387,9 +300,15 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
     }
 }
 
-impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network for Fast<L, M, D, Q, P> {
-    fn nodes(&self) -> usize {
-        self.whole.is_full.len()
+impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine for Fast<L, M, D, Q, P> {
+    type More = ();
+
+    fn messages(&self) -> &Messages {
+        &self.whole.messages
+    }
+
+    fn messages_mut(&mut self) -> &mut Messages {
+        &mut self.whole.messages
     }
 
     fn clock(&self) -> Cycle {
@@ -399,26 +318,21 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
     fn inject(&mut self, message: Message) -> Injected {
         let packets = self.rules.packets_of(message.bytes);
         if !self.rules.requests.reaches(&*self.rules.topology, message.source, message.destination) {
-            self.whole.recorder.generated(packets);
-            self.whole.recorder.dropped(packets);
-            return Injected::Dropped;
+            return self.whole.messages.drop_at_source(packets, 0);
         }
         let source = message.source.index();
         if self.whole.is_full[source] {
             return Injected::Refused;
         }
         let now = Cycle(self.clock);
-        let slot = self.whole.messages.enter(message, packets, now);
-        self.whole.is_full[source] = self.rules.source_queue == SourceQueue::Throttled;
-        let part = self.division.part_of(source);
-        let node = (source - self.division.first_of(part)) as u32;
-        self.accepted[part].push((node, Unsent::new(slot, &message, packets, now)));
-        self.whole.work += 1;
-        if self.whole.in_flight == 0 {
+        if self.whole.messages.in_flight() == 0 {
             self.whole.moves_until = self.clock;
         }
-        self.whole.in_flight += packets;
-        self.whole.recorder.generated(packets);
+        let slot = self.whole.messages.accept(message, packets, 0, now, ());
+        self.whole.is_full[source] = self.rules.source_queue == SourceQueue::Throttled;
+        let (part, node) = self.parts.division().place_of(source);
+        self.parts.accept(part, (node as u32, Unsent::new(slot, &message, packets, now)));
+        self.whole.work += 1;
         Injected::Accepted
     }
 
@@ -433,98 +347,63 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
 
     fn withhold(&mut self, message: &Message) {
         let packets = self.rules.packets_of(message.bytes);
-        self.whole.recorder.withheld(packets);
+        self.whole.messages.recorder.withheld(packets);
     }
 
-    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
-        notices.clear();
-        let mut steps = 0;
-        while self.clock < until.0 {
-            self.settle();
-            if self.whole.in_flight == 0 {
-                self.clock = until.0;
-                break;
-            }
-            if self.whole.work == 0 {
-                // Nothing changes until the next tail leaves or the next header arrives. If there is no such event,
-                // nothing ever changes.
-                let events = self.parts.iter().filter_map(|part| part.next_event(self.clock));
-                let next = events.min().unwrap_or(u64::MAX);
-                let fires = self.whole.moves_until + self.rules.watchdog_cycles;
-                if next > fires && fires < until.0 {
-                    self.clock = self.clock.max(fires);
-                    self.has_failed = true;
-                    return Err(self.deadlock().into());
-                }
-                if next >= until.0 {
-                    self.clock = until.0;
-                    break;
-                }
-                self.clock = next;
-            }
-            self.step(notices);
-            if self.unfinished.is_none()
-                && self.clock.saturating_sub(self.whole.moves_until) >= self.rules.watchdog_cycles
-            {
+    fn step(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
+        self.settle();
+        if self.whole.messages.in_flight() == 0 {
+            self.clock = until.0;
+            return Ok(());
+        }
+        if self.whole.work == 0 {
+            // Nothing changes until the next tail leaves or the next header arrives. If there is no such event, nothing
+            // ever changes.
+            let events = self.parts.parts().iter().filter_map(|part| part.next_event(self.clock));
+            let next = events.min().unwrap_or(u64::MAX);
+            let fires = self.whole.moves_until + self.rules.watchdog_cycles;
+            if next > fires && fires < until.0 {
+                self.clock = self.clock.max(fires);
                 self.has_failed = true;
                 return Err(self.deadlock().into());
             }
-            self.clock += 1;
-            steps += 1;
-            if !notices.is_empty() || steps >= STEPS {
-                break;
+            if next >= until.0 {
+                self.clock = until.0;
+                return Ok(());
             }
+            self.clock = next;
         }
+        self.cycle(notices);
+        let is_over = !self.parts.is_unfinished();
+        if is_over && self.clock.saturating_sub(self.whole.moves_until) >= self.rules.watchdog_cycles {
+            self.has_failed = true;
+            return Err(self.deadlock().into());
+        }
+        self.clock += 1;
         Ok(())
     }
 
     fn settle(&mut self) {
-        if let Some(cycle) = self.unfinished.take() {
-            // The source has all reports of that cycle that it needs.
-            self.finish(cycle, &mut Notices::default());
-        }
+        // The source has all reports of that cycle that it needs.
+        let whole = &mut self.whole;
+        self.parts.settle(&mut |report, now| whole.read(report, now, &mut Notices::default()));
     }
 
-    fn in_flight(&self) -> u64 {
-        self.whole.in_flight
+    fn count_crossings(&mut self) {
+        self.parts.parts_mut().iter_mut().for_each(|part| part.works.observe());
     }
 
-    fn recorder(&self) -> &Recorder {
-        assert!(self.unfinished.is_none(), "{UNSETTLED}");
-        &self.whole.recorder
-    }
-
-    fn recorder_mut(&mut self) -> &mut Recorder {
-        self.settle();
-        &mut self.whole.recorder
-    }
-
-    fn view(&self) -> Option<&dyn View> {
-        assert!(self.unfinished.is_none(), "{UNSETTLED}");
-        Some(self)
-    }
-
-    fn observe(&mut self) {
-        self.settle();
-        self.whole.recorder.observe();
-        for part in &mut self.parts {
-            part.works.observe();
-        }
-    }
-}
-
-impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> View for Fast<L, M, D, Q, P> {
-    fn occupancy(&self, into: &mut Occupancy) {
+    fn show(&self, into: &mut Occupancy) {
         into.reset(self.rules.topology.nodes(), self.rules.layout.shape().ports());
-        for part in &self.parts {
+        for part in self.parts.parts() {
             part.occupancy(into);
         }
-        for (part, accepted) in self.accepted.iter().enumerate() {
-            let first = self.division.first_of(part);
+        for (part, accepted) in self.parts.accepted().iter().enumerate() {
+            let first = self.parts.division().first_of(part);
             accepted.iter().for_each(|(node, message)| into.waiting[first + *node as usize] += message.packets);
         }
-        for part in &self.parts {
-            part.take_moving(self.clock + u64::from(self.has_failed), self.division, into);
+        for part in self.parts.parts() {
+            part.take_moving(self.clock + u64::from(self.has_failed), self.parts.division(), into);
         }
     }
 }

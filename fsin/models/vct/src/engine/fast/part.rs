@@ -15,7 +15,7 @@ use crate::router::Inject;
 use crate::router::congestion::Timer;
 use crate::router::layout::Layout;
 use crate::router::request::{OutputVc, WakeCondition};
-use fsin_core::parallel::Division;
+use fsin_core::parallel::{Division, Partition};
 use fsin_core::slab::Slab;
 use fsin_core::view::Occupancy;
 
@@ -53,9 +53,6 @@ enum Event {
     Injected { node: u32 },
 }
 
-/// Messages that have been accepted for nodes of a partition.
-pub(super) type Accepted = Vec<(u32, Unsent)>;
-
 /// Consecutive nodes and all their state. Nodes have local numbers, from 0.
 #[derive(Debug)]
 pub(super) struct Part<L, M: Mask, const D: usize, const Q: usize, const P: usize> {
@@ -78,7 +75,7 @@ pub(super) struct Works<L, M: Mask, const D: usize, const Q: usize, const P: usi
     /// \[cycle\] The last cycle in which the ages of stamps were capped.
     capped: u64,
     /// Messages accepted since the last cycle, with the nodes that send them.
-    pub(super) accepted: Accepted,
+    accepted: Vec<(u32, Unsent)>,
     /// True if injection is stopped in this cycle.
     pub(super) is_stopped: bool,
     /// By endpoint: its packet numbering and pending messages.
@@ -394,24 +391,24 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         let (crossing, other) = (works.crossing.next(now), works.ring.next(now));
         crossing.into_iter().chain(other).chain(works.wire.next(now)).min()
     }
+}
+
+impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Partition for Part<L, M, D, Q, P> {
+    type Report = Report;
+    type Mail = Mail<D>;
+    type Accepted = (u32, Unsent);
 
     /// The part of a cycle that sources must know before the next cycle: step 1. It reports the packets sent, and those
     /// whose ejection ends with this cycle.
-    pub(super) fn begin_cycle(&mut self) {
+    fn begin_cycle(&mut self) {
         let (routers, works) = (&mut self.routers[..], &mut self.works);
         works.begin_cycle();
         works.send_all(routers);
         works.receive_all();
     }
 
-    /// [`begin_cycle`](Self::begin_cycle) on a worker thread: returns the report.
-    pub(super) fn begin_cycle_apart(&mut self) -> Report {
-        self.begin_cycle();
-        std::mem::take(&mut self.works.report)
-    }
-
     /// Simulates the rest of the cycle: steps 2 to 4.
-    pub(super) fn end_cycle(&mut self) {
+    fn end_cycle(&mut self) {
         let (routers, works) = (&mut self.routers[..], &mut self.works);
         works.open_mail(routers);
         works.enter_all(routers);
@@ -419,5 +416,17 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         works.decide_all(routers);
         works.leave_all(routers);
         works.report.work = works.work();
+    }
+
+    fn accepted(&mut self) -> &mut Vec<(u32, Unsent)> {
+        &mut self.works.accepted
+    }
+
+    fn report(&mut self) -> &mut Report {
+        &mut self.works.report
+    }
+
+    fn mail(&mut self) -> (&mut [Mail<D>], &mut [Mail<D>]) {
+        (&mut self.works.inbox, &mut self.works.outbox)
     }
 }

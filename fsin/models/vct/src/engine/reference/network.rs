@@ -1,4 +1,4 @@
-//! `Network` for the reference engine, and its observable state.
+//! The reference engine as an [`Engine`], and its observable state.
 
 use std::collections::VecDeque;
 
@@ -8,14 +8,21 @@ use super::Reference;
 use crate::engine::messages::Unsent;
 use crate::engine::wait::channel;
 use crate::router::SourceQueue;
-use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices, STEPS};
-use fsin_core::stats::Recorder;
-use fsin_core::view::{Occupancy, View};
+use fsin_core::engine::Engine;
+use fsin_core::messages::Messages;
+use fsin_core::network::{Deadlock, Injected, NetworkFailure, Notices};
+use fsin_core::view::Occupancy;
 use fsin_core::wait::cyclic_wait;
 
-impl Network for Reference {
-    fn nodes(&self) -> usize {
-        self.topology.endpoints()
+impl Engine for Reference {
+    type More = ();
+
+    fn messages(&self) -> &Messages {
+        &self.messages
+    }
+
+    fn messages_mut(&mut self) -> &mut Messages {
+        &mut self.messages
     }
 
     fn clock(&self) -> Cycle {
@@ -25,21 +32,17 @@ impl Network for Reference {
     fn inject(&mut self, message: Message) -> Injected {
         let packets = self.params.packets_of(message.bytes);
         if !self.requests.reaches(&*self.topology, message.source, message.destination) {
-            self.recorder.generated(packets);
-            self.recorder.dropped(packets);
-            return Injected::Dropped;
+            return self.messages.drop_at_source(packets, 0);
         }
         let unsent = &mut self.nodes[message.source.index()].unsent;
         if self.params.source_queue == SourceQueue::Throttled && !unsent.is_empty() {
             return Injected::Refused;
         }
-        let slot = self.messages.enter(message, packets, self.clock);
-        unsent.push_back(Unsent::new(slot, &message, packets, self.clock));
-        if self.in_flight == 0 {
+        if self.messages.in_flight() == 0 {
             self.last_moved = self.clock;
         }
-        self.in_flight += packets;
-        self.recorder.generated(packets);
+        let slot = self.messages.accept(message, packets, 0, self.clock, ());
+        unsent.push_back(Unsent::new(slot, &message, packets, self.clock));
         Injected::Accepted
     }
 
@@ -50,63 +53,36 @@ impl Network for Reference {
 
     fn withhold(&mut self, message: &Message) {
         let packets = self.params.packets_of(message.bytes);
-        self.recorder.withheld(packets);
+        self.messages.recorder.withheld(packets);
     }
 
-    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
-        notices.clear();
-        let mut steps = 0;
-        while self.clock < until {
-            if self.in_flight == 0 {
-                self.clock = until;
-                break;
-            }
-            self.step(notices);
-            if self.clock.since(self.last_moved) >= self.params.watchdog_cycles {
-                let blocked = (0..self.nodes.len())
-                    .flat_map(|node| (0..self.nodes[node].queues.len()).map(move |queue| (node, queue)))
-                    .find(|&(node, queue)| self.unrouted(node, queue).is_some());
-                let cycle = cyclic_wait(blocked, |(node, queue)| self.waits_for(node, queue));
-                return Err(Deadlock {
-                    since: self.last_moved,
-                    in_flight: self.in_flight,
-                    cycle: cycle.into_iter().map(|place| channel(place, self.shape, self.params.vcs)).collect(),
-                }
-                .into());
-            }
-            self.clock = self.clock.next();
-            steps += 1;
-            if !notices.is_empty() || steps >= STEPS {
-                break;
-            }
+    fn step(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
+        if self.messages.in_flight() == 0 {
+            self.clock = until;
+            return Ok(());
         }
+        self.cycle(notices);
+        if self.clock.since(self.last_moved) >= self.params.watchdog_cycles {
+            let blocked = (0..self.nodes.len())
+                .flat_map(|node| (0..self.nodes[node].queues.len()).map(move |queue| (node, queue)))
+                .find(|&(node, queue)| self.unrouted(node, queue).is_some());
+            let cycle = cyclic_wait(blocked, |(node, queue)| self.waits_for(node, queue));
+            return Err(Deadlock {
+                since: self.last_moved,
+                in_flight: self.messages.in_flight(),
+                cycle: cycle.into_iter().map(|place| channel(place, self.shape, self.params.vcs)).collect(),
+            }
+            .into());
+        }
+        self.clock = self.clock.next();
         Ok(())
     }
 
-    fn in_flight(&self) -> u64 {
-        self.in_flight
-    }
-
-    fn recorder(&self) -> &Recorder {
-        &self.recorder
-    }
-
-    fn recorder_mut(&mut self) -> &mut Recorder {
-        &mut self.recorder
-    }
-
-    fn view(&self) -> Option<&dyn View> {
-        Some(self)
-    }
-
-    fn observe(&mut self) {
-        self.recorder.observe();
+    fn count_crossings(&mut self) {
         self.crossed.resize(self.nodes.len() * self.shape.ports(), 0);
     }
-}
 
-impl View for Reference {
-    fn occupancy(&self, into: &mut Occupancy) {
+    fn show(&self, into: &mut Occupancy) {
         let (ports, vcs) = (self.shape.ports(), self.params.vcs);
         into.reset(self.nodes.len(), ports);
         for (node, this) in self.nodes.iter().enumerate() {

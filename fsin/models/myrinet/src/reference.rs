@@ -8,12 +8,11 @@ use fsin_core::network::Notices;
 use fsin_core::topology::Topology;
 use trgen::catalog::SpecError;
 
-use crate::EventKind;
+use crate::engine::{Base, Instants, Simulated};
 use crate::params::{Params, TICKS};
-use crate::rules::hosts::{Hosts, Loss};
-use crate::rules::wires::{NONE, Wires};
-
-mod network;
+use crate::rules::hosts::Loss;
+use crate::rules::wires::NONE;
+use crate::{EventKind, Myrinet, PortDetails};
 
 /// The kinds of events, in their order within an instant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -93,73 +92,40 @@ struct Port {
 
 /// The reference engine.
 #[derive(Debug)]
-pub struct Reference {
-    params: Params,
-    wires: Wires,
-    hosts: Hosts,
-    /// \[ps\] Time up to which everything is simulated.
-    clock: u64,
-    /// \[ticks\] The same time as `clock`, but never later than the end of time.
-    now: u64,
-    /// \[ticks\] Time of a character.
-    character: u64,
-    /// \[ticks\] Time from the arrival of a character at a switch until it may leave.
-    ready: u64,
-    /// \[ticks\] Time of the next BEATs.
-    next_beat: u64,
+struct Reference {
+    base: Base,
     /// Future events, each with its time in ticks.
     events: BinaryHeap<Reverse<(u64, Occurrence)>>,
     ports: Vec<Port>,
-    /// \[packets\] By port: packets on its link, if that is a link of the topology, since observation began.
-    crossed: Vec<u64>,
+}
+
+/// An empty network.
+///
+/// # Errors
+/// Settings that are out of range or do not fit the topology.
+pub fn build(topology: &Arc<dyn Topology>, params: Params) -> Result<Box<dyn Myrinet>, SpecError> {
+    Ok(Box::new(Simulated(Reference::new(topology, params, true)?)))
+}
+
+/// [`build`] without the check that slack buffers never overflow: for tests of that check.
+///
+/// # Errors
+/// As [`build`].
+pub fn unchecked(topology: &Arc<dyn Topology>, params: Params) -> Result<Box<dyn Myrinet>, SpecError> {
+    Ok(Box::new(Simulated(Reference::new(topology, params, false)?)))
 }
 
 impl Reference {
-    /// An empty network.
-    ///
-    /// # Errors
-    /// Settings that are out of range or do not fit the topology.
-    pub fn new(topology: &Arc<dyn Topology>, params: Params) -> Result<Self, SpecError> {
-        Self::build(topology, params, true)
-    }
-
-    /// [`new`](Self::new) without the check that slack buffers never overflow: for tests of that check.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn unchecked(topology: &Arc<dyn Topology>, params: Params) -> Result<Self, SpecError> {
-        Self::build(topology, params, false)
-    }
-
-    /// Builds an empty network. Checks the sizes of slack buffers if `is_checked`.
-    fn build(topology: &Arc<dyn Topology>, params: Params, is_checked: bool) -> Result<Self, SpecError> {
-        let (wires, hosts) = crate::prepare(topology, &params, is_checked)?;
-        let character = params.character();
-        Ok(Self {
-            ports: vec![Port { granted: NONE, ..Port::default() }; wires.links().len()],
-            hosts,
-            clock: 0,
-            now: 0,
-            character,
-            ready: if params.store_character { character } else { 0 },
-            next_beat: params.beat * TICKS,
-            events: BinaryHeap::new(),
-            crossed: Vec::new(),
-            params,
-            wires,
-        })
+    /// An empty network. Checks the sizes of slack buffers if `is_checked`.
+    fn new(topology: &Arc<dyn Topology>, params: Params, is_checked: bool) -> Result<Self, SpecError> {
+        let base = Base::new(topology, params, is_checked)?;
+        let ports = vec![Port { granted: NONE, ..Port::default() }; base.wires.links().len()];
+        Ok(Self { base, events: BinaryHeap::new(), ports })
     }
 
     /// Schedules an event for time `at` \[ticks\].
     fn add(&mut self, at: u64, occurrence: Occurrence) {
         self.events.push(Reverse((at, occurrence)));
-    }
-
-    /// \[ticks\] The next instant at which something happens.
-    fn next_instant(&mut self) -> u64 {
-        let deadline = self.hosts.next_deadline().unwrap_or(u64::MAX);
-        let event = self.events.peek().map_or(u64::MAX, |Reverse((at, _))| *at);
-        event.min(deadline).min(self.next_beat)
     }
 
     /// Simulates everything that happens at an instant.
@@ -172,7 +138,7 @@ impl Reference {
             match occurrence {
                 Occurrence::Character { port, packet, index } => self.arrive(port, packet, index, at, notices),
                 Occurrence::Mark { port, is_stop } => {
-                    let input = self.wires.links()[port as usize].peer as usize;
+                    let input = self.base.wires.links()[port as usize].peer as usize;
                     let sender = &mut self.ports[input];
                     if sender.is_stopped {
                         sender.stopped += at - sender.stopped_at;
@@ -182,11 +148,11 @@ impl Reference {
                 Occurrence::Wake => {}
             }
         }
-        if at == self.next_beat {
+        if at == self.base.next_beat {
             self.ports.iter_mut().for_each(|port| port.has_beat = true);
-            self.next_beat += self.params.beat * TICKS;
+            self.base.next_beat += self.base.params.beat * TICKS;
         }
-        while let Some(packet) = self.hosts.too_old(at) {
+        while let Some(packet) = self.base.hosts.too_old(at) {
             self.remove(packet, at, notices);
         }
         for port in 0..self.ports.len() {
@@ -205,31 +171,21 @@ impl Reference {
 
     /// Handles the leading edge of a character that has come through the channel of a port.
     fn arrive(&mut self, port: u32, handle: u32, index: u32, at: u64, notices: &mut Notices) {
-        let link = self.wires.links()[port as usize];
-        let packet = *self.hosts.packet(handle);
+        let link = self.base.wires.links()[port as usize];
+        let packet = *self.base.hosts.packet(handle);
         if !link.is_to_switch {
             if index == packet.crc() {
-                self.hosts.deliver(handle, at, notices);
+                self.base.hosts.deliver(handle, at, notices);
             }
             if index == packet.gap() {
-                self.hosts.gap_arrived(handle);
+                self.base.hosts.gap_arrived(handle);
             }
         } else {
             let input = &mut self.ports[link.peer as usize];
-            input.slack.push_back(Character { packet: handle, index, ready: at + self.ready });
+            input.slack.push_back(Character { packet: handle, index, ready: at + self.base.ready });
             input.area -= i128::from(at);
-            if self.ready > 0 {
-                self.add(at + self.ready, Occurrence::Wake);
-            }
-        }
-    }
-
-    /// Counts a packet whose first character has begun on a link.
-    fn cross(&mut self, port: usize) {
-        if self.wires.links()[port].is_visible && !self.wires.dead[port] {
-            self.hosts.recorder.hops(1);
-            if let Some(crossed) = self.crossed.get_mut(port) {
-                *crossed += 1;
+            if self.base.ready > 0 {
+                self.add(at + self.base.ready, Occurrence::Wake);
             }
         }
     }
@@ -242,26 +198,28 @@ impl Reference {
         }
         self.ports[port].passing = None;
         if input == NONE {
-            self.hosts.sent(packet, notices);
+            self.base.hosts.sent(packet, notices);
         } else {
             self.ports[input as usize].is_connected = false;
         }
-        if self.wires.dead[port] {
-            self.hosts.lose(packet, Loss::DeadLink, at, notices);
+        if self.base.wires.dead[port] {
+            self.base.hosts.lose(packet, Loss::DeadLink, at, notices);
         }
     }
 
     /// Gives an output without a connection to the next input, round robin, whose head asks for it.
     fn grant(&mut self, output: usize, at: u64) {
-        let owner = self.wires.links()[output].owner;
-        if self.wires.is_host(owner) || self.ports[output].passing.is_some() {
+        let owner = self.base.wires.links()[output].owner;
+        if self.base.wires.is_host(owner) || self.ports[output].passing.is_some() {
             return;
         }
-        let inputs = self.wires.ports(owner as usize);
+        let inputs = self.base.wires.ports(owner as usize);
         let asks = |&input: &usize| {
             let Port { slack, is_connected, .. } = &self.ports[input];
             let head = slack.front().filter(|head| !is_connected && head.ready <= at);
-            head.is_some_and(|head| self.hosts.output(self.hosts.packet(head.packet), head.index) as usize == output)
+            head.is_some_and(|head| {
+                self.base.hosts.output(self.base.hosts.packet(head.packet), head.index) as usize == output
+            })
         };
         let granted = self.ports[output].granted as usize;
         let after = inputs.clone().filter(|&input| self.ports[output].granted != NONE && input > granted);
@@ -269,13 +227,13 @@ impl Reference {
         let Some(head) = self.ports[input].slack.pop_front() else { return };
         self.ports[input].is_connected = true;
         self.ports[input].area += i128::from(at);
-        let opens = at + self.character;
+        let opens = at + self.base.character;
         let (next, input) = (head.index + 1, input as u32);
         let passing = Passing { packet: head.packet, next, input, opens, has_begun: false, closes: None };
         self.ports[output].passing = Some(passing);
         self.ports[output].granted = input;
         self.add(opens, Occurrence::Wake);
-        self.hosts.note(at, EventKind::Granted { output: output as u32, input });
+        self.base.hosts.note(at, EventKind::Granted { output: output as u32, input });
     }
 
     /// Begins the next character on a channel, if the channel is free.
@@ -287,15 +245,15 @@ impl Reference {
             return self.send_mark(port, at);
         }
         if std::mem::take(&mut self.ports[port].has_beat) {
-            self.hosts.totals.beats += 1;
+            self.base.hosts.totals.beats += 1;
             return self.occupy(port, at);
         }
         if self.ports[port].is_stopped {
             return;
         }
-        let owner = self.wires.links()[port].owner;
-        if self.wires.is_host(owner) && self.ports[port].passing.is_none() {
-            let packet = self.hosts.begin(owner, at, &self.wires);
+        let owner = self.base.wires.links()[port].owner;
+        if self.base.wires.is_host(owner) && self.ports[port].passing.is_none() {
+            let packet = self.base.hosts.begin(owner, at, &self.base.wires);
             let passing = Passing { packet, next: 0, input: NONE, opens: at, has_begun: false, closes: None };
             self.ports[port].passing = (packet != NONE).then_some(passing);
         }
@@ -311,26 +269,26 @@ impl Reference {
             from.area += i128::from(at);
         }
         if !has_begun {
-            self.cross(port);
+            self.base.cross(port);
         }
-        let is_last = next == self.hosts.packet(packet).gap();
+        let is_last = next == self.base.hosts.packet(packet).gap();
         if let Some(passing) = &mut self.ports[port].passing {
             passing.next += 1;
             passing.has_begun = true;
-            passing.closes = is_last.then_some(at + self.character);
+            passing.closes = is_last.then_some(at + self.base.character);
         }
         self.ports[port].moved += 1;
         self.occupy(port, at);
-        if !self.wires.dead[port] {
+        if !self.base.wires.dead[port] {
             let occurrence = Occurrence::Character { port: port as u32, packet, index: next };
-            self.add(at + self.wires.delays[port], occurrence);
+            self.add(at + self.base.wires.delays[port], occurrence);
         }
     }
 
     /// Occupies a channel with a character.
     fn occupy(&mut self, port: usize, at: u64) {
-        self.ports[port].free = at + self.character;
-        self.add(at + self.character, Occurrence::Wake);
+        self.ports[port].free = at + self.base.character;
+        self.add(at + self.base.character, Occurrence::Wake);
     }
 
     /// Sends STOP or GO through the channel of a port.
@@ -339,9 +297,9 @@ impl Reference {
         self.ports[port].told_stop = is_stop;
         *(if is_stop { &mut self.ports[port].stops } else { &mut self.ports[port].gos }) += 1;
         self.occupy(port, at);
-        let arrives = at + self.character + self.wires.delays[port];
+        let arrives = at + self.base.character + self.base.wires.delays[port];
         self.add(arrives, Occurrence::Mark { port: port as u32, is_stop });
-        self.hosts.note(at, EventKind::Mark { port: port as u32, is_stop });
+        self.base.hosts.note(at, EventKind::Mark { port: port as u32, is_stop });
     }
 
     /// Compares the slack buffer of an input with its marks.
@@ -349,9 +307,9 @@ impl Reference {
         let port = &mut self.ports[input];
         let held = port.slack.len() as u32;
         port.slack_max = port.slack_max.max(held);
-        if held > self.params.high_mark {
+        if held > self.base.params.high_mark {
             port.wants_stop = true;
-        } else if held < self.params.low_mark {
+        } else if held < self.base.params.low_mark {
             port.wants_stop = false;
         }
         if port.wants_stop != port.told_stop && port.free <= at {
@@ -374,12 +332,55 @@ impl Reference {
             if let Some(Passing { input, .. }) = self.ports[port].passing.filter(|passing| passing.packet == packet) {
                 self.ports[port].passing = None;
                 if input == NONE {
-                    self.hosts.sent(packet, notices);
+                    self.base.hosts.sent(packet, notices);
                 } else {
                     self.ports[input as usize].is_connected = false;
                 }
             }
         }
-        self.hosts.lose(packet, Loss::TooOld, at, notices);
+        self.base.hosts.lose(packet, Loss::TooOld, at, notices);
+    }
+}
+
+impl Instants for Reference {
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
+    fn base_mut(&mut self) -> &mut Base {
+        &mut self.base
+    }
+
+    fn next_event(&self) -> u64 {
+        self.events.peek().map_or(u64::MAX, |Reverse((at, _))| *at)
+    }
+
+    fn process(&mut self, at: u64, notices: &mut Notices) {
+        self.process_instant(at, notices);
+    }
+
+    fn begin(&mut self, port: usize, at: u64) {
+        self.send(port, at);
+    }
+
+    fn free_all(&mut self, at: u64) {
+        self.ports.iter_mut().for_each(|port| port.free = at);
+    }
+
+    fn port(&self, port: usize, now: u64, of: PortDetails) -> PortDetails {
+        let port = &self.ports[port];
+        PortDetails {
+            moved: port.moved,
+            stops: port.stops,
+            gos: port.gos,
+            stopped: port.stopped + if port.is_stopped { now - port.stopped_at } else { 0 },
+            slack_max: port.slack_max,
+            slack_area: (port.area + port.slack.len() as i128 * i128::from(now)).unsigned_abs(),
+            ..of
+        }
+    }
+
+    fn held(&self, port: usize, _now: u64) -> u32 {
+        self.ports[port].slack.len() as u32
     }
 }

@@ -1,0 +1,152 @@
+//! Engines: networks in which one step follows another.
+//!
+//! An engine states how a message enters, what a step does, and what its state is. That every [`Engine`] is a
+//! [`Network`] is stated once, here: when a run returns, the order of notices, what must be settled before it is read.
+
+use trgen::phrase::Phrase;
+use trgen::{Cycle, Message};
+
+use crate::messages::Messages;
+use crate::network::{Figures, Injected, Measure, Network, NetworkFailure, Notices, PortFigures, STEPS, Settled};
+use crate::stats::Recorder;
+use crate::view::{Occupancy, View};
+
+/// A network that simulates step by step.
+pub trait Engine: Send {
+    /// What the engine keeps of each message under way, beside what every engine does.
+    type More;
+
+    /// The messages under way, and the record.
+    fn messages(&self) -> &Messages<Self::More>;
+
+    /// The messages under way, and the record. The state must be [settled](Self::settle).
+    fn messages_mut(&mut self) -> &mut Messages<Self::More>;
+
+    /// \[cycle\] As [`Network::clock`].
+    fn clock(&self) -> Cycle;
+
+    /// \[cycle\] As [`Network::last`].
+    fn last(&self) -> Cycle {
+        Cycle::LAST
+    }
+
+    /// As [`Network::inject`].
+    fn inject(&mut self, message: Message) -> Injected;
+
+    /// As [`Network::holds_back`].
+    fn holds_back(&mut self) -> bool {
+        false
+    }
+
+    /// As [`Network::withhold`].
+    fn withhold(&mut self, _message: &Message) {}
+
+    /// Simulates the next cycle in which something happens, to its end. If that is not before `until`, which is after
+    /// the clock, the clock advances to `until`. Appends the events of the cycle to the empty `notices`, in any order.
+    ///
+    /// # Errors
+    /// A state in which the network cannot go on.
+    fn step(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure>;
+
+    /// Completes deferred work of the last step. No notice depends on it.
+    fn settle(&mut self) {}
+
+    /// Begins to count the packets that cross each link.
+    fn count_crossings(&mut self);
+
+    /// As [`View::occupancy`].
+    fn show(&self, into: &mut Occupancy);
+
+    /// As [`Figures::measures`].
+    fn figures(&self) -> Vec<(&'static Measure, f64)> {
+        Vec::new()
+    }
+
+    /// As [`Figures::ports`].
+    fn port_figures(&self) -> Vec<PortFigures> {
+        Vec::new()
+    }
+
+    /// As [`Figures::remarks`].
+    fn notes(&self) -> Vec<Phrase> {
+        Vec::new()
+    }
+}
+
+impl<E: Engine> Network for E {
+    fn nodes(&self) -> usize {
+        self.messages().nodes()
+    }
+
+    fn clock(&self) -> Cycle {
+        Engine::clock(self)
+    }
+
+    fn last(&self) -> Cycle {
+        Engine::last(self)
+    }
+
+    fn inject(&mut self, message: Message) -> Injected {
+        Engine::inject(self, message)
+    }
+
+    fn holds_back(&mut self) -> bool {
+        Engine::holds_back(self)
+    }
+
+    fn withhold(&mut self, message: &Message) {
+        Engine::withhold(self, message);
+    }
+
+    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
+        notices.clear();
+        let mut result = Ok(());
+        for _ in 0..STEPS {
+            if Engine::clock(self) >= until || result.is_err() || !notices.is_empty() {
+                break;
+            }
+            result = self.step(until, notices);
+        }
+        notices.sort();
+        result
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.messages().in_flight()
+    }
+
+    fn settled(&mut self) -> Settled<'_> {
+        self.settle();
+        Settled { recorder: &self.messages().recorder, view: Some(self), figures: Some(self) }
+    }
+
+    fn recorder_mut(&mut self) -> &mut Recorder {
+        self.settle();
+        &mut self.messages_mut().recorder
+    }
+
+    fn observe(&mut self) {
+        Network::recorder_mut(self).observe();
+        self.count_crossings();
+    }
+}
+
+impl<E: Engine> View for E {
+    fn occupancy(&self, into: &mut Occupancy) {
+        self.show(into);
+    }
+}
+
+impl<E: Engine> Figures for E {
+    fn measures(&self) -> Vec<(&'static Measure, f64)> {
+        self.figures()
+    }
+
+    fn ports(&self) -> Vec<PortFigures> {
+        self.port_figures()
+    }
+
+    fn remarks(&self) -> Vec<Phrase> {
+        self.notes()
+    }
+}

@@ -1,0 +1,328 @@
+//! Messages under way, from the cycle in which they are offered to that in which all their packets have arrived or are
+//! lost; and how hosts cut them into packets.
+
+use std::collections::VecDeque;
+
+use trgen::{Cycle, Delivery, Message};
+
+use crate::network::{Injected, Notices};
+use crate::slab::Slab;
+use crate::stats::{Receipt, Recorder};
+
+/// A message under way.
+#[derive(Clone, Copy, Debug)]
+pub struct Underway<X = ()> {
+    /// The message.
+    pub message: Message,
+    /// \[cycle\] Clock when the message was offered.
+    pub offered: Cycle,
+    /// \[packets\] Number of packets of the message.
+    pub packets: u64,
+    /// What the model keeps of the message.
+    pub more: X,
+    /// \[packets\] Packets received so far.
+    received: u64,
+    /// \[packets\] Packets lost for good.
+    lost: u64,
+    /// Total by which the lost packets are shorter than full ones, in the unit of lengths of the model.
+    lost_short: u64,
+    /// Number of reasons of the model to keep the message.
+    holds: u64,
+    /// True if the source has been told that the message is sent.
+    is_sent: bool,
+    /// True if the delivery has been reported.
+    is_delivered: bool,
+}
+
+/// The messages under way in a network, and the record of their packets. A message is identified by its slot, which is
+/// used again when the message is over: sent, and all its packets received or lost.
+#[derive(Debug)]
+pub struct Messages<X = ()> {
+    /// Number of end nodes.
+    nodes: usize,
+    /// By slot: the message.
+    underway: Slab<Underway<X>>,
+    /// \[packets\] Accepted packets that have been neither received nor dropped.
+    in_flight: u64,
+    /// The record of all measurements.
+    pub recorder: Recorder,
+}
+
+impl<X> Messages<X> {
+    /// No messages, in a network of this many end nodes.
+    #[must_use]
+    pub fn new(nodes: usize) -> Self {
+        Self { nodes, underway: Slab::new(), in_flight: 0, recorder: Recorder::new(nodes) }
+    }
+
+    /// Number of end nodes.
+    #[must_use]
+    pub const fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// \[packets\] Accepted packets that have been neither received nor dropped.
+    #[must_use]
+    #[inline]
+    pub const fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// Accepts a message of `packets` packets (at least 1) at this clock; returns its slot. The packets are shorter
+    /// than full ones by `short` in total.
+    #[inline]
+    pub fn accept(&mut self, message: Message, packets: u64, short: u64, offered: Cycle, more: X) -> u32 {
+        self.recorder.generated(packets);
+        self.recorder.short().generated += short;
+        self.in_flight += packets;
+        self.underway.store(Underway {
+            message,
+            offered,
+            packets,
+            more,
+            received: 0,
+            lost: 0,
+            lost_short: 0,
+            holds: 0,
+            is_sent: false,
+            is_delivered: false,
+        })
+    }
+
+    /// Records a message that no route can carry.
+    pub fn drop_at_source(&mut self, packets: u64, short: u64) -> Injected {
+        self.recorder.generated(packets);
+        self.recorder.dropped(packets);
+        let total = self.recorder.short();
+        total.generated += short;
+        total.dropped += short;
+        Injected::Dropped
+    }
+
+    /// The message in a slot.
+    #[must_use]
+    #[inline(always)]
+    pub fn get(&self, slot: u32) -> &Underway<X> {
+        &self.underway[slot]
+    }
+
+    /// Records that the source of a message has sent its last packet.
+    #[inline]
+    pub fn sent(&mut self, slot: u32, notices: &mut Notices) {
+        let underway = &mut self.underway[slot];
+        underway.is_sent = true;
+        notices.sent.push(underway.message);
+        // A lost packet counts as in flight until its source has been told.
+        if underway.lost > 0 {
+            notices.dropped.push(underway.message);
+            self.recorder.dropped_inside(underway.lost);
+            self.recorder.short().dropped += underway.lost_short;
+            self.in_flight -= underway.lost;
+        }
+        self.release_if_over(slot);
+    }
+
+    /// Records the arrival of a packet, which is shorter than a full one by `short`. Returns true if all packets of the
+    /// message have arrived, which is then to be [delivered](Self::deliver).
+    #[inline]
+    pub fn receive(&mut self, slot: u32, at: Cycle, receipt: &Receipt, short: u64) -> bool {
+        self.recorder.received(at, receipt);
+        self.recorder.short().received += short;
+        self.in_flight -= 1;
+        let underway = &mut self.underway[slot];
+        underway.received += 1;
+        underway.received == underway.packets
+    }
+
+    /// Reports the delivery of a message in cycle `at`.
+    #[inline]
+    pub fn deliver(&mut self, slot: u32, at: Cycle, notices: &mut Notices) {
+        let underway = &mut self.underway[slot];
+        underway.is_delivered = true;
+        let Underway { message, offered, .. } = *underway;
+        notices.delivered.push(Delivery { message, offered, delivered: at });
+        self.release_if_over(slot);
+    }
+
+    /// Records that a packet, which is shorter than a full one by `short`, is lost for good. Returns true for the first
+    /// one of its message.
+    pub fn lose(&mut self, slot: u32, short: u64, notices: &mut Notices) -> bool {
+        let underway = &mut self.underway[slot];
+        underway.lost += 1;
+        underway.lost_short += short;
+        let is_first = underway.lost == 1;
+        if underway.is_sent {
+            self.recorder.dropped_inside(1);
+            self.recorder.short().dropped += short;
+            self.in_flight -= 1;
+            if is_first {
+                notices.dropped.push(underway.message);
+            }
+        }
+        self.release_if_over(slot);
+        is_first
+    }
+
+    /// Keeps a message until it has been [let go](Self::let_go) `count` times more.
+    #[inline]
+    pub fn hold(&mut self, slot: u32, count: u64) {
+        self.underway[slot].holds += count;
+    }
+
+    /// Ends one reason to keep a message.
+    #[inline]
+    pub fn let_go(&mut self, slot: u32) {
+        self.underway[slot].holds -= 1;
+        self.release_if_over(slot);
+    }
+
+    /// Frees the slot of a message that is over.
+    #[inline]
+    fn release_if_over(&mut self, slot: u32) {
+        let Underway { packets, received, lost, holds, is_sent, is_delivered, .. } = self.underway[slot];
+        if is_sent && (is_delivered || lost > 0) && received + lost == packets && holds == 0 {
+            self.underway.release(slot);
+        }
+    }
+}
+
+/// \[bytes\] Data of a full packet. A message of 0 bytes is one packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Payload(pub u32);
+
+impl Payload {
+    /// Number of packets of a message of `bytes` bytes.
+    #[must_use]
+    #[inline]
+    pub const fn packets_of(self, bytes: u64) -> u64 {
+        let packets = bytes.div_ceil(self.0 as u64);
+        if packets == 0 { 1 } else { packets }
+    }
+
+    /// \[bytes\] Total by which the packets of a message of `bytes` bytes are shorter than full ones.
+    #[must_use]
+    pub const fn short(self, bytes: u64) -> u64 {
+        (self.packets_of(bytes) * self.0 as u64).saturating_sub(bytes)
+    }
+
+    /// \[bytes\] Data of packet number `index` of a message of `bytes` bytes.
+    #[must_use]
+    #[inline]
+    pub const fn bytes_of(self, bytes: u64, index: u64) -> u32 {
+        let rest = bytes - index * self.0 as u64;
+        if rest < self.0 as u64 { rest as u32 } else { self.0 }
+    }
+
+    /// \[bytes\] Number by which that packet is shorter than a full one.
+    #[must_use]
+    #[inline]
+    pub const fn short_of(self, bytes: u64, index: u64) -> u64 {
+        (self.0 - self.bytes_of(bytes, index)) as u64
+    }
+}
+
+/// Messages at a host that it has not cut into packets completely, in their order.
+#[derive(Clone, Default, Debug)]
+pub struct SendQueue {
+    /// Slots of the messages.
+    messages: VecDeque<u32>,
+    /// Number of the next packet of the first message.
+    next: u64,
+}
+
+impl SendQueue {
+    /// Appends a message.
+    pub fn push(&mut self, slot: u32) {
+        self.messages.push_back(slot);
+    }
+
+    /// True if the host has sent all.
+    #[must_use]
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Takes the next packet: the slot of its message, and its number there.
+    pub fn pop<X>(&mut self, messages: &Messages<X>) -> Option<(u32, u64)> {
+        let &slot = self.messages.front()?;
+        let index = self.next;
+        self.next += 1;
+        if self.next == messages.get(slot).packets {
+            self.messages.pop_front();
+            self.next = 0;
+        }
+        Some((slot, index))
+    }
+
+    /// \[packets\] Packets that wait.
+    #[must_use]
+    pub fn waiting<X>(&self, messages: &Messages<X>) -> u64 {
+        self.messages.iter().map(|&slot| messages.get(slot).packets).sum::<u64>() - self.next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trgen::NodeId;
+
+    use super::*;
+
+    const FIRST: Cycle = Cycle::FIRST;
+
+    fn message(id: u64) -> Message {
+        Message { id, source: NodeId(0), destination: NodeId(1), bytes: 25, class: 0 }
+    }
+
+    fn receipt(sequence: u64) -> Receipt {
+        Receipt { source: NodeId(0), destination: NodeId(1), sequence, latency: 3, hops: 1 }
+    }
+
+    #[test]
+    fn a_lost_packet_is_in_flight_until_the_message_is_sent() {
+        let (mut messages, mut notices) = (Messages::<()>::new(2), Notices::default());
+        let slot = messages.accept(message(7), 3, 5, FIRST, ());
+        assert!(messages.lose(slot, 0, &mut notices));
+        assert_eq!((messages.in_flight(), notices.is_empty()), (3, true));
+        messages.sent(slot, &mut notices);
+        assert_eq!((messages.in_flight(), &notices.sent, &notices.dropped), (2, &vec![message(7)], &vec![message(7)]));
+        assert!(!messages.lose(slot, 5, &mut notices));
+        assert!(!messages.receive(slot, FIRST, &receipt(0), 0), "one of three has arrived, and two are lost");
+        let totals = messages.recorder.totals();
+        assert_eq!((messages.in_flight(), totals.dropped_inside, totals.received), (0, 2, 1));
+        assert_eq!((totals.short.generated, totals.short.dropped, notices.dropped.len()), (5, 5, 1));
+    }
+
+    #[test]
+    fn slots_are_used_again_when_messages_are_over() {
+        let (mut messages, mut notices) = (Messages::<()>::new(2), Notices::default());
+        let first = messages.accept(message(0), 1, 0, FIRST, ());
+        messages.hold(first, 1);
+        messages.sent(first, &mut notices);
+        assert!(messages.receive(first, FIRST, &receipt(0), 0));
+        messages.deliver(first, FIRST, &mut notices);
+        let second = messages.accept(message(1), 1, 0, FIRST, ());
+        assert_ne!(first, second, "the model still holds the first one");
+        messages.let_go(first);
+        assert_eq!(messages.accept(message(2), 1, 0, FIRST, ()), first);
+    }
+
+    #[test]
+    fn messages_are_cut_in_order() {
+        let (mut messages, mut queue) = (Messages::<()>::new(2), SendQueue::default());
+        let payload = Payload(10);
+        for id in 0..2 {
+            let (packets, short) = (payload.packets_of(25), payload.short(25));
+            queue.push(messages.accept(message(id), packets, short, FIRST, ()));
+        }
+        assert_eq!((queue.pop(&messages), queue.waiting(&messages)), (Some((0, 0)), 5));
+        let rest: Vec<_> = std::iter::from_fn(|| queue.pop(&messages)).collect();
+        assert_eq!(rest, [(0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
+        assert!(queue.is_empty());
+        assert_eq!(
+            [0, 1, 2].map(|index| (payload.bytes_of(25, index), payload.short_of(25, index))),
+            [(10, 0), (10, 0), (5, 5)]
+        );
+        assert_eq!((payload.packets_of(0), payload.short(0), payload.bytes_of(0, 0)), (1, 10, 0));
+    }
+}

@@ -1,0 +1,76 @@
+//! Frames under way, and ports.
+
+use std::collections::VecDeque;
+
+use crate::rules::frame::Frame;
+use crate::rules::port::Counts;
+
+/// A frame in a switch, until all its copies have left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    /// The port through which the frame came.
+    pub(super) input: u32,
+    pub(super) copies: u32,
+}
+
+/// A copy of a frame under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Carried {
+    pub(super) frame: Frame,
+    /// With flow control: index of the frame in [`Fast::held`](super::Fast::held).
+    pub(super) held: u32,
+}
+
+/// The state of a port.
+#[derive(Clone, Default, Debug)]
+pub(super) struct PortState {
+    /// \[ps\] Time at which the transmission and the gap behind it end. Without flow control, the time for the last
+    /// frame in the queue.
+    pub(super) free_at: u64,
+    /// True if an event is scheduled for the time at which the port is free.
+    pub(super) is_scheduled: bool,
+    /// True if the other end has sent a PAUSE frame.
+    pub(super) is_paused: bool,
+    /// True if this end wants the other end to be paused.
+    pub(super) wants_pause: bool,
+    /// True if this end has last told the other end to pause.
+    pub(super) told_pause: bool,
+    pub(super) is_host: bool,
+    /// \[frames\] With flow control: frames in the switch that came through this port.
+    pub(super) inside: u32,
+    /// \[ps\] Without flow control: time at which a frame last entered the queue.
+    pub(super) entered: u64,
+    /// Frames whose transmission has begun or is known, until they arrive: \[ps\] time at which transmission begins,
+    /// and the frame. Only the arrival of the first one is in the calendar.
+    pub(super) line: VecDeque<(u64, u32)>,
+    /// \[frames\] Frames at the front of `line` whose transmission is known to have begun: all of them after
+    /// [`waiting_now`](Self::waiting_now).
+    pub(super) begun: usize,
+    /// With flow control: frames that wait.
+    pub(super) queue: VecDeque<u32>,
+    pub(super) counts: Counts,
+    /// \[frames x ps\] Length of the queue, summed over time. Without flow control it includes the known waiting times
+    /// to come.
+    pub(super) area: u128,
+    /// \[ps\] With flow control: time up to which `area` is counted.
+    pub(super) changed: u64,
+}
+
+impl PortState {
+    /// \[frames\] Frames that wait at a port of a switch without flow control. Each frame of the line is passed once,
+    /// however long the link.
+    #[inline(always)]
+    pub(super) fn waiting_now(&mut self, now: u64) -> usize {
+        while self.line.get(self.begun).is_some_and(|&(begin, _)| begin <= now) {
+            self.begun += 1;
+        }
+        self.line.len() - self.begun
+    }
+
+    /// \[frames\] Frames that wait at a port of a switch.
+    #[inline(always)]
+    pub(super) fn waiting(&self, now: u64) -> usize {
+        let begun = self.line.iter().take_while(|(begin, _)| *begin <= now);
+        self.line.len() - begun.count() + self.queue.len()
+    }
+}
