@@ -10,6 +10,7 @@
 //! This crate knows no router, and of a topology only the number of nodes and, where a pattern needs it, a small
 //! [`Geometry`].
 
+pub mod calendar;
 pub mod catalog;
 pub mod conformance;
 pub mod geometry;

@@ -73,6 +73,7 @@ pub mod family;
 pub mod messages;
 pub mod network;
 pub mod parallel;
+pub mod ring;
 pub mod route;
 pub mod run;
 pub mod slab;

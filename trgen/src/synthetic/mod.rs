@@ -29,8 +29,8 @@
 mod alias;
 mod background;
 mod bundle;
-mod calendar;
 pub mod draw;
+mod due;
 pub mod expr;
 mod pending;
 mod phases;

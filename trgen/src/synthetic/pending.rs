@@ -1,6 +1,6 @@
 //! Pending messages that nodes send at full speed.
 
-use super::calendar::Calendar;
+use super::due::DueNodes;
 use super::size::Law;
 use super::source::Mode;
 use super::spatial::Pattern;
@@ -42,7 +42,7 @@ pub(super) struct PendingSends {
     mode: Mode,
     phit_bytes: u64,
     nodes: Vec<Node>,
-    calendar: Calendar,
+    calendar: DueNodes,
     /// Number of blocked nodes.
     blocked: usize,
     /// Nodes due in one cycle; kept to reuse the allocation.
@@ -65,7 +65,7 @@ impl PendingSends {
             mode,
             phit_bytes: u64::from(phit_bytes),
             nodes: (0..count).map(node).collect(),
-            calendar: Calendar::new(count),
+            calendar: DueNodes::new(),
             blocked: 0,
             due: Vec::new(),
         }

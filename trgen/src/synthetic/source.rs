@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::bundle::Part;
-use super::calendar::Calendar;
+use super::due::DueNodes;
 use super::expr::Expr;
 use super::size::{self, Law};
 use super::spatial::{self, Pattern};
@@ -137,7 +137,7 @@ pub struct Synthetic {
     draws: Vec<Draws>,
     /// Size streams, per node.
     sizes: Vec<Stream>,
-    calendar: Calendar,
+    calendar: DueNodes,
     /// Number of blocked nodes.
     blocked: usize,
     /// \[cycles\] Time for which nodes have been blocked, summed over nodes: those that are no longer blocked count in
@@ -204,7 +204,7 @@ impl Synthetic {
             nodes: (0..count).map(|_| Node { sequence: 0, state: State::Finished }).collect(),
             draws: (0..count).map(draws).collect(),
             sizes: (0..count).map(|node| stream_of(node, Purpose::Size)).collect(),
-            calendar: Calendar::new(count),
+            calendar: DueNodes::new(),
             blocked: 0,
             blocked_cycles: 0,
             rate: None,

@@ -72,7 +72,7 @@ pub(crate) trait Instants: std::fmt::Debug + Send {
     fn base_mut(&mut self) -> &mut Base;
 
     /// \[ticks\] The next instant for which an event is scheduled; [`u64::MAX`] if there is none.
-    fn next_event(&self) -> u64;
+    fn next_event(&mut self) -> u64;
 
     /// Simulates everything that happens at an instant.
     fn process(&mut self, at: u64, notices: &mut Notices);
@@ -97,17 +97,17 @@ pub(crate) struct Simulated<E>(pub(crate) E);
 impl<E: Instants> Simulated<E> {
     /// In an empty network, accounts for all BEATs up to time `until` \[ticks\] at once.
     fn skip_beats(&mut self, until: u64) {
-        let Base { next_beat, params, hosts, wires, character, .. } = self.0.base();
-        if *next_beat > until || hosts.messages.in_flight() > 0 || self.0.next_event() < u64::MAX {
+        let base = self.0.base();
+        if base.next_beat > until || base.hosts.messages.in_flight() > 0 || self.0.next_event() < u64::MAX {
             return;
         }
-        let period = params.beat * TICKS;
-        let count = (until - next_beat) / period + 1;
-        let last = next_beat + (count - 1) * period;
-        let (free, beats) = (last + character, count * wires.links().len() as u64);
         let base = self.0.base_mut();
+        let period = base.params.beat * TICKS;
+        let count = (until - base.next_beat) / period + 1;
+        let last = base.next_beat + (count - 1) * period;
         base.next_beat = last + period;
-        base.hosts.totals.beats += beats;
+        base.hosts.totals.beats += count * base.wires.links().len() as u64;
+        let free = last + base.character;
         self.0.free_all(free);
     }
 

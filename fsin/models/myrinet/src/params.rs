@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use fsin_core::family::{Carried, topologies_with};
-use fsin_core::topology::Kind;
 use fsin_core::messages::Payload;
+use fsin_core::topology::Kind;
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 

@@ -351,7 +351,7 @@ impl Instants for Reference {
         &mut self.base
     }
 
-    fn next_event(&self) -> u64 {
+    fn next_event(&mut self) -> u64 {
         self.events.peek().map_or(u64::MAX, |Reverse((at, _))| *at)
     }
 

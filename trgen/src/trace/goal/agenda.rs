@@ -1,15 +1,11 @@
 //! The queue of future events, in order of time and number.
 //!
-//! A new entry is nearly always at or shortly after the time of the last removed one: a CPU is free again after some
-//! thousand units of time. Entries of the near future are therefore kept in a wheel ([`Wheel`]), and move to it from a
-//! radix heap ([`Far`]) as their time approaches. Entries at an earlier time (on a CPU that lags behind others of its
-//! host) go into a separate heap.
+//! A CPU is free again, and a message arrives, after some thousand units of time: nearly all entries go straight to the
+//! list of their time in a calendar of days of one unit. Where ranks work in lockstep, thousands have the same time;
+//! they come in the order of their numbers, except for the few that are inserted a second time. An entry may be at an
+//! earlier time than the last one removed, on a CPU that lags behind others of its host.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
-
-use super::far::Far;
-use super::wheel::{Numbered, Wheel, block_of};
+use crate::calendar::{Calendar, Event};
 
 /// An item of the agenda.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -32,82 +28,40 @@ pub(super) struct Entry {
     pub(super) item: Item,
 }
 
+impl Event for Entry {
+    #[inline(always)]
+    fn time(&self) -> u64 {
+        self.time
+    }
+}
+
 /// All future events.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Agenda {
     /// Root operations, by host and node. Their time is zero, and their number is their position. They precede all
     /// other entries.
     roots: Vec<(u32, u32)>,
     /// Number of roots removed so far.
     roots_taken: usize,
-    /// Time of the last entry removed from the structures below.
-    now: u64,
-    /// Entries of the current time, sorted by number; those from index `current_taken` on remain. While any remains,
-    /// the wheel holds no entry of this time.
-    current: Vec<Numbered>,
-    current_taken: usize,
-    /// Entries of the near future.
-    near: Wheel,
-    /// Entries beyond the wheel.
-    far: Far,
-    /// Entries before the current time.
-    earlier: BinaryHeap<Reverse<Entry>>,
+    /// All other entries.
+    entries: Calendar<Entry>,
 }
 
 impl Agenda {
     /// An agenda with these operations, by host and node, at time zero; their numbers are their positions.
     pub(super) fn new(roots: Vec<(u32, u32)>) -> Self {
-        Self { roots, ..Self::default() }
+        Self { roots, roots_taken: 0, entries: Calendar::new(1, 1) }
     }
 
     /// Inserts an entry.
     #[inline]
     pub(super) fn push(&mut self, entry: Entry) {
-        let now = entry.time == self.now && self.current_taken < self.current.len();
-        if entry.time < self.now || now || !self.near.reaches(entry.time) {
-            self.push_elsewhere(entry);
-        } else {
-            self.near.push(entry);
-        }
-    }
-
-    /// Inserts an entry that does not go to the wheel.
-    #[inline(never)]
-    fn push_elsewhere(&mut self, entry: Entry) {
-        match entry.time.cmp(&self.now) {
-            Ordering::Less => self.earlier.push(Reverse(entry)),
-            Ordering::Equal => self.push_now(Numbered { number: entry.number, item: entry.item }),
-            Ordering::Greater => self.far.push(entry),
-        }
-    }
-
-    /// Inserts among the remaining entries of the current time.
-    fn push_now(&mut self, entry: Numbered) {
-        if self.current.last().is_none_or(|last| last.number < entry.number) {
-            return self.current.push(entry);
-        }
-        match self.current[self.current_taken..].partition_point(|other| other.number < entry.number) {
-            // The entry precedes all remaining ones. It takes the place of a removed entry, so that no other is moved.
-            0 if self.current_taken > 0 => {
-                self.current_taken -= 1;
-                self.current[self.current_taken] = entry;
-            }
-            place => self.current.insert(self.current_taken + place, entry),
-        }
+        self.entries.add(entry);
     }
 
     /// Time of the next entry.
     pub(super) fn next_time(&self) -> Option<u64> {
-        if self.roots_taken < self.roots.len() {
-            return Some(0);
-        }
-        if let Some(Reverse(entry)) = self.earlier.peek() {
-            return Some(entry.time);
-        }
-        if self.current_taken < self.current.len() {
-            return Some(self.now);
-        }
-        self.near.next_time().or_else(|| self.far.next_time())
+        if self.roots_taken < self.roots.len() { Some(0) } else { self.entries.next_time() }
     }
 
     /// Removes the next entry. Called once for every event.
@@ -118,33 +72,7 @@ impl Agenda {
             self.roots_taken += 1;
             return Some(Entry { time: 0, number, item: Item::Operation { host, node } });
         }
-        if !self.earlier.is_empty() {
-            return self.earlier.pop().map(|Reverse(entry)| entry);
-        }
-        if let Some(&Numbered { number, item }) = self.current.get(self.current_taken) {
-            self.current_taken += 1;
-            return Some(Entry { time: self.now, number, item });
-        }
-        if !self.near.is_due() {
-            self.advance()?;
-        }
-        self.current.clear();
-        let entry = self.near.take(&mut self.current)?;
-        // If the time has several entries, the returned one is the first of `current`.
-        self.current_taken = usize::from(!self.current.is_empty());
-        self.now = entry.time;
-        Some(entry)
-    }
-
-    /// Advances the wheel to the next nonempty block; `None` if there is none.
-    fn advance(&mut self) -> Option<()> {
-        while !self.near.is_due() {
-            let block = if self.near.is_empty() { block_of(self.far.next_time()?) } else { self.near.block() + 1 };
-            self.near.set_block(block);
-            let near = &mut self.near;
-            self.far.take_until(near.last_block(), &mut |entry| near.push(entry));
-        }
-        Some(())
+        self.entries.pop()
     }
 }
 
@@ -160,7 +88,7 @@ mod tests {
         /// With entries before and after the current time, removal always yields the least entry.
         #[test]
         fn the_least_comes_first(steps in proptest::collection::vec((0..3_u8, 0..50_u64, 0..40_u32), 0..300)) {
-            let mut agenda = Agenda::default();
+            let mut agenda = Agenda::new(Vec::new());
             let mut plain = BTreeSet::new();
             let mut numbers: Vec<u64> = (0..300).collect();
             let mut now = 0_u64;

@@ -16,7 +16,6 @@ mod agenda;
 pub mod binary;
 pub mod chain;
 mod check;
-mod far;
 pub mod hosts;
 pub mod ideal;
 mod lanes;
@@ -26,7 +25,6 @@ mod pending;
 pub mod routed;
 pub mod text;
 mod waiting;
-mod wheel;
 
 pub use check::GraphError;
 

@@ -12,6 +12,7 @@
 
 use fsin_core::network::{Notices, Storm};
 use fsin_core::topology::Topology;
+use trgen::calendar::Calendar;
 use trgen::catalog::SpecError;
 use trgen::{Cycle, NodeId};
 
@@ -25,10 +26,10 @@ use crate::rules::port::is_of_hosts;
 use crate::rules::wait::loop_through;
 use fsin_core::slab::Slab;
 
-mod calendar;
+mod event;
 mod state;
 
-use calendar::{Calendar, Event};
+use event::Event;
 use state::{Carried, Held, PortState};
 
 /// An empty network.
@@ -60,7 +61,7 @@ const HOST: u64 = (1 << HOST_BITS) - 1;
 #[derive(Debug)]
 struct Fast {
     base: Base,
-    calendar: Calendar,
+    calendar: Calendar<Event>,
     frames: Slab<Carried>,
     /// Number of frames, and of ends of frames, on links.
     moving: u64,
@@ -488,7 +489,7 @@ impl Events for Fast {
 
     #[inline]
     fn next_at(&mut self) -> Option<u64> {
-        self.calendar.next_at()
+        self.calendar.first().map(|event| event.at)
     }
 
     #[inline]
@@ -538,8 +539,7 @@ impl Events for Fast {
     }
 
     fn copies(&self) -> u64 {
-        let mut count = 0;
-        self.calendar.visit(|event| count += u64::from(event.order & KIND == COMPLETE));
+        let mut count = self.calendar.all().filter(|event| event.order & KIND == COMPLETE).count() as u64;
         for state in &self.ports {
             let frames = state.line.iter().map(|&(_, slot)| &self.frames[slot].frame);
             count += (frames.filter(|frame| is_of_hosts(frame)).count() + state.queue.len()) as u64;

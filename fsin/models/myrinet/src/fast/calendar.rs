@@ -1,7 +1,6 @@
 //! Future events, in the order of their times; events at the same time are in the order of their kinds.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::cmp::Ordering;
 
 /// What happens, in the order of events at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -54,17 +53,30 @@ impl PartialOrd for Event {
     }
 }
 
+impl trgen::calendar::Event for Event {
+    #[inline(always)]
+    fn time(&self) -> u64 {
+        self.at
+    }
+}
+
 /// All future events.
-#[derive(Default, Debug)]
+#[derive(Debug)]
 pub(super) struct Calendar {
-    heap: BinaryHeap<Reverse<Event>>,
+    events: trgen::calendar::Calendar<Event>,
 }
 
 impl Calendar {
+    /// A calendar for events that are mostly added at most `span` ticks before they happen, and of which about one
+    /// happens every `spacing` ticks.
+    pub(super) fn new(span: u64, spacing: u64) -> Self {
+        Self { events: trgen::calendar::Calendar::new(span, spacing) }
+    }
+
     /// Adds an event.
     #[inline]
     pub(super) fn add(&mut self, event: Event) {
-        self.heap.push(Reverse(event));
+        self.events.add(event);
     }
 
     /// Adds an event that concerns a port and no packet.
@@ -75,17 +87,14 @@ impl Calendar {
 
     /// \[ticks\] The time of the next event; [`u64::MAX`] if there is none.
     #[inline]
-    pub(super) fn next_at(&self) -> u64 {
-        self.heap.peek().map_or(u64::MAX, |Reverse(next)| next.at)
+    pub(super) fn next_at(&mut self) -> u64 {
+        self.events.first().map_or(u64::MAX, |next| next.at)
     }
 
     /// Removes the next event, if its time is at most `at` and its kind is `until` or an earlier one.
     #[inline]
     pub(super) fn pop(&mut self, at: u64, until: Kind) -> Option<Event> {
-        let Reverse(next) = self.heap.peek()?;
-        if next.at > at || next.kind > until {
-            return None;
-        }
-        self.heap.pop().map(|Reverse(next)| next)
+        self.events.first().filter(|next| next.at <= at && next.kind <= until)?;
+        self.events.pop()
     }
 }

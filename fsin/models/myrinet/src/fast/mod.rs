@@ -58,10 +58,12 @@ impl Fast {
     fn new(topology: &Arc<dyn Topology>, params: Params) -> Result<Self, SpecError> {
         let base = Base::new(topology, params, true)?;
         let ports = base.wires.links().len();
+        let longest = base.wires.delays.iter().copied().max().unwrap_or(0);
+        let span = longest + u64::from(base.params.payload) * base.character;
         Ok(Self {
             outputs: vec![Output::new(); ports],
             inputs: vec![Input { output: NONE, crosses: u64::MAX, ..Input::default() }; ports],
-            calendar: Calendar::default(),
+            calendar: Calendar::new(span, base.character / ports as u64),
             grants: Vec::new(),
             tries: Vec::new(),
             changed: Vec::new(),
@@ -462,7 +464,7 @@ impl Instants for Fast {
     }
 
     #[inline]
-    fn next_event(&self) -> u64 {
+    fn next_event(&mut self) -> u64 {
         self.calendar.next_at()
     }
 

@@ -1,8 +1,8 @@
 //! VC allocation and switch allocation of a router. For some allocators they are computed with operations on masks.
 
 use super::part::Part;
+use super::sets::{bits, first_from};
 use super::state::{InPort, NO_VC, NOT_HELD, Routers, State, is_by_masks};
-use super::wheel::{bits, first_from};
 use crate::params::{Allocator as Kind, Hold, Params};
 use crate::rules::allocator::Request;
 use crate::rules::routes::{ByKey, Candidate, Outputs, Tier, select};

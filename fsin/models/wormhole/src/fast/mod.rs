@@ -59,9 +59,9 @@ use crate::rules::wiring::Wiring;
 mod allocate;
 mod mail;
 mod part;
+mod sets;
 mod state;
 mod step;
-mod wheel;
 
 use part::Part;
 

@@ -6,13 +6,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use fsin_core::parallel::{Division, Partition};
+use fsin_core::ring::Ring;
 use fsin_core::wait::Place;
 use trgen::Cycle;
 
 use super::allocate::Scratch;
 use super::mail::Mail;
+use super::sets::{Set, bits};
 use super::state::{ABROAD, ENDPOINT, Input, NO_FLIT, NO_VC, Routers, State, is_by_masks, pack, unpack};
-use super::wheel::{Set, Wheel, bits};
 use crate::params::{Hold, Params};
 use crate::rules::details::{Details, Stalls};
 use crate::rules::interface::{Endpoints, Unsent};
@@ -44,12 +45,12 @@ pub(super) struct Part<const P: usize, const V: usize> {
     sources: Set,
     /// By cycle: flits that arrive, each with its target, which is an input VC of this part, an endpoint, or an input
     /// VC of another part.
-    pub(super) arrivals: Wheel<(u32, u32)>,
+    pub(super) arrivals: Ring<(u32, u32)>,
     /// By cycle: credits that arrive, as the output VC; or as [`ENDPOINT`] plus endpoint x V + VC; or as [`ABROAD`]
     /// plus an output VC of another part.
-    pub(super) credits: Wheel<u32>,
+    pub(super) credits: Ring<u32>,
     /// By step: input VCs whose front may request something from then on.
-    pub(super) timers: Wheel<u32>,
+    pub(super) timers: Ring<u32>,
     /// By part: mail from it.
     pub(super) inbox: Vec<Mail>,
     /// By part: mail to it.
@@ -201,9 +202,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
             accepted: Vec::new(),
             homes: endpoints.iter().map(home).collect(),
             sources: Set::new(endpoints.len()),
-            arrivals: Wheel::new(longest),
-            credits: Wheel::new(longest + link + u64::from(params.credit_delay)),
-            timers: Wheel::new(stages),
+            arrivals: Ring::new(longest),
+            credits: Ring::new(longest + link + u64::from(params.credit_delay)),
+            timers: Ring::new(stages),
             inbox: mail(),
             outbox: mail(),
             coming: vec![0; if division.parts > 1 { count * P * V } else { 0 }],

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::wheel::{Set, bits};
+use super::sets::{Set, bits};
 use crate::params::{Allocator as Kind, Params};
 use crate::rules::allocator::Allocator;
 use crate::rules::interface::Flit;

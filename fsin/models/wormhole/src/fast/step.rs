@@ -2,8 +2,8 @@
 
 use super::allocate::{Grant, HeadRequest};
 use super::part::Part;
+use super::sets::bits;
 use super::state::{ABROAD, ENDPOINT, InPort, NO_FLIT, NO_VC, NOT_HELD, OutPort, Router, Routers, State, unpack};
-use super::wheel::bits;
 use crate::params::{Hold, Speedup};
 use crate::rules::routes::ByKey;
 

@@ -92,7 +92,6 @@ mod chain;
 mod cut;
 mod mask;
 mod part;
-mod ring;
 mod rules;
 mod state;
 mod whole;

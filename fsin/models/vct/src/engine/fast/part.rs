@@ -7,7 +7,7 @@ use trgen::NodeId;
 use super::bets::Bets;
 use super::chain::{Chain, NONE};
 use super::mask::Mask;
-use super::ring::Ring;
+
 use super::rules::Rules;
 use super::state::{Ahead, Buffer, Endpoint, Gate, List, Moves, Packet, Router, Sender, Stamp, Waiting};
 use crate::engine::messages::Unsent;
@@ -16,6 +16,7 @@ use crate::router::congestion::Timer;
 use crate::router::layout::Layout;
 use crate::router::request::{OutputVc, WakeCondition};
 use fsin_core::parallel::{Division, Partition};
+use fsin_core::ring::Ring;
 use fsin_core::slab::Slab;
 use fsin_core::view::Occupancy;
 

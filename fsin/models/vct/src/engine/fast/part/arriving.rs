@@ -67,17 +67,17 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             if wire == 0 {
                 self.enter_header(router, node, input, packet);
             } else {
-                self.wire.put(self.clock + wire, (node, input as u16, packet));
+                self.wire.add(self.clock + wire, (node, input as u16, packet));
             }
         }
         headers.clear();
         self.headers = headers;
         if has_delays {
-            let come = self.wire.turn(self.clock);
+            let come = self.wire.take(self.clock);
             for &(node, input, packet) in &come {
                 self.enter_header(&mut routers[node as usize], node, input.into(), packet);
             }
-            self.wire.keep(self.clock, come);
+            self.wire.restore(self.clock, come);
         }
     }
 

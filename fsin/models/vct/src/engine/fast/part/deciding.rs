@@ -358,7 +358,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if input >= rules.outputs() {
             self.report.waited.record(self.clock - packet.start);
         }
-        self.crossing.enter(Left { node, behind, output: output as u16, input: input as u16 });
+        self.crossing
+            .add(self.clock + self.rules.tail, Left { node, behind, output: output as u16, input: input as u16 });
         if next < self.own {
             self.headers.push((next, output as u16, handle));
         } else {
@@ -400,7 +401,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let packet = &mut self.packets[handle];
         router.leave(input, packet);
         let behind = packet.behind;
-        self.ring.enter(Event::Consumed { node, behind, input: input as u16, packet: handle });
+        self.ring
+            .add(self.clock + self.rules.tail, Event::Consumed { node, behind, input: input as u16, packet: handle });
         if input < self.rules.outputs() {
             self.notify_remote_sender(behind, input);
         }

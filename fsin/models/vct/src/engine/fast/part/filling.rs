@@ -87,7 +87,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                     endpoint.serial = injector;
                     endpoint.serial_busy = true;
                     self.enter_injection_queue(router, node, injector.into(), self.clock);
-                    self.ring.enter(Event::Injected { node });
+                    self.ring.add(self.clock + self.rules.tail, Event::Injected { node });
                 }
             }
         }

@@ -10,7 +10,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     /// Step 4: the tails that leave in this cycle.
     #[inline(never)]
     pub(super) fn leave_all(&mut self, routers: &mut [Router<M, Q, P>]) {
-        let tails = self.crossing.turn(self.clock);
+        let tails = self.crossing.take(self.clock);
         self.freed.reset(tails.len());
         for &Left { node, behind, output, input } in &tails {
             let router = &mut routers[node as usize];
@@ -19,8 +19,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 self.credit_behind(routers, behind, input);
             }
         }
-        self.crossing.keep(self.clock, tails);
-        let events = self.ring.turn(self.clock);
+        self.crossing.restore(self.clock, tails);
+        let events = self.ring.take(self.clock);
         for &event in &events {
             match event {
                 Event::Consumed { node, behind, input, packet } => {
@@ -42,7 +42,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 }
             }
         }
-        self.ring.keep(self.clock, events);
+        self.ring.restore(self.clock, events);
     }
 
     /// Reports the packets whose ejection ends with this cycle. Packets of one phit that begin ejection in this cycle
