@@ -67,6 +67,7 @@
 
 pub mod capture;
 pub mod couple;
+pub mod difference;
 pub mod divisor;
 pub mod engine;
 pub mod family;

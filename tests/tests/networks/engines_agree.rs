@@ -5,12 +5,14 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::AtomicBool;
 
 use fsin::couple::Coupled;
+use fsin::difference::{self, Object, Recording};
 use fsin::engine::fast;
 use fsin::engine::reference::Reference;
-use fsin::network::Network;
+use fsin::network::{Injected, Network, NetworkFailure, Notices, Settled};
 use fsin::router::{Arbitration, Consumption, RouterParams};
 use fsin::routing::Routing;
 use fsin::run::{Outcome, fixed, to_end};
+use fsin::stats::Recorder;
 use fsin::topology::Survey;
 use fsin::view::Occupancy;
 use proptest::prelude::*;
@@ -22,7 +24,7 @@ use tests::strategies::{
 use trgen::trace::kernels;
 use trgen::trace::program::{Event, Program};
 use trgen::trace::replay::{Pace, Replay};
-use trgen::{Cycle, NodeId, Picoseconds, TrGen};
+use trgen::{Cycle, Message, NodeId, Picoseconds, TrGen};
 
 /// \[cycles\] Length of each run of synthetic traffic: enough to fill small networks and to trigger the watchdog below.
 const CYCLES: u64 = 1_000;
@@ -103,13 +105,38 @@ fn of_kinds(setup: &Setup, delays: &[u32]) -> Vec<u32> {
     delays.iter().copied().cycle().take(if delays.len() > 1 { kinds } else { delays.len() }).collect()
 }
 
+/// Runs `simulate` on [all engines](engines), and returns the result of the reference engine. Refuses results that
+/// differ, with the first cycle and the object in which the networks do.
+fn agree<T: PartialEq + std::fmt::Debug>(
+    setup: &Setup,
+    simulate: impl Fn(&mut dyn Network) -> T,
+) -> Result<T, TestCaseError> {
+    let [reference, fast, cut] = engines(setup).map(|mut network| simulate(&mut *network));
+    for (what, number, result) in [("the fast engine", 1, fast), ("the fast engine in parts", 2, cut)] {
+        if reference != result {
+            let failure = format!("{what} differs: {reference:?}\n{result:?}\n{setup:?}");
+            let mut network = setup.network();
+            let mut recording = Recording::new(&mut network);
+            simulate(&mut recording);
+            let (offers, end) = (recording.offers, network.clock());
+            let mut build = || {
+                let [reference, fast, cut] = engines(setup);
+                [reference, if number == 1 { fast } else { cut }]
+            };
+            let found = difference::first(&mut build, &offers, end);
+            return Err(TestCaseError::fail(difference::report(&failure, found)));
+        }
+    }
+    Ok(reference)
+}
+
+/// Runs the traffic of a setup on all engines for so many cycles.
+fn agree_for(setup: &Setup, cycles: u64) -> Result<Outcome, TestCaseError> {
+    agree(setup, |network| run(network, &mut setup.source(), |coupled| fixed(coupled, cycles, &mut |_| {})))
+}
+
 fn check_synthetic(setup: &Setup) -> Result<(), TestCaseError> {
-    let cycles = if setup.params.vcs > 8 { CYCLES_OF_MANY } else { CYCLES };
-    let [reference, fast, cut] = engines(setup)
-        .map(|mut network| run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, cycles, &mut |_| {})));
-    prop_assert_eq!(&reference, &fast, "{:?}", setup);
-    prop_assert_eq!(&reference, &cut, "in parts: {:?}", setup);
-    Ok(())
+    agree_for(setup, if setup.params.vcs > 8 { CYCLES_OF_MANY } else { CYCLES }).map(|_| ())
 }
 
 /// A kernel, with a random computing time before every event, on some network.
@@ -151,14 +178,12 @@ fn programs() -> impl Strategy<Value = (Setup, Program, Pace)> {
 fn check_program((setup, program, pace): &(Setup, Program, Pace)) -> Result<(), TestCaseError> {
     let nodes = setup.shape().nodes();
     let placement: Vec<NodeId> = (0..nodes).map(NodeId::at).collect();
-    let [reference, fast, cut] = engines(setup).map(|mut network| {
+    let simulate = |network: &mut dyn Network| {
         let mut replay = Replay::new(program.clone(), &placement, nodes, *pace).expect("peers and nodes exist");
-        let outcome = run(&mut *network, &mut replay, |coupled| to_end(coupled, Cycle(400_000), &mut |_| {}));
+        let outcome = run(network, &mut replay, |coupled| to_end(coupled, Cycle(400_000), &mut |_| {}));
         (outcome, replay.report())
-    });
-    prop_assert_eq!(&reference, &fast, "{:?}", setup);
-    prop_assert_eq!(&reference, &cut, "in parts: {:?}", setup);
-    Ok(())
+    };
+    agree(setup, simulate).map(|_| ())
 }
 
 fn check_cases<S: Strategy>(cases: u32, strategy: &S, check: fn(&S::Value) -> Result<(), TestCaseError>) {
@@ -197,11 +222,8 @@ fn switches_of_many_queues() {
             setup.params.consumption = consumption;
             let queues = setup.shape().shape().ports() * setup.params.vcs + setup.params.injectors;
             assert!(queues > 63, "{topology}, {routing:?}: {queues}");
-            let [reference, fast, cut] = engines(&setup)
-                .map(|mut network| run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, 300, &mut |_| {})));
+            let reference = agree_for(&setup, 300).unwrap_or_else(|failure| panic!("{failure}"));
             assert!(reference.totals.received > 20, "{setup:?}");
-            assert_eq!(&reference, &fast, "{topology} {routing:?}");
-            assert_eq!(&reference, &cut, "in parts: {topology} {routing:?}");
         }
     }
 }
@@ -245,11 +267,8 @@ fn routers_of_just_so_many_queues() {
             ..setup.params
         };
         assert_eq!(setup.shape().shape().ports() * vcs + injectors, queues, "{topology}");
-        let [reference, fast, cut] = engines(&setup)
-            .map(|mut network| run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, 60, &mut |_| {})));
+        let reference = agree_for(&setup, 60).unwrap_or_else(|failure| panic!("{queues} queues: {failure}"));
         assert!(reference.totals.received > 20, "{setup:?}");
-        assert_eq!(&reference, &fast, "{topology}, {queues} queues");
-        assert_eq!(&reference, &cut, "in parts: {topology}, {queues} queues");
     }
 }
 
@@ -270,15 +289,95 @@ fn queues_of_just_so_many_packets() {
             arbitration: Arbitration::Longest,
             ..setup.params
         };
-        let [reference, fast, cut] = engines(&setup).map(|mut network| {
-            let outcome = run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, 900, &mut |_| {}));
+        let simulate = |network: &mut dyn Network| {
+            let outcome = run(network, &mut setup.source(), |coupled| fixed(coupled, 900, &mut |_| {}));
             let mut occupancy = Occupancy::default();
             network.settled().view.expect("both engines can be looked at").occupancy(&mut occupancy);
             (outcome, occupancy.transit.into_iter().max())
-        });
+        };
+        let reference = agree(&setup, simulate).unwrap_or_else(|failure| panic!("{packets} packets: {failure}"));
         assert_eq!(reference.1, Some(packets), "some queue of {topology} is full");
-        assert_eq!(&reference, &fast, "{topology}, {packets} packets");
-        assert_eq!(&reference, &cut, "in parts: {topology}, {packets} packets");
+    }
+}
+
+/// A fault in an engine is found where it arises: here a link of the second network is slower by a cycle, so that the
+/// first header that crosses it is late.
+#[test]
+fn the_first_difference_of_a_faulty_engine_is_named() {
+    let setup = Setup::new("mesh:4x4", Routing::BubbleOblivious, 1).load(0.3);
+    let mut network = setup.network();
+    let mut recording = Recording::new(&mut network);
+    run(&mut recording, &mut setup.source(), |coupled| fixed(coupled, 500, &mut |_| {}));
+    let offers = recording.offers;
+    let mut sound = || -> [Box<dyn Network>; 2] { [Box::new(setup.network()), setup.fast_network()] };
+    assert_eq!(difference::first(&mut sound, &offers, Cycle(500)), None);
+
+    // A message that the second engine forgets.
+    let (at, lost) = offers[offers.len() / 2];
+    let forget = || -> [Box<dyn Network>; 2] {
+        [
+            Box::new(setup.network()),
+            Box::new(Forgetful { network: setup.fast_network(), lost: lost.id, from: lost.source }),
+        ]
+    };
+    let found = difference::first(&mut { forget }, &offers, Cycle(500)).expect("a message is missing");
+    assert_eq!(found.cycle, at, "{found}");
+    let is_at_its_node = match found.object {
+        Object::Waiting(node) | Object::Injection(node) => node == lost.source,
+        _ => false,
+    };
+    assert!(is_at_its_node, "{found}");
+
+    // A router that takes a cycle longer.
+    let mut slow = Setup::new("mesh:4x4", Routing::BubbleOblivious, 1).load(0.3);
+    slow.params.router_delay = 1;
+    let mut delayed = || -> [Box<dyn Network>; 2] { [Box::new(setup.network()), slow.fast_network()] };
+    let found = difference::first(&mut delayed, &offers, Cycle(500)).expect("headers are late");
+    let first_hop = offers[0].0;
+    assert!((first_hop.0 + 1..first_hop.0 + 6).contains(&found.cycle.0), "{found}");
+    assert!(matches!(found.object, Object::Queue(..) | Object::Link(..)), "{found}");
+}
+
+/// A network that accepts a message and forgets it.
+struct Forgetful {
+    network: Box<dyn Network>,
+    /// The message, by its handle and source.
+    lost: u64,
+    from: NodeId,
+}
+
+impl Network for Forgetful {
+    fn nodes(&self) -> usize {
+        self.network.nodes()
+    }
+
+    fn clock(&self) -> Cycle {
+        self.network.clock()
+    }
+
+    fn inject(&mut self, message: Message) -> Injected {
+        let is_lost = (message.id, message.source) == (self.lost, self.from);
+        if is_lost { Injected::Accepted } else { self.network.inject(message) }
+    }
+
+    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
+        self.network.advance(until, notices)
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.network.in_flight()
+    }
+
+    fn settled(&mut self) -> Settled<'_> {
+        self.network.settled()
+    }
+
+    fn recorder_mut(&mut self) -> &mut Recorder {
+        self.network.recorder_mut()
+    }
+
+    fn observe(&mut self) {
+        self.network.observe();
     }
 }
 

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use crate::common::{advance, graph, message};
 use fsin_core::capture::Place;
-use fsin_core::network::{NetworkFailure, Notices};
+use fsin_core::difference::{self, Offer};
+use fsin_core::network::{Network, NetworkFailure, Notices};
 use fsin_core::stats::{Counts, Moments, Recorder};
 use fsin_core::topology::{self, Topology};
 use fsin_core::view::Occupancy;
@@ -136,8 +137,23 @@ fn conserved(network: &mut dyn Ethernet) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The same messages into both, everything compared after each call.
+/// The same messages into both, everything compared after each call. A failure names the first cycle and the object
+/// that differ.
 fn agree(case: &Case) -> Result<Option<NetworkFailure>, TestCaseError> {
+    let mut offers = Vec::new();
+    observed(case, &mut offers).map_err(|failure| {
+        let topology = place(case.topology);
+        let mut build = || -> [Box<dyn Network>; 2] {
+            let params = case.params.clone();
+            [reference::build(&*topology, params.clone()).unwrap(), fast::build(&*topology, params).unwrap()]
+        };
+        let end = offers.last().map_or(Cycle::FIRST, |(at, _)| *at) + 1_000_000 * US;
+        TestCaseError::fail(difference::report(&failure, difference::first(&mut build, &offers, end)))
+    })
+}
+
+/// Runs [`both`] on the engines of a case, with observers of frames in half of the cases.
+fn observed(case: &Case, offers: &mut Vec<Offer>) -> Result<Option<NetworkFailure>, TestCaseError> {
     let topology = place(case.topology);
     let mut reference = reference::build(&*topology, case.params.clone()).unwrap();
     let mut fast = fast::build(&*topology, case.params.clone()).unwrap();
@@ -151,15 +167,15 @@ fn agree(case: &Case) -> Result<Option<NetworkFailure>, TestCaseError> {
         reference.capture(&sites, Box::new(logs[0].clone()));
         fast.capture(&sites, Box::new(logs[1].clone()));
     }
-    both(case, &mut *reference, &mut *fast, hosts, &logs)
+    both(case, [&mut *reference, &mut *fast], hosts, &logs, offers)
 }
 
 fn both(
     case: &Case,
-    reference: &mut dyn Ethernet,
-    fast: &mut dyn Ethernet,
+    [reference, fast]: [&mut dyn Ethernet; 2],
     hosts: u64,
     logs: &[Log; 2],
+    offers: &mut Vec<Offer>,
 ) -> Result<Option<NetworkFailure>, TestCaseError> {
     let mut rng = stream(case.seed, 0, Purpose::Temporal);
     let (mut expected, mut found) = (Notices::default(), Notices::default());
@@ -179,6 +195,7 @@ fn both(
                 let bytes = rng.next_u64() % (case.bytes + 1);
                 let new = message(fates.len() as u64, host as u32, destination as u32, bytes);
                 fates.push([false; 3]);
+                offers.push((Cycle(now), new));
                 prop_assert_eq!(reference.inject(new), fast.inject(new));
             }
         }

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use crate::common::{advance, message, place};
-use fsin_core::network::Notices;
+use fsin_core::difference::{self, Offer};
+use fsin_core::network::{Network, Notices};
 use fsin_core::stats::{Counts, Moments, Recorder};
 use fsin_core::view::Occupancy;
 
@@ -91,8 +92,22 @@ fn sorted(mut events: Vec<Event>) -> Vec<Event> {
     events
 }
 
-/// The same messages into both, everything compared after each call. Returns STOPs and packets lost.
+/// Runs [`both`]; a failure names the first cycle and the object that differ.
 fn agree(case: &Case) -> Result<(u64, u64), TestCaseError> {
+    let mut offers = Vec::new();
+    both(case, &mut offers).map_err(|failure| {
+        let topology = place(case.topology);
+        let mut build = || -> [Box<dyn Network>; 2] {
+            let params = case.params.clone();
+            [reference::build(&topology, params.clone()).unwrap(), fast::build(&topology, params).unwrap()]
+        };
+        let end = offers.last().map_or(Cycle::FIRST, |(at, _)| *at) + 10_000 * US;
+        TestCaseError::fail(difference::report(&failure, difference::first(&mut build, &offers, end)))
+    })
+}
+
+/// The same messages into both, everything compared after each call. Returns STOPs and packets lost.
+fn both(case: &Case, offers: &mut Vec<Offer>) -> Result<(u64, u64), TestCaseError> {
     let topology = place(case.topology);
     let mut reference = reference::build(&topology, case.params.clone()).unwrap();
     let mut fast = fast::build(&topology, case.params.clone()).unwrap();
@@ -118,6 +133,7 @@ fn agree(case: &Case) -> Result<(u64, u64), TestCaseError> {
             let bytes = rng.next_u64() % (case.bytes + 1);
             let new = message(fates.len() as u64, host as u32, destination as u32, bytes);
             fates.push([false; 3]);
+            offers.push((Cycle(now), new));
             prop_assert_eq!(reference.inject(new), fast.inject(new));
         }
         let until = now + 1 + rng.next_u64() % case.step;

@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
+use fsin_core::difference::{self, Offer};
 use fsin_core::network::{Deadlock, Network, NetworkFailure, Notices};
 use fsin_core::topology;
 use fsin_core::view::Occupancy;
@@ -105,10 +106,27 @@ prop_compose! {
 /// Numbers of threads that every case is simulated by.
 const THREADS: [usize; 3] = [1, 2, 3];
 
+/// Runs [`all`]; a failure names the first cycle and the object that differ.
+fn agree(case: &Case) -> Result<Option<Deadlock>, TestCaseError> {
+    let mut offers = Vec::new();
+    all(case, &mut offers).map_err(|failure| {
+        let topology = topology::parse(case.topology, 2).unwrap();
+        let end = Cycle(case.cycles + 20_000);
+        let found = THREADS.into_iter().find_map(|threads| {
+            let mut build = || -> [Box<dyn Network>; 2] {
+                let reference = Reference::new(&*topology, case.params.clone()).unwrap();
+                [Box::new(reference), fast::build_for(&*topology, case.params.clone(), threads, 0).unwrap()]
+            };
+            difference::first(&mut build, &offers, end)
+        });
+        TestCaseError::fail(difference::report(&failure, found))
+    })
+}
+
 /// The same messages into the reference and the fast engine on 1, 2 and 3 threads, everything compared after each call.
 /// In one case of four the threads work in every cycle; in the others the caller's thread simulates all parts, which
 /// takes a fraction of the time on a machine with other things to do.
-fn agree(case: &Case) -> Result<Option<Deadlock>, TestCaseError> {
+fn all(case: &Case, offers: &mut Vec<Offer>) -> Result<Option<Deadlock>, TestCaseError> {
     let topology = topology::parse(case.topology, 2).unwrap();
     let mut reference = Reference::new(&*topology, case.params.clone()).unwrap();
     let worth = if case.seed.is_multiple_of(4) { 0 } else { u64::MAX };
@@ -136,6 +154,7 @@ fn agree(case: &Case) -> Result<Option<Deadlock>, TestCaseError> {
                     class: (id % 3) as u8,
                 };
                 id += 1;
+                offers.push((Cycle(now), message));
                 reference.inject(message);
                 engines.iter_mut().for_each(|fast| _ = fast.inject(message));
             }
