@@ -183,7 +183,7 @@ pub fn first(build: Build<'_>, offers: &[Offer], end: Cycle) -> Option<Differenc
     let mut found = found?;
     // It has arisen in one of the cycles from `equal` to `found.cycle`.
     while equal < found.cycle {
-        let middle = equal + (found.cycle.since(equal) + 1) / 2;
+        let middle = equal + found.cycle.since(equal).div_ceil(2);
         let mut pair = Pair::new(build);
         match pair.advance_to(offers, middle) {
             Ok(()) => equal = middle,
@@ -333,7 +333,9 @@ impl Pair {
 }
 
 /// The counts that are compared one by one.
-const COUNTS: [(&str, fn(&Counts) -> u64); 6] = [
+type CountOf = fn(&Counts) -> u64;
+
+const COUNTS: [(&str, CountOf); 6] = [
     ("generated packets", |counts| counts.generated),
     ("injected packets", |counts| counts.injected),
     ("received packets", |counts| counts.received),
