@@ -132,12 +132,14 @@ fn check_page(path: &Path) -> usize {
     count
 }
 
-/// The folders of the examples.
+/// The folders of the examples that have a page.
 fn examples() -> Vec<PathBuf> {
     let folder = workspace().join("examples");
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut found: Vec<PathBuf> =
-        entries.map(|entry| entry.expect("a folder can be read").path()).filter(|path| path.is_dir()).collect();
+    let mut found: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("a folder can be read").path())
+        .filter(|path| path.join("README.md").is_file())
+        .collect();
     found.sort();
     found
 }

@@ -7,6 +7,7 @@ use fsin::couple::Coupled;
 use fsin::engine::fast;
 use fsin::engine::reference::Reference;
 use fsin::network::Network;
+use fsin::route::proof::ChannelGraph;
 use fsin::router::RouterParams;
 use fsin::router::request::{Input, OutputVc};
 use fsin::routing::switched::{RoutingFunction, Visit};
@@ -232,6 +233,8 @@ fn goes_round(routing: Routing) -> bool {
             | Routing::DragonflyValiant
             | Routing::DragonflyUgal
             | Routing::HyperxAdaptive
+            | Routing::HyperxValiant
+            | Routing::HyperxUgal
             | Routing::GraphUpDown
     )
 }
@@ -435,26 +438,15 @@ fn waits(topology: &dyn Topology, function: &RoutingFunction) -> HashSet<(Channe
 
 /// True if the pairs form no cycle.
 fn is_acyclic(pairs: &HashSet<(Channel, Channel)>) -> bool {
-    let mut after: HashMap<Channel, Vec<Channel>> = HashMap::new();
-    let mut before: HashMap<Channel, usize> = HashMap::new();
-    for &(held, asked) in pairs {
-        after.entry(held).or_default().push(asked);
-        before.entry(held).or_default();
-        *before.entry(asked).or_default() += 1;
-    }
-    let mut free: Vec<Channel> = before.iter().filter(|&(_, &count)| count == 0).map(|(&held, _)| held).collect();
-    let mut done = 0;
-    while let Some(held) = free.pop() {
-        done += 1;
-        for asked in after.get(&held).into_iter().flatten() {
-            let count = before.get_mut(asked).expect("every end of a pair was counted");
-            *count -= 1;
-            if *count == 0 {
-                free.push(*asked);
-            }
-        }
-    }
-    done == before.len()
+    let mut numbers: HashMap<Channel, usize> = HashMap::new();
+    let mut number = |channel: Channel| {
+        let next = numbers.len();
+        *numbers.entry(channel).or_insert(next)
+    };
+    let numbered: Vec<_> = pairs.iter().map(|&(held, asked)| (number(held), number(asked))).collect();
+    let mut graph = ChannelGraph::new(numbers.len());
+    numbered.into_iter().for_each(|(held, asked)| graph.depend(held, asked));
+    graph.cycle().is_none()
 }
 
 /// The dependencies between channels held and requested are acyclic: no deadlock is possible. With an escape channel,

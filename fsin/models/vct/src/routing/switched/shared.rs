@@ -6,7 +6,7 @@
 //! of its route and 1.
 
 use fsin_core::route::proof::{self, Routed};
-use fsin_core::route::{self, Build, ByKey, Carries, Function, Masks, Phase, RoutingFunction as _, Tier, rows};
+use fsin_core::route::{self, Build, ByKey, Carries, Function, Hop, Masks, Phase, RoutingFunction as _, Tier, rows};
 use fsin_core::topology::switched::{Fabric, Switched};
 use fsin_core::topology::{self, Port, Topology as _};
 use trgen::NodeId;
@@ -132,6 +132,12 @@ impl Shared {
         (state[0] - i16::from(self.decides())) as Phase
     }
 
+    /// A hop with its channels, and the hops to go by it.
+    fn candidate(&self, hop: Hop, hops: u8) -> Candidate {
+        let tier = u8::from(hop.tier == Tier::Escape);
+        Candidate { port: Port(hop.port), vcs: self.masks.of(hop), tier, hops, bubble: false }
+    }
+
     /// A packet as the routing function sees it, without a phase.
     fn visit(&self, (node, home): (NodeId, NodeId), source: u32, destination: u32, first: NodeId) -> route::Visit {
         let number = |switch: NodeId| switch.index() - self.first_switch;
@@ -172,20 +178,20 @@ impl SwitchRouting for Shared {
         let (first, _) = fabric.home(visit.source);
         let at = self.visit((visit.node, home), visit.source.0, visit.destination.0, first);
         let mut draw = ByKey(visit.key);
-        let mut add = |at: &route::Visit, hops: Option<u32>| {
-            self.function.hops(at, &mut ByKey(visit.key), |hop| {
-                let tier = u8::from(hop.tier == Tier::Escape);
-                let hops = hops.map_or(hop.left, |hops| hops.min(255) as u8);
-                let (port, vcs) = (Port(hop.port), self.masks.of(hop));
-                add_candidate(Candidate { port, vcs, tier, hops, bubble: false });
-            });
-        };
         if !self.is_undecided(visit.state) {
-            return add(&route::Visit { phase: self.phase(visit.state), ..at }, None);
+            let at = route::Visit { phase: self.phase(visit.state), ..at };
+            return self.function.hops(&at, &mut draw, |hop| add_candidate(self.candidate(hop, hop.left)));
         }
+        let mut last = None;
         for phase in self.function.decisions(&at, &mut draw).all() {
             let at = route::Visit { phase, ..at };
-            add(&at, Some(self.function.length(&at, &mut draw)));
+            let hops = self.function.length(&at, &mut draw).min(255) as u8;
+            // The port tells how a packet has decided, so that routes that begin alike are one.
+            self.function.hops(&at, &mut draw, |hop| {
+                if last.replace(hop.port) != Some(hop.port) {
+                    add_candidate(self.candidate(hop, hops));
+                }
+            });
         }
     }
 
