@@ -2,7 +2,7 @@
 //!
 //! A [`RoutingFunction`] says over which links a packet may leave a router, and the class of channels that it needs
 //! there. It knows no credits, no virtual channels and no flow control: a [`ChannelPolicy`] turns classes into virtual
-//! channels, and a network model chooses among the hops by what it can see. The [table](table) has a row for each
+//! channels, and a network model chooses among the hops by what it can see. The [table](ROUTINGS) has a row for each
 //! routing, in one vocabulary for all models. [`proof`] searches the channels of a routing for cycles.
 //!
 //! To add a routing: a file with a row and a function, and a line in the table.

@@ -9,7 +9,7 @@ pub(crate) mod showing;
 #[cfg(feature = "tui")]
 pub(crate) mod top;
 #[cfg(not(feature = "tui"))]
-mod unseen;
+pub(crate) mod unseen;
 
 #[cfg(not(feature = "tui"))]
 pub(crate) use unseen as looking;

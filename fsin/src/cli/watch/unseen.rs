@@ -3,11 +3,11 @@
 
 use std::sync::atomic::AtomicBool;
 
+use crate::experiment::Experiment;
+use crate::result::RunResult;
+use crate::sweep::{Collected, Plan, Store};
+use crate::watch::Watch;
 use clap::{ArgMatches, Command};
-use fsin::experiment::Experiment;
-use fsin::result::RunResult;
-use fsin::sweep::{Collected, Plan, Store};
-use fsin::watch::Watch;
 
 use crate::cli::Complaint;
 
