@@ -7,6 +7,7 @@
 //! - [`programs`]: small programs of communicating tasks, and their replay;
 //! - [`fsin_original`] and [`kernels_exact`]: the reference numbers; [`judging`]: the comparison of ours with them, by
 //!   [`figure`]s over seeds; [`defects`] of the original; [`dating`]: when it began to measure;
+//! - [`keys`]: a value of every setting, for tests that walk over all; [`waits`]: whether what waits forms a cycle;
 //! - [`line_plot`]: pictures of a few curves, for the pages of the project;
 //! - [`pages`]: follows pages of Markdown as a user does;
 //! - [`pty`]: a command on its own terminal;
@@ -25,6 +26,7 @@ pub mod figure;
 pub mod fsin_original;
 pub mod judging;
 pub mod kernels_exact;
+pub mod keys;
 pub mod line_plot;
 pub mod live;
 pub mod machines;
@@ -38,3 +40,4 @@ pub mod setup;
 pub mod shared;
 pub mod strategies;
 pub mod table;
+pub mod waits;

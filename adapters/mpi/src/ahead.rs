@@ -27,7 +27,7 @@ pub(crate) fn begin(compute: Compute) {
     let _ = thread::Builder::new().name("fsin-mpi".to_owned()).spawn(move || entry::inside(|| watch(compute, clock)));
 }
 
-/// What came of an attempt to announce.
+/// The outcome of an announcement.
 enum Announced {
     Yes,
     /// The program makes calls.

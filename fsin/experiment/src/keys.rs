@@ -19,7 +19,7 @@ const fn key_of(
     unit: &'static str,
     about: &'static str,
 ) -> Key {
-    Key { name, metavar, kind, default, unit, about, heading, needs: &[], components: &[] }
+    Key { name, metavar, kind, default, unit, about, heading, needs: &[], components: &[], keeps: false }
 }
 
 use Heading::{Network, RunControl, Traffic};
@@ -69,11 +69,11 @@ const KEYS: &[Key] = &[
     key_of(RunControl, "engine", "NAME", Word, Some("fast"), "", "fast (packet by packet) or reference (phit by phit): the same results"),
     key_of(RunControl, "threads", "N", Integer, Some("1"), "", "threads to simulate with; results do not depend on it"),
     key_of(RunControl, "seed", "N", Integer, Some("1"), "", "seed of every random draw"),
-    key_of(RunControl, "link-loads", "", Switch, None, "", "keep how many packets each link carried while measuring: heat maps of fsin plot and fsin report"),
-    key_of(RunControl, "node-stats", "", Switch, None, "", "keep the traffic and latency of each node: `per_node` in JSON, nodes.csv in -o DIR"),
-    key_of(RunControl, "flow-stats", "", Switch, None, "", "keep the traffic and latency of each pair of nodes: `flows` in JSON, flows.csv in -o DIR"),
-    key_of(RunControl, "message-stats", "", Switch, None, "", "keep the time that each message takes: percentiles, slow-down against the message alone, classes of sizes"),
-    key_of(RunControl, "latency-histogram", "", Switch, None, "", "keep the histogram of packet latencies: `latency_histogram` in JSON"),
+    key_of(RunControl, "link-loads", "", Switch, None, "", "keep how many packets each link carried while measuring: heat maps of fsin plot and fsin report").keeping(),
+    key_of(RunControl, "node-stats", "", Switch, None, "", "keep the traffic and latency of each node: `per_node` in JSON, nodes.csv in -o DIR").keeping(),
+    key_of(RunControl, "flow-stats", "", Switch, None, "", "keep the traffic and latency of each pair of nodes: `flows` in JSON, flows.csv in -o DIR").keeping(),
+    key_of(RunControl, "message-stats", "", Switch, None, "", "keep the time that each message takes: percentiles, slow-down against the message alone, classes of sizes").keeping(),
+    key_of(RunControl, "latency-histogram", "", Switch, None, "", "keep the histogram of packet latencies: `latency_histogram` in JSON").keeping(),
 ];
 
 /// Keys of commands that run many experiments, which no single run has. Each is a flag of these commands, a key of

@@ -3,10 +3,11 @@
 use trgen::catalog::SpecError;
 use trgen::phrase;
 
+use super::conflicts::Times;
 use super::keys::{Heading, Key, keys};
 use super::models::is_of_models;
 use super::quantity::rate;
-use super::resolve::Experiment;
+use super::resolve::{Experiment, check_source};
 use super::settings::SettingsError;
 use fsin_core::family::ForGuests;
 
@@ -17,7 +18,7 @@ const GUESTS: &[&str] = &["source", "seed"];
 pub fn live_keys() -> impl Iterator<Item = &'static Key> {
     keys().iter().filter(|key| {
         let is_of_network = key.heading == Heading::Network || is_of_models(key.name);
-        (is_of_network && key.name != "link-loads") || GUESTS.contains(&key.name)
+        (is_of_network && !key.keeps) || GUESTS.contains(&key.name)
     })
 }
 
@@ -32,7 +33,7 @@ pub fn cycle_ratio(bandwidth: &str, phit_bytes: u32) -> Option<(u64, u64)> {
 /// The network of an experiment between guests.
 ///
 /// # Errors
-/// Settings that prove inconsistent, or a model that carries no single messages.
+/// Settings that prove inconsistent or have no meaning with guests, or a model that carries no single messages.
 pub fn live_network(experiment: &Experiment) -> Result<ForGuests, SettingsError> {
     let settings = experiment.settings();
     let placed = |refusal: SpecError| settings.placed(refusal.setting().unwrap_or("network"), refusal);
@@ -40,6 +41,7 @@ pub fn live_network(experiment: &Experiment) -> Result<ForGuests, SettingsError>
         let what = phrase![lost.what(), "; their messages are dropped, and guests would wait for them"];
         return Err(placed(lost.saying(what)));
     }
+    check_source(settings, experiment.model, &*experiment.network, Times::Application)?;
     experiment.network.for_guests().map_err(placed)
 }
 

@@ -333,7 +333,7 @@ fn is_source_idle(network: &dyn NetworkSpec, times: Times) -> bool {
 }
 
 /// Rejects the flag of a source policy without effect.
-fn check_source(
+pub(super) fn check_source(
     settings: &Settings,
     model: &ModelFamily,
     network: &dyn NetworkSpec,
@@ -344,7 +344,7 @@ fn check_source(
     }
     let what = phrase![
         ["source"],
-        " has no meaning with tasks and ",
+        " has no meaning with tasks or guests and ",
         ["network" => model.component.name],
         ", whose interfaces keep any number of messages"
     ];

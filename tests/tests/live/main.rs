@@ -11,5 +11,6 @@ mod machines_faults;
 mod monitor;
 mod mpi;
 mod mpi_faults;
+mod mpi_keys;
 mod mpi_time;
 mod qemu;

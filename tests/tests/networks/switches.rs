@@ -7,7 +7,6 @@ use fsin::couple::Coupled;
 use fsin::engine::fast;
 use fsin::engine::reference::Reference;
 use fsin::network::Network;
-use fsin::route::proof::ChannelGraph;
 use fsin::router::RouterParams;
 use fsin::router::request::{Input, OutputVc};
 use fsin::routing::switched::{RoutingFunction, Visit};
@@ -16,6 +15,7 @@ use fsin::run::fixed;
 use fsin::topology::{self, Faults, Port, Survey, Switched, Topology};
 use tests::setup::{Setup, checked};
 use tests::strategies::{SWITCHES, routings_of};
+use tests::waits::is_acyclic;
 use trgen::NodeId;
 use trgen::catalog::SpecError;
 
@@ -434,19 +434,6 @@ fn waits(topology: &dyn Topology, function: &RoutingFunction) -> HashSet<(Channe
     }
     let merged = |channel: Channel| if bubbles.contains(&channel) { ring(channel) } else { channel };
     pairs.into_iter().map(|(held, asked)| (merged(held), merged(asked))).collect()
-}
-
-/// True if the pairs form no cycle.
-fn is_acyclic(pairs: &HashSet<(Channel, Channel)>) -> bool {
-    let mut numbers: HashMap<Channel, usize> = HashMap::new();
-    let mut number = |channel: Channel| {
-        let next = numbers.len();
-        *numbers.entry(channel).or_insert(next)
-    };
-    let numbered: Vec<_> = pairs.iter().map(|&(held, asked)| (number(held), number(asked))).collect();
-    let mut graph = ChannelGraph::new(numbers.len());
-    numbered.into_iter().for_each(|(held, asked)| graph.depend(held, asked));
-    graph.cycle().is_none()
 }
 
 /// The dependencies between channels held and requested are acyclic: no deadlock is possible. With an escape channel,

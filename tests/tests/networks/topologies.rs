@@ -1,8 +1,7 @@
 //! Topologies compared with formulas and breadth-first search; routings checked for cyclic channel dependencies.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use fsin::route::proof::ChannelGraph;
 use fsin::router::RouterParams;
 use fsin::router::layout::AnySize;
 use fsin::router::request::{Head, Input, OutputState, OutputVc, RouteRules};
@@ -11,6 +10,7 @@ use fsin::topology::{self, Port, Survey, Topology};
 use proptest::prelude::*;
 use tests::setup::checked;
 use tests::strategies::{all_routings, fitted, fixed_cases, networks};
+use tests::waits::is_acyclic;
 use trgen::NodeId;
 
 fn build(spec: &str, ways: usize) -> Box<dyn Topology> {
@@ -389,19 +389,6 @@ fn waits(topology: &dyn Topology, params: &RouterParams) -> HashSet<(Held, Held)
         }
     }
     pairs
-}
-
-/// True if the pairs form no cycle.
-fn is_acyclic(pairs: &HashSet<(Held, Held)>) -> bool {
-    let mut numbers: HashMap<Held, usize> = HashMap::new();
-    let mut number = |held: Held| {
-        let next = numbers.len();
-        *numbers.entry(held).or_insert(next)
-    };
-    let numbered: Vec<_> = pairs.iter().map(|&(held, last)| (number(held), number(last))).collect();
-    let mut graph = ChannelGraph::new(numbers.len());
-    numbered.into_iter().for_each(|(held, last)| graph.depend(held, last));
-    graph.cycle().is_none()
 }
 
 /// The blocking channels of packets (with a bubble: rings) have acyclic dependencies: no deadlock is possible.

@@ -91,7 +91,7 @@ pub(crate) fn wait(world: &mut World, mut request: c_int, status: *mut Status) -
     outcome
 }
 
-/// `MPI_STATUS_IGNORE`, for waits whose status nobody reads.
+/// `MPI_STATUS_IGNORE`, for waits that need no status.
 pub(crate) const IGNORED: *mut Status = std::ptr::without_provenance_mut(1);
 
 /// Waits for a request that the library has made itself.

@@ -64,6 +64,9 @@ pub struct Key {
     pub needs: &'static [Need],
     /// The components that the value can name, where each describes itself; empty for others.
     pub components: &'static [Component],
+    /// True if it selects what the result of a single run keeps, and changes nothing else. Commands without such
+    /// results do not have it.
+    pub keeps: bool,
 }
 
 /// Names are unique.
@@ -136,13 +139,30 @@ impl Key {
         unit: &'static str,
         about: &'static str,
     ) -> Self {
-        Self { name, metavar, kind, default, unit, about, heading: Heading::Network, needs: &[], components: &[] }
+        Self {
+            name,
+            metavar,
+            kind,
+            default,
+            unit,
+            about,
+            heading: Heading::Network,
+            needs: &[],
+            components: &[],
+            keeps: false,
+        }
     }
 
     /// The same key, which has an effect where these conditions hold.
     #[must_use]
     pub const fn needing(self, needs: &'static [Need]) -> Self {
         Self { needs, ..self }
+    }
+
+    /// The same key, which selects what the result of a single run keeps.
+    #[must_use]
+    pub const fn keeping(self) -> Self {
+        Self { keeps: true, ..self }
     }
 
     /// The same key, whose value can name these components.

@@ -1,4 +1,4 @@
-//! A network in partitions: who simulates which part of a cycle.
+//! A network in partitions, and which thread simulates which stage of a cycle.
 
 use super::{Division, Pool, Work};
 

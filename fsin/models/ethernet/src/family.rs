@@ -51,7 +51,7 @@ const KEYS: &[Key] = &[
     Key::of_network("rto-initial", "TIME", Kind::Word, Some("1s"), "", "window: time-out before a round trip has been measured").needing(WINDOW),
     Key::of_network("rto-min", "TIME", Kind::Word, Some("1s"), "", "window: shortest time-out; one that is repeated lasts up to 1/8 longer, by a draw").needing(WINDOW),
     Key::of_network("rto-max", "TIME", Kind::Word, Some("60s"), "", "window: longest time-out").needing(WINDOW),
-    Key::of_network("port-stats", "NAME", Kind::Word, Some("figures"), "", "of each port in results: none, figures (losses, queue, utilisation), or histogram (and how long its queue had which length)").naming(PORT_STATISTICS),
+    Key::of_network("port-stats", "NAME", Kind::Word, Some("figures"), "", "of each port in results: none, figures (losses, queue, utilisation), or histogram (and how long its queue had which length)").naming(PORT_STATISTICS).keeping(),
 ];
 
 /// The row of this model in the table of models.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use clap::ArgMatches;
-use fsin::experiment::{Experiment, Key, Lists, LoadBound, Origin, RunPlan, Setting, SettingsError};
+use fsin::experiment::{Experiment, Key, Lists, LoadBound, Origin, RunPlan, Setting, SettingsError, keys};
 use fsin::result::{Figure, RunResult, write_pretty, write_rows};
 use fsin::run::{BatchPlan, SHORTFALL};
 use fsin::sweep::{Bracket, Found, Grid, Plan, Point, Probe, Saturations, Search, SeedSearch, as_several};
@@ -138,10 +138,6 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
     })
 }
 
-/// Settings of what is kept of a single run.
-const OF_SINGLE_RUNS: [&str; 6] =
-    ["link-loads", "node-stats", "flow-stats", "message-stats", "latency-histogram", "port-stats"];
-
 /// Takes out of the lists what a search has no use for, and returns a warning for each setting that a file or the
 /// environment gives.
 ///
@@ -149,7 +145,7 @@ const OF_SINGLE_RUNS: [&str; 6] =
 /// Such a flag.
 fn of_single_runs(lists: &mut Lists) -> Result<Vec<String>, Complaint> {
     let mut warnings = Vec::new();
-    for key in OF_SINGLE_RUNS.into_iter().filter_map(fsin::experiment::key) {
+    for key in keys().iter().filter(|key| key.keeps) {
         let Some(given) = lists.remove(key.name) else { continue };
         for setting in given {
             if matches!(setting.origin, Origin::Flag) {

@@ -8,7 +8,8 @@
 //! # To add a topology with a routing of its own
 //! 1. `fsin-core/src/topology/switched/NAME.rs`: a row, a builder, the construction plan; one line in
 //!    `topology::TOPOLOGIES`.
-//! 2. `routing/switched/NAME.rs`: a row and a `SwitchRouting`; one line in the table below.
+//! 2. `routing/switched/NAME.rs`: a row and a `SwitchRouting`; one line in the table below. Or, for all models, a file in
+//!    `fsin-core/src/route` and a line in its table, and here a row in `routing/switched/shared.rs` and a line below.
 //!
 //! The default routing of a topology is the first in the table that serves it.
 

@@ -9,7 +9,7 @@ use adapters::endpoint::{Endpoint, EndpointError, Terms};
 use adapters::live::{Live, Rules};
 use clap::ArgMatches;
 use fsin::couple::Coupled;
-use fsin::report::{Format, write};
+use fsin::report::write;
 use fsin::result::of_guests;
 use fsin::run::to_end;
 use fsin::words::counted;
@@ -136,11 +136,7 @@ pub(super) fn up(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let cycle = |time: u64| model.clock.cycle(time).0;
     let result = of_guests(&outcome, &report, &picoseconds, costs, model.settings, manifest, &Flags)
         .of_machines(&report, &cycle, rows);
-    let format = match matches.get_one::<String>("format").map_or("", String::as_str) {
-        "csv" => Format::Csv,
-        "jsonl" => Format::Jsonl,
-        _ => Format::Json,
-    };
+    let format = serve::format(matches);
     document.write(&mut |out| write(format, &result, out))?;
     if !quiet {
         outcome.warnings.iter().for_each(|warning| output::tell(&format!("warning: {}", warning.text.written(&Flags))));

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
 use clap::ArgMatches;
-use fsin::report::{Format, write};
+use clap::parser::ValueSource;
+use fsin::report::write;
 use fsin::result::RunResult;
 use fsin::words::counted;
 
@@ -37,6 +38,10 @@ use reports::{Report, Unusable};
 pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let stop = interrupt::listen(interrupt::OF_A_RUN)?;
     let document = matches.contains_id("output").then(|| Document::open(matches)).transpose()?;
+    if document.is_none() && matches.value_source("format") == Some(ValueSource::CommandLine) {
+        let what = "--format is of the file of results, and stdout belongs to the program";
+        return Err(Complaint::new(Exit::Usage, what, "name the file: -o FILE"));
+    }
     let quiet = matches.get_flag("quiet");
     if matches.get_flag("find-factor") {
         return factor::find(matches, document, stop);
@@ -121,11 +126,7 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
 
 /// Writes the results to the file of `-o`.
 fn write_result(matches: &ArgMatches, result: &RunResult, document: Document) -> Result<(), Complaint> {
-    let format = match matches.get_one::<String>("format").map_or("", String::as_str) {
-        "csv" => Format::Csv,
-        "jsonl" => Format::Jsonl,
-        _ => Format::Json,
-    };
+    let format = serve::format(matches);
     document.write(&mut |out| write(format, result, out))
 }
 

@@ -122,11 +122,7 @@ fn print(
     let manifest = opening.close_guests(model.seed, costs);
     let picoseconds = |cycle: u64| model.clock.span(cycle);
     let result = of_guests(outcome, &live.report(), &picoseconds, costs, model.settings, manifest, &Flags);
-    let format = match matches.get_one::<String>("format").map_or("", String::as_str) {
-        "csv" => Format::Csv,
-        "jsonl" => Format::Jsonl,
-        _ => Format::Json,
-    };
+    let format = format(matches);
     document.write(&mut |out| write(format, &result, out))?;
     if !matches.get_flag("quiet") {
         outcome.warnings.iter().for_each(|warning| output::tell(&format!("warning: {}", warning.text.written(&Flags))));
@@ -161,4 +157,13 @@ fn run(live: &mut Live, network: &mut dyn Network, stop: &AtomicBool, watch: Opt
         None => coupled,
     };
     to_end(&mut coupled, Cycle::NEVER, &mut |_| {})
+}
+
+/// How results of guests are written.
+pub(in crate::cli::live) fn format(matches: &ArgMatches) -> Format {
+    match matches.get_one::<String>("format").map_or("", String::as_str) {
+        "csv" => Format::Csv,
+        "jsonl" => Format::Jsonl,
+        _ => Format::Json,
+    }
 }

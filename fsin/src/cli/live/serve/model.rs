@@ -3,12 +3,15 @@
 use adapters::clock::Clock;
 use clap::ArgMatches;
 use fsin::dashboard;
-use fsin::experiment::{CLOSED_LOOP, Experiment, Origin, Settings, cycle_ratio, key, live_keys, live_network, named};
+use fsin::experiment::{
+    CLOSED_LOOP, Experiment, Key, Origin, Settings, cycle_ratio, key, live_keys, live_network, named,
+};
 use fsin::family::ForGuests;
 use fsin::models::MODELS;
 use fsin::network::Network;
 use fsin::result::{InputFile, typed};
 use serde_json::{Map, Value, json};
+use trgen::phrase;
 use tui::view::About;
 
 use crate::cli::run::memory;
@@ -61,6 +64,15 @@ pub(in crate::cli) fn model(matches: &ArgMatches, guests: Option<usize>) -> Resu
         unused(&experiment).iter().for_each(|warning| output::tell(&format!("warning: {warning}")));
     }
     memory::check(&experiment)?;
+    // Messages of guests have no load, of which packets and phits would be the unit.
+    let is_flag = |key: &&Key| matches!(given(matches, key), Some((_, Origin::Flag)));
+    let lengths = ["packet", "phit-bytes"].into_iter().filter_map(key).find(is_flag);
+    if let Some(key) = lengths.filter(|_| experiment.network.delay().is_some()) {
+        let network = experiment.model.component.name;
+        let what =
+            phrase![[key.name], " has no meaning with guests and ", ["network" => network], ", which delays all alike"];
+        return Err(Complaint::new(Exit::Usage, what, "leave it out"));
+    }
     let ForGuests { network, response } = live_network(&experiment)?;
     let bandwidth = experiment.settings().value("bandwidth").unwrap_or_default();
     let ratio = experiment.network.cycle().or_else(|| cycle_ratio(bandwidth, experiment.units.phit_bytes));

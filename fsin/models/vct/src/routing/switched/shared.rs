@@ -47,16 +47,18 @@ pub(in crate::routing) static CMESH_ADAPTIVE: Row =
 pub(in crate::routing) static CMESH_DOR: Row =
     row("cmesh:dor", &["dor", "e-cube", "dimension-order", "dim_order", "xy"], &["cmesh"], &rows::CUBE_DOR);
 
+/// The row of all models for each of these routings.
+const ROWS: [(Routing, &route::Row); 5] = [
+    (Routing::HyperxMinimal, &rows::HYPERX_MINIMAL),
+    (Routing::HyperxValiant, &rows::HYPERX_VALIANT),
+    (Routing::HyperxUgal, &rows::HYPERX_UGAL),
+    (Routing::CmeshAdaptive, &rows::CUBE_ADAPTIVE),
+    (Routing::CmeshDor, &rows::CUBE_DOR),
+];
+
 /// The routing as all models know it.
 fn carried(routing: Routing) -> Option<Carries> {
-    Some(Carries::new(match routing {
-        Routing::HyperxMinimal => &rows::HYPERX_MINIMAL,
-        Routing::HyperxValiant => &rows::HYPERX_VALIANT,
-        Routing::HyperxUgal => &rows::HYPERX_UGAL,
-        Routing::CmeshAdaptive => &rows::CUBE_ADAPTIVE,
-        Routing::CmeshDor => &rows::CUBE_DOR,
-        _ => return None,
-    }))
+    ROWS.iter().find(|(known, _)| *known == routing).map(|(_, row)| Carries::new(row))
 }
 
 /// A routing function with its channels.
