@@ -175,7 +175,7 @@ impl Row {
                 ("intransit_pr", probability) => params.in_transit_priority = real(probability),
                 ("par_inj", "0") => params.inject = Inject::Serial,
                 ("routing", "dir") => params.order = Order::Direction,
-                ("cmode", "single") => params.consumption = Consumption::Single,
+                ("cmode", "single") => params.consumption = Consumption::SINGLE,
                 ("amode", mode) => params.arbitration = word(mode, &Arbitration::ALL),
                 ("imode", "shortest") => params.injection = Injection::Shortest,
                 ("imode", "dor") => params.injection = Injection::Dor,

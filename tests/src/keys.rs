@@ -19,6 +19,7 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("injectors", &["4"]),
     ("injection", &["dor"]),
     ("inject", &["serial"]),
+    ("interface", &["per-port"]),
     ("consumption", &["single"]),
     ("arbitration", &["random", "age"]),
     ("bubble", &["3"]),

@@ -1,6 +1,8 @@
 //! Strategies that draw networks and routers for property tests.
 
-use fsin::router::{Arbitration, Consumption, GlobalCc, Inject, Injection, RouterParams, SourceQueue, Timeouts};
+use fsin::router::{
+    Arbitration, Consumption, GlobalCc, Inject, Injection, Interface, RouterParams, SourceQueue, Timeouts,
+};
 use fsin::routing::{Order, Routing};
 use fsin::topology::Topology;
 use proptest::prelude::*;
@@ -124,6 +126,9 @@ pub fn fitted(mut params: RouterParams, topology: &dyn Topology, more: usize) ->
     if params.injection != Injection::Shortest {
         params.injectors = params.injectors.max(shape.ports());
     }
+    if params.interface == Interface::PerPort && topology.switched().is_none() {
+        (params.injectors, params.injection) = (shape.ports(), Injection::Dor);
+    }
     effective(params)
 }
 
@@ -188,7 +193,7 @@ pub fn routers() -> impl Strategy<Value = RouterParams> {
     let rules = (
         prop::sample::select(vec![Order::Dimension, Order::Direction]),
         prop::sample::select(vec![Inject::Parallel, Inject::Serial]),
-        prop::sample::select(vec![Consumption::Multiple, Consumption::Single]),
+        prop::sample::select(vec![Consumption::Multiple, Consumption::SINGLE]),
         prop::sample::select(vec![SourceQueue::Throttled, SourceQueue::Open]),
         prop::sample::select(vec![0.0, 0.5, 1.0]),
     );
@@ -224,6 +229,19 @@ pub fn routers() -> impl Strategy<Value = RouterParams> {
             }
         },
     )
+}
+
+/// Interfaces with several messages in progress.
+pub fn interfaces() -> impl Strategy<Value = Interface> {
+    prop_oneof![(1u32..=9).prop_map(Interface::Interleaved), Just(Interface::PerPort)]
+}
+
+/// The same routers with all kinds of interfaces, and with several ports of ejection; half of them serial.
+pub fn interfaced(routers: impl Strategy<Value = RouterParams>) -> impl Strategy<Value = RouterParams> {
+    let ports = prop_oneof![3 => Just(None), 1 => (2u32..=4).prop_map(Some)];
+    (routers, prop_oneof![Just(Interface::Serial), interfaces()], ports).prop_map(|(params, interface, ports)| {
+        RouterParams { interface, consumption: ports.map_or(params.consumption, Consumption::Ports), ..params }
+    })
 }
 
 /// The same routers with delays of links and routers, and with congestion control; half of them without either.

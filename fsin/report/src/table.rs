@@ -243,7 +243,8 @@ fn headline(result: &RunResult) -> String {
     // What the model has not is left out.
     let named = |key: &str| setting(key).map(|_| format!("{key} {}", word(key)));
     let plain = |key: &str| setting(key).map(|_| word(key));
-    let network = [plain("topology"), plain("network"), plain("routing"), named("vcs"), named("packet")];
+    let interface = named("interface").filter(|_| word("interface") != "serial");
+    let network = [plain("topology"), plain("network"), plain("routing"), named("vcs"), named("packet"), interface];
     let network: Vec<String> = network.into_iter().flatten().collect();
     format!("{} | {traffic} | seed {}{state}", network.join(" "), word("seed"))
 }

@@ -9,7 +9,7 @@ use fsin::difference::{self, Object, Recording};
 use fsin::engine::fast;
 use fsin::engine::reference::Reference;
 use fsin::network::{Injected, Network, NetworkFailure, Notices, Settled};
-use fsin::router::{Arbitration, Consumption, RouterParams};
+use fsin::router::{Arbitration, Consumption, Interface, RouterParams};
 use fsin::routing::Routing;
 use fsin::run::{Outcome, fixed, to_end};
 use fsin::stats::Recorder;
@@ -19,7 +19,8 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tests::setup::Setup;
 use tests::strategies::{
-    SWITCHES, all_routings, controlled, effective, fitted, fixed_cases, networks, routers, routings_of, switched_setups,
+    SWITCHES, all_routings, controlled, effective, fitted, fixed_cases, interfaced, interfaces, networks, routers,
+    routings_of, switched_setups,
 };
 use trgen::trace::kernels;
 use trgen::trace::program::{Event, Program};
@@ -56,16 +57,16 @@ fn run(
 /// Routers as in the other property tests, with packets of 1 to 20 phits, queues of 1 to 8 packets, and a watchdog
 /// short enough to fire within a run.
 fn wide_routers() -> impl Strategy<Value = RouterParams> {
-    (controlled(routers()), 1u32..=20, 1u32..=8, 1u64..=400).prop_map(|(params, packet_phits, queue, watchdog)| {
-        RouterParams {
+    (interfaced(controlled(routers())), 1u32..=20, 1u32..=8, 1u64..=400).prop_map(
+        |(params, packet_phits, queue, watchdog)| RouterParams {
             packet_phits,
             queue_packets: queue,
             bubble: params.bubble.min(queue),
             lbr: params.lbr.min(queue),
             watchdog_cycles: watchdog,
             ..params
-        }
-    })
+        },
+    )
 }
 
 /// With at most `most` channels.
@@ -193,6 +194,25 @@ fn check_cases<S: Strategy>(cases: u32, strategy: &S, check: fn(&S::Value) -> Re
     }
 }
 
+/// Interfaces with several messages in progress, which have something to choose from: programs that send to many nodes.
+fn interfaces_under_programs() -> impl Strategy<Value = (Setup, Program, Pace)> {
+    (programs(), interfaces()).prop_map(|((mut setup, program, pace), interface)| {
+        setup.params = fitted(RouterParams { interface, ..setup.params.clone() }, &*setup.shape(), 3);
+        (setup, program, pace)
+    })
+}
+
+#[test]
+fn interfaces_on_300_networks() {
+    check_cases(300, &interfaces_under_programs(), check_program);
+}
+
+#[test]
+#[ignore = "10 000 cases take minutes"]
+fn interfaces_on_10_000_networks() {
+    check_cases(10_000, &interfaces_under_programs(), check_program);
+}
+
 #[test]
 fn synthetic_traffic_on_400_networks() {
     check_cases(400, &synthetic(0..=5), check_synthetic);
@@ -210,10 +230,10 @@ fn switches_of_many_queues() {
     for (topology, vcs, load, consumption) in [
         ("fattree:9,2", 4, 1.0, Consumption::Multiple),
         ("fattree:70,1", 1, 0.8, Consumption::Multiple),
-        ("fattree:70,1", 3, 1.0, Consumption::Single),
+        ("fattree:70,1", 3, 1.0, Consumption::SINGLE),
         ("fattree:13,1", 20, 0.3, Consumption::Multiple),
         ("dragonfly:p=2,a=8,h=2,g=5", 6, 1.0, Consumption::Multiple),
-        ("hyperx:3x3:2", 12, 0.5, Consumption::Single),
+        ("hyperx:3x3:2", 12, 0.5, Consumption::SINGLE),
         ("icube:4x3:2", 14, 1.0, Consumption::Multiple),
         ("rrg:s=10,d=5,p=3", 17, 1.0, Consumption::Multiple),
     ] {
@@ -262,7 +282,7 @@ fn routers_of_just_so_many_queues() {
         setup.params = RouterParams {
             injectors,
             packet_phits: 3,
-            consumption: Consumption::Single,
+            consumption: Consumption::SINGLE,
             arbitration: Arbitration::Age,
             ..setup.params
         };
@@ -285,7 +305,7 @@ fn queues_of_just_so_many_packets() {
         setup.params = RouterParams {
             queue_packets: packets,
             packet_phits: 1,
-            consumption: Consumption::Single,
+            consumption: Consumption::SINGLE,
             arbitration: Arbitration::Longest,
             ..setup.params
         };
@@ -394,6 +414,11 @@ fn switched() -> impl Strategy<Value = Setup> {
             link_delays: of_kinds(&setup, &wide.link_delays),
             router_delay: wide.router_delay,
             global_cc: wide.global_cc,
+            consumption: wide.consumption,
+            interface: match wide.interface {
+                Interface::PerPort => Interface::Interleaved(2),
+                other => other,
+            },
             ..setup.params
         }),
         ..setup
@@ -451,7 +476,7 @@ fn threads_do_not_show() {
     for routing in all_routings() {
         for (topology, packet_phits, consumption) in [
             ("torus:16x16", 16, Consumption::Multiple),
-            ("mesh:8x4x8", 4, Consumption::Single),
+            ("mesh:8x4x8", 4, Consumption::SINGLE),
             ("torus:300", 1, Consumption::Multiple),
         ] {
             let params = RouterParams { routing, packet_phits, consumption, ..RouterParams::default() };

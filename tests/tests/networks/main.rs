@@ -4,6 +4,7 @@ mod cost;
 mod engines_agree;
 mod ethernet;
 mod goal_networks;
+mod interfaces;
 mod intervals;
 mod model;
 mod networks;

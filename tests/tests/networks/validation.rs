@@ -327,7 +327,7 @@ fn heads_do_not_look_at_ownership() {
     let mut four = throttled("torus:8x8", Routing::BubbleShortest, 3, "transpose", 0.5);
     four.params.injectors = 4;
     four.params.injection = Injection::ShortestProfitable;
-    four.params.consumption = Consumption::Single;
+    four.params.consumption = Consumption::SINGLE;
     let mut phits = throttled("torus:8x8", Routing::BubbleSmart, 3, "uniform", 1.0);
     phits.params.packet_phits = 1;
     let mut oblivious = throttled("torus:8x8", Routing::BubbleOblivious, 3, "uniform", 1.0);

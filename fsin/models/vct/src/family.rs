@@ -19,7 +19,8 @@ use crate::router::faults::Reachability;
 use crate::router::hop_delays::LINKS;
 use crate::router::injection::INJECTIONS;
 use crate::router::{
-    Arbitration, CheckedParams, Consumption, GlobalCc, Inject, Injection, RouterParams, SourceQueue, Timeouts,
+    Arbitration, CheckedParams, Consumption, GlobalCc, Inject, Injection, Interface, RouterParams, SourceQueue,
+    Timeouts,
 };
 
 #[rustfmt::skip]
@@ -39,7 +40,8 @@ const KEYS: &[Key] = &[
     Key::of_network("injectors", "I", Kind::Integer, Some("1"), "", "injection queues of each node"),
     Key::of_network("injection", "MODE", Kind::Word, Some("shortest"), "", "injector of a new packet: shortest (the least occupied), dor, longest-path, ...; fsin list injections").naming(INJECTIONS),
     Key::of_network("inject", "parallel|serial", Kind::Word, Some("parallel"), "", "from source buffer to injection queue: whatever fits at once, or a phit per cycle"),
-    Key::of_network("consumption", "multiple|single", Kind::Word, Some("multiple"), "", "consumption ports: one for each queue, or one per node"),
+    Key::of_network("interface", "serial|interleaved:N|per-port", Kind::Word, Some("serial"), "", "messages that an interface sends at a time: one; up to N to different destinations, packets in turn; or on each link those whose routes begin there"),
+    Key::of_network("consumption", "multiple|single|N", Kind::Word, Some("multiple"), "", "consumption ports: one for each queue, or one or N per node"),
     Key::of_network("arbitration", "MODE", Kind::Word, Some("rr"), "", "who gets a contended output: rr (round robin), fifo, longest, random, age, highest-vc").naming(ARBITRATIONS),
     Key::of_network("bubble", "B", Kind::Integer, Some("2"), "packets", "room that a packet must find, its own place included, where it enters a ring or, on a mesh, a row; 0: none, and a torus may deadlock"),
     Key::of_network("lbr", "B", Kind::Integer, Some("0"), "packets", "local bubble restriction: room that an injected packet must find, its own place included, on every channel"),
@@ -137,15 +139,16 @@ impl NetworkSpec for Spec {
             Inject::Parallel => router.injectors as f64,
         };
         let ejection = match router.consumption {
-            Consumption::Single => 1.0,
+            Consumption::Ports(ports) => ports.into(),
             Consumption::Multiple => f64::INFINITY,
         };
+        let is_serial = router.interface.in_progress() == 1 && router.interface != Interface::PerPort;
         let packets = u64::from(router.injection_queue_packets + router.queue_packets) * router.injectors as u64;
         Some(Rates {
             link: 1.0,
             injection: vec![injection; nodes],
             ejection: vec![ejection; nodes],
-            queued_phits: Some(packets * u64::from(router.packet_phits)),
+            queued_phits: is_serial.then(|| packets * u64::from(router.packet_phits)),
         })
     }
 
@@ -172,7 +175,13 @@ impl NetworkSpec for Spec {
     }
 
     fn settled(&self) -> Vec<(&'static str, String)> {
-        vec![("routing", self.router.routing.name().to_owned())]
+        let router = &self.router;
+        let mut settled = vec![("routing", router.routing.name().to_owned())];
+        if router.interface == Interface::PerPort {
+            settled.push(("injectors", router.injectors.to_string()));
+            settled.push(("injection", router.injection.name().to_owned()));
+        }
+        settled
     }
 
     fn fills_interfaces(&self) -> bool {
@@ -237,6 +246,8 @@ fn router(values: &dyn Values, topology: &dyn Topology) -> Result<RouterParams, 
         (name, _) => Routing::named(name.unwrap_or_default(), &spec),
     };
     let routing = routing.map_err(|refusal| refusal.within(phrase![["routing"], ": "]).of("routing"))?;
+    let interface = values.parsed("interface")?;
+    let is_per_port = interface == Interface::PerPort && topology.switched().is_none();
     Ok(RouterParams {
         routing,
         order: values.choice("order", &[("dim", Order::Dimension), ("dir", Order::Direction)])?,
@@ -245,12 +256,18 @@ fn router(values: &dyn Values, topology: &dyn Topology) -> Result<RouterParams, 
         phit_bytes: values.integer("phit-bytes")?,
         queue_packets: values.integer("queue")?,
         injection_queue_packets: values.integer("injection-queue")?,
-        injectors: values.integer("injectors")?,
-        injection: values.choice("injection", &Injection::ALL)?,
+        injectors: match is_per_port && !values.is_set("injectors") {
+            true => topology.shape().ports(),
+            false => values.integer("injectors")?,
+        },
+        injection: match is_per_port && !values.is_set("injection") {
+            true => Injection::Dor,
+            false => values.choice("injection", &Injection::ALL)?,
+        },
         arbitration: values.choice("arbitration", &Arbitration::ALL)?,
         inject: values.choice("inject", &[("parallel", Inject::Parallel), ("serial", Inject::Serial)])?,
-        consumption: values
-            .choice("consumption", &[("multiple", Consumption::Multiple), ("single", Consumption::Single)])?,
+        interface,
+        consumption: consumption(values)?,
         bubble: values.integer("bubble")?,
         lbr: values.integer("lbr")?,
         in_transit_priority: values.number("in-transit-priority")?,
@@ -263,6 +280,14 @@ fn router(values: &dyn Values, topology: &dyn Topology) -> Result<RouterParams, 
         seed: values.integer("seed")?,
         watchdog_cycles: values.integer("watchdog")?,
     })
+}
+
+/// The ports through which nodes take packets.
+fn consumption(values: &dyn Values) -> Result<Consumption, SpecError> {
+    match values.value("consumption").map(str::parse) {
+        Some(Ok(ports)) => Ok(Consumption::Ports(ports)),
+        _ => values.choice("consumption", &[("multiple", Consumption::Multiple), ("single", Consumption::SINGLE)]),
+    }
 }
 
 /// True if only one direction of each dead link is dead.

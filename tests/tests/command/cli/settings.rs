@@ -160,6 +160,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("injectors", "1"),
     ("injection", "shortest"),
     ("inject", "parallel"),
+    ("interface", "serial"),
     ("consumption", "multiple"),
     ("arbitration", "rr"),
     ("bubble", "2"),

@@ -10,13 +10,14 @@ use std::sync::Arc;
 
 use trgen::{Cycle, NodeId};
 
+use super::lanes::Lane;
 use super::messages::{Slot, Unsent};
 use crate::router::arbitration::{Contender, arbiter_key, round_robin, transit_first, winner};
 use crate::router::congestion::{GlobalControl, Timer};
 use crate::router::hop_delays::HopDelays;
 use crate::router::layout::AnySize;
 use crate::router::request::{Head, Input, OutputState, OutputVc, RouteRules, injector_key, packet_key, source_key};
-use crate::router::{CheckedParams, Consumption, Inject, RouterParams, SourceQueue};
+use crate::router::{CheckedParams, Consumption, Inject, Interface, RouterParams, SourceQueue};
 use fsin_core::messages::Messages;
 use fsin_core::network::Notices;
 use fsin_core::stats::Receipt;
@@ -81,10 +82,12 @@ struct Link {
 /// The state of a node.
 #[derive(Clone, Debug)]
 struct Node {
+    /// \[messages\] Messages at the node's interface.
+    unsent: u32,
     /// Packets that this node has sent so far.
     sequence: u64,
-    /// Messages at the node's interface.
-    unsent: VecDeque<Unsent>,
+    /// Messages at the node's interface, by lane.
+    lanes: Vec<Lane>,
     /// By injector: its source buffer, as indices of packets.
     buffers: Vec<VecDeque<usize>>,
     /// Queues of phits: transit queues in the order of [`OutputVc::index`], then injection queues.
@@ -102,7 +105,7 @@ struct Node {
     last_winner: Vec<usize>,
     /// By port: its link.
     links: Vec<Link>,
-    /// The queue that last won the single ejection port.
+    /// The queue that last won an ejection port.
     last_consumed: usize,
     /// Serial injection: the injector served last, and the next phit of the packet that is moving.
     serial: (usize, Option<Phit>),
@@ -113,7 +116,7 @@ struct Node {
 impl Node {
     /// \[packets\] Packets at the node's interface.
     fn packets_unsent(&self) -> u64 {
-        self.unsent.iter().map(|message| message.packets).sum()
+        self.lanes.iter().map(Lane::packets).sum()
     }
 }
 
@@ -155,7 +158,8 @@ impl Reference {
         let inputs = outputs + params.injectors;
         let node = Node {
             sequence: 0,
-            unsent: VecDeque::new(),
+            unsent: 0,
+            lanes: vec![Lane::new(params.interface.in_progress()); params.interface.lanes(shape.ports())],
             buffers: vec![VecDeque::new(); params.injectors],
             queues: vec![VecDeque::new(); inputs],
             grants: vec![None; inputs],
@@ -218,7 +222,9 @@ impl Reference {
         let is_tripped = self.control.as_mut().is_some_and(|control| control.is_tripped(now, in_network));
         for node in 0..self.topology.endpoints() {
             if !is_tripped {
-                self.generate(node, notices);
+                for lane in 0..self.nodes[node].lanes.len() {
+                    self.generate(node, lane, notices);
+                }
             }
             self.inject_packets(node);
         }
@@ -234,16 +240,14 @@ impl Reference {
         }
     }
 
-    /// Phase A, 1: one packet of the front message enters an injector's source buffer, if it fits.
-    fn generate(&mut self, node: usize, notices: &mut Notices) {
+    /// Phase A, 1: one packet of the message in turn in a lane enters an injector's source buffer, if it fits.
+    fn generate(&mut self, node: usize, lane: usize, notices: &mut Notices) {
         let outputs = self.outputs();
         let params = &self.params;
         let this = &mut self.nodes[node];
         let source = NodeId::at(node);
-        let Some(message) = this.unsent.front_mut() else { return };
-        let key = packet_key(source_key(params.seed, source), this.sequence);
-        let route = |key| self.requests.route(&*self.topology, source, message.destination, key);
-        let offsets = route(key);
+        let source_key = source_key(params.seed, source);
+        let key = packet_key(source_key, this.sequence);
         let (serving, moving) = this.serial;
         // A packet that is moving occupies the buffer with the phits that have not moved.
         let buffered = |injector: usize| {
@@ -253,16 +257,27 @@ impl Reference {
         let room = (params.injection_queue_packets - 1) * params.packet_phits;
         let has_room = |injector: usize| buffered(injector) <= room;
         let occupied = |injector: usize| buffered(injector) + this.queues[outputs + injector].len() as u32;
-        let injector = params.injection.injector(
-            (params.order, self.shape),
-            &route(injector_key(key, self.clock.0))[..self.shape.dimensions],
-            params.injectors,
-            has_room,
-            occupied,
-        );
-        if !has_room(injector) {
-            return;
-        }
+        let place = |message: &Unsent| {
+            let way = injector_key(key, self.clock.0);
+            let injector = match params.interface {
+                Interface::PerPort => lane,
+                Interface::Serial | Interface::Interleaved(_) => params.injection.injector(
+                    (params.order, self.shape),
+                    &self.requests.route(&*self.topology, source, message.destination, way)[..self.shape.dimensions],
+                    params.injectors,
+                    has_room,
+                    occupied,
+                ),
+            };
+            has_room(injector).then_some(injector)
+        };
+        let Some((injector, message)) = this.lanes[lane].next(place) else { return };
+        let offsets = match params.interface {
+            Interface::PerPort => self.requests.route_of_pair(&*self.topology, source, message.destination, source_key),
+            Interface::Serial | Interface::Interleaved(_) => {
+                self.requests.route(&*self.topology, source, message.destination, key)
+            }
+        };
         let packet = Packet {
             message: message.slot,
             source,
@@ -290,10 +305,9 @@ impl Reference {
             }
         };
         this.buffers[injector].push_back(position);
-        message.packets -= 1;
-        if message.packets == 0 {
+        if message.packets == 1 {
             self.messages.sent(message.slot, notices);
-            this.unsent.pop_front();
+            this.unsent -= 1;
         }
         self.messages.recorder.injected(1);
     }
@@ -394,7 +408,7 @@ impl Reference {
         })
     }
 
-    /// Phase A, 4: allocation of the ejection port, then of each free output channel.
+    /// Phase A, 4: allocation of ejection ports, then of each free output channel.
     fn arbitrate(&mut self, node: usize, requests: &[Option<Grant>]) {
         let outputs = self.outputs();
         let inputs = requests.len();
@@ -418,11 +432,12 @@ impl Reference {
                     }
                 }
             }
-            Consumption::Single => {
-                let arrived = |queue: usize| requests[queue] == Some(Grant::Consumption);
-                if !this.grants.contains(&Some(Grant::Consumption))
-                    && let Some(winner) = choose(this.last_consumed, key(outputs), &arrived)
-                {
+            Consumption::Ports(ports) => {
+                let busy = this.grants.iter().filter(|grant| **grant == Some(Grant::Consumption)).count();
+                for _ in busy..ports as usize {
+                    let grants = &this.grants;
+                    let arrived = |queue: usize| requests[queue] == Some(Grant::Consumption) && grants[queue].is_none();
+                    let Some(winner) = choose(this.last_consumed, key(outputs), &arrived) else { break };
                     this.grants[winner] = Some(Grant::Consumption);
                     this.last_consumed = winner;
                 }

@@ -6,7 +6,7 @@ use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
-use super::{Arbitration, CheckedParams, Injection};
+use super::{Arbitration, CheckedParams, Injection, Interface};
 use crate::routing::switched::{RoutingFunction, unsuited};
 use crate::routing::{Order, Routing, listed};
 use fsin_core::topology::Topology;
@@ -17,8 +17,13 @@ use fsin_core::words::counted;
 pub enum Consumption {
     /// Every queue with an arrived packet drains one phit per cycle.
     Multiple,
-    /// One port, arbitrated like an output and held from header to tail.
-    Single,
+    /// So many ports, each arbitrated like an output and held from header to tail.
+    Ports(u32),
+}
+
+impl Consumption {
+    /// One port.
+    pub const SINGLE: Self = Self::Ports(1);
 }
 
 /// How packets move from the source buffers to the injection queues.
@@ -34,7 +39,8 @@ pub enum Inject {
 /// The queue in front of the source buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SourceQueue {
-    /// Room for one message; further messages are refused. Delay counts from entering the buffer.
+    /// Room for as many messages as the interface can have in progress, a serial one for one; further messages are refused.
+    /// Delay counts from entering the buffer.
     Throttled,
     /// An unbounded queue. Delay counts from generation.
     Open,
@@ -76,13 +82,16 @@ pub struct RouterParams {
     pub queue_packets: u32,
     /// \[packets\] Room of each source buffer.
     pub injection_queue_packets: u32,
-    /// \[injectors\] Injection queues of each node, each with its own source buffer.
+    /// How the interface of a node shares its links among its messages.
+    pub interface: Interface,
+    /// \[injectors\] Injection queues of each node, each with its own source buffer; as many as there
+    /// are ports with an interface per port.
     pub injectors: usize,
     /// The assignment of packets to injectors.
     pub injection: Injection,
     /// How packets move from the source buffers to the injection queues.
     pub inject: Inject,
-    /// Arbitration for outputs, and for the single ejection port.
+    /// Arbitration for outputs, and for ejection ports.
     pub arbitration: Arbitration,
     /// How packets are ejected.
     pub consumption: Consumption,
@@ -138,6 +147,7 @@ impl Default for RouterParams {
             phit_bytes: 4,
             queue_packets: 4,
             injection_queue_packets: 8,
+            interface: Interface::Serial,
             injectors: 1,
             injection: Injection::Shortest,
             inject: Inject::Parallel,
@@ -175,6 +185,9 @@ impl RouterParams {
         range("queue", self.queue_packets.into(), 1, MAX_PACKETS.into())?;
         range("injection-queue", self.injection_queue_packets.into(), 1, MAX_PACKETS.into())?;
         range("injectors", self.injectors as u64, 1, MAX_INJECTORS as u64)?;
+        if let Consumption::Ports(ports) = self.consumption {
+            range("consumption", ports.into(), 1, MAX_QUEUES as u64)?;
+        }
         range("watchdog", self.watchdog_cycles, 1, i64::MAX as u64)?;
         if !(0.0..=1.0).contains(&self.in_transit_priority) {
             let what = phrase![["in-transit-priority" => self.in_transit_priority], " is not a probability"];
@@ -183,6 +196,25 @@ impl RouterParams {
         super::hop_delays::check(self, topology)?;
         self.check_congestion()?;
         let function = self.check_routing(topology)?;
+        let of_ports = (self.injectors, self.injection) == (shape.ports(), Injection::Dor);
+        if self.interface == Interface::PerPort && !of_ports {
+            let (injectors, injection) = (self.injectors, self.injection.name());
+            let what = phrase![
+                ["interface" => self.interface],
+                " has an injector for each port: not ",
+                ["injectors" => injectors],
+                " with ",
+                ["injection" => injection]
+            ];
+            let remedy = phrase![
+                "use ",
+                ["injectors" => shape.ports()],
+                " and ",
+                ["injection" => "dor"],
+                ", or leave both out"
+            ];
+            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("interface"));
+        }
         if self.injection != Injection::Shortest && self.injectors < shape.ports() {
             let (name, ports) = (self.injection.name(), shape.ports());
             return Err(SpecError::new(
@@ -363,6 +395,20 @@ impl RouterParams {
             ];
             Err(SpecError::new(ErrorKind::Meaningless, what, remedy))
         };
+        if self.interface == Interface::PerPort {
+            let what = phrase![
+                ["interface" => self.interface],
+                " has no meaning with ",
+                ["topology" => topology.spec()],
+                ", whose endpoints have one link"
+            ];
+            return Err(SpecError::new(
+                ErrorKind::Meaningless,
+                what,
+                phrase!["use ", ["interface" => "interleaved:8"]],
+            )
+            .of("interface"));
+        }
         if self.injection != Injection::Shortest {
             return useless("injection", phrase!["use ", ["injection" => "shortest"]]);
         }

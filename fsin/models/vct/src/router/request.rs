@@ -246,6 +246,22 @@ impl<L: Layout> RouteRules<L> {
         }
     }
 
+    /// The hops to go of all packets from one node, of this [`source_key`], to another, where all take the same
+    /// directions.
+    #[must_use]
+    pub fn route_of_pair(&self, topology: &dyn Topology, from: NodeId, to: NodeId, source: u64) -> Offsets {
+        // Numbers of packets do not come near.
+        self.route(topology, from, to, packet_key(source, u64::MAX - u64::from(to.0)))
+    }
+
+    /// The link with which the [route of a pair](Self::route_of_pair) begins in the order of dimensions; the first one if
+    /// there is no hop to make.
+    #[must_use]
+    pub fn link_of_pair(&self, topology: &dyn Topology, from: NodeId, to: NodeId, source: u64) -> usize {
+        let (route, shape) = (self.route_of_pair(topology, from, to, source), self.layout.shape());
+        self.order.next(shape, &route[..shape.dimensions]).map_or(0, Port::index)
+    }
+
     /// False if dead links leave no route from one node to another.
     #[must_use]
     pub fn reaches(&self, topology: &dyn Topology, from: NodeId, to: NodeId) -> bool {

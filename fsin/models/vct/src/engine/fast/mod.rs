@@ -78,7 +78,7 @@ use super::wait::channel;
 use crate::router::congestion::GlobalControl;
 use crate::router::layout::{Direct, Layout, Switches, TwoWay};
 use crate::router::request::WORD;
-use crate::router::{CheckedParams, MAX_QUEUES, RouterParams, SourceQueue};
+use crate::router::{CheckedParams, MAX_QUEUES, RouterParams};
 use fsin_core::engine::Engine;
 use fsin_core::messages::Messages;
 use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices};
@@ -320,7 +320,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine 
             return self.whole.messages.drop_at_source(packets, 0);
         }
         let source = message.source.index();
-        if self.whole.is_full[source] {
+        if self.whole.unsent[source] >= self.rules.interface_room {
             return Injected::Refused;
         }
         let now = Cycle(self.clock);
@@ -328,7 +328,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine 
             self.whole.moves_until = self.clock;
         }
         let slot = self.whole.messages.accept(message, packets, 0, now, ());
-        self.whole.is_full[source] = self.rules.source_queue == SourceQueue::Throttled;
+        self.whole.unsent[source] += 1;
         let (part, node) = self.parts.division().place_of(source);
         self.parts.accept(part, (node as u32, Unsent::new(slot, &message, packets, now)));
         self.whole.work += 1;

@@ -10,11 +10,12 @@ use super::mask::Mask;
 
 use super::rules::Rules;
 use super::state::{Ahead, Buffer, Endpoint, Gate, List, Moves, Packet, Router, Sender, Stamp, Waiting};
+use crate::engine::lanes::Lane;
 use crate::engine::messages::Unsent;
-use crate::router::Inject;
 use crate::router::congestion::Timer;
 use crate::router::layout::Layout;
 use crate::router::request::{OutputVc, WakeCondition};
+use crate::router::{Inject, Interface};
 use fsin_core::parallel::{Division, Partition};
 use fsin_core::ring::Ring;
 use fsin_core::slab::Slab;
@@ -23,6 +24,7 @@ use fsin_core::view::Occupancy;
 mod arriving;
 mod deciding;
 mod filling;
+mod lanes;
 mod leaving;
 mod local_view;
 mod mail;
@@ -81,6 +83,8 @@ pub(super) struct Works<L, M: Mask, const D: usize, const Q: usize, const P: usi
     pub(super) is_stopped: bool,
     /// By endpoint: its packet numbering and pending messages.
     senders: Vec<Sender>,
+    /// By endpoint: the lanes of its interface. Empty where interfaces are serial, whose messages are in `senders`.
+    lanes: Vec<Vec<Lane>>,
     /// Nodes whose interface may have something to send.
     sending: Vec<u32>,
     /// Messages at the interfaces of nodes.
@@ -156,12 +160,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let endpoint = Endpoint {
             arrived: M::EMPTY,
             last_consumed: inputs as u16 - 1,
-            consuming: false,
+            consuming: 0,
             injecting: false,
             held_up: false,
             serial: 0,
             serial_busy: false,
         };
+        let lanes = vec![Lane::new(rules.interface.in_progress()); rules.interface.lanes(rules.layout.shape().ports())];
         let mut deterministic = M::EMPTY;
         (0..rules.outputs())
             .filter(|&output| rules.is_deterministic(output))
@@ -179,6 +184,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             senders: (0..endpoints.min(count))
                 .map(|node| Sender::new(rules.seed, NodeId::at(first as usize + node)))
                 .collect(),
+            lanes: vec![lanes; if rules.interface == Interface::Serial { 0 } else { endpoints.min(count) }],
             sending: Vec::new(),
             unsent: Slab::new(),
             endpoints: vec![endpoint; count],

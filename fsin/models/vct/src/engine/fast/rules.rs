@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::router::hop_delays::HopDelays;
 use crate::router::layout::Layout;
 use crate::router::request::{OutputVc, RouteRules};
-use crate::router::{Arbitration, CheckedParams, Consumption, Inject, RouterParams};
+use crate::router::{Arbitration, CheckedParams, Consumption, Inject, Interface, RouterParams, SourceQueue};
 use fsin_core::topology::Topology;
 
 /// Settings of the router, prepared for use in every cycle.
@@ -20,9 +20,9 @@ pub(super) struct Rules<L> {
     pub(super) requests: RouteRules<L>,
     /// \[cycles\] Time by which the tail follows the header: the packet length less one.
     pub(super) tail: u64,
-    /// True if a node has a single ejection port.
-    pub(super) single_consumption: bool,
-    /// True if a node decides about more than its heads: the grant of the ejection port, or its timer.
+    /// Number of ejection ports of a node; 0 if each queue has its own.
+    pub(super) ejection_ports: u32,
+    /// True if a node decides about more than its heads: the grants of ejection ports, or its timer.
     pub(super) more_than_heads: bool,
     /// True if senders must know the free space behind their channels phit by phit.
     pub(super) compares_space: bool,
@@ -36,6 +36,8 @@ pub(super) struct Rules<L> {
     pub(super) keeps_moves: bool,
     /// True if a packet that waits for its source buffer may choose another injector in each cycle.
     pub(super) tries_injectors: bool,
+    /// \[messages\] Room for messages at the interface of a node.
+    pub(super) interface_room: u32,
     /// Hop delays beyond one cycle.
     pub(super) hop_delays: Arc<HopDelays>,
 }
@@ -59,13 +61,20 @@ impl<L: Layout> Rules<L> {
             keeps_since: params.arbitration == Arbitration::Fifo,
             keeps_moves: params.arbitration == Arbitration::Longest
                 || (params.injectors > 1 && params.injection.compares()),
-            tries_injectors: params.injection.looks_at_way()
-                || (params.injectors > 1 && params.inject == Inject::Serial),
+            tries_injectors: params.interface != Interface::PerPort
+                && (params.injection.looks_at_way() || (params.injectors > 1 && params.inject == Inject::Serial)),
+            interface_room: match params.source_queue {
+                SourceQueue::Throttled => params.interface.room(layout.shape().ports()),
+                SourceQueue::Open => u32::MAX,
+            },
             layout,
             requests,
             tail: u64::from(params.packet_phits) - 1,
-            single_consumption: params.consumption == Consumption::Single,
-            more_than_heads: params.consumption == Consumption::Single || params.timeouts.is_some(),
+            ejection_ports: match params.consumption {
+                Consumption::Multiple => 0,
+                Consumption::Ports(ports) => ports,
+            },
+            more_than_heads: params.consumption != Consumption::Multiple || params.timeouts.is_some(),
             hop_delays: Arc::new(HopDelays::new(&params, &*topology)),
             topology,
             params,

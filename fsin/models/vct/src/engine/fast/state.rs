@@ -504,12 +504,12 @@ impl<M: Mask> Gate<M> {
 /// A node's state for its own traffic.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Endpoint<M> {
-    /// Inputs that wait for the single ejection port.
+    /// Inputs that wait for an ejection port.
     pub(super) arrived: M,
-    /// The input that last won the single ejection port.
+    /// The input that last won an ejection port.
     pub(super) last_consumed: u16,
-    /// True while a packet occupies the single ejection port.
-    pub(super) consuming: bool,
+    /// Number of ejection ports that packets occupy.
+    pub(super) consuming: u16,
     /// True if the node is in the list of source buffers to examine.
     pub(super) injecting: bool,
     /// True if the interface holds a packet that found no room in the source buffers.

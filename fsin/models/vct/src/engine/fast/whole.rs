@@ -10,8 +10,8 @@ use fsin_core::network::Notices;
 #[derive(Debug)]
 pub(super) struct Whole {
     pub(super) messages: Messages,
-    /// By endpoint: true if its interface accepts no message before the present one has been sent.
-    pub(super) is_full: Vec<bool>,
+    /// \[messages\] By endpoint: messages at its interface.
+    pub(super) unsent: Vec<u32>,
     /// \[packets\] Packets whose header has left its injection queue and whose tail has not been ejected.
     pub(super) in_network: u64,
     /// Number of work items of the next cycle.
@@ -25,7 +25,7 @@ impl Whole {
     pub(super) fn new(endpoints: usize) -> Self {
         Self {
             messages: Messages::new(endpoints),
-            is_full: vec![false; endpoints],
+            unsent: vec![0; endpoints],
             in_network: 0,
             work: 0,
             moves_until: Cycle::FIRST.0,
@@ -43,7 +43,7 @@ impl Whole {
         recorder.hops(std::mem::take(&mut report.hops));
         recorder.injected(std::mem::take(&mut report.injected));
         for slot in report.sent.drain(..) {
-            self.is_full[self.messages.get(slot).message.source.index()] = false;
+            self.unsent[self.messages.get(slot).message.source.index()] -= 1;
             self.messages.sent(slot, notices);
         }
         for (slot, receipt) in report.received.drain(..) {

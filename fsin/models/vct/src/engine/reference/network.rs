@@ -7,7 +7,8 @@ use trgen::{Cycle, Message};
 use super::Reference;
 use crate::engine::messages::Unsent;
 use crate::engine::wait::channel;
-use crate::router::SourceQueue;
+use crate::router::request::source_key;
+use crate::router::{Interface, SourceQueue};
 use fsin_core::engine::Engine;
 use fsin_core::messages::Messages;
 use fsin_core::network::{Deadlock, Injected, NetworkFailure, Notices};
@@ -34,15 +35,26 @@ impl Engine for Reference {
         if !self.requests.reaches(&*self.topology, message.source, message.destination) {
             return self.messages.drop_at_source(packets, 0);
         }
-        let unsent = &mut self.nodes[message.source.index()].unsent;
-        if self.params.source_queue == SourceQueue::Throttled && !unsent.is_empty() {
+        let room = self.params.interface.room(self.shape.ports());
+        let unsent = self.nodes[message.source.index()].unsent;
+        if self.params.source_queue == SourceQueue::Throttled && unsent >= room {
             return Injected::Refused;
         }
         if self.messages.in_flight() == 0 {
             self.last_moved = self.clock;
         }
         let slot = self.messages.accept(message, packets, 0, self.clock, ());
-        unsent.push_back(Unsent::new(slot, &message, packets, self.clock));
+        let lane = match self.params.interface {
+            Interface::Serial | Interface::Interleaved(_) => 0,
+            Interface::PerPort => {
+                let Message { source, destination, .. } = message;
+                let key = source_key(self.params.seed, source);
+                self.requests.link_of_pair(&*self.topology, source, destination, key)
+            }
+        };
+        let this = &mut self.nodes[message.source.index()];
+        this.lanes[lane].push(Unsent::new(slot, &message, packets, self.clock));
+        this.unsent += 1;
         Injected::Accepted
     }
 

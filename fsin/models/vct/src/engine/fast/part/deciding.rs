@@ -63,7 +63,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// Step 3 at a node that decides about more than its heads: the grant of the ejection port, or its timer.
+    /// Step 3 at a node that decides about more than its heads: the grants of ejection ports, or its timer.
     #[inline(never)]
     fn decide_more(&mut self, router: &mut Router<M, Q, P>, node: u32, look: M, grantable: M) {
         if self.timers.is_empty() {
@@ -109,8 +109,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 wanted.insert(output);
             }
         }
-        if self.rules.single_consumption {
-            self.consume_one(router, node);
+        if self.rules.ejection_ports > 0 {
+            self.consume_some(router, node);
         }
         let mut ports = M::EMPTY;
         for output in Members(wanted) {
@@ -183,9 +183,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let packet = &self.packets[router.head(input)];
         if packet.destination == self.first + node {
             router.unrouted.erase(input);
-            match rules.single_consumption {
-                true => self.endpoints[node as usize].arrived.insert(input),
-                false => self.start_consuming(router, node, input),
+            match rules.ejection_ports {
+                1.. => self.endpoints[node as usize].arrived.insert(input),
+                0 => self.start_consuming(router, node, input),
             }
             return None;
         }
@@ -242,16 +242,19 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     }
 
     /// Grants the single ejection port to one of the inputs that wait for it.
-    fn consume_one(&mut self, router: &mut Router<M, Q, P>, node: u32) {
-        let this = &self.endpoints[node as usize];
-        if !this.arrived.is_empty() && !this.consuming {
+    fn consume_some(&mut self, router: &mut Router<M, Q, P>, node: u32) {
+        loop {
+            let this = &self.endpoints[node as usize];
+            if this.arrived.is_empty() || u32::from(this.consuming) >= self.rules.ejection_ports {
+                return;
+            }
             let input = match self.rules.plain_arbitration {
                 true => this.arrived.after(this.last_consumed.into()),
                 false => self.choose(router, node, self.rules.outputs(), this.arrived),
             };
             let this = &mut self.endpoints[node as usize];
             this.arrived.erase(input);
-            this.consuming = true;
+            this.consuming += 1;
             this.last_consumed = input as u16;
             self.start_consuming(router, node, input);
         }

@@ -30,7 +30,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                     }
                     self.packets.release(packet);
                     let router = &mut routers[node as usize];
-                    let woken = if self.rules.single_consumption { self.consumed(node) } else { M::EMPTY };
+                    let woken = if self.rules.ejection_ports > 0 { self.consumed(node) } else { M::EMPTY };
                     if self.departed(router, node, input.into(), woken) {
                         self.credit_behind(routers, behind, input);
                     }
@@ -80,10 +80,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// Frees the single ejection port after a tail has left. Returns the inputs to wake.
+    /// Frees an ejection port after a tail has left. Returns the inputs to wake.
     fn consumed(&mut self, node: u32) -> M {
         let endpoint = &mut self.endpoints[node as usize];
-        endpoint.consuming = false;
+        endpoint.consuming -= 1;
         if endpoint.arrived.is_empty() { M::EMPTY } else { M::bit(Router::<M, Q, P>::NO_INPUT) }
     }
 

@@ -22,15 +22,19 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     pub(super) fn waiting_at(&self, node: usize) -> u64 {
         let interface = self.senders.get(node).map_or(Chain::EMPTY, |sender| sender.waiting);
         let unsent: u64 = interface.all(&self.unsent).map(|waiting| waiting.message.packets).sum();
-        unsent + self.buffered(node)
+        unsent + self.in_lanes(node) + self.buffered(node)
     }
 
     /// Puts the messages that were accepted since the last cycle into the interfaces of their nodes.
     fn enter_messages(&mut self) {
         for index in 0..self.accepted.len() {
             let (node, message) = self.accepted[index];
-            let waiting = self.unsent.store(Waiting { next: NONE, message });
-            self.senders[node as usize].waiting.push(&mut self.unsent, waiting);
+            if self.lanes.is_empty() {
+                let waiting = self.unsent.store(Waiting { next: NONE, message });
+                self.senders[node as usize].waiting.push(&mut self.unsent, waiting);
+            } else {
+                self.enter_lane(node, message);
+            }
             self.wake_sender(node);
         }
         self.accepted.clear();
@@ -69,19 +73,12 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let rules = &self.rules;
         let Sender { sequence, key, waiting, .. } = self.senders[node as usize];
         if waiting.is_empty() {
-            return;
+            return self.send_from_lanes(router, node);
         }
-        let Unsent { slot, destination, offered, packets, is_long } = self.unsent[waiting.first()].message;
+        let message = self.unsent[waiting.first()].message;
         let (source, key) = (NodeId(self.first + node), packet_key(key, sequence));
-        let route = |key| rules.requests.route(&*rules.topology, source, destination, key);
-        let injector = match (rules.injectors, rules.injection) {
-            (1, Injection::Shortest) => 0,
-            (_, Injection::Shortest) => self.injector(router, node as usize, &[]),
-            _ => {
-                let way = route(injector_key(key, self.clock));
-                self.injector(router, node as usize, &way[..rules.layout.shape().dimensions])
-            }
-        };
+        let route = |key| rules.requests.route(&*rules.topology, source, message.destination, key);
+        let injector = self.injector_of(router, node, &message, key);
         if !self.buffer_has_room(node as usize, injector) {
             if rules.tries_injectors {
                 self.wake_sender(node);
@@ -98,16 +95,45 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 std::array::from_fn(|dimension| route[dimension])
             }
         };
-        let mut packet = Packet::new(source.0, destination.0, slot, is_long);
+        let packet = self.packet(node, &message, (key, sequence), offsets);
+        self.buffer(router, node, injector, packet);
+        self.report.injected += 1;
+        self.sent(node, message.slot, message.packets - 1);
+    }
+
+    /// The injector of the next packet of a message; `key` is that of the packet.
+    #[inline(always)]
+    pub(super) fn injector_of(&self, router: &Router<M, Q, P>, node: u32, message: &Unsent, key: u64) -> usize {
+        let rules = &self.rules;
+        match (rules.injectors, rules.injection) {
+            (1, Injection::Shortest) => 0,
+            (_, Injection::Shortest) => self.injector(router, node as usize, &[]),
+            _ => {
+                let (source, key) = (NodeId(self.first + node), injector_key(key, self.clock));
+                let way = rules.requests.route(&*rules.topology, source, message.destination, key);
+                self.injector(router, node as usize, &way[..rules.layout.shape().dimensions])
+            }
+        }
+    }
+
+    /// A packet of a message, with its random stream, its number and its hops to go.
+    #[inline(always)]
+    pub(super) fn packet(
+        &self,
+        node: u32,
+        message: &Unsent,
+        (key, sequence): (u64, u64),
+        offsets: [i16; D],
+    ) -> Packet<D> {
+        let Unsent { slot, destination, offered, is_long, .. } = *message;
+        let mut packet = Packet::new(self.first + node, destination.0, slot, is_long);
         (packet.key, packet.sequence, packet.offsets) = (key, sequence, offsets);
-        packet.candidates = rules.requests.candidates(&offsets, is_long);
-        packet.start = match rules.source_queue {
+        packet.candidates = self.rules.requests.candidates(&offsets, is_long);
+        packet.start = match self.rules.source_queue {
             SourceQueue::Throttled => self.clock,
             SourceQueue::Open => offered.0,
         };
-        self.buffer(router, node, injector, packet);
-        self.report.injected += 1;
-        self.sent(node, slot, packets - 1);
+        packet
     }
 
     /// Updates the front message after one of its packets has been sent; `left` packets remain.

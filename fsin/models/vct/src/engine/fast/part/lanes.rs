@@ -1,0 +1,83 @@
+//! Step 1 of interfaces that have several messages in progress.
+
+use trgen::NodeId;
+
+use super::super::mask::Mask;
+use super::super::state::{Router, Sender};
+use super::Works;
+use crate::engine::lanes::Lane;
+use crate::engine::messages::Unsent;
+use crate::router::Interface;
+use crate::router::layout::Layout;
+use crate::router::request::packet_key;
+
+impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
+    /// \[packets\] Packets of the messages in the lanes of a node.
+    pub(super) fn in_lanes(&self, node: usize) -> u64 {
+        self.lanes.get(node).map_or(0, |lanes| lanes.iter().map(Lane::packets).sum())
+    }
+
+    /// Puts a message into its lane of a node.
+    pub(super) fn enter_lane(&mut self, node: u32, message: Unsent) {
+        let (rules, source) = (&self.rules, NodeId(self.first + node));
+        let lane = match rules.interface {
+            Interface::Serial | Interface::Interleaved(_) => 0,
+            Interface::PerPort => {
+                let key = self.senders[node as usize].key;
+                rules.requests.link_of_pair(&*rules.topology, source, message.destination, key)
+            }
+        };
+        self.lanes[node as usize][lane].push(message);
+    }
+
+    /// Puts one packet of each lane of a node into a source buffer if it fits, or straight into the injection queue.
+    #[inline(never)]
+    pub(super) fn send_from_lanes(&mut self, router: &mut Router<M, Q, P>, node: u32) {
+        let Some(lanes) = self.lanes.get_mut(node as usize) else { return };
+        let mut lanes = std::mem::take(lanes);
+        let mut has_more = false;
+        for (number, lane) in lanes.iter_mut().enumerate().filter(|(_, lane)| !lane.is_empty()) {
+            has_more |= self.send_from(router, node, number, lane);
+        }
+        self.lanes[node as usize] = lanes;
+        if has_more {
+            self.wake_sender(node);
+        }
+    }
+
+    /// Does so for one lane, which is not empty. Returns whether it may send in the next cycle whatever happens.
+    fn send_from(&mut self, router: &mut Router<M, Q, P>, node: u32, number: usize, lane: &mut Lane) -> bool {
+        let rules = &self.rules;
+        let Sender { sequence, key: source_key, .. } = self.senders[node as usize];
+        let key = packet_key(source_key, sequence);
+        let is_of_port = rules.interface == Interface::PerPort;
+        let sent = lane.next(|message| {
+            let injector = if is_of_port { number } else { self.injector_of(router, node, message, key) };
+            self.buffer_has_room(node as usize, injector).then_some(injector)
+        });
+        let Some((injector, message)) = sent else {
+            // Otherwise the buffer releases the interface when a packet leaves it.
+            self.endpoints[node as usize].held_up |= !rules.tries_injectors;
+            return rules.tries_injectors;
+        };
+        let (source, topology) = (NodeId(self.first + node), &*rules.topology);
+        let offsets = match (rules.layout.is_switched(), is_of_port) {
+            (true, _) => [0; D],
+            (false, is_of_port) => {
+                let route = match is_of_port {
+                    true => rules.requests.route_of_pair(topology, source, message.destination, source_key),
+                    false => rules.requests.route(topology, source, message.destination, key),
+                };
+                std::array::from_fn(|dimension| route[dimension])
+            }
+        };
+        let packet = self.packet(node, &message, (key, sequence), offsets);
+        self.buffer(router, node, injector, packet);
+        self.report.injected += 1;
+        self.senders[node as usize].sequence += 1;
+        if message.packets == 1 {
+            self.report.sent.push(message.slot);
+        }
+        !lane.is_empty()
+    }
+}
