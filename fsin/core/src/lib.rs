@@ -71,6 +71,7 @@ pub mod difference;
 pub mod divisor;
 pub mod engine;
 pub mod family;
+pub mod interface;
 pub mod messages;
 pub mod network;
 pub mod parallel;

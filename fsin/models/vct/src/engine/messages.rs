@@ -1,5 +1,6 @@
 //! Messages at the interfaces of their nodes.
 
+use fsin_core::interface::Pending;
 use trgen::{Cycle, Message, NodeId};
 
 /// Identifies a message that is under way.
@@ -19,9 +20,21 @@ pub(super) struct Unsent {
     pub(super) is_long: bool,
 }
 
+impl Pending for Unsent {
+    #[inline]
+    fn destination(&self) -> NodeId {
+        self.destination
+    }
+}
+
 impl Unsent {
     /// The message in `slot`, none of it sent.
     pub(super) const fn new(slot: Slot, message: &Message, packets: u64, now: Cycle) -> Self {
         Self { slot, destination: message.destination, offered: now, packets, is_long: packets > 1 }
+    }
+
+    /// The message without its next packet; `None` if that is the last.
+    pub(super) fn rest(&self) -> Option<Self> {
+        (self.packets > 1).then(|| Self { packets: self.packets - 1, ..*self })
     }
 }

@@ -5,7 +5,6 @@
 //! [`fast`] gives the same results, bit for bit, at a cost proportional to the packets that move.
 
 pub mod fast;
-mod lanes;
 mod messages;
 pub mod reference;
 mod wait;

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use trgen::{Cycle, NodeId};
 
-use super::lanes::Lane;
 use super::messages::{Slot, Unsent};
 use crate::router::arbitration::{Contender, arbiter_key, round_robin, transit_first, winner};
 use crate::router::congestion::{GlobalControl, Timer};
@@ -18,6 +17,7 @@ use crate::router::hop_delays::HopDelays;
 use crate::router::layout::AnySize;
 use crate::router::request::{Head, Input, OutputState, OutputVc, RouteRules, injector_key, packet_key, source_key};
 use crate::router::{CheckedParams, Consumption, Inject, Interface, RouterParams, SourceQueue};
+use fsin_core::interface::Lane;
 use fsin_core::messages::Messages;
 use fsin_core::network::Notices;
 use fsin_core::stats::Receipt;
@@ -87,7 +87,7 @@ struct Node {
     /// Packets that this node has sent so far.
     sequence: u64,
     /// Messages at the node's interface, by lane.
-    lanes: Vec<Lane>,
+    lanes: Vec<Lane<Unsent>>,
     /// By injector: its source buffer, as indices of packets.
     buffers: Vec<VecDeque<usize>>,
     /// Queues of phits: transit queues in the order of [`OutputVc::index`], then injection queues.
@@ -116,7 +116,7 @@ struct Node {
 impl Node {
     /// \[packets\] Packets at the node's interface.
     fn packets_unsent(&self) -> u64 {
-        self.lanes.iter().map(Lane::packets).sum()
+        self.lanes.iter().flat_map(Lane::all).map(|message| message.packets).sum()
     }
 }
 
@@ -271,7 +271,7 @@ impl Reference {
             };
             has_room(injector).then_some(injector)
         };
-        let Some((injector, message)) = this.lanes[lane].next(place) else { return };
+        let Some((injector, message)) = this.lanes[lane].next(place, Unsent::rest) else { return };
         let offsets = match params.interface {
             Interface::PerPort => self.requests.route_of_pair(&*self.topology, source, message.destination, source_key),
             Interface::Serial | Interface::Interleaved(_) => {

@@ -5,7 +5,6 @@
 //! - [`request`]: how a head requests an output (route computation and VC allocation);
 //! - [`routing`](crate::routing): the rules of each routing;
 //! - [`arbitration`]: which request is granted;
-//! - [`interface`]: how an interface shares its links among its messages;
 //! - [`injection`]: where a packet enters;
 //! - [`layout`]: the dimensions of a router;
 //! - [`congestion`]: congestion control;
@@ -31,13 +30,12 @@ pub mod congestion;
 pub mod faults;
 pub mod hop_delays;
 pub mod injection;
-pub mod interface;
 pub mod layout;
 pub mod params;
 pub mod request;
 
 pub use arbitration::Arbitration;
 pub use checked::CheckedParams;
+pub use fsin_core::interface::Interface;
 pub use injection::Injection;
-pub use interface::Interface;
 pub use params::{Consumption, GlobalCc, Inject, MAX_QUEUES, RouterParams, SourceQueue, Timeouts};

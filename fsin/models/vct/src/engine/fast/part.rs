@@ -10,12 +10,12 @@ use super::mask::Mask;
 
 use super::rules::Rules;
 use super::state::{Ahead, Buffer, Endpoint, Gate, List, Moves, Packet, Router, Sender, Stamp, Waiting};
-use crate::engine::lanes::Lane;
 use crate::engine::messages::Unsent;
 use crate::router::congestion::Timer;
 use crate::router::layout::Layout;
 use crate::router::request::{OutputVc, WakeCondition};
 use crate::router::{Inject, Interface};
+use fsin_core::interface::Lane;
 use fsin_core::parallel::{Division, Partition};
 use fsin_core::ring::Ring;
 use fsin_core::slab::Slab;
@@ -84,7 +84,7 @@ pub(super) struct Works<L, M: Mask, const D: usize, const Q: usize, const P: usi
     /// By endpoint: its packet numbering and pending messages.
     senders: Vec<Sender>,
     /// By endpoint: the lanes of its interface. Empty where interfaces are serial, whose messages are in `senders`.
-    lanes: Vec<Vec<Lane>>,
+    lanes: Vec<Vec<Lane<Unsent>>>,
     /// Nodes whose interface may have something to send.
     sending: Vec<u32>,
     /// Messages at the interfaces of nodes.

@@ -1,11 +1,11 @@
 //! Step 1 of interfaces that have several messages in progress.
 
+use fsin_core::interface::Lane;
 use trgen::NodeId;
 
 use super::super::mask::Mask;
 use super::super::state::{Router, Sender};
 use super::Works;
-use crate::engine::lanes::Lane;
 use crate::engine::messages::Unsent;
 use crate::router::Interface;
 use crate::router::layout::Layout;
@@ -14,7 +14,7 @@ use crate::router::request::packet_key;
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
     /// \[packets\] Packets of the messages in the lanes of a node.
     pub(super) fn in_lanes(&self, node: usize) -> u64 {
-        self.lanes.get(node).map_or(0, |lanes| lanes.iter().map(Lane::packets).sum())
+        self.lanes.get(node).map_or(0, |lanes| lanes.iter().flat_map(Lane::all).map(|message| message.packets).sum())
     }
 
     /// Puts a message into its lane of a node.
@@ -46,15 +46,16 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     }
 
     /// Does so for one lane, which is not empty. Returns whether it may send in the next cycle whatever happens.
-    fn send_from(&mut self, router: &mut Router<M, Q, P>, node: u32, number: usize, lane: &mut Lane) -> bool {
+    fn send_from(&mut self, router: &mut Router<M, Q, P>, node: u32, number: usize, lane: &mut Lane<Unsent>) -> bool {
         let rules = &self.rules;
         let Sender { sequence, key: source_key, .. } = self.senders[node as usize];
         let key = packet_key(source_key, sequence);
         let is_of_port = rules.interface == Interface::PerPort;
-        let sent = lane.next(|message| {
+        let place = |message: &Unsent| {
             let injector = if is_of_port { number } else { self.injector_of(router, node, message, key) };
             self.buffer_has_room(node as usize, injector).then_some(injector)
-        });
+        };
+        let sent = lane.next(place, Unsent::rest);
         let Some((injector, message)) = sent else {
             // Otherwise the buffer releases the interface when a packet leaves it.
             self.endpoints[node as usize].held_up |= !rules.tries_injectors;
