@@ -20,7 +20,7 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("injection", &["dor"]),
     ("inject", &["serial"]),
     ("interface", &["per-port"]),
-    ("consumption", &["single"]),
+    ("consumption", &["single", "3"]),
     ("arbitration", &["random", "age"]),
     ("bubble", &["3"]),
     ("lbr", &["3"]),

@@ -165,6 +165,8 @@ mod tests {
     fn every_parameter_has_a_key() {
         // A new parameter does not compile here: it needs a line in `values`, or to be one that no preset gives.
         let Params {
+            interface: _,
+            ejection_ports: _,
             flit_bytes: _,
             packet_flits: _,
             routing: Routing::DOR,

@@ -16,7 +16,7 @@ use crate::components::{ALLOCATORS, HOLDS, PRESETS, VC_CLASSES, values as values
 use crate::reference::Reference;
 use crate::rules::routes::{carried, default_for, has_rings};
 use crate::rules::wiring::LINKS;
-use crate::{BuildError, Hold, Params, Routing, Speedup, check, fast};
+use crate::{BuildError, Hold, MAX_PORTS, Params, Routing, Speedup, check, fast};
 
 #[rustfmt::skip]
 const KEYS: &[Key] = &[
@@ -56,6 +56,8 @@ pub static WORMHOLE: ModelFamily = ModelFamily {
         "ways",
         "vcs",
         "routing",
+        "interface",
+        "consumption",
         "packet",
         "phit-bytes",
         "link-delay",
@@ -65,7 +67,7 @@ pub static WORMHOLE: ModelFamily = ModelFamily {
         "threads",
         "link-loads",
     ],
-    defaults: &[("vcs", "2"), ("link-delay", "1")],
+    defaults: &[("vcs", "2"), ("link-delay", "1"), ("consumption", "single")],
     short: &[],
     load_unit: PHITS_PER_NODE_CYCLE,
     routings: || fsin_core::route::listed(&carried()),
@@ -92,6 +94,14 @@ impl Spec {
         let base =
             Params::preset(values.value("preset").unwrap_or("default")).map_err(|refusal| refusal.of("preset"))?;
         let params = Params {
+            interface: values.parsed("interface")?,
+            ejection_ports: match values.value("consumption").map(str::parse) {
+                Some(Ok(ports)) if (1..=MAX_PORTS).contains(&ports) => ports,
+                Some(Ok(ports)) => {
+                    return Err(SpecError::out_of_range("consumption", ports as u64, 1..=MAX_PORTS as u64));
+                }
+                _ => values.choice("consumption", &[("multiple", 0), ("single", 1)])?,
+            },
             flit_bytes: values.integer("phit-bytes")?,
             packet_flits: values.integer("packet")?,
             vcs: values.integer_or("vcs", base.vcs)?,
@@ -183,8 +193,18 @@ impl NetworkSpec for Spec {
 
     fn rates(&self) -> Option<Rates> {
         let nodes = self.topology.endpoints();
-        // A node is connected to its router by a link in each direction.
-        Some(Rates { link: 1.0, injection: vec![1.0; nodes], ejection: vec![1.0; nodes], queued_phits: None })
+        let (mut injection, mut ejection) = (1.0, 1.0);
+        if self.topology.switched().is_none() {
+            let links = self.topology.shape().ports();
+            injection = self.params.interface.lanes(links) as f64;
+            ejection = self.params.ejections(links) as f64;
+        }
+        Some(Rates {
+            link: 1.0,
+            injection: vec![injection; nodes],
+            ejection: vec![ejection; nodes],
+            queued_phits: None,
+        })
     }
 
     fn threads(&self) -> usize {

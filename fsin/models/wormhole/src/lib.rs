@@ -19,11 +19,13 @@ pub use params::{Allocator, Hold, MAX_BUFFER, MAX_DELAY, MAX_SPEEDUP, MAX_VCS, P
 pub use rules::details::{Details, Stages, Stalls};
 pub use rules::routes::{BuildError, carried};
 
+use fsin_core::interface::Interface;
 use fsin_core::network::Network;
 use fsin_core::topology::Topology;
 use rules::routes::Routes;
 use rules::wiring::Wiring;
 use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
 
 /// Maximum number of ports of a router, including the port of its own endpoint: a set of ports must fit 64 bits.
 pub const MAX_PORTS: usize = 64;
@@ -43,11 +45,29 @@ pub fn check(topology: &dyn Topology, params: &Params) -> Result<(), BuildError>
     prepare(topology, params).map(|_| ())
 }
 
+/// Refuses an interface or ports of ejection that mean nothing where endpoints have one link.
+fn check_interface(topology: &dyn Topology, params: &Params) -> Result<(), SpecError> {
+    if topology.switched().is_none() {
+        return Ok(());
+    }
+    let useless = |key: &'static str, remedy: &'static str| {
+        let what =
+            phrase![[key], " has no meaning with ", ["topology" => topology.spec()], ", whose endpoints have one link"];
+        Err(SpecError::new(ErrorKind::Meaningless, what, phrase!["use ", [key => remedy]]).of(key))
+    };
+    match (params.interface, params.ejection_ports) {
+        (Interface::PerPort, _) => useless("interface", "serial"),
+        (_, 2..) => useless("consumption", "single"),
+        _ => Ok(()),
+    }
+}
+
 /// The wiring and routing function of a network that has been checked.
 fn prepare(topology: &dyn Topology, params: &Params) -> Result<(Wiring, Routes), BuildError> {
     params.check()?;
     rules::wiring::LINKS.check(topology)?;
-    let wiring = Wiring::new(topology, params.link_delay);
+    check_interface(topology, params)?;
+    let wiring = Wiring::new(topology, params);
     if wiring.ports > MAX_PORTS {
         let what = format!("a router of {} has {} ports", topology.spec(), wiring.ports);
         let remedy = format!("use a network whose routers have at most {MAX_PORTS}");

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use fsin_core::interface::Interface;
 use trgen::Message;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
@@ -177,6 +178,11 @@ impl FromStr for Speedup {
 /// All settings of the routers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Params {
+    /// How the interface of a node shares its links among its messages.
+    pub interface: Interface,
+    /// Ports through which a node of a direct network takes flits, one a cycle each; 0: as many as it has links. Flits
+    /// of a packet that comes over link number i take port i modulo this number.
+    pub ejection_ports: usize,
     /// \[bytes\] Size of a flit, 1 or more.
     pub flit_bytes: u32,
     /// \[flits\] Length of the longest packet, head and tail included. Messages are cut into packets of this length;
@@ -234,6 +240,8 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
+            interface: Interface::Serial,
+            ejection_ports: 1,
             flit_bytes: 4,
             packet_flits: 16,
             vcs: 2,
@@ -286,6 +294,17 @@ impl Params {
             "booksim" => Ok(Self::booksim()),
             _ => Err(SpecError::unknown("preset", name, &["default", "booksim"])),
         }
+    }
+
+    /// Number of ports of ejection of a node with so many links.
+    pub(crate) const fn ejections(&self, links: usize) -> usize {
+        if self.ejection_ports == 0 { links } else { self.ejection_ports }
+    }
+
+    /// Number of ports of a router of a direct network with so many links that lead to its own endpoint, in each
+    /// direction. Some are unused where there are not as many ports of ejection as of injection.
+    pub(crate) fn own_ports(&self, links: usize) -> usize {
+        self.interface.lanes(links).max(self.ejections(links))
     }
 
     /// Number of VCs of each message class.

@@ -6,7 +6,6 @@ use super::state::{InPort, NO_VC, NOT_HELD, Routers, State, is_by_masks};
 use crate::params::{Allocator as Kind, Hold, Params};
 use crate::rules::allocator::Request;
 use crate::rules::routes::{ByKey, Candidate, Outputs, Tier, select};
-use crate::rules::wiring::End;
 
 /// The request of a head for output VCs, in this step.
 #[derive(Clone, Copy, Debug)]
@@ -170,10 +169,10 @@ impl<const P: usize, const V: usize> Part<P, V> {
             return (input.port, view.available(input.port.into(), input.vcs, Tier::Free));
         }
         let key = packet.key;
-        let mut head = packet.head();
         let (port, _) = self.routers.split(local);
+        let mut head = packet.head(port);
         let place = self.first + router;
-        if self.routes.decides() && self.wiring.back(place, port).end == End::Endpoint(head.source) {
+        if self.routes.decides() && self.wiring.comes_from(place, port, head.source) {
             head.phase = self.routes.decide(place, &head, &mut ByKey(key), &view);
         }
         self.routes.candidates(place, &head, &mut ByKey(key), &mut self.scratch.candidates);

@@ -115,12 +115,14 @@ struct Fast<const P: usize, const V: usize> {
     watchdog_cycles: u64,
     /// Number of VCs of each port.
     vcs: usize,
+    params: Params,
     wiring: Arc<Wiring>,
+    routes: Arc<Routes>,
     /// The present cycle.
     clock: u64,
     /// The parts, and their threads.
     parts: Partitioned<Part<P, V>>,
-    /// By endpoint: its part, and its number in that part.
+    /// By tap: its part, and its number in that part.
     places: Vec<(u32, u32)>,
     /// \[flit hops\] Number in the last cycle from which on threads are woken in this one.
     worth: u64,
@@ -141,7 +143,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
             endpoints[part].push(endpoint as u32);
             (part as u32, endpoints[part].len() as u32 - 1)
         };
-        let places = (0..wiring.endpoints).map(place).collect();
+        let places = (0..wiring.taps()).map(place).collect();
         let whole = Whole::new(params, wiring.endpoints);
         let (wiring, routes) = (Arc::new(wiring), Arc::new(routes));
         let part = |(part, endpoints)| Box::new(Part::new(params, &wiring, &routes, (division, part), endpoints));
@@ -156,7 +158,9 @@ impl<const P: usize, const V: usize> Fast<P, V> {
             flit_hops: 0,
             whole,
             last_moved: 0,
+            params: params.clone(),
             wiring,
+            routes,
         }
     }
 
@@ -230,7 +234,8 @@ impl<const P: usize, const V: usize> Engine for Fast<P, V> {
         if self.whole.messages.in_flight() == 0 {
             self.last_moved = self.last_moved.max(self.clock);
         }
-        let (part, endpoint) = self.places[message.source.index()];
+        let class = self.params.class_of(&message);
+        let (part, endpoint) = self.places[self.routes.tap(message.source.0, message.destination.0, class)];
         self.parts.accept(part as usize, self.whole.inject(&message, endpoint, self.clock));
         Injected::Accepted
     }
@@ -280,7 +285,7 @@ impl<const P: usize, const V: usize> Engine for Fast<P, V> {
             let accepted = self.parts.accepted()[part as usize].iter().filter(|unsent| unsent.endpoint == number);
             ends.waiting(number as usize) + accepted.map(|unsent| ends.packets_of(unsent)).sum::<u64>()
         };
-        into.waiting.extend(self.places.iter().map(waiting));
+        into.waiting.extend(self.places.chunks(self.wiring.own).map(|taps| taps.iter().map(waiting).sum::<u64>()));
     }
     fn figures(&self) -> Vec<(&'static Measure, f64)> {
         self.count().measures(self.whole.messages.recorder.totals().received)

@@ -222,7 +222,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             is_direct: is_plain && is_lean,
             heeds_credits: is_adaptive || params.wait_for_tail_credit || params.vc_busy_when_full,
             scratch: Scratch::new(wiring.ports),
-            ends: Endpoints::new(params, endpoints, wiring.links_of_endpoint()),
+            ends: Endpoints::new(params, endpoints, wiring.own, wiring.links_of_endpoint()),
             params: params.clone(),
             wiring: Arc::clone(wiring),
             routes: Arc::clone(routes),
@@ -373,7 +373,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         this.since = from;
         if !self.is_adaptive {
             let packet = &self.ends.packets[packet];
-            let head = packet.head();
+            let head = packet.head(input / V % P);
             let draw = &mut ByKey(packet.key);
             let Candidate { port, vcs, .. } =
                 self.routes.only(self.first + router, &head, draw, &mut self.scratch.candidates);
@@ -484,7 +484,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             State::Active | State::Waiting => self.routers.split(this.output.into()),
             _ => {
                 let packet = &self.ends.packets[self.routers.front(input_vc).packet];
-                let head = packet.head();
+                let head = packet.head(input / vcs);
                 let mut candidates = Vec::new();
                 self.routes.candidates(router, &head, &mut ByKey(packet.key), &mut candidates);
                 let last = candidates.last()?;

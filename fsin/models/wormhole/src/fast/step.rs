@@ -340,7 +340,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         if self.is_adaptive && !is_last {
             let first_here = if target & ENDPOINT == 0 { self.first } else { 0 };
             let there = first_here + self.routers.router_of((target & !ABROAD) as usize);
-            packet.phase = self.routes.hop(self.first + router, there, &packet.head(), &mut ByKey(packet.key));
+            packet.phase = self.routes.hop(self.first + router, there, &packet.head(0), &mut ByKey(packet.key));
         }
         self.ends.head_leaves(number, is_last);
         if !self.crossed.is_empty() {

@@ -120,7 +120,7 @@ pub struct Reference {
     routes: Routes,
     clock: u64,
     routers: Vec<Router>,
-    /// By endpoint: flits and credits on its links.
+    /// By tap: flits and credits on its links.
     pipes: Vec<Pipes>,
     /// The endpoints.
     ends: Endpoints,
@@ -203,8 +203,8 @@ impl Reference {
         Ok(Self {
             clock: trgen::Cycle::FIRST.0,
             routers: vec![router; wiring.routers],
-            pipes: vec![Pipes::default(); wiring.endpoints],
-            ends: Endpoints::new(&params, (0..wiring.endpoints as u32).collect(), wiring.links_of_endpoint()),
+            pipes: vec![Pipes::default(); wiring.taps()],
+            ends: Endpoints::new(&params, (0..wiring.taps() as u32).collect(), wiring.own, wiring.links_of_endpoint()),
             whole: Whole::new(&params, wiring.endpoints),
             stalls: Stalls::default(),
             flit_hops: 0,
@@ -221,14 +221,14 @@ impl Reference {
     fn cycle(&mut self, notices: &mut Notices) {
         let now = self.clock;
         let steps = self.params.speedup.before(now)..self.params.speedup.before(now + 1);
-        for endpoint in 0..self.wiring.endpoints {
-            self.receive(endpoint);
+        for tap in 0..self.wiring.taps() {
+            self.receive(tap);
         }
         for router in 0..self.wiring.routers {
             self.arrive(router, steps.start);
         }
-        for endpoint in 0..self.wiring.endpoints {
-            self.inject_flit(endpoint);
+        for tap in 0..self.wiring.taps() {
+            self.inject_flit(tap);
         }
         for router in 0..self.wiring.routers {
             for step in steps.clone() {
@@ -288,10 +288,10 @@ impl Reference {
     fn request(&mut self, router: usize, input: usize) -> Option<(usize, u32)> {
         let front = self.routers[router].inputs[input].buffer.front()?.flit;
         let packet = &self.ends.packets[front.packet];
-        let mut head = packet.head();
+        let mut head = packet.head(input / self.params.vcs);
         let (key, flits) = (packet.key, packet.flits);
         let local = Local { params: &self.params, router: &self.routers[router], flits };
-        let is_first = self.wiring.back(router, input / self.params.vcs).end == End::Endpoint(head.source);
+        let is_first = self.wiring.comes_from(router, input / self.params.vcs, head.source);
         if self.routes.decides() && is_first {
             head.phase = self.routes.decide(router, &head, &mut ByKey(key), &local);
         }
@@ -532,7 +532,7 @@ impl Reference {
                     if flit.is_head {
                         let Self { ends, routes, .. } = self;
                         let packet = &mut ends.packets[flit.packet];
-                        packet.phase = routes.hop(router, next as usize, &packet.head(), &mut ByKey(packet.key));
+                        packet.phase = routes.hop(router, next as usize, &packet.head(0), &mut ByKey(packet.key));
                     }
                     self.routers[next as usize].arriving[usize::from(at)].push_back((due, vc, flit));
                 }
@@ -577,7 +577,7 @@ impl Reference {
             State::Active { output, .. } => (output / vcs, output % vcs),
             _ => {
                 let packet = &self.ends.packets[front.flit.packet];
-                let head = packet.head();
+                let head = packet.head(input / vcs);
                 let mut candidates = Vec::new();
                 self.routes.candidates(router, &head, &mut ByKey(packet.key), &mut candidates);
                 let last = candidates.last()?;

@@ -28,7 +28,9 @@ impl Engine for Reference {
         if self.whole.messages.in_flight() == 0 {
             self.last_moved = self.last_moved.max(self.clock);
         }
-        let unsent = self.whole.inject(&message, message.source.0, self.clock);
+        let class = self.params.class_of(&message);
+        let tap = self.routes.tap(message.source.0, message.destination.0, class);
+        let unsent = self.whole.inject(&message, tap as u32, self.clock);
         self.ends.accept(unsent);
         Injected::Accepted
     }
@@ -59,7 +61,9 @@ impl Engine for Reference {
             inputs.iter().map(|input| input.buffer.len() as u32).sum()
         };
         self.wiring.show(flits, &self.crossed, into);
-        into.waiting.extend((0..self.wiring.endpoints).map(|endpoint| self.ends.waiting(endpoint)));
+        let own = self.wiring.own;
+        let waiting = |endpoint: usize| (0..own).map(|tap| self.ends.waiting(endpoint * own + tap)).sum::<u64>();
+        into.waiting.extend((0..self.wiring.endpoints).map(waiting));
     }
 
     fn figures(&self) -> Vec<(&'static Measure, f64)> {

@@ -1,12 +1,13 @@
 //! Endpoints: sources cut messages into packets and packets into flits; sinks put them together again.
 //!
-//! A node sends at most one flit a cycle. It has a queue without bound for each message class, and sends one packet of
-//! a queue after the other; classes that have a flit and a credit take turns. A head takes the first VC of its class
+//! An endpoint has one tap, or one for each link of its router, and each tap sends at most one flit a cycle. It has a
+//! queue without bound for each message class, and sends one packet of a queue after the other; classes that have a flit and a credit take turns. A head takes the first VC of its class
 //! that has a credit, cyclically from the one after that of the class's last packet; the other flits of the packet wait
 //! for credits of that VC. A sink takes what comes, one flit a cycle.
 
 use std::collections::VecDeque;
 
+use fsin_core::interface::{Interface, Lane, Pending};
 use fsin_core::route::Phase;
 use fsin_core::stats::Receipt;
 use trgen::NodeId;
@@ -63,10 +64,11 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    /// What a routing function knows of the packet.
+    /// What a routing function knows of the packet at an input port.
     #[inline(always)]
-    pub(crate) const fn head(&self) -> Head {
-        Head { source: self.source, destination: self.destination, phase: self.phase, class: self.class }
+    pub(crate) const fn head(&self, input: usize) -> Head {
+        let &Self { source, destination, phase, class, .. } = self;
+        Head { source, destination, phase, class, input: input as u8 }
     }
 
     /// \[cycles\] Time of the head in the stage that it leaves now, in cycle `now`.
@@ -79,7 +81,7 @@ impl Packet {
 /// A message at its source. The last of its packets has not begun to be sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unsent {
-    /// The source, by its number among the endpoints of the part.
+    /// The tap of the source, by its number among those of the part.
     pub(crate) endpoint: u32,
     /// Message class.
     pub(crate) class: u8,
@@ -89,6 +91,20 @@ pub(crate) struct Unsent {
     pub(crate) offered: u64,
     /// \[flits\] Flits that are in no packet yet.
     pub(crate) left: u64,
+}
+
+impl Pending for Unsent {
+    fn destination(&self) -> NodeId {
+        NodeId(self.destination)
+    }
+}
+
+impl Unsent {
+    /// The message without a packet of at most so many flits; `None` if that is the last.
+    #[inline]
+    fn rest(&self, flits: u64) -> Option<Self> {
+        (self.left > flits).then(|| Self { left: self.left - flits, ..*self })
+    }
 }
 
 /// A packet that a source has begun to send.
@@ -106,12 +122,42 @@ struct Sending {
 /// An endpoint's queue of a message class.
 #[derive(Clone, Debug)]
 struct Queue {
-    /// Messages that are not yet cut into packets completely.
+    /// Messages that are not yet cut into packets completely, sent one after another.
     unsent: VecDeque<Unsent>,
+    /// In place of them: messages that take turns. `None` unless the interface is interleaved.
+    lane: Option<Box<Lane<Unsent>>>,
     /// The packet that is being sent.
     sending: Option<Sending>,
     /// The VC of the class with which the search for a VC for the next packet begins.
     next_vc: u8,
+}
+
+impl Queue {
+    /// The messages that take turns.
+    fn lane(&self) -> impl Iterator<Item = &Lane<Unsent>> {
+        self.lane.iter().map(|lane| &**lane)
+    }
+
+    /// True if a packet can be taken.
+    #[inline]
+    fn has_more(&self) -> bool {
+        !self.unsent.is_empty() || self.lane.as_ref().is_some_and(|lane| !lane.is_empty())
+    }
+
+    /// Takes a packet of at most so many flits from the message in turn. Returns the message as it was with it.
+    #[inline]
+    fn take(&mut self, flits: u64) -> Option<Unsent> {
+        if let Some(lane) = &mut self.lane {
+            return Some(lane.next(|_| Some(()), |unsent| unsent.rest(flits))?.1);
+        }
+        let front = self.unsent.front_mut()?;
+        let unsent = *front;
+        match unsent.rest(flits) {
+            Some(rest) => *front = rest,
+            None => drop(self.unsent.pop_front()),
+        }
+        Some(unsent)
+    }
 }
 
 /// An endpoint's state for all its message classes.
@@ -133,8 +179,10 @@ pub(crate) struct Endpoints {
     /// Number of links of the topology between an endpoint and its router.
     own_links: u32,
     params: Params,
-    /// By endpoint: its number in the whole network.
+    /// By tap: its number in the whole network.
     numbers: Vec<u32>,
+    /// Number of taps of an endpoint.
+    own: u32,
     /// By endpoint: its state for all message classes.
     sources: Vec<Source>,
     /// By endpoint and message class: its queue.
@@ -152,16 +200,24 @@ pub(crate) struct Endpoints {
 }
 
 impl Endpoints {
-    /// The endpoints with these numbers. Each is `own_links` links of the topology away from its router.
-    pub(crate) fn new(params: &Params, numbers: Vec<u32>, own_links: u64) -> Self {
-        let queue = Queue { unsent: VecDeque::new(), sending: None, next_vc: 0 };
+    /// The endpoints with these taps, `own` each. Each is `own_links` links of the topology away from its router.
+    pub(crate) fn new(params: &Params, numbers: Vec<u32>, own: usize, own_links: u64) -> Self {
+        let lane = match params.interface {
+            Interface::Interleaved(most) => Some(Box::new(Lane::new(most))),
+            Interface::Serial | Interface::PerPort => None,
+        };
+        let queue = Queue { unsent: VecDeque::new(), lane, sending: None, next_vc: 0 };
         let count = numbers.len();
         Self {
             packet_flits: params.packet_flits.into(),
             seed: params.seed,
             own_links: own_links as u32,
+            sources: numbers
+                .iter()
+                .map(|&tap| Source { sequence: u64::from(tap % own as u32), next_class: 0 })
+                .collect(),
             numbers,
-            sources: vec![Source::default(); count],
+            own: own as u32,
             queues: vec![queue; count * params.message_classes],
             credits: vec![params.buffer; count * params.vcs],
             params: params.clone(),
@@ -176,7 +232,10 @@ impl Endpoints {
     #[inline]
     pub(crate) fn accept(&mut self, unsent: Unsent) {
         let queue = unsent.endpoint as usize * self.params.message_classes + usize::from(unsent.class);
-        self.queues[queue].unsent.push_back(unsent);
+        match &mut self.queues[queue].lane {
+            None => self.queues[queue].unsent.push_back(unsent),
+            Some(lane) => lane.push(unsent),
+        }
     }
 
     /// Returns a credit to an endpoint, for a VC of its router's input port.
@@ -188,7 +247,7 @@ impl Endpoints {
     /// True if an endpoint has a flit left to send.
     #[inline]
     pub(crate) fn has_flits(&self, endpoint: usize) -> bool {
-        self.queues(endpoint).iter().any(|queue| queue.sending.is_some() || !queue.unsent.is_empty())
+        self.queues(endpoint).iter().any(|queue| queue.sending.is_some() || queue.has_more())
     }
 
     /// By message class: the queues of an endpoint.
@@ -200,7 +259,9 @@ impl Endpoints {
 
     /// \[packets\] Packets that an endpoint has not begun to send.
     pub(crate) fn waiting(&self, endpoint: usize) -> u64 {
-        let unsent = self.queues(endpoint).iter().flat_map(|queue| &queue.unsent);
+        let in_turn = |queue| Queue::lane(queue).flat_map(Lane::all);
+        let lanes = self.queues(endpoint).iter().flat_map(in_turn);
+        let unsent = self.queues(endpoint).iter().flat_map(|queue| &queue.unsent).chain(lanes);
         unsent.map(|unsent| self.packets_of(unsent)).sum()
     }
 
@@ -258,16 +319,18 @@ impl Endpoints {
     fn begin(&mut self, endpoint: usize, class: u8, now: u64) -> Option<()> {
         let queue = &mut self.queues[endpoint * self.params.message_classes + usize::from(class)];
         let source = &mut self.sources[endpoint];
-        let unsent = queue.unsent.front_mut()?;
+        if !queue.has_more() {
+            return None;
+        }
         let vcs = self.params.vcs_of_class();
         let base = usize::from(class) * vcs;
         let credits = &self.credits[endpoint * self.params.vcs + base..][..vcs];
         let first = usize::from(queue.next_vc);
         let vc = (first..vcs).chain(0..first).find(|&vc| credits[vc] > 0)?;
+        let unsent = queue.take(self.packet_flits)?;
         let flits = unsent.left.min(self.packet_flits);
-        unsent.left -= flits;
         let waited = now - unsent.offered;
-        let number = self.numbers[endpoint];
+        let number = self.numbers[endpoint] / self.own;
         let packet = Packet {
             message: unsent.message,
             source: number,
@@ -286,11 +349,8 @@ impl Endpoints {
             phase: 0,
             class,
         };
-        let ends = (unsent.left == 0).then_some(unsent.message);
-        if ends.is_some() {
-            queue.unsent.pop_front();
-        }
-        source.sequence += 1;
+        let ends = (unsent.left == flits).then_some(unsent.message);
+        source.sequence += u64::from(self.own);
         queue.next_vc = ((vc + 1) % vcs) as u8;
         let vc = (base + vc) as u8;
         queue.sending = Some(Sending { packet: self.packets.store(packet), left: flits as u32, vc, ends });

@@ -1,5 +1,6 @@
 //! Routing functions as this model carries them: the VCs of a hop, and the choice among hops by credits.
 
+use fsin_core::interface::Interface;
 use fsin_core::network::Channel;
 use fsin_core::route::proof::{self, OutputChannel, Routed};
 use fsin_core::route::{self, Build, Carries, Choice, Function, Hop, Masks, Phase, RoutingFunction as _, Visit};
@@ -7,7 +8,7 @@ use fsin_core::topology::Topology;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
-use trgen::rng::pick;
+use trgen::rng::{mix2, pick};
 
 use super::wiring::{End, Wiring};
 use crate::params::{Params, Routing};
@@ -126,6 +127,8 @@ pub(crate) struct Head {
     pub(crate) phase: Phase,
     /// Message class of the packet.
     pub(crate) class: u8,
+    /// Input port at which the head stands.
+    pub(crate) input: u8,
 }
 
 /// The state of the output ports and VCs of a router, as an adaptive head sees it.
@@ -158,8 +161,18 @@ pub(crate) struct Routes {
     masks: Masks,
     /// By endpoint: its router.
     homes: Vec<u32>,
-    /// By endpoint: the port of its router that leads to it.
+    /// By endpoint: the first port of its router that leads to it.
     ejections: Vec<u8>,
+    /// Number of such ports, taken by the input ports in turn.
+    ejection_ports: u8,
+    /// Number of taps of an endpoint.
+    own: usize,
+    /// True if messages have a tap for each link.
+    is_per_port: bool,
+    /// Number of links of a router of a direct network.
+    links: usize,
+    /// Seed of the run.
+    seed: u64,
     /// Number of VCs of each message class. Those of class 0 come first, then those of class 1, and so on.
     vcs: usize,
 }
@@ -188,8 +201,17 @@ impl Routes {
             carries,
             masks: Masks::new(carries.policy, function.classes(), vcs),
             function,
-            homes: (0..wiring.endpoints).map(|endpoint| wiring.home(endpoint).0 as u32).collect(),
+            homes: (0..wiring.endpoints).map(|endpoint| wiring.home(endpoint * wiring.own).0 as u32).collect(),
             ejections: (0..wiring.endpoints).map(|endpoint| wiring.ejection(endpoint)).collect(),
+            ejection_ports: if topology.switched().is_some() {
+                1
+            } else {
+                params.ejections(topology.shape().ports()) as u8
+            },
+            own: wiring.own,
+            is_per_port: params.interface == Interface::PerPort,
+            links: topology.shape().ports(),
+            seed: params.seed,
             vcs,
         })
     }
@@ -202,6 +224,22 @@ impl Routes {
     /// True if the phase of a head is [decided](Self::decide) at its first router.
     pub(crate) fn decides(&self) -> bool {
         self.carries.row.choice == Choice::AtFirstRouter
+    }
+
+    /// The tap of a message: that of the link with which its route begins, drawn once for each pair of nodes where the
+    /// routing has a choice; the first one where there is one for all.
+    pub(crate) fn tap(&self, source: u32, destination: u32, class: u8) -> usize {
+        let first = source as usize * self.own;
+        if !self.is_per_port {
+            return first;
+        }
+        let head = Head { source, destination, phase: 0, class, input: 0 };
+        let mut candidates = Vec::new();
+        let key = mix2(mix2(self.seed, source.into()), u64::MAX - u64::from(destination));
+        self.candidates(self.home(source), &head, &mut ByKey(key), &mut candidates);
+        let links: Vec<usize> =
+            candidates.iter().map(|candidate| candidate.port.into()).filter(|&port| port < self.links).collect();
+        first + if links.is_empty() { 0 } else { links[pick(key, links.len() as u32) as usize] }
     }
 
     /// The router of an endpoint.
@@ -266,7 +304,8 @@ impl Routes {
     fn ejection(&self, router: usize, head: &Head) -> Option<Candidate> {
         let destination = head.destination as usize;
         (self.homes[destination] as usize == router).then(|| Candidate {
-            port: self.ejections[destination],
+            port: self.ejections[destination]
+                + if self.ejection_ports > 1 { head.input % self.ejection_ports } else { 0 },
             vcs: self.of_class(head.class, self.masks.all()),
             tier: Tier::Free,
         })
@@ -302,7 +341,7 @@ impl Routes {
         if let Some(specimens) = proof::specimens(wiring, &self.function) {
             for (spec, ways) in specimens {
                 let topology = fsin_core::topology::parse(&spec, ways)?;
-                let wiring = Wiring::new(&*topology, params.link_delay);
+                let wiring = Wiring::new(&*topology, params);
                 Self::new(params, &*topology, &wiring)?.search(params, &wiring)?;
             }
             return Ok(());
@@ -339,7 +378,7 @@ impl proof::Network for Wiring {
     }
 
     fn home(&self, endpoint: usize) -> usize {
-        Self::home(self, endpoint).0
+        Self::home(self, endpoint * self.own).0
     }
 
     fn next(&self, router: usize, port: usize) -> Option<usize> {
@@ -408,7 +447,7 @@ mod tests {
 
     fn verdict(spec: &str, ways: usize, params: &Params) -> Result<(), BuildError> {
         let topology = fsin_core::topology::parse(spec, ways)?;
-        let wiring = Wiring::new(&*topology, 1);
+        let wiring = Wiring::new(&*topology, &Params::default());
         Routes::new(params, &*topology, &wiring)?.search(params, &wiring)
     }
 
@@ -480,7 +519,7 @@ mod tests {
                     for routing in [Routing::DOR, Routing::ADAPTIVE] {
                         let params = Params { vcs, vc_classes, routing, unsafe_routing: true, ..Params::default() };
                         let topology = fsin_core::topology::parse(spec, ways).unwrap();
-                        let wiring = Wiring::new(&*topology, 1);
+                        let wiring = Wiring::new(&*topology, &Params::default());
                         let routes = Routes::new(&params, &*topology, &wiring).unwrap();
                         let rings = routes.function.specimens().unwrap();
                         let by_rings = rings.into_iter().all(|(ring, ways)| verdict(&ring, ways, &params).is_ok());

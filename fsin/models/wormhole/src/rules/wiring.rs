@@ -1,10 +1,11 @@
 //! Routers, and what their ports are linked with.
 //!
-//! In a direct network each node is a router, and its last port leads to its own endpoint. In a network of switches the
+//! In a direct network each node is a router, and its last ports lead to its own endpoint, one for each tap. In a network of switches the
 //! switches are the routers, and endpoints hang at their ports.
 
 use trgen::NodeId;
 
+use crate::params::Params;
 use fsin_core::network::Channel;
 use fsin_core::topology::switched::{Attribute, Uses};
 use fsin_core::topology::{Port, Shape, Topology};
@@ -23,7 +24,7 @@ pub(crate) enum End {
     Nothing,
     /// A router, by its number and port.
     Router { router: u32, port: u8 },
-    /// An endpoint.
+    /// A tap of an endpoint: number of the endpoint x [`own`](Wiring::own) + tap.
     Endpoint(u32),
 }
 
@@ -45,25 +46,28 @@ pub(crate) struct Wiring {
     pub(crate) ports: usize,
     /// Number of endpoints.
     pub(crate) endpoints: usize,
+    /// Number of taps of an endpoint: pairs of an input port and an output port of its router.
+    pub(crate) own: usize,
     shape: Shape,
     /// By router and output port: the link that leaves through it.
     out: Vec<Wire>,
     /// By router and input port: where its flits come from, and its credits go to. Credits take as long as the flits of
     /// the same link, in the other direction.
     back: Vec<Wire>,
-    /// By endpoint: its router, and the input port there at which its flits arrive.
+    /// By tap: its router, and the input port there at which its flits arrive.
     homes: Vec<(u32, u8)>,
-    /// By endpoint: the output port of its router that leads to it.
+    /// By tap: the output port of its router that leads to it.
     ejections: Vec<u8>,
 }
 
 impl Wiring {
-    pub(crate) fn new(topology: &dyn Topology, link_delay: u32) -> Self {
-        let shape = topology.shape();
+    pub(crate) fn new(topology: &dyn Topology, params: &Params) -> Self {
+        let (shape, link_delay) = (topology.shape(), params.link_delay);
+        let own = if shape.is_switched() { 1 } else { params.own_ports(shape.ports()) };
         let endpoints = topology.endpoints();
         let first = if shape.is_switched() { endpoints } else { 0 };
         let routers = topology.nodes() - first;
-        let ports = shape.ports() + usize::from(!shape.is_switched());
+        let ports = shape.ports() + if shape.is_switched() { 0 } else { own };
         let nothing = Wire { end: End::Nothing, delay: 0 };
         let mut new = Self {
             routers,
@@ -72,8 +76,9 @@ impl Wiring {
             shape,
             out: vec![nothing; routers * ports],
             back: vec![nothing; routers * ports],
-            homes: vec![(0, 0); endpoints],
-            ejections: vec![0; endpoints],
+            own,
+            homes: vec![(0, 0); endpoints * own],
+            ejections: vec![0; endpoints * own],
         };
         for router in 0..routers {
             let node = NodeId::at(router + first);
@@ -95,25 +100,28 @@ impl Wiring {
                 new.back[to as usize * ports + usize::from(at)] = back;
             }
             if !shape.is_switched() {
-                new.attach(router, router, (ports - 1, OWN_DELAY), (ports - 1, OWN_DELAY));
+                for tap in 0..own {
+                    let port = shape.ports() + tap;
+                    new.attach(router * own + tap, router, (port, OWN_DELAY), (port, OWN_DELAY));
+                }
             }
         }
         new
     }
 
-    /// Links an endpoint with an input port and an output port of its router, each with the delay of its direction.
+    /// Links a tap with an input port and an output port of its router, each with the delay of its direction.
     fn attach(
         &mut self,
-        endpoint: usize,
+        tap: usize,
         router: usize,
         (input, injection): (usize, u32),
         (output, ejection): (usize, u32),
     ) {
-        let wire = |delay| Wire { end: End::Endpoint(endpoint as u32), delay };
+        let wire = |delay| Wire { end: End::Endpoint(tap as u32), delay };
         self.out[router * self.ports + output] = wire(ejection);
         self.back[router * self.ports + input] = wire(injection);
-        self.homes[endpoint] = (router as u32, input as u8);
-        self.ejections[endpoint] = output as u8;
+        self.homes[tap] = (router as u32, input as u8);
+        self.ejections[tap] = output as u8;
     }
 
     /// The input port of the next router at which flits arrive that leave through output port `port`. In a direct
@@ -135,16 +143,27 @@ impl Wiring {
         self.back[router * self.ports + port]
     }
 
-    /// The output port of its router that leads to an endpoint.
+    /// The output port of its router that leads to an endpoint, the first of them.
     #[inline(always)]
     pub(crate) fn ejection(&self, endpoint: usize) -> u8 {
-        self.ejections[endpoint]
+        self.ejections[endpoint * self.own]
     }
 
-    /// The router of an endpoint, and the input port there at which its flits arrive.
+    /// True if flits at an input port come from this endpoint.
     #[inline(always)]
-    pub(crate) fn home(&self, endpoint: usize) -> (usize, usize) {
-        let (router, port) = self.homes[endpoint];
+    pub(crate) fn comes_from(&self, router: usize, port: usize, endpoint: u32) -> bool {
+        matches!(self.back(router, port).end, End::Endpoint(tap) if tap as usize / self.own == endpoint as usize)
+    }
+
+    /// Number of taps of all endpoints.
+    pub(crate) fn taps(&self) -> usize {
+        self.homes.len()
+    }
+
+    /// The router of a tap, and the input port there at which its flits arrive.
+    #[inline(always)]
+    pub(crate) fn home(&self, tap: usize) -> (usize, usize) {
+        let (router, port) = self.homes[tap];
         (router as usize, port.into())
     }
 
@@ -180,7 +199,7 @@ impl Wiring {
             let node = self.node(router).index();
             match self.back(router, port).end {
                 End::Router { port: sent, .. } => into.transit[node * ports + usize::from(sent)] += flits(router, port),
-                End::Endpoint(endpoint) => into.injection[endpoint as usize] += flits(router, port),
+                End::Endpoint(tap) => into.injection[tap as usize / self.own] += flits(router, port),
                 End::Nothing => {}
             }
             if let Some(&packets) = crossed.get(router * self.ports + port)
@@ -195,6 +214,9 @@ impl Wiring {
     pub(crate) fn input(&self, router: usize, port: usize, vc: usize) -> Channel {
         let node = self.node(router);
         match self.back(router, port).end {
+            End::Endpoint(tap) if self.own > 1 => {
+                Channel::Injection { node: NodeId::at(tap as usize / self.own), injector: tap as usize % self.own }
+            }
             End::Endpoint(endpoint) => Channel::Injection { node: NodeId(endpoint), injector: vc },
             _ if self.is_switched() => Channel::Switch { node, port, vc },
             End::Router { port, .. } => {
@@ -214,7 +236,7 @@ mod tests {
     fn what_leaves_arrives_and_credits_go_back() {
         for spec in ["torus:4x3", "mesh:3x3", "hypercube:3", "fattree:2,3", "dragonfly:p=1,a=2,h=1", "hyperx:3x2:2"] {
             let topology = fsin_core::topology::parse(spec, 2).unwrap();
-            let wiring = Wiring::new(&*topology, 1);
+            let wiring = Wiring::new(&*topology, &Params::default());
             let mut endpoints = 0;
             for (router, port) in
                 (0..wiring.routers).flat_map(|router| (0..wiring.ports).map(move |port| (router, port)))

@@ -3,6 +3,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 use fsin_core::difference::{self, Offer};
+use fsin_core::interface::Interface;
 use fsin_core::network::{Deadlock, Network, NetworkFailure, Notices};
 use fsin_core::topology;
 use fsin_core::view::Occupancy;
@@ -76,6 +77,14 @@ fn allocator() -> impl Strategy<Value = Allocator> {
     ]
 }
 
+fn interface() -> impl Strategy<Value = Interface> {
+    prop_oneof![
+        2 => Just(Interface::Serial),
+        1 => (1u32..5).prop_map(Interface::Interleaved),
+        1 => Just(Interface::PerPort),
+    ]
+}
+
 prop_compose! {
     fn case()(
         (topology, routing) in (0..PLACES.len()).prop_flat_map(|at| {
@@ -91,11 +100,18 @@ prop_compose! {
         vc_classes in prop_oneof![Just(VcClasses::PerDimension), Just(VcClasses::Dateline), Just(VcClasses::Balanced)],
         (wait_for_tail_credit, vc_busy_when_full) in (prop::bool::weighted(0.2), prop::bool::weighted(0.2)),
         (cycles, gap, bytes) in (50u64..300, prop_oneof![1u64..10, 10u64..60], prop_oneof![Just(0u64), 1u64..100]),
+        interfaces in (interface(), prop_oneof![3 => Just(1usize), 1 => 0usize..5]),
         seed in any::<u64>(),
     ) -> Case {
+        let is_direct = topology::parse(topology, 2).unwrap().switched().is_none();
+        let (interface, ejection_ports) = match interfaces {
+            _ if is_direct => interfaces,
+            (Interface::PerPort, _) => (Interface::Interleaved(2), 1),
+            (other, _) => (other, 1),
+        };
         // Missing classes are part of it: both engines find the same deadlock.
         let params = Params {
-            vc_allocator, switch_allocator, vcs: vcs * message_classes, message_classes, buffer, packet_flits, hold, output_queue, vc_classes,
+            interface, ejection_ports, vc_allocator, switch_allocator, vcs: vcs * message_classes, message_classes, buffer, packet_flits, hold, output_queue, vc_classes,
             wait_for_tail_credit, vc_busy_when_full, routing, seed, unsafe_routing: true, watchdog_cycles: 500,
             ..pipeline
         };

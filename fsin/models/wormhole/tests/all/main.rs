@@ -3,5 +3,6 @@
 mod booksim;
 mod common;
 mod engines_agree;
+mod interfaces;
 mod model;
 mod zero_load;
