@@ -205,8 +205,15 @@ impl Wildcards {
 /// Checks a graph by executing it at zero cost.
 #[must_use]
 pub fn graph(graph: &Graph) -> Verdict {
-    let free =
-        HostParams { overhead: 0, gap: 0, gap_per_byte: 0, overhead_per_byte: 0, rendezvous: u64::MAX, ticks: 1 };
+    let free = HostParams {
+        overhead: 0,
+        gap: 0,
+        gap_per_byte: 0,
+        overhead_per_byte: 0,
+        rendezvous: u64::MAX,
+        ticks: 1,
+        streams: false,
+    };
     let nodes = graph.ranks().iter().enumerate();
     let (mut wildcards, mut senders) = (Wildcards::default(), HashSet::new());
     for (rank, operations) in nodes {

@@ -2,6 +2,8 @@
 
 use trgen::catalog::ErrorKind;
 use trgen::phrase;
+use trgen::phrase::Phrase;
+use trgen::trace::goal::Graph;
 use trgen::trace::goal::hosts::HostParams;
 use trgen::units::{DECIMALS, Decimal};
 
@@ -23,9 +25,11 @@ enum Slot<'a> {
     Whole(&'a mut u64),
     /// A number with decimals.
     Decimal(&'a mut Decimal),
+    /// `true` or `false`.
+    Flag(&'a mut bool),
 }
 
-/// Parses `key=number,...` with these keys into `values`. If a key is absent, its number does not change.
+/// Parses `key=value,...` with these keys into `values`. If a key is absent, its number does not change.
 fn numbers(
     settings: &Settings,
     name: &'static str,
@@ -52,6 +56,7 @@ fn numbers(
                     **slot = value.trim().parse::<u64>().ok().filter(|number| *number <= Decimal::MOST)?
                 }
                 Slot::Decimal(slot) => **slot = Decimal::parse(value.trim())?,
+                Slot::Flag(slot) => **slot = value.trim().parse().ok()?,
             }
             Some(())
         });
@@ -61,7 +66,7 @@ fn numbers(
                 [name],
                 (
                     ": `{part}` is not one of {} with a whole number up to 2^40 (O and G: with up to {DECIMALS} \
-                     decimals)",
+                     decimals; streams: true or false)",
                     keys.join(", ")
                 )
             ];
@@ -77,19 +82,31 @@ pub(super) fn hosts(settings: &Settings, gap_per_byte: Option<Decimal>) -> Resul
     let gap_per_byte = gap_per_byte.unwrap_or(Decimal::whole(0));
     let mut overhead_per_byte = Decimal::whole(params.overhead_per_byte);
     if settings.is_set("hosts") {
-        let HostParams { overhead, gap, rendezvous, .. } = &mut params;
+        let HostParams { overhead, gap, rendezvous, streams, .. } = &mut params;
         let values = &mut [
             ("o", Slot::Whole(overhead)),
             ("g", Slot::Whole(gap)),
             ("O", Slot::Decimal(&mut overhead_per_byte)),
             ("S", Slot::Whole(rendezvous)),
+            ("streams", Slot::Flag(streams)),
         ];
-        numbers(settings, "hosts", settings.word("hosts"), values, "o=1500,g=1000,O=0,S=65535")?;
+        numbers(settings, "hosts", settings.word("hosts"), values, "o=1500,g=1000,O=0,S=65535,streams=false")?;
     }
     // Ticks per ns are powers of ten, so the greater number is a multiple of the other.
     let ticks = gap_per_byte.ticks.max(overhead_per_byte.ticks);
     let (gap_per_byte, overhead_per_byte) = (gap_per_byte.counted_in(ticks), overhead_per_byte.counted_in(ticks));
     Ok(HostParams { gap_per_byte, overhead_per_byte, ticks, ..params })
+}
+
+/// What a graph whose operations use several CPUs of a host is taken for, which its text does not say. Decides when a
+/// calculation releases what requires it.
+pub(super) fn dialect(graph: &Graph, params: &HostParams) -> Option<Phrase> {
+    let cpus = u32::from(graph.highest_resources().0) + 1;
+    let (taken, other) = match params.streams {
+        false => ("classic rules, a calculation releases what requires it when it begins", "streams=true"),
+        true => ("streams, a calculation releases what requires it when it ends", "streams=false"),
+    };
+    (cpus > 1).then(|| phrase![("the operations of the graph use {cpus} CPUs of a host: {taken} (otherwise "), ["hosts" => other], ")"])
 }
 
 /// \[bytes\] Maximum size of a message that is sent eagerly; `None` if all messages are.

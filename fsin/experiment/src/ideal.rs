@@ -13,6 +13,7 @@ use trgen::trace::replay::SHOWN;
 use trgen::{Cycle, Wait, WaitCause};
 
 use super::execute::Trouble;
+use super::hosts;
 use super::resolve::{Experiment, Runs};
 use super::workload::{check_expanded, check_ticks, phrases, reject_inapplicable};
 use fsin_core::couple::Failure;
@@ -109,7 +110,7 @@ fn prepare(experiment: &Experiment) -> Result<Ready, Trouble> {
             )
             .into());
     };
-    let (mut graph, notes, warnings) = match fsin_archives::open(path, options)? {
+    let (mut graph, mut notes, warnings) = match fsin_archives::open(path, options)? {
         Application::Graphs(trace) => {
             check_expanded(experiment, "a graph holds them expanded")?;
             reject_inapplicable(experiment, &[trace.format], &[])?;
@@ -129,5 +130,6 @@ fn prepare(experiment: &Experiment) -> Result<Ready, Trouble> {
     };
     graph.scale_work(experiment.pace.compute_scale);
     check_ticks(experiment, &graph)?;
+    notes.extend(hosts::dialect(&graph, &experiment.hosts));
     Ok(Ready { graph, latency: wire.latency, notes, warnings })
 }

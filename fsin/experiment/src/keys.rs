@@ -41,7 +41,7 @@ const KEYS: &[Key] = &[
     key_of(Traffic, "size", "LAW", Word, Some("constant"), "", "message sizes: constant, uniform(4,64), bimodal(4,64,0.2), ..."),
     key_of(Traffic, "load", "X", Number, Some("0.3"), PHITS_PER_NODE_CYCLE, "offered load; other networks have a unit of their own (fsin explain ethernet)"),
     key_of(Traffic, "trace", "FILE", Path, None, "", "replay a trace instead: .trg, .trc, SimGrid TI, GOAL, or an archive (.tar.xz) of one"),
-    key_of(Traffic, "hosts", "o=..,g=..,O=..,S=..", Word, None, "", "hosts of a GOAL graph (ns, ns, ns/byte, bytes); absent ones: o=1500,g=1000,O=0,S=65535"),
+    key_of(Traffic, "hosts", "o=..,g=..,O=..,S=..,streams=..", Word, None, "", "hosts of a GOAL graph (ns, ns, ns/byte, bytes; streams=true: a calculation holds back its dependents until it ends); absent ones: o=1500,g=1000,O=0,S=65535,streams=false"),
     key_of(Traffic, "eager", "BYTES", Integer, None, "bytes", "largest message of a trace or kernel that is sent without a rendezvous; all if absent"),
     key_of(Traffic, "tasks-per-node", "N", Integer, None, "", "tasks of a trace or kernel that share a node; 1 if absent"),
     key_of(Traffic, "kernel", "NAME:key=value,...", Word, None, "", "run an application kernel instead: all-to-all:tasks=64,bytes=4096"),

@@ -231,13 +231,14 @@ fn headline(result: &RunResult) -> String {
     if result.network_latency_ns.is_some() {
         let number = |figure: Figure| result.value(figure);
         return format!(
-            "loggops:L={},G={} hosts o={},g={},O={},S={} | {traffic}{state}",
+            "loggops:L={},G={} hosts o={},g={},O={},S={}{} | {traffic}{state}",
             number(F::NetworkLatencyNs),
             number(F::NetworkGapPerByteNs),
             number(F::HostOverheadNs),
             number(F::HostGapNs),
             number(F::HostOverheadPerByteNs),
             number(F::HostEagerBytes),
+            if result.host_streams == Some(true) { ",streams=true" } else { "" },
         );
     }
     // What the model has not is left out.

@@ -44,6 +44,7 @@ pub fn of_hosts(
         host_gap_ns: Some(hosts.gap),
         host_overhead_per_byte_ns: Some(ns(hosts.overhead_per_byte)),
         host_eager_bytes: Some(hosts.rendezvous),
+        host_streams: Some(hosts.streams),
         tasks: Some(finish.len() as u64),
         messages: Some(*messages),
         message_bytes: Some(*message_bytes),

@@ -204,6 +204,7 @@ figures! {
     HostGapNs = host_gap_ns: Option<u64>, ["ns"] "LogGOPS g: least time between two messages of a host";
     HostOverheadPerByteNs = host_overhead_per_byte_ns: Option<Number>, ["ns/byte"] "LogGOPS O: processor time of a byte";
     HostEagerBytes = host_eager_bytes: Option<u64>, ["bytes"] "LogGOPS S: largest message that is sent without waiting for its receiver";
+    HostStreams = host_streams: Option<bool>, [] "true if the CPUs of a host are streams: a calculation holds back its dependents until it ends";
     Events = events: Option<u64>, ["events"] "worked through by the simulation";
     FinishMaxNs = finish_max_ns: Option<Number>, ["ns"] "when the last task was done";
     FinishMaxTask = finish_max_task: Option<u64>, [] "number of that task";
@@ -279,7 +280,7 @@ pub(super) fn of_network() -> impl Iterator<Item = Figure> {
 #[rustfmt::skip]
 pub(super) const OF_HOSTS: &[Figure] = &[
     F::Schema, F::Complete, F::Failure, F::Warnings, F::Notes, F::NetworkLatencyNs, F::NetworkGapPerByteNs,
-    F::HostOverheadNs, F::HostGapNs, F::HostOverheadPerByteNs, F::HostEagerBytes, F::Tasks, F::Messages,
+    F::HostOverheadNs, F::HostGapNs, F::HostOverheadPerByteNs, F::HostEagerBytes, F::HostStreams, F::Tasks, F::Messages,
     F::MessageBytes, F::Events, F::CompletionSeconds, F::FinishMaxNs, F::FinishMaxTask, F::FinishMinNs,
     F::FinishSumNs, F::OperationsNotStarted, F::ReceivesWithoutMessage, F::MessagesWithoutReceive, F::PerTask,
     F::CpuSeconds, F::EventsPerSecond, F::PeakMemoryBytes, F::Experiment, F::Manifest,

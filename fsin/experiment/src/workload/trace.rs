@@ -25,7 +25,7 @@ use super::programs::{
 use super::{Driven, Driver, Workload, WorkloadFamily};
 use crate::conflicts::{TASKS, TRACE};
 use crate::execute::Trouble;
-use crate::hosts::in_units;
+use crate::hosts::{dialect, in_units};
 use crate::resolve::Experiment;
 
 pub(super) static ROW: WorkloadFamily = WorkloadFamily {
@@ -153,6 +153,7 @@ fn driver(
                     ["hosts"],
                     ")"
                 ]);
+                notes.extend(dialect(&graph, &experiment.hosts));
                 check_ticks(experiment, &graph)?;
                 let warnings = interfaces(&graph).map(Phrase::from).into_iter().collect();
                 let hosts = Routed::new(graph, experiment.hosts, &placement, nodes, experiment.pace.cycle);

@@ -225,6 +225,12 @@ fn read_node(bytes: &[u8], cpus: u8, nics: u8, total: u64) -> Result<(Node, u32)
         1 => Kind::Send,
         2 => Kind::Recv,
         3 => Kind::Calc,
+        other @ 10..=14 => {
+            return Err(format!(
+                "operation type {other}, a collective of a newer dialect, which is not read; write the graph with its \
+                 collectives expanded to sends and receives"
+            ));
+        }
         other => return Err(format!("operation type {other}; 1 is send, 2 receive, 3 calculate")),
     };
     let limit = if kind == Kind::Calc { MAX_CALC } else { MAX_BYTES };

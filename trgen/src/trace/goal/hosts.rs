@@ -23,6 +23,7 @@
 
 use super::agenda::{Agenda, Entry, Item};
 use super::pending::{self, Pending};
+use super::resources::Resources;
 use super::waiting::{Needs, Nic, WaitQueue};
 use super::{ANY, Graph, Kind, NEXT, Node, Rank, STARTED};
 use crate::trace::replay::Misfits;
@@ -45,12 +46,22 @@ pub struct HostParams {
     pub ticks: u64,
     /// \[bytes\] S: size of the largest eager message.
     pub rendezvous: u64,
+    /// The rules of graphs with streams ([`streams`](super::streams)) instead of the classic ones.
+    pub streams: bool,
 }
 
 impl Default for HostParams {
     /// LogGOPSim's defaults: o 1500, g 1000, G 6, O 0, S 65535.
     fn default() -> Self {
-        Self { overhead: 1500, gap: 1000, gap_per_byte: 6, overhead_per_byte: 0, rendezvous: 65_535, ticks: 1 }
+        Self {
+            overhead: 1500,
+            gap: 1000,
+            gap_per_byte: 6,
+            overhead_per_byte: 0,
+            rendezvous: 65_535,
+            ticks: 1,
+            streams: false,
+        }
     }
 }
 
@@ -62,82 +73,13 @@ pub trait Wire {
     fn carry(&mut self, leaves: u64, host: u32, node: u32, operation: &Node) -> Option<u64>;
 }
 
-/// The times at which the resources of all hosts are free again, host by host: CPUs, then the sending sides, then the
-/// receiving sides of network interfaces.
-#[derive(Clone, Debug)]
-struct Resources {
-    /// Number of CPUs per host.
-    cpus: usize,
-    /// Index of the first receiving side within a host; sending sides follow the CPUs.
-    receiving: usize,
-    /// Number of resources per host.
-    per_host: usize,
-    /// \[ticks\] The time at which each resource is free, by host and resource.
-    free: Vec<u64>,
-}
-
-impl Resources {
-    fn new(hosts: usize, cpus: usize, nics: usize) -> Self {
-        let per_host = cpus + 2 * nics;
-        Self { cpus, receiving: cpus + nics, per_host, free: vec![0; hosts * per_host] }
-    }
-
-    /// Index of the first resource of a host.
-    const fn first(&self, host: u32) -> usize {
-        host as usize * self.per_host
-    }
-
-    /// \[ticks\] The time at which all these resources of a host are free.
-    fn free(&self, host: u32, needs: Needs) -> u64 {
-        let first = self.first(host);
-        let cpu = self.free[first + needs.cpu as usize];
-        match needs.nic {
-            Nic::None => cpu,
-            Nic::Sending(nic) => cpu.max(self.free[first + self.cpus + nic as usize]),
-            Nic::Receiving(nic) => cpu.max(self.free[first + self.receiving + nic as usize]),
-        }
-    }
-
-    /// Occupies a CPU until a time.
-    fn take_cpu(&mut self, host: u32, cpu: u8, until: u64) {
-        let first = self.first(host);
-        self.free[first + cpu as usize] = until;
-    }
-
-    /// Occupies the sending side of a network interface until a time.
-    fn take_sending(&mut self, host: u32, nic: u8, until: u64) {
-        let first = self.first(host) + self.cpus;
-        self.free[first + nic as usize] = until;
-    }
-
-    /// Occupies the receiving side of a network interface until a time.
-    fn take_receiving(&mut self, host: u32, nic: u8, until: u64) {
-        let first = self.first(host) + self.receiving;
-        self.free[first + nic as usize] = until;
-    }
-
-    /// Keeps the CPU and the network interface of the sender of a rendezvous message busy until now.
-    fn hold_sender(&mut self, host: u32, cpu: u8, nic: u8, now: u64) {
-        let first = self.first(host);
-        for place in [first + cpu as usize, first + self.cpus + nic as usize] {
-            self.free[place] = now.max(self.free[place]);
-        }
-    }
-
-    /// The time at which the last CPU of each host is free.
-    fn finish(&self) -> Vec<u64> {
-        let hosts = self.free.chunks(self.per_host);
-        hosts.map(|host| host[..self.cpus].iter().copied().max().unwrap_or_default()).collect()
-    }
-}
-
 /// Receives, messages and operations that wait at a host.
 #[derive(Clone, Default, Debug)]
-struct Host {
+pub(super) struct Host {
     /// Receives waiting for their message.
-    posted: Pending,
+    pub(super) posted: Pending,
     /// Messages without a posted receive.
-    unexpected: Pending,
+    pub(super) unexpected: Pending,
     /// Operations and messages that wait for resources: one queue for each combination of resources.
     queues: Vec<WaitQueue>,
 }
@@ -146,17 +88,19 @@ struct Host {
 #[derive(Clone, Debug)]
 pub struct Hosts {
     /// The graph; `waits_for` of its operations counts down to zero.
-    graph: Graph,
-    params: HostParams,
-    resources: Resources,
-    hosts: Vec<Host>,
-    agenda: Agenda,
+    pub(super) graph: Graph,
+    pub(super) params: HostParams,
+    pub(super) resources: Resources,
+    pub(super) hosts: Vec<Host>,
+    pub(super) agenda: Agenda,
+    /// \[ticks\] Time of the event in progress.
+    now: u64,
     /// Number of the next event.
     next_number: u64,
     /// Number of operations that have not started.
-    unstarted: u64,
+    pub(super) unstarted: u64,
     /// Number of receives waiting for a message.
-    unserved: u64,
+    pub(super) unserved: u64,
     /// Operations that became ready during the current event.
     ready: Vec<(u32, u32)>,
     /// Receives whose buffer was too small for the message.
@@ -231,6 +175,7 @@ impl Hosts {
             params,
             resources,
             agenda,
+            now: 0,
             next_number,
             unstarted,
             unserved: 0,
@@ -339,6 +284,7 @@ impl Hosts {
             self.is_past_end = true;
             return false;
         }
+        self.now = time;
         match item {
             Item::Operation { host, node } => {
                 let operation = self.node(host, node);
@@ -355,6 +301,7 @@ impl Hosts {
                     }
                 }
             }
+            Item::Message { host, node } if self.params.streams => self.match_message(time, number, host, node),
             Item::Message { host, node } => {
                 let operation = self.node(host, node);
                 let needs = Needs { cpu: operation.cpu, nic: Nic::Receiving(operation.nic) };
@@ -365,25 +312,27 @@ impl Hosts {
                     self.take_message(time, host, node, &operation);
                 }
             }
+            Item::Matched { host, node, receive } => self.take_matched(time, host, node, receive),
+            Item::Finish { host, node } => self.finish_operation(host, node),
             Item::Retry { host, queue } => self.retry(time, number, host, queue, wire),
         }
         true
     }
 
     /// An operation of a host.
-    fn node(&self, host: u32, node: u32) -> Node {
+    pub(super) fn node(&self, host: u32, node: u32) -> Node {
         self.graph.ranks()[host as usize].nodes()[node as usize]
     }
 
     /// A new number for an event.
-    fn new_number(&mut self) -> u64 {
+    pub(super) fn new_number(&mut self) -> u64 {
         let number = self.next_number;
         self.next_number += 1;
         number
     }
 
     /// Makes an item wait until its resources are free, which are so at time `free` \[ticks\] at the earliest.
-    fn enqueue(&mut self, host: u32, needs: Needs, number: u64, item: Item, free: u64) {
+    pub(super) fn enqueue(&mut self, host: u32, needs: Needs, number: u64, item: Item, free: u64) {
         let queues = &mut self.hosts[host as usize].queues;
         let queue = match queues.iter().position(|queue| queue.needs == needs) {
             Some(queue) => queue,
@@ -425,7 +374,8 @@ impl Hosts {
                 let operation = self.node(host, node);
                 self.take_message(time, host, node, &operation);
             }
-            Item::Retry { .. } => {}
+            Item::Matched { host, node, receive } => self.take_matched(time, host, node, receive),
+            Item::Finish { .. } | Item::Retry { .. } => {}
         }
         let queue = &mut self.hosts[host as usize].queues[index as usize];
         let at = if queue.is_empty() {
@@ -439,6 +389,9 @@ impl Hosts {
 
     /// Starts a calculation or send, whose resources are free.
     fn start<W: Wire + ?Sized>(&mut self, now: u64, host: u32, node: u32, operation: &Node, wire: &mut W) {
+        if self.params.streams {
+            return self.start_in_stream(now, host, node, operation, wire);
+        }
         self.mark_started(host, node);
         match operation.kind {
             Kind::Send => {
@@ -469,14 +422,14 @@ impl Hosts {
 
     /// Marks an operation as started.
     #[inline]
-    fn mark_started(&mut self, host: u32, node: u32) {
+    pub(super) fn mark_started(&mut self, host: u32, node: u32) {
         self.unstarted -= 1;
         self.graph.ranks[host as usize].nodes[node as usize].waits_for = STARTED;
     }
 
     /// Records that a receive got a message that is larger than its buffer.
     #[cold]
-    fn record_misfit(&mut self, sender: u32, send: u32, receiver: u32, receive: u32) {
+    pub(super) fn record_misfit(&mut self, sender: u32, send: u32, receiver: u32, receive: u32) {
         let (bytes, room) = (self.node(sender, send).size, self.node(receiver, receive).size);
         let place = |rank, operation| format!("rank {rank}, operation {}", operation + 1);
         self.misfits.add(room, bytes, || (place(receiver, receive), place(sender, send)));
@@ -484,6 +437,9 @@ impl Hosts {
 
     /// Starts a receive: it takes a message that has arrived, or is posted.
     fn receive(&mut self, now: u64, host: u32, node: u32, operation: &Node) {
+        if self.params.streams {
+            return self.receive_in_stream(now, host, node, operation);
+        }
         self.mark_started(host, node);
         self.release_started(host, operation);
         match self.hosts[host as usize].unexpected.take(operation.peer, operation.tag) {
@@ -542,7 +498,7 @@ impl Hosts {
     }
 
     /// Meets the dependencies of the operations that wait for the start of this one.
-    fn release_started(&mut self, host: u32, operation: &Node) {
+    pub(super) fn release_started(&mut self, host: u32, operation: &Node) {
         if operation.on_start > 0 {
             let starts = self.graph.ranks[host as usize].starts(operation);
             self.release(host, operation.first + operation.finishes(), starts);
@@ -551,7 +507,7 @@ impl Hosts {
 
     /// Meets the dependencies of the operations that wait for the end of this one.
     #[inline]
-    fn release_finished(&mut self, host: u32, node: u32, operation: &Node) {
+    pub(super) fn release_finished(&mut self, host: u32, node: u32, operation: &Node) {
         if operation.on_finish & NEXT == 0 {
             self.release(host, operation.first, operation.on_finish);
             return;
@@ -578,7 +534,7 @@ impl Hosts {
 
     /// Inserts the operations that became ready, host by host, sends first, then receives, then calculations.
     #[inline]
-    fn schedule_ready(&mut self) {
+    pub(super) fn schedule_ready(&mut self) {
         match self.ready.as_slice() {
             [] => {}
             &[(host, node)] => {
@@ -598,10 +554,11 @@ impl Hosts {
         self.ready = ready;
     }
 
-    /// Inserts an operation at the time at which its resources are free.
+    /// Inserts an operation at the time at which its resources are free; by the rules of streams now, when it is ready.
     fn schedule_operation(&mut self, host: u32, node: u32) {
         let operation = &self.graph.ranks[host as usize].nodes[node as usize];
-        let time = self.resources.free(host, needs(operation));
+        let free = self.resources.free(host, needs(operation));
+        let time = if self.params.streams { self.now } else { free };
         let number = self.new_number();
         self.agenda.push(Entry { time, number, item: Item::Operation { host, node } });
     }

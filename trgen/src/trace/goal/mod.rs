@@ -22,7 +22,9 @@ mod lanes;
 mod order;
 pub mod patterns;
 mod pending;
+mod resources;
 pub mod routed;
+pub mod streams;
 pub mod text;
 mod waiting;
 

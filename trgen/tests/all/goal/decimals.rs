@@ -20,8 +20,15 @@ fn a_byte_may_take_a_part_of_a_time_unit() {
         "num_ranks 2\nrank 0 {\nsend 101b to 1\n}\nrank 1 {\nl1: recv 101b from 0\nl2: calc 7\nl2 requires l1\n}\n",
     );
     // G = 0.04, O = 0.125: 40 and 125 of 1000 ticks.
-    let params =
-        HostParams { overhead: 10, gap: 3, gap_per_byte: 40, overhead_per_byte: 125, rendezvous: 1 << 20, ticks: 1000 };
+    let params = HostParams {
+        overhead: 10,
+        gap: 3,
+        gap_per_byte: 40,
+        overhead_per_byte: 125,
+        rendezvous: 1 << 20,
+        ticks: 1000,
+        streams: false,
+    };
     // o + 100 O; the message arrives at o + L, and takes o + 100 O there.
     assert_eq!(finish(&graph, params, 50), [22_500, 60_000 + 22_500 + 7_000]);
 }

@@ -8,3 +8,4 @@ mod hostile;
 mod patterns;
 mod plain;
 mod reference;
+mod streams;

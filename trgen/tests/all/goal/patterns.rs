@@ -65,6 +65,7 @@ fn large_patterns_finish_when_the_reference_says() {
             overhead_per_byte: number(8),
             rendezvous: number(9),
             ticks: 1,
+            streams: false,
         };
         let begin = Instant::now();
         let execution = ideal::execute(graph, params, number(4), &mut |_| true);

@@ -232,7 +232,7 @@ proptest! {
         (rendezvous, latency) in (prop_oneof![Just(20_u64), Just(65_535)], 0..60_u64),
     ) {
         let graph = build(&ranks, cpus, nics, wild);
-        let params = HostParams { overhead, gap, gap_per_byte, overhead_per_byte, rendezvous, ticks: 1 };
+        let params = HostParams { overhead, gap, gap_per_byte, overhead_per_byte, rendezvous, ticks: 1, streams: false };
         let (finish, numbers, left) = Plain::new(&graph, params, latency).run();
         let execution = ideal::execute(graph, params, latency, &mut |_| true);
         prop_assert_eq!(&execution.finish, &finish);

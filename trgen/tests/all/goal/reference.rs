@@ -72,6 +72,7 @@ fn every_row_of_the_reference_is_met_to_the_unit() {
             overhead_per_byte: number("O"),
             rendezvous: number("S"),
             ticks: 1,
+            streams: false,
         };
         let execution = ideal::execute(graphs[name].clone(), params, number("L"), &mut |_| true);
         let at = format!("{name} {}", row["params"]);
