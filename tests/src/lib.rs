@@ -1,5 +1,6 @@
 //! Helpers of the cross-crate tests.
 //!
+//! - [`chakra`]: writes Chakra traces;
 //! - [`command`]: runs the `fsin` command as a user does;
 //! - [`setup`]: a run of synthetic traffic, from settings to [`fsin::run::Outcome`];
 //! - [`every_cycle`]: couples a source and a network one cycle at a time, by a separate loop, so that the coupling loop
@@ -18,6 +19,7 @@
 //! - [`strategies`]: networks and routers for property tests;
 //! - [`shared`]: the location of the reference numbers, and how to proceed without them.
 
+pub mod chakra;
 pub mod command;
 pub mod dating;
 pub mod defects;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use trgen::Picoseconds;
+use trgen::trace::chakra::{self, Work};
 use trgen::trace::goal::{Graph, Kind};
 use trgen::trace::program::{Event, Program};
 
@@ -107,5 +108,35 @@ pub fn graph(graph: &Graph) -> Facts {
     }
     facts.events.insert("dependency", graph.counts().dependencies);
     facts.pairs = pairs.len() as u64;
+    facts
+}
+
+/// The facts of a Chakra trace, its collectives as the messages of their algorithms. Times are those recorded.
+#[must_use]
+pub fn chakra(trace: &chakra::Trace) -> Facts {
+    let mut facts = Facts { tasks: trace.ranks.len() as u64, ..Facts::default() };
+    for (rank, nodes) in trace.ranks.iter().enumerate() {
+        let counts = trace.counts(rank);
+        for (name, count) in [
+            ("compute", counts.computations),
+            ("send", counts.sends),
+            ("recv", counts.receives),
+            ("collective", counts.collectives),
+            ("dependency", counts.dependencies),
+        ] {
+            *facts.events.entry(name).or_default() += count;
+        }
+        for node in nodes {
+            match node.work {
+                Work::Compute { micros, .. } => {
+                    facts.compute.0 = facts.compute.0.saturating_add(micros.saturating_mul(1_000_000));
+                }
+                Work::Send { bytes, .. } => facts.count_message(bytes, false),
+                _ => {}
+            }
+        }
+        trace.sends_of_collectives(rank as u32, |_, bytes| facts.count_message(bytes, true));
+    }
+    facts.pairs = trace.traffic().iter().map(|row| row.len() as u64).sum();
     facts
 }

@@ -49,11 +49,12 @@ pub(super) const TASKS: &[&str] = &["eager", "tasks-per-node", "placement", "ban
 /// Keys of finite runs.
 pub(super) const ENDING: &[&str] = &["max-cycles", "strict"];
 /// Keys of traces.
-pub(super) const TRACE: &[&str] = &["compute", "flop-rate", "trace-unit", "recv-order", "collectives", "hosts"];
+pub(super) const TRACE: &[&str] =
+    &["compute", "flop-rate", "trace-unit", "recv-order", "collectives", "hosts", "groups", "peak", "memory-bandwidth"];
 /// Keys that apply where several applications run.
 pub(super) const JOBS: &[&str] = &["scheduler", "allocation"];
 /// Keys of graphs, which are not allowed as jobs.
-pub(super) const GRAPHS: &[&str] = &["hosts"];
+pub(super) const GRAPHS: &[&str] = &["hosts", "groups", "peak", "memory-bandwidth"];
 /// Keys that apply where hosts compute over a wire, beside those of the model.
 const WIRE: &[&str] = &["trace", "network", "hosts", "compute", "flop-rate", "trace-unit", "recv-order", "collectives"];
 /// Keys that determine the length of a cycle.

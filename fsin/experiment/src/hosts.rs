@@ -3,10 +3,13 @@
 use trgen::catalog::ErrorKind;
 use trgen::phrase;
 use trgen::phrase::Phrase;
+use trgen::trace::chakra::Dependencies;
+use trgen::trace::chakra::replay::Params as RankParams;
 use trgen::trace::goal::Graph;
 use trgen::trace::goal::hosts::HostParams;
-use trgen::units::{DECIMALS, Decimal};
+use trgen::units::{DECIMALS, Decimal, parse_span};
 
+use super::quantity::rate;
 use super::settings::{Settings, SettingsError};
 
 /// The number of units that `value` ticks are, as a decimal in words. A unit has `ticks` ticks, a power of ten.
@@ -27,6 +30,12 @@ enum Slot<'a> {
     Decimal(&'a mut Decimal),
     /// `true` or `false`.
     Flag(&'a mut bool),
+    /// `all` or `data`.
+    Dependencies(&'a mut Dependencies),
+    /// A number of engines, from 1 on.
+    Engines(&'a mut u32),
+    /// A time with its unit \[ps\].
+    Time(&'a mut u64),
 }
 
 /// Parses `key=value,...` with these keys into `values`. If a key is absent, its number does not change.
@@ -57,6 +66,15 @@ fn numbers(
                 }
                 Slot::Decimal(slot) => **slot = Decimal::parse(value.trim())?,
                 Slot::Flag(slot) => **slot = value.trim().parse().ok()?,
+                Slot::Dependencies(slot) => {
+                    **slot = match value.trim() {
+                        "all" => Dependencies::All,
+                        "data" => Dependencies::Data,
+                        _ => return None,
+                    }
+                }
+                Slot::Engines(slot) => **slot = value.trim().parse().ok().filter(|&engines| engines > 0)?,
+                Slot::Time(slot) => **slot = parse_span(value.trim())?,
             }
             Some(())
         });
@@ -65,8 +83,8 @@ fn numbers(
             let what = phrase![
                 [name],
                 (
-                    ": `{part}` is not one of {} with a whole number up to 2^40 (O and G: with up to {DECIMALS} \
-                     decimals; streams: true or false)",
+                    ": `{part}` is not one of {} with its value: a whole number up to 2^40 (O and G: with up to {DECIMALS} \
+                     decimals), streams true or false, deps all or data, engines from 1 on, least and group-delay a time",
                     keys.join(", ")
                 )
             ];
@@ -76,26 +94,70 @@ fn numbers(
     Ok(())
 }
 
-/// The parameters of the hosts of a graph. `gap_per_byte` is G of the network; `None` over routers, where G is 0.
-pub(super) fn hosts(settings: &Settings, gap_per_byte: Option<Decimal>) -> Result<HostParams, SettingsError> {
+/// Keys of `hosts` that are of Chakra traces; the others are of GOAL graphs.
+const OF_CHAKRA: &[&str] = &["deps", "engines", "least", "group-delay"];
+
+/// The keys of `hosts` that are given.
+fn given(settings: &Settings) -> impl Iterator<Item = &str> {
+    let word = if settings.is_set("hosts") { settings.word("hosts") } else { "" };
+    word.split(',').filter_map(|part| Some(part.split_once('=')?.0.trim()))
+}
+
+/// Refuses keys of `hosts` that are of the other kind of graph.
+pub(super) fn check_kind(settings: &Settings, is_chakra: bool) -> Result<(), SettingsError> {
+    match given(settings).find(|key| OF_CHAKRA.contains(key) != is_chakra) {
+        None => Ok(()),
+        Some(key) => {
+            let (of, this) = if is_chakra { ("GOAL graphs", "a Chakra trace") } else { ("Chakra traces", "none") };
+            let what = phrase![["hosts"], (": `{key}` is of {of}, and this is {this}")];
+            Err(settings.error("hosts", ErrorKind::Meaningless, what, phrase!["leave `{key}` out"]))
+        }
+    }
+}
+
+/// The parameters of the hosts of a graph, and of the ranks of a Chakra trace. `gap_per_byte` is G of the network; `None`
+/// over routers, where G is 0. `scale` is the factor on computing times.
+pub(super) fn hosts(
+    settings: &Settings,
+    gap_per_byte: Option<Decimal>,
+    scale: f64,
+) -> Result<(HostParams, RankParams), SettingsError> {
     let mut params = HostParams::default();
+    let mut ranks = RankParams { scale, ..RankParams::default() };
     let gap_per_byte = gap_per_byte.unwrap_or(Decimal::whole(0));
     let mut overhead_per_byte = Decimal::whole(params.overhead_per_byte);
     if settings.is_set("hosts") {
         let HostParams { overhead, gap, rendezvous, streams, .. } = &mut params;
+        let RankParams { dependencies, engines, least, group_delay, .. } = &mut ranks;
         let values = &mut [
             ("o", Slot::Whole(overhead)),
             ("g", Slot::Whole(gap)),
             ("O", Slot::Decimal(&mut overhead_per_byte)),
             ("S", Slot::Whole(rendezvous)),
             ("streams", Slot::Flag(streams)),
+            ("deps", Slot::Dependencies(dependencies)),
+            ("engines", Slot::Engines(engines)),
+            ("least", Slot::Time(least)),
+            ("group-delay", Slot::Time(group_delay)),
         ];
         numbers(settings, "hosts", settings.word("hosts"), values, "o=1500,g=1000,O=0,S=65535,streams=false")?;
+    }
+    for (key, unit, example, slot) in
+        [("peak", "flop", "100Tflop/s", &mut ranks.peak), ("memory-bandwidth", "B", "2TB/s", &mut ranks.memory)]
+    {
+        if settings.is_set(key) {
+            let word = settings.word(key);
+            let read = rate(word, unit).ok_or_else(|| {
+                let what = phrase![[key], " takes a rate with its unit, not `{word}`"];
+                settings.error(key, ErrorKind::Malformed, what, phrase!["write ", [key => example]])
+            })?;
+            *slot = Some(read);
+        }
     }
     // Ticks per ns are powers of ten, so the greater number is a multiple of the other.
     let ticks = gap_per_byte.ticks.max(overhead_per_byte.ticks);
     let (gap_per_byte, overhead_per_byte) = (gap_per_byte.counted_in(ticks), overhead_per_byte.counted_in(ticks));
-    Ok(HostParams { gap_per_byte, overhead_per_byte, ticks, ..params })
+    Ok((HostParams { gap_per_byte, overhead_per_byte, ticks, ..params }, ranks))
 }
 
 /// What a graph whose operations use several CPUs of a host is taken for, which its text does not say. Decides when a

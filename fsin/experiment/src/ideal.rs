@@ -116,6 +116,11 @@ fn prepare(experiment: &Experiment) -> Result<Ready, Trouble> {
             reject_inapplicable(experiment, &[trace.format], &[])?;
             (trace.graph, phrases(trace.notes), Vec::new())
         }
+        Application::Chakra(_) => {
+            let what = phrase![["network" => experiment.model.component.name], " executes graphs of sends, receives and calculations"];
+            let remedy = phrase!["run a Chakra trace over ", ["network" => "constant-delay:delay=500ns,rate=50GB/s"], ", or over any network of links"];
+            return Err(settings.error("network", ErrorKind::Conflict, what, remedy).into());
+        }
         Application::Programs(trace) => {
             if trace.algorithms.is_empty() {
                 check_expanded(experiment, "this trace has none to expand")?;
@@ -128,6 +133,7 @@ fn prepare(experiment: &Experiment) -> Result<Ready, Trouble> {
             (graph, phrases(trace.notes), phrases(trace.warnings))
         }
     };
+    hosts::check_kind(settings, false)?;
     graph.scale_work(experiment.pace.compute_scale);
     check_ticks(experiment, &graph)?;
     notes.extend(hosts::dialect(&graph, &experiment.hosts));

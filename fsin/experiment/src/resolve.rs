@@ -8,6 +8,7 @@ use trgen::catalog::ErrorKind;
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::synthetic::Config;
+use trgen::trace::chakra::replay::Params as RankParams;
 use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::placement;
 use trgen::trace::replay::{Pace, Protocol};
@@ -70,6 +71,8 @@ pub struct Experiment {
     pub cycle_seconds: f64,
     /// Parameters of the hosts of graphs.
     pub hosts: HostParams,
+    /// Parameters of the ranks of Chakra traces.
+    pub ranks: RankParams,
     /// How messages of programs are sent.
     pub protocol: Protocol,
     /// Number of tasks on each node.
@@ -150,7 +153,7 @@ impl Experiment {
             Runs::Network => None,
             Runs::Hosts(wire) => Some(wire.gap_per_byte),
         };
-        let hosts = hosts(&settings, gap_per_byte)?;
+        let (hosts, ranks) = hosts(&settings, gap_per_byte, pace.compute_scale)?;
         let tasks_per_node = tasks_per_node(&settings)?;
         if runs.by_hosts() {
             check_wire(&settings, model)?;
@@ -167,6 +170,7 @@ impl Experiment {
             pace,
             cycle_seconds,
             hosts,
+            ranks,
             protocol: Protocol { eager_limit: eager(&settings)? },
             tasks_per_node,
             plan,

@@ -9,20 +9,24 @@
 //! For live guests a delivery is reported in the cycle of injection, with its future time: their horizon is the whole
 //! delay. Other sources may act in the cycle of the notice, which would be too early; they are told at the arrival.
 //!
+//! With a rate, a message of n bytes arrives `delay` and n bytes at that rate later, and occupies its link for the bytes
+//! alone: the link of the sending node, or, as ideal links between all pairs, one of the pair. Messages wait for their link
+//! in the order of their injection. Times are rounded down to whole ns.
+//!
 //! Any other model that knows the arrival of a message at its injection is the same network with a [`Rule`].
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use fsin_core::family::{ForGuests, Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Values};
+use fsin_core::family::{ForGuests, Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Values};
 use fsin_core::network::{Injected, Network, NetworkFailure, Notices, Settled};
 use fsin_core::stats::{Receipt, Recorder};
 use fsin_core::topology::Topology;
-use fsin_core::topology::switched::Uses;
+use fsin_core::topology::switched::{Uses, parse_rate};
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
-use trgen::{Cycle, Delivery, Geometry, Message};
+use trgen::{Cycle, Delivery, Geometry, Message, NodeId};
 
 /// Attributes of links that a model without links uses.
 pub(crate) const WITHOUT_LINKS: Uses = Uses { model: "a network without links", attributes: &[] };
@@ -219,6 +223,24 @@ const KEYS: &[Key] = &[
         "time that every message takes: whole ns, with a unit",
     ),
     Key::of_network(
+        "rate",
+        "RATE",
+        Kind::Word,
+        None,
+        "",
+        "rate of a link, with a unit: a message takes its bytes at this rate longer, and occupies its link for them; without limit if \
+         absent",
+    ),
+    Key::of_network(
+        "links",
+        "node|pair",
+        Kind::Word,
+        Some("node"),
+        "",
+        "links that the rate limits: that of the sending node, or one between each pair of nodes",
+    )
+    .needing(&[Need::set("rate")]),
+    Key::of_network(
         "nodes",
         "N",
         Kind::Integer,
@@ -232,7 +254,8 @@ const KEYS: &[Key] = &[
 pub static CONSTANT_DELAY: ModelFamily = ModelFamily {
     component: Component {
         name: "constant-delay",
-        about: "every message takes the same time, whatever the load: a cycle is 1 ns, and a node sends a phit in each",
+        about: "every message takes the same time, whatever the load, or with a rate as long as its bytes take on an ideal link: a cycle \
+                is 1 ns",
         parameters: &[],
         source: "INSEE, test program of its endpoint",
     },
@@ -249,7 +272,27 @@ pub static CONSTANT_DELAY: ModelFamily = ModelFamily {
             let what = phrase![["delay" => values.word("delay")], " is not a whole number of ns above 0"];
             return Err(SpecError::new(ErrorKind::OutOfRange, what, values.write("delay", "100ns")).of("delay"));
         }
-        Ok(Arc::new(Delayed::from_values(values, delay / CYCLE_PS)?))
+        let mut spec = Delayed::from_values(values, delay / CYCLE_PS)?;
+        if values.is_set("rate") {
+            let links = match values.word("links") {
+                "node" => Links::OfNodes,
+                "pair" => Links::OfPairs,
+                other => {
+                    let what = phrase![["links" => other], " is neither `node` nor `pair`"];
+                    return Err(SpecError::new(ErrorKind::Malformed, what, values.write("links", "node")).of("links"));
+                }
+            };
+            let rate = parse_rate(values.word("rate")).filter(|&rate| rate > 0).ok_or_else(|| {
+                let what = phrase![["rate" => values.word("rate")], " is no rate with its unit"];
+                SpecError::new(ErrorKind::Malformed, what, values.write("rate", "10Gb/s")).of("rate")
+            })?;
+            if links == Links::OfNodes {
+                let phit = f64::from(spec.units.phit_bytes) * 8.0;
+                spec.units.capacity = rate as f64 * 1e-9 / phit;
+            }
+            spec.rate = Some(IdealLinks { rate, links });
+        }
+        Ok(Arc::new(spec))
     },
 };
 
@@ -278,14 +321,65 @@ struct Delayed {
     topology: Option<Arc<dyn Topology>>,
     /// \[cycles\] From injection to arrival.
     delay: u64,
+    /// The links that messages occupy; `None` without a limit.
+    rate: Option<IdealLinks>,
     units: Units,
+}
+
+/// The links that a rate limits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Links {
+    /// One of each node, for what it sends.
+    OfNodes,
+    /// One from each node to each other one.
+    OfPairs,
+}
+
+/// Links without contention but their own.
+#[derive(Clone, Copy, Debug)]
+struct IdealLinks {
+    /// \[b/s\] Rate of a link.
+    rate: u64,
+    links: Links,
+}
+
+impl IdealLinks {
+    /// \[ps\] Time of so many bytes, rounded down.
+    fn time(self, bytes: u64) -> u64 {
+        u64::try_from(u128::from(bytes) * 8_000_000_000_000 / u128::from(self.rate)).unwrap_or(u64::MAX)
+    }
+
+    /// The delay of each message \[cycles\], by the times at which links are free.
+    fn rule(self, delay: u64) -> Rule {
+        // \[cycles\] The cycle from which on each link is free, counted from the first.
+        let mut free: HashMap<(NodeId, NodeId), u64> = HashMap::new();
+        Box::new(move |now, message| {
+            let link = match self.links {
+                Links::OfNodes => (message.source, message.source),
+                Links::OfPairs => (message.source, message.destination),
+            };
+            let time = self.time(message.bytes);
+            let free = free.entry(link).or_default();
+            let begin = now.0.max(*free);
+            *free = begin.saturating_add(time / CYCLE_PS);
+            (begin - now.0).saturating_add(delay).saturating_add(time / CYCLE_PS)
+        })
+    }
 }
 
 impl Delayed {
     /// Checked settings from the values of keys, with this delay in cycles.
     fn from_values(values: &dyn Values, delay: u64) -> Result<Self, SpecError> {
         let (geometry, topology) = nodes(values)?;
-        Ok(Self { geometry, topology, delay, units: units(values)? })
+        Ok(Self { geometry, topology, delay, rate: None, units: units(values)? })
+    }
+
+    /// The network.
+    fn network(&self) -> ConstantDelay<'static> {
+        match self.rate {
+            None => ConstantDelay::new(self.geometry.nodes(), self.delay),
+            Some(links) => ConstantDelay::ruled(self.geometry.nodes(), links.rule(self.delay)),
+        }
     }
 }
 
@@ -325,16 +419,16 @@ pub fn units(values: &dyn Values) -> Result<Units, SpecError> {
 impl NetworkSpec for Delayed {
     fn build(&self) -> Result<Box<dyn Network>, SpecError> {
         let packet = u64::from(self.units.packet_phits) * u64::from(self.units.phit_bytes);
-        Ok(Box::new(ConstantDelay::new(self.geometry.nodes(), self.delay).in_packets(packet)))
+        Ok(Box::new(self.network().in_packets(packet)))
     }
 
     fn for_guests(&self) -> Result<ForGuests, SpecError> {
-        let network = Box::new(ConstantDelay::new(self.geometry.nodes(), self.delay).announcing());
+        let network = Box::new(self.network().announcing());
         Ok(ForGuests { network, response: self.delay.max(1) })
     }
 
     fn delay(&self) -> Option<u64> {
-        (self.delay > 0).then_some(self.delay)
+        (self.delay > 0 && self.rate.is_none()).then_some(self.delay)
     }
 
     fn geometry(&self) -> &Geometry {

@@ -4,6 +4,8 @@
 //! generator, and read. [`allocations`] counts the memory that reading takes.
 
 pub mod allocations;
+#[path = "../../src/chakra.rs"]
+pub mod chakra;
 pub mod mutate;
 pub mod probe;
 pub mod repair;

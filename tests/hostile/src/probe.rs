@@ -47,6 +47,7 @@ pub fn read(from: &str, bytes: &[u8]) -> Outcome {
             graph(&trace.graph);
             Outcome::Accepted
         }
+        Ok(Application::Chakra(_)) => Outcome::Accepted,
         Err(error) => Outcome::Refused(refusal(&error)),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use crate::chakra;
 use trgen::trace::container::{Content, Header, Writer};
 use trgen::trace::formats::write;
 use trgen::trace::goal::{Graph, binary, patterns, text};
@@ -104,13 +105,13 @@ const DIMEMAS: &str = "#DIMEMAS:seed:1,100:3(1,1,1)\nd:1:0:3:0:1:2\nd:1:5:2:2:0\
 const ALOG: &str = "-1 0 0 0 0 0 start\n-101 0 0 1 0 100 7 64\n-102 1 0 0 0 120 7 64\n-5 0 0 0 0 0 a state\n\
 -101 1 0 2 0 130 8 32\n-102 2 0 1 0 150 8 32\n-101 2 0 0 0 151 9 0\n-102 0 0 2 0 152 9 0\n";
 
-fn folder(files: &[(&str, String)]) -> Vec<u8> {
+fn folder<T: AsRef<[u8]>>(files: &[(&str, T)]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
-    for (name, text) in files {
+    for (name, content) in files {
         let mut header = tar::Header::new_gnu();
-        header.set_size(text.len() as u64);
+        header.set_size(content.as_ref().len() as u64);
         header.set_mode(0o644);
-        builder.append_data(&mut header, name, text.as_bytes()).expect("memory takes everything");
+        builder.append_data(&mut header, name, content.as_ref()).expect("memory takes everything");
     }
     builder.into_inner().expect("memory takes everything")
 }
@@ -197,6 +198,26 @@ fn trc(program: &Program) -> Vec<u8> {
     out
 }
 
+/// A Chakra trace of one rank, with `steps` computations, messages and collectives.
+fn chakra_rank(rank: i32, steps: u64, packed: bool) -> Vec<u8> {
+    let groups = chakra::Node {
+        name: "## process_group:init ##",
+        kind: 1,
+        input: Some("[\"[{\\\"pg_name\\\": \\\"7\\\", \\\"ranks\\\": [0, 1]}]\"]"),
+        ..chakra::Node::default()
+    };
+    let mut nodes = vec![groups];
+    for step in 0..steps {
+        let id = 1 + 5 * step;
+        nodes.push(chakra::compute(id, 3 + step, &[id - 1]));
+        nodes.push(chakra::send(id + 1, 1 - rank, 5, 100, &[id]));
+        nodes.push(chakra::receive(id + 2, 1 - rank, 5, 100, &[id]));
+        nodes.push(chakra::collective(id + 3, (step % 10) as i64, 4096, "7", &[id + 1, id + 2]));
+        nodes.push(chakra::collective(id + 4, 0, 64, "", &[id + 3]));
+    }
+    chakra::file(&nodes, packed.then_some("0.0.4"), packed)
+}
+
 /// Valid files of some hundred kilobytes, to measure the cost of reading.
 #[must_use]
 pub fn large() -> Vec<Seed> {
@@ -238,6 +259,11 @@ pub fn large() -> Vec<Seed> {
         seed("dumpi folder", "dumpi-ascii", dumps),
         seed("goal text", "goal", goal),
         seed("goal binary", "goal-bin", packed),
+        seed(
+            "chakra",
+            "chakra",
+            folder(&[("c/x.0.et", chakra_rank(0, 2000, true)), ("c/x.1.et", chakra_rank(1, 2000, false))]),
+        ),
         seed("trg", "trg", container(&program)),
         seed("trg of a graph", "trg", graph_container(&graph)),
     ]
@@ -267,6 +293,11 @@ pub fn all() -> Vec<Seed> {
         seed("alog", "alog", ALOG.as_bytes().to_vec()),
         seed("goal text", "goal", goal),
         seed("goal binary", "goal-bin", packed),
+        seed(
+            "chakra",
+            "chakra",
+            folder(&[("c/x.0.et", chakra_rank(0, 2, true)), ("c/x.1.et", chakra_rank(1, 2, false))]),
+        ),
         seed("trg", "trg", container(&kernel("butterfly:tasks=8,bytes=5000"))),
         seed("trg of a graph", "trg", graph_container(&graph)),
     ]

@@ -91,6 +91,8 @@ fn memory_follows_the_file_and_what_is_in_it() {
         let events = match read {
             Ok(Application::Programs(trace)) => trace.program.tasks.iter().map(Vec::len).sum::<usize>(),
             Ok(Application::Graphs(trace)) => trace.graph.ranks().iter().map(|rank| rank.nodes().len()).sum(),
+            // A node holds its name and lists beside itself.
+            Ok(Application::Chakra(trace)) => 4 * trace.trace.ranks.iter().map(Vec::len).sum::<usize>(),
             Err(error) => panic!("{}: {error}", seed.name),
         };
         let limit = 4 * (seed.bytes.len() + EVENT * events) + probe::ALLOWANCE;

@@ -10,6 +10,7 @@ use fsin::experiment::{Experiment, Finished, IdealRun, Origin, Settings, Trouble
 use fsin::family::{Kind, ModelFamily, Units};
 use fsin::models::MODELS;
 use fsin::result::{Costs, LatencyBin, Manifest, of_network};
+use tests::chakra::{self, Attr};
 use tests::keys::VALUES;
 use trgen::catalog::ErrorKind;
 use trgen::phrase::Plain;
@@ -42,6 +43,7 @@ const MODES: &[(&str, Words)] = &[
     ("programs", &[("trace", "ti.txt")]),
     ("trc", &[("trace", "a.trc")]),
     ("graph", &[("trace", "a.goal")]),
+    ("chakra", &[("trace", "steps")]),
     ("jobs", &[("job-mix", "mix.toml")]),
 ];
 
@@ -118,6 +120,20 @@ fn files() -> tempfile::TempDir {
     let graph = "num_ranks 2\nrank 0 {\ns: send 9000b to 1 tag 1\nr: recv 50b from 1 tag 2\nr requires s\n}\nrank 1 {\nr: recv \
                  9000b from 0 tag 1\nc: calc 1000\ns: send 50b to 0 tag 2\nc requires r\ns requires c\n}\n";
     write("a.goal", graph.to_owned());
+    fs::create_dir(folder.path().join("steps")).unwrap();
+    write("steps/groups.json", "{\"all\": [0, 1, 2]}".to_owned());
+    write("turned.json", "{\"all\": [2, 0, 1]}".to_owned());
+    for rank in 0..3 {
+        let timed = [("num_ops", Attr::Int64(3_000_000)), ("tensor_size", Attr::Uint64(500_000))];
+        let nodes = [
+            chakra::compute(1, 2, &[]),
+            chakra::compute(2, 3 + rank, &[]),
+            chakra::Node { attributes: timed.to_vec(), ..chakra::compute(3, 0, &[2]) },
+            chakra::collective(4, 5, 3000, "all", &[1]),
+            chakra::collective(5, 0, 9000, "all", &[3, 4]),
+        ];
+        fs::write(folder.path().join(format!("steps/x.{rank}.et")), chakra::file(&nodes, None, true)).unwrap();
+    }
     let job = |name: &str, tasks: u32, arrival: &str| {
         format!(
             "[[job]]\nname = \"{name}\"\nkernel = \"all-to-all:tasks={tasks},bytes=300\"\narrival = \"{arrival}\"\n"
@@ -143,7 +159,7 @@ fn settings(
     let words = lengths.into_iter().chain(words.iter().copied()).map(|(name, value)| (name, value, file()));
     for (name, value, origin) in words.chain(other) {
         let value = match name {
-            "trace" | "job-mix" => folder.join(value).display().to_string(),
+            "trace" | "job-mix" | "groups" => folder.join(value).display().to_string(),
             _ => scaled(model, name, value),
         };
         settings.set(name, value, origin).unwrap();
@@ -257,7 +273,7 @@ fn check(name: &str) {
     let mut ignored = Vec::new();
     let is_wire = model.component.name == "loggops";
     // In calm modes a key may rightly show nothing: one mode of each kind of workload must show it.
-    let is_of_tasks = |mode: &str| ["kernel", "beside", "programs", "trc", "graph", "jobs"].contains(&mode);
+    let is_of_tasks = |mode: &str| ["kernel", "beside", "programs", "trc", "graph", "chakra", "jobs"].contains(&mode);
     for has_tasks in [false, true] {
         let modes: Vec<_> = MODES
             .iter()

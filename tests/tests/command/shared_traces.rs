@@ -75,6 +75,7 @@ fn tasks(application: &Application) -> usize {
     match application {
         Application::Programs(trace) => trace.program.tasks.len(),
         Application::Graphs(trace) => trace.graph.ranks().len(),
+        Application::Chakra(trace) => trace.trace.ranks.len(),
     }
 }
 
@@ -136,4 +137,68 @@ fn every_real_trace_ends_or_is_refused_with_a_reason() {
     }
     aloud(&format!("{table}{ended} ended, {refused} refused\n"));
     assert!(ended > 40, "{ended} traces");
+}
+
+/// The end of every rank of a training step over ideal links, from the command, to the ns.
+#[test]
+fn a_chakra_trace_ends_when_its_table_says() {
+    let (Some(table), Some(trace)) = (
+        tests::shared::shared_file("reference/fabrics-chakra-astra.csv"),
+        tests::shared::shared_file("traces/chakra/stage_llama_8ranks.tar.xz"),
+    ) else {
+        return;
+    };
+    for line in std::fs::read_to_string(table).unwrap().lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        // GiB/s in Gb/s.
+        let rate = fields[4].parse::<f64>().unwrap() * (1_u64 << 30) as f64 * 8.0 / 1e9;
+        let network = format!("constant-delay:delay={}ns,rate={rate}Gb/s,links=pair,nodes=8", fields[5]);
+        let (peak, memory) = (format!("{}Tflop/s", fields[7]), format!("{}GB/s", fields[8]));
+        let mut command = fsin(Path::new("/"));
+        command.args([
+            "run",
+            "--trace",
+            trace.to_str().unwrap(),
+            "--network",
+            &network,
+            "--hosts",
+            "least=1ns,group-delay=10ns",
+        ]);
+        command.args(["--memory-bandwidth", &memory, "--format", "json", "--quiet"]);
+        if fields[6] == "1" {
+            command.args(["--peak", &peak]);
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let ends: Vec<String> = result["per_task"]
+            .as_array()
+            .unwrap()
+            .iter()
+            // The first cycle is number 1 and begins at 0.
+            .map(|task| (task["finished_cycle"].as_u64().unwrap() - 1).to_string())
+            .collect();
+        assert_eq!(ends.join(";"), fields[9], "{line}");
+    }
+}
+
+/// Dependencies of control in a recording of Python are those of calls, and are refused with what helps.
+#[test]
+fn a_recording_of_python_runs_by_its_data() {
+    let Some(archive) = tests::shared::shared_file("traces/chakra/pytorch_rank0.tar.gz") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let unpacked = std::process::Command::new("tar").arg("xzf").arg(archive).arg("-C").arg(folder.path()).status();
+    assert!(unpacked.unwrap().success());
+    let run = |hosts: &[&str]| {
+        let line = ["run", "--trace", "tests/data/chakra.0.et", "--network", "zero:nodes=2", "--format", "json"];
+        fsin(folder.path()).args(line).args(hosts).output().unwrap()
+    };
+    let refused = run(&[]);
+    let error = String::from_utf8_lossy(&refused.stderr);
+    assert!(
+        refused.status.code() == Some(2) && error.contains("(ctrl_deps)") && error.contains("deps=data"),
+        "{error}"
+    );
+    let output = run(&["--hosts", "deps=data"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

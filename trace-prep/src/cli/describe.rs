@@ -41,6 +41,7 @@ pub(super) fn check(matches: &ArgMatches) -> Result<Exit, Complaint> {
                     check::program(&trace.program, synchronous)?
                 }
                 Application::Graphs(graph) => check::graph(&graph.graph),
+                Application::Chakra(trace) => return Err(input::only_described(trace)),
             }
         }
     };
@@ -118,6 +119,7 @@ pub(super) fn info(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let (facts, format, collectives) = match &loaded.application {
         Application::Programs(trace) => (facts::program(&trace.program), trace.format, Some(&trace.collectives)),
         Application::Graphs(graph) => (facts::graph(&graph.graph), graph.format, None),
+        Application::Chakra(trace) => (facts::chakra(&trace.trace), trace.format, None),
     };
     if matches.get_one::<String>("format").is_some_and(|format| format == "json") {
         let text = serde_json::to_string_pretty(&as_json(&facts, format, collectives)).unwrap_or_default();
@@ -197,6 +199,7 @@ pub(super) fn matrix(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let matrix = match &loaded.application {
         Application::Programs(trace) => Matrix::of_program(&trace.program),
         Application::Graphs(graph) => Matrix::of_graph(&graph.graph),
+        Application::Chakra(trace) => Matrix::of_chakra(&trace.trace),
     };
     if let Some(path) = picture {
         output::file(&path, |out| Ok(svg(&matrix, out)?))?;

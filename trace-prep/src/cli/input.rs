@@ -6,7 +6,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource::CommandLine;
 use fsin_archives::open;
 use trace_prep::output;
-use trgen::trace::formats::{Application, ComputeUnit, ReadOptions, Trace, unused_options};
+use trgen::trace::formats::{Application, ChakraTrace, ComputeUnit, ReadOptions, Trace, unused_options};
 use trgen::trace::goal::Graph;
 
 use super::meter::Meter;
@@ -42,6 +42,7 @@ pub(super) fn read_options(matches: &ArgMatches) -> Result<ReadOptions, Complain
         collectives: word("collectives").map(str::parse).transpose()?.unwrap_or_default(),
         from: word("from").map(str::to_owned),
         max_events: matches.get_one("max-events").copied().unwrap_or(defaults.max_events),
+        groups: None,
     })
 }
 
@@ -90,6 +91,7 @@ pub(super) fn load_silently(path: &Path, matches: &ArgMatches) -> Result<Loaded,
     let format = match &application {
         Application::Programs(trace) => trace.format,
         Application::Graphs(trace) => trace.format,
+        Application::Chakra(trace) => trace.format,
     };
     let is_flag = |key: &str| matches.try_contains_id(key).is_ok() && matches.value_source(key) == Some(CommandLine);
     // The format simgrid-ti counts operations, so that writing it needs a flop rate, whatever the input format.
@@ -108,6 +110,7 @@ impl Loaded {
         match &self.application {
             Application::Programs(trace) => (&trace.notes, &trace.warnings),
             Application::Graphs(graph) => (&graph.notes, &[]),
+            Application::Chakra(trace) => (&trace.notes, &[]),
         }
     }
 
@@ -120,6 +123,7 @@ impl Loaded {
                 format!("`{command}` takes programs of events, and this is a graph ({})", graph.format),
                 "graphs can be imported, exported, checked and described",
             )),
+            Application::Chakra(trace) => Err(only_described(&trace)),
         }
     }
 
@@ -128,6 +132,16 @@ impl Loaded {
         match self.application {
             Application::Programs(trace) => Ok(trgen::trace::goal::chain::graph(&trace.program)?),
             Application::Graphs(graph) => Ok(graph.graph),
+            Application::Chakra(trace) => Err(only_described(&trace)),
         }
     }
+}
+
+/// The error of a command that cannot take a Chakra trace.
+pub(super) fn only_described(trace: &ChakraTrace) -> Complaint {
+    Complaint::new(
+        Exit::Usage,
+        format!("this is a graph of computations and collectives ({}), which `info` and `matrix` take", trace.format),
+        "`fsin run --trace` runs it; with --network zero it shows whether all ranks end",
+    )
 }

@@ -90,6 +90,7 @@ fn store(path: &Path, loaded: Loaded) -> Result<(), Complaint> {
     match loaded.application {
         Application::Programs(trace) => store_trace(path, trace, loaded.quiet),
         Application::Graphs(mut graph) => store_graph(path, &graph.graph, &origin(graph.format, &mut graph.notes)),
+        Application::Chakra(trace) => Err(input::only_described(&trace)),
     }
 }
 
@@ -142,6 +143,7 @@ pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let (totals, empty) = match &loaded.application {
         Application::Programs(trace) => (trace.program.totals(), empty_sends(&trace.program)),
         Application::Graphs(trace) => (Totals::default(), empty_operations(&trace.graph)),
+        Application::Chakra(trace) => return Err(input::only_described(trace)),
     };
     match matches.get_one::<String>("to").map(String::as_str) {
         Some("trg") => store(&path, loaded)?,

@@ -73,6 +73,18 @@ impl Matrix {
         matrix
     }
 
+    /// The matrix of a Chakra trace, its collectives as the messages of their algorithms.
+    #[cfg(feature = "formats")]
+    #[must_use]
+    pub fn of_chakra(trace: &super::chakra::Trace) -> Self {
+        let mut matrix = Self::default();
+        for (rank, row) in trace.traffic().into_iter().enumerate() {
+            debug_assert_eq!(rank, matrix.tasks);
+            matrix.push(Row(row));
+        }
+        matrix
+    }
+
     /// The matrix of the programs of a container, which is read once, block by block: this takes the time to read all
     /// of it, and memory for the pairs.
     ///

@@ -1,5 +1,7 @@
 //! Applications as traffic: the program of each task, the origins of programs, and their replay.
 
+#[cfg(feature = "formats")]
+pub mod chakra;
 pub mod collectives;
 #[cfg(feature = "formats")]
 pub mod container;

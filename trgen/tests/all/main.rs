@@ -1,5 +1,6 @@
 //! Traffic from outside: synthetic sources, readers of traces, graphs, replays, placements.
 
+mod chakra;
 mod conformance;
 mod container;
 mod formats;
@@ -14,3 +15,7 @@ mod zipf;
 #[allow(dead_code, unreachable_pub, reason = "these tests need a part of it")]
 #[path = "../../../tests/src/shared.rs"]
 mod shared;
+
+#[allow(dead_code, unreachable_pub, reason = "these tests need a part of it")]
+#[path = "../../../tests/src/chakra.rs"]
+mod chakra_writer;

@@ -526,7 +526,7 @@ fn program(
             }
             Ok(trace.program)
         }
-        Application::Graphs(_) => {
+        Application::Graphs(_) | Application::Chakra(_) => {
             let what = format!("job `{}`: {} is a graph, and jobs are programs", entry.name, path.display());
             Err(file
                 .error(

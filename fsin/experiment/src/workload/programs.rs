@@ -6,6 +6,7 @@ use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::synthetic::{Background, Config, traffic};
+use trgen::trace::chakra::{Group, groups};
 use trgen::trace::collectives::Choice;
 use trgen::trace::flow::Flow;
 use trgen::trace::formats::{ComputeUnit, ReadOptions, unused_options};
@@ -21,7 +22,7 @@ use super::{Driven, Request};
 use crate::execute::Trouble;
 use crate::quantity::rate;
 use crate::resolve::Experiment;
-use crate::settings::{Origin, SettingsError};
+use crate::settings::{Origin, Settings, SettingsError};
 use fsin_core::topology::Distances;
 
 /// An application alone.
@@ -234,6 +235,17 @@ pub(super) fn replaying(
     }
 }
 
+/// The groups of ranks in a file.
+fn groups_of(settings: &Settings) -> Result<Vec<Group>, SettingsError> {
+    let path = settings.word("groups");
+    let fault = |what: String| {
+        let remedy = "give a JSON file such as {\"0\": [0, 1], \"1\": [2, 3]}";
+        settings.error("groups", ErrorKind::Malformed, phrase![["groups" => path], ": {what}"], remedy)
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| fault(error.to_string()))?;
+    groups::parse(&text).map_err(fault)
+}
+
 /// How traces are read.
 pub(super) fn read_options(request: &Request<'_>) -> Result<ReadOptions, SettingsError> {
     let Request { settings, pace, .. } = *request;
@@ -261,6 +273,10 @@ pub(super) fn read_options(request: &Request<'_>) -> Result<ReadOptions, Setting
         collectives: match settings.is_set("collectives") {
             true => settings.word("collectives").parse().map_err(|refusal| settings.refused("collectives", refusal))?,
             false => Choice::default(),
+        },
+        groups: match settings.is_set("groups") {
+            true => Some(groups_of(settings)?),
+            false => None,
         },
         ..ReadOptions::default()
     })

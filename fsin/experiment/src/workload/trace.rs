@@ -8,10 +8,12 @@ use trgen::catalog::ErrorKind;
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::synthetic::Config;
+use trgen::trace::chakra::replay as chakra;
+use trgen::trace::chakra::{Dependencies, Trace as ChakraRanks, Work};
 use trgen::trace::collectives::NAMES;
 use trgen::trace::container::Content;
 use trgen::trace::flow::Flow;
-use trgen::trace::formats::{self, Application, GraphTrace, ReadOptions};
+use trgen::trace::formats::{self, Application, ChakraTrace, GraphTrace, ReadOptions};
 use trgen::trace::goal::Graph;
 use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::goal::routed::Routed;
@@ -25,7 +27,7 @@ use super::programs::{
 use super::{Driven, Driver, Workload, WorkloadFamily};
 use crate::conflicts::{TASKS, TRACE};
 use crate::execute::Trouble;
-use crate::hosts::{dialect, in_units};
+use crate::hosts::{check_kind, dialect, in_units};
 use crate::resolve::Experiment;
 
 pub(super) static ROW: WorkloadFamily = WorkloadFamily {
@@ -35,6 +37,7 @@ pub(super) static ROW: WorkloadFamily = WorkloadFamily {
         Ok(Arc::new(Trace {
             path: request.settings.word("trace").into(),
             options: read_options(request)?,
+            groups: request.settings.is_set("groups").then(|| request.settings.word("groups").into()),
             beside: request.beside()?,
         }))
     },
@@ -47,6 +50,8 @@ struct Trace {
     path: PathBuf,
     /// How the trace is read.
     options: ReadOptions,
+    /// Path of the groups of its ranks, if given.
+    groups: Option<PathBuf>,
     /// Background traffic of nodes without a task.
     beside: Option<Config>,
 }
@@ -69,7 +74,7 @@ impl Workload for Trace {
     }
 
     fn files(&self) -> Vec<&Path> {
-        vec![&self.path]
+        [&self.path].into_iter().chain(&self.groups).map(PathBuf::as_path).collect()
     }
 
     fn build(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Driver, Trouble> {
@@ -92,10 +97,29 @@ impl Driven for Routed {
     }
 }
 
+/// Ranks of a Chakra trace.
+impl Driven for chakra::Replay {
+    fn source(&mut self) -> &mut dyn TrGen {
+        self
+    }
+
+    fn report(&self) -> Option<(ReplayReport, bool)> {
+        Some((self.report(), false))
+    }
+
+    fn flows(&self) -> Option<Vec<Flow>> {
+        Some(self.flows())
+    }
+}
+
 /// A setting that does not apply to traces of programs, and why.
 const HOSTS: (&str, &str) = ("hosts", "are those of a graph, and this trace holds programs");
 /// A setting that does not apply to graphs, and why.
 const EAGER: (&str, &str) = ("eager", "is of programs, and this trace is a graph, whose hosts have {hosts} S=BYTES");
+
+/// The same of Chakra traces.
+const EAGER_OF_CHAKRA: (&str, &str) =
+    ("eager", "is of programs, and this trace is a graph, whose sends end when their message arrives");
 
 /// The traffic source of a trace. Only what must be in memory is read: programs of a container are read block by block
 /// while they run.
@@ -131,17 +155,26 @@ fn driver(
                 let driven = application(experiment, trace.program, geometry, "trace", beside, &mut notes)?;
                 (driven, phrases(trace.warnings), notes, trace.collectives)
             }
+            Application::Chakra(ChakraTrace { trace, notes, format }) => {
+                let mut notes = phrases(notes);
+                check_expanded(experiment, "those of a Chakra trace have one algorithm each")?;
+                reject_inapplicable(experiment, &[format], &[EAGER_OF_CHAKRA])?;
+                check_kind(experiment.settings(), true)?;
+                alone(experiment, beside)?;
+                let matrix = || Ok(Matrix::of_chakra(&trace));
+                let placement = placement(experiment, trace.ranks.len(), geometry, &matrix, &mut notes)?;
+                let warnings = untimed(&trace, &experiment.ranks).into_iter().collect();
+                let calls = calls(&trace);
+                let replay = chakra::Replay::new(trace, experiment.ranks, &placement, nodes, experiment.pace.cycle)
+                    .map_err(|error| refused(experiment, &error))?;
+                (Box::new(replay) as Box<dyn Driven>, warnings, notes, calls)
+            }
             Application::Graphs(GraphTrace { mut graph, notes, format }) => {
                 let mut notes = phrases(notes);
                 check_expanded(experiment, "a graph holds them expanded")?;
                 reject_inapplicable(experiment, &[format], &[EAGER])?;
-                if beside.is_some() {
-                    let what = "`background` is traffic beside programs, and this trace is a graph";
-                    return Err(experiment
-                        .settings()
-                        .error("temporal", ErrorKind::Malformed, what, "leave it out")
-                        .into());
-                }
+                check_kind(experiment.settings(), false)?;
+                alone(experiment, beside)?;
                 graph.scale_work(experiment.pace.compute_scale);
                 let matrix = || Ok(Matrix::of_graph(&graph));
                 let placement = placement(experiment, graph.ranks().len(), geometry, &matrix, &mut notes)?;
@@ -162,6 +195,62 @@ fn driver(
         },
     };
     Ok(Driver { driven, warnings, notes, collectives })
+}
+
+/// Refuses traffic beside a graph.
+fn alone(experiment: &Experiment, beside: Option<&Config>) -> Result<(), Trouble> {
+    match beside {
+        None => Ok(()),
+        Some(_) => {
+            let what = "`background` is traffic beside programs, and this trace is a graph";
+            Err(experiment.settings().error("temporal", ErrorKind::Malformed, what, "leave it out").into())
+        }
+    }
+}
+
+/// A warning where computations have no duration.
+fn untimed(trace: &ChakraRanks, params: &chakra::Params) -> Option<Phrase> {
+    let count: u64 = (0..trace.ranks.len()).map(|rank| trace.counts(rank).untimed).sum();
+    (count > 0 && params.peak.is_none() && params.least == 0).then(|| {
+        phrase![
+            ("{count} computations have no recorded duration, and take no time; "),
+            ["peak" => "RATE"],
+            " and ",
+            ["memory-bandwidth" => "RATE"],
+            " give them one"
+        ]
+    })
+}
+
+/// Number of collectives by name, once for each group.
+fn calls(trace: &ChakraRanks) -> BTreeMap<&'static str, u64> {
+    let mut calls = BTreeMap::new();
+    for (rank, nodes) in (0_u32..).zip(&trace.ranks) {
+        for node in nodes {
+            if let Work::Collective { kind, group, .. } = node.work
+                && trace.groups[group as usize].ranks.first() == Some(&rank)
+            {
+                *calls.entry(kind.name()).or_default() += 1;
+            }
+        }
+    }
+    calls
+}
+
+/// The error of a Chakra trace that cannot be executed.
+fn refused(experiment: &Experiment, error: &chakra::ReplayError) -> Trouble {
+    let what = phrase![["trace"], ": {error}"];
+    let remedy = match error {
+        chakra::ReplayError::Dag(_) if experiment.ranks.dependencies == Dependencies::All => phrase![
+            ["hosts" => "deps=data"],
+            " leaves out dependencies of control, which recorders of Python write for the nesting of calls"
+        ],
+        chakra::ReplayError::NoSuchRank { .. } => {
+            phrase!["give the files of all ranks, or groups of those present by ", ["groups" => "FILE"]]
+        }
+        _ => "check the trace".into(),
+    };
+    experiment.settings().error("trace", ErrorKind::Malformed, what, remedy).into()
 }
 
 /// A warning where hosts have several network interfaces: a node of the network has one.

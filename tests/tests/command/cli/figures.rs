@@ -289,10 +289,10 @@ fn a_graph_with_several_cpus_says_by_which_rules_it_runs() {
     let line = "run --trace two.goal --network loggops:L=0,G=0";
     let classic = json(folder.path(), line);
     assert_eq!((&classic["finish_max_ns"], &classic["host_streams"]), (&100.into(), &false.into()));
-    assert!(classic["notes"].to_string().contains("2 CPUs of a host: classic rules"), "{classic}");
+    assert!(classic["notes"].to_string().contains("2 CPUs of a host: classic rules"), "{classic:?}");
     let streams = json(folder.path(), &format!("{line} --hosts streams=true"));
     assert_eq!((&streams["finish_max_ns"], &streams["host_streams"]), (&130.into(), &true.into()));
-    assert!(streams["notes"].to_string().contains("2 CPUs of a host: streams"), "{streams}");
+    assert!(streams["notes"].to_string().contains("2 CPUs of a host: streams"), "{streams:?}");
     let table = text(&run(folder.path(), &format!("{line} --hosts streams=true")));
     assert!(table.starts_with("loggops:L=0,G=0 hosts o=1500,g=1000,O=0,S=65535,streams=true | "), "{table}");
     let wrong = run(folder.path(), &format!("{line} --hosts streams=2"));

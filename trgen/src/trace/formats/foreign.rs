@@ -33,8 +33,7 @@ const fn row(
 const RECORD: &str =
     "record the program anew with `trace-prep record -- mpiexec -n 4 ./PROGRAM`, or with Score-P as OTF2";
 const PARAVER: &str = "convert it with `prv2dim FILE.prv FILE.dim` (BSC's tools): Dimemas traces are read";
-const CHAKRA: &str =
-    "no reader for it exists here yet; what one rank sends can be written as SimGrid TI or GOAL, which are read";
+const CHAKRA: &str = "the binary form of schema 0.0.4, `NAME.RANK.et`, is read; write the trace in it";
 const NETRACE: &str = "it holds packets of a machine with caches, not a program: its sizes and pairs can be given as \
                        `matrix(FILE)`, which keeps no dependencies";
 const PACKETS: &str =
@@ -51,7 +50,7 @@ const FOREIGN: &[Foreign] = &[
     row("a Paraver trace", &[b"#Paraver"], &[".prv"], PARAVER),
     row("a table of names of a Paraver trace", &[], &[".pcf", ".row"], PARAVER),
     row("an intermediate file of Extrae", &[], &[".mpit", ".mpits"], "merge it with `mpi2prv -f FILE.mpits -o FILE.prv`, and convert that with `prv2dim FILE.prv FILE.dim`"),
-    row("a Chakra execution trace", &[], &[".et"], CHAKRA),
+    row("no Chakra execution trace in spite of its name, or a damaged one", &[], &[".et"], CHAKRA),
     row("a workload of ASTRA-sim or SimAI", &[b"HYBRID_", b"DATA\n", b"MODEL\n", b"MICRO\n", b"TRANSFORMER", b"DLRM"], &[], "it names layers and collectives, not messages: `trace-prep generate` makes the messages of collectives"),
     row("a trace in CTF, the Common Trace Format (LTTng, EZTrace)", &[b"/* CTF", b"\x57\x1D\xD1\x75", b"\x75\xD1\x1D\x57", b"\xC1\x1F\xFC\xC1", b"\xC1\xFC\x1F\xC1"], &[".ctf"], RECORD),
     row("a trace of OTF 1, the older Open Trace Format", &[b"OTF"], &[".otf", ".events.z", ".def.z", ".0.def", ".0.events"], OTF1),

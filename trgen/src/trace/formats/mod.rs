@@ -8,6 +8,7 @@
 
 mod alog;
 mod calls;
+mod chakra;
 mod dimemas;
 mod dumpi;
 mod error;
@@ -37,6 +38,7 @@ pub use ti::datatype_bytes;
 pub use self::input::{Entry, ReadFile, Source};
 
 use self::input::Archive;
+use super::chakra as chakra_trace;
 use super::container;
 use super::goal::Graph;
 use super::matrix::Matrix;
@@ -53,6 +55,7 @@ pub static FORMATS: Table<Reader> = Table::new(
         &ti::READER,
         &goal::TEXT,
         &goal::BINARY,
+        &chakra::READER,
         &pmpi::READER,
         &otf2::READER,
         &dumpi::READER,
@@ -105,6 +108,19 @@ pub enum Application {
     Programs(Trace),
     /// Every task is a graph of operations.
     Graphs(GraphTrace),
+    /// Every task is a graph of computations, messages and collectives.
+    Chakra(ChakraTrace),
+}
+
+/// A Chakra trace that was read.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ChakraTrace {
+    /// Nodes of each rank, and groups.
+    pub trace: chakra_trace::Trace,
+    /// Name of the format, as in [`FORMATS`].
+    pub format: &'static str,
+    /// Decisions of the reader.
+    pub notes: Vec<String>,
 }
 
 /// A graph that was read.
@@ -195,10 +211,12 @@ pub fn container_matrix(path: &Path, container: &container::Reader) -> Result<Ma
 fn programs(application: Application, path: &Path) -> Result<Trace, ReadError> {
     match application {
         Application::Programs(trace) => Ok(trace),
-        Application::Graphs(graph) => Err(Place::of(path).error(Fault::Structure {
-            what: format!("a graph of operations ({}), where programs of events are expected", graph.format),
-            remedy: "a graph cannot be made a sequence of events; use a command that takes graphs",
-        })),
+        Application::Graphs(GraphTrace { format, .. }) | Application::Chakra(ChakraTrace { format, .. }) => {
+            Err(Place::of(path).error(Fault::Structure {
+                what: format!("a graph of operations ({format}), where programs of events are expected"),
+                remedy: "a graph cannot be made a sequence of events; use a command that takes graphs",
+            }))
+        }
     }
 }
 

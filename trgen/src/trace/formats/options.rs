@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use crate::catalog::{ErrorKind, SpecError};
+use crate::trace::chakra::Group;
 use crate::trace::collectives::Choice;
 use crate::units::Picoseconds;
 
@@ -17,6 +18,8 @@ pub struct ReadOptions {
     pub recv_order: RecvOrder,
     /// Algorithms that expand collectives. Default: the choice of MPICH.
     pub collectives: Choice,
+    /// Groups of ranks, for formats whose collectives name them; `None`: those of the trace.
+    pub groups: Option<Vec<Group>>,
     /// Name of the format; `None` to detect it by content.
     pub from: Option<String>,
     /// Most events of the whole program; about 48 bytes of memory each. Default 2^28.
@@ -30,6 +33,7 @@ impl Default for ReadOptions {
             compute_unit: ComputeUnit::Nanoseconds,
             recv_order: RecvOrder::Detect,
             collectives: Choice::default(),
+            groups: None,
             from: None,
             max_events: 1 << 28,
         }
@@ -58,8 +62,14 @@ impl ReadOptions {
 }
 
 /// Options that apply to one format only, with the name of that format.
-const OF_ONE_FORMAT: [(&str, &str); 3] =
-    [("flop-rate", "simgrid-ti"), ("trace-unit", "fsin-trc"), ("recv-order", "fsin-trc")];
+const OF_ONE_FORMAT: [(&str, &str); 6] = [
+    ("flop-rate", "simgrid-ti"),
+    ("trace-unit", "fsin-trc"),
+    ("recv-order", "fsin-trc"),
+    ("groups", "chakra"),
+    ("peak", "chakra"),
+    ("memory-bandwidth", "chakra"),
+];
 
 /// The options that do not apply to this format, each with the format to which it applies.
 pub fn unused_options(format: &str) -> impl Iterator<Item = (&'static str, &'static str)> {

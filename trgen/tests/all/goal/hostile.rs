@@ -10,7 +10,7 @@ const TEXT: &str = "num_ranks 2\nrank 0 {\nl1: calc 100 cpu 1\nl2: send 8b to 1 
 fn read(bytes: &[u8]) -> Result<Graph, String> {
     match open_bytes("x.goal", bytes, &ReadOptions::default()) {
         Ok(Application::Graphs(graph)) => Ok(graph.graph),
-        Ok(Application::Programs(_)) => Err("programs".to_owned()),
+        Ok(Application::Programs(_) | Application::Chakra(_)) => Err("no graph".to_owned()),
         Err(error) => Err(format!("{error} / {}", error.remedy().unwrap_or_default())),
     }
 }
