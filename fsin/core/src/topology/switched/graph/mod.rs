@@ -1,10 +1,12 @@
-//! Networks of switches described by a file: one meaning ([`network`]) behind every syntax ([`dot`], [`list`]).
+//! Networks of switches described by a file: one meaning ([`network`]) behind every syntax ([`dot`], [`list`], those of other
+//! tools in [`formats`]).
 //!
 //! The file is read when the specification is parsed, and nowhere else.
 
 mod attribute;
 mod dot;
 mod drawing;
+mod formats;
 mod given;
 mod list;
 mod network;
@@ -29,8 +31,9 @@ pub(super) use network::unreached;
 pub(in crate::topology) const GRAPH: Row = Row {
     component: Component {
         name: "graph",
-        about: "hosts, switches and links of a file: lines `A B` of links both ways, or DOT, directed or not. Nodes named H... \
-                are hosts, and all others switches, but for kind=switch or kind=host; endpoints and switches are numbered in \
+        about: "hosts, switches and links of a file: lines `A B` of links both ways, DOT, directed or not, CSV, an edge list, \
+                node-link JSON, GraphML or GML of networkx and others, a list of ns-3, BookSim's anynet, or a topology of htsim, \
+                known by how it begins. Nodes named H... are hosts, and all others switches, but for kind=switch or kind=host; endpoints and switches are numbered in \
                 order of first appearance. `fsin topology graph:FILE` says what was understood",
         parameters: &[
             Parameter { name: "file", about: "path of the file", range: "up to 4096 switches", default: "" },
@@ -77,7 +80,7 @@ const MAX_BYTES: u64 = 1 << 24;
 /// A valid specification, for errors.
 const EXAMPLE: &str = "graph:net.txt,endpoints=4";
 
-/// The network of a text, in DOT if it begins like that, else in lines; `endpoints` where the specification gives it.
+/// The network of a text: in DOT or a syntax of another tool if it begins like that, else in lines; `endpoints` where the specification gives it.
 ///
 /// # Errors
 /// Text of another form, and nodes and links that make no network, with their places.
@@ -90,7 +93,11 @@ pub fn network(text: &str, spec: String, endpoints: Option<u32>) -> Result<Switc
         return Description::read(&dot::parse(&text)?, &places)?.build(spec, endpoints);
     }
     let places = Places::new(text);
-    Description::read(&list::parse(text, &places)?, &places)?.build(spec, endpoints)
+    let graph = match formats::reader(text) {
+        Some(read) => read(text, &places)?,
+        None => list::parse(text, &places)?,
+    };
+    Description::read(&graph, &places)?.build(spec, endpoints)
 }
 
 /// True for a text that begins as DOT does.

@@ -16,7 +16,7 @@ fn refused(text: &str) -> SpecError {
 
 /// Everything that a network is, by the names of its nodes: endpoints by their switch, switches, and links with their
 /// attributes in each direction.
-fn facts(net: &Switched) -> (usize, Vec<String>, Vec<String>) {
+pub(super) fn facts(net: &Switched) -> (usize, Vec<String>, Vec<String>) {
     let name = |node: NodeId| net.name(node).map_or_else(|| node.to_string(), str::to_owned);
     let homes = (0..net.endpoints()).map(|node| name(net.fabric().home(NodeId::at(node)).0)).collect();
     let mut links = Vec::new();

@@ -1,0 +1,104 @@
+//! Lists of links with commas between their values, and a line with the names of the columns above them.
+//!
+//! Two columns name the ends of a link (`source` and `target`, also `from` and `to`, `src` and `dst`, `u` and `v`), and
+//! each further column is an attribute of links; an empty value gives none. A column `directed` says for each row
+//! whether it is one direction of a link.
+
+use csv::{Position, ReaderBuilder, StringRecord};
+use trgen::catalog::{ErrorKind, SpecError};
+
+use super::super::attribute::{refusal, short};
+use super::super::statement::{Graph, Places, Word};
+use super::{Builder, malformed, word};
+
+const FORM: &str = "begin with the names of the columns, as in `source,target,rate,delay`, and write a line for each link, as in \
+                    `s1,s2,10Gb/s,4us`";
+
+/// Names of the columns of both ends.
+const ENDS: [[&str; 6]; 2] = [["source", "from", "src", "u", "node1", "a"], ["target", "to", "dst", "v", "node2", "b"]];
+
+/// True for a text whose first line consists of words between commas.
+pub(super) fn begins(text: &str) -> bool {
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
+    first.is_some_and(|line| {
+        line.contains(',') && line.split(',').all(|name| !name.trim().contains(char::is_whitespace))
+    })
+}
+
+/// The statements of a list.
+pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>, SpecError> {
+    let mut reader =
+        ReaderBuilder::new().has_headers(false).comment(Some(b'#')).trim(csv::Trim::All).from_reader(text.as_bytes());
+    let mut columns: Option<Header<'a>> = None;
+    let mut builder = Builder::default();
+    let mut record = StringRecord::new();
+    loop {
+        let more = reader.read_record(&mut record).map_err(|error| {
+            let at = error.position().map_or(0, offset);
+            malformed(places, at, "a row with another number of values than the line above the list has names", FORM)
+        })?;
+        if !more {
+            break;
+        }
+        let fields = fields(&record);
+        let Some((names, ends, directed)) = &columns else {
+            columns = Some(header(fields, places)?);
+            continue;
+        };
+        let value = |column: usize| fields[column].clone();
+        for &end in ends {
+            if fields[end].text.is_empty() {
+                return Err(malformed(places, fields[end].at, format!("no {}", short(&names[end].text)), FORM));
+            }
+        }
+        let is_directed = match directed.map(value) {
+            None => false,
+            Some(given) => match &*given.text.to_ascii_lowercase() {
+                "" | "false" | "0" | "no" => false,
+                "true" | "1" | "yes" => true,
+                _ => {
+                    let what = format!("directed={} is neither true nor false", short(&given.text));
+                    return Err(malformed(places, given.at, what, "write true or false"));
+                }
+            },
+        };
+        let is_attribute = |column: &usize| !ends.contains(column) && Some(*column) != *directed;
+        let attributes = (0..names.len()).filter(is_attribute).filter(|&column| !fields[column].text.is_empty());
+        let attributes = attributes.map(|column| (word(names[column].text.clone(), fields[column].at), value(column)));
+        builder.edge([value(ends[0]), value(ends[1])], is_directed, attributes.collect());
+    }
+    Ok(builder.graph())
+}
+
+/// Names of columns; the columns of both ends, and that of directions.
+type Header<'a> = (Vec<Word<'a>>, [usize; 2], Option<usize>);
+
+/// Reads the names of columns.
+fn header<'a>(names: Vec<Word<'a>>, places: &Places<'_>) -> Result<Header<'a>, SpecError> {
+    let plain: Vec<String> = names.iter().map(|name| name.text.to_ascii_lowercase()).collect();
+    if let Some(again) = (0..plain.len()).find(|&column| plain[..column].contains(&plain[column])) {
+        let what = format!("two columns are called `{}`", short(&names[again].text));
+        return Err(refusal(places, names[again].at, ErrorKind::Conflict, what, "give each column a name of its own"));
+    }
+    let of = |known: &[&str]| plain.iter().position(|name| known.contains(&name.as_str()));
+    match (of(&ENDS[0]), of(&ENDS[1])) {
+        (Some(source), Some(target)) => Ok((names, [source, target], of(&["directed"]))),
+        _ => Err(malformed(places, names.first().map_or(0, |name| name.at), "no columns source and target", FORM)),
+    }
+}
+
+/// \[bytes\] Where a row begins.
+fn offset(position: &Position) -> usize {
+    position.byte() as usize
+}
+
+/// The values of a row with their places, which are exact where no value before them is quoted.
+fn fields<'a>(record: &StringRecord) -> Vec<Word<'a>> {
+    let mut at = record.position().map_or(0, offset);
+    let place = |field: &str| {
+        let here = at;
+        at += field.len() + 1;
+        word(field.to_owned(), here)
+    };
+    record.iter().map(place).collect()
+}

@@ -1,0 +1,187 @@
+//! GML: `graph [ node [ id 0 label "a" ] edge [ source 0 target 1 ] ]`.
+//!
+//! Nodes are called by their labels if every node has one of its own, else by their numbers. Format: Himsolt, GML: a
+//! portable graph file format, Passau 1997.
+
+use std::collections::{HashMap, HashSet};
+
+use trgen::catalog::SpecError;
+
+use super::super::attribute::short;
+use super::super::statement::{Attributes, Graph, Places, Word};
+use super::{Builder, malformed, word, zoo};
+
+const FORM: &str = "write `graph [ node [ id 0 label \"s1\" ] node [ id 1 label \"s2\" ] edge [ source 0 target 1 rate \"10Gb/s\" ] ]`";
+
+/// Depth of lists that are read.
+const DEPTH: usize = 16;
+
+/// True for a text with a list `graph [`, after pairs of a key and a value.
+pub(super) fn begins(text: &str) -> bool {
+    let code = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+    let code: String = code.flat_map(|line| [line, "\n"]).collect();
+    code.match_indices("graph").any(|(at, name)| {
+        let is_word = code[..at].chars().next_back().is_none_or(char::is_whitespace);
+        is_word && code[at + name.len()..].trim_start().starts_with('[') && !code[..at].contains(['{', '['])
+    })
+}
+
+/// A value of a key.
+enum Value<'a> {
+    Text(Word<'a>),
+    List(Vec<(Word<'a>, Value<'a>)>),
+}
+
+/// The statements of a graph.
+pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>, SpecError> {
+    let mut reader = Reader { text, at: 0, places };
+    let top = reader.list(DEPTH, false)?;
+    let graph = top.into_iter().find_map(|(key, value)| match value {
+        Value::List(list) if key.text == "graph" => Some(list),
+        _ => None,
+    });
+    let graph = graph.ok_or_else(|| malformed(places, 0, "no `graph [ ... ]`", FORM))?;
+    let zoo = zoo::Zoo::of(text);
+    let mut is_directed = false;
+    let (mut nodes, mut edges) = (Vec::new(), Vec::new());
+    for (key, value) in graph {
+        match (&*key.text, value) {
+            ("directed", Value::Text(value)) => is_directed = value.text == "1",
+            ("node", Value::List(list)) => nodes.push((key, list)),
+            ("edge", Value::List(list)) => edges.push((key, list)),
+            // What else is said of the graph says nothing of the network.
+            _ => {}
+        }
+    }
+    let mut known: HashMap<String, Word<'a>> = HashMap::new();
+    let mut declared = Vec::new();
+    for (at, list) in nodes {
+        let mut attributes = plain(list, places)?;
+        let number =
+            take(&mut attributes, "id").ok_or_else(|| malformed(places, at.at, "a node without its id", FORM))?;
+        let label = take(&mut attributes, "label").filter(|label| !label.text.is_empty());
+        declared.push((number, label, zoo.node(attributes)));
+    }
+    let labels: HashSet<&str> = declared.iter().filter_map(|(_, label, _)| Some(&*label.as_ref()?.text)).collect();
+    let are_names = labels.len() == declared.len();
+    let mut builder = Builder::default();
+    for (number, label, attributes) in declared {
+        let name = label.filter(|_| are_names).unwrap_or_else(|| number.clone());
+        if known.insert(number.text.to_string(), name.clone()).is_some() {
+            return Err(malformed(places, number.at, format!("node {} stands twice", short(&number.text)), FORM));
+        }
+        builder.node(name, attributes);
+    }
+    for (at, list) in edges {
+        let mut attributes = plain(list, places)?;
+        let mut end = |name: &str| {
+            let number = take(&mut attributes, name);
+            let number = number.ok_or_else(|| malformed(places, at.at, format!("an edge without its {name}"), FORM))?;
+            let node = known.get(&*number.text).map(|node| word(node.text.clone(), number.at));
+            let what = || format!("an edge names node {}, which is not there", short(&number.text));
+            node.ok_or_else(|| malformed(places, number.at, what(), FORM))
+        };
+        let ends = [end("source")?, end("target")?];
+        take(&mut attributes, "key");
+        builder.edge(ends, is_directed, zoo.edge(attributes));
+    }
+    Ok(builder.graph())
+}
+
+/// Takes an attribute out of a list.
+fn take<'a>(attributes: &mut Attributes<'a>, name: &str) -> Option<Word<'a>> {
+    let at = attributes.iter().position(|(key, _)| key.text == name)?;
+    Some(attributes.remove(at).1)
+}
+
+/// The attributes of a node or edge. Lists, such as `graphics [ ... ]`, describe a drawing.
+fn plain<'a>(list: Vec<(Word<'a>, Value<'a>)>, places: &Places<'_>) -> Result<Attributes<'a>, SpecError> {
+    let mut attributes = Vec::new();
+    for (key, value) in list {
+        match value {
+            Value::Text(value) => attributes.push((key, value)),
+            Value::List(_) if matches!(&*key.text, "graphics" | "LabelGraphics" | "labelgraphics") => {}
+            Value::List(_) => {
+                let what = format!("`{}` is a list, and no attribute of the network is one", short(&key.text));
+                return Err(malformed(places, key.at, what, FORM));
+            }
+        }
+    }
+    Ok(attributes)
+}
+
+/// Reads keys and values.
+struct Reader<'a, 'p> {
+    text: &'a str,
+    /// \[bytes\] What has been read.
+    at: usize,
+    places: &'p Places<'p>,
+}
+
+impl<'a> Reader<'a, '_> {
+    fn skip(&mut self) {
+        loop {
+            let rest = &self.text[self.at..];
+            self.at += rest.len() - rest.trim_start().len();
+            let rest = &self.text[self.at..];
+            if !rest.starts_with('#') {
+                return;
+            }
+            self.at += rest.find('\n').unwrap_or(rest.len());
+        }
+    }
+
+    /// Keys and values up to the end of the text, or of the list.
+    fn list(&mut self, depth: usize, is_inner: bool) -> Result<Vec<(Word<'a>, Value<'a>)>, SpecError> {
+        let mut list = Vec::new();
+        loop {
+            self.skip();
+            let rest = &self.text[self.at..];
+            if rest.is_empty() && is_inner {
+                return Err(malformed(self.places, self.at, "a list without its `]`", FORM));
+            }
+            if rest.is_empty() || (is_inner && rest.starts_with(']')) {
+                self.at += usize::from(is_inner);
+                return Ok(list);
+            }
+            let key = self.word()?;
+            self.skip();
+            let rest = &self.text[self.at..];
+            let value = if rest.starts_with('[') {
+                if depth == 0 {
+                    return Err(malformed(self.places, self.at, "lists within lists within lists", FORM));
+                }
+                self.at += 1;
+                Value::List(self.list(depth - 1, true)?)
+            } else if let Some(quoted) = rest.strip_prefix('"') {
+                let end = quoted.find('"');
+                let end = end.ok_or_else(|| malformed(self.places, self.at, "a text without its end", FORM))?;
+                let at = self.at;
+                self.at += end + 2;
+                Value::Text(word(without_entities(&quoted[..end]), at))
+            } else {
+                Value::Text(self.word()?)
+            };
+            list.push((key, value));
+        }
+    }
+
+    fn word(&mut self) -> Result<Word<'a>, SpecError> {
+        let rest = &self.text[self.at..];
+        let end = rest.find(|letter: char| letter.is_whitespace() || matches!(letter, '[' | ']' | '"'));
+        let text = &rest[..end.unwrap_or(rest.len())];
+        if text.is_empty() {
+            return Err(malformed(self.places, self.at, "a key or value is missing", FORM));
+        }
+        let found = word(text, self.at);
+        self.at += text.len();
+        Ok(found)
+    }
+}
+
+/// A text with characters in place of their names.
+fn without_entities(text: &str) -> String {
+    [("&quot;", "\""), ("&lt;", "<"), ("&gt;", ">"), ("&apos;", "'"), ("&amp;", "&")]
+        .iter()
+        .fold(text.to_owned(), |text, (entity, letter)| text.replace(entity, letter))
+}

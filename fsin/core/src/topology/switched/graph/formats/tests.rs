@@ -1,0 +1,195 @@
+//! One network in every format, and what each makes of a fault.
+
+use proptest::prelude::*;
+
+use super::super::{network, tests::facts};
+use crate::topology::Topology as _;
+use crate::topology::switched::Switched;
+use trgen::catalog::SpecError;
+
+fn read(text: &str) -> Switched {
+    network(text, "graph:x".to_owned(), None).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn refused(text: &str) -> SpecError {
+    network(text, "graph:x".to_owned(), None).err().unwrap_or_else(|| panic!("{text} is read"))
+}
+
+/// Two hosts at two switches, by the words of this project.
+const OWN: &str = "H0 west rate 10Gb/s\nH1 east rate 10Gb/s\nwest east rate 40Gb/s delay 4us\n";
+
+/// As networkx 3.6 writes it.
+const GML: &str = "graph [\n  node [\n    id 0\n    label \"H0\"\n  ]\n  node [\n    id 1\n    label \"west\"\n    pos \"1,2\"\n  ]\n  \
+node [\n    id 2\n    label \"H1\"\n  ]\n  node [\n    id 3\n    label \"east\"\n  ]\n  edge [\n    source 0\n    target 1\n    capacity \
+\"10Gb/s\"\n  ]\n  edge [\n    source 2\n    target 3\n    capacity \"10Gb/s\"\n  ]\n  edge [\n    source 1\n    target 3\n    capacity \
+\"40Gb/s\"\n    delay \"4us\"\n  ]\n]\n";
+const GRAPHML: &str = "<?xml version='1.0' encoding='utf-8'?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n  \
+<key id=\"d2\" for=\"edge\" attr.name=\"delay\" attr.type=\"string\" />\n  \
+<key id=\"d1\" for=\"edge\" attr.name=\"capacity\" attr.type=\"string\" />\n  \
+<graph edgedefault=\"undirected\">\n    <node id=\"H0\" />\n    <node id=\"west\" />\n    <node id=\"H1\" />\n    <node id=\"east\" />\n    \
+<edge source=\"H0\" target=\"west\">\n      <data key=\"d1\">10Gb/s</data>\n    </edge>\n    \
+<edge source=\"H1\" target=\"east\">\n      <data key=\"d1\">10Gb/s</data>\n    </edge>\n    \
+<edge source=\"west\" target=\"east\">\n      <data key=\"d1\">40Gb/s</data>\n      <data key=\"d2\">4us</data>\n    </edge>\n  \
+</graph>\n</graphml>\n";
+const JSON: &str = "{\"directed\": false, \"multigraph\": false, \"graph\": {}, \"nodes\": [{\"id\": \"H0\"}, {\"id\": \"west\"}, \
+{\"id\": \"H1\"}, {\"id\": \"east\"}],\n\"edges\": [{\"capacity\": \"10Gb/s\", \"source\": \"H0\", \"target\": \"west\"},\n\
+{\"capacity\": \"10Gb/s\", \"source\": \"H1\", \"target\": \"east\"},\n\
+{\"capacity\": \"40Gb/s\", \"delay\": \"4us\", \"source\": \"west\", \"target\": \"east\"}]}";
+const EDGES: &str = "H0 west {'capacity': '10Gb/s'}\nH1 east {'capacity': '10Gb/s'}\nwest east {'capacity': '40Gb/s', 'delay': '4us'}\n";
+const CSV: &str = "source,target,rate,delay\nH0,west,10Gb/s,\nH1,east,10Gb/s,\nwest,east,40Gb/s,4us\n";
+/// Hosts 0 and 1 at switches 2 and 3.
+const NS3: &str = "4 2 3\n2 3\n0 2 10Gbps 0 0\n1 3 10Gbps 0 0\n2 3 40Gbps 0.004ms 0\n";
+const ANYNET: &str = "router 0 node 0 router 1 3 router 2\nrouter 1 node 1 router 2 2\nrouter 2 node 2 node 3\n";
+const HTSIM: &str = "Nodes 16\nTiers 3\nPodsize 4\nTier 0\nDownlink_speed_Gbps 100\nRadix_Up 2\nRadix_Down 2\nDownlink_Latency_ns 1000\n\
+Tier 1\nDownlink_speed_Gbps 100\nRadix_Up 2\nRadix_Down 2\nDownlink_Latency_ns 1000\nTier 2\nDownlink_speed_Gbps 400\nRadix_Down 4\n\
+Downlink_Latency_ns 2000\n";
+
+/// All samples.
+const ALL: [&str; 8] = [GML, GRAPHML, JSON, EDGES, CSV, NS3, ANYNET, HTSIM];
+
+#[test]
+fn one_network_in_every_format() {
+    let expected = facts(&read(OWN));
+    for text in [GML, GRAPHML, JSON, EDGES, CSV, &JSON.replace("\"edges\"", "\"links\"")] {
+        assert_eq!(facts(&read(text)), expected, "{text}");
+    }
+    // Each direction on its own.
+    let both: String = CSV
+        .lines()
+        .enumerate()
+        .map(|(row, line)| match row {
+            0 => format!("{line},directed\n"),
+            _ => {
+                let fields: Vec<&str> = line.split(',').collect();
+                format!("{line},true\n{},{},{},{},true\n", fields[1], fields[0], fields[2], fields[3])
+            }
+        })
+        .collect();
+    assert_eq!(facts(&read(&both)), expected);
+}
+
+#[test]
+fn hosts_and_rates_of_a_list_of_ns3() {
+    let net = read(NS3);
+    assert_eq!((net.endpoints(), net.nodes()), (2, 4));
+    let (_, _, links) = facts(&net);
+    assert_eq!(links.iter().filter(|link| link.contains("10000000000")).count(), 4, "{links:?}");
+    assert!(
+        links.iter().any(|link| link.starts_with("2 to 3") && link.contains("40000000000") && link.contains("4000000"))
+    );
+    // SimAI: nodes, GPUs of a server, NVSwitches, switches, links, kind of GPU.
+    let simai = "4 1 0 2 3 H100\n2 3\n0 2 10Gbps 0 0\n1 3 10Gbps 0 0\n2 3 40Gbps 0.004ms 0\n";
+    assert_eq!(facts(&read(simai)), facts(&net));
+}
+
+#[test]
+fn latencies_of_anynet_count_cycles() {
+    let net = read(ANYNET);
+    assert_eq!((net.endpoints(), net.nodes()), (4, 7));
+    let (_, homes, links) = facts(&net);
+    assert_eq!(homes, ["router0", "router1", "router2", "router2"]);
+    // A latency of 3 is two cycles beyond the one in which a flit crosses.
+    assert!(links.iter().any(|link| link.starts_with("router1 to router0") && link.contains("Cycles(2)")), "{links:?}");
+    assert!(links.iter().any(|link| link.starts_with("router0 to router2") && link.contains("Cycles(0)")), "{links:?}");
+}
+
+#[test]
+fn a_fat_tree_of_htsim() {
+    let net = read(HTSIM);
+    // 16 hosts, 8 leaves, 8 switches of the middle tier, 4 at the top; 16 links between each two tiers.
+    assert_eq!((net.endpoints(), net.nodes()), (16, 36));
+    let (_, _, links) = facts(&net);
+    let of = |rate: &str| links.iter().filter(|link| link.contains(rate)).count();
+    assert_eq!((links.len(), of("400000000000"), of("100000000000")), (96, 32, 64));
+}
+
+#[test]
+fn faults_name_their_line_and_a_remedy() {
+    let mut wrongly = Vec::new();
+    for (text, from, to, place, what) in [
+        (GML, "source 2", "source 9", "line 25", "node 9"),
+        (GML, "capacity \"40Gb/s\"", "capacty \"40Gb/s\"", "line 32", "capacty"),
+        (GML, "delay \"4us\"\n  ]\n]", "delay \"4us\"\n  ]", "line", ""),
+        (GRAPHML, "target=\"west\"", "target=\"vest\"", "line 10", "`vest`"),
+        (GRAPHML, "key=\"d2\">4us", "key=\"d7\">4us", "line 18", "`d7`"),
+        (GRAPHML, "</graph>", "", "line", "not XML"),
+        (JSON, "\"target\": \"west\"", "\"target\": \"vest\"", "line 2", "`vest`"),
+        (JSON, "\"nodes\"", "\"knots\"", "line 1", "`nodes` is missing"),
+        (JSON, "\"4us\"", "\"4 lightyears\"", "line 4", "delay"),
+        (EDGES, "'delay': '4us'", "'weight': 7", "line 3", "weight"),
+        (EDGES, "'4us'}", "'4us}", "line 3", ""),
+        (CSV, "source,target", "one,two", "line 1", "source and target"),
+        (CSV, "40Gb/s", "40", "line 4", "rate"),
+        (CSV, "H0,west,10Gb/s,", "H0,west", "line 2", ""),
+        (NS3, "4 2 3", "4 2 5", "line", "3 links are listed"),
+        (NS3, "2 3 40Gbps 0.004ms 0", "2 3 40Gbps 0.004ms 0.1", "line 5", "error rate"),
+        (NS3, "0 2 10Gbps", "0 7 10Gbps", "line 3", "node 7"),
+        (ANYNET, "router 2 node 2", "router 2 nod 2", "line 3", "`nod`"),
+        (HTSIM, "Radix_Up 2", "Radix_Op 2", "line 6", "`Radix_Op`"),
+        (HTSIM, "Radix_Down 4", "Radix_Down 5", "line 14", "5 links down"),
+        (HTSIM, "Tiers 3", "Tiers 5", "line 2", "5 tiers"),
+    ] {
+        let wrong = text.replacen(from, to, 1);
+        assert_ne!(wrong, text, "{from}");
+        let error = refused(&wrong);
+        let said = error.to_string();
+        if !said.contains(place) || !said.contains(what) || error.remedy().to_string().is_empty() {
+            wrongly.push(format!("{from} -> {to}: {said}"));
+        }
+    }
+    assert!(wrongly.is_empty(), "{}", wrongly.join("\n"));
+}
+
+/// A text with some of its bytes changed, repeated, exchanged or cut.
+fn damaged(text: &str, changes: &[(u32, u32, u8)]) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for &(kind, at, byte) in changes {
+        if bytes.is_empty() {
+            break;
+        }
+        let at = at as usize % bytes.len();
+        match kind % 5 {
+            0 => bytes[at] = byte % 128,
+            1 => drop(bytes.drain(at..(at + 1 + byte as usize % 9).min(bytes.len()))),
+            2 => bytes.insert(at, byte % 128),
+            3 => {
+                let piece = bytes[at..(at + 1 + byte as usize % 40).min(bytes.len())].to_vec();
+                bytes.splice(at..at, piece);
+            }
+            _ => bytes.truncate(at.max(1)),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Reads damaged samples: anything but a panic.
+fn survives(which: usize, changes: &[(u32, u32, u8)]) {
+    let text = damaged(ALL[which % ALL.len()], changes);
+    let _ = network(&text, "graph:x".to_owned(), None);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn damaged_files_never_panic(
+        which in 0..ALL.len(), changes in proptest::collection::vec((any::<u32>(), any::<u32>(), any::<u8>()), 1..6),
+    ) {
+        survives(which, &changes);
+    }
+}
+
+#[test]
+#[ignore = "a million damaged files: a minute"]
+fn a_million_damaged_files_never_panic() {
+    let mut state = 1_u64;
+    let mut draw = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as u32
+    };
+    for _ in 0..1_000_000 {
+        let count = 1 + draw() % 5;
+        let changes: Vec<(u32, u32, u8)> = (0..count).map(|_| (draw(), draw(), draw() as u8)).collect();
+        survives(draw() as usize, &changes);
+    }
+}
