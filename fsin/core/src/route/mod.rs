@@ -22,6 +22,7 @@ pub mod proof;
 mod shortest;
 mod table;
 mod tree;
+mod turn;
 mod updown;
 
 pub use channels::{ChannelPolicy, Masks, RingClasses, mask};
@@ -41,6 +42,7 @@ pub mod rows {
     };
     pub use super::shortest::ROW as SHORTEST;
     pub use super::tree::{ADAPTIVE as TREE_ADAPTIVE, MINIMAL as TREE_MINIMAL, STATIC as TREE_STATIC};
+    pub use super::turn::{NEGATIVE_FIRST, NORTH_LAST, ODD_EVEN, WEST_FIRST};
     pub use super::updown::ROW as UPDOWN;
 }
 

@@ -9,7 +9,7 @@ use trgen::catalog::{Component, Described, ErrorKind, SpecError, Table};
 
 use super::channels::{ChannelPolicy, RingClasses};
 use super::{AnyFunction, Decisions, Draw, Hop, Phase, Private, RoutingFunction, Visit};
-use super::{dragonfly, grid, hyperx, shortest, tree, updown};
+use super::{dragonfly, grid, hyperx, shortest, tree, turn, updown};
 use crate::family::{Carried, topologies_with};
 use crate::topology::switched::{Fabric, Plan, Switched};
 use crate::topology::{self, Kind, Topology};
@@ -67,6 +67,8 @@ pub enum Choice {
 pub enum Serves {
     /// Tori, meshes and hypercubes: direct networks whose rings, if any, wrap at a coordinate.
     Grids,
+    /// Meshes.
+    Meshes,
     /// All direct networks.
     Direct,
     /// Grids of switches: indirect cubes and concentrated meshes.
@@ -89,6 +91,7 @@ impl Serves {
     pub fn includes(self, spec: &str) -> bool {
         topology::row(spec).is_some_and(|row| match self {
             Self::Grids => row.kind == Kind::Grid,
+            Self::Meshes => row.component.name == "mesh",
             Self::Direct => row.kind != Kind::Switched,
             Self::Cubes => ["icube", "cmesh"].contains(&row.component.name),
             Self::Trees => ["fattree", "thintree", "slimtree"].contains(&row.component.name),
@@ -103,7 +106,13 @@ impl Serves {
     #[must_use]
     pub const fn requires_intact_topology(self) -> bool {
         match self {
-            Self::Grids | Self::Direct | Self::Cubes | Self::Trees | Self::Dragonflies | Self::Hyperx => true,
+            Self::Grids
+            | Self::Meshes
+            | Self::Direct
+            | Self::Cubes
+            | Self::Trees
+            | Self::Dragonflies
+            | Self::Hyperx => true,
             Self::Switches | Self::Every => false,
         }
     }
@@ -113,6 +122,7 @@ impl fmt::Display for Serves {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Grids => "torus, mesh and hypercube",
+            Self::Meshes => "mesh",
             Self::Direct => "direct networks",
             Self::Cubes => "icube and cmesh",
             Self::Trees => "fattree, thintree and slimtree",
@@ -237,6 +247,8 @@ macro_rules! functions {
 functions! {
     /// Of grids.
     Grid(grid::Grid),
+    /// Of meshes, by turns.
+    Turn(turn::Turn),
     /// Of trees.
     Tree(tree::Tree),
     /// Of dragonflies.
@@ -266,6 +278,10 @@ pub static ROUTINGS: Table<Row> = Table::new(
         &grid::ADAPTIVE,
         &grid::CUBE_ADAPTIVE,
         &grid::CUBE_DOR,
+        &turn::WEST_FIRST,
+        &turn::NORTH_LAST,
+        &turn::NEGATIVE_FIRST,
+        &turn::ODD_EVEN,
         &tree::ADAPTIVE,
         &tree::STATIC,
         &tree::MINIMAL,

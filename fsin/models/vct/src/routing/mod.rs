@@ -201,6 +201,7 @@ table! {
         Hyperx(switched::hyperx::Hyperx) { HyperxAdaptive = switched::hyperx::ADAPTIVE, HyperxDor = switched::hyperx::DOR }
         Shared(switched::shared::Shared) {
             HyperxMinimal = switched::shared::HYPERX_MINIMAL,
+            HyperxMinimalAdaptive = switched::shared::HYPERX_MINIMAL_ADAPTIVE,
             HyperxValiant = switched::shared::HYPERX_VALIANT,
             HyperxUgal = switched::shared::HYPERX_UGAL,
             CmeshAdaptive = switched::shared::CMESH_ADAPTIVE,

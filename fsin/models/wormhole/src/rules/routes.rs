@@ -81,6 +81,10 @@ impl From<BuildError> for SpecError {
 const CARRIED: &[Carries] = &[
     Carries::new(&route::rows::GRID_DOR),
     Carries::new(&route::rows::GRID_ADAPTIVE),
+    Carries::new(&route::rows::WEST_FIRST),
+    Carries::new(&route::rows::NORTH_LAST),
+    Carries::new(&route::rows::NEGATIVE_FIRST),
+    Carries::new(&route::rows::ODD_EVEN),
     Carries::new(&route::rows::TREE_ADAPTIVE),
     Carries::new(&route::rows::TREE_MINIMAL),
     Carries::new(&route::rows::TREE_STATIC),
@@ -483,6 +487,17 @@ mod tests {
         ] {
             let params = Params { routing, vcs, ..Params::default() };
             assert_eq!(verdict(spec, 2, &params), Ok(()), "{spec} {}", routing.name());
+        }
+        for (spec, turns) in [
+            ("mesh:5x4", &["west-first", "north-last", "negative-first", "odd-even"][..]),
+            ("mesh:4x7", &["west-first", "north-last", "negative-first", "odd-even"]),
+            ("mesh:3x4x3", &["negative-first"]),
+            ("mesh:9", &["negative-first"]),
+        ] {
+            for turn in turns {
+                let params = Params { routing: turn.parse().unwrap(), vcs: 1, ..Params::default() };
+                assert_eq!(verdict(spec, 2, &params), Ok(()), "{spec} {turn}");
+            }
         }
         for vc_classes in [VcClasses::Dateline, VcClasses::Balanced, VcClasses::PerDimension] {
             for size in 3..=9 {

@@ -261,6 +261,7 @@ fn reactions_on_channels_of_their_own_agree() {
     for (spec, routing, vcs) in [
         ("torus:4x4", Routing::DOR, 4),
         ("mesh:4x3", Routing::ADAPTIVE, 4),
+        ("mesh:4x4", "odd-even".parse().unwrap(), 2),
         ("dragonfly:p=1,a=3,h=1", Routing::UGAL, 6),
         ("hyperx:3x3:1", Routing::ADAPTIVE, 4),
     ] {

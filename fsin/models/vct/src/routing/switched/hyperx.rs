@@ -26,7 +26,7 @@ pub(in crate::routing) const ADAPTIVE: Row = Row {
         parameters: &[],
         source: SC,
     },
-    aliases: &["dal", "minimal-adaptive", "min_adapt", "adaptive"],
+    aliases: &["dal"],
     serves: Serves::Only(&["hyperx"]),
     vcs: Vcs::AtLeast(2),
     dimensions: None,

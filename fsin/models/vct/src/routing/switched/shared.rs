@@ -38,6 +38,8 @@ const fn row(
 
 pub(in crate::routing) static HYPERX_MINIMAL: Row =
     row("hyperx:minimal", &["minimal"], &["hyperx"], &rows::HYPERX_MINIMAL);
+pub(in crate::routing) static HYPERX_MINIMAL_ADAPTIVE: Row =
+    row("hyperx:minimal-adaptive", &["adaptive", "minimal-adaptive", "min_adapt"], &["hyperx"], &rows::HYPERX_ADAPTIVE);
 pub(in crate::routing) static HYPERX_VALIANT: Row =
     row("hyperx:valiant", &["valiant"], &["hyperx"], &rows::HYPERX_VALIANT);
 pub(in crate::routing) static HYPERX_UGAL: Row =
@@ -48,8 +50,9 @@ pub(in crate::routing) static CMESH_DOR: Row =
     row("cmesh:dor", &["dor", "e-cube", "dimension-order", "dim_order", "xy"], &["cmesh"], &rows::CUBE_DOR);
 
 /// The row of all models for each of these routings.
-const ROWS: [(Routing, &route::Row); 5] = [
+const ROWS: [(Routing, &route::Row); 6] = [
     (Routing::HyperxMinimal, &rows::HYPERX_MINIMAL),
+    (Routing::HyperxMinimalAdaptive, &rows::HYPERX_ADAPTIVE),
     (Routing::HyperxValiant, &rows::HYPERX_VALIANT),
     (Routing::HyperxUgal, &rows::HYPERX_UGAL),
     (Routing::CmeshAdaptive, &rows::CUBE_ADAPTIVE),

@@ -43,7 +43,7 @@ pub(in crate::routing) const STATIC: Row = Row {
         parameters: &[],
         source: "Gomez, Gilabert, Gomez, Lopez, Duato, Deterministic versus adaptive routing in fat-trees, IPDPS 2007",
     },
-    aliases: &["d-mod-k"],
+    aliases: &["static", "d-mod-k"],
     serves: Serves::Only(&["fattree", "thintree", "slimtree"]),
     vcs: Vcs::AtLeast(1),
     dimensions: None,
