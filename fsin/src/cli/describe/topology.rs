@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 use fsin::experiment::{self, Origin, Settings};
 use fsin::family::{Ends, PHITS_PER_NODE_CYCLE};
-use fsin::topology::switched::{Delay, Destinations, LinkAttributes};
+use fsin::topology::switched::{Delay, Destinations, LinkAttributes, Syntax, rewritten};
 use fsin::topology::{self, DeadLink, Port, Survey, Topology};
 use fsin::words::counted;
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ use crate::cli::output::Document;
 use crate::cli::{Complaint, Exit};
 
 /// Output formats.
-pub(crate) const FORMATS: [&str; 4] = ["table", "json", "dot", "svg"];
+pub(crate) const FORMATS: [&str; 7] = ["table", "json", "dot", "list", "csv", "node-link", "svg"];
 
 /// Largest number of nodes of a network that is not vertex-transitive. Its survey counts from each node, and takes
 /// minutes for so many.
@@ -59,6 +59,20 @@ pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     let text = match word("format") {
         "dot" => topology::dot(&**topology, found.blocked.as_deref().unwrap_or_default()),
+        syntax @ ("list" | "csv" | "node-link") => {
+            let syntax = match syntax {
+                "list" => Syntax::List,
+                "csv" => Syntax::Csv,
+                _ => Syntax::NodeLink,
+            };
+            rewritten(&topology::dot(&**topology, &[]), syntax).map_err(|refusal| {
+                Complaint::new(
+                    Exit::Usage,
+                    format!("--format {}: {}", word("format"), refusal.what()),
+                    refusal.remedy(),
+                )
+            })?
+        }
         "svg" => picture::svg(&**topology, found.blocked.as_deref().unwrap_or_default(), &found.dead)?,
         "json" => format!("{:#}\n", Value::Object(figures(&found))),
         _ => table(&found),

@@ -30,7 +30,7 @@ pub(super) mod tree;
 pub use cube::Cube;
 pub use dragonfly::Dragonfly;
 pub use dragonfly_plus::DragonflyPlus;
-pub use graph::{file, network as network_of_text, parse_rate, with_file};
+pub use graph::{Syntax, file, network as network_of_text, parse_rate, rewritten, with_file};
 pub use hyperx::Hyperx;
 pub use lattice::{Coordinates, Lattice};
 pub use links::{Attribute, Delay, Destinations, LinkAttributes, Links, Place, Uses};

@@ -11,6 +11,7 @@ mod given;
 mod list;
 mod network;
 mod statement;
+mod write;
 
 use std::fs;
 use std::io::Read as _;
@@ -26,6 +27,7 @@ use statement::Places;
 
 pub use attribute::parse_rate;
 pub(super) use network::unreached;
+pub use write::{Syntax, rewritten};
 
 /// Row of `graph`.
 pub(in crate::topology) const GRAPH: Row = Row {

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::super::{network, tests::facts};
-use crate::topology::Topology as _;
+use super::super::{Syntax, network, rewritten, tests::facts};
 use crate::topology::switched::Switched;
+use crate::topology::{self, Topology as _};
 use trgen::catalog::SpecError;
 
 fn read(text: &str) -> Switched {
@@ -138,6 +138,29 @@ fn faults_name_their_line_and_a_remedy() {
         }
     }
     assert!(wrongly.is_empty(), "{}", wrongly.join("\n"));
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let directed = "Ha Sa\nHb Sb\nSa -> Sb delay 9\nSb -> Sa delay 1 queue 7 rate 1000Mbps\nSa Sb dead true\n";
+    let topologies = ["torus:4x3", "fattree:2,3", "dragonfly:p=1,a=3,h=1", "hyperx:3x3:2", "star:5", "cmesh:2x2:2"];
+    let written = topologies.map(|spec| topology::dot(&*topology::parse(spec, 2).unwrap(), &[]));
+    let samples = ALL.iter().copied().chain([OWN, directed]).map(|text| topology::dot(&read(text), &[]));
+    for dot in written.into_iter().chain(samples) {
+        let expected = facts(&read(&dot));
+        for syntax in [Syntax::List, Syntax::NodeLink] {
+            let text = rewritten(&dot, syntax).unwrap();
+            assert_eq!(facts(&read(&text)), expected, "{syntax:?}\n{text}\nof\n{dot}");
+        }
+        // CSV names no node, so numbers may differ.
+        match rewritten(&dot, Syntax::Csv) {
+            Ok(text) => {
+                let again = facts(&read(&text));
+                assert_eq!((again.0, again.2.len()), (expected.0, expected.2.len()), "{text}");
+            }
+            Err(error) => assert!(error.to_string().contains("CSV has links alone"), "{error}"),
+        }
+    }
 }
 
 /// A text with some of its bytes changed, repeated, exchanged or cut.

@@ -1,0 +1,149 @@
+//! Descriptions in other syntaxes, from the statements of the DOT that [`dot`](crate::topology::dot) writes, so that what is
+//! said of a network stands in one place.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
+use trgen::catalog::{ErrorKind, SpecError};
+
+use super::dot;
+use super::statement::{Attributes, Edge, End, Statement};
+
+/// Syntaxes beside DOT.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Syntax {
+    /// `A B rate 10Gb/s`.
+    List,
+    /// Columns `source,target,directed`, then attributes of links.
+    Csv,
+    /// JSON, as networkx's `node_link_graph` reads it.
+    NodeLink,
+}
+
+/// Attributes that are written; those of drawings are not.
+const KEPT: &[&str] = &["kind", "endpoints", "rate", "delay", "queue", "routes", "dead"];
+
+/// A description in DOT in another syntax. Reading it yields the same network; from CSV, which names no nodes, with nodes
+/// numbered in the order of the links.
+///
+/// # Errors
+/// A name or an attribute that the syntax cannot state.
+pub fn rewritten(text: &str, syntax: Syntax) -> Result<String, SpecError> {
+    let graph = dot::parse(text)?;
+    let mut nodes: Vec<(&str, &Attributes<'_>)> = Vec::new();
+    let mut edges: Vec<([&str; 2], bool, &Attributes<'_>)> = Vec::new();
+    for statement in &graph.statements {
+        match statement {
+            Statement::Node(name, attributes) => nodes.push((&name.text, attributes)),
+            Statement::Edge(Edge { ends, is_directed, attributes }) => {
+                if let [End::Node(one), End::Node(other)] = &ends[..] {
+                    let is_both = attributes.iter().any(|(key, value)| key.text == "dir" && value.text == "both");
+                    edges.push(([&one.text, &other.text], *is_directed && !is_both, attributes));
+                }
+            }
+            Statement::Defaults(..) | Statement::Subgraph(_) => {}
+        }
+    }
+    match syntax {
+        Syntax::List => list(&nodes, &edges),
+        Syntax::Csv => csv(&nodes, &edges),
+        Syntax::NodeLink => Ok(node_link(&nodes, &edges)),
+    }
+}
+
+/// The attributes that say something of the network.
+fn kept<'a>(attributes: &'a Attributes<'_>) -> impl Iterator<Item = (&'a str, &'a str)> {
+    attributes.iter().map(|(key, value)| (&*key.text, &*value.text)).filter(|(key, _)| KEPT.contains(key))
+}
+
+/// The error of something that a syntax cannot state.
+fn unwritable(what: String) -> SpecError {
+    SpecError::new(ErrorKind::Unsupported, what, "write it as dot or node-link")
+}
+
+/// Nodes and links as lines.
+fn list(nodes: &[(&str, &Attributes<'_>)], edges: &[([&str; 2], bool, &Attributes<'_>)]) -> Result<String, SpecError> {
+    let word = |word: &str| {
+        if word.is_empty() || word.contains(char::is_whitespace) || word.contains('#') {
+            return Err(unwritable(format!("`{}` is not one word, as a list needs it", word.escape_debug())));
+        }
+        Ok(word.to_owned())
+    };
+    let mut text = String::new();
+    for (name, attributes) in nodes {
+        let _ = write!(text, "{}", word(name)?);
+        let mut said = false;
+        for (key, value) in kept(attributes) {
+            let _ = write!(text, " {key} {}", word(value)?);
+            said = true;
+        }
+        // A line needs something to say.
+        let usual = if name.starts_with('H') { " kind host" } else { " endpoints 1" };
+        let _ = writeln!(text, "{}", if said { "" } else { usual });
+    }
+    for ([one, other], is_directed, attributes) in edges {
+        let mark = if *is_directed { " ->" } else { "" };
+        let _ = write!(text, "{}{mark} {}", word(one)?, word(other)?);
+        for (key, value) in kept(attributes) {
+            let _ = write!(text, " {key} {}", word(value)?);
+        }
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// Links as rows.
+fn csv(nodes: &[(&str, &Attributes<'_>)], edges: &[([&str; 2], bool, &Attributes<'_>)]) -> Result<String, SpecError> {
+    let has_hosts = nodes.iter().any(|(name, _)| name.starts_with('H'));
+    for (name, attributes) in nodes {
+        let usual = if has_hosts { "0" } else { "1" };
+        if let Some((key, value)) = kept(attributes).find(|&(key, value)| (key, value) != ("endpoints", usual)) {
+            return Err(unwritable(format!("{key}={value} of node `{}`: CSV has links alone", name.escape_debug())));
+        }
+    }
+    let columns: Vec<&str> = KEPT
+        .iter()
+        .copied()
+        .filter(|key| edges.iter().any(|(_, _, of)| kept(of).any(|(own, _)| own == *key)))
+        .collect();
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    let failed = |error: ::csv::Error| unwritable(error.to_string());
+    writer.write_record(["source", "target", "directed"].into_iter().chain(columns.iter().copied())).map_err(failed)?;
+    for ([one, other], is_directed, attributes) in edges {
+        let value = |key: &&str| kept(attributes).find(|(own, _)| own == key).map_or("", |(_, value)| value);
+        let directed = if *is_directed { "true" } else { "false" };
+        writer.write_record([one, other, directed].into_iter().chain(columns.iter().map(value))).map_err(failed)?;
+    }
+    let bytes = writer.into_inner().map_err(|error| unwritable(error.to_string()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Nodes and links as JSON. Where a link has two directions, `dir` says of a link both ways that it is one.
+fn node_link(nodes: &[(&str, &Attributes<'_>)], edges: &[([&str; 2], bool, &Attributes<'_>)]) -> String {
+    let directed = edges.iter().any(|(_, is_directed, _)| *is_directed);
+    let object = |attributes: &Attributes<'_>| -> Map<String, Value> {
+        kept(attributes).map(|(key, value)| (key.to_owned(), json!(value))).collect()
+    };
+    let node = |(name, attributes): &(&str, &Attributes<'_>)| {
+        let mut node = object(attributes);
+        node.insert("id".to_owned(), json!(name));
+        Value::Object(node)
+    };
+    let link = |([one, other], is_directed, attributes): &([&str; 2], bool, &Attributes<'_>)| {
+        let mut link = object(attributes);
+        link.insert("source".to_owned(), json!(one));
+        link.insert("target".to_owned(), json!(other));
+        if directed && !is_directed {
+            link.insert("dir".to_owned(), json!("both"));
+        }
+        Value::Object(link)
+    };
+    let graph = json!({
+        "directed": directed,
+        "multigraph": true,
+        "graph": {},
+        "nodes": nodes.iter().map(node).collect::<Vec<_>>(),
+        "edges": edges.iter().map(link).collect::<Vec<_>>(),
+    });
+    format!("{graph:#}\n")
+}
