@@ -24,8 +24,8 @@ pub enum Interface {
     /// whose packet finds no room keeps its turn and lets others pass.
     Interleaved(u32),
     /// Each link has an injector with messages of its own, one after another. A message belongs to the link with which
-    /// its route begins in the order of dimensions; of two equally short directions one is drawn for each pair of nodes,
-    /// and all its packets take it. Where the routing is adaptive, packets may leave through other links.
+    /// its route begins in the order of dimensions; of two equally short directions one is drawn for each pair of
+    /// nodes, and all its packets take it. Where the routing is adaptive, packets may leave through other links.
     PerPort,
 }
 
@@ -51,7 +51,8 @@ impl Interface {
         }
     }
 
-    /// \[messages\] Room of a throttled source queue: as many messages as a node with so many links can have in progress.
+    /// \[messages\] Room of a throttled source queue: as many messages as a node with so many links can have in
+    /// progress.
     #[must_use]
     pub const fn room(self, links: usize) -> u32 {
         self.in_progress() * self.lanes(links) as u32

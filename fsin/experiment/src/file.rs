@@ -1,4 +1,4 @@
-//! Experiment files: TOML with one key for each flag.
+//! Experiment files: TOML with one key for each flag, or a configuration of [BookSim](super::booksim).
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,6 +11,7 @@ use trgen::phrase;
 
 use fsin_core::topology::TOPOLOGIES;
 
+use super::booksim::{self, Refusal};
 use super::keys::{Kind, key, many_key};
 use super::settings::{Origin, Setting, Settings, SettingsError};
 
@@ -82,6 +83,13 @@ pub fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(),
 fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
     let text: Arc<str> = text.into();
     let origin_at = |span| Origin::File { path: path.to_owned(), text: text.clone(), span };
+    if booksim::is_config(&text) {
+        let meant = booksim::settings(&text)
+            .map_err(|Refusal { error, span }| SettingsError { error, origin: origin_at(span) })?;
+        let setting =
+            |(key, value, span)| (key, vec![Setting { value, origin: origin_at(span), listed: false, topology: None }]);
+        return Ok(meant.into_iter().map(setting).collect());
+    }
     let table: BTreeMap<Spanned<String>, Spanned<toml::Value>> =
         toml::from_str(&text).map_err(|error: toml::de::Error| {
             let span = error.span().unwrap_or(0..0);

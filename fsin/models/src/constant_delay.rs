@@ -9,9 +9,9 @@
 //! For live guests a delivery is reported in the cycle of injection, with its future time: their horizon is the whole
 //! delay. Other sources may act in the cycle of the notice, which would be too early; they are told at the arrival.
 //!
-//! With a rate, a message of n bytes arrives `delay` and n bytes at that rate later, and occupies its link for the bytes
-//! alone: the link of the sending node, or, as ideal links between all pairs, one of the pair. Messages wait for their link
-//! in the order of their injection. Times are rounded down to whole ns.
+//! With a rate, a message of n bytes arrives `delay` and n bytes at that rate later, and occupies its link for the
+//! bytes alone: the link of the sending node, or, as ideal links between all pairs, one of the pair. Messages wait for
+//! their link in the order of their injection. Times are rounded down to whole ns.
 //!
 //! Any other model that knows the arrival of a message at its injection is the same network with a [`Rule`].
 

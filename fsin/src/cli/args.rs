@@ -103,6 +103,20 @@ fn commands() -> Command {
                 ),
         )
         .subcommand(
+            Command::new("import")
+                .about("Prints the experiment that a configuration of another simulator means")
+                .subcommand_required(true)
+                .subcommand(
+                    experiment(Command::new("booksim"))
+                        .about("Prints the experiment that a configuration of BookSim 2 means, which `fsin run` takes as it is")
+                        .long_about(
+                            "Prints the experiment that a configuration file of BookSim 2 means, complete, as a file that `fsin \
+                             run` takes. Names and values without an equal here are refused, each with its place and what has \
+                             one. `fsin run FILE.cfg`, sweep and saturation take such a file too.",
+                        ),
+                ),
+        )
+        .subcommand(
             Command::new("legacy")
                 .about("Runs what the original simulator's words mean, and says on stderr as which `fsin run`")
                 .long_about(

@@ -82,6 +82,10 @@ pub(crate) fn main(registry: Registry) -> ExitCode {
         Some(("legacy", matches)) => run::legacy::legacy(matches),
         Some(("topology", matches)) => describe::topology::topology(matches),
         Some(("config", matches)) => run::config(matches),
+        Some(("import", matches)) => match matches.subcommand() {
+            Some((_, matches)) => run::config(matches),
+            None => Ok(Exit::Usage),
+        },
         Some(("list", matches)) => describe::list(matches),
         #[cfg(feature = "live")]
         Some(("serve", matches)) => live::serve::serve(matches),

@@ -6,10 +6,11 @@
 //! - **West-first**: a packet goes west before anything else.
 //! - **North-last**: a packet goes north only when nothing else is left.
 //! - **Negative-first**, in any number of dimensions: towards lower coordinates before higher ones.
-//! - **Odd-even**: no turn from east to north or south in an even column, and none from north or south to west in an odd one.
+//! - **Odd-even**: no turn from east to north or south in an even column, and none from north or south to west in an
+//!   odd one.
 //!
-//! Sources: Glass, Ni, *The turn model for adaptive routing*, ISCA 1992; Chiu, *The odd-even turn model for adaptive routing*,
-//! IEEE TPDS 11(7), 2000.
+//! Sources: Glass, Ni, *The turn model for adaptive routing*, ISCA 1992; Chiu, *The odd-even turn model for adaptive
+//! routing*, IEEE TPDS 11(7), 2000.
 
 use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, SpecError};

@@ -73,6 +73,7 @@ const QUIET: &[&str] = &[
 
 /// Commands to which this module adds `--output`: they print a document.
 const PRINT: &[&str] = &[
+    "booksim",
     "compare",
     "completions",
     "config",
@@ -177,6 +178,9 @@ fn examples_and_status(name: &str) -> (&'static [&'static str], &'static str) {
              in deadlock, 130 interrupted.",
         ),
         "config" => (&["fsin config --load 0.1", "fsin config e.toml --vcs 4 -o resolved.toml"], DESCRIBES),
+        "booksim" => {
+            (&["fsin import booksim mesh88.cfg", "fsin import booksim mesh88.cfg --seed 7 -o mesh88.toml"], DESCRIBES)
+        }
         "legacy" => (
             &["fsin legacy topo=torus_16_16 mode=smart3 load=0.3", "fsin legacy fsin.conf load=0.5 --format json"],
             "Exit status: 0 done, 1 failed while running, 2 the words cannot be used, 3 deadlock, 130 interrupted, with \
@@ -343,6 +347,7 @@ mod tests {
             let name = path.rsplit(' ').next().unwrap_or_default();
             // These commands print only what was requested.
             let says_nothing = [
+                "booksim",
                 "completions",
                 "config",
                 "explain",

@@ -79,8 +79,8 @@ fn every_row_of_booksim_is_one_command() {
     assert!(all.len() > 60, "{}", all.len());
 }
 
-/// Points of each kind of traffic, below 80 % of saturation: the mean latency of BookSim's seeds within 2 %, or three of
-/// their standard errors.
+/// Points of each kind of traffic, below 80 % of saturation: the mean latency of BookSim's seeds within 2 %, or three
+/// of their standard errors.
 #[test]
 fn rows_of_booksim_by_their_commands() {
     const POINTS: [(&str, &str); 6] = [
@@ -109,4 +109,92 @@ fn rows_of_booksim_by_their_commands() {
         let bound = (0.02 * theirs).max(3.0 * error);
         assert!((ours - theirs).abs() <= bound, "{name} at {}: {ours}, BookSim {theirs} +- {error}", point["inj_rate"]);
     }
+}
+
+/// The configuration file of a row, with the names of BookSim.
+fn configuration(row: &Row) -> String {
+    let mut text = format!(
+        "// {}\ntopology = {};\nk = {};\nn = {};\nrouting_function = {};\ntraffic = {};\npacket_size = {};\nnum_vcs = {};\n\
+         vc_buf_size = {};\ninjection_rate = {};\n",
+        row["name"],
+        row["topology"],
+        row["k"],
+        row["n"],
+        row["routing"],
+        row["traffic"],
+        row["packet_size"],
+        row["vcs"],
+        row["buf"],
+        row["inj_rate"],
+    );
+    const TAKEN: &[&str] = &[
+        "injection_rate_uses_flits",
+        "use_noc_latency",
+        "routing_delay",
+        "vc_alloc_delay",
+        "sw_alloc_delay",
+        "st_prepare_delay",
+        "st_final_delay",
+        "credit_delay",
+        "speculative",
+        "vc_allocator",
+        "sw_allocator",
+        "alloc_iters",
+        "internal_speedup",
+        "sample_period",
+        "warmup_periods",
+        "max_samples",
+        "seed",
+    ];
+    for word in row["extra_params"].split('|').filter_map(|word| word.split_once('=')) {
+        if TAKEN.contains(&word.0) {
+            text += &format!("{} = {}; // as in the table\n", word.0, word.1);
+        }
+    }
+    text
+}
+
+/// The keys and values of an experiment file.
+fn keys_of(output: &std::process::Output, what: &str) -> HashMap<String, String> {
+    assert!(output.status.success(), "{what}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let pairs = text.lines().filter_map(|line| line.split_once(" = "));
+    pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+}
+
+/// The configuration file of each row is the same experiment as its command, and runs as it is.
+#[test]
+fn configurations_of_booksim_are_experiments() {
+    let Some(rows) = rows("reference/booksim2.csv") else { return };
+    let folder = folder();
+    let mut seen = BTreeSet::new();
+    for row in rows.iter().filter(|row| !row["traffic"].starts_with("hotspot")) {
+        let words = words(row);
+        if !seen.insert(words.clone()) {
+            continue;
+        }
+        let text = configuration(row);
+        std::fs::write(folder.path().join("row.cfg"), &text).expect("a file");
+        let run = |words: &[&str]| fsin(folder.path()).args(words).output().expect("fsin has just been built");
+        let imported = keys_of(&run(&["import", "booksim", "row.cfg"]), &text);
+        let told: Vec<&str> = ["config"].into_iter().chain(words.iter().map(String::as_str)).collect();
+        let expected = keys_of(&run(&told), &text);
+        for flag in words.iter().step_by(2) {
+            let key = &flag[2..];
+            assert_eq!(imported.get(key), expected.get(key), "{key} of\n{text}");
+        }
+        let load: f64 = imported["load"].parse().expect("a number");
+        assert!((load - row["inj_rate"].parse::<f64>().expect("a number")).abs() < 1e-9, "{text}");
+    }
+    assert!(seen.len() > 50, "{}", seen.len());
+    let small = "topology = mesh; k = 4; n = 2; routing_function = dor; num_vcs = 2; injection_rate = 0.1;\n";
+    std::fs::write(folder.path().join("small.cfg"), small).expect("a file");
+    let ran = fsin(folder.path()).args(["run", "small.cfg", "--cycles", "2000", "--format", "json", "-q"]).output();
+    let ran = figures(&ran.expect("fsin has just been built"));
+    assert_eq!((&ran["experiment"]["network"], &ran["experiment"]["buffer"]), (&"wormhole".into(), &8.into()));
+    std::fs::write(folder.path().join("fly.cfg"), "topology = fly; k = 4;\n").expect("a file");
+    let refused =
+        fsin(folder.path()).args(["import", "booksim", "fly.cfg"]).output().expect("fsin has just been built");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && said.contains("topology = fly") && said.contains("fly.cfg"), "{said}");
 }

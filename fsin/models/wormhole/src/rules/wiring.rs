@@ -1,7 +1,7 @@
 //! Routers, and what their ports are linked with.
 //!
-//! In a direct network each node is a router, and its last ports lead to its own endpoint, one for each tap. In a network of switches the
-//! switches are the routers, and endpoints hang at their ports.
+//! In a direct network each node is a router, and its last ports lead to its own endpoint, one for each tap. In a
+//! network of switches the switches are the routers, and endpoints hang at their ports.
 
 use trgen::NodeId;
 

@@ -24,7 +24,8 @@ fn carry(network: &mut dyn Network, messages: &[Message]) -> Notices {
     all
 }
 
-/// \[cycles\] Until the six neighbours of node 0 of a torus of 4 x 4 x 4 have a message each, or node 0 has one from each.
+/// \[cycles\] Until the six neighbours of node 0 of a torus of 4 x 4 x 4 have a message each, or node 0 has one from
+/// each.
 fn six_neighbours(bytes: u64, is_inward: bool, params: &Params) -> u64 {
     let message = |(node, id)| {
         let (source, destination) = if is_inward { (node, 0) } else { (0, node) };

@@ -1,5 +1,5 @@
-//! Networks of switches described by a file: one meaning ([`network`]) behind every syntax ([`dot`], [`list`], those of other
-//! tools in [`formats`]).
+//! Networks of switches described by a file: one meaning ([`network`]) behind every syntax ([`dot`], [`list`], those of
+//! other tools in [`formats`]).
 //!
 //! The file is read when the specification is parsed, and nowhere else.
 
@@ -82,7 +82,8 @@ const MAX_BYTES: u64 = 1 << 24;
 /// A valid specification, for errors.
 const EXAMPLE: &str = "graph:net.txt,endpoints=4";
 
-/// The network of a text: in DOT or a syntax of another tool if it begins like that, else in lines; `endpoints` where the specification gives it.
+/// The network of a text: in DOT or a syntax of another tool if it begins like that, else in lines; `endpoints` where
+/// the specification gives it.
 ///
 /// # Errors
 /// Text of another form, and nodes and links that make no network, with their places.

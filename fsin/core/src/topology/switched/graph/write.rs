@@ -1,5 +1,5 @@
-//! Descriptions in other syntaxes, from the statements of the DOT that [`dot`](crate::topology::dot) writes, so that what is
-//! said of a network stands in one place.
+//! Descriptions in other syntaxes, from the statements of the DOT that [`dot`](crate::topology::dot) writes, so that
+//! what is said of a network stands in one place.
 
 use std::fmt::Write as _;
 
@@ -23,8 +23,8 @@ pub enum Syntax {
 /// Attributes that are written; those of drawings are not.
 const KEPT: &[&str] = &["kind", "endpoints", "rate", "delay", "queue", "routes", "dead"];
 
-/// A description in DOT in another syntax. Reading it yields the same network; from CSV, which names no nodes, with nodes
-/// numbered in the order of the links.
+/// A description in DOT in another syntax. Reading it yields the same network; from CSV, which names no nodes, with
+/// nodes numbered in the order of the links.
 ///
 /// # Errors
 /// A name or an attribute that the syntax cannot state.

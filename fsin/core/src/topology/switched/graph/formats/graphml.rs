@@ -1,7 +1,7 @@
 //! GraphML: `key` elements declare attributes, `data` elements give their values.
 //!
-//! Format: Brandes, Eiglsperger, Herman, Himsolt, Marshall, GraphML progress report, GD 2001. Ports, hyperedges and nested
-//! graphs are refused.
+//! Format: Brandes, Eiglsperger, Herman, Himsolt, Marshall, GraphML progress report, GD 2001. Ports, hyperedges and
+//! nested graphs are refused.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Node-link JSON, as networkx writes it: `{"nodes": [{"id": ...}], "links": [{"source": ..., "target": ...}]}`, `edges`
-//! in place of `links` since networkx 3.4.
+//! Node-link JSON, as networkx writes it: `{"nodes": [{"id": ...}], "links": [{"source": ..., "target": ...}]}`,
+//! `edges` in place of `links` since networkx 3.4.
 
 use std::collections::BTreeMap;
 

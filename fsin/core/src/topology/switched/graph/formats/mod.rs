@@ -2,6 +2,8 @@
 //! [`super::network`] alone gives a meaning.
 //!
 //! A format is known by how its text begins ([`reader`]), whatever the name of the file.
+//!
+//! Decision: docs/decisions/0190-formats-of-networks.md.
 
 mod anynet;
 mod csv;
