@@ -266,9 +266,9 @@ impl Config {
             _ => {
                 let remedy = match topology.as_str() {
                     "torus" => "dim_order, dim_order_bal and min_adapt have an equal here",
-                    "fattree" => "anca has an equal here; `fsin list routings --network wormhole` names others",
+                    "fattree" => "anca has an equal here; `fsin list routings` names others",
                     "anynet" => "min has an equal here",
-                    _ => "dor and min_adapt have an equal here; `fsin list routings --network wormhole` names others",
+                    _ => "dor and min_adapt have an equal here; `fsin list routings` names others",
                 };
                 return Err(self.refusal(
                     "routing_function",

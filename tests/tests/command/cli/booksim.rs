@@ -181,6 +181,10 @@ fn configurations_of_booksim_are_experiments() {
         let expected = keys_of(&run(&told), &text);
         for flag in words.iter().step_by(2) {
             let key = &flag[2..];
+            // The table leaves out what has no effect on its rows, and a file then has BookSim's default.
+            if key == "credit-delay" && !row["extra_params"].contains("credit_delay=") {
+                continue;
+            }
             assert_eq!(imported.get(key), expected.get(key), "{key} of\n{text}");
         }
         let load: f64 = imported["load"].parse().expect("a number");
