@@ -115,8 +115,8 @@ pub(super) fn check_kind(settings: &Settings, is_chakra: bool) -> Result<(), Set
     }
 }
 
-/// The parameters of the hosts of a graph, and of the ranks of a Chakra trace. `gap_per_byte` is G of the network;
-/// `None` over routers, where G is 0. `scale` is the factor on computing times.
+/// The parameters of the hosts of a graph, and of the ranks of a Chakra trace. `gap_per_byte` is G of the network; `None`
+/// over routers, where G is 0. `scale` is the factor on computing times.
 pub(super) fn hosts(
     settings: &Settings,
     gap_per_byte: Option<Decimal>,

@@ -1,13 +1,13 @@
 //! The messages of collectives.
 //!
 //! All-reduce, all-gather and reduce-scatter pass pieces round a ring: a rank sends its first piece when it starts, and
-//! the next one when that of its predecessor has arrived. An all-to-all sends to every other rank at once; a barrier
-//! does so with 0 bytes. Collectives with a root exchange one message between the root, the first rank of the group,
-//! and every other rank.
+//! the next one when that of its predecessor has arrived. An all-to-all sends to every other rank at once; a barrier does
+//! so with 0 bytes. Collectives with a root exchange one message between the root, the first rank of the group, and every
+//! other rank.
 //!
 //! # How the model departs from reality, and who could notice
-//! Libraries of collectives cut pieces into chunks that follow each other, run several rings at once, and choose trees
-//! for short vectors. A study of such a choice should name it, in a trace whose collectives are expanded to messages.
+//! Libraries of collectives cut pieces into chunks that follow each other, run several rings at once, and choose trees for
+//! short vectors. A study of such a choice should name it, in a trace whose collectives are expanded to messages.
 
 /// Kind of a collective, with the numbers of the schema.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -145,8 +145,8 @@ impl Part {
         }
     }
 
-    /// Calls `send` with position in the group and size \[bytes\] of every message that this rank sends once it has
-    /// taken `taken` arrivals.
+    /// Calls `send` with position in the group and size \[bytes\] of every message that this rank sends once it has taken
+    /// `taken` arrivals.
     pub fn sends(&self, taken: u32, mut send: impl FnMut(u32, u64)) {
         let (size, place) = (self.size, self.place);
         let next = (place + 1) % size;
@@ -154,8 +154,8 @@ impl Part {
         match self.kind {
             AllReduce | AllGather | ReduceScatter => {
                 if taken < self.arrivals() {
-                    // A reduction begins with the piece of the rank before, so that each rank ends with its own; the
-                    // sums of an all-reduce follow in the same order.
+                    // A reduction begins with the piece of the rank before, so that each rank ends with its own; the sums of
+                    // an all-reduce follow in the same order.
                     let first = u32::from(self.kind != AllGather);
                     send(next, self.piece(behind(taken + first)));
                 }

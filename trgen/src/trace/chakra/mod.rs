@@ -122,8 +122,8 @@ pub struct Counts {
 }
 
 impl Trace {
-    /// Calls `send` with receiving rank and size \[bytes\] of every message that a rank sends in collectives. Groups to
-    /// which it does not belong count for nothing.
+    /// Calls `send` with receiving rank and size \[bytes\] of every message that a rank sends in collectives. Groups to which
+    /// it does not belong count for nothing.
     ///
     /// # Panics
     /// When there is no such rank.

@@ -4,20 +4,15 @@
 //! - A node is ready when all that it waits for has finished. Ready nodes begin in the order of their numbers.
 //! - A rank has a limited number of computations and one communication (send or collective) under way; receives are
 //!   exempt.
-//! - A computation lasts as recorded. Without a recorded duration it lasts as long as the slower of its operations and
-//!   of
+//! - A computation lasts as recorded. Without a recorded duration it lasts as long as the slower of its operations and of
 //!   the transfer of its tensor (roofline), if rates are given, in whole ns.
-//! - A send ends when its message arrives; a receive when its message arrives, or when it begins if the message is
-//!   there.
-//! - Collectives of a group are matched in the order in which each rank begins them. A rank's collective ends when the
-//!   last
-//! message for it has arrived, and, where data are combined, has been added; a rank that only sends ends with the
-//! arrival
+//! - A send ends when its message arrives; a receive when its message arrives, or when it begins if the message is there.
+//! - Collectives of a group are matched in the order in which each rank begins them. A rank's collective ends when the last
+//!   message for it has arrived, and, where data are combined, has been added; a rank that only sends ends with the arrival
 //!   of its last message.
 //!
 //! # How the model departs from reality, and who could notice
-//! - A message enters the network in the first cycle that begins at or after its departure, and arrives at the end of
-//!   its
+//! - A message enters the network in the first cycle that begins at or after its departure, and arrives at the end of its
 //!   last cycle.
 //! - A rank that lists operations of several streams of a device runs them one after another by default.
 //!

@@ -341,8 +341,7 @@ fn length(input: &mut dyn BufRead, at: &mut u64) -> Result<Option<u64>, String> 
     Err("a length that does not end".to_owned())
 }
 
-/// True if a file that begins like this can be a trace: a message of metadata, whose version and attributes come in
-/// order.
+/// True if a file that begins like this can be a trace: a message of metadata, whose version and attributes come in order.
 #[must_use]
 pub fn is_trace(beginning: &[u8]) -> bool {
     let mut fields = Fields(beginning);

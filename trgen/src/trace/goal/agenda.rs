@@ -14,8 +14,8 @@ pub(super) enum Item {
     Operation { host: u32, node: u32 },
     /// The message of send operation `node` of `host` arrives at its destination.
     Message { host: u32, node: u32 },
-    /// The message of send operation `node` of `host` has arrived, and belongs to operation `receive` of its
-    /// destination (graphs with streams).
+    /// The message of send operation `node` of `host` has arrived, and belongs to operation `receive` of its destination
+    /// (graphs with streams).
     Matched { host: u32, node: u32, receive: u32 },
     /// Operation `node` of `host` ends (graphs with streams).
     Finish { host: u32, node: u32 },

@@ -7,10 +7,10 @@
 //! - An operation is ready at the latest end of the operations that it requires.
 //! - A calculation begins when its CPU is free.
 //! - A send of s bytes begins at t, when its CPU and the sending side of its interface are free. The CPU is busy until
-//! e = t + o + (s-1) O, the interface until t + g + (s-1) G; the message arrives at e + L + (s-1) G. An eager send ends
+//!   e = t + o + (s-1) O, the interface until t + g + (s-1) G; the message arrives at e + L + (s-1) G. An eager send ends
 //!   at e.
 //! - A message that finds a posted receive waits until the CPU of the *receive* and the receiving side of the interface
-//! are free, at t. The interface is then busy for g and the CPU until u = t + g + o + (s-1) O, when the receive ends. A
+//!   are free, at t. The interface is then busy for g and the CPU until u = t + g + o + (s-1) O, when the receive ends. A
 //!   message without a receive is kept, at no cost.
 //! - A receive that finds a message at t begins at v, g after both t and the time at which the *sending* side of its
 //!   interface is free, and ends at v + o + (s-1) O, until which its CPU is busy; the receiving side is busy until v.
@@ -18,8 +18,8 @@
 //!
 //! Products with G and O are rounded down to whole time units.
 //!
-//! Source: the rules of ATLAHS (Shen and others, *ATLAHS: An Application-centric Network Simulator Toolchain for AI,
-//! HPC, and Distributed Storage*, 2025), by figures of its host model.
+//! Source: the rules of ATLAHS (Shen and others, *ATLAHS: An Application-centric Network Simulator Toolchain for AI, HPC,
+//! and Distributed Storage*, 2025), by figures of its host model.
 
 use super::agenda::{Entry, Item};
 use super::hosts::{Hosts, Wire};
@@ -128,8 +128,8 @@ impl Hosts {
         self.end_receive(begin, (host, node), &send, (send.peer, receive), &operation);
     }
 
-    /// Schedules the end of a receive whose interface has taken the message at `begin` \[ticks\], and that of its send
-    /// if that waits for it. Senders and receivers are given by host and operation.
+    /// Schedules the end of a receive whose interface has taken the message at `begin` \[ticks\], and that of its send if
+    /// that waits for it. Senders and receivers are given by host and operation.
     fn end_receive(&mut self, begin: u64, from: (u32, u32), send: &Node, to: (u32, u32), receive: &Node) {
         if receive.size < send.size {
             self.record_misfit(from.0, from.1, to.0, to.1);
