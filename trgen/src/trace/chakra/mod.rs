@@ -1,7 +1,7 @@
 //! Chakra execution traces: what each rank of a training step computes and communicates, as a graph of nodes.
 //!
 //! A node computes, sends, receives, or takes part in a collective of a group of ranks. [`wire`] decodes the files,
-//! [`groups`] the groups; [`dag`] checks dependencies; [`collective`] states the messages of collectives; [`replay`]
+//! [`groups`] the groups; `dag` checks dependencies; [`collective`] states the messages of collectives; [`replay`]
 //! executes a trace over a network.
 //!
 //! Source: Sridharan and others, *Chakra: Advancing Performance Benchmarking and Co-design using Standardized Execution
