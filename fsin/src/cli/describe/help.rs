@@ -178,7 +178,7 @@ fn examples_and_status(name: &str) -> (&'static [&'static str], &'static str) {
              in deadlock, 130 interrupted.",
         ),
         "config" => (&["fsin config --load 0.1", "fsin config e.toml --vcs 4 -o resolved.toml"], DESCRIBES),
-        "booksim" => {
+        "import" | "booksim" => {
             (&["fsin import booksim mesh88.cfg", "fsin import booksim mesh88.cfg --seed 7 -o mesh88.toml"], DESCRIBES)
         }
         "legacy" => (
@@ -352,6 +352,7 @@ mod tests {
                 "config",
                 "explain",
                 "generate",
+                "import",
                 "init",
                 "legacy",
                 "list",
@@ -369,6 +370,7 @@ mod tests {
                 "console",
                 "down",
                 "generate",
+                "import",
                 "machines",
                 "point",
                 "prepare",
