@@ -14,6 +14,7 @@ use trgen::trace::matrix::Matrix;
 use trgen::trace::placement::hop_bytes;
 use trgen::trace::program::Program;
 use trgen::trace::replay::{Replay, ReplayReport};
+use trgen::trace::timeline::{CollectiveRecord, Span};
 use trgen::{Cycle, NodeId};
 
 use super::bounds::Bounds;
@@ -132,6 +133,21 @@ pub struct Finished {
     pub details: Option<Details>,
     /// The time that each message took which arrived while measuring, where that is kept.
     pub messages: Option<Vec<MessageTime>>,
+    /// The collectives of the application, where it has some that are known as such.
+    pub collectives: Vec<CollectiveRecord>,
+    /// What each rank did over time, if that was asked for.
+    pub timeline: Vec<Span>,
+}
+
+/// Observers of a run.
+#[derive(Default)]
+pub struct Observers<'a, 'b> {
+    /// Observer of the network.
+    pub watch: Option<&'a mut dyn Watch>,
+    /// Observer of the packets that arrive, ordered by arrival, source, destination and number.
+    pub log: Option<PacketLog<'b>>,
+    /// Keeps what each rank does over time.
+    pub timeline: bool,
 }
 
 /// Runs an experiment to its end, or until `stop` becomes true.
@@ -143,7 +159,7 @@ pub fn execute(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Finished, Trouble> {
-    execute_over(network(experiment)?, experiment, stop, progress, None)
+    execute_over(network(experiment)?, experiment, stop, progress, Observers::default())
 }
 
 /// Rejects an experiment that [`execute`] or, over an ideal network, [`execute_ideal`](super::execute_ideal) would not
@@ -169,36 +185,27 @@ pub fn execute_watched(
     progress: &mut dyn FnMut(Progress),
     watch: &mut dyn Watch,
 ) -> Result<Finished, Trouble> {
-    execute_over(network(experiment)?, experiment, stop, progress, Some(watch))
+    let observers = Observers { watch: Some(watch), ..Observers::default() };
+    execute_over(network(experiment)?, experiment, stop, progress, observers)
 }
 
-/// As [`execute`], over a network of this experiment that the caller has built, for example to observe its packets.
+/// As [`execute`], over a network of this experiment that the caller has built, for example to observe its packets, and
+/// with observers.
 ///
 /// # Errors
 /// As [`execute`].
 pub fn execute_over(
-    network: Box<dyn Network>,
-    experiment: &Experiment,
-    stop: &AtomicBool,
-    progress: &mut dyn FnMut(Progress),
-    watch: Option<&mut dyn Watch>,
-) -> Result<Finished, Trouble> {
-    execute_logged(network, experiment, stop, progress, watch, None)
-}
-
-/// As [`execute_over`], with an observer of the packets that arrive, ordered by arrival, source, destination and number.
-///
-/// # Errors
-/// As [`execute`].
-pub fn execute_logged(
     mut network: Box<dyn Network>,
     experiment: &Experiment,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(Progress),
-    watch: Option<&mut dyn Watch>,
-    log: Option<PacketLog<'_>>,
+    observers: Observers<'_, '_>,
 ) -> Result<Finished, Trouble> {
+    let Observers { watch, log, timeline } = observers;
     let mut driver = Driver::new(experiment, experiment.geometry())?;
+    if timeline {
+        driver.driven.record();
+    }
     if experiment.link_loads {
         network.observe();
     }
@@ -257,6 +264,11 @@ pub fn execute_logged(
     }
     let topology = experiment.topology().filter(|_| experiment.link_loads);
     let links = topology.map(|topology| links(&**topology, &outcome.crossings));
+    let collectives = driver.collectives_measured(experiment.pace.cycle.0);
+    let mut timeline = driver.driven.timeline().to_vec();
+    if driver.whole.is_some() && !timeline.is_empty() {
+        timeline.extend(collectives.iter().flat_map(CollectiveRecord::spans));
+    }
     let notes = driver.notes;
     let mut finished = Finished {
         outcome,
@@ -272,6 +284,8 @@ pub fn execute_logged(
         bounds,
         details,
         messages,
+        collectives,
+        timeline,
     };
     add_warnings(experiment, &mut finished);
     Ok(finished)

@@ -63,12 +63,13 @@ impl IdealRun {
 pub fn execute_ideal(
     experiment: &Experiment,
     stop: &AtomicBool,
+    timeline: bool,
     progress: &mut dyn FnMut(u64),
 ) -> Result<IdealRun, Trouble> {
     let Ready { graph, latency, notes, mut warnings } = prepare(experiment)?;
     let counts = graph.counts();
     let mut complete = true;
-    let execution = ideal::execute(graph, experiment.hosts, latency, &mut |events| {
+    let execution = ideal::execute_recorded(graph, experiment.hosts, latency, timeline, &mut |events| {
         progress(events);
         complete = !stop.load(Ordering::Relaxed);
         complete

@@ -29,7 +29,7 @@ mod workload;
 pub use bounds::{Bound, Bounds};
 pub use details::MessageTime;
 pub use execute::{
-    Finished, JobFacts, TraceFacts, Trouble, check, execute, execute_logged, execute_over, execute_watched, network,
+    Finished, JobFacts, Observers, TraceFacts, Trouble, check, execute, execute_over, execute_watched, network,
 };
 pub use file::{Lists, read_file, read_lists, read_text};
 pub use ideal::{IdealRun, execute_ideal};

@@ -19,6 +19,7 @@ mod ranks;
 mod rounded;
 mod svg;
 mod table;
+mod timeline;
 
 #[cfg(feature = "plots")]
 pub use legible::{Illegible, illegible};
@@ -30,6 +31,7 @@ pub use plot::{Picture, Range, Scale, Style, pictures, transients};
 pub use ranks::traffic_picture;
 pub use rounded::{percent, rounded, with_interval};
 pub use svg::{COLOURS, Colour, escape};
+pub use timeline::write_timeline;
 
 /// Output format of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

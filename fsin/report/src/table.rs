@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use serde_json::Value;
 
 use fsin_core::words::counted;
-use fsin_experiment::result::{Device, Figure, Figure as F, JobRow, ModelFigure, NodeRow, Number, PortRow, RunResult};
+use fsin_experiment::result::{
+    CollectiveTimes, Device, Figure, Figure as F, JobRow, ModelFigure, NodeRow, Number, PortRow, RunResult,
+};
 
 /// A line of the table: its label, its figures, their decimals, and the text that follows, with `{}` for the unit of
 /// the first.
@@ -100,9 +102,56 @@ pub(super) fn write(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
         let decimals = if value.fract() == 0.0 { 0 } else { 2 };
         writeln!(out, "{}", format!("{label:<30} {value:.decimals$} {unit}").trim_end())?;
     }
+    collectives(result.collectives.as_deref().unwrap_or_default(), out)?;
     nodes(result.per_node.as_deref().unwrap_or_default(), out)?;
     ports(result.ports.as_deref().unwrap_or_default(), out)?;
     jobs(result.jobs.as_deref().unwrap_or_default(), out)
+}
+
+/// Most lines of collectives.
+const MAX_COLLECTIVES: usize = 20;
+
+/// A line for each of the first collectives.
+fn collectives(rows: &[CollectiveTimes], out: &mut dyn Write) -> io::Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let line = |cells: [&str; 9]| {
+        let [name, group, rest @ ..] = cells;
+        format!("{name:<34} {group:<10}{}", rest.map(|cell| format!(" {cell:>12}")).concat())
+    };
+    let heads = ["ranks", "bytes", "first begin", "end", "time, max", "algorithm", "bus bandw."];
+    let head = line(["collective", "group", heads[0], heads[1], heads[2], heads[3], heads[4], heads[5], heads[6]]);
+    let units = line(["", "", "", "", "ns", "ns", "ns", "GB/s", "GB/s"]);
+    writeln!(out, "\n{head}\n{units}")?;
+    let time = |time: Option<Number>| match time {
+        None => "-".to_owned(),
+        Some(Number::Whole(time)) => time.to_string(),
+        Some(Number::Real(time)) => format!("{time:.3}"),
+    };
+    let bandwidth = |rate: Option<f64>| rate.map_or("-".to_owned(), |rate| format!("{rate:.6}"));
+    for row in rows.iter().take(MAX_COLLECTIVES) {
+        let calls = if row.calls == 1 { String::new() } else { format!(", {} times", row.calls) };
+        let name = format!("{}, {}{calls}", row.kind, row.algorithm);
+        let cells = line([
+            &name,
+            row.group.as_deref().unwrap_or("all"),
+            &row.ranks.to_string(),
+            &row.bytes.to_string(),
+            &time(row.first_begin_ns),
+            &time(row.end_ns),
+            &time(row.time_max_ns),
+            &bandwidth(row.algorithm_bandwidth_gb_per_s),
+            &bandwidth(row.bus_bandwidth_gb_per_s),
+        ]);
+        writeln!(out, "{cells}")?;
+    }
+    match rows.len().saturating_sub(MAX_COLLECTIVES) {
+        0 => Ok(()),
+        more => {
+            writeln!(out, "and {} in JSON (`collectives`)", counted(more as u64, "more collective", "more collectives"))
+        }
+    }
 }
 
 /// Most lines of nodes.

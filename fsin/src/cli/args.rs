@@ -250,30 +250,32 @@ fn feature_commands() -> Vec<Command> {
 
 /// The command `fsin run`.
 fn run() -> Command {
-    super::run::log::flags(super::run::pcap::flags(super::watch::looking::flags(experiment(Command::new("run")))))
-        .about("Runs one experiment and prints what it found; defaults in [brackets], units in (parentheses)")
-        .after_help(EXAMPLES)
-        .arg(
-            Arg::new("format")
-                .long("format")
-                .value_name("FORMAT")
-                .default_value("table")
-                .hide_default_value(true)
-                .value_parser(PossibleValuesParser::new(FORMATS.iter().map(|&(name, _)| name)))
-                .help("How results are written to stdout [table]")
-                .help_heading("Output"),
-        )
-        .arg(
-            Arg::new("output")
-                .short('o')
-                .long("output")
-                .value_name("DIR")
-                .value_parser(value_parser!(PathBuf))
-                .help("Also keep result.json, manifest.json and experiment.toml in a new folder")
-                .help_heading("Output"),
-        )
-        .arg(quiet())
-        .arg(verbose("Also say on stderr what is set by whom, and when measuring began"))
+    super::run::timeline::flags(super::run::log::flags(super::run::pcap::flags(super::watch::looking::flags(
+        experiment(Command::new("run")),
+    ))))
+    .about("Runs one experiment and prints what it found; defaults in [brackets], units in (parentheses)")
+    .after_help(EXAMPLES)
+    .arg(
+        Arg::new("format")
+            .long("format")
+            .value_name("FORMAT")
+            .default_value("table")
+            .hide_default_value(true)
+            .value_parser(PossibleValuesParser::new(FORMATS.iter().map(|&(name, _)| name)))
+            .help("How results are written to stdout [table]")
+            .help_heading("Output"),
+    )
+    .arg(
+        Arg::new("output")
+            .short('o')
+            .long("output")
+            .value_name("DIR")
+            .value_parser(value_parser!(PathBuf))
+            .help("Also keep result.json, manifest.json and experiment.toml in a new folder")
+            .help_heading("Output"),
+    )
+    .arg(quiet())
+    .arg(verbose("Also say on stderr what is set by whom, and when measuring began"))
 }
 
 /// The name of the program, which may be one with components of its own.

@@ -175,7 +175,7 @@ fn file() -> Origin {
 fn run(experiment: &Experiment) -> Found {
     let stop = AtomicBool::new(false);
     if experiment.runs.by_hosts() {
-        return match execute_ideal(experiment, &stop, &mut |_| ()) {
+        return match execute_ideal(experiment, &stop, false, &mut |_| ()) {
             Ok(run) => Found::Wire(Box::new(run)),
             Err(trouble) => Found::Trouble(trouble.to_string()),
         };

@@ -49,6 +49,11 @@ impl<M: TrGen> Background<M> {
         &self.main
     }
 
+    /// The main source, to be changed before the run.
+    pub const fn main_mut(&mut self) -> &mut M {
+        &mut self.main
+    }
+
     /// A message of the background traffic with the id and the node numbers that `background` gave it.
     fn renumbered(&self, message: &Message) -> Message {
         let number = |node: NodeId| NodeId(self.numbers[node.index()]);

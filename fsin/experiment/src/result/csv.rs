@@ -45,7 +45,8 @@ pub fn write_rows(rows: &[Map<String, Value>], out: &mut dyn Write) -> io::Resul
 /// # Errors
 /// None in practice: writing to memory.
 pub fn tables(result: &RunResult) -> io::Result<Vec<(&'static str, Vec<u8>)>> {
-    const TABLES: [(Figure, &str); 4] = [
+    const TABLES: [(Figure, &str); 5] = [
+        (Figure::Collectives, "collectives.csv"),
         (Figure::PerNode, "nodes.csv"),
         (Figure::Flows, "flows.csv"),
         (Figure::MessageClasses, "messages.csv"),

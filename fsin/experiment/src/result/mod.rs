@@ -8,6 +8,7 @@ mod csv;
 mod datum;
 mod json;
 mod manifest;
+mod of_collectives;
 mod of_details;
 #[cfg(feature = "live")]
 mod of_guests;
@@ -24,6 +25,7 @@ pub use csv::{tables, write_results, write_rows};
 pub use datum::{Number, Shape};
 pub use json::{write_line, write_pretty};
 pub use manifest::{InputFile, Manifest};
+pub use of_collectives::CollectiveTimes;
 pub use of_details::{FlowRow, LatencyBin, MessageClass, NodeRow, ShareRow};
 #[cfg(feature = "live")]
 pub use of_guests::of_guests;

@@ -234,7 +234,7 @@ fn class<'a>(from_bytes: u64, to_bytes: u64, messages: impl Iterator<Item = &'a 
 }
 
 /// The smallest of the sorted values that at least this share of them does not exceed.
-fn quantile<T: Copy>(sorted: &[T], share: f64) -> Option<T> {
+pub(super) fn quantile<T: Copy>(sorted: &[T], share: f64) -> Option<T> {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.max(1) - 1).copied()
 }

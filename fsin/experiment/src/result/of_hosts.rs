@@ -26,6 +26,13 @@ pub fn of_hosts(
     let ended = complete && remains.unstarted == 0 && remains.unserved == 0;
     let ticks = execution.ticks;
     let ns = |time: u64| Number::of_ratio(time, ticks);
+    let task = |(&finish, &computing): (&u64, &Option<u64>)| {
+        TaskRow::OfHost(HostTask {
+            finish_ns: ns(finish),
+            compute_ns: computing.map(ns),
+            exposed_communication_ns: computing.map(|computing| ns(finish.saturating_sub(computing))),
+        })
+    };
     let last = execution.last();
     let seconds = costs.cpu_seconds.filter(|&seconds| seconds > 0.0);
     let result = RunResult {
@@ -57,7 +64,7 @@ pub fn of_hosts(
         operations_not_started: Some(remains.unstarted),
         receives_without_message: Some(remains.unserved),
         messages_without_receive: Some(remains.unreceived),
-        per_task: Some(finish.iter().map(|&time| TaskRow::OfHost(HostTask { finish_ns: ns(time) })).collect()),
+        per_task: Some(finish.iter().zip(&execution.computing).map(task).collect()),
         cpu_seconds: costs.cpu_seconds,
         events_per_second: seconds.map(|seconds| execution.events as f64 / seconds),
         peak_memory_bytes: costs.peak_memory_bytes,

@@ -5,11 +5,14 @@ use trgen::trace::replay::TaskReport;
 
 use super::datum::Number;
 use super::manifest::Manifest;
+use super::of_collectives::ns;
 use super::of_details::details;
 use super::of_jobs::jobs;
 use super::rows::{Batch, CompletionBounds, FailureKind, FailureReport, ReplayedTask, ShotRow, TaskRow};
 use super::settings::settings;
-use super::table::{self, OF_DEAD_LINKS, OF_FLOWS, OF_HISTOGRAM, OF_JOBS, OF_LINKS, OF_MESSAGES, OF_NODES, RunResult};
+use super::table::{
+    self, OF_COLLECTIVES, OF_DEAD_LINKS, OF_FLOWS, OF_HISTOGRAM, OF_JOBS, OF_LINKS, OF_MESSAGES, OF_NODES, RunResult,
+};
 use super::{Costs, SCHEMA};
 use fsin_core::couple;
 use fsin_core::network::NetworkFailure;
@@ -74,11 +77,12 @@ pub fn of_network(
     }
     bounds(&mut result, finished.bounds.as_ref());
     if let Some(trace) = &finished.trace {
-        tasks(&mut result, trace);
+        tasks(&mut result, trace, experiment.pace.cycle.0);
     }
     if let Some(facts) = &finished.jobs {
         jobs(&mut result, facts, outcome);
     }
+    result.collectives = rows(&finished.collectives);
     details(&mut result, experiment, finished);
     result.model_figures = rows(&finished.measures);
     result.ports = rows(&finished.ports);
@@ -86,6 +90,7 @@ pub fn of_network(
     let left_out = [
         (result.dead_links.is_none(), OF_DEAD_LINKS),
         (finished.links.is_none(), OF_LINKS),
+        (finished.collectives.is_empty(), OF_COLLECTIVES),
         (finished.jobs.is_none(), OF_JOBS),
         (finished.measures.is_empty(), &[table::Figure::ModelFigures]),
         (finished.ports.is_empty(), &[table::Figure::Ports]),
@@ -304,13 +309,20 @@ fn bounds(result: &mut RunResult, bounds: Option<&Bounds>) {
     });
 }
 
-/// Sets the figures of tasks.
-fn tasks(result: &mut RunResult, trace: &TraceFacts) {
+/// Sets the figures of tasks; `cycle` \[ps\] is the length of a cycle.
+fn tasks(result: &mut RunResult, trace: &TraceFacts, cycle: u64) {
     let tasks = &trace.report.tasks;
     let sum = |pick: fn(&TaskReport) -> u64| tasks.iter().map(pick).sum::<u64>();
     let bytes = sum(|task| task.sent_bytes);
     let blocked = |cycles: u64| trace.blocking.then_some(cycles);
     let row = |task: &TaskReport| {
+        let in_cycles = task.finished.map(|cycle| cycle.next().0);
+        let ended = task.ended.or(in_cycles.filter(|_| trace.blocking).map(|cycles| cycles.saturating_mul(cycle)));
+        let computing = match trace.blocking {
+            true => Some(task.compute_cycles.saturating_mul(cycle)),
+            false => task.computing,
+        };
+        let exposed = ended.zip(computing).map(|(ended, computing)| ended.saturating_sub(computing));
         TaskRow::Replayed(ReplayedTask {
             finished_cycle: task.finished.map(|cycle| cycle.0),
             compute_cycles: task.compute_cycles,
@@ -320,6 +332,9 @@ fn tasks(result: &mut RunResult, trace: &TraceFacts) {
             messages_sent: sent(task),
             messages_received: task.received,
             bytes_sent: task.sent_bytes,
+            finished_ns: ended.map(ns),
+            compute_ns: computing.map(ns),
+            exposed_communication_ns: exposed.map(ns),
         })
     };
     result.tasks = Some(trace.tasks as u64);

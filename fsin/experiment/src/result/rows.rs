@@ -180,10 +180,15 @@ pub enum TaskRow {
 pub struct HostTask {
     /// \[ns\] When it was done.
     pub finish_ns: Number,
+    /// \[ns\] During which it computed; null where that is not known.
+    pub compute_ns: Option<Number>,
+    /// \[ns\] Until it was done, during which it did not compute: communication that no computation hides; null where
+    /// that is not known.
+    pub exposed_communication_ns: Option<Number>,
 }
 
 /// A task over a network of routers.
-#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[derive(Clone, PartialEq, Default, Serialize, Deserialize, Debug, JsonSchema)]
 #[serde(default)]
 pub struct ReplayedTask {
     /// \[cycle\] In which its last event was done; null if it did not end.
@@ -202,6 +207,14 @@ pub struct ReplayedTask {
     pub messages_received: u64,
     /// \[bytes\] Sent.
     pub bytes_sent: u64,
+    /// \[ns\] Until its last event was done, by the clock of the completion time or, of tasks that count in ns, by their
+    /// own; null if it did not end.
+    pub finished_ns: Option<Number>,
+    /// \[ns\] During which it computed; null where that is not known.
+    pub compute_ns: Option<Number>,
+    /// \[ns\] Until it was done, during which it did not compute: communication that no computation hides; null where
+    /// one of both is not known.
+    pub exposed_communication_ns: Option<Number>,
 }
 
 /// A job of a mix.

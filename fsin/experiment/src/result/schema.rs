@@ -4,8 +4,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::table::{
-    Figure, OF_DEAD_LINKS, OF_FLOWS, OF_GUESTS, OF_HISTOGRAM, OF_HOSTS, OF_JOBS, OF_LINKS, OF_MESSAGES, OF_NODES,
-    RunResult, of_network,
+    Figure, OF_COLLECTIVES, OF_DEAD_LINKS, OF_FLOWS, OF_GUESTS, OF_HISTOGRAM, OF_HOSTS, OF_JOBS, OF_LINKS, OF_MESSAGES,
+    OF_NODES, RunResult, of_network,
 };
 
 /// The JSON Schema (draft 2020-12) of the result of a run.
@@ -26,7 +26,8 @@ pub fn schema() -> Value {
 
 /// The figures of every kind of run.
 fn everywhere() -> impl Iterator<Item = Figure> {
-    const SOMETIMES: [&[Figure]; 7] = [OF_DEAD_LINKS, OF_LINKS, OF_JOBS, OF_NODES, OF_FLOWS, OF_HISTOGRAM, OF_MESSAGES];
+    const SOMETIMES: [&[Figure]; 8] =
+        [OF_COLLECTIVES, OF_DEAD_LINKS, OF_LINKS, OF_JOBS, OF_NODES, OF_FLOWS, OF_HISTOGRAM, OF_MESSAGES];
     let is_sometimes = |figure: &Figure| SOMETIMES.iter().any(|figures| figures.contains(figure));
     of_network().filter(move |figure| !is_sometimes(figure) && OF_HOSTS.contains(figure) && OF_GUESTS.contains(figure))
 }

@@ -15,6 +15,7 @@ use fsin_core::family::PHITS_PER_NODE_CYCLE;
 
 use super::datum::{Datum, Number, Shape};
 use super::manifest::Manifest;
+use super::of_collectives::CollectiveTimes;
 use super::of_details::{FlowRow, LatencyBin, MessageClass, NodeRow};
 use super::rows::{
     Batch, CompletionBounds, FailureReport, GuestRow, JobRow, MachineRow, ModelFigure, PortRow, RankRow, RunningDigest,
@@ -183,6 +184,7 @@ figures! {
     HopsPerByte = hops_per_byte: Option<f64>, ["links"] "mean length of the shortest path of a byte";
     CollectiveCalls = collective_calls: Option<BTreeMap<String, u64>>, ["calls"] "collective operations by name, summed over tasks";
     PerTask = per_task: Option<Vec<TaskRow>>, [] "figures of each task, by number";
+    Collectives = collectives: Option<Vec<CollectiveTimes>>, [] "times and bandwidths of each collective, in the order in which they begin; of kernels that are collectives, and of traces that name them";
     JobsFinished = jobs_finished: Option<u64>, ["jobs"] "of the mix, that came to their end";
     JobWaitMean = job_wait_mean_cycles: Option<f64>, ["cycles"] "mean time from the arrival of a job to its start";
     JobRunMean = job_run_mean_cycles: Option<f64>, ["cycles"] "mean time from the start of a job to its end";
@@ -263,6 +265,9 @@ pub(super) const OF_MESSAGES: &[Figure] = &[
     F::MessageCompletionMean, F::MessageCompletionP50, F::MessageCompletionP90, F::MessageCompletionP99,
     F::MessageCompletionMax, F::MessageSlowdownMean, F::MessageSlowdownP99, F::MessageClasses,
 ];
+
+/// Figures of applications whose collectives are known as such.
+pub(super) const OF_COLLECTIVES: &[Figure] = &[F::Collectives];
 
 /// Figures of networks with dead links only.
 pub(super) const OF_DEAD_LINKS: &[Figure] = &[F::DeadLinks];
@@ -349,6 +354,7 @@ impl Figure {
             F::Samples
                 | F::CollectiveCalls
                 | F::PerTask
+                | F::Collectives
                 | F::LinkPackets
                 | F::Jobs
                 | F::ModelFigures

@@ -68,7 +68,7 @@ impl Workload for Jobs {
 
     fn build(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Driver, Trouble> {
         let (mix, About { warnings, notes, collectives, .. }) = job_mix(experiment, self, geometry)?;
-        Ok(Driver { driven: Box::new(mix), warnings, notes, collectives })
+        Ok(Driver { driven: Box::new(mix), warnings, notes, collectives, whole: None })
     }
 }
 

@@ -53,6 +53,10 @@ impl Workload for Kernel {
         ROW.understands(key, self.beside.is_some())
     }
 
+    fn has_timeline(&self) -> bool {
+        true
+    }
+
     fn sources(&self) -> Option<&Config> {
         self.beside.as_ref()
     }
@@ -75,6 +79,8 @@ impl Workload for Kernel {
         let program = self.program(experiment, geometry)?;
         let mut notes = Vec::new();
         let driven = application(experiment, program, geometry, "kernel", self.beside.as_ref(), &mut notes)?;
-        Ok(Driver { notes, ..Driver::without_remarks(driven) })
+        let whole = kernels::collective(&self.spec, geometry.nodes(), Some(geometry))
+            .map_err(|refusal| experiment.settings().refused("kernel", refusal))?;
+        Ok(Driver { notes, whole, ..Driver::without_remarks(driven) })
     }
 }

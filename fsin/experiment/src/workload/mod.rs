@@ -21,7 +21,8 @@ use trgen::synthetic::traffic::Shot;
 use trgen::trace::flow::Flow;
 use trgen::trace::formats::ReadOptions;
 use trgen::trace::jobs::JobMix;
-use trgen::trace::replay::{Pace, ReplayReport};
+use trgen::trace::replay::{Pace, ReplayReport, TaskReport};
+use trgen::trace::timeline::{CollectiveRecord, Part, Span};
 use trgen::{Geometry, TrGen};
 
 use crate::conflicts::{SYNTHETIC, Times};
@@ -106,6 +107,11 @@ pub trait Workload: fmt::Debug + Send + Sync {
         true
     }
 
+    /// True if its source can keep what each rank does over time.
+    fn has_timeline(&self) -> bool {
+        false
+    }
+
     /// Its synthetic sources, alone or beside an application.
     fn sources(&self) -> Option<&Config> {
         None
@@ -172,6 +178,19 @@ pub trait Driven: fmt::Debug {
     fn jobs(&self) -> Option<&JobMix> {
         None
     }
+
+    /// Keeps what each rank does over time from now on, if the source can tell.
+    fn record(&mut self) {}
+
+    /// What each rank did over time, as far as it was kept.
+    fn timeline(&self) -> &[Span] {
+        &[]
+    }
+
+    /// The collectives so far, where the source knows them.
+    fn collectives(&self) -> Vec<CollectiveRecord> {
+        Vec::new()
+    }
 }
 
 /// The traffic source of an experiment.
@@ -185,6 +204,8 @@ pub struct Driver {
     pub notes: Vec<Phrase>,
     /// Number of calls of each collective operation that was expanded.
     pub(crate) collectives: BTreeMap<&'static str, u64>,
+    /// The collective that the whole application is, without its parts.
+    pub(crate) whole: Option<CollectiveRecord>,
 }
 
 impl Driver {
@@ -205,9 +226,19 @@ impl Driver {
         self.driven.source()
     }
 
+    /// The collectives of a run that has ended, of cycles of this length \[ps\].
+    pub(crate) fn collectives_measured(&self, cycle: u64) -> Vec<CollectiveRecord> {
+        let Some(whole) = &self.whole else { return self.driven.collectives() };
+        let Some((report, _)) = self.driven.report() else { return Vec::new() };
+        // The clock of the completion time, which starts at 1.
+        let end = |task: &TaskReport| Some(task.finished?.next().0.saturating_mul(cycle));
+        let parts = (0_u32..).zip(&report.tasks).map(|(rank, task)| Part { rank, begin: 0, end: end(task) });
+        vec![CollectiveRecord { parts: parts.collect(), ..whole.clone() }]
+    }
+
     /// A source with no warnings, notes or collectives.
     fn without_remarks(driven: Box<dyn Driven>) -> Self {
-        Self { driven, warnings: Vec::new(), notes: Vec::new(), collectives: BTreeMap::new() }
+        Self { driven, warnings: Vec::new(), notes: Vec::new(), collectives: BTreeMap::new(), whole: None }
     }
 }
 

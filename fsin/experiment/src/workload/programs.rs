@@ -15,6 +15,7 @@ use trgen::trace::matrix::Matrix;
 use trgen::trace::placement::{self, Descent, Known};
 use trgen::trace::program::Program;
 use trgen::trace::replay::{Replay, ReplayReport};
+use trgen::trace::timeline::Span;
 use trgen::{Geometry, NodeId, SourceError, TrGen};
 
 use super::synthetic::misfit;
@@ -38,6 +39,14 @@ impl Driven for Replay {
     fn flows(&self) -> Option<Vec<Flow>> {
         Some(self.flows().collect())
     }
+
+    fn record(&mut self) {
+        self.record();
+    }
+
+    fn timeline(&self) -> &[Span] {
+        self.timeline().spans()
+    }
 }
 
 /// An application, and background traffic of nodes without a task.
@@ -56,6 +65,14 @@ impl Driven for Background<Replay> {
 
     fn has_background(&self) -> bool {
         true
+    }
+
+    fn record(&mut self) {
+        self.main_mut().record();
+    }
+
+    fn timeline(&self) -> &[Span] {
+        self.main().timeline().spans()
     }
 }
 

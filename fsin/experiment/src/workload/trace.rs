@@ -19,6 +19,7 @@ use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::goal::routed::Routed;
 use trgen::trace::matrix::Matrix;
 use trgen::trace::replay::{Replay, ReplayReport};
+use trgen::trace::timeline::{CollectiveRecord, Span};
 use trgen::{Geometry, TrGen};
 
 use super::programs::{
@@ -65,6 +66,10 @@ impl Workload for Trace {
         ROW.understands(key, self.beside.is_some())
     }
 
+    fn has_timeline(&self) -> bool {
+        true
+    }
+
     fn sources(&self) -> Option<&Config> {
         self.beside.as_ref()
     }
@@ -95,6 +100,14 @@ impl Driven for Routed {
     fn flows(&self) -> Option<Vec<Flow>> {
         Some(self.flows().collect())
     }
+
+    fn record(&mut self) {
+        self.record();
+    }
+
+    fn timeline(&self) -> &[Span] {
+        self.timeline().spans()
+    }
 }
 
 /// Ranks of a Chakra trace.
@@ -109,6 +122,18 @@ impl Driven for chakra::Replay {
 
     fn flows(&self) -> Option<Vec<Flow>> {
         Some(self.flows())
+    }
+
+    fn record(&mut self) {
+        self.record();
+    }
+
+    fn timeline(&self) -> &[Span] {
+        self.timeline().spans()
+    }
+
+    fn collectives(&self) -> Vec<CollectiveRecord> {
+        self.records().to_vec()
     }
 }
 
@@ -194,7 +219,7 @@ fn driver(
             }
         },
     };
-    Ok(Driver { driven, warnings, notes, collectives })
+    Ok(Driver { driven, warnings, notes, collectives, whole: None })
 }
 
 /// Refuses traffic beside a graph.

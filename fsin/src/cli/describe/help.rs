@@ -49,6 +49,7 @@ const RARE: &[&str] = &[
     "send-overhead",
     "skip-invalid",
     "stop-after",
+    "timeline",
     "verbose",
     "slurm-option",
     "warm-up",

@@ -555,6 +555,7 @@ mod tests {
         "record-view",
         "resume",
         "slurm-option",
+        "timeline",
         "tui",
         "verbose",
         "version",

@@ -7,13 +7,15 @@ pub(crate) mod pcap;
 pub(crate) mod perform;
 pub(crate) mod progress;
 pub(crate) mod rerun;
+pub(crate) mod timeline;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
 use fsin::couple::PacketLog;
 use fsin::experiment::{Experiment, Origin, check, variable};
-use fsin::report::{FORMATS, Format};
+use fsin::report::{FORMATS, Format, write_timeline};
 use fsin::stats::Arrival;
 
 use crate::cli::run::log::Log;
@@ -58,6 +60,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         false => Looking::of_experiment(matches, &experiment, stop)?,
     };
     let (network, capture) = pcap::begin(matches, &experiment)?.unzip();
+    let timeline = timeline::begin(matches, &experiment)?;
     let mut packets = Log::of_packets(matches, &experiment)?;
     let messages = Log::of_messages(matches, &experiment)?;
     let mut log = packets.as_mut().map(|log| |arrivals: &[Arrival]| log.packets(arrivals));
@@ -69,7 +72,14 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     };
     interrupt::loading();
     let watch = looking.as_mut().map(Looking::watch);
-    let options = Options { progress: Some(&mut progress), watch, network, log, ..Options::new(stop, true) };
+    let options = Options {
+        progress: Some(&mut progress),
+        watch,
+        network,
+        log,
+        timeline: timeline.is_some(),
+        ..Options::new(stop, true)
+    };
     let performed = perform(&experiment, options);
     interrupt::loaded();
     drop(meter);
@@ -79,10 +89,16 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     };
     let captured = capture.map_or(Ok(()), pcap::Recording::end);
     let logged = packets.map_or(Ok(()), Log::end);
-    let Performed { result, failure, messages: times } = performed?;
+    let Performed { result, failure, messages: times, timeline: spans } = performed?;
     let timed = messages.map_or(Ok(()), |mut log| {
         log.messages(times.as_deref().unwrap_or_default());
         log.end()
+    });
+    let drawn = timeline.map_or(Ok(()), |file| {
+        let effective: HashMap<&str, String> =
+            experiment.effective().into_iter().map(|(key, value)| (key.name, value.to_string())).collect();
+        let name = experiment.workload.title(&|key| effective.get(key).cloned().unwrap_or_default());
+        file.write(&mut |out| write_timeline(&name, &spans, out))
     });
     if !quiet {
         for note in &result.notes {
@@ -108,6 +124,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     captured?;
     logged?;
     timed?;
+    drawn?;
     match &failure {
         Some(failure) => Err(Complaint::of_failure(failure)),
         None if result.complete => Ok(Exit::Done),

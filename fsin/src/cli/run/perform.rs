@@ -6,12 +6,13 @@ use std::time::Instant;
 
 use cpu_time::{ProcessTime, ThreadTime};
 use fsin::couple::{Failure, PacketLog};
-use fsin::experiment::{Experiment, MessageTime, execute_ideal, execute_logged, network};
+use fsin::experiment::{Experiment, MessageTime, Observers, execute_ideal, execute_over, network};
 use fsin::network::Network;
 use fsin::result::{Costs, RunResult, of_hosts, of_network};
 use fsin::run::Progress;
 use fsin::watch::{Glimpse, Watch};
 use trgen::Cycle;
+use trgen::trace::timeline::Span;
 
 use crate::cli::run::memory;
 use crate::cli::{Complaint, Exit, Flags, manifest};
@@ -40,12 +41,14 @@ pub(crate) struct Options<'a> {
     pub(crate) network: Option<Box<dyn Network>>,
     /// Observer of the packets that arrive in a run over a network.
     pub(crate) log: Option<PacketLog<'a>>,
+    /// Keeps what each rank does over time.
+    pub(crate) timeline: bool,
 }
 
 impl<'a> Options<'a> {
     /// A complete run without an observer.
     pub(crate) const fn new(stop: &'a AtomicBool, alone: bool) -> Self {
-        Self { stop, alone, limit: None, progress: None, watch: None, network: None, log: None }
+        Self { stop, alone, limit: None, progress: None, watch: None, network: None, log: None, timeline: false }
     }
 }
 
@@ -56,6 +59,8 @@ pub(crate) struct Performed {
     pub(crate) failure: Option<Failure>,
     /// The time of each message that arrived while measuring, where that is kept.
     pub(crate) messages: Option<Vec<MessageTime>>,
+    /// What each rank did over time, if that is kept.
+    pub(crate) timeline: Vec<Span>,
 }
 
 /// Runs an experiment whose memory has been checked.
@@ -86,7 +91,7 @@ pub(crate) fn perform_one(experiment: &Experiment, options: Options<'_>) -> Resu
 
 /// Runs an experiment; panics are not caught.
 fn run(experiment: &Experiment, options: Options<'_>) -> Result<Performed, Complaint> {
-    let Options { stop, alone, limit, progress, watch, network: built, log } = options;
+    let Options { stop, alone, limit, progress, watch, network: built, log, timeline } = options;
     if alone {
         manifest::reset_peak_memory();
     }
@@ -110,20 +115,23 @@ fn run(experiment: &Experiment, options: Options<'_>) -> Result<Performed, Compl
             }
             progress(Step::Events(events));
         };
-        let run = execute_ideal(experiment, stop, &mut events).map_err(of_trouble)?;
+        let run = execute_ideal(experiment, stop, timeline, &mut events).map_err(of_trouble)?;
         let costs = costs();
         let result = of_hosts(experiment, &run, costs, opening.close(experiment, costs), &Flags);
-        return Ok(Performed { result, failure: run.failure(), messages: None });
+        let failure = run.failure();
+        return Ok(Performed { result, failure, messages: None, timeline: run.execution.timeline });
     }
     let mut cycles = |cycles| progress(Step::Cycles(cycles));
     let network = match built {
         Some(network) => network,
         None => network(experiment).map_err(|error| of_trouble(error.into()))?,
     };
-    let finished = execute_logged(network, experiment, stop, &mut cycles, watch, log).map_err(of_trouble)?;
+    let observers = Observers { watch, log, timeline };
+    let finished = execute_over(network, experiment, stop, &mut cycles, observers).map_err(of_trouble)?;
     let costs = costs();
     let result = of_network(experiment, &finished, costs, opening.close(experiment, costs), &Flags);
-    Ok(Performed { result, failure: finished.outcome.failure, messages: finished.messages })
+    let (failure, messages, timeline) = (finished.outcome.failure, finished.messages, finished.timeline);
+    Ok(Performed { result, failure, messages, timeline })
 }
 
 /// An observer that ends a run at a limit, or when the user stops it.

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "what was found is for who runs the tests")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod collectives;
 mod comparison;
 mod details;
 mod pictures;

@@ -9,73 +9,17 @@
 //! Libraries of collectives cut pieces into chunks that follow each other, run several rings at once, and choose trees for
 //! short vectors. A study of such a choice should name it, in a trace whose collectives are expanded to messages.
 
-/// Kind of a collective, with the numbers of the schema.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum CollectiveKind {
-    /// Every rank gets the combination of the vectors of all.
-    AllReduce,
-    /// The root gets that combination.
-    Reduce,
-    /// Every rank gets the contributions of all.
-    AllGather,
-    /// The root gets them.
-    Gather,
-    /// The root has a piece for every rank.
-    Scatter,
-    /// Every rank gets the vector of the root.
-    Broadcast,
-    /// Every rank has a piece for every rank.
-    AllToAll,
-    /// Every rank gets its piece of the combination.
-    ReduceScatter,
-    /// No rank leaves before every rank has entered.
-    Barrier,
-}
+use crate::trace::kind::CollectiveKind;
 
 use CollectiveKind::{AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, ReduceScatter, Scatter};
 
-impl CollectiveKind {
-    /// The kind with this number (`comm_type`).
-    #[must_use]
-    pub const fn of_number(number: i64) -> Option<Self> {
-        Some(match number {
-            0 => AllReduce,
-            1 => Reduce,
-            2 => AllGather,
-            3 => Gather,
-            4 => Scatter,
-            5 => Broadcast,
-            6 => AllToAll,
-            7 | 8 => ReduceScatter,
-            9 => Barrier,
-            _ => return None,
-        })
-    }
-
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            AllReduce => "allreduce",
-            Reduce => "reduce",
-            AllGather => "allgather",
-            Gather => "gather",
-            Scatter => "scatter",
-            Broadcast => "bcast",
-            AllToAll => "alltoall",
-            ReduceScatter => "reduce_scatter",
-            Barrier => "barrier",
-        }
-    }
-
-    /// The name of the algorithm by which it runs.
-    #[must_use]
-    pub const fn algorithm(self) -> &'static str {
-        match self {
-            AllReduce | AllGather | ReduceScatter => "ring",
-            AllToAll | Barrier => "direct",
-            Reduce | Gather | Scatter | Broadcast => "linear",
-        }
+/// The name of the algorithm by which a collective runs.
+#[must_use]
+pub const fn algorithm(kind: CollectiveKind) -> &'static str {
+    match kind {
+        AllReduce | AllGather | ReduceScatter => "ring",
+        AllToAll | Barrier => "direct",
+        Reduce | Gather | Scatter | Broadcast => "linear",
     }
 }
 

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use collective::Part;
 
-pub use collective::CollectiveKind;
+pub use crate::trace::kind::CollectiveKind;
 pub use dag::{DagError, Dependencies};
 
 /// The work of a node.

@@ -22,13 +22,14 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 
-use super::collective::Part;
+use super::collective::{Part, algorithm};
 use super::dag::{Dag, DagError, named};
 use super::{CollectiveKind, Dependencies, Trace, Work};
 use crate::message::{Delivery, Message};
 use crate::source::{Next, Outbox, SourceError, TrGen, Wait, WaitCause};
 use crate::trace::flow::Flow;
 use crate::trace::replay::{ReplayReport, SHOWN, TaskReport};
+use crate::trace::timeline::{Busy, CollectiveRecord, Doing, Part as Share, Span, Timeline};
 use crate::units::{Cycle, NodeId, Picoseconds};
 
 /// Parameters of the ranks.
@@ -165,25 +166,12 @@ struct Rank {
     /// Number of collectives begun in each group.
     begun: HashMap<u32, u32>,
     report: TaskReport,
-    /// \[ps\] Time spent computing, with one engine.
-    computing_time: u64,
+    /// \[ps\] Its computations.
+    busy: Busy,
+    /// \[ps\] Begin of its communication.
+    communicating_since: u64,
     /// \[ps\] End of its last node.
     end: u64,
-}
-
-/// One collective of a run.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CollectiveRecord {
-    /// Kind.
-    pub kind: CollectiveKind,
-    /// Index in [`Trace::groups`].
-    pub group: u32,
-    /// Number within the group, from 0.
-    pub number: u32,
-    /// \[bytes\] As in [`Work::Collective`].
-    pub bytes: u64,
-    /// \[ps\] Begin of each rank that has begun, with the rank; then its end, if it has ended.
-    pub ranks: Vec<(u32, u64, Option<u64>)>,
 }
 
 /// A trace in execution on the nodes of a network.
@@ -216,6 +204,7 @@ pub struct Replay {
     touched: Vec<u32>,
     is_past_end: bool,
     last: Cycle,
+    timeline: Timeline,
 }
 
 /// A trace that cannot be executed.
@@ -319,6 +308,7 @@ impl Replay {
             touched: Vec::new(),
             is_past_end: false,
             last: Cycle(0),
+            timeline: Timeline::default(),
             trace,
             dags,
         };
@@ -354,6 +344,23 @@ impl Replay {
         &self.records
     }
 
+    /// Keeps what the ranks do over time. Call before the replay begins.
+    pub fn record(&mut self) {
+        self.timeline.record();
+    }
+
+    /// What the ranks did over time, as far as it is kept.
+    #[must_use]
+    pub const fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// Keeps what a rank does for a node.
+    fn note(&mut self, rank: u32, node: u32, doing: Doing, begin: u64, end: u64) {
+        let node = &self.trace.ranks[rank as usize][node as usize];
+        self.timeline.add(|| Span { rank, doing, name: node.name.to_string(), begin, end });
+    }
+
     /// Everything that the trace sends.
     #[must_use]
     pub fn flows(&self) -> Vec<Flow> {
@@ -373,7 +380,9 @@ impl Replay {
             .iter()
             .map(|rank| TaskReport {
                 finished: (rank.unfinished == 0).then(|| self.cycle_from(rank.end)),
-                compute_cycles: self.cycle_from(rank.computing_time).since(Cycle::FIRST),
+                compute_cycles: self.cycle_from(rank.busy.up_to(rank.end)).since(Cycle::FIRST),
+                computing: Some(rank.busy.up_to(rank.end)),
+                ended: (rank.unfinished == 0).then_some(rank.end),
                 ..rank.report
             })
             .collect();
@@ -396,7 +405,7 @@ impl Replay {
             if let Some(((node, part), group, collective)) = running.min_by_key(|&((node, _), ..)| node) {
                 let record = self.record_of.get(&(group, collective)).map(|&at| &self.records[at]);
                 let begun =
-                    |other: &&u32| record.is_none_or(|record| record.ranks.iter().all(|(rank, ..)| rank != *other));
+                    |other: &&u32| record.is_none_or(|record| record.parts.iter().all(|part| part.rank != **other));
                 let missing: Vec<String> =
                     self.trace.groups[group as usize].ranks.iter().filter(begun).take(8).map(u32::to_string).collect();
                 let _ = part;
@@ -491,6 +500,7 @@ impl Replay {
                 && let Some(Reverse(node)) = state.communications.pop()
             {
                 state.is_communicating = true;
+                state.communicating_since = now;
                 self.communicate(rank, node, now);
                 continue;
             }
@@ -505,13 +515,14 @@ impl Replay {
         };
         let duration = self.duration(micros, operations, tensor);
         let state = &mut self.ranks[rank as usize];
-        state.computing_time = state.computing_time.saturating_add(duration);
+        let end = now.saturating_add(duration);
+        state.busy.add(now, end);
         if duration == 0 {
             self.finish_node(rank, node, now);
             return;
         }
         state.computing += 1;
-        self.agenda.push(now.saturating_add(duration), Event::Computed { rank, node });
+        self.agenda.push(end, Event::Computed { rank, node });
     }
 
     /// Begins a send or a collective.
@@ -530,10 +541,14 @@ impl Replay {
                 let number = self.ranks[rank as usize].begun.entry(group).or_default();
                 let number = std::mem::replace(number, *number + 1);
                 let record = *self.record_of.entry((group, number)).or_insert_with(|| {
-                    self.records.push(CollectiveRecord { kind, group, number, bytes, ranks: Vec::new() });
+                    let gathers = matches!(kind, CollectiveKind::AllGather);
+                    let bytes = if gathers { bytes.saturating_mul(size.into()) } else { bytes };
+                    let group = is_part.then(|| self.trace.groups[group as usize].name.to_string());
+                    let (algorithm, calls, parts) = (algorithm(kind), 1, Vec::new());
+                    self.records.push(CollectiveRecord { kind, algorithm, group, number, size, calls, bytes, parts });
                     self.records.len() - 1
                 });
-                self.records[record].ranks.push((rank, now, None));
+                self.records[record].parts.push(Share { rank, begin: now, end: None });
                 let progress = self.ranks[rank as usize].progress.entry((group, number)).or_default();
                 progress.begun = Some((node, Part::new(kind, size, place, bytes)));
                 if is_part && self.params.group_delay > 0 {
@@ -582,11 +597,14 @@ impl Replay {
                     self.ranks[rank as usize].progress.remove(&(group, number));
                 }
                 if let Some(&record) = self.record_of.get(&(group, number))
-                    && let Some(entry) = self.records[record].ranks.iter_mut().find(|entry| entry.0 == rank)
+                    && let Some(entry) = self.records[record].parts.iter_mut().find(|part| part.rank == rank)
                 {
-                    entry.2 = Some(now);
+                    entry.end = Some(now);
                 }
-                self.ranks[rank as usize].is_communicating = false;
+                let state = &mut self.ranks[rank as usize];
+                state.is_communicating = false;
+                let begin = state.communicating_since;
+                self.note(rank, node, Doing::Collective, begin, now);
                 self.finish_node(rank, node, now);
                 return;
             }
@@ -639,11 +657,20 @@ impl Replay {
         match event {
             Event::Computed { rank, node } => {
                 self.ranks[rank as usize].computing -= 1;
+                if let Work::Compute { micros, operations, tensor } =
+                    self.trace.ranks[rank as usize][node as usize].work
+                {
+                    let begin = now - self.duration(micros, operations, tensor);
+                    self.note(rank, node, Doing::Computing, begin, now);
+                }
                 self.finish_node(rank, node, now);
             }
             Event::Arrived(Purpose::Send { from, node, to }) => {
                 let Work::Send { tag, .. } = self.trace.ranks[from as usize][node as usize].work else { return };
-                self.ranks[from as usize].is_communicating = false;
+                let sender = &mut self.ranks[from as usize];
+                sender.is_communicating = false;
+                let begin = sender.communicating_since;
+                self.note(from, node, Doing::Sending, begin, now);
                 self.finish_node(from, node, now);
                 let state = &mut self.ranks[to as usize];
                 match state.posted.get_mut(&(from, tag)).and_then(VecDeque::pop_front) {

@@ -12,6 +12,7 @@ use super::mpi::{families, files_of};
 use super::options::ReadOptions;
 use super::{Application, Candidate, ChakraTrace, Reader};
 use crate::catalog::Component;
+use crate::trace::chakra::collective::algorithm;
 use crate::trace::chakra::wire::{self, RankFile};
 use crate::trace::chakra::{CollectiveKind, Group, Trace, Work, groups};
 
@@ -119,7 +120,7 @@ fn used_kinds(trace: &Trace) -> Vec<(&'static str, &'static str)> {
         .collect();
     kinds.sort_unstable();
     kinds.dedup();
-    kinds.into_iter().map(|kind| (kind.name(), kind.algorithm())).collect()
+    kinds.into_iter().map(|kind| (kind.name(), algorithm(kind))).collect()
 }
 
 /// The groups, and where they are from.

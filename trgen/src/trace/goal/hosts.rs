@@ -27,6 +27,7 @@ use super::resources::Resources;
 use super::waiting::{Needs, Nic, WaitQueue};
 use super::{ANY, Graph, Kind, NEXT, Node, Rank, STARTED};
 use crate::trace::replay::Misfits;
+use crate::trace::timeline::{Busy, Doing, Span, Timeline};
 use crate::units::Cycle;
 
 /// Parameters of a host, in the time unit of the graph (ns by convention).
@@ -82,6 +83,8 @@ pub(super) struct Host {
     pub(super) unexpected: Pending,
     /// Operations and messages that wait for resources: one queue for each combination of resources.
     queues: Vec<WaitQueue>,
+    /// \[ticks\] Its calculations.
+    busy: Busy,
 }
 
 /// All hosts during the execution of a graph.
@@ -107,10 +110,14 @@ pub struct Hosts {
     misfits: Misfits,
     /// True if an event would come after the [end of the clock](CLOCK_END); none follows.
     is_past_end: bool,
+    timeline: Timeline,
 }
 
 /// \[ticks\] The end of the clock: later times are not computed.
 pub const CLOCK_END: u64 = Cycle::LAST.0;
+
+/// \[ps\] A time unit.
+const PER_UNIT: u128 = 1000;
 
 /// Progress of a rank.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -182,7 +189,41 @@ impl Hosts {
             ready: Vec::new(),
             misfits: Misfits::default(),
             is_past_end: false,
+            timeline: Timeline::default(),
         }
+    }
+
+    /// Keeps what every host does over time from now on.
+    pub fn record(&mut self) {
+        self.timeline.record();
+    }
+
+    /// What the hosts did over time, as far as it is kept; a receive lasts from the time at which its message is taken.
+    #[must_use]
+    pub const fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// \[ticks\] The time during which a host calculates. `None` for hosts with several CPUs by the classic rules, where
+    /// an operation may start before one that has been started.
+    #[must_use]
+    pub fn computing(&self, host: usize) -> Option<u64> {
+        (self.params.streams || self.resources.cpus() == 1).then(|| self.hosts[host].busy.up_to(u64::MAX))
+    }
+
+    /// Keeps that a host calculates.
+    #[inline]
+    pub(super) fn note_calculation(&mut self, host: u32, node: u32, begin: u64, end: u64) {
+        self.hosts[host as usize].busy.add(begin, end);
+        self.note(host, Doing::Computing, begin, end, || format!("calc {}", node + 1));
+    }
+
+    /// Keeps that a host sends or receives.
+    #[inline]
+    pub(super) fn note(&mut self, rank: u32, doing: Doing, begin: u64, end: u64, name: impl FnOnce() -> String) {
+        let ticks = u128::from(self.params.ticks);
+        let ps = |time: u64| u64::try_from(u128::from(time) * PER_UNIT / ticks).unwrap_or(u64::MAX);
+        self.timeline.add(|| Span { rank, doing, name: name(), begin: ps(begin), end: ps(end) });
     }
 
     /// Receives so far whose buffer was too small for the message.
@@ -401,6 +442,9 @@ impl Hosts {
                 let taken = params.gap.saturating_add(rest.saturating_mul(params.gap_per_byte));
                 self.resources.take_cpu(host, operation.cpu, now.saturating_add(busy));
                 self.resources.take_sending(host, operation.nic, now.saturating_add(taken));
+                self.note(host, Doing::Sending, now, now.saturating_add(busy), || {
+                    format!("send to {}", operation.peer)
+                });
                 let leaves = now.saturating_add(self.params.overhead);
                 let eager = operation.size <= self.params.rendezvous;
                 if let Some(arrival) = wire.carry(leaves, host, node, operation) {
@@ -413,6 +457,7 @@ impl Hosts {
             }
             _ => {
                 self.resources.take_cpu(host, operation.cpu, now.saturating_add(operation.size));
+                self.note_calculation(host, node, now, now.saturating_add(operation.size));
                 self.release_started(host, operation);
                 self.release_finished(host, node, operation);
             }
@@ -476,6 +521,7 @@ impl Hosts {
         let taken = params.gap.saturating_add(rest.saturating_mul(params.gap_per_byte));
         self.resources.take_cpu(host, send.cpu, now.saturating_add(busy));
         self.resources.take_receiving(host, send.nic, now.saturating_add(taken));
+        self.note(host, Doing::Receiving, now, now.saturating_add(busy), || format!("receive from {from}"));
         match self.hosts[host as usize].posted.take(from, send.tag) {
             Some(posted) => {
                 self.unserved -= 1;

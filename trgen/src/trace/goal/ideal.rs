@@ -3,6 +3,7 @@
 use super::hosts::{HostParams, Hosts, Remains, Wire};
 use super::{Graph, Node};
 use crate::trace::replay::Misfits;
+use crate::trace::timeline::Span;
 
 /// A network with a constant latency \[ticks\].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,6 +20,10 @@ impl Wire for Latency {
 pub struct Execution {
     /// \[ticks\] The end of each host.
     pub finish: Vec<u64>,
+    /// \[ticks\] The time during which each host calculates, as [`Hosts::computing`] has it.
+    pub computing: Vec<Option<u64>>,
+    /// What the hosts did over time, if that was asked for.
+    pub timeline: Vec<Span>,
     /// Ticks per time unit.
     pub ticks: u64,
     /// Number of operations inserted, plus messages.
@@ -44,9 +49,23 @@ impl Execution {
 /// Executes a graph. `latency` \[time units\] is L. Calls `proceed` from time to time with the number of events so far;
 /// `proceed` returns false to stop the execution.
 pub fn execute(graph: Graph, params: HostParams, latency: u64, proceed: &mut dyn FnMut(u64) -> bool) -> Execution {
+    execute_recorded(graph, params, latency, false, proceed)
+}
+
+/// As [`execute`]; the execution has a timeline if `record` is true.
+pub fn execute_recorded(
+    graph: Graph,
+    params: HostParams,
+    latency: u64,
+    record: bool,
+    proceed: &mut dyn FnMut(u64) -> bool,
+) -> Execution {
     const BATCH: u32 = 1 << 16;
     let mut wire = Latency(latency.saturating_mul(params.ticks.max(1)));
     let mut hosts = Hosts::new(graph, params);
+    if record {
+        hosts.record();
+    }
     'run: loop {
         for _ in 0..BATCH {
             if !hosts.step_over(&mut wire) {
@@ -59,6 +78,8 @@ pub fn execute(graph: Graph, params: HostParams, latency: u64, proceed: &mut dyn
     }
     Execution {
         finish: hosts.finish(),
+        computing: (0..hosts.graph().ranks().len()).map(|host| hosts.computing(host)).collect(),
+        timeline: hosts.timeline().spans().to_vec(),
         ticks: hosts.ticks(),
         events: hosts.events(),
         is_past_end: hosts.is_past_end(),

@@ -69,6 +69,11 @@ impl Resources {
         }
     }
 
+    /// Number of CPUs of a host.
+    pub(super) const fn cpus(&self) -> usize {
+        self.cpus
+    }
+
     /// The time at which the last CPU of each host is free.
     pub(super) fn finish(&self) -> Vec<u64> {
         let hosts = self.free.chunks(self.per_host);

@@ -19,6 +19,7 @@ use crate::message::{Delivery, Message};
 use crate::source::{Next, Outbox, SourceError, TrGen, Wait, WaitCause};
 use crate::trace::flow::Flow;
 use crate::trace::replay::{ReplayReport, SHOWN, TaskReport};
+use crate::trace::timeline::Timeline;
 use crate::units::{Cycle, NodeId, Picoseconds};
 
 /// A message that has left its host but not entered the network.
@@ -134,6 +135,8 @@ impl Routed {
             let done = self.hosts.done(rank);
             TaskReport {
                 finished: done.is_all.then(|| self.cycle_from(finish)),
+                ended: done.is_all.then(|| self.picoseconds(finish)),
+                computing: self.hosts.computing(rank).map(|time| self.picoseconds(time)),
                 sent_point_to_point: done.sends,
                 sent_bytes: done.bytes,
                 received: done.received,
@@ -174,6 +177,23 @@ impl Routed {
     #[must_use]
     pub fn remains(&self) -> Remains {
         self.hosts.remains()
+    }
+
+    /// \[ps\] A time in ticks, rounded down.
+    fn picoseconds(&self, ticks: u64) -> u64 {
+        let time = u128::from(ticks) * u128::from(UNIT) / u128::from(self.hosts.ticks());
+        u64::try_from(time).unwrap_or(u64::MAX)
+    }
+
+    /// Keeps what the hosts do over time from now on.
+    pub fn record(&mut self) {
+        self.hosts.record();
+    }
+
+    /// What the hosts did over time, as far as it is kept.
+    #[must_use]
+    pub const fn timeline(&self) -> &Timeline {
+        self.hosts.timeline()
     }
 
     /// \[ps\] Length of a cycle times the ticks per time unit; a cycle has a thousandth of this in ticks.

@@ -25,6 +25,7 @@ use super::agenda::{Entry, Item};
 use super::hosts::{Hosts, Wire};
 use super::waiting::{Needs, Nic};
 use super::{Kind, Node, pending};
+use crate::trace::timeline::Doing;
 
 impl Hosts {
     /// \[ticks\] Time of the bytes after the first of a message, with `per_byte` ticks each, in whole time units.
@@ -58,6 +59,7 @@ impl Hosts {
             self.resources.take_cpu(host, operation.cpu, cpu);
             let until = now.saturating_add(self.params.gap).saturating_add(sending);
             self.resources.take_sending(host, operation.nic, until);
+            self.note(host, Doing::Sending, now, cpu, || format!("send to {}", operation.peer));
             if let Some(arrival) = wire.carry(cpu, host, node, operation) {
                 self.arrive(arrival.saturating_add(sending), host, node);
             }
@@ -67,6 +69,7 @@ impl Hosts {
         } else {
             let end = now.saturating_add(operation.size);
             self.resources.take_cpu(host, operation.cpu, end);
+            self.note_calculation(host, node, now, end);
             self.schedule(end, Item::Finish { host, node });
         }
         self.schedule_ready();
@@ -138,6 +141,7 @@ impl Hosts {
             .saturating_add(self.params.overhead)
             .saturating_add(self.of_bytes(send.size, self.params.overhead_per_byte));
         self.resources.take_cpu(to.0, receive.cpu, end);
+        self.note(to.0, Doing::Receiving, begin, end, || format!("receive from {}", from.0));
         self.schedule(end, Item::Finish { host: to.0, node: to.1 });
         if send.size > self.params.rendezvous {
             self.resources.hold_sender(from.0, send.cpu, send.nic, end);

@@ -1,7 +1,8 @@
 //! Kernels that combine a value of every task, in rounds over powers of two.
 
-use super::{Entry, Kernel, PLAIN, any_number, one_label};
+use super::{Collective, Entry, Kernel, PLAIN, any_number, one_label};
 use crate::catalog::Component;
+use crate::trace::kind::CollectiveKind;
 
 pub(super) static BINTREE: Entry = Entry {
     component: Component {
@@ -17,6 +18,7 @@ pub(super) static BINTREE: Entry = Entry {
         dimensions: &[],
         refuses: any_number,
         messages: |shape| u64::from(shape.tasks) - 1,
+        collective: Collective::of_vectors(CollectiveKind::Reduce, "binomial tree"),
         labels: one_label,
         task: |shape, task, steps| {
             // A task receives at every level until its lowest 1 bit, where it sends and is done.
@@ -49,6 +51,7 @@ pub(super) static GATHER: Entry = Entry {
         dimensions: &[],
         refuses: any_number,
         messages: |shape| u64::from(shape.tasks) - 1,
+        collective: Collective::of_blocks(CollectiveKind::Gather, "binomial tree"),
         labels: one_label,
         task: |shape, task, steps| {
             // The blocks of a task's subtree: up to its lowest 1 bit, as far as there are tasks.
@@ -84,6 +87,7 @@ pub(super) static BUTTERFLY_ALL_TO_ALL: Entry = Entry {
         dimensions: &[],
         refuses: |tasks| (!tasks.is_power_of_two()).then_some("a power of two"),
         messages: |shape| u64::from(shape.tasks) * u64::from(shape.tasks.ilog2()),
+        collective: Collective::of_blocks(CollectiveKind::AllToAll, "butterfly"),
         labels: one_label,
         task: |shape, task, steps| {
             steps.bytes = shape.bytes.saturating_mul(u64::from(shape.tasks / 2));
@@ -110,6 +114,7 @@ pub(super) static BUTTERFLY: Entry = Entry {
         dimensions: &[],
         refuses: |tasks| (!tasks.is_power_of_two()).then_some("a power of two"),
         messages: |shape| u64::from(shape.tasks) * u64::from(shape.tasks.ilog2()),
+        collective: Collective::of_vectors(CollectiveKind::AllReduce, "recursive doubling"),
         labels: one_label,
         task: |shape, task, steps| {
             for k in 0..shape.tasks.ilog2() {

@@ -85,12 +85,12 @@ const fn exchange(
     task: fn(&Shape, u32, &mut Steps),
 ) -> Kernel {
     let labels = |shape: &Shape| 2 * shape.grid.len() as u64;
-    Kernel { dimensions, refuses: any_number, messages, labels, task }
+    Kernel { dimensions, refuses: any_number, messages, labels, task, collective: None }
 }
 
 /// Properties of a kernel in which messages travel from the lower to the upper neighbours.
 const fn wavefront(dimensions: &'static [usize]) -> Kernel {
-    Kernel { dimensions, refuses: any_number, messages: open_links, labels: one_label, task: sweep }
+    Kernel { dimensions, refuses: any_number, messages: open_links, labels: one_label, task: sweep, collective: None }
 }
 
 /// Number of links of the grid without links across its edges, each counted once.

@@ -2,8 +2,9 @@
 //! is cut.
 
 use super::schedule::{Action, Algorithm, Ring, Step, core, doubling, folded, halving, rings, unfold};
-use super::{Entry, ITERATIONS, Kernel, Shape, Steps, TASKS, any_number};
+use super::{Collective, Entry, ITERATIONS, Kernel, Shape, Steps, TASKS, any_number};
 use crate::catalog::{Component, Parameter};
+use crate::trace::kind::CollectiveKind;
 
 const VECTOR: Parameter =
     Parameter { name: "bytes", about: "size of the whole vector [bytes]", range: "0..=2^36", default: "65536" };
@@ -28,13 +29,14 @@ const fn entry(
 
 /// The properties of a kernel whose messages are numbered by round.
 const fn kernel(
+    collective: Option<Collective>,
     dimensions: &'static [usize],
     refuses: fn(u32) -> Option<&'static str>,
     messages: fn(&Shape) -> u64,
     task: fn(&Shape, u32, &mut Steps),
 ) -> Kernel {
     // Upper bound on the rounds: two turns of the ring of all tasks, or two turns of a ring in every dimension.
-    Kernel { dimensions, refuses, messages, labels: |shape| 2 * u64::from(shape.tasks) + 64, task }
+    Kernel { dimensions, refuses, messages, labels: |shape| 2 * u64::from(shape.tasks) + 64, task, collective }
 }
 
 /// The condition of a kernel that needs a power of two of tasks.
@@ -153,6 +155,7 @@ pub(super) static ALL_REDUCE_RING: Entry = entry(
     PARAMETERS,
     RING,
     kernel(
+        Collective::of_vectors(CollectiveKind::AllReduce, "ring"),
         &[],
         any_number,
         |shape| 2 * ring_messages(shape),
@@ -166,6 +169,7 @@ pub(super) static ALL_REDUCE_DOUBLING: Entry = entry(
     PARAMETERS,
     THAKUR,
     kernel(
+        Collective::of_vectors(CollectiveKind::AllReduce, "recursive doubling"),
         &[],
         any_number,
         |shape| exchanges(shape) + folds(shape),
@@ -179,6 +183,7 @@ pub(super) static ALL_REDUCE_HALVING: Entry = entry(
     PARAMETERS,
     THAKUR,
     kernel(
+        Collective::of_vectors(CollectiveKind::AllReduce, "recursive halving"),
         &[],
         any_number,
         |shape| 2 * exchanges(shape) + folds(shape),
@@ -190,30 +195,54 @@ pub(super) static REDUCE_SCATTER_RING: Entry = entry(
     "task i gets the sum of everyone's piece i: N pieces go once round the ring of tasks",
     PARAMETERS,
     RING,
-    kernel(&[], any_number, ring_messages, |shape, task, steps| REDUCE_SCATTER_RING_STEPS.write(shape, task, steps)),
+    kernel(
+        Collective::of_vectors(CollectiveKind::ReduceScatter, "ring"),
+        &[],
+        any_number,
+        ring_messages,
+        |shape, task, steps| REDUCE_SCATTER_RING_STEPS.write(shape, task, steps),
+    ),
 );
 pub(super) static REDUCE_SCATTER_HALVING: Entry = entry(
     "reduce-scatter-halving",
     "the same by recursive halving: half of what is left to and from i xor N/2, i xor N/4, ...; tasks a power of two",
     PARAMETERS,
     THAKUR,
-    kernel(&[], power_of_two, exchanges, |shape, task, steps| {
-        REDUCE_SCATTER_HALVING_STEPS.write(shape, task, steps);
-    }),
+    kernel(
+        Collective::of_vectors(CollectiveKind::ReduceScatter, "recursive halving"),
+        &[],
+        power_of_two,
+        exchanges,
+        |shape, task, steps| {
+            REDUCE_SCATTER_HALVING_STEPS.write(shape, task, steps);
+        },
+    ),
 );
 pub(super) static ALL_GATHER_RING: Entry = entry(
     "all-gather-ring",
     "every task gets piece i of every task i: N pieces go once round the ring of tasks",
     PARAMETERS,
     RING,
-    kernel(&[], any_number, ring_messages, |shape, task, steps| ALL_GATHER_RING_STEPS.write(shape, task, steps)),
+    kernel(
+        Collective::of_vectors(CollectiveKind::AllGather, "ring"),
+        &[],
+        any_number,
+        ring_messages,
+        |shape, task, steps| ALL_GATHER_RING_STEPS.write(shape, task, steps),
+    ),
 );
 pub(super) static ALL_GATHER_DOUBLING: Entry = entry(
     "all-gather-doubling",
     "the same by recursive doubling: all that is held to and from i xor 1, i xor 2, i xor 4, ...; tasks a power of two",
     PARAMETERS,
     THAKUR,
-    kernel(&[], power_of_two, exchanges, |shape, task, steps| ALL_GATHER_DOUBLING_STEPS.write(shape, task, steps)),
+    kernel(
+        Collective::of_vectors(CollectiveKind::AllGather, "recursive doubling"),
+        &[],
+        power_of_two,
+        exchanges,
+        |shape, task, steps| ALL_GATHER_DOUBLING_STEPS.write(shape, task, steps),
+    ),
 );
 
 const ALL_REDUCE_GRID: &str = "every task gets the sum of all vectors: a reduce-scatter on the rings along X, of its \
@@ -227,11 +256,18 @@ const ALL_GATHER_GRID: &str =
 const fn on_grid(
     name: &'static str,
     about: &'static str,
+    kind: CollectiveKind,
     dimensions: &'static [usize],
     messages: fn(&Shape) -> u64,
     task: fn(&Shape, u32, &mut Steps),
 ) -> Entry {
-    entry(name, about, ON_GRID, TORUS, kernel(dimensions, any_number, messages, task))
+    entry(
+        name,
+        about,
+        ON_GRID,
+        TORUS,
+        kernel(Collective::of_vectors(kind, "rings of a torus"), dimensions, any_number, messages, task),
+    )
 }
 
 fn all_reduce_torus(shape: &Shape, task: u32, steps: &mut Steps) {
@@ -246,15 +282,51 @@ fn all_gather_torus(shape: &Shape, task: u32, steps: &mut Steps) {
     ALL_GATHER_TORUS_STEPS.write(shape, task, steps);
 }
 
-pub(super) static ALL_REDUCE_TORUS2D: Entry =
-    on_grid("all-reduce-torus2d", ALL_REDUCE_GRID, &[2], |shape| 2 * grid_ring_messages(shape), all_reduce_torus);
-pub(super) static ALL_REDUCE_TORUS3D: Entry =
-    on_grid("all-reduce-torus3d", ALL_REDUCE_GRID, &[3], |shape| 2 * grid_ring_messages(shape), all_reduce_torus);
-pub(super) static REDUCE_SCATTER_TORUS2D: Entry =
-    on_grid("reduce-scatter-torus2d", REDUCE_SCATTER_GRID, &[2], grid_ring_messages, reduce_scatter_torus);
-pub(super) static REDUCE_SCATTER_TORUS3D: Entry =
-    on_grid("reduce-scatter-torus3d", REDUCE_SCATTER_GRID, &[3], grid_ring_messages, reduce_scatter_torus);
-pub(super) static ALL_GATHER_TORUS2D: Entry =
-    on_grid("all-gather-torus2d", ALL_GATHER_GRID, &[2], grid_ring_messages, all_gather_torus);
-pub(super) static ALL_GATHER_TORUS3D: Entry =
-    on_grid("all-gather-torus3d", ALL_GATHER_GRID, &[3], grid_ring_messages, all_gather_torus);
+pub(super) static ALL_REDUCE_TORUS2D: Entry = on_grid(
+    "all-reduce-torus2d",
+    ALL_REDUCE_GRID,
+    CollectiveKind::AllReduce,
+    &[2],
+    |shape| 2 * grid_ring_messages(shape),
+    all_reduce_torus,
+);
+pub(super) static ALL_REDUCE_TORUS3D: Entry = on_grid(
+    "all-reduce-torus3d",
+    ALL_REDUCE_GRID,
+    CollectiveKind::AllReduce,
+    &[3],
+    |shape| 2 * grid_ring_messages(shape),
+    all_reduce_torus,
+);
+pub(super) static REDUCE_SCATTER_TORUS2D: Entry = on_grid(
+    "reduce-scatter-torus2d",
+    REDUCE_SCATTER_GRID,
+    CollectiveKind::ReduceScatter,
+    &[2],
+    grid_ring_messages,
+    reduce_scatter_torus,
+);
+pub(super) static REDUCE_SCATTER_TORUS3D: Entry = on_grid(
+    "reduce-scatter-torus3d",
+    REDUCE_SCATTER_GRID,
+    CollectiveKind::ReduceScatter,
+    &[3],
+    grid_ring_messages,
+    reduce_scatter_torus,
+);
+pub(super) static ALL_GATHER_TORUS2D: Entry = on_grid(
+    "all-gather-torus2d",
+    ALL_GATHER_GRID,
+    CollectiveKind::AllGather,
+    &[2],
+    grid_ring_messages,
+    all_gather_torus,
+);
+pub(super) static ALL_GATHER_TORUS3D: Entry = on_grid(
+    "all-gather-torus3d",
+    ALL_GATHER_GRID,
+    CollectiveKind::AllGather,
+    &[3],
+    grid_ring_messages,
+    all_gather_torus,
+);

@@ -33,6 +33,7 @@ pub(super) static MATMUL: Entry = Entry {
         dimensions: &[],
         refuses: any_number,
         messages: |shape| 3 * (u64::from(shape.tasks) - 1),
+        collective: None,
         labels: |_| 3,
         task: |shape, task, steps| {
             let (n, element) = (u64::from(shape.matrix), shape.bytes);

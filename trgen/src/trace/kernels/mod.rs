@@ -23,7 +23,9 @@ mod shape;
 use crate::Geometry;
 use crate::catalog::{Component, Described, Parameter, SpecError, Table};
 use crate::synthetic::expr::{self, Call, Expr};
+use crate::trace::kind::CollectiveKind;
 use crate::trace::program::{Event, Program, Receive, Send, Tag, TagFilter};
+use crate::trace::timeline::CollectiveRecord;
 use crate::units::{Picoseconds, TaskId};
 
 use shape::Shape;
@@ -41,6 +43,29 @@ pub struct Kernel {
     labels: fn(&Shape) -> u64,
     /// Writes one task's steps of one iteration.
     task: fn(&Shape, u32, &mut Steps),
+    /// The collective that an iteration is, if it is one.
+    collective: Option<Collective>,
+}
+
+/// A collective.
+#[derive(Clone, Copy, Debug)]
+struct Collective {
+    kind: CollectiveKind,
+    algorithm: &'static str,
+    /// True if `bytes` is the block of a task or of a pair of tasks, not the whole vector.
+    of_blocks: bool,
+}
+
+impl Collective {
+    /// A collective whose `bytes` are the whole vector.
+    const fn of_vectors(kind: CollectiveKind, algorithm: &'static str) -> Option<Self> {
+        Some(Self { kind, algorithm, of_blocks: false })
+    }
+
+    /// A collective whose `bytes` are a block.
+    const fn of_blocks(kind: CollectiveKind, algorithm: &'static str) -> Option<Self> {
+        Some(Self { kind, algorithm, of_blocks: true })
+    }
 }
 
 /// A kernel by the steps of its tasks in an iteration.
@@ -179,6 +204,28 @@ const PLAIN: &[Parameter] = &[TASKS, BYTES, ITERATIONS];
 /// ```
 pub fn parse(text: &str, default_tasks: usize, default_geometry: Option<&Geometry>) -> Result<Program, SpecError> {
     parse_seeded(text, default_tasks, default_geometry, 1)
+}
+
+/// The collective that a kernel is, as far as it is known before the run; `None` of other kernels. It has neither begin
+/// nor end.
+///
+/// # Errors
+/// As [`parse`].
+pub fn collective(
+    text: &str,
+    default_tasks: usize,
+    default_geometry: Option<&Geometry>,
+) -> Result<Option<CollectiveRecord>, SpecError> {
+    let expr = Expr::parse(text)?;
+    let row = expr::find(KERNELS.family(), KERNELS.rows(), text, &expr)?;
+    let call = Call::bind(text, &expr, row.component())?;
+    let Row::Steps(Entry { build: kernel, .. }) = row else { return Ok(None) };
+    let Some(Collective { kind, algorithm, of_blocks }) = kernel.collective else { return Ok(None) };
+    let size = Shape::read(&call, kernel.dimensions, default_tasks, default_geometry)?.tasks;
+    let bytes = call.integer("bytes", 0..=LARGEST)? as u64;
+    let bytes = if of_blocks { bytes.saturating_mul(size.into()) } else { bytes };
+    let calls = call.integer("iterations", 0..=MOST_ITERATIONS)? as u64;
+    Ok(Some(CollectiveRecord { kind, algorithm, group: None, number: 0, size, calls, bytes, parts: Vec::new() }))
 }
 
 /// Builds the program of a kernel as [`parse`] does, with a run seed for kernels with random draws.

@@ -1,7 +1,8 @@
 //! Kernels in which one task or all tasks communicate with all.
 
-use super::{Entry, Kernel, PLAIN, Shape, any_number, one_label};
+use super::{Collective, Entry, Kernel, PLAIN, Shape, any_number, one_label};
 use crate::catalog::Component;
+use crate::trace::kind::CollectiveKind;
 
 /// Source of most kernels of this file.
 const SOURCE: &str = "FSIN application kernels";
@@ -23,6 +24,7 @@ pub(super) static ONE_TO_ALL: Entry = entry(
         dimensions: &[],
         refuses: any_number,
         messages: |shape| u64::from(shape.tasks) - 1,
+        collective: None,
         labels: one_label,
         task: |shape, task, steps| match task {
             0 => (1..shape.tasks).for_each(|to| steps.send(to, 0)),
@@ -38,6 +40,7 @@ pub(super) static ALL_TO_ONE: Entry = entry(
         dimensions: &[],
         refuses: any_number,
         messages: |shape| u64::from(shape.tasks) - 1,
+        collective: None,
         labels: one_label,
         task: |shape, task, steps| match task {
             0 => (1..shape.tasks).for_each(|from| steps.receive(from, 0)),
@@ -58,6 +61,7 @@ pub(super) static ALL_TO_ALL_PAIRWISE: Entry = Entry {
         dimensions: &[],
         refuses: any_number,
         messages: each_to_each,
+        collective: Collective::of_blocks(CollectiveKind::AllToAll, "pairwise"),
         labels: one_label,
         task: |shape, task, steps| {
             let tasks = shape.tasks;
@@ -77,6 +81,7 @@ pub(super) static ALL_TO_ALL: Entry = aliased(
         dimensions: &[],
         refuses: any_number,
         messages: each_to_each,
+        collective: Collective::of_blocks(CollectiveKind::AllToAll, "direct"),
         labels: one_label,
         task: |shape, task, steps| {
             // The sums stay below 2^21 and cannot overflow.
@@ -94,6 +99,7 @@ pub(super) static ALL_TO_ALL_PLAIN: Entry = entry(
         dimensions: &[],
         refuses: any_number,
         messages: each_to_each,
+        collective: Collective::of_blocks(CollectiveKind::AllToAll, "direct"),
         labels: one_label,
         task: |shape, task, steps| {
             let others = || (0..shape.tasks).filter(move |&other| other != task);

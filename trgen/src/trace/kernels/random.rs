@@ -42,6 +42,7 @@ const KERNEL: Kernel = Kernel {
     dimensions: &[],
     refuses: any_number,
     messages: |shape| if shape.tasks == 1 { 0 } else { u64::from(shape.tasks) * u64::from(shape.messages_per_task) },
+    collective: None,
     labels: |shape| u64::from(shape.messages_per_task),
     task,
 };

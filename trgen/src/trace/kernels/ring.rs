@@ -31,6 +31,7 @@ pub(super) static N_BODIES: Entry = Entry {
             let (tasks, hops) = (u64::from(shape.tasks), u64::from(shape.tasks / 2));
             if hops == 0 { 0 } else { tasks * (hops + 1) }
         },
+        collective: None,
         labels: |shape| u64::from(shape.tasks / 2) + 1,
         task: |shape, task, steps| {
             let (tasks, hops) = (shape.tasks, shape.tasks / 2);

@@ -31,6 +31,7 @@ use super::container::Reader;
 use super::flow::Flow;
 use super::matching::Posted;
 use super::program::{Event, Program, Receive, TagFilter};
+use super::timeline::{Doing, Span, Timeline};
 use crate::message::{Delivery, Message};
 use crate::source::{Activity, Next, Outbox, SourceError, TaskActivity, TrGen, Wait};
 use crate::units::{Cycle, NodeId, Picoseconds, TaskId};
@@ -91,6 +92,7 @@ pub struct Replay {
     misfits: Misfits,
     /// Number of messages that the network has lost.
     lost: u64,
+    timeline: Timeline,
 }
 
 impl Replay {
@@ -180,6 +182,7 @@ impl Replay {
             replies: VecDeque::new(),
             misfits: Misfits::default(),
             lost: 0,
+            timeline: Timeline::default(),
         })
     }
 
@@ -195,6 +198,39 @@ impl Replay {
             None => self.silent_nodes,
         };
         Self { protocol, silent_nodes, ..self }
+    }
+
+    /// Keeps what every task does over time from now on.
+    pub fn record(&mut self) {
+        self.timeline.record();
+    }
+
+    /// What the tasks did over time, as far as it is kept.
+    #[must_use]
+    pub const fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// Keeps what a task did from the begin of a cycle to the begin of another.
+    fn note(&mut self, task: TaskId, doing: Doing, begin: Cycle, end: Cycle, name: impl FnOnce() -> String) {
+        let cycle = self.pace.cycle.0;
+        let ps = |at: Cycle| at.since(Cycle::FIRST).saturating_mul(cycle);
+        self.timeline.add(|| Span { rank: task.0, doing, name: name(), begin: ps(begin), end: ps(end) });
+    }
+
+    /// Keeps for what a task was blocked, which continues now.
+    fn note_blocked(&mut self, id: TaskId, now: Cycle) {
+        let task = &self.tasks[id.index()];
+        let (doing, name) = match &task.state {
+            State::Sending(send, _) => (Doing::Sending, format!("send to {}", send.to)),
+            State::Receiving(receive) => {
+                (Doing::Receiving, receive.from.map_or("receive".to_owned(), |from| format!("receive from {from}")))
+            }
+            State::Waiting(_) | State::WaitingAny(_) => (Doing::Waiting, "wait".to_owned()),
+            State::Running | State::Finished => return,
+        };
+        let begin = task.blocked_since.max(task.computed_until);
+        self.note(id, doing, begin, now, || name);
     }
 
     /// Current activity of each task.
@@ -261,6 +297,9 @@ impl Replay {
 
     /// Runs a task until it blocks, computes or ends.
     fn run(&mut self, id: TaskId, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
+        if self.timeline.is_kept() {
+            self.note_blocked(id, now);
+        }
         let task = &mut self.tasks[id.index()];
         if task.state == State::Finished {
             return Ok(());
@@ -279,9 +318,17 @@ impl Replay {
                 return Ok(());
             };
             if let Event::Compute(time) = event {
-                if let Some(last) = task.compute(time, self.pace, now).filter(|&last| last > now) {
-                    self.agenda.push(Reverse((last, id)));
-                    return Ok(());
+                let before = task.report.compute_cycles;
+                let last = task.compute(time, self.pace, now);
+                let cycles = task.report.compute_cycles - before;
+                if let Some(last) = last {
+                    let end = last.next();
+                    task.computed_until = end;
+                    self.note(id, Doing::Computing, Cycle(end.0 - cycles), end, String::new);
+                    if last > now {
+                        self.agenda.push(Reverse((last, id)));
+                        return Ok(());
+                    }
                 }
                 continue;
             }

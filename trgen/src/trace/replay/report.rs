@@ -13,6 +13,10 @@ use crate::units::{Cycle, TaskId};
 pub struct TaskReport {
     /// \[cycles\] Time spent computing.
     pub compute_cycles: u64,
+    /// \[ps\] Time during which it computes, where ranks count in less than cycles and that is known.
+    pub computing: Option<u64>,
+    /// \[ps\] End of its last event, where ranks count in less than cycles; `None` before.
+    pub ended: Option<u64>,
     /// \[cycles\] Time blocked in sends.
     pub blocked_on_send_cycles: u64,
     /// \[cycles\] Time blocked in receives.

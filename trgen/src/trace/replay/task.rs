@@ -51,6 +51,8 @@ pub(super) struct Task {
     /// \[cycle\] The last cycle in which the task was active; computing begins after it. A send does not count here: it
     /// ends in the cycle in which its last packet enters the source buffer.
     pub(super) last_active: Option<Cycle>,
+    /// \[cycle\] The first cycle after its last computation.
+    pub(super) computed_until: Cycle,
     /// \[cycle\] The cycle in which the task blocked last.
     pub(super) blocked_since: Cycle,
     pub(super) report: TaskReport,
@@ -66,6 +68,7 @@ impl Task {
             outstanding: HashMap::new(),
             completed: HashSet::new(),
             last_active: None,
+            computed_until: Cycle::FIRST,
             blocked_since: Cycle::FIRST,
             report: TaskReport::default(),
         }

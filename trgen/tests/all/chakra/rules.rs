@@ -71,7 +71,7 @@ fn a_ring_passes_pieces_when_they_arrive() {
     // What rank 2 passes on late reaches every rank in its last step.
     assert_eq!(replay.finish().iter().map(|ps| ps / 1000).max(), Some(2000 + 6 * 900));
     let records = replay.records();
-    assert_eq!((records.len(), records[0].kind.name(), records[0].ranks.len()), (1, "allreduce", 4));
+    assert_eq!((records.len(), records[0].kind.name(), records[0].parts.len()), (1, "allreduce", 4));
 }
 
 #[test]
