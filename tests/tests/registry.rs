@@ -71,8 +71,11 @@ impl size::Law for Triple {
     }
 }
 
-static TRIPLE: size::Entry =
-    expr::Entry { component: named("triple"), aliases: &[], build: |_, packet| Ok(Box::new(Triple(packet.into()))) };
+static TRIPLE: size::Entry = expr::Entry {
+    component: named("triple"),
+    aliases: &[],
+    build: |_, context| Ok(Box::new(Triple(context.packet_phits.into()))),
+};
 
 /// Task 0 sends to task 1.
 fn ping() -> Program {

@@ -78,7 +78,7 @@ const KNOWN_BY: &[(&str, &[&str])] = &[
             "trace-prep/src",
             "trace-prep/archives/src",
             // Traces, placements and matrices of traffic are read where they are parsed.
-            "trgen/src/synthetic/spatial/file.rs",
+            "trgen/src/synthetic/file.rs",
             "trgen/src/trace/formats",
             "trgen/src/trace/placement",
             // Sockets, and the secrets of guests, are files.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fsin_archives::otf2::is_anchor;
 use sha2::{Digest, Sha256};
-use trgen::synthetic::traffic;
+use trgen::synthetic::{size, traffic};
 use trgen::trace::placement;
 
 use super::keys::Kind;
@@ -40,7 +40,8 @@ impl Inputs {
     pub fn of(&mut self, experiment: &Experiment) -> Vec<Input> {
         let workload = &experiment.workload;
         let patterns = workload.sources().into_iter().flat_map(|config| {
-            traffic::files(&config.pattern).into_iter().map(|name| config.folder.join(name)).collect::<Vec<_>>()
+            let of_pattern = traffic::files(&config.pattern).into_iter().map(|name| config.folder.join(name));
+            of_pattern.chain(size::files(&config.size)).collect::<Vec<_>>()
         });
         let placement = placement::file(&experiment.placement, Path::new("")).filter(|_| workload.has_tasks());
         let graph = experiment.topology().and_then(|topology| topology::file(&topology.spec()).map(Path::to_owned));
@@ -109,6 +110,7 @@ pub fn without_folders(key: &str, value: String) -> String {
         "topology" => topology::file(&value).map(name_of).map(|name| topology::with_file(&value, &name)),
         "placement" => placement::file(&value, Path::new("")).map(|path| placement::with_file(&value, &name_of(&path))),
         "traffic" => Some(traffic::with_files(&value, name_of)),
+        "size" => Some(size::with_files(&value, name_of)),
         _ => None,
     }
     .unwrap_or(value)

@@ -250,6 +250,10 @@ impl Experiment {
                     let folder = self.settings.folder_of("traffic");
                     trgen::synthetic::traffic::with_files(&value, |name| absolute(&folder.join(name)))
                 }
+                _ if key.name == "size" => {
+                    let folder = self.settings.folder_of("size");
+                    trgen::synthetic::size::with_files(&value, |name| absolute(&folder.join(name)))
+                }
                 _ if key.name == "topology" => {
                     let folder = self.settings.folder_of("topology");
                     let in_folder = |path| topology::with_file(&value, &folder.join(path));

@@ -30,6 +30,12 @@ pub fn chance(probability: f64, rng: &mut Stream) -> bool {
     ((rng.next_u64() >> 11) as f64) < probability * TWO_53
 }
 
+/// A uniform draw from the multiples of 2^-53 in \[0, 1).
+#[must_use = "it takes a draw from the stream"]
+pub fn unit(rng: &mut Stream) -> f64 {
+    (rng.next_u64() >> 11) as f64 / TWO_53
+}
+
 /// A uniform draw from the multiples of 2^-53 in (0, 1]: never 0, so that its logarithm exists.
 #[must_use = "it takes a draw from the stream"]
 pub fn positive_unit(rng: &mut Stream) -> f64 {

@@ -32,6 +32,7 @@ mod bundle;
 pub mod draw;
 mod due;
 pub mod expr;
+mod file;
 mod pending;
 mod phases;
 mod reactive;
@@ -39,6 +40,7 @@ mod shots;
 pub mod size;
 pub mod source;
 pub mod spatial;
+mod tail;
 pub mod temporal;
 pub mod traffic;
 

@@ -1,6 +1,6 @@
 //! The synthetic source: process x pattern x size law behind [`TrGen`].
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::bundle::Part;
 use super::due::DueNodes;
@@ -36,7 +36,7 @@ pub struct Config {
     pub pattern: String,
     /// Temporal process, [`temporal::read`].
     pub process: String,
-    /// Size law, [`size::parse`].
+    /// Size law, [`size::parse`]; relative paths in it are relative to the working directory.
     pub size: String,
     /// \[phit/node/cycle\] Offered load of every node that is not silent; 0 for none.
     pub load: f64,
@@ -64,6 +64,11 @@ impl Config {
     /// \[phit\] Mean size of a message of this law, as load is counted.
     pub(super) fn mean_phits(&self, law: &dyn Law) -> f64 {
         if self.is_padded { law.carried() } else { law.mean() }
+    }
+
+    /// The context in which a size law is built, with files relative to `folder`.
+    pub(super) const fn law_context<'a>(&self, folder: &'a Path) -> size::LawContext<'a> {
+        size::LawContext { packet_phits: self.packet_phits, phit_bytes: self.phit_bytes, folder }
     }
 
     /// The context in which a pattern is built, with a seed of its own.
@@ -167,7 +172,7 @@ impl Synthetic {
                 ));
             }
         }
-        let law = size::parse(&config.size, config.packet_phits)?;
+        let law = size::parse(&config.size, config.law_context(Path::new("")))?;
         let expr = Expr::parse(&config.pattern)?;
         let pattern = spatial::build(&config.pattern, &expr, config.context(config.seed))?;
         let context = temporal::ProcessContext {

@@ -6,6 +6,7 @@ use trgen::catalog::ErrorKind;
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::synthetic::Traffic;
+use trgen::synthetic::size;
 use trgen::synthetic::source::{Config, Mode};
 use trgen::synthetic::spatial::of_a_grid;
 use trgen::synthetic::traffic::{Misfit, Shot, Word};
@@ -105,7 +106,7 @@ pub(super) fn config(request: &Request<'_>) -> Result<Config, SettingsError> {
         shots,
         folder,
         carries_to_itself,
-        size: settings.word("size").to_owned(),
+        size: size::with_files(settings.word("size"), |name| settings.folder_of("size").join(name)),
         load: load * units.capacity,
         capacity: units.capacity,
         is_padded: units.is_padded,

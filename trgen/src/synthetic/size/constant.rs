@@ -1,6 +1,6 @@
 //! Messages of one size.
 
-use super::{Entry, LONGEST, Law, in_full_packets};
+use super::{Entry, LONGEST, Law, LawContext, in_full_packets};
 use crate::catalog::{Component, Parameter};
 use crate::rng::Stream;
 
@@ -17,7 +17,7 @@ pub(super) static CONSTANT: Entry = Entry {
         source: "the usual assumption",
     },
     aliases: &[],
-    build: |call, packet_phits| {
+    build: |call, LawContext { packet_phits, .. }| {
         let phits = if call.given("phits").is_some() {
             call.integer("phits", 1..=LONGEST)? as u64
         } else {

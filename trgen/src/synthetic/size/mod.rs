@@ -1,15 +1,21 @@
 //! Size laws: how long a message is.
 //!
-//! Decision: docs/decisions/0024-offered-load.md.
+//! Decisions: docs/decisions/0024-offered-load.md, docs/decisions/0210-heavy-tails.md.
 
+mod cdf;
 mod constant;
+mod heavy;
 mod weighted;
 
 use std::fmt::Debug;
+use std::path::{Path, PathBuf};
 
 use crate::catalog::{Component, SpecError, Table};
 use crate::rng::Stream;
 use crate::synthetic::expr::{self, Call, Expr};
+use crate::synthetic::file;
+
+pub(super) use cdf::is_built_in;
 
 /// Law of message sizes. It is the same for every node; each draws from its own stream.
 pub trait Law: Debug + Send {
@@ -26,13 +32,43 @@ pub trait Law: Debug + Send {
 
 /// A law, or the error of its arguments.
 type Built = Result<Box<dyn Law>, SpecError>;
-/// A row of the table. Its function builds the law, for packets of the given length \[phit\].
-pub type Entry = expr::Entry<fn(&Call, u32) -> Built>;
+/// A row of the table. Its function builds the law.
+pub type Entry = expr::Entry<fn(&Call, LawContext) -> Built>;
+
+/// The context in which a law is built.
+#[derive(Clone, Copy, Debug)]
+pub struct LawContext<'a> {
+    /// \[phit\] Packet length, 1 or more.
+    pub packet_phits: u32,
+    /// \[bytes\] Size of a phit, 1 or more.
+    pub phit_bytes: u32,
+    /// Base folder of relative paths; empty for the working directory.
+    pub folder: &'a Path,
+}
+
+impl LawContext<'_> {
+    /// Packets of `packet_phits` phits of `phit_bytes` bytes, and files relative to the working directory.
+    #[must_use]
+    pub fn new(packet_phits: u32, phit_bytes: u32) -> Self {
+        Self { packet_phits, phit_bytes, folder: Path::new("") }
+    }
+}
 
 /// All laws. One line per member.
 pub static SIZES: Table<Entry> = Table::new(
     "size law",
-    &[&constant::CONSTANT, &weighted::UNIFORM, &weighted::BIMODAL, &weighted::DISCRETE, &weighted::POLYNOMIAL],
+    &[
+        &constant::CONSTANT,
+        &weighted::UNIFORM,
+        &weighted::BIMODAL,
+        &weighted::DISCRETE,
+        &weighted::POLYNOMIAL,
+        &heavy::PARETO,
+        &heavy::LOGNORMAL,
+        &heavy::WEIBULL,
+        &heavy::GAMMA,
+        &cdf::CDF,
+    ],
 );
 
 /// The description of every law.
@@ -40,18 +76,39 @@ pub fn components() -> impl Iterator<Item = &'static Component> {
     SIZES.components()
 }
 
-/// Builds the law that `text` describes, for packets of `packet_phits` phits.
+/// Builds the law that `text` describes.
 ///
 /// # Errors
 /// When the text is malformed, the law unknown, or a parameter unusable.
-pub fn parse(text: &str, packet_phits: u32) -> Result<Box<dyn Law>, SpecError> {
-    build(text, &Expr::parse(text)?, packet_phits)
+pub fn parse(text: &str, context: LawContext) -> Result<Box<dyn Law>, SpecError> {
+    build(text, &Expr::parse(text)?, context)
 }
 
 /// Builds the law described by `expr`, which was parsed from `text`.
-pub(super) fn build(text: &str, expr: &Expr, packet_phits: u32) -> Built {
+pub(super) fn build(text: &str, expr: &Expr, context: LawContext) -> Built {
     let entry = expr::find(SIZES.family(), SIZES.rows(), text, expr)?;
-    (entry.build)(&Call::bind(text, expr, &entry.component)?, packet_phits)
+    (entry.build)(&Call::bind(text, expr, &entry.component)?, context)
+}
+
+/// The paths of the files named in a law; none if `text` cannot be parsed.
+#[must_use]
+pub fn files(text: &str) -> Vec<PathBuf> {
+    named(text).into_iter().map(|(_, name)| name.into()).collect()
+}
+
+/// `text` with its paths replaced.
+#[must_use]
+pub fn with_files(text: &str, path: impl Fn(&Path) -> PathBuf) -> String {
+    file::with_files(text, named(text), path)
+}
+
+/// The files named in a law: the byte position of each name, quoted or not, and the name.
+fn named(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    if let Ok(law) = Expr::parse(text) {
+        file::collect(&law, &mut found);
+    }
+    found
 }
 
 /// \[phit\] A message of this size, rounded up to full packets.

@@ -1,6 +1,6 @@
 //! Messages of several sizes, each with its probability.
 
-use super::{Built, Entry, LONGEST, Law, in_full_packets};
+use super::{Built, Entry, LONGEST, Law, LawContext, in_full_packets};
 use crate::catalog::{Component, Parameter};
 use crate::rng::Stream;
 use crate::synthetic::alias::Alias;
@@ -23,7 +23,7 @@ pub(super) static UNIFORM: Entry = Entry {
         source: "the even distribution",
     },
     aliases: &[],
-    build: |call, packet_phits| {
+    build: |call, LawContext { packet_phits, .. }| {
         let (min, max) = bounds(call)?;
         Ok(Box::new(Uniform { min: min as u64, sizes: (max - min + 1) as u32, packet_phits }))
     },
@@ -41,7 +41,7 @@ pub(super) static BIMODAL: Entry = Entry {
         source: "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 24.2",
     },
     aliases: &[],
-    build: |call, packet_phits| {
+    build: |call, LawContext { packet_phits, .. }| {
         let short = call.integer("short", 1..=LONGEST)?;
         let long = call.integer("long", short..=LONGEST)?;
         let share = call.number("share", 0.0..=1.0)?;
@@ -198,7 +198,7 @@ impl Law for Table {
 }
 
 /// Builds the law `discrete`.
-fn discrete(call: &Call, packet_phits: u32) -> Built {
+fn discrete(call: &Call, LawContext { packet_phits, .. }: LawContext) -> Built {
     let (mut sizes, mut weights) = (Vec::new(), Vec::new());
     for &argument in call.rest() {
         let size = argument.name.parse().ok().filter(|size| (1..=LONGEST as u64).contains(size));
@@ -226,7 +226,7 @@ fn discrete(call: &Call, packet_phits: u32) -> Built {
 }
 
 /// Builds the law `polynomial`.
-fn polynomial(call: &Call, packet_phits: u32) -> Built {
+fn polynomial(call: &Call, LawContext { packet_phits, .. }: LawContext) -> Built {
     let (min, max) = bounds(call)?;
     if max - min >= MOST_SIZES {
         let problem = format!("`polynomial` over {} sizes", max - min + 1);

@@ -1,6 +1,5 @@
 //! Traffic by a measured distribution of distances.
 
-use super::file::{Lines, numbers};
 use super::ring::Rings;
 use super::{Built, Entry, Pattern, PatternContext};
 use crate::catalog::{Component, Parameter};
@@ -8,6 +7,7 @@ use crate::rng::Stream;
 use crate::synthetic::alias::Alias;
 use crate::synthetic::draw::below;
 use crate::synthetic::expr::Call;
+use crate::synthetic::file::{Lines, numbers};
 use crate::units::NodeId;
 
 /// The parameter of both patterns.
@@ -23,7 +23,7 @@ pub(super) static POPULATION: Entry = Entry {
     },
     aliases: &[],
     build: |call, context| {
-        let file = numbers(call, context)?;
+        let file = numbers(call, context.folder)?;
         let samples = file.lines.iter().flat_map(|(line, row)| row.iter().map(|&distance| (*line, distance, 1.0)));
         build(call, context, &file, samples.collect())
     },
@@ -39,7 +39,7 @@ pub(super) static HISTOGRAM: Entry = Entry {
     },
     aliases: &[],
     build: |call, context| {
-        let file = numbers(call, context)?;
+        let file = numbers(call, context.folder)?;
         let mut entries = Vec::new();
         for (line, row) in &file.lines {
             match row[..] {

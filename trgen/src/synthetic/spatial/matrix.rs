@@ -1,11 +1,11 @@
 //! Traffic by a measured communication matrix, and by stated rates.
 
-use super::file::{Pairs, pairs};
 use super::{Built, Entry, Pattern, PatternContext};
 use crate::catalog::{Component, Parameter};
 use crate::rng::Stream;
 use crate::synthetic::alias::Alias;
 use crate::synthetic::expr::Call;
+use crate::synthetic::file::{Pairs, pairs};
 use crate::units::NodeId;
 
 pub(super) static MATRIX: Entry = Entry {

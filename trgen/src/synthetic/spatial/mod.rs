@@ -7,7 +7,6 @@
 //! Decision: docs/decisions/0158-messages-to-oneself.md.
 
 mod distance;
-mod file;
 mod fixed;
 mod group;
 mod half;

@@ -5,9 +5,10 @@
 //! following cycles. Near one message per cycle this makes the counts more regular than those of the process itself.
 
 use super::{Built, Entry, Process, ProcessContext, Temporal};
-use crate::catalog::Component;
+use crate::catalog::{Component, Parameter};
 use crate::rng::Stream;
 use crate::synthetic::draw::{ln, positive_unit};
+use crate::synthetic::tail::{self, Tail};
 use crate::units::{Cycle, NodeId};
 
 pub(super) static POISSON: Entry = Entry {
@@ -19,7 +20,7 @@ pub(super) static POISSON: Entry = Entry {
         source: "Jain, The Art of Computer Systems Performance Analysis (1991), 30.1",
     },
     aliases: &[],
-    build: |_, context| build(&context, |rng| -ln(positive_unit(rng))),
+    build: |_, context| build(&context, Gap::Draw(|rng| -ln(positive_unit(rng)))),
 };
 
 pub(super) static UNIFORM_GAPS: Entry = Entry {
@@ -31,11 +32,73 @@ pub(super) static UNIFORM_GAPS: Entry = Entry {
         source: "Jain, The Art of Computer Systems Performance Analysis (1991), 28.1",
     },
     aliases: &[],
-    build: |_, context| build(&context, |rng| 2.0 * positive_unit(rng)),
+    build: |_, context| build(&context, Gap::Draw(|rng| 2.0 * positive_unit(rng))),
 };
 
-/// Draws a gap whose mean is one.
-type Gap = fn(&mut Stream) -> f64;
+/// A process whose gaps have a heavy-tailed law with one parameter.
+const fn heavy(
+    name: &'static str,
+    about: &'static str,
+    parameters: &'static [Parameter],
+    source: &'static str,
+    build: fn(&crate::synthetic::expr::Call, ProcessContext) -> Built,
+) -> Entry {
+    Entry { component: Component { name, about, parameters, source }, aliases: &[], build }
+}
+
+pub(super) static PARETO: Entry = heavy(
+    "pareto",
+    "gaps between the messages of a node by Pareto's law, longer than x with probability proportional to x^-a; a run \
+     begins in the middle of a gap",
+    &[tail::PARETO],
+    "Paxson and Floyd, Wide-Area Traffic: The Failure of Poisson Modeling (1995)",
+    |call, context| build(&context, Gap::Tail(tail::pareto(call)?)),
+);
+
+pub(super) static LOGNORMAL: Entry = heavy(
+    "lognormal",
+    "gaps between the messages of a node whose logarithms have a normal distribution; a run begins in the middle of a gap",
+    &[tail::LOGNORMAL],
+    "Benson, Akella, Maltz, Network Traffic Characteristics of Data Centers in the Wild (2010)",
+    |call, context| build(&context, Gap::Tail(tail::lognormal(call)?)),
+);
+
+pub(super) static WEIBULL: Entry = heavy(
+    "weibull",
+    "gaps between the messages of a node by Weibull's law: bursts with k below 1; a run begins in the middle of a gap",
+    &[tail::WEIBULL],
+    "Benson, Akella, Maltz, Network Traffic Characteristics of Data Centers in the Wild (2010)",
+    |call, context| build(&context, Gap::Tail(tail::weibull(call)?)),
+);
+
+pub(super) static GAMMA: Entry = heavy(
+    "gamma",
+    "gaps between the messages of a node by the gamma distribution: bursts with k below 1; a run begins in the middle of a \
+     gap",
+    &[tail::GAMMA],
+    "Johnson, Kotz, Balakrishnan, Continuous Univariate Distributions (1994), chapter 17",
+    |call, context| build(&context, Gap::Tail(tail::gamma(call)?)),
+);
+
+/// Draws gaps whose mean is one.
+#[derive(Clone, Copy, Debug)]
+enum Gap {
+    Draw(fn(&mut Stream) -> f64),
+    Tail(Tail),
+}
+
+impl Gap {
+    /// The next gap. `is_first` is true of the first one of a node: those of heavy tails are then the rest of a gap
+    /// that began earlier. Otherwise all nodes would begin with a message behind them, and the load of the first
+    /// messages would be another one for long.
+    fn draw(&self, is_first: bool, rng: &mut Stream) -> f64 {
+        match self {
+            Self::Draw(draw) => draw(rng),
+            Self::Tail(tail) if is_first => tail.draw_rest(rng),
+            Self::Tail(tail) => tail.draw(rng),
+        }
+    }
+}
 
 /// Builds a process from the law of its gaps.
 fn build(context: &ProcessContext, gap: Gap) -> Built {
@@ -43,7 +106,7 @@ fn build(context: &ProcessContext, gap: Gap) -> Built {
     Ok(Temporal::Process(Box::new(Renewal { rate: context.rate()?, gap, nodes: vec![node; context.nodes] })))
 }
 
-/// The processes `poisson` and `uniform-gaps`.
+/// The processes of this file.
 #[derive(Debug)]
 struct Renewal {
     /// \[message/node/cycle\] Rate of messages.
@@ -71,7 +134,7 @@ impl Process for Renewal {
             // The network blocked the node: a new gap begins.
             node.time = from.0 as f64;
         }
-        node.time += (self.gap)(rng) / self.rate;
+        node.time += self.gap.draw(node.last_returned == Cycle(0), rng) / self.rate;
         // Arrivals in (t-1, t] belong to cycle t. The conversion saturates.
         node.last_returned = Cycle((node.time.ceil() as u64).max(from.0.saturating_add(1)));
         node.last_returned

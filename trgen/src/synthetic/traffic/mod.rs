@@ -46,7 +46,7 @@ pub fn components() -> impl Iterator<Item = &'static Component> {
     parse::COMPONENTS.iter()
 }
 
-/// The paths of the files named in the patterns of `text`; none if `text` cannot be parsed.
+/// The paths of the files named in the patterns and size laws of `text`; none if `text` cannot be parsed.
 #[must_use]
 pub fn files(text: &str) -> Vec<PathBuf> {
     parse::files(text).into_iter().map(|(_, name)| name.into()).collect()
@@ -63,13 +63,7 @@ pub fn uses_load(text: &str) -> bool {
 /// `text` with its paths replaced.
 #[must_use]
 pub fn with_files(text: &str, path: impl Fn(&Path) -> PathBuf) -> String {
-    let mut whole = text.to_owned();
-    for (position, name) in parse::files(text).into_iter().rev() {
-        let quotes = if whole[position..].starts_with('"') { 2 } else { 0 };
-        let new = format!("\"{}\"", path(Path::new(&name)).display());
-        whole.replace_range(position..position + name.len() + quotes, &new);
-    }
-    whole
+    super::file::with_files(text, parse::files(text), path)
 }
 
 /// The pattern that states loads of its own.
@@ -292,6 +286,7 @@ fn remark(config: &Config, pattern: &dyn spatial::Pattern, law: &dyn size::Law, 
     remarks.extend(pattern.remark().map(str::to_owned));
     let (mean, carried) = (law.mean(), law.carried());
     if config.is_padded && carried > mean {
+        let [mean, carried] = [mean, carried].map(|phits| (phits * 1e3).round() / 1e3);
         remarks.push(format!(
             "this network sends whole packets of {} phits: messages of {mean} phits, on average, occupy {carried}, and load \
              counts these; sizes below a packet have no effect",
@@ -336,8 +331,10 @@ fn per_node(
 /// Builds the size law of a term.
 fn law(config: &Config, term: &Term) -> Result<Box<dyn size::Law>, Misfit> {
     match &term.size {
-        Some(size) => size::build(&config.pattern, size, config.packet_phits).map_err(Word::Pattern.misfit()),
-        None => size::parse(&config.size, config.packet_phits).map_err(Word::Size.misfit()),
+        Some(size) => {
+            size::build(&config.pattern, size, config.law_context(&config.folder)).map_err(Word::Pattern.misfit())
+        }
+        None => size::parse(&config.size, config.law_context(Path::new(""))).map_err(Word::Size.misfit()),
     }
 }
 
@@ -443,7 +440,7 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
 /// As [`Traffic::new`], and when the process is a different one.
 pub fn background(config: &Config) -> Result<Traffic, Misfit> {
     let load = config.load;
-    let law = size::parse(&config.size, config.packet_phits).map_err(Word::Size.misfit())?;
+    let law = size::parse(&config.size, config.law_context(Path::new(""))).map_err(Word::Size.misfit())?;
     let context = temporal::ProcessContext {
         nodes: config.geometry.nodes(),
         load,

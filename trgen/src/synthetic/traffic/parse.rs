@@ -2,6 +2,7 @@
 
 use crate::catalog::{Component, Parameter, SpecError};
 use crate::synthetic::expr::{Call, Expr, Parser, refuse};
+use crate::synthetic::file;
 
 /// The descriptions of the words that combine sources.
 pub(super) static COMPONENTS: [Component; 3] = [
@@ -174,20 +175,12 @@ fn source(text: &str, expression: &Expr) -> Result<Term, SpecError> {
     Ok(Term { pattern: pattern.clone(), share, load, temporal: owned("temporal"), size: owned("size") })
 }
 
-/// The files named in patterns: the byte position of each name, quoted or not, and the name.
+/// The files named in patterns and size laws: the byte position of each name, quoted or not, and the name.
 pub(super) fn files(text: &str) -> Vec<(usize, String)> {
-    fn collect_files(expr: &Expr, found: &mut Vec<(usize, String)>) {
-        let reads = matches!(expr.name.as_str(), "matrix" | "rates" | "population" | "histogram");
-        for argument in &expr.arguments {
-            match argument.value.word() {
-                Some(word) if reads => found.push((argument.value.position, word.to_owned())),
-                _ => collect_files(&argument.value, found),
-            }
-        }
-    }
     let mut found = Vec::new();
     for term in phases(text).unwrap_or_default().iter().flat_map(|phase| &phase.terms) {
-        collect_files(&term.pattern, &mut found);
+        file::collect(&term.pattern, &mut found);
+        term.size.iter().for_each(|size| file::collect(size, &mut found));
     }
     found
 }

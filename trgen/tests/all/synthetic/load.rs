@@ -16,6 +16,8 @@ const PROCESSES: &[&str] = &[
     "cburst(8, phase=0)",
     "markov(2, 0.05)",
     "markov(a=0.5, p10=0.01)",
+    "lognormal(0.5)",
+    "gamma(2)",
     "reactive(0.5, 1)",
     "reactive(p=0.4, min=0, max=3)",
     "reactive(0.2, 2, base=cburst(3))",
@@ -44,7 +46,7 @@ fn carried(phits: u64) -> u64 {
 fn laws_have_the_means_that_they_say() {
     let mut rng = stream(1, 0, Purpose::Size);
     for &(text, mean) in LAWS {
-        let mut law = size::parse(text, 16).unwrap();
+        let mut law = size::parse(text, size::LawContext::new(16, 4)).unwrap();
         assert!((law.mean() - mean).abs() < 1e-12 * mean, "{text}: {}", law.mean());
         const DRAWS: u32 = 1_000_000;
         let (mut sum, mut squares, mut full) = (0.0, 0.0, 0.0);
@@ -63,10 +65,160 @@ fn laws_have_the_means_that_they_say() {
     }
 }
 
+/// Mean and share of large sizes of heavy-tailed laws whose variance is finite, and of distributions in bytes.
+const HEAVY: &[&str] = &[
+    "pareto(2.5)",
+    "pareto(1.2, mean=100, max=5000)",
+    "lognormal(3, 1)",
+    "lognormal(2, 2, max=100000)",
+    "weibull(0.5, mean=300)",
+    "gamma(0.2, mean=50)",
+    "gamma(5, mean=20000)",
+    "cdf(hadoop)",
+    "cdf(alistorage)",
+    "cdf(websearch)",
+    "cdf(datamining)",
+];
+
+#[test]
+fn heavy_tailed_laws_have_the_means_that_they_say() {
+    const DRAWS: u32 = 1_000_000;
+    let mut rng = stream(11, 0, Purpose::Size);
+    for &text in HEAVY {
+        let mut law = size::parse(text, size::LawContext::new(16, 4)).unwrap();
+        let (mut sums, mut squares) = ([0.0; 2], [0.0; 2]);
+        for _ in 0..DRAWS {
+            let phits = law.phits(&mut rng);
+            for (at, phits) in [phits, carried(phits)].into_iter().enumerate() {
+                sums[at] += phits as f64;
+                squares[at] += (phits as f64).powi(2);
+            }
+        }
+        for (at, said) in [law.mean(), law.carried()].into_iter().enumerate() {
+            let found = sums[at] / f64::from(DRAWS);
+            let deviation = ((squares[at] / f64::from(DRAWS) - found * found) / f64::from(DRAWS)).sqrt();
+            assert!((found - said).abs() < 4.0 * deviation, "{text}: {found} +- {deviation}, said {said}");
+        }
+    }
+}
+
+/// The sum over all sizes, one by one, of what laws sum in closed form.
+#[test]
+fn means_of_limited_laws_are_their_sums() {
+    for (text, mean) in [
+        // Size n has the probability of more than n - 1 less that of more than n; X is above x with (0.6 m / x)^2.5.
+        (
+            "pareto(2.5, mean=40, max=60000)",
+            (0..60_000).map(|n| (24.0 / f64::from(n).max(24.0)).powf(2.5)).sum::<f64>(),
+        ),
+        ("weibull(0.5, mean=2000, max=100000)", (0..100_000).map(|n| (-(f64::from(n) / 1000.0).sqrt()).exp()).sum()),
+        ("gamma(1, mean=7000, max=90000)", (0..90_000).map(|n| (-f64::from(n) / 7000.0).exp()).sum()),
+    ] {
+        let law = size::parse(text, size::LawContext::new(1, 4)).unwrap();
+        assert!((law.mean() / mean - 1.0).abs() < 1e-8, "{text}: {} instead of {mean}", law.mean());
+        assert_eq!(law.mean(), law.carried(), "{text}");
+    }
+}
+
+/// Means \[bytes\] of the published points.
+#[test]
+fn flow_sizes_have_the_published_means() {
+    for (name, mean) in
+        [("websearch", 1_711_250.0), ("datamining", 12_658_199.0), ("hadoop", 120_421.0), ("alistorage", 40_870.0)]
+    {
+        // Sizes are truncated to whole bytes, which takes half a byte on average.
+        let law = size::parse(&format!("cdf({name})"), size::LawContext::new(1497, 1)).unwrap();
+        assert!((law.mean() + 0.5 - mean).abs() <= 1.0, "{name}: {}", law.mean());
+        // Full frames: at least one each, and at most one byte less than a frame of padding.
+        assert!(law.carried() > law.mean() && law.carried() < law.mean() + 1497.0, "{name}: {}", law.carried());
+    }
+}
+
+/// Kolmogorov-Smirnov at 0.001 of 10^5 sizes against the points.
+#[test]
+fn flow_sizes_have_their_distribution() {
+    const DRAWS: usize = 100_000;
+    let points = [(0.0, 0.0), (180.0, 0.1), (216.0, 0.2), (560.0, 0.3), (900.0, 0.4), (1100.0, 0.5), (1870.0, 0.6)];
+    let points =
+        [&points[..], &[(3160.0, 0.7), (1e4, 0.8), (4e5, 0.9), (3.16e6, 0.95), (1e8, 0.98), (1e9, 1.0)]].concat();
+    let below = |size: f64| {
+        let above = points.iter().position(|point| point.0 >= size).unwrap_or(points.len() - 1).max(1);
+        let ((from, less), (to, more)) = (points[above - 1], points[above]);
+        less + (more - less) * (size - from) / (to - from)
+    };
+    let mut law = size::parse("cdf(datamining)", size::LawContext::new(1497, 1)).unwrap();
+    let mut rng = stream(12, 0, Purpose::Size);
+    let mut sizes: Vec<u64> = (0..DRAWS).map(|_| law.phits(&mut rng)).collect();
+    sizes.sort_unstable();
+    // Up to this size: those whose real number is below the next whole one.
+    let distance = (1..DRAWS)
+        .filter(|&at| sizes[at] != sizes[at - 1])
+        .map(|at| (at as f64 / DRAWS as f64 - below(sizes[at - 1] as f64 + 1.0)).abs());
+    let distance = distance.fold(0.0, f64::max) * (DRAWS as f64).sqrt();
+    assert!(distance < 1.95, "{distance}");
+}
+
+#[test]
+fn distributions_of_sizes_are_read_from_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sizes.csv");
+    let law = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        size::parse(&format!("cdf(\"{}\")", path.display()), size::LawContext::new(16, 1))
+    };
+    // Half of the messages have 100 bytes, the others 100 to 200 but 200.
+    for text in ["bytes,percent\n100,50\n200,100\n", "# points\n100 0.5\n200 1\n", "0,0\n100,0\n100,50\n200,100"] {
+        let law = law(text).unwrap();
+        // In packets of 16: 100 to 112, 113 to 128, ..., 193 to 199.
+        let full = (112.0 + 0.13 * 112.0 + 0.16 * (128.0 + 144.0 + 160.0 + 176.0 + 192.0) + 0.07 * 208.0) / 2.0;
+        assert_eq!(law.mean(), 124.75, "{text}");
+        assert!((law.carried() - full).abs() < 1e-9, "{text}: {}", law.carried());
+    }
+    for (text, what) in [
+        ("", "no points"),
+        ("100,50\n200,99", "the last share is 99"),
+        ("100,50\n90,100", "line 2: sizes or shares decrease"),
+        ("100,50\n200,40\n300,100", "line 2: sizes or shares decrease"),
+        ("100\n200", "line 1: not a size and a share"),
+        ("1,2,3", "line 1: not a size and a share"),
+        ("-1,0\n5,100", "line 1: a size of -1 bytes"),
+        ("2e12,100", "line 1: a size of 2000000000000 bytes"),
+        ("0,0\n5,x", "line 2: `x` is not a number"),
+    ] {
+        let refusal = law(text).unwrap_err();
+        assert!(refusal.to_string().contains(what) && !refusal.remedy().is_empty(), "{text}: {refusal}");
+    }
+    let refusal = size::parse("cdf(websaerch)", size::LawContext::new(16, 1)).unwrap_err();
+    assert!(refusal.to_string().contains("cannot read websaerch"), "{refusal}");
+    assert_eq!(size::files("cdf(hadoop)"), [""; 0].map(std::path::PathBuf::from));
+    assert_eq!(size::with_files("cdf(a.csv)", |file| std::path::Path::new("b").join(file)), "cdf(\"b/a.csv\")");
+    let files = trgen::synthetic::traffic::files("uniform + source(matrix(m), size=cdf(\"s t\"))");
+    assert_eq!(files, ["m", "s t"].map(std::path::PathBuf::from));
+}
+
+#[test]
+fn heavy_tailed_gaps_offer_the_load_from_the_first_cycle() {
+    // Gaps of finite variance; of each, the messages of the first tenth, and of all cycles.
+    for process in ["pareto(3)", "lognormal(1)", "weibull(0.6)", "gamma(0.5)", "gamma(4)"] {
+        for cycles in [1_000, 20_000] {
+            let (nodes, load) = (4096, 0.16);
+            let config = Config { process: process.into(), load, mode: Mode::Open, ..config(nodes) };
+            let mut counts = vec![0.0f64; nodes as usize];
+            ideal(&mut Traffic::new(&config).unwrap(), Cycle(cycles), |_, message| {
+                counts[message.source.index()] += 1.0
+            });
+            let mean = counts.iter().sum::<f64>() / f64::from(nodes);
+            let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / f64::from(nodes);
+            let (expected, deviation) = (0.01 * cycles as f64, (variance / f64::from(nodes)).sqrt());
+            assert!((mean - expected).abs() < 4.0 * deviation, "{process}: {mean} +- {deviation}, not {expected}");
+        }
+    }
+}
+
 /// Chi-square at 0.001 of 10^6 sizes against weights.
 fn check_sizes(text: &str, weight: impl Fn(u64) -> f64) {
     const DRAWS: u32 = 1_000_000;
-    let mut law = size::parse(text, 16).unwrap();
+    let mut law = size::parse(text, size::LawContext::new(16, 4)).unwrap();
     let mut rng = stream(2, 0, Purpose::Size);
     let mut counts = vec![0u32; 200];
     for _ in 0..DRAWS {
@@ -122,9 +274,15 @@ fn unusable_laws_are_refused() {
         ("polynomial(0; 4, 9)", "every size has weight 0"),
         ("polynomial(1; 1, 2000000)", "over 2000000 sizes"),
         ("polynomial(x; 1, 2)", "`x` is not a number"),
+        ("pareto(1)", "a = 1 is out of range"),
+        ("pareto", "needs its parameter a"),
+        ("lognormal(2)", "needs its parameter s"),
+        ("weibull(0.5, mean=0)", "mean = 0 is out of range"),
+        ("gamma(0.5, max=0)", "max = 0 is out of range"),
+        ("cdf", "needs its parameter file"),
         ("exponential(4)", "unknown size law `exponential`"),
     ] {
-        let refusal = size::parse(text, 16).unwrap_err();
+        let refusal = size::parse(text, size::LawContext::new(16, 4)).unwrap_err();
         assert!(refusal.to_string().contains(what), "{text}: {refusal}");
         assert!(refusal.to_string().contains("\n  ") && !refusal.remedy().is_empty(), "{text}: {refusal}");
     }
@@ -274,6 +432,8 @@ fn unusable_processes_are_refused() {
         ("reactive(2, 1)", 0.3, "p = 2 is out of range"),
         ("reactive(0.1, 3, 2)", 0.3, "max = 2 is out of range"),
         ("reactive(0.1, base=shot(3))", 0.3, "`shot` is not a process that every node runs for itself"),
+        ("pareto(0.5)", 0.3, "a = 0.5 is out of range"),
+        ("weibull", 0.3, "needs its parameter k"),
         ("shot(0)", 0.3, "messages = 0 is out of range"),
         ("background(0.1)", 0.3, "beside an application"),
         ("bernouli", 0.3, "unknown temporal process `bernouli`"),

@@ -211,7 +211,7 @@ fn unusable_configurations_are_refused() {
     assert!(refused(Config { size: "constant(0)".into(), ..config(8) }).contains("phits = 0 is out of range"));
     assert!(refused(Config { size: "fixed".into(), ..config(8) }).contains("unknown size law"));
     assert!(refused(Config { load: 17.0, ..config(8) }).contains("load 17"));
-    assert_eq!(size::parse("constant", 5).unwrap().mean(), 5.0);
+    assert_eq!(size::parse("constant", size::LawContext::new(5, 4)).unwrap().mean(), 5.0);
 }
 
 #[test]

@@ -1,12 +1,41 @@
-//! Numbers from files that a pattern names.
+//! Numbers from files that a pattern or a size law names.
 //!
 //! Numbers are separated by blanks, commas or semicolons; `#` begins a comment. A relative path is relative to the
-//! folder of the experiment file that contains the pattern, else to the working directory. A table of pairs begins with
+//! folder of the experiment file that contains the word, else to the working directory. A table of pairs begins with
 //! the names of its columns, as that of `trace-prep matrix` does.
 
-use super::PatternContext;
+use std::path::{Path, PathBuf};
+
+use super::expr::{Call, Expr};
+use super::size;
+use super::spatial::PatternContext;
 use crate::catalog::SpecError;
-use crate::synthetic::expr::{Call, Expr};
+
+/// The files named in an expression: the byte position of each name, quoted or not, and the name.
+pub(super) fn collect(expr: &Expr, found: &mut Vec<(usize, String)>) {
+    let reads = |word: &str| match expr.name.as_str() {
+        "matrix" | "rates" | "population" | "histogram" => true,
+        "cdf" => !size::is_built_in(word),
+        _ => false,
+    };
+    for argument in &expr.arguments {
+        match argument.value.word() {
+            Some(word) if reads(word) => found.push((argument.value.position, word.to_owned())),
+            _ => collect(&argument.value, found),
+        }
+    }
+}
+
+/// `text` with the names of `found`, as [`collect`] finds them, replaced.
+pub(super) fn with_files(text: &str, found: Vec<(usize, String)>, path: impl Fn(&Path) -> PathBuf) -> String {
+    let mut whole = text.to_owned();
+    for (position, name) in found.into_iter().rev() {
+        let quotes = if whole[position..].starts_with('"') { 2 } else { 0 };
+        let new = format!("\"{}\"", path(Path::new(&name)).display());
+        whole.replace_range(position..position + name.len() + quotes, &new);
+    }
+    whole
+}
 
 /// \[bytes\] Size limit of a file: a matrix of 4096 nodes with 15 characters per number.
 const LONGEST: u64 = 256 << 20;
@@ -20,9 +49,9 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The path of the file that the parameter `file` names, as errors show it, and its text.
-fn text(call: &Call, context: PatternContext) -> Result<(String, String), SpecError> {
+fn text(call: &Call, folder: &Path) -> Result<(String, String), SpecError> {
     let name = call.word("file")?;
-    let path = context.folder.join(&name);
+    let path = folder.join(&name);
     let refuse = |what: String, remedy: &str| match call.given("file") {
         Some(given) => call.refuse(given, &what, remedy),
         None => call.refuse_all(&what, remedy),
@@ -42,9 +71,22 @@ fn text(call: &Call, context: PatternContext) -> Result<(String, String), SpecEr
 }
 
 /// The lines of numbers in the file that the parameter `file` names, each with its line number from 1.
-pub(super) fn numbers(call: &Call, context: PatternContext) -> Result<Lines, SpecError> {
-    let (shown, text) = text(call, context)?;
+pub(super) fn numbers(call: &Call, folder: &Path) -> Result<Lines, SpecError> {
+    let (shown, text) = text(call, folder)?;
     lines(call, shown, text.lines().zip(1..))
+}
+
+/// As [`numbers`], of a file whose first line may name the columns.
+pub(super) fn numbers_of_columns(call: &Call, folder: &Path) -> Result<Lines, SpecError> {
+    let (shown, text) = text(call, folder)?;
+    let names = head(&text).filter(|(line, _)| words(line).all(|word| word.parse::<f64>().is_err()));
+    let from = names.map_or(0, |(_, at)| at);
+    lines(call, shown, text.lines().zip(1..).filter(|&(_, number)| number > from))
+}
+
+/// The first line of a text that has words, and its number from 1.
+fn head(text: &str) -> Option<(&str, u64)> {
+    text.lines().zip(1..).find(|(line, _)| words(line).next().is_some())
 }
 
 /// Numbers of lines.
@@ -92,8 +134,8 @@ pub(super) fn pairs(
     own: Option<&str>,
 ) -> Result<Pairs, SpecError> {
     let nodes = context.nodes() as usize;
-    let (shown, text) = text(call, context)?;
-    let head = text.lines().zip(1u64..).find(|(line, _)| words(line).next().is_some());
+    let (shown, text) = text(call, context.folder)?;
+    let head = head(&text);
     let mut of: Vec<Vec<(u32, f64)>> = vec![Vec::new(); nodes];
     let mut add = |file: &Lines, line: u64, from: usize, to: usize, value: f64| -> Result<(), SpecError> {
         let refuse = |what: String, remedy: &str| Err(file.refuse(call, Some(line), &what, remedy));
