@@ -405,7 +405,7 @@ fn every_key_of_searches() {
     // In networks of one switch, and at loads that fill nothing to the brim.
     let calm = [
         ("vct", &["injection-queue"][..]),
-        ("ethernet", &["forwarding", "spanning-tree", "pause", "per", "ecmp", "port-queue"][..]),
+        ("ethernet", &["forwarding", "spanning-tree", "pause", "per", "ecmp", "port-queue", "min-frame", "ties"][..]),
     ];
     let mut ignored = Vec::new();
     for (network, topology) in [("vct", "torus:4x4"), ("ethernet", "fattree:4,1")] {

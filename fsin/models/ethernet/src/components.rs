@@ -51,6 +51,38 @@ pub const PORT_STATISTICS: &[Component] = &[
     word("histogram", "as figures, and for how long the queue of each port had each length", FSIN),
 ];
 
+/// The words of `frames`.
+pub const FRAMES: &[Component] = &[
+    word(
+        "thesis",
+        "Ethernet with LLC: 1497 bytes of data, 29 around them, frames of 72 bytes at least, gaps of 96 bits",
+        "IEEE 802.3, 802.2",
+    ),
+    word(
+        "roce",
+        "RoCE v2: 70 bytes around the data (preamble 8, Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4), \
+         acknowledgements of 74",
+        "InfiniBand Architecture Specification, annex A17",
+    ),
+    word(
+        "tcp",
+        "TCP over IPv4: 66 bytes around the data (preamble 8, Ethernet 14, IPv4 20, TCP 20, FCS 4), acknowledgements of 72",
+        "RFC 791, RFC 9293",
+    ),
+    word(
+        "hpcc",
+        "as the simulator of HPCC counts: 1000 bytes of data, 48 around them, acknowledgements of 60, PAUSE frames of 43, no \
+         gaps",
+        "Li and others, HPCC, SIGCOMM 2019: alibaba-edu/High-Precision-Congestion-Control",
+    ),
+];
+
+/// The words of `ties`.
+pub const TIES: &[Component] = &[
+    word("port", "by the numbers of the ports", FSIN),
+    word("hash", "by a hash of seed, switch, instant and port: each port is first as often as the others", FSIN),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,12 +13,13 @@ use trgen::phrase::Phrase;
 use trgen::{Cycle, Message};
 
 use crate::capture::Capture;
-use crate::params::{Params, PortStats, Recovery};
+use crate::params::{Params, PortStats, Recovery, TieOrder};
 use crate::rules::forwarding::Tables;
-use crate::rules::frame::{Errors, MAX_WIRE};
+use crate::rules::frame::Errors;
 use crate::rules::hosts::{Hosts, Origin};
 use crate::rules::lengths::Lengths;
 use crate::rules::port::{Counts, Taps};
+use crate::rules::ties::Ties;
 use crate::rules::wait::cyclic_wait;
 use crate::rules::wiring::{Link, Wiring};
 use crate::{Details, Ethernet, PortDetails, Totals};
@@ -33,6 +34,8 @@ pub(crate) struct Base {
     pub(crate) wiring: Wiring,
     /// The forwarding tables of all switches.
     pub(crate) tables: Tables,
+    /// The order of frames that arrive at the same instant.
+    pub(crate) ties: Ties,
     /// Draws of transmission errors.
     pub(crate) errors: Errors,
     pub(crate) hosts: Hosts,
@@ -59,13 +62,14 @@ impl Base {
     pub(crate) fn new(topology: &dyn Topology, params: Params) -> Result<Self, SpecError> {
         let (wiring, tables) = crate::prepare(topology, &params)?;
         let slowest = wiring.links.iter().zip(&wiring.rooms).map(|(link, &room)| {
-            let frame = link.time(MAX_WIRE as u16) + link.gap;
+            let frame = link.time(params.frames.longest() as u16) + link.gap;
             frame.saturating_mul(u64::from(room) + 1).saturating_add(link.delay)
         });
         let patience = slowest.max().unwrap_or(0).saturating_mul(wiring.switches as u64 + 1);
         let lengths = if params.port_stats == PortStats::Histogram { wiring.links.len() } else { 0 };
         Ok(Self {
             lengths: vec![Lengths::default(); lengths],
+            ties: Ties::new(params.seed, params.ties == TieOrder::Hash),
             errors: Errors::new(params.seed, params.per),
             hosts: Hosts::new(&params, &wiring),
             now: 0,

@@ -12,8 +12,9 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::{Geometry, NodeId};
 
-use crate::components::{FORWARDINGS, PORT_STATISTICS, RECOVERIES, SWITCHINGS};
-use crate::rules::frame::{GAP_BITS, MAX_PAYLOAD, MAX_WIRE};
+use crate::components::{FORWARDINGS, FRAMES, PORT_STATISTICS, RECOVERIES, SWITCHINGS, TIES};
+use crate::params::TieOrder;
+use crate::rules::frame::Frames;
 use crate::rules::wiring::ROUTED;
 use crate::wire::FrameBytes;
 use crate::{Ethernet, Forwarding, Params, Recovery, blocked_links, check, fast, host_rates, reference, unused_links};
@@ -42,9 +43,17 @@ const KEYS: &[Key] = &[
     Key::of_network("pause", "true|false", Kind::Word, Some("false"), "", "link-level flow control of IEEE 802.3: nothing is dropped, and a deadlock is possible"),
     Key::of_network("xoff", "FRAMES", Kind::Integer, Some("500"), "frames", "of an input, with which it pauses the sender").needing(PAUSE),
     Key::of_network("xon", "FRAMES", Kind::Integer, Some("250"), "frames", "of an input, with which it lets the sender go on").needing(PAUSE),
-    Key::of_network("segment", "BYTES", Kind::Integer, Some("1457"), "bytes", "window: of a message in a segment, at most").needing(WINDOW),
-    Key::of_network("segment-header", "BYTES", Kind::Integer, Some("40"), "bytes", "window: headers in each segment").needing(WINDOW),
+    Key::of_network("frames", "NAME", Kind::Word, Some("thesis"), "", "sizes of frames, each of which can be set by itself too: thesis, roce, tcp or hpcc").naming(FRAMES),
+    Key::of_network("mtu", "BYTES", Kind::Integer, None, "bytes", "data of a frame, at most (1497; hpcc: 1000)"),
+    Key::of_network("overhead", "BYTES", Kind::Integer, None, "bytes", "what a data frame has beside its data, preamble included (29; roce: 70, tcp: 66, hpcc: 48)"),
+    Key::of_network("min-frame", "BYTES", Kind::Integer, None, "bytes", "size of the shortest frame, preamble included (72; hpcc: 48)"),
+    Key::of_network("gap", "BITS", Kind::Integer, None, "bits", "between two frames (96; hpcc: 0)"),
+    Key::of_network("pause-bytes", "BYTES", Kind::Integer, None, "bytes", "size of a PAUSE frame, preamble included (72; hpcc: 43)").needing(PAUSE),
+    Key::of_network("ties", "NAME", Kind::Word, None, "", "order of frames that reach a switch at one instant: port; or hash, the default where {frames}, {mtu}, {overhead}, {min-frame} or {gap} is set, or sizes are by cdf").naming(TIES),
+    Key::of_network("segment", "BYTES", Kind::Integer, None, "bytes", "window: of a message in a segment, at most (what a frame has room for beside headers: 1457)").needing(WINDOW),
+    Key::of_network("segment-header", "BYTES", Kind::Integer, None, "bytes", "window: headers in each segment (40; 0 with the sizes of roce, tcp and hpcc, whose overhead contains them)").needing(WINDOW),
     Key::of_network("ack-bytes", "BYTES", Kind::Integer, Some("40"), "bytes", "window: length of an acknowledgement").needing(WINDOW),
+    Key::of_network("ack-frame", "BYTES", Kind::Integer, None, "bytes", "window: size of an acknowledgement, preamble included (that of a frame with it; roce: 74, tcp: 72, hpcc: 60)").needing(WINDOW),
     Key::of_network("window", "BYTES", Kind::Integer, Some("65535"), "bytes", "window: the largest, that of the receiver").needing(WINDOW),
     Key::of_network("initial-window", "N", Kind::Integer, Some("3"), "segments", "window: at the beginning, and after idle time").needing(WINDOW),
     Key::of_network("dup-acks", "N", Kind::Integer, Some("3"), "", "window: duplicate acknowledgements that start a fast retransmit").needing(WINDOW),
@@ -99,6 +108,9 @@ impl Spec {
         // Forwarding decides whether routes of the description are used: it is checked with the wiring.
         let topology: Arc<dyn Topology> = values.topology(&ROUTED)?.into();
         let forwarding: Forwarding = values.parsed("forwarding")?;
+        let frames = frames(values)?;
+        let is_thesis = values.word("frames") == FRAMES[0].name;
+        let segment_header = values.integer_or("segment-header", if is_thesis { 40 } else { 0 })?;
         let params = Params {
             link_rate: rate(values, "link-rate")?,
             propagation: values.span("propagation")?,
@@ -114,8 +126,10 @@ impl Spec {
             pause: values.switch("pause")?,
             xoff: values.integer("xoff")?,
             xon: values.integer("xon")?,
-            segment: values.integer("segment")?,
-            segment_header: values.integer("segment-header")?,
+            frames,
+            ties: ties(values)?,
+            segment: values.integer_or("segment", frames.mtu.saturating_sub(segment_header))?,
+            segment_header,
             ack_bytes: values.integer("ack-bytes")?,
             window: values.integer("window")?,
             initial_window: values.integer("initial-window")?,
@@ -130,6 +144,34 @@ impl Spec {
         let is_reference = values.choice("engine", &[("fast", false), ("reference", true)])?;
         Ok(Self { topology, params, is_reference })
     }
+}
+
+/// The sizes of frames: those of `frames`, and those that are set.
+fn frames(values: &dyn Values) -> Result<Frames, SpecError> {
+    let presets = [Frames::THESIS, Frames::ROCE, Frames::TCP, Frames::HPCC];
+    let named: Vec<(&str, Frames)> = FRAMES.iter().map(|one| one.name).zip(presets).collect();
+    let preset = values.choice("frames", &named)?;
+    Ok(Frames {
+        mtu: values.integer_or("mtu", preset.mtu)?,
+        overhead: values.integer_or("overhead", preset.overhead)?,
+        min: values.integer_or("min-frame", preset.min)?,
+        gap: values.integer_or("gap", preset.gap)?,
+        ack: if values.is_set("ack-frame") { Some(values.integer("ack-frame")?) } else { preset.ack },
+        pause: values.integer_or("pause-bytes", preset.pause)?,
+    })
+}
+
+/// The order of frames that arrive at one instant. Where a setting tells of a data centre, hosts of equal rates are the
+/// rule, and their frames arrive at equal instants again and again.
+fn ties(values: &dyn Values) -> Result<TieOrder, SpecError> {
+    const TELL: &[&str] = &["mtu", "overhead", "min-frame", "gap"];
+    if values.is_set("ties") {
+        return values.choice("ties", &[(TIES[0].name, TieOrder::Port), (TIES[1].name, TieOrder::Hash)]);
+    }
+    let tells = TELL.iter().any(|key| values.is_set(key))
+        || values.word("frames") != FRAMES[0].name
+        || values.word("size").starts_with("cdf");
+    Ok(if tells { TieOrder::Hash } else { TieOrder::Port })
 }
 
 /// \[b/s\] The data rate that a key gives.
@@ -147,8 +189,8 @@ impl Spec {
     fn payload_rate(&self, rate: u64) -> f64 {
         let payload = self.params.payload();
         let header = if self.params.recovery == Recovery::Window { self.params.segment_header } else { 0 };
-        let bytes = payload + header + (MAX_WIRE - MAX_PAYLOAD) + GAP_BITS / 8;
-        f64::from(payload) / f64::from(bytes) * rate as f64 / 8e12
+        let bits = 8 * self.params.frames.of(payload + header) + self.params.frames.gap;
+        f64::from(payload) / (f64::from(bits) / 8.0) * rate as f64 / 8e12
     }
 
     /// Builds the network with the engine that is set.
@@ -203,7 +245,7 @@ impl NetworkSpec for Spec {
     fn captured(&self, places: &[Place], observer: Box<dyn Capture>) -> Result<Box<dyn Network>, SpecError> {
         places.iter().try_for_each(|&place| self.check_place(place))?;
         let mut network = self.network()?;
-        network.capture(places, Box::new(FrameBytes(observer)));
+        network.capture(places, Box::new(FrameBytes { observer, frames: self.params.frames }));
         Ok(network)
     }
 
@@ -277,6 +319,29 @@ impl NetworkSpec for Spec {
 
     fn cycle(&self) -> Option<(u64, u64)> {
         Some((1, 1))
+    }
+
+    /// All sizes of frames, so that nothing that determines a result stands behind the name of a preset.
+    fn settled(&self) -> Vec<(&'static str, String)> {
+        let Params { frames, segment, segment_header, ties, .. } = self.params;
+        let numbers = [
+            ("mtu", frames.mtu),
+            ("overhead", frames.overhead),
+            ("min-frame", frames.min),
+            ("gap", frames.gap),
+            ("pause-bytes", frames.pause),
+            ("segment", segment),
+            ("segment-header", segment_header),
+        ];
+        let ack = frames.ack.map(|bytes| ("ack-frame", bytes));
+        let numbers = numbers.into_iter().chain(ack).map(|(key, value)| (key, value.to_string()));
+        let order = TIES[usize::from(ties == TieOrder::Hash)].name;
+        numbers.chain([("ties", order.to_owned())]).collect()
+    }
+
+    fn unused(&self) -> Vec<(&'static str, Phrase)> {
+        let why = |bytes: u32| ("ack-bytes", phrase!["with acknowledgements of ", ["ack-frame" => bytes], " in all"]);
+        self.params.frames.ack.map(why).into_iter().collect()
     }
 
     /// \[frames\] What a view of this model shows.

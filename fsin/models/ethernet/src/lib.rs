@@ -2,7 +2,7 @@
 //!
 //! A message is cut into frames of at most 1 497 of its bytes, with 29 bytes of overhead (preamble and start delimiter
 //! 8, header 14, LLC 3, check sequence 4) and at least 72 bytes on the wire. Between two frames of a port there are 96
-//! bit times. Links are full duplex. Switches have output queues with tail drop; they learn addresses, with loops cut
+//! bit times. [`Frames`] has other sizes. Links are full duplex. Switches have output queues with tail drop; they learn addresses, with loops cut
 //! by a spanning tree, or have static routes. Hosts send lost frames again, or do not, or have a sliding window.
 //!
 //! [`mod@reference`] defines the model; [`fast`] gives the same results at a cost that follows the frames, not the
@@ -17,6 +17,10 @@
 //! transmission begins, received when it arrives at its destination for the first time, dropped when it is lost and not
 //! sent again. Latencies begin when the message is offered. Hops count every frame that has crossed a link of the
 //! topology.
+//!
+//! # Instants that coincide
+//! At one instant ports become free before frames arrive, and timers expire last. Frames that arrive at one instant are
+//! taken in the order of their ports, or of a hash ([`TieOrder`]).
 //!
 //! # How the model departs from reality, and who could notice
 //! - Forwarding takes no time, and only the lengths of queues bound a switch's memory. To model a switch's forwarding
@@ -47,8 +51,9 @@ pub use details::{BINS, Details, PortDetails, Totals};
 pub use family::FAMILY;
 pub use params::{
     FORWARDING, Forwarding, MAX_QUEUE, MAX_TIME, PORT_STATS, Params, PortStats, RATES, RECOVERY, Recovery, SWITCHING,
-    Switching,
+    Switching, TieOrder,
 };
+pub use rules::frame::Frames;
 
 use capture::Capture;
 use fsin_core::capture::Place;

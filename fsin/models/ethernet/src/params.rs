@@ -6,7 +6,12 @@ use fsin_core::messages::Payload;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
-use crate::rules::frame::{GAP_BITS, MAX_PAYLOAD, MAX_WIRE, MIN_WIRE};
+use crate::rules::frame::Frames;
+
+/// \[bytes\] What every data frame has around its data: preamble, header, LLC and check sequence.
+const LEAST: u64 = 29;
+/// \[bytes\] What a PAUSE frame has at least, and a permitted size of every frame.
+const LEAST_FRAME: u64 = 30;
 
 /// \[b/s\] Minimum and maximum data rate of a link.
 pub const RATES: std::ops::RangeInclusive<u64> = 1_000..=10_000_000_000_000;
@@ -83,6 +88,15 @@ pub enum PortStats {
 /// Every kind of statistics of ports with its name.
 pub const PORT_STATS: [(&str, PortStats); 3] =
     [("none", PortStats::None), ("figures", PortStats::Figures), ("histogram", PortStats::Histogram)];
+
+/// The order in which a switch takes frames that arrive at the same instant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TieOrder {
+    /// By the numbers of the ports.
+    Port,
+    /// By a hash of seed, switch, instant and port.
+    Hash,
+}
 
 /// The value of a word in a table of names.
 fn named<T: Copy>(family: &'static str, table: &[(&str, T)], word: &str) -> Result<T, SpecError> {
@@ -173,6 +187,10 @@ pub struct Params {
     pub rto_min: u64,
     /// \[ps\] Window: longest time-out (RFC 6298, 2.5).
     pub rto_max: u64,
+    /// Sizes of frames.
+    pub frames: Frames,
+    /// The order of frames that arrive at the same instant.
+    pub ties: TieOrder,
     /// Which statistics are kept of each port; no other result depends on it.
     pub port_stats: PortStats,
     /// Seed of all draws.
@@ -195,7 +213,7 @@ impl Default for Params {
             pause: false,
             xoff: 500,
             xon: 250,
-            segment: MAX_PAYLOAD - 40,
+            segment: Frames::THESIS.mtu - 40,
             segment_header: 40,
             ack_bytes: 40,
             window: 65_535,
@@ -204,6 +222,8 @@ impl Default for Params {
             rto_initial: SECOND,
             rto_min: SECOND,
             rto_max: 60 * SECOND,
+            frames: Frames::THESIS,
+            ties: TieOrder::Port,
             port_stats: PortStats::Figures,
             seed: 1,
         }
@@ -216,7 +236,7 @@ impl Params {
     pub const fn payload(&self) -> u32 {
         match self.recovery {
             Recovery::Window => self.segment,
-            Recovery::Oracle | Recovery::Backoff | Recovery::None => MAX_PAYLOAD,
+            Recovery::Oracle | Recovery::Backoff | Recovery::None => self.frames.mtu,
         }
     }
 
@@ -230,10 +250,11 @@ impl Params {
     /// waits for the longest frame and its gap, the sender ends the longest frame, the delay of the link passes twice,
     /// and all other frames are of the least size. `rate` is in b/s, `delay` in ps.
     #[must_use]
-    pub(crate) fn headroom(rate: u64, delay: u64) -> u64 {
-        let bytes = 2 * u64::from(MAX_WIRE) + u64::from(MIN_WIRE) + 3 * u64::from(GAP_BITS / 8);
-        let bits = u128::from(8 * bytes) + (2 * u128::from(delay) * u128::from(rate)).div_ceil(u128::from(SECOND));
-        let frame = u128::from(8 * MIN_WIRE + GAP_BITS);
+    pub(crate) fn headroom(&self, rate: u64, delay: u64) -> u64 {
+        let Frames { pause, gap, .. } = self.frames;
+        let bits = u64::from(8 * (2 * self.frames.longest() + pause) + 3 * gap);
+        let bits = u128::from(bits) + (2 * u128::from(delay) * u128::from(rate)).div_ceil(u128::from(SECOND));
+        let frame = u128::from(8 * self.frames.shortest() + gap);
         u64::try_from(bits.div_ceil(frame) + 1).unwrap_or(u64::MAX)
     }
 
@@ -243,16 +264,23 @@ impl Params {
     /// # Errors
     /// The first value that cannot be used.
     pub fn check(&self) -> Result<(), SpecError> {
-        let most = u64::from(MAX_PAYLOAD);
+        let Frames { mtu, overhead, min, gap, ack, pause } = self.frames;
+        let most = u64::from(mtu);
         let ranges = [
             ("link-rate", self.link_rate, RATES),
             ("propagation", self.propagation, 0..=MAX_TIME),
             ("port-queue", self.port_queue.into(), 1..=MAX_QUEUE.into()),
+            ("mtu", most, 1..=9_216),
+            ("overhead", overhead.into(), LEAST..=1_024),
+            ("min-frame", min.into(), LEAST_FRAME..=1_024),
+            ("gap", gap.into(), 0..=8_192),
+            ("ack-frame", ack.map_or(LEAST_FRAME, u64::from), LEAST_FRAME..=1_024),
+            ("pause-bytes", pause.into(), LEAST_FRAME..=1_024),
             ("ageing", self.ageing, 1..=u64::MAX),
             ("xoff", self.xoff.into(), 1..=MAX_QUEUE.into()),
             ("xon", self.xon.into(), 0..=MAX_QUEUE.into()),
             ("segment", self.segment.into(), 1..=most),
-            ("segment-header", self.segment_header.into(), 0..=most - 1),
+            ("segment-header", self.segment_header.into(), 0..=most.saturating_sub(1)),
             ("ack-bytes", self.ack_bytes.into(), 0..=most),
             ("window", self.window, 1..=1 << 40),
             ("initial-window", self.initial_window.into(), 1..=1 << 20),
@@ -271,9 +299,9 @@ impl Params {
             let remedy = "use 0 or more, and less than 1";
             return Err(SpecError::new(ErrorKind::OutOfRange, what, remedy).of("per").given(self.per));
         }
-        if self.segment + self.segment_header > MAX_PAYLOAD {
+        if self.segment + self.segment_header > mtu {
             let what = phrase![["segment" => self.segment], " and ", ["segment-header" => self.segment_header], " do not fit in a frame"];
-            let remedy = format!("use at most {MAX_PAYLOAD} bytes in all");
+            let remedy = format!("use at most {mtu} bytes in all");
             return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("segment"));
         }
         if self.ecmp && self.forwarding == Forwarding::Learning {
@@ -305,7 +333,7 @@ impl Params {
     /// With flow control, checks that an input has room for all frames that may arrive. `rate` is in b/s, `delay` in
     /// ps.
     pub(crate) fn check_headroom(&self, rate: u64, delay: u64) -> Result<(), SpecError> {
-        let needed = u64::from(self.xoff).saturating_add(Self::headroom(rate, delay));
+        let needed = u64::from(self.xoff).saturating_add(self.headroom(rate, delay));
         if !self.pause || u64::from(self.port_queue) >= needed {
             return Ok(());
         }

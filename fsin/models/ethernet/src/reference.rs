@@ -27,9 +27,9 @@ enum EventKind {
     /// A port has ended its transmission and the gap after it.
     Free { port: usize },
     /// A frame has arrived over the link that leaves through a port; at a cut-through switch, its header has.
-    Arrive { port: usize, frame: Frame },
+    Arrive { port: usize, frame: Frame, rank: u32 },
     /// The end of a frame whose header arrived earlier has arrived; the frame can be sent through an output.
-    Complete { input: usize, output: usize, frame: Frame, held: usize },
+    Complete { input: usize, output: usize, frame: Frame, held: usize, rank: u32 },
     /// The timer of a connection between two hosts expires.
     Timer { connection: u32, hosts: (u32, u32) },
     /// A host sends frames again that were lost several times.
@@ -37,14 +37,15 @@ enum EventKind {
 }
 
 impl EventKind {
-    /// The order of events at the same time: the least is first.
-    fn order(&self) -> (u8, u64, u64) {
+    /// The order of events at the same time: the least is first. Arrivals have a rank, which is 0 of all unless a hash
+    /// orders them.
+    fn order(&self) -> (u8, u64, u64, u64) {
         match *self {
-            Self::Free { port } => (0, port as u64, 0),
-            Self::Arrive { port, .. } => (1, port as u64, 0),
-            Self::Complete { input, output, .. } => (2, output as u64, input as u64),
-            Self::Wake { host } => (3, host.into(), host.into()),
-            Self::Timer { hosts: (source, destination), .. } => (3, source.into(), destination.into()),
+            Self::Free { port } => (0, port as u64, 0, 0),
+            Self::Arrive { port, rank, .. } => (1, rank.into(), port as u64, 0),
+            Self::Complete { input, output, rank, .. } => (2, output as u64, rank.into(), input as u64),
+            Self::Wake { host } => (3, host.into(), host.into(), 0),
+            Self::Timer { hosts: (source, destination), .. } => (3, source.into(), destination.into(), 0),
         }
     }
 }
@@ -142,7 +143,7 @@ impl Reference {
                 }
                 self.send(port);
             }
-            EventKind::Arrive { port, frame } => self.arrive(port, frame, notices),
+            EventKind::Arrive { port, frame, .. } => self.arrive(port, frame, notices),
             EventKind::Complete { output, frame, held, .. } => match frame.damaged_by {
                 NONE => self.enqueue(output, frame, held, notices),
                 by => {
@@ -184,7 +185,7 @@ impl Reference {
         if state.wants_pause != state.told_pause {
             state.told_pause = state.wants_pause;
             self.base.pauses += 1;
-            let frame = Frame::pause(state.told_pause);
+            let frame = Frame::pause(&self.base.params.frames, state.told_pause);
             return self.transmit(port, frame, 0);
         }
         if state.is_paused {
@@ -220,7 +221,9 @@ impl Reference {
         self.add(self.base.now.saturating_add(time + link.gap), EventKind::Free { port });
         let is_cut = self.base.params.switching == Switching::CutThrough && link.is_to_switch && is_of_hosts(&frame);
         let until_seen = if is_cut { link.header } else { time };
-        self.add(self.base.now.saturating_add(until_seen + link.delay), EventKind::Arrive { port, frame });
+        let at = self.base.now.saturating_add(until_seen + link.delay);
+        let rank = self.base.ties.rank(&link, port as u32, at);
+        self.add(at, EventKind::Arrive { port, frame, rank });
     }
 
     /// Processes a frame that has arrived.
@@ -280,7 +283,9 @@ impl Reference {
             let output = output as usize;
             if is_cut && self.base.wiring.links[output].rate > link.rate {
                 let rest = link.time(frame.bytes) - link.header;
-                self.add(self.base.now.saturating_add(rest), EventKind::Complete { input, output, frame, held });
+                let at = self.base.now.saturating_add(rest);
+                let rank = self.base.ties.rank(&link, port as u32, at);
+                self.add(at, EventKind::Complete { input, output, frame, held, rank });
             } else {
                 self.enqueue(output, frame, held, notices);
             }

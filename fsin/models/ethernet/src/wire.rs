@@ -9,7 +9,7 @@ use fsin_core::capture::{self, Packet, Place};
 use trgen::NodeId;
 
 use crate::capture::{Capture, Captured, Content, Direction};
-use crate::rules::frame::MIN_WIRE;
+use crate::rules::frame::Frames;
 
 /// \[bytes\] Part of a frame that captures leave out: preamble and start delimiter 8, check sequence 4.
 const UNSEEN: u32 = 12;
@@ -21,7 +21,11 @@ const LLC: [u8; 3] = [0, 0, 0x03];
 const PAUSE_TO: [u8; 6] = [0x01, 0x80, 0xC2, 0, 0, 0x01];
 
 /// Passes the headers of frames, as bytes, to an observer.
-pub(crate) struct FrameBytes(pub(crate) Box<dyn capture::Capture>);
+pub(crate) struct FrameBytes {
+    pub(crate) observer: Box<dyn capture::Capture>,
+    /// Sizes of frames.
+    pub(crate) frames: Frames,
+}
 
 /// The address of a host, or of the port of a switch that pauses its neighbour.
 const fn address(node: NodeId) -> [u8; 6] {
@@ -30,13 +34,13 @@ const fn address(node: NodeId) -> [u8; 6] {
 }
 
 /// The headers of a frame.
-fn headers(captured: &Captured) -> Vec<u8> {
+fn headers(captured: &Captured, frames: &Frames) -> Vec<u8> {
     let (Place::Host(node) | Place::Switch(node)) = captured.interface.place;
     let whole = captured.wire_bytes.saturating_sub(AROUND);
     let (to, from, length) = match captured.content {
         // A short frame is padded. The length field gives its length without the padding.
-        Content::Data { message, bytes, segment: None, .. } if captured.wire_bytes == MIN_WIRE => {
-            (message.destination, message.source, bytes + LLC.len() as u32)
+        Content::Data { message, bytes, segment: None, .. } => {
+            (message.destination, message.source, bytes + frames.overhead - AROUND)
         }
         Content::Data { message, .. } => (message.destination, message.source, whole),
         Content::Acknowledgement { from, to, .. } => (to, from, whole),
@@ -55,11 +59,11 @@ impl Capture for FrameBytes {
         if captured.is_damaged && !is_sent {
             return;
         }
-        self.0.packet(&Packet {
+        self.observer.packet(&Packet {
             at: captured.at,
             interface: captured.interface,
             is_sent,
-            bytes: &headers(captured),
+            bytes: &headers(captured, &self.frames),
             length: captured.wire_bytes - UNSEEN,
         });
     }

@@ -20,7 +20,7 @@ use crate::Ethernet;
 use crate::capture::Direction;
 use crate::engine::{Base, Events, PortSnapshot, Simulated};
 use crate::params::{Params, Switching};
-use crate::rules::frame::{Control, Frame, MAX_WIRE, MIN_WIRE, NONE};
+use crate::rules::frame::{Control, Frame, NONE};
 use crate::rules::lengths::Lengths;
 use crate::rules::port::is_of_hosts;
 use crate::rules::wait::loop_through;
@@ -42,12 +42,14 @@ pub fn build(topology: &dyn Topology, params: Params) -> Result<Box<dyn Ethernet
 
 /// Kind of an event, in the two highest bits of its order: a port becomes free. Then follows the number of the port.
 const FREE: u64 = 0;
-/// Kind of an event: a frame arrives. Then follows the number of the port.
+/// Kind of an event: a frame arrives. Then follow its rank among the frames of the instant, and the number of the port.
 const ARRIVE: u64 = 1 << 62;
 /// Kind of an event: the end of a frame arrives. Then follow the output and the input.
 const COMPLETE: u64 = 2 << 62;
 /// Kind of an event: a timer. Then follow the hosts of a connection, or twice the host that is woken.
 const TIMER: u64 = 3 << 62;
+/// Mask of the number of a port.
+const PORT: u64 = (1 << INPUT_BITS) - 1;
 /// Mask of the kind.
 const KIND: u64 = 3 << 62;
 
@@ -77,10 +79,10 @@ struct Fast {
 
 impl Fast {
     fn new(base: Base) -> Self {
-        let links = &base.wiring.links;
+        let (links, frames) = (&base.wiring.links, base.params.frames);
         let times = |bytes: u32| links.iter().map(move |link| (link, link.time(bytes as u16)));
-        let span = times(MAX_WIRE).map(|(link, time)| time + link.gap + link.delay).max().unwrap_or(1);
-        let shortest = times(MIN_WIRE).map(|(link, time)| time + link.gap).min().unwrap_or(1);
+        let span = times(frames.longest()).map(|(link, time)| time + link.gap + link.delay).max().unwrap_or(1);
+        let shortest = times(frames.shortest()).map(|(link, time)| time + link.gap).min().unwrap_or(1);
         let is_host = |owner| base.wiring.is_host(owner);
         let ports = links.iter().map(|link| PortState { is_host: is_host(link.owner), ..PortState::default() });
         let ports: Vec<PortState> = ports.collect();
@@ -103,7 +105,7 @@ impl Fast {
             ARRIVE => {
                 self.moving -= 1;
                 self.base.last_moved = event.at;
-                self.arrive((event.order & !KIND) as usize, event.handle, notices);
+                self.arrive((event.order & PORT) as usize, event.handle, notices);
             }
             COMPLETE => {
                 self.moving -= 1;
@@ -208,7 +210,7 @@ impl Fast {
         }
         if has_control {
             state.told_pause = state.wants_pause;
-            let frame = Frame::pause(state.told_pause);
+            let frame = Frame::pause(&self.base.params.frames, state.told_pause);
             self.base.pauses += 1;
             let slot = self.frames.store(Carried { frame, held: NONE });
             self.transmit(port, slot, 0, self.base.now);
@@ -297,7 +299,8 @@ impl Fast {
         let is_by_header = self.is_cut_through && link.is_to_switch && frame.control == Control::No;
         let time = if is_by_header { link.header } else { link.time(frame.bytes) };
         let at = begin.saturating_add(time + link.delay);
-        self.calendar.add(Event { at, order: ARRIVE | port as u64, handle: slot });
+        let order = ARRIVE | u64::from(self.base.ties.rank(link, port as u32, at)) << INPUT_BITS | port as u64;
+        self.calendar.add(Event { at, order, handle: slot });
     }
 
     /// Handles a frame, or its header, that has come through the link of a port.
@@ -402,7 +405,9 @@ impl Fast {
             return self.enqueue(output, slot, notices);
         }
         let at = self.base.now.saturating_add(link.time(self.frames[slot].frame.bytes) - link.header);
-        let order = COMPLETE | (output as u64) << INPUT_BITS | u64::from(link.peer);
+        // The input itself, or its rank by the hash, which differs from those of the others.
+        let rank = if self.base.ties.is_hash() { self.base.ties.rank(link, port as u32, at) } else { link.peer };
+        let order = COMPLETE | (output as u64) << INPUT_BITS | u64::from(rank);
         self.moving += 1;
         self.calendar.add(Event { at, order, handle: slot });
     }

@@ -4,35 +4,84 @@
 
 use trgen::rng::mix2;
 
-/// \[bytes\] Maximum data of a message in a frame: 1 500 less 3 of LLC.
-pub(crate) const MAX_PAYLOAD: u32 = 1_497;
-
-/// \[bytes\] Overhead of a frame: preamble and start delimiter 8, header 14, LLC 3, check sequence 4.
-pub(crate) const OVERHEAD: u32 = 29;
-
-/// \[bytes\] Size of the shortest frame, preamble included.
-pub(crate) const MIN_WIRE: u32 = 72;
-
-/// \[bytes\] Size of the longest frame, preamble included.
-pub(crate) const MAX_WIRE: u32 = MAX_PAYLOAD + OVERHEAD;
-
-/// \[bits\] Gap between two frames.
-pub(crate) const GAP_BITS: u32 = 96;
-
 /// \[bytes\] The beginning of a frame after which its destination is known: preamble and header.
 pub(crate) const HEADER: u32 = 22;
+
+/// Sizes of frames, preamble and start delimiter included.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Frames {
+    /// \[bytes\] Maximum data of a frame: those of a message and, with a window, the headers of a segment.
+    pub mtu: u32,
+    /// \[bytes\] All other bytes of a data frame.
+    pub overhead: u32,
+    /// \[bytes\] Size of the shortest frame.
+    pub min: u32,
+    /// \[bits\] Gap between two frames.
+    pub gap: u32,
+    /// \[bytes\] Size of an acknowledgement; `None` if it is that of a data frame with
+    /// [`ack_bytes`](crate::Params::ack_bytes).
+    pub ack: Option<u32>,
+    /// \[bytes\] Size of a PAUSE frame.
+    pub pause: u32,
+}
+
+impl Frames {
+    /// IEEE 802.3 with LLC: preamble and start delimiter 8, header 14, LLC 3, check sequence 4.
+    pub const THESIS: Self = Self { mtu: 1_497, overhead: 29, min: 72, gap: 96, ack: None, pause: 72 };
+    /// RoCE v2: preamble 8, Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, check sequence 4; AETH 4 in acknowledgements.
+    pub const ROCE: Self = Self { overhead: 70, ack: Some(74), ..Self::THESIS };
+    /// TCP: preamble 8, Ethernet 14, IPv4 20, TCP 20, check sequence 4.
+    pub const TCP: Self = Self { overhead: 66, ack: Some(72), ..Self::THESIS };
+    /// As the simulator published with HPCC counts: 48 bytes around 1 000, acknowledgements of 60, no gaps.
+    pub const HPCC: Self = Self { mtu: 1_000, overhead: 48, min: 48, gap: 0, ack: Some(60), pause: 43 };
+
+    /// \[bytes\] Size on the wire of a data frame that carries `payload` bytes.
+    #[must_use]
+    pub const fn of(&self, payload: u32) -> u32 {
+        let bytes = payload + self.overhead;
+        if bytes < self.min { self.min } else { bytes }
+    }
+
+    /// \[bytes\] Size on the wire of an acknowledgement; `payload` is its size without overhead where no other is set.
+    #[must_use]
+    pub const fn of_ack(&self, payload: u32) -> u32 {
+        match self.ack {
+            Some(bytes) => bytes,
+            None => self.of(payload),
+        }
+    }
+
+    /// \[bytes\] Size on the wire of the longest frame.
+    #[must_use]
+    pub const fn longest(&self) -> u32 {
+        let [data, ack] = [
+            self.of(self.mtu),
+            match self.ack {
+                Some(ack) => ack,
+                None => 0,
+            },
+        ];
+        let longest = if data > ack { data } else { ack };
+        if longest > self.pause { longest } else { self.pause }
+    }
+
+    /// \[bytes\] Size on the wire of the shortest frame.
+    #[must_use]
+    pub const fn shortest(&self) -> u32 {
+        let data = self.of(0);
+        let shortest = match self.ack {
+            Some(ack) if ack < data => ack,
+            _ => data,
+        };
+        if shortest < self.pause { shortest } else { self.pause }
+    }
+}
 
 /// \[ps\] A second.
 const SECOND: u64 = 1_000_000_000_000;
 
 /// The number of no port and no frame.
 pub(crate) const NONE: u32 = u32::MAX;
-
-/// \[bytes\] Size on the wire of a frame that carries `payload` bytes of a message.
-pub(crate) const fn wire_bytes(payload: u32) -> u32 {
-    let bytes = payload + OVERHEAD;
-    if bytes < MIN_WIRE { MIN_WIRE } else { bytes }
-}
 
 /// \[ps\] Time of `bits` bits at a data rate of `rate` b/s, rounded up.
 #[inline]
@@ -70,9 +119,9 @@ pub(crate) struct Frame {
 
 impl Frame {
     /// A PAUSE frame (IEEE 802.3, annex 31B).
-    pub(crate) const fn pause(is_off: bool) -> Self {
+    pub(crate) const fn pause(frames: &Frames, is_off: bool) -> Self {
         let control = if is_off { Control::Off } else { Control::On };
-        let bytes = MIN_WIRE as u16;
+        let bytes = frames.pause as u16;
         Self { unit: NONE, source: NONE, destination: NONE, damaged_by: NONE, bytes, hops: 0, control }
     }
 }
@@ -108,7 +157,7 @@ mod tests {
 
     #[test]
     fn sizes_and_times() {
-        assert_eq!([0, 1, 43, 44, 1_497].map(wire_bytes), [72, 72, 72, 73, 1_526]);
+        assert_eq!([0, 1, 43, 44, 1_497].map(|bytes| Frames::THESIS.of(bytes)), [72, 72, 72, 73, 1_526]);
         assert_eq!(bit_time(576, 100_000_000), 5_760_000);
         assert_eq!(bit_time(1, 3_000_000_000), 334);
     }

@@ -13,7 +13,7 @@ use fsin_core::stats::{Distribution, Receipt};
 use trgen::rng::mix2;
 use trgen::{Cycle, Message, NodeId};
 
-use super::frame::{Control, Frame, GAP_BITS, MAX_WIRE, NONE, bit_time, wire_bytes};
+use super::frame::{Control, Frame, NONE, bit_time};
 use super::window::{Connection, Counters, Sent};
 use super::wiring::Wiring;
 use crate::capture::Content;
@@ -124,7 +124,10 @@ impl Hosts {
         let hosts = wiring.hosts;
         let host = |host| {
             let link = &wiring.links[wiring.host_port(host)];
-            Host { slot: bit_time(8 * MAX_WIRE + GAP_BITS, link.rate), ..Host::default() }
+            Host {
+                slot: bit_time(8 * params.frames.of(params.frames.mtu) + params.frames.gap, link.rate),
+                ..Host::default()
+            }
         };
         Self {
             params: params.clone(),
@@ -252,7 +255,7 @@ impl Hosts {
         let key = mix2(u64::from(number), host.serial);
         host.serial += 1;
         self.totals.frames_sent += 1;
-        let (destination, payload) = match load {
+        let (destination, bytes) = match load {
             Load::Data { message, index, .. } => {
                 let Underway { message: whole, offered, packets: frames, .. } = *self.messages.get(message);
                 let payload = Payload(self.params.payload());
@@ -268,15 +271,15 @@ impl Hosts {
                     }
                 }
                 let header = if self.params.recovery == Recovery::Window { self.params.segment_header } else { 0 };
-                (whole.destination.0, payload.bytes_of(whole.bytes, index) + header)
+                (whole.destination.0, self.params.frames.of(payload.bytes_of(whole.bytes, index) + header))
             }
             Load::Acknowledgement { connection, .. } => {
                 self.totals.acknowledgements += 1;
-                (self.connections[connection as usize].source, self.params.ack_bytes)
+                (self.connections[connection as usize].source, self.params.frames.of_ack(self.params.ack_bytes))
             }
         };
         let unit = self.units.store(Unit { load, key, copies: 1, is_received: false, losses });
-        let bytes = wire_bytes(payload) as u16;
+        let bytes = bytes as u16;
         self.totals.bytes_sent += u64::from(bytes);
         let (damaged_by, hops, control) = (NONE, 0, Control::No);
         Some((Frame { unit, source: number, destination, damaged_by, bytes, hops, control }, key))

@@ -5,6 +5,7 @@ pub(crate) mod frame;
 pub(crate) mod hosts;
 pub(crate) mod lengths;
 pub(crate) mod port;
+pub(crate) mod ties;
 pub(crate) mod tree;
 pub(crate) mod wait;
 pub(crate) mod window;

@@ -9,7 +9,7 @@ use fsin_core::topology::{Port, Topology};
 use fsin_core::wiring;
 use trgen::catalog::{ErrorKind, SpecError};
 
-use super::frame::{GAP_BITS, HEADER, MAX_WIRE, MIN_WIRE, bit_time};
+use super::frame::{HEADER, bit_time};
 use crate::params::{Forwarding, MAX_TIME, Params, RATES};
 
 /// The attributes of links that this model uses.
@@ -44,20 +44,24 @@ pub(crate) struct Link {
     pub(crate) gap: u64,
     /// \[ps\] Duration of preamble and header.
     pub(crate) header: u64,
-    /// \[ps\] Duration of the longest frame. Most frames are of the longest or of the shortest size.
+    /// \[ps\] Duration of the longest data frame. Most frames are of the longest or of the shortest size.
     longest: u64,
-    /// \[ps\] Duration of the shortest frame.
+    /// \[ps\] Duration of the shortest data frame.
     shortest: u64,
+    /// \[bytes\] Sizes of these two.
+    sizes: [u16; 2],
 }
 
 impl Link {
     /// \[ps\] Duration of a frame of `bytes` bytes.
     #[inline(always)]
     pub(crate) const fn time(&self, bytes: u16) -> u64 {
-        match bytes as u32 {
-            MAX_WIRE => self.longest,
-            MIN_WIRE => self.shortest,
-            bytes => bit_time(8 * bytes, self.rate),
+        if bytes == self.sizes[0] {
+            self.longest
+        } else if bytes == self.sizes[1] {
+            self.shortest
+        } else {
+            bit_time(8 * bytes as u32, self.rate)
         }
     }
 }
@@ -150,10 +154,11 @@ fn linked(
         is_visible,
         rate,
         delay,
-        gap: bit_time(GAP_BITS, rate),
+        gap: bit_time(params.frames.gap, rate),
         header: bit_time(8 * HEADER, rate),
-        longest: bit_time(8 * MAX_WIRE, rate),
-        shortest: bit_time(8 * MIN_WIRE, rate),
+        longest: bit_time(8 * params.frames.of(params.frames.mtu), rate),
+        shortest: bit_time(8 * params.frames.of(0), rate),
+        sizes: [params.frames.mtu, 0].map(|payload| params.frames.of(payload) as u16),
     };
     Ok((link, room))
 }

@@ -12,7 +12,7 @@ use fsin_core::stats::{Counts, Moments, Recorder};
 use fsin_core::topology::{self, Topology};
 use fsin_core::view::Occupancy;
 use fsin_ethernet::capture::{Capture, Captured, Direction};
-use fsin_ethernet::{Ethernet, Forwarding, Params, PortStats, Recovery, Switching, fast, reference};
+use fsin_ethernet::{Ethernet, Forwarding, Frames, Params, PortStats, Recovery, Switching, TieOrder, fast, reference};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use trgen::rng::{Purpose, stream};
@@ -78,6 +78,11 @@ prop_compose! {
         (segment, window, initial_window, dup_acks, rto) in
             (prop_oneof![Just(1_457u32), 20u32..400], 500u64..20_000, 1u32..5, 1u32..5, 20u64..2_000),
         (rounds, gap, bytes) in (1u64..40, prop_oneof![1u64..5, 5u64..40], prop_oneof![Just(0u64), 1u64..2_000, 1u64..9_000]),
+        frames in prop_oneof![
+            2 => Just(Frames::THESIS), 1 => Just(Frames::ROCE), 1 => Just(Frames::TCP), 1 => Just(Frames::HPCC),
+            1 => Just(Frames { mtu: 9_216, ..Frames::ROCE }), 1 => Just(Frames { mtu: 500, gap: 7, ack: Some(1_000), ..Frames::TCP }),
+        ],
+        hash in any::<bool>(),
         seed in any::<u64>(),
     ) -> Case {
         let base = Params { link_rate: rate, propagation: delay, port_queue: queue, ecmp, per, recovery, spanning_tree, ageing, forwarding, ..Params::default() };
@@ -87,7 +92,8 @@ prop_compose! {
             pause: pause.is_some(),
             port_queue: if pause.is_some() { 10_000 } else { queue },
             port_stats: if seed % 3 == 0 { PortStats::Histogram } else { PortStats::Figures },
-            xoff, xon, segment, window, initial_window, dup_acks, seed,
+            xoff, xon, segment: segment.min(frames.mtu - 40), window, initial_window, dup_acks, seed, frames,
+            ties: if hash { TieOrder::Hash } else { TieOrder::Port },
             rto_initial: rto * US, rto_min: rto * US, rto_max: 64 * rto * US,
             ..base
         };
@@ -282,7 +288,7 @@ proptest! {
     /// Frames of one length on links of one rate, without delays: many events at the same instants, and PAUSE.
     #[test]
     fn engines_agree_about_ties(case in case(), xoff in 1u32..4) {
-        let (link_rate, propagation, segment) = (1_000_000_000, 0, 1_457);
+        let (link_rate, propagation, segment) = (1_000_000_000, 0, case.params.frames.mtu - 40);
         let params = Params { link_rate, propagation, pause: true, xoff, xon: xoff - 1, segment, ..case.params };
         agree(&Case { params: Params { port_queue: 10_000, ..params }, bytes: 0, gap: 1 + case.gap % 4, ..case })?;
     }

@@ -81,6 +81,43 @@ fn defaults_are_those_of_the_parameters() {
     assert!((units.capacity * 8_000.0 - 1_497.0 / 1_538.0).abs() < 1e-12);
 }
 
+/// The value of a setting that follows from the others.
+fn settled(set: &[(&'static str, &'static str)], key: &str) -> Option<String> {
+    parse(set).unwrap().settled().into_iter().find(|(name, _)| *name == key).map(|(_, value)| value)
+}
+
+#[test]
+fn sizes_of_frames_are_those_of_the_preset_and_of_what_is_set() {
+    for (preset, sizes) in [
+        ("thesis", ["1497", "29", "72", "96", "72", "1457", "40"]),
+        ("roce", ["1497", "70", "72", "96", "72", "1497", "0"]),
+        ("tcp", ["1497", "66", "72", "96", "72", "1497", "0"]),
+        ("hpcc", ["1000", "48", "48", "0", "43", "1000", "0"]),
+    ] {
+        let keys = ["mtu", "overhead", "min-frame", "gap", "pause-bytes", "segment", "segment-header"];
+        for (key, size) in keys.into_iter().zip(sizes) {
+            assert_eq!(settled(&[("frames", preset)], key).unwrap(), size, "{preset} {key}");
+        }
+    }
+    assert_eq!(settled(&[], "ack-frame"), None);
+    assert_eq!(settled(&[("frames", "roce"), ("ack-frame", "90")], "ack-frame").unwrap(), "90");
+    assert_eq!(settled(&[("mtu", "4096")], "segment").unwrap(), "4056");
+    // Load 1 is what the link carries in full frames of these sizes.
+    let units = parse(&[("frames", "hpcc"), ("mtu", "9000")]).unwrap().units();
+    assert!((units.capacity * 8_000.0 - 9_000.0 / 9_048.0).abs() < 1e-12);
+}
+
+#[test]
+fn settings_of_data_centres_make_the_hash_the_default_of_ties() {
+    for set in [("frames", "roce"), ("mtu", "1497"), ("overhead", "29"), ("gap", "96"), ("size", "cdf(websearch)")] {
+        assert_eq!(settled(&[set], "ties").unwrap(), "hash", "{set:?}");
+        assert_eq!(settled(&[set, ("ties", "port")], "ties").unwrap(), "port", "{set:?}");
+    }
+    for set in [("frames", "thesis"), ("recovery", "window"), ("size", "uniform(1,9)")] {
+        assert_eq!(settled(&[set], "ties").unwrap(), "port", "{set:?}");
+    }
+}
+
 #[test]
 fn settings_that_cannot_be_used_are_named() {
     for (name, value) in [
@@ -99,6 +136,15 @@ fn settings_that_cannot_be_used_are_named() {
         ("rto-min", "2h"),
         ("rto-max", "1ms"),
         ("window", "0"),
+        ("frames", "jumbo"),
+        ("mtu", "0"),
+        ("mtu", "9217"),
+        ("overhead", "28"),
+        ("min-frame", "1025"),
+        ("gap", "-1"),
+        ("ack-frame", "29"),
+        ("pause-bytes", "9"),
+        ("ties", "coin"),
         ("topology", "ring"),
         ("engine", "slow"),
     ] {

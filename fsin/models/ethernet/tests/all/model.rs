@@ -11,7 +11,7 @@ use fsin_core::stats::Moments;
 use fsin_core::topology;
 use fsin_core::view::Occupancy;
 use fsin_ethernet::capture::{Capture, Captured, Content, Direction};
-use fsin_ethernet::{Ethernet, Forwarding, Params, Recovery, Switching, blocked_links, check};
+use fsin_ethernet::{Ethernet, Forwarding, Frames, Params, Recovery, Switching, TieOrder, blocked_links, check};
 use proptest::prelude::*;
 use trgen::catalog::ErrorKind;
 use trgen::{Cycle, NodeId};
@@ -503,4 +503,80 @@ fn an_oracle_loses_no_time() {
     let frame = 123_040_000;
     assert!(some > 100 && short < lossless + 2 * frame, "{short} and {lossless}, {some} frames lost");
     assert!(end(Recovery::Backoff, 4).0 > short + 2 * frame, "a drawn wait leaves the link idle");
+}
+
+/// Four senders of equal rate to one receiver: their frames come to the switch at the same instants. By the numbers of
+/// ports the first one gets nearly all, by the hash each a fourth.
+#[test]
+fn ties_by_hash_share_a_queue_evenly() {
+    for (queue, ties) in [8, 20, 64].into_iter().flat_map(|queue| [(queue, TieOrder::Port), (queue, TieOrder::Hash)]) {
+        let params = Params { port_queue: queue, ties, ..fixed(Recovery::None) };
+        let received = engines(&*row(1, 5, false), &params).map(|mut network| {
+            // Senders 0 to 3, 10 000 frames each, every one a message: what arrives of each is counted.
+            for source in 0..4 {
+                (0..10_000).for_each(|id| {
+                    network.inject(message(id, source, 4, 1_497));
+                });
+            }
+            let mut received = [0u64; 4];
+            for delivery in drain(&mut *network).unwrap() {
+                received[delivery.message.source.index()] += 1;
+            }
+            received
+        });
+        let [reference, fast] = received;
+        assert_eq!(reference, fast, "{ties:?}, queue {queue}");
+        let share = |source: usize| fast[source] as f64 / fast.iter().sum::<u64>() as f64;
+        match ties {
+            TieOrder::Port => assert!(share(0) > 0.95, "queue {queue}: {fast:?}"),
+            TieOrder::Hash => {
+                assert!((0..4).all(|source| (share(source) - 0.25).abs() < 0.02), "queue {queue}: {fast:?}")
+            }
+        }
+    }
+}
+
+/// The time of a message alone by hand: each link takes its frames one after the other, and the last one crosses both.
+#[test]
+fn frames_have_the_sizes_that_are_set() {
+    const DELAY: u64 = 1_000;
+    let presets = [Frames::THESIS, Frames::ROCE, Frames::TCP, Frames::HPCC];
+    for frames in presets.into_iter().chain([Frames { mtu: 9_216, ..Frames::ROCE }, Frames { min: 600, ..Frames::TCP }])
+    {
+        for bytes in [1, 64, 1_000, 1_497, 5_000, 100_000] {
+            let params = Params { frames, segment: 500, propagation: DELAY, ..fixed(Recovery::None) };
+            // 1 Gb/s: a bit takes 1 000 ps.
+            let sizes: Vec<u64> = (0..params.frames_of(bytes))
+                .map(|index| {
+                    (bytes - index * u64::from(frames.mtu)).min(frames.mtu.into()) + u64::from(frames.overhead)
+                })
+                .map(|size| size.max(frames.min.into()))
+                .collect();
+            let (last, others) = sizes.split_last().unwrap();
+            let gap = u64::from(frames.gap);
+            let first: u64 = others.iter().map(|size| 8 * size + gap).sum::<u64>() + 8 * last;
+            // A short last frame waits at the switch for the one before it.
+            let before = others.last().map_or(0, |size| 8 * size + gap);
+            let waits = before.saturating_sub(8 * last + gap) + 8 * last;
+            let expected = 1_000 * (first + waits) + 2 * DELAY;
+            for mut network in engines(&*row(1, 2, false), &params) {
+                network.inject(message(0, 0, 1, bytes));
+                let delivered = drain(&mut *network).unwrap();
+                assert_eq!(delivered[0].delivered.0, expected, "{frames:?}, {bytes} bytes");
+            }
+        }
+    }
+}
+
+/// With windows: the time from an acknowledgement to the next, of its size.
+#[test]
+fn acknowledgements_have_the_size_that_is_set() {
+    for (frames, bytes) in [(Frames::THESIS, 72), (Frames::ROCE, 74), (Frames { ack: Some(500), ..Frames::TCP }, 500)] {
+        let params = Params { frames, segment: 1_000, segment_header: 0, ..fixed(Recovery::Window) };
+        for mut network in engines(&*row(1, 2, false), &params) {
+            network.inject(message(0, 0, 1, 1_000));
+            drain(&mut *network).unwrap();
+            assert_eq!(network.details().totals.bytes_sent, u64::from(frames.of(1_000)) + bytes, "{frames:?}");
+        }
+    }
 }

@@ -1,0 +1,76 @@
+//! The order of frames that arrive at the same instant.
+//!
+//! Decision: docs/decisions/0211-frames-and-ties.md.
+
+use trgen::rng::mix2;
+
+use super::wiring::Link;
+
+/// Width \[bits\] of numbers of ports, and of ranks.
+const BITS: u32 = 31;
+
+/// Ranks frames that arrive at the same instant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ties {
+    /// Random stream of the hash; `None` if the numbers of the ports rank the frames.
+    key: Option<u64>,
+}
+
+impl Ties {
+    pub(crate) fn new(seed: u64, is_hash: bool) -> Self {
+        const PURPOSE: u64 = 0x7469_6573;
+        Self { key: is_hash.then(|| mix2(seed, PURPOSE)) }
+    }
+
+    /// True if a hash ranks the frames.
+    pub(crate) const fn is_hash(self) -> bool {
+        self.key.is_some()
+    }
+
+    /// The rank of a frame, or of its end, that arrives `at` ps over the link that leaves through a port: the least is
+    /// first. 0 of all if ports rank. With the hash, frames at one device have different ranks, below 2^31.
+    #[inline(always)]
+    pub(crate) fn rank(self, link: &Link, port: u32, at: u64) -> u32 {
+        self.key.map_or(0, |key| permuted(port, mix2(mix2(key, link.device.into()), at)))
+    }
+}
+
+/// The image of a number below 2^31 under a permutation that `key` selects.
+fn permuted(number: u32, key: u64) -> u32 {
+    const MASK: u32 = (1 << BITS) - 1;
+    let [low, high] = [key as u32, (key >> 32) as u32];
+    // Each step is a permutation: sums, products with odd numbers, and shifted parts.
+    let mut x = number.wrapping_add(low) & MASK;
+    x = x.wrapping_mul(0x85eb_ca6b) & MASK;
+    x ^= x >> 15;
+    x = x.wrapping_add(high) & MASK;
+    x = x.wrapping_mul(0xc2b2_ae35) & MASK;
+    x ^ x >> 16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_of_a_few_ports_is_first_as_often_as_the_others() {
+        let mut first = [[0u32; 4]; 4];
+        for at in 0..40_000u64 {
+            let mut order = [0u32, 2, 4, 6];
+            order.sort_by_key(|&port| permuted(port, mix2(mix2(1, 9), at)));
+            order.iter().enumerate().for_each(|(place, &port)| first[place][port as usize / 2] += 1);
+        }
+        assert!(first.iter().flatten().all(|count| (9_600..10_400).contains(count)), "{first:?}");
+    }
+
+    #[test]
+    fn ranks_differ() {
+        for key in 0..20 {
+            let mut ranks: Vec<u32> = (0..5_000).map(|port| permuted(port, mix2(3, key))).collect();
+            ranks.sort_unstable();
+            ranks.dedup();
+            assert_eq!(ranks.len(), 5_000);
+            assert!(ranks.iter().all(|rank| rank >> BITS == 0));
+        }
+    }
+}
