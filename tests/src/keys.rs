@@ -109,6 +109,7 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("eager", &["10"]),
     ("tasks-per-node", &["2"]),
     ("kernel", &["bintree:tasks=8"]),
+    ("flows", &["other.csv"]),
     ("job-mix", &["other.toml"]),
     ("scheduler", &["first-fit"]),
     ("allocation", &["random"]),

@@ -98,6 +98,19 @@ pub(super) fn conflicts(settings: &Settings, tasks: Option<&'static str>, times:
     {
         return useless(key, phrase!["without ", ["job-mix"]], phrase!["leave it out, or give ", ["job-mix"]]);
     }
+    if tasks == Some("flows") {
+        if times == Times::Beside {
+            let what = phrase!["`background` is traffic beside an application, and ", ["flows"], " is none"];
+            return Err(settings.error("temporal", ErrorKind::Conflict, what, "leave it out"));
+        }
+        let of_tasks: Vec<&'static str> = TASKS.iter().copied().filter(|key| !CYCLE.contains(key)).collect();
+        let others = [SYNTHETIC, &["shot", "cycles"], BATCH, &of_tasks[..], TRACE];
+        if let Some(key) = others.into_iter().find_map(given) {
+            let why = phrase!["with ", ["flows"], ", whose file says what is sent and when"];
+            return useless(key, why, phrase!["leave it out; ", ["max-cycles"], " limits the run"]);
+        }
+        return Ok(());
+    }
     if let Some(tasks) = tasks {
         if tasks == "job-mix" {
             if times == Times::Beside {

@@ -260,6 +260,8 @@ fn headline(result: &RunResult) -> String {
         format!("trace {}", word("trace"))
     } else if setting("kernel").is_some() {
         format!("kernel {}", word("kernel"))
+    } else if setting("flows").is_some() {
+        format!("flows {}", word("flows"))
     } else if setting("job-mix").is_some() {
         format!("jobs {} {} {}", word("job-mix"), word("scheduler"), word("allocation"))
     } else if setting("shot").is_some() {

@@ -45,6 +45,7 @@ const MODES: &[(&str, Words)] = &[
     ("graph", &[("trace", "a.goal")]),
     ("chakra", &[("trace", "steps")]),
     ("jobs", &[("job-mix", "mix.toml")]),
+    ("flows", &[("flows", "flows.csv")]),
 ];
 
 /// Keys on which no result depends, by their definition; and the model, over which the tests go.
@@ -140,6 +141,12 @@ fn files() -> tempfile::TempDir {
         )
     };
     write("mix.toml", [job("a", 10, "0ns"), job("b", 10, "1ns"), job("c", 3, "2ns")].concat());
+    let flows: Vec<String> =
+        (0..40).map(|at| format!("{},{},3000,{}ns\n", at % 16, (at * 7 + 3) % 15, at * 5)).collect();
+    let flows = flows.into_iter().filter(|line| line.split(',').next() != line.split(',').nth(1));
+    let flows: String = std::iter::once("src,dst,bytes,start\n".to_owned()).chain(flows).collect();
+    write("other.csv", format!("{flows}3,4,50000,90ns\n"));
+    write("flows.csv", flows);
     write("other.toml", job("a", 5, "0ns"));
     folder
 }
@@ -159,7 +166,7 @@ fn settings(
     let words = lengths.into_iter().chain(words.iter().copied()).map(|(name, value)| (name, value, file()));
     for (name, value, origin) in words.chain(other) {
         let value = match name {
-            "trace" | "job-mix" | "groups" => folder.join(value).display().to_string(),
+            "trace" | "job-mix" | "groups" | "flows" => folder.join(value).display().to_string(),
             _ => scaled(model, name, value),
         };
         settings.set(name, value, origin).unwrap();
@@ -273,7 +280,8 @@ fn check(name: &str) {
     let mut ignored = Vec::new();
     let is_wire = model.component.name == "loggops";
     // In calm modes a key may rightly show nothing: one mode of each kind of workload must show it.
-    let is_of_tasks = |mode: &str| ["kernel", "beside", "programs", "trc", "graph", "chakra", "jobs"].contains(&mode);
+    let is_of_tasks =
+        |mode: &str| ["kernel", "beside", "programs", "trc", "graph", "chakra", "jobs", "flows"].contains(&mode);
     for has_tasks in [false, true] {
         let modes: Vec<_> = MODES
             .iter()

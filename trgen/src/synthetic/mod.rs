@@ -8,7 +8,7 @@
 //!
 //! [`Traffic`] covers everything that the user can write: a single such source, sums and phases of several, shots
 //! (bursts that the whole machine shares) and reactions to receptions; [`traffic`] explains the syntax. [`Background`]
-//! adds traffic to an application.
+//! adds traffic to an application, and [`flows`] has messages of a list.
 //!
 //! # How the model departs from reality, and who could notice
 //! Nodes know nothing of each other, and react at most to the fact of a reception: no message is the answer to another.
@@ -33,6 +33,7 @@ pub mod draw;
 mod due;
 pub mod expr;
 mod file;
+pub mod flows;
 mod pending;
 mod phases;
 mod reactive;

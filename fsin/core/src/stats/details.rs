@@ -187,6 +187,12 @@ impl Details {
         self.flows.iter().map(|(&(source, destination), share)| (source, destination, share))
     }
 
+    /// \[messages\] Generated, and neither delivered nor lost; 0 if messages are not kept.
+    #[must_use]
+    pub fn unfinished(&self) -> u64 {
+        self.underway.len() as u64
+    }
+
     /// The messages delivered since the start of the measurement, ordered by delivery, source and handle; empty if not
     /// kept.
     #[must_use]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::table::RunResult;
 use crate::details::MessageTime;
 use crate::{Experiment, Finished};
-use fsin_core::stats::{NodeDetails, Share};
+use fsin_core::stats::{Details, NodeDetails, Share};
 
 /// Traffic of a node to all others, and from them.
 #[derive(Clone, PartialEq, Default, Serialize, Deserialize, Debug, JsonSchema)]
@@ -94,16 +94,24 @@ pub struct MessageClass {
     pub completion_p50_cycles: Option<u64>,
     /// \[cycles\] 90th percentile of these times.
     pub completion_p90_cycles: Option<u64>,
+    /// \[cycles\] 95th percentile of these times.
+    pub completion_p95_cycles: Option<u64>,
     /// \[cycles\] 99th percentile of these times.
     pub completion_p99_cycles: Option<u64>,
+    /// \[cycles\] 99.9th percentile of these times.
+    pub completion_p999_cycles: Option<u64>,
     /// \[cycles\] The greatest of these times.
     pub completion_max_cycles: Option<u64>,
     /// Mean of these times over that of the same message alone in the network.
     pub slowdown_mean: Option<f64>,
     /// Median of the slow-down.
     pub slowdown_p50: Option<f64>,
+    /// 95th percentile of the slow-down.
+    pub slowdown_p95: Option<f64>,
     /// 99th percentile of the slow-down.
     pub slowdown_p99: Option<f64>,
+    /// 99.9th percentile of the slow-down.
+    pub slowdown_p999: Option<f64>,
     /// The greatest slow-down.
     pub slowdown_max: Option<f64>,
 }
@@ -139,10 +147,17 @@ pub(super) fn details(result: &mut RunResult, experiment: &Experiment, finished:
         result.message_completion_mean_cycles = all.completion_mean_cycles;
         result.message_completion_p50_cycles = all.completion_p50_cycles;
         result.message_completion_p90_cycles = all.completion_p90_cycles;
+        result.message_completion_p95_cycles = all.completion_p95_cycles;
         result.message_completion_p99_cycles = all.completion_p99_cycles;
+        result.message_completion_p999_cycles = all.completion_p999_cycles;
         result.message_completion_max_cycles = all.completion_max_cycles;
         result.message_slowdown_mean = all.slowdown_mean;
+        result.message_slowdown_p50 = all.slowdown_p50;
+        result.message_slowdown_p95 = all.slowdown_p95;
         result.message_slowdown_p99 = all.slowdown_p99;
+        result.message_slowdown_p999 = all.slowdown_p999;
+        result.message_slowdown_max = all.slowdown_max;
+        result.messages_unfinished = finished.details.as_ref().map(Details::unfinished);
         result.message_classes = Some(classes(messages));
     }
 }
@@ -224,11 +239,15 @@ fn class<'a>(from_bytes: u64, to_bytes: u64, messages: impl Iterator<Item = &'a 
         completion_mean_cycles: mean(times.iter().map(|&time| u128::from(time)).sum::<u128>() as f64, times.len()),
         completion_p50_cycles: quantile(&times, 0.5),
         completion_p90_cycles: quantile(&times, 0.9),
+        completion_p95_cycles: quantile(&times, 0.95),
         completion_p99_cycles: quantile(&times, 0.99),
+        completion_p999_cycles: quantile(&times, 0.999),
         completion_max_cycles: times.last().copied(),
         slowdown_mean: mean(slowdowns.iter().sum(), slowdowns.len()),
         slowdown_p50: quantile(&slowdowns, 0.5),
+        slowdown_p95: quantile(&slowdowns, 0.95),
         slowdown_p99: quantile(&slowdowns, 0.99),
+        slowdown_p999: quantile(&slowdowns, 0.999),
         slowdown_max: slowdowns.last().copied(),
     }
 }

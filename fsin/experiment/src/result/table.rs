@@ -163,10 +163,17 @@ figures! {
     MessageCompletionMean = message_completion_mean_cycles: Option<f64>, ["cycles"] "mean time from the generation of a message to its arrival in full, of messages that arrived while measuring; where message statistics are kept";
     MessageCompletionP50 = message_completion_p50_cycles: Option<u64>, ["cycles"] "median of these times";
     MessageCompletionP90 = message_completion_p90_cycles: Option<u64>, ["cycles"] "90th percentile of these times";
+    MessageCompletionP95 = message_completion_p95_cycles: Option<u64>, ["cycles"] "95th percentile of these times";
     MessageCompletionP99 = message_completion_p99_cycles: Option<u64>, ["cycles"] "99th percentile of these times";
+    MessageCompletionP999 = message_completion_p999_cycles: Option<u64>, ["cycles"] "99.9th percentile of these times";
     MessageCompletionMax = message_completion_max_cycles: Option<u64>, ["cycles"] "greatest of these times";
     MessageSlowdownMean = message_slowdown_mean: Option<f64>, [] "mean of these times over that of the same message alone in an empty network; null if one of them is not known";
+    MessageSlowdownP50 = message_slowdown_p50: Option<f64>, [] "median of the same";
+    MessageSlowdownP95 = message_slowdown_p95: Option<f64>, [] "95th percentile of the same";
     MessageSlowdownP99 = message_slowdown_p99: Option<f64>, [] "99th percentile of the same";
+    MessageSlowdownP999 = message_slowdown_p999: Option<f64>, [] "99.9th percentile of the same";
+    MessageSlowdownMax = message_slowdown_max: Option<f64>, [] "greatest of the same";
+    MessagesUnfinished = messages_unfinished: Option<u64>, ["messages"] "generated and still on their way at the end of the run, of which no time is known; where message statistics are kept";
     MessageClasses = message_classes: Option<Vec<MessageClass>>, [] "the same figures of messages by their size, a decade of bytes each";
     DeadLinks = dead_links: Option<Vec<String>>, [] "each dead link by its ends and ports; of networks that have some";
     CompletionCycles = completion_cycles: Option<u64>, ["cycles"] "clock when the last task was done, which starts at 1; null of traffic that does not end";

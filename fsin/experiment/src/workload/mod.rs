@@ -3,6 +3,7 @@
 //! A kind of workload is a file with a row, [`WorkloadFamily`]: the setting that selects it, the settings that it
 //! understands, and a function from their values to a checked [`Workload`], which builds any number of equal sources.
 
+mod flows;
 mod jobs;
 mod kernel;
 mod programs;
@@ -46,7 +47,8 @@ pub(crate) struct WorkloadFamily {
 }
 
 /// The kinds of workload.
-pub(crate) static WORKLOADS: &[&WorkloadFamily] = &[&synthetic::ROW, &trace::ROW, &kernel::ROW, &jobs::ROW];
+pub(crate) static WORKLOADS: &[&WorkloadFamily] =
+    &[&synthetic::ROW, &trace::ROW, &kernel::ROW, &jobs::ROW, &flows::ROW];
 
 impl WorkloadFamily {
     /// True if this kind understands a setting that only some do; `beside` says that synthetic sources run beside it.
@@ -254,6 +256,7 @@ pub const CHECKED: &[&str] = &[
     "size",
     "load",
     "kernel",
+    "flows",
     "tasks-per-node",
     "placement",
 ];

@@ -63,6 +63,7 @@ pub(super) fn title(collected: &Collected, name: &str) -> String {
     let traffic = values("trace", "traces")
         .map(|value| format!("running {value}"))
         .or_else(|| values("kernel", "kernels").map(|value| format!("running {value}")))
+        .or_else(|| values("flows", "lists of flows").map(|value| format!("under the flows of {value}")))
         .or_else(|| values("job-mix", "mixes of jobs").map(|value| format!("running {value}")))
         .or_else(|| values("traffic", "kinds of").map(|value| format!("under {value} traffic")));
     let parts: Vec<String> = network.into_iter().chain([traffic]).flatten().collect();

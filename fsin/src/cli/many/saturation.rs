@@ -99,7 +99,7 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return Err(Complaint::new(
             Exit::Usage,
             what,
-            "leave out --trace, --kernel, --shot and the load= of one source, and use a --load above 0",
+            "leave out --trace, --kernel, --flows, --shot and the load= of one source, and use a --load above 0",
         ));
     }
     let folder = matches.get_one::<PathBuf>("output");

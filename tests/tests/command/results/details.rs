@@ -138,6 +138,124 @@ fn a_message_alone_has_a_slow_down_of_one() {
     }
 }
 
+/// Flows of a list that do not meet take exactly the time that they take alone, whatever the size of frames.
+#[test]
+fn flows_on_an_idle_network_have_a_slow_down_of_exactly_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let sizes = [1, 999, 1_000, 1_497, 4_096, 9_216, 65_537, 1_000_000];
+    let count = 40;
+    let flow = |at: usize| format!("{},{},{},{}us\n", at % 8, (at + 1 + at % 7) % 8, sizes[at % sizes.len()], 300 * at);
+    let list: String = (0..count).map(flow).collect();
+    fs::write(folder.path().join("idle.csv"), format!("src,dst,bytes,start\n{list}")).unwrap();
+    for mtu in [64, 1_000, 1_497, 4_096, 9_216] {
+        for more in ["", "--frames thesis", "--switching cut-through"] {
+            let frames = if more.is_empty() { "--frames roce" } else { more };
+            let line = format!(
+                "--network ethernet:forwarding=static --topology fattree:4,2 --link-rate 100Gb/s --propagation 1us {frames} \
+                 --mtu {mtu} --flows idle.csv --message-stats --message-log {mtu}.csv"
+            );
+            let found = result(folder.path(), &line);
+            fs::remove_file(folder.path().join(format!("{mtu}.csv"))).unwrap();
+            for figure in ["mean", "p50", "p95", "p99", "p999", "max"] {
+                assert_eq!(number(&found, &format!("message_slowdown_{figure}")), 1.0, "{line}: {figure}");
+            }
+            assert_eq!(number(&found, "messages_unfinished"), 0.0);
+            let classes = found["message_classes"].as_array().unwrap();
+            let messages: u64 = classes.iter().map(|class| class["messages"].as_u64().unwrap()).sum();
+            assert_eq!(messages, count as u64);
+        }
+    }
+}
+
+/// Every pair offers and gets what the file says, within four deviations; a table and a matrix are the same.
+#[test]
+fn pairs_offer_and_get_the_rates_of_their_file() {
+    const CYCLES: u64 = 200_000;
+    let folder = tempfile::tempdir().unwrap();
+    let rates = [(0, 5, 0.05), (0, 9, 0.02), (3, 9, 0.2), (7, 2, 0.01), (12, 15, 0.1), (15, 12, 0.3)];
+    let table: String = rates.iter().map(|(from, to, rate)| format!("{from},{to},{rate}\n")).collect();
+    fs::write(folder.path().join("table.csv"), format!("source,destination,rate\n{table}")).unwrap();
+    let rate = |from: u64, to: u64| rates.iter().find(|pair| (pair.0, pair.1) == (from, to)).map_or(0.0, |pair| pair.2);
+    let line = |from: u64| (0..16).map(|to| rate(from, to).to_string()).collect::<Vec<_>>().join(" ");
+    let matrix: String = (0..16).map(|from| line(from) + "\n").collect();
+    fs::write(folder.path().join("matrix.txt"), matrix).unwrap();
+    // A phit of 4 bytes is a message; on Ethernet a message is a full frame of 1497 bytes, and rates are shares of the
+    // capacity: 1538 bytes at 1 Gb/s take 12 304 ns.
+    for (network, bytes, cycles, per_cycle) in [
+        ("--topology torus:4x4 --packet 1", 4.0, CYCLES, 1.0),
+        ("--network wormhole --topology mesh:4x4 --packet 1", 4.0, CYCLES, 1.0),
+        (
+            "--network ethernet:forwarding=static --topology star:16",
+            1_497.0,
+            12_304_000 * CYCLES / 4,
+            1.0 / 12_304_000.0,
+        ),
+    ] {
+        let run = |file: &str| {
+            result(folder.path(), &format!("{network} --traffic rates({file}) --cycles {cycles} --flow-stats"))
+        };
+        let found = run("table.csv");
+        assert_eq!(found["digest"], run("matrix.txt")["digest"], "{network}");
+        let flows = found["flows"].as_array().unwrap();
+        assert_eq!(flows.len(), rates.len(), "{network}");
+        for flow in flows {
+            let (from, to) = (flow["source"].as_u64().unwrap(), flow["destination"].as_u64().unwrap());
+            let expected = rate(from, to) * per_cycle * cycles as f64;
+            for (what, slack) in [("messages_offered", 0.0), ("messages_delivered", 5.0)] {
+                let messages = number(flow, what);
+                assert!(
+                    (messages - expected).abs() < 4.0 * expected.sqrt() + slack,
+                    "{network}: {flow}, not {expected}"
+                );
+            }
+            assert_eq!(number(flow, "bytes_delivered"), bytes * number(flow, "messages_delivered"));
+        }
+    }
+}
+
+/// A list of HPCC is the same as the table, and flows that meet take longer; both engines agree.
+#[test]
+fn lists_of_flows_are_read_in_both_forms() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("a.csv", "src,dst,bytes,start,class\n0,3,1MB,10us,3\n1,3,1000000,10us,3\n2,3,500kB,0.01ms,3\n");
+    write("a.txt", "3\n0 3 3 100 1000000 0.00001\n1 3 3 100 1000000 0.00001\n2 3 3 100 500000 0.00001\n");
+    let line = |list: &str, more: &str| {
+        format!(
+            "--network ethernet:forwarding=static --topology star:4 --link-rate 100Gb/s --frames hpcc --message-stats --flows \
+             {list} {more}"
+        )
+    };
+    let found = result(folder.path(), &line("a.csv", ""));
+    assert!(number(&found, "message_slowdown_max") > 1.5, "{found}");
+    for (list, more) in [("a.txt", ""), ("a.csv", "--engine reference")] {
+        let other = result(folder.path(), &line(list, more));
+        for figure in ["digest", "message_classes", "completion_cycles", "message_completion_p99_cycles"] {
+            assert_eq!(found[figure], other[figure], "{list} {more} {figure}");
+        }
+    }
+    // What has not ended is counted.
+    let cut = result(folder.path(), &line("a.csv", "--max-cycles 60000000"));
+    assert_eq!(number(&cut, "messages_unfinished"), 3.0, "{}", cut["messages_unfinished"]);
+    write("far.csv", "src,dst,bytes,start\n0,1,5,0\n0,9,5,0\n");
+    write("bad.csv", "src,dst,bytes,start\n0,1,5,soon\n");
+    for (words, what) in [
+        ("--flows far.csv", "flow 2 names node 9, and the network has 4 nodes"),
+        ("--flows bad.csv", "line 2: `soon` is not a start"),
+        ("--flows none.csv", "the file cannot be read"),
+        ("--flows a.csv --load 0.1", "--load has no meaning with --flows"),
+        ("--flows a.csv --placement random", "--placement has no meaning with --flows"),
+        ("--flows a.csv --cycles 100", "--cycles has no meaning with --flows"),
+        ("--flows a.csv --temporal 'background(0.1)'", "is traffic beside an application"),
+    ] {
+        let words = words.replace("'background(0.1)'", "background(0.1)");
+        let output = run(folder.path(), &format!("run --topology star:4 {words}"));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words}: {said}");
+        assert!(said.contains(what), "{words}: {said}");
+    }
+}
+
 #[test]
 fn messages_of_a_program_are_logged_with_their_sizes() {
     let folder = tempfile::tempdir().unwrap();
