@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use fsin_archives::OpenError;
 use trgen::phrase;
 use trgen::phrase::Phrase;
+use trgen::synthetic::RoundTrips;
 use trgen::synthetic::traffic::Shot;
 use trgen::trace::formats::ReadError;
 use trgen::trace::jobs::{Job, JobMix, JobRecord};
@@ -116,6 +117,8 @@ pub struct Finished {
     pub steadiness: Steadiness,
     /// Duration of each shot, for traffic of shots.
     pub shots: Option<Vec<Shot>>,
+    /// Times from requests to their replies, for traffic of these.
+    pub round_trips: Option<RoundTrips>,
     /// \[packets\] By router and port: packets carried during the measurement, `None` where there is no link. For
     /// experiments with `link_loads`.
     pub links: Option<Vec<Vec<Option<u64>>>>,
@@ -238,6 +241,7 @@ pub fn execute_over(
         fail_if_unmatched(&mut outcome, report);
     }
     let shots = driver.driven.shots().map(<[Shot]>::to_vec);
+    let round_trips = driver.driven.round_trips().copied();
     outcome.warnings.splice(0..0, std::mem::take(&mut driver.warnings).into_iter().map(Warning::from));
     let trace = report.map(|(report, blocking)| TraceFacts {
         tasks: report.tasks.len(),
@@ -276,6 +280,7 @@ pub fn execute_over(
         offered,
         steadiness,
         shots,
+        round_trips,
         links,
         notes,
         jobs,

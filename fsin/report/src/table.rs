@@ -32,6 +32,8 @@ const LINES: &[Line] = &[
     Line("packets dropped", &[F::PacketsDropped], 0, "{}"),
     Line("fairness min / Jain", &[F::FairnessMin, F::FairnessJain], 3, ""),
     Line("cycles per shot", &[F::ShotCyclesMean, F::ShotCyclesCi95], 2, "{}, mean"),
+    Line("round trip", &[F::RoundTripMean], 2, "{}, mean"),
+    Line("  min / max", &[F::RoundTripMin, F::RoundTripMax], 0, "{}"),
     Line("message completion", &[F::MessageCompletionMean], 2, "{}, mean"),
     Line(
         "  p50 / p90 / p99 / max",

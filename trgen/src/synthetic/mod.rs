@@ -11,9 +11,8 @@
 //! adds traffic to an application, and [`flows`] has messages of a list.
 //!
 //! # How the model departs from reality, and who could notice
-//! Nodes know nothing of each other, and react at most to the fact of a reception: no message is the answer to another.
-//! A user who needs round trips or real barriers should take an application kernel or a trace instead
-//! ([`crate::trace`]).
+//! Nodes know nothing of each other, and react at most to the fact of a reception, or answer a request. A user who needs
+//! real barriers should take an application kernel or a trace instead ([`crate::trace`]).
 //!
 //! # Example
 //! ```
@@ -37,6 +36,7 @@ pub mod flows;
 mod pending;
 mod phases;
 mod reactive;
+mod reply;
 mod shots;
 pub mod size;
 pub mod source;
@@ -46,5 +46,6 @@ pub mod temporal;
 pub mod traffic;
 
 pub use background::Background;
+pub use reply::RoundTrips;
 pub use source::{Config, Mode, Synthetic};
 pub use traffic::Traffic;

@@ -5,7 +5,7 @@
 //! depend on the order of deliveries.
 //!
 //! # How the model departs from reality, and who could notice
-//! A reaction goes to a destination of the pattern, not back to the sender; for requests and replies, take a kernel.
+//! A reaction goes to a destination of the pattern, not back to the sender: `request-reply` answers.
 //! Reactions and the node's other messages wait for the network independently. Reactions are of traffic class 1.
 
 use super::bundle::{Part, earlier};

@@ -72,6 +72,13 @@ pub fn of_network(
     counts(&mut result, outcome);
     result.samples = Some(batches(&outcome.samples, outcome.nodes, experiment));
     shots(&mut result, finished.shots.as_deref());
+    if let Some(times) = &finished.round_trips {
+        let is_any = times.count > 0;
+        result.round_trips = Some(times.count);
+        result.round_trip_mean_cycles = times.mean();
+        result.round_trip_min_cycles = is_any.then_some(times.least);
+        result.round_trip_max_cycles = is_any.then_some(times.greatest);
+    }
     if let Some(links) = &finished.links {
         link_loads(&mut result, links, outcome.measured_cycles() as f64 / experiment.load_of_a_packet());
     }

@@ -154,6 +154,10 @@ figures! {
     Shots = shots: Option<Vec<ShotRow>>, [] "each shot, in order; null of traffic without shots";
     ShotCyclesMean = shot_cycles_mean: Option<f64>, ["cycles"] "mean length of a shot";
     ShotCyclesCi95 = shot_cycles_ci95: Option<f64>, ["cycles"] "half the 95 % confidence interval of the mean length of a shot";
+    RoundTrips = round_trips: Option<u64>, ["replies"] "that arrived in the whole run; null of traffic without requests and replies";
+    RoundTripMean = round_trip_mean_cycles: Option<f64>, ["cycles"] "mean time from the generation of a request to the arrival of its reply in full";
+    RoundTripMin = round_trip_min_cycles: Option<u64>, ["cycles"] "least of these times";
+    RoundTripMax = round_trip_max_cycles: Option<u64>, ["cycles"] "greatest of these times";
     LinkLoadMean = link_load_mean_phits_per_cycle: Option<f64>, ["phits/cycle"] "share of the measured cycles in which a link carries a phit, mean over links; where link loads are kept";
     LinkLoadMax = link_load_max_phits_per_cycle: Option<f64>, ["phits/cycle"] "the same of the busiest link; where link loads are kept";
     LinkPackets = link_packets: Option<Vec<Vec<Option<u64>>>>, ["packets"] "whose header crossed each link while measuring, by router and port, null where there is no link; where link loads are kept";

@@ -17,8 +17,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use trgen::phrase::Phrase;
-use trgen::synthetic::Config;
 use trgen::synthetic::traffic::Shot;
+use trgen::synthetic::{Config, RoundTrips};
 use trgen::trace::flow::Flow;
 use trgen::trace::formats::ReadOptions;
 use trgen::trace::jobs::JobMix;
@@ -173,6 +173,11 @@ pub trait Driven: fmt::Debug {
 
     /// The shots that have ended; `None` for other traffic.
     fn shots(&self) -> Option<&[Shot]> {
+        None
+    }
+
+    /// Times from requests to their replies; `None` for other traffic.
+    fn round_trips(&self) -> Option<&RoundTrips> {
         None
     }
 

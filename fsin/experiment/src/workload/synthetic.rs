@@ -5,11 +5,11 @@ use std::sync::Arc;
 use trgen::catalog::ErrorKind;
 use trgen::phrase;
 use trgen::phrase::Phrase;
-use trgen::synthetic::Traffic;
 use trgen::synthetic::size;
 use trgen::synthetic::source::{Config, Mode};
 use trgen::synthetic::spatial::of_a_grid;
 use trgen::synthetic::traffic::{Misfit, Shot, Word};
+use trgen::synthetic::{RoundTrips, Traffic};
 use trgen::{Geometry, TrGen};
 
 use super::{Driven, Driver, Request, Workload, WorkloadFamily};
@@ -72,6 +72,10 @@ impl Driven for Traffic {
 
     fn shots(&self) -> Option<&[Shot]> {
         self.shots()
+    }
+
+    fn round_trips(&self) -> Option<&RoundTrips> {
+        self.round_trips()
     }
 }
 

@@ -213,6 +213,39 @@ fn pairs_offer_and_get_the_rates_of_their_file() {
     }
 }
 
+/// A round trip that meets nothing takes what both ways take alone, and the service between them.
+#[test]
+fn round_trips_alone_take_the_time_of_their_formula() {
+    let folder = tempfile::tempdir().unwrap();
+    // A frame of 1497 bytes takes 12 208 ns over each of two links, and their delays are 500 ns each; a message that is
+    // generated in cycle c arrives in cycle c - 1 + its time.
+    let way = 2 * (12_208_000 + 500_000) - 1;
+    for (network, load, cycles, way) in [
+        ("--topology torus:8x8", 0.002, 200_000, 1 + 16 - 1),
+        ("--network ethernet:forwarding=static --topology star:8", 0.01, 100_000_000_000_u64, way),
+    ] {
+        for service in [1, 100] {
+            let process = format!("request-reply(service={service})");
+            let line = format!("{network} --traffic neighbor(1) --load {load} --cycles {cycles} --temporal {process}");
+            let found = result(folder.path(), &line);
+            assert_eq!(number(&found, "round_trip_min_cycles"), (2 * way + service) as f64, "{line}");
+            assert!(number(&found, "round_trips") > 20.0, "{line}: {}", found["round_trips"]);
+            assert!(number(&found, "round_trip_mean_cycles") < 1.5 * (2 * way + service) as f64, "{line}");
+        }
+    }
+    // Replies are longer than requests, and keep to their class.
+    let line = "--network wormhole --topology mesh:4x4 --vcs 4 --message-classes 2 --size constant(16) --load 0.2 --temporal \
+                request-reply(size=constant(80)) --cycles 30000 --flow-stats";
+    let found = result(folder.path(), line);
+    let [generated, offered] =
+        ["generated_load_phits_per_node_cycle", "offered_load_phits_per_node_cycle"].map(|of| number(&found, of));
+    assert!((generated / offered - 1.0).abs() < 0.1, "{generated} of {offered}");
+    let reference = result(folder.path(), &format!("{line} --engine reference"));
+    for figure in ["digest", "round_trips", "round_trip_mean_cycles", "round_trip_max_cycles"] {
+        assert_eq!(found[figure], reference[figure], "{figure}");
+    }
+}
+
 /// A list of HPCC is the same as the table, and flows that meet take longer; both engines agree.
 #[test]
 fn lists_of_flows_are_read_in_both_forms() {

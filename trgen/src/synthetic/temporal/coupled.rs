@@ -43,6 +43,41 @@ pub(super) static REACTIVE: Entry = Entry {
     build: reactive,
 };
 
+pub(super) static REQUEST_REPLY: Entry = Entry {
+    component: Component {
+        name: "request-reply",
+        about: "messages of the pattern are requests (class 0), and each node answers those that it receives with a reply \
+                to the sender (class 1); the load is that of both together",
+        parameters: &[
+            Parameter {
+                name: "size",
+                about: "size law of replies",
+                range: "any law without a file",
+                default: "that of the requests",
+            },
+            Parameter {
+                name: "service",
+                about: "time from the arrival of a request to its reply [cycles]",
+                range: "1..=1000000000000",
+                default: "1",
+            },
+            Parameter {
+                name: "base",
+                about: "process of requests",
+                range: "bernoulli, poisson, periodic, cburst(B), markov(a,p10), ...",
+                default: "bernoulli",
+            },
+        ],
+        source: "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 24.2",
+    },
+    aliases: &[],
+    build: |call, _| {
+        let service = call.integer("service", 1..=1_000_000_000_000)? as u64;
+        let owned = |parameter| call.given(parameter).cloned();
+        Ok(Temporal::Reply { size: owned("size"), process: owned("base"), service })
+    },
+};
+
 pub(super) static BACKGROUND: Entry = Entry {
     component: Component {
         name: "background",

@@ -48,6 +48,15 @@ pub enum Temporal {
         /// Messages caused by receptions.
         reaction: Reaction,
     },
+    /// Requests, and replies to them.
+    Reply {
+        /// Size law of replies; `None` if it is that of requests.
+        size: Option<Expr>,
+        /// Process of requests; `None` for Bernoulli trials.
+        process: Option<Expr>,
+        /// \[cycles\] From the arrival of a request to its reply, 1 or more.
+        service: u64,
+    },
     /// Bernoulli traffic of the nodes without a task, beside a trace or kernel.
     Background {
         /// The process.
@@ -130,6 +139,7 @@ pub static PROCESSES: Table<Entry> = Table::new(
         &markov::MARKOV,
         &coupled::SHOT,
         &coupled::REACTIVE,
+        &coupled::REQUEST_REPLY,
         &coupled::BACKGROUND,
     ],
 );
@@ -164,7 +174,7 @@ pub(super) fn build(text: &str, expr: &Expr, context: ProcessContext) -> Built {
 /// Builds the process that `text` describes, if every node runs it independently.
 ///
 /// # Errors
-/// As [`read`], and for `shot`, `reactive` and `background`.
+/// As [`read`], and for `shot`, `reactive`, `request-reply` and `background`.
 pub fn parse(text: &str, context: ProcessContext) -> Result<Box<dyn Process>, SpecError> {
     parse_independent(text, &Expr::parse(text)?, context)
 }

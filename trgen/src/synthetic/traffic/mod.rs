@@ -26,6 +26,7 @@ use super::bundle::{Part, Sum};
 use super::pending::PendingSends;
 use super::phases::Phases;
 use super::reactive::Reactive;
+use super::reply::{Replies, RoundTrips};
 use super::shots::Shots;
 use super::source::{Config, Synthetic};
 use super::temporal::{self, Temporal};
@@ -105,6 +106,7 @@ enum Root {
     /// One source, a sum or a sequence of phases.
     Part(Box<dyn Part>),
     Shots(Box<Shots>),
+    Replies(Box<Replies>),
 }
 
 /// Synthetic traffic of any form.
@@ -193,7 +195,16 @@ impl Traffic {
     pub fn shots(&self) -> Option<&[Shot]> {
         match &self.root {
             Root::Shots(shots) => Some(shots.ended()),
-            Root::Part(_) => None,
+            Root::Part(_) | Root::Replies(_) => None,
+        }
+    }
+
+    /// The times from requests to the arrivals of their replies so far; `None` for traffic without replies.
+    #[must_use]
+    pub fn round_trips(&self) -> Option<&RoundTrips> {
+        match &self.root {
+            Root::Replies(replies) => Some(replies.round_trips()),
+            Root::Part(_) | Root::Shots(_) => None,
         }
     }
 
@@ -216,6 +227,7 @@ impl Traffic {
         match &self.root {
             Root::Part(part) => part.is_silent(node),
             Root::Shots(shots) => shots.is_silent(node),
+            Root::Replies(replies) => replies.is_silent(node),
         }
     }
 
@@ -224,6 +236,7 @@ impl Traffic {
         match &self.root {
             Root::Part(part) => &**part,
             Root::Shots(shots) => &**shots,
+            Root::Replies(replies) => &**replies,
         }
     }
 
@@ -231,6 +244,7 @@ impl Traffic {
         match &mut self.root {
             Root::Part(part) => &mut **part,
             Root::Shots(shots) => &mut **shots,
+            Root::Replies(replies) => &mut **replies,
         }
     }
 }
@@ -375,6 +389,18 @@ fn source(
     Ok((source.offering(rate), offered))
 }
 
+/// Builds the size law of replies, in a process that stands in `text`. It names no file: those of patterns and sizes
+/// alone belong to the inputs of an experiment.
+fn reply_law(config: &Config, text: &str, size: &Expr) -> Result<Box<dyn size::Law>, SpecError> {
+    let mut files = Vec::new();
+    super::file::collect(size, &mut files);
+    if let Some((position, name)) = files.first() {
+        let problem = format!("the sizes of replies cannot stand in a file, `{name}`");
+        return Err(expr::refuse(text, *position, &problem, "use a law without a file, such as constant(80)"));
+    }
+    size::build(text, size, config.law_context(Path::new("")))
+}
+
 /// Builds traffic of a single term. Its process may be of any form.
 fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
     if term.pattern.name == RATES {
@@ -415,6 +441,27 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
                 PendingSends::new(pattern(config, term, seed)?, self::law(config, term)?, phit_bytes, mode, other);
             Root::Part(Box::new(Reactive::new(part(process), pending, reaction, seed)))
         }
+        Temporal::Reply { size, process, service } => {
+            let (text, word) = match &term.temporal {
+                Some(_) => (&config.pattern, Word::Pattern),
+                None => (&config.process, Word::Process),
+            };
+            let replies = match &size {
+                Some(size) => reply_law(config, text, size).map_err(word.misfit())?,
+                None => self::law(config, term)?,
+            };
+            let request = context.mean_phits;
+            let load = load * request / (request + config.mean_phits(&*replies));
+            let context = temporal::ProcessContext { load, ..context };
+            let process = match &process {
+                Some(process) => temporal::parse_independent(text, process, context),
+                None => temporal::parse("bernoulli", context),
+            };
+            let requests = part(process.map_err(word.misfit())?).offering(load);
+            // Replies draw from their own streams.
+            let other = part_seed(seed, Purpose::Reaction as u64);
+            Root::Replies(Box::new(Replies::new(requests, replies, phit_bytes, mode, service, other)))
+        }
         Temporal::Background { .. } => {
             return Err(Misfit {
                 word: Word::Process,
@@ -429,6 +476,7 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
     };
     let offered = match &root {
         Root::Part(part) => Some(load * (part.nodes() - part.silent_nodes()) as f64),
+        Root::Replies(replies) => Some(load * (replies.nodes() - replies.silent_nodes()) as f64),
         Root::Shots(_) => None,
     };
     Ok(Traffic { root, uses_load: term.load.is_none(), offered, remarks })

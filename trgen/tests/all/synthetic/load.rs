@@ -18,6 +18,8 @@ const PROCESSES: &[&str] = &[
     "markov(a=0.5, p10=0.01)",
     "lognormal(0.5)",
     "gamma(2)",
+    "request-reply",
+    "request-reply(size=constant(80), service=30, base=poisson)",
     "reactive(0.5, 1)",
     "reactive(p=0.4, min=0, max=3)",
     "reactive(0.2, 2, base=cburst(3))",
@@ -434,6 +436,10 @@ fn unusable_processes_are_refused() {
         ("reactive(0.1, base=shot(3))", 0.3, "`shot` is not a process that every node runs for itself"),
         ("pareto(0.5)", 0.3, "a = 0.5 is out of range"),
         ("weibull", 0.3, "needs its parameter k"),
+        ("request-reply(service=0)", 0.3, "service = 0 is out of range"),
+        ("request-reply(size=nothing)", 0.3, "unknown size law `nothing`"),
+        ("request-reply(size=cdf(x.csv))", 0.3, "the sizes of replies cannot stand in a file, `x.csv`"),
+        ("request-reply(base=shot(3))", 0.3, "`shot` is not a process that every node runs for itself"),
         ("shot(0)", 0.3, "messages = 0 is out of range"),
         ("background(0.1)", 0.3, "beside an application"),
         ("bernouli", 0.3, "unknown temporal process `bernouli`"),
@@ -445,6 +451,30 @@ fn unusable_processes_are_refused() {
     assert!(refused("markov(3, 0.1)", 5.0).1.contains("at most 4"));
     assert_eq!(refused("bernouli", 0.3).1, "did you mean `bernoulli`?");
     assert_eq!(refused("reactive(0.1, base=shot(3))", 0.3).0.lines().nth(2), Some("                     ^"));
+}
+
+#[test]
+fn every_request_gets_one_reply_of_its_own_size_and_class() {
+    for mode in [Mode::Open, Mode::Throttled] {
+        let process = "request-reply(size=constant(80), service=30)".into();
+        let config = Config { process, load: 0.5, mode, ..config(16) };
+        let mut traffic = Traffic::new(&config).unwrap();
+        let (mut requests, mut replies) = (std::collections::BTreeMap::new(), std::collections::BTreeMap::new());
+        ideal(&mut traffic, Cycle(20_000), |_, message| {
+            let (count, phits) = match message.class {
+                0 => (requests.entry((message.source, message.destination)).or_insert(0u32), 16),
+                _ => (replies.entry((message.destination, message.source)).or_insert(0u32), 80),
+            };
+            *count += 1;
+            assert_eq!(message.bytes, 4 * phits);
+        });
+        // Those of the last cycles have no reply yet.
+        let (asked, answered): (u32, u32) = (requests.values().sum(), replies.values().sum());
+        assert!(answered <= asked && asked - answered < 30 && answered > 1_000, "{mode:?}: {asked}, {answered}");
+        assert!(replies.iter().all(|(pair, count)| requests.get(pair).is_some_and(|asked| count <= asked)));
+        let times = traffic.round_trips().unwrap();
+        assert!(times.count > 1_000 && times.least == 30, "{mode:?}: {times:?}");
+    }
 }
 
 #[test]

@@ -124,6 +124,7 @@ fn nodes_send_to_themselves_where_the_pattern_says_so() {
         ("bernoulli", "uniform(self=true) + shift(1)"),
         ("bernoulli", "shift(1)@100 then uniform(self=true)"),
         ("reactive(0.4, 1)", "uniform(self=true)"),
+        ("request-reply(size=constant(80), service=7)", "uniform(self=true)"),
         ("shot(7)", "uniform(self=true)"),
     ] {
         let config = Config { process: process.into(), shots: 4, carries_to_itself: true, ..of(pattern, line(4)) };
@@ -341,12 +342,20 @@ fn everything_keeps_to_the_contract() {
         "uniform@300 then source(tornado, size=constant(8))@200",
         "distribute@50 then (uniform + source(semi, load=0.1))",
     ];
-    let processes =
-        ["bernoulli", "poisson", "periodic", "cburst(5)", "markov(2, 0.05)", "reactive(0.4, 1, 2)", "shot(7)"];
+    let processes = [
+        "bernoulli",
+        "poisson",
+        "periodic",
+        "cburst(5)",
+        "markov(2, 0.05)",
+        "reactive(0.4, 1, 2)",
+        "request-reply(size=constant(80), service=7)",
+        "shot(7)",
+    ];
     for pattern in patterns {
         for process in processes {
             let several = pattern.contains('+') || pattern.contains('@');
-            if several && (process.starts_with("reactive") || process.starts_with("shot")) {
+            if several && ["reactive", "request", "shot"].iter().any(|word| process.starts_with(word)) {
                 continue;
             }
             for mode in [Mode::Throttled, Mode::Open] {

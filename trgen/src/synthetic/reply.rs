@@ -1,0 +1,252 @@
+//! Requests and replies: a node that receives a request answers to the one that sent it.
+//!
+//! Requests follow process, pattern and size law of the traffic and are of class 0. Replies have a size law of their own
+//! and are of class 1, which networks with classes keep apart from requests. A reply is generated `service` cycles after
+//! its request has arrived in full, in the order of these arrivals and at most one a cycle; if throttled, only when the
+//! node's last reply has been sent.
+//!
+//! # How the model departs from reality, and who could notice
+//! A node takes requests however many replies it owes: replies wait before the network without bound, and a full queue
+//! of replies stops no request. So networks do not run into the deadlocks in which requests hold up the replies that
+//! would make room for them.
+//!
+//! Decision: docs/decisions/0212-requests-and-replies.md.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::bundle::{Part, earlier};
+use super::due::DueNodes;
+use super::size::Law;
+use super::source::{Mode, Synthetic};
+use crate::message::{Delivery, Message};
+use crate::rng::{Purpose, Stream, stream};
+use crate::source::{Next, Outbox, SourceError, TrGen, Wait, WaitCause};
+use crate::units::{Cycle, NodeId};
+
+/// Times from the generation of requests to the arrivals of their replies in full.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct RoundTrips {
+    /// Number of replies that have arrived.
+    pub count: u64,
+    /// \[cycles\] Sum of their times.
+    pub sum: u128,
+    /// \[cycles\] The least time; 0 without any.
+    pub least: u64,
+    /// \[cycles\] The greatest time.
+    pub greatest: u64,
+}
+
+impl RoundTrips {
+    /// \[cycles\] Mean time; `None` without any.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    fn add(&mut self, cycles: u64) {
+        self.least = if self.count == 0 { cycles } else { self.least.min(cycles) };
+        self.greatest = self.greatest.max(cycles);
+        self.count += 1;
+        self.sum += u128::from(cycles);
+    }
+}
+
+/// A reply that a node owes.
+#[derive(Clone, Copy, Debug)]
+struct Owed {
+    /// When it can be generated.
+    ready: Cycle,
+    requester: NodeId,
+    /// When its request was generated.
+    asked: Cycle,
+}
+
+/// The replies of a node.
+#[derive(Debug)]
+struct Node {
+    /// Stream of sizes.
+    size: Stream,
+    /// Number of the next reply.
+    sequence: u64,
+    owed: VecDeque<Owed>,
+    /// Throttled: true until its last reply has been sent.
+    is_blocked: bool,
+}
+
+/// A source of requests, and their replies. Requests have even ids, replies odd ones.
+#[derive(Debug)]
+pub(super) struct Replies {
+    requests: Synthetic,
+    law: Box<dyn Law>,
+    phit_bytes: u64,
+    mode: Mode,
+    /// \[cycles\] From the arrival of a request to its reply, at least 1.
+    service: u64,
+    nodes: Vec<Node>,
+    calendar: DueNodes,
+    /// By sender and id: when the request of a message under way was generated.
+    asked: HashMap<(NodeId, u64), Cycle>,
+    round_trips: RoundTrips,
+    /// Number of blocked nodes.
+    blocked: usize,
+    /// Number of replies owed by all nodes.
+    owed: usize,
+    /// Requests generated in one call.
+    scratch: Outbox,
+    /// Nodes due in one cycle; kept to reuse the allocation.
+    due: Vec<NodeId>,
+}
+
+impl Replies {
+    /// `seed` is that of the sizes of replies.
+    pub(super) fn new(
+        requests: Synthetic,
+        law: Box<dyn Law>,
+        phit_bytes: u32,
+        mode: Mode,
+        service: u64,
+        seed: u64,
+    ) -> Self {
+        let count = requests.nodes();
+        let node = |index: usize| Node {
+            size: stream(seed, index as u64, Purpose::Size),
+            sequence: 0,
+            owed: VecDeque::new(),
+            is_blocked: false,
+        };
+        Self {
+            law,
+            phit_bytes: u64::from(phit_bytes),
+            mode,
+            service,
+            nodes: (0..count).map(node).collect(),
+            calendar: DueNodes::new(),
+            asked: HashMap::new(),
+            round_trips: RoundTrips::default(),
+            blocked: 0,
+            owed: 0,
+            scratch: Outbox::new(count),
+            due: Vec::new(),
+            requests,
+        }
+    }
+
+    /// Times of the replies that have arrived.
+    pub(super) const fn round_trips(&self) -> &RoundTrips {
+        &self.round_trips
+    }
+
+    /// Makes a node due for its next reply, in cycle `from` or later.
+    fn schedule(&mut self, id: NodeId, from: Cycle) {
+        let node = &self.nodes[id.index()];
+        if let Some(owed) = node.owed.front().filter(|_| !node.is_blocked) {
+            self.calendar.insert(owed.ready.max(from), id);
+        }
+    }
+
+    /// Generates the reply of a node that is due.
+    fn reply(&mut self, source: NodeId, now: Cycle, out: &mut Outbox) {
+        let node = &mut self.nodes[source.index()];
+        let Some(Owed { requester, asked, .. }) = node.owed.pop_front() else { return };
+        let bytes = self.law.phits(&mut node.size).saturating_mul(self.phit_bytes);
+        let id = 2 * node.sequence + 1;
+        node.sequence += 1;
+        node.is_blocked = self.mode == Mode::Throttled;
+        self.blocked += usize::from(node.is_blocked);
+        self.owed -= 1;
+        self.asked.insert((source, id), asked);
+        out.push_to_any(Message { id, source, destination: requester, bytes, class: 1 });
+        self.schedule(source, now.next());
+    }
+}
+
+impl Part for Replies {
+    fn is_silent(&self, node: NodeId) -> bool {
+        self.requests.is_silent(node)
+    }
+}
+
+impl TrGen for Replies {
+    fn nodes(&self) -> usize {
+        self.requests.nodes()
+    }
+
+    fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
+        self.requests.generate(now, &mut self.scratch)?;
+        let asked = &mut self.asked;
+        self.scratch.offer(|message| {
+            let message = Message { id: 2 * message.id, ..message };
+            asked.insert((message.source, message.id), now);
+            out.push_to_any(message);
+            true
+        });
+        let mut due = std::mem::take(&mut self.due);
+        while self.calendar.take(now, &mut due).is_some() {
+            due.iter().for_each(|&node| self.reply(node, now, out));
+        }
+        self.due = due;
+        Ok(())
+    }
+
+    fn sent(&mut self, now: Cycle, message: &Message) {
+        if message.id.is_multiple_of(2) {
+            self.requests.sent(now, &Message { id: message.id / 2, ..*message });
+        } else if std::mem::take(&mut self.nodes[message.source.index()].is_blocked) {
+            self.blocked -= 1;
+            self.schedule(message.source, now.next());
+        }
+    }
+
+    fn take_back(&mut self, now: Cycle, message: &Message) -> bool {
+        let is_request = message.id.is_multiple_of(2);
+        let taken = is_request && self.requests.take_back(now, &Message { id: message.id / 2, ..*message });
+        if taken {
+            self.asked.remove(&(message.source, message.id));
+        }
+        taken
+    }
+
+    fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
+        let Message { id, source, destination, .. } = delivery.message;
+        let Some(asked) = self.asked.remove(&(source, id)) else { return };
+        if id.is_multiple_of(2) {
+            let node = &mut self.nodes[destination.index()];
+            self.owed += 1;
+            node.owed.push_back(Owed { ready: now + self.service, requester: source, asked });
+            if node.owed.len() == 1 {
+                self.schedule(destination, now.next());
+            }
+        } else {
+            self.round_trips.add(now.since(asked));
+        }
+    }
+
+    fn dropped(&mut self, now: Cycle, message: &Message) {
+        self.asked.remove(&(message.source, message.id));
+        if message.id.is_multiple_of(2) {
+            self.requests.dropped(now, &Message { id: message.id / 2, ..*message });
+        }
+    }
+
+    fn next(&self) -> Next {
+        let replies = match self.calendar.next() {
+            Some(cycle) => Next::At(cycle),
+            None if self.asked.is_empty() && self.owed == 0 && self.blocked == 0 => Next::Done,
+            None => Next::Waiting,
+        };
+        earlier(self.requests.next(), replies)
+    }
+
+    fn silent_nodes(&self) -> usize {
+        self.requests.silent_nodes()
+    }
+
+    fn waits(&self) -> Vec<Wait> {
+        let blocked = self.nodes.iter().enumerate().filter(|(_, node)| node.is_blocked);
+        let text = |(index, node): (usize, &Node)| {
+            format!("node {index} waits for the network to take a reply and owes {} more", node.owed.len())
+        };
+        let own = blocked.map(|one| Wait { cause: WaitCause::Network, text: text(one) });
+        self.requests.waits().into_iter().chain(own).collect()
+    }
+}
