@@ -33,6 +33,7 @@ mod due;
 pub mod expr;
 mod file;
 pub mod flows;
+mod incast;
 mod pending;
 mod phases;
 mod reactive;

@@ -78,6 +78,30 @@ pub(super) static REQUEST_REPLY: Entry = Entry {
     },
 };
 
+pub(super) static INCAST: Entry = Entry {
+    component: Component {
+        name: "incast",
+        about: "at the points of a Poisson process of the whole network, `senders` nodes send a message each to one: the \
+                pattern gives the receiver as the destination of the first, the others are drawn evenly; events wait for \
+                nobody",
+        parameters: &[Parameter {
+            name: "senders",
+            about: "nodes that send to one at once",
+            range: "1..=nodes - 1",
+            default: "",
+        }],
+        source: "Phanishayee and others, Measurement and Analysis of TCP Throughput Collapse in Cluster-based Storage Systems \
+                 (2008)",
+    },
+    aliases: &[],
+    build: |call, context| {
+        let most = context.nodes.saturating_sub(1).max(1) as i64;
+        let senders = call.integer("senders", 1..=most)?;
+        let rate = context.load * context.nodes as f64 / (context.mean_phits * senders as f64);
+        Ok(Temporal::Incast { senders: senders as usize, rate })
+    },
+};
+
 pub(super) static BACKGROUND: Entry = Entry {
     component: Component {
         name: "background",

@@ -48,6 +48,13 @@ pub enum Temporal {
         /// Messages caused by receptions.
         reaction: Reaction,
     },
+    /// Events in which several nodes send to one.
+    Incast {
+        /// Number of nodes that send, 1 or more.
+        senders: usize,
+        /// \[events/cycle\] Of the whole network.
+        rate: f64,
+    },
     /// Requests, and replies to them.
     Reply {
         /// Size law of replies; `None` if it is that of requests.
@@ -140,6 +147,7 @@ pub static PROCESSES: Table<Entry> = Table::new(
         &coupled::SHOT,
         &coupled::REACTIVE,
         &coupled::REQUEST_REPLY,
+        &coupled::INCAST,
         &coupled::BACKGROUND,
     ],
 );
@@ -174,7 +182,7 @@ pub(super) fn build(text: &str, expr: &Expr, context: ProcessContext) -> Built {
 /// Builds the process that `text` describes, if every node runs it independently.
 ///
 /// # Errors
-/// As [`read`], and for `shot`, `reactive`, `request-reply` and `background`.
+/// As [`read`], and for `shot`, `reactive`, `request-reply`, `incast` and `background`.
 pub fn parse(text: &str, context: ProcessContext) -> Result<Box<dyn Process>, SpecError> {
     parse_independent(text, &Expr::parse(text)?, context)
 }

@@ -23,6 +23,7 @@ mod parse;
 use std::path::{Path, PathBuf};
 
 use super::bundle::{Part, Sum};
+use super::incast::Incasts;
 use super::pending::PendingSends;
 use super::phases::Phases;
 use super::reactive::Reactive;
@@ -421,9 +422,9 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
         None => temporal::read(&config.process, context).map_err(Word::Process.misfit())?,
     };
     let (phit_bytes, mode) = (config.phit_bytes, config.mode);
-    let part = |process| Synthetic::from_parts(built, process, law, phit_bytes, mode, seed);
+    let part = |pattern, law, process| Synthetic::from_parts(pattern, process, law, phit_bytes, mode, seed);
     let root = match temporal {
-        Temporal::Process(process) => Root::Part(Box::new(part(process).offering(load))),
+        Temporal::Process(process) => Root::Part(Box::new(part(built, law, process).offering(load))),
         Temporal::Shot { messages } => {
             let law = self::law(config, term)?;
             let pending = PendingSends::new(pattern(config, term, seed)?, law, phit_bytes, mode, seed);
@@ -439,7 +440,10 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
             let other = part_seed(seed, Purpose::Reaction as u64);
             let pending =
                 PendingSends::new(pattern(config, term, seed)?, self::law(config, term)?, phit_bytes, mode, other);
-            Root::Part(Box::new(Reactive::new(part(process), pending, reaction, seed)))
+            Root::Part(Box::new(Reactive::new(part(built, law, process), pending, reaction, seed)))
+        }
+        Temporal::Incast { senders, rate } => {
+            Root::Part(Box::new(Incasts::new(built, law, phit_bytes, senders, rate, seed)))
         }
         Temporal::Reply { size, process, service } => {
             let (text, word) = match &term.temporal {
@@ -457,7 +461,7 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
                 Some(process) => temporal::parse_independent(text, process, context),
                 None => temporal::parse("bernoulli", context),
             };
-            let requests = part(process.map_err(word.misfit())?).offering(load);
+            let requests = part(built, law, process.map_err(word.misfit())?).offering(load);
             // Replies draw from their own streams.
             let other = part_seed(seed, Purpose::Reaction as u64);
             Root::Replies(Box::new(Replies::new(requests, replies, phit_bytes, mode, service, other)))

@@ -18,6 +18,7 @@ const PROCESSES: &[&str] = &[
     "markov(a=0.5, p10=0.01)",
     "lognormal(0.5)",
     "gamma(2)",
+    "incast(2)",
     "request-reply",
     "request-reply(size=constant(80), service=30, base=poisson)",
     "reactive(0.5, 1)",
@@ -440,6 +441,8 @@ fn unusable_processes_are_refused() {
         ("request-reply(size=nothing)", 0.3, "unknown size law `nothing`"),
         ("request-reply(size=cdf(x.csv))", 0.3, "the sizes of replies cannot stand in a file, `x.csv`"),
         ("request-reply(base=shot(3))", 0.3, "`shot` is not a process that every node runs for itself"),
+        ("incast", 0.3, "needs its parameter senders"),
+        ("incast(8)", 0.3, "senders = 8 is out of range"),
         ("shot(0)", 0.3, "messages = 0 is out of range"),
         ("background(0.1)", 0.3, "beside an application"),
         ("bernouli", 0.3, "unknown temporal process `bernouli`"),
@@ -474,6 +477,39 @@ fn every_request_gets_one_reply_of_its_own_size_and_class() {
         assert!(replies.iter().all(|(pair, count)| requests.get(pair).is_some_and(|asked| count <= asked)));
         let times = traffic.round_trips().unwrap();
         assert!(times.count > 1_000 && times.least == 30, "{mode:?}: {times:?}");
+    }
+}
+
+/// Each event has as many messages as senders, all different, to one other node.
+#[test]
+fn incasts_go_from_several_nodes_to_one_at_once() {
+    for (pattern, senders) in [("uniform", 5), ("hotspot(1,3)", 15), ("shift(1)", 1)] {
+        let process = format!("incast({senders})");
+        let config = Config { process, pattern: pattern.into(), load: 0.01, ..config(16) };
+        let mut events: Vec<(Cycle, Vec<(u32, u32)>)> = Vec::new();
+        ideal(&mut Traffic::new(&config).unwrap(), Cycle(300_000), |cycle, message| {
+            let ends = (message.source.0, message.destination.0);
+            match events.last_mut() {
+                // Two events may fall into one cycle.
+                Some((last, all)) if *last == cycle && all.len() < senders => all.push(ends),
+                _ => events.push((cycle, vec![ends])),
+            }
+        });
+        // Messages of 16 phits: 16 nodes x 0.01 / 16 in a cycle.
+        let expected = 300_000.0 * 0.01 / senders as f64;
+        assert!((events.len() as f64 - expected).abs() < 4.0 * expected.sqrt(), "{pattern}: {} events", events.len());
+        let mut received = [0; 16];
+        for (_, ends) in &events {
+            let mut sources: Vec<u32> = ends.iter().map(|(source, _)| *source).collect();
+            sources.sort_unstable();
+            sources.dedup();
+            assert_eq!(sources.len(), senders, "{pattern}: {ends:?}");
+            assert!(ends.iter().all(|(source, to)| *to == ends[0].1 && source != to), "{pattern}: {ends:?}");
+            received[ends[0].1 as usize] += 1;
+        }
+        // Node 3 sends elsewhere itself, when it is the first of an event.
+        let least = if pattern.starts_with("hotspot") { events.len() * 4 / 5 } else { 0 };
+        assert!(received[3] > least && received.iter().all(|&count| count > 0 || least > 0), "{pattern}: {received:?}");
     }
 }
 
