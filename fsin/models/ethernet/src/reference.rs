@@ -220,7 +220,7 @@ impl Reference {
         self.ports[port].is_busy = true;
         self.add(self.base.now.saturating_add(time + link.gap), EventKind::Free { port });
         let is_cut = self.base.params.switching == Switching::CutThrough && link.is_to_switch && is_of_hosts(&frame);
-        let until_seen = if is_cut { link.header } else { time };
+        let until_seen = if is_cut { link.header() } else { time };
         let at = self.base.now.saturating_add(until_seen + link.delay);
         let rank = self.base.ties.rank(&link, port as u32, at);
         self.add(at, EventKind::Arrive { port, frame, rank });
@@ -282,7 +282,7 @@ impl Reference {
         for output in outputs {
             let output = output as usize;
             if is_cut && self.base.wiring.links[output].rate > link.rate {
-                let rest = link.time(frame.bytes) - link.header;
+                let rest = link.time(frame.bytes) - link.header();
                 let at = self.base.now.saturating_add(rest);
                 let rank = self.base.ties.rank(&link, port as u32, at);
                 self.add(at, EventKind::Complete { input, output, frame, held, rank });

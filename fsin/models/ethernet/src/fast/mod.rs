@@ -297,7 +297,7 @@ impl Fast {
         let link = &self.base.wiring.links[port];
         let frame = &self.frames[slot].frame;
         let is_by_header = self.is_cut_through && link.is_to_switch && frame.control == Control::No;
-        let time = if is_by_header { link.header } else { link.time(frame.bytes) };
+        let time = if is_by_header { link.header() } else { link.time(frame.bytes) };
         let at = begin.saturating_add(time + link.delay);
         let order = ARRIVE | u64::from(self.base.ties.rank(link, port as u32, at)) << INPUT_BITS | port as u64;
         self.calendar.add(Event { at, order, handle: slot });
@@ -404,7 +404,7 @@ impl Fast {
         if !self.is_cut_through || self.base.wiring.links[output].rate <= link.rate {
             return self.enqueue(output, slot, notices);
         }
-        let at = self.base.now.saturating_add(link.time(self.frames[slot].frame.bytes) - link.header);
+        let at = self.base.now.saturating_add(link.time(self.frames[slot].frame.bytes) - link.header());
         // The input itself, or its rank by the hash, which differs from those of the others.
         let rank = if self.base.ties.is_hash() { self.base.ties.rank(link, port as u32, at) } else { link.peer };
         let order = COMPLETE | (output as u64) << INPUT_BITS | u64::from(rank);

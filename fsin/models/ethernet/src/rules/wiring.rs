@@ -42,8 +42,6 @@ pub(crate) struct Link {
     pub(crate) delay: u64,
     /// \[ps\] Duration of the gap between two frames.
     pub(crate) gap: u64,
-    /// \[ps\] Duration of preamble and header.
-    pub(crate) header: u64,
     /// \[ps\] Duration of the longest data frame. Most frames are of the longest or of the shortest size.
     longest: u64,
     /// \[ps\] Duration of the shortest data frame.
@@ -52,7 +50,15 @@ pub(crate) struct Link {
     sizes: [u16; 2],
 }
 
+// The fast engine touches a link for each hop of a frame.
+const _: () = assert!(size_of::<Link>() == 64, "a link fills a cache line");
+
 impl Link {
+    /// \[ps\] Duration of preamble and header.
+    pub(crate) const fn header(&self) -> u64 {
+        bit_time(8 * HEADER, self.rate)
+    }
+
     /// \[ps\] Duration of a frame of `bytes` bytes.
     #[inline(always)]
     pub(crate) const fn time(&self, bytes: u16) -> u64 {
@@ -155,7 +161,6 @@ fn linked(
         rate,
         delay,
         gap: bit_time(params.frames.gap, rate),
-        header: bit_time(8 * HEADER, rate),
         longest: bit_time(8 * params.frames.of(params.frames.mtu), rate),
         shortest: bit_time(8 * params.frames.of(0), rate),
         sizes: [params.frames.mtu, 0].map(|payload| params.frames.of(payload) as u16),
