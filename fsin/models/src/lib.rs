@@ -6,6 +6,7 @@
 //! | [`wormhole`] | flits, credits and pipelines: input-queued virtual-channel routers |
 //! | [`ethernet`] | switched Ethernet, frame by frame: congestion, losses, recovery |
 //! | [`myrinet`] | source routes, wormhole switches, STOP and GO, character by character |
+//! | [`flow`] | fluid flows that share links max-min fairly |
 //! | [`bus`] | a shared bus: one packet at a time; the example for those who add a model |
 //! | [`ConstantDelay`] | every message takes the same time, or none, regardless of load |
 //! | [`loggops`] | a wire without routers, for hosts that execute graphs |
@@ -39,6 +40,7 @@ pub mod loggops;
 
 use fsin_core::family::ModelFamily;
 pub use fsin_ethernet as ethernet;
+pub use fsin_flow as flow;
 pub use fsin_myrinet as myrinet;
 pub use fsin_vct as vct;
 pub use fsin_wormhole as wormhole;
@@ -54,6 +56,7 @@ pub static MODELS: Table<ModelFamily> = Table::new(
         &wormhole::family::WORMHOLE,
         &ethernet::FAMILY,
         &myrinet::FAMILY,
+        &flow::FLOW,
         &bus::BUS,
         &constant_delay::CONSTANT_DELAY,
         &constant_delay::ZERO,

@@ -59,7 +59,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
 ];
 
 /// The models that have the setting `routing`.
-const ROUTED: &[&str] = &["vct", "wormhole", "myrinet"];
+const ROUTED: &[&str] = &["vct", "wormhole", "myrinet", "flow"];
 
 /// Other settings, in which keys of these models act that show nothing in the base.
 const SCENES: &[(&[&str], Words)] = &[
@@ -78,6 +78,8 @@ const SCENES: &[(&[&str], Words)] = &[
     (ROUTED, &[("vcs", "3")]),
     // Inputs are never as full as by default where links pause.
     (&["ethernet"], &[("xoff", "1"), ("xon", "0")]),
+    (&["flow"], &[("fairness", "rtt"), ("propagation", "1us")]),
+    (&["flow"], &[("routing", "adaptive")]),
     // Little or nothing fills: the load of these networks varies by their sources.
     (&["zero", "myrinet"], &[("temporal", "cburst(8)")]),
 ];
@@ -94,9 +96,17 @@ fn base(model: &ModelFamily) -> Vec<(&'static str, &'static str)> {
 /// Lengths of the runs of models that count picoseconds are longer.
 fn scaled(model: &ModelFamily, name: &str, value: &str) -> String {
     const LENGTHS: &[&str] = &["warmup", "conv-period", "max-conv-time", "sample-size", "cycles", "max-cycles"];
-    let is_in_picoseconds = matches!(model.component.name, "ethernet" | "myrinet");
+    let factor = match model.component.name {
+        "ethernet" | "myrinet" => 1_000_000,
+        "flow" => 100_000,
+        _ => 1,
+    };
     match value.parse::<u64>() {
-        Ok(cycles) if is_in_picoseconds && LENGTHS.contains(&name) => (cycles * 1_000_000).to_string(),
+        // Of bytes in each ps: a queue before a link costs nothing, and a thousand flows do.
+        Err(_) if model.component.name == "flow" && name == "temporal" => {
+            value.replace("background(0.", "background(0.000")
+        }
+        Ok(cycles) if LENGTHS.contains(&name) => (cycles * factor).to_string(),
         _ => value.to_owned(),
     }
 }
@@ -265,7 +275,7 @@ fn every_key_has_another_value_here() {
             FREE.contains(&key.name) || key.name == "seed" || VALUES.iter().any(|(name, _)| *name == key.name);
         assert!(is_known, "`{}` is a new key: give it another value here", key.name);
     }
-    let tested = ["vct", "wormhole", "ethernet", "myrinet", "bus", "constant-delay", "zero", "loggops"];
+    let tested = ["vct", "wormhole", "ethernet", "myrinet", "flow", "bus", "constant-delay", "zero", "loggops"];
     assert_eq!(
         MODELS.rows().iter().map(|model| model.component.name).collect::<Vec<_>>(),
         tested,
@@ -345,6 +355,11 @@ fn every_key_of_myrinet() {
 }
 
 #[test]
+fn every_key_of_flow() {
+    check("flow");
+}
+
+#[test]
 fn every_key_of_bus() {
     check("bus");
 }
@@ -391,7 +406,7 @@ fn effect_of_flag(base: &str, name: &str, value: &str, before: &str) -> Result<E
 #[test]
 fn every_key_of_sweeps() {
     let mut ignored = Vec::new();
-    for network in ["vct", "wormhole", "ethernet", "myrinet"] {
+    for network in ["vct", "wormhole", "ethernet", "myrinet", "flow"] {
         let base = format!("sweep --network {network} --topology mesh:4x4 --load 0.5 --dry-run -q");
         let before = tests::command::run(Path::new("."), &base);
         assert_eq!(before.status.code(), Some(0), "{base}");

@@ -8,6 +8,7 @@ mod damaged_files;
 mod every_key;
 mod exchange;
 mod flags;
+mod flow;
 mod honest;
 mod jobs;
 mod legacy;

@@ -12,7 +12,8 @@ use tests::keys::VALUES;
 use tests::mpi::{Program, program, said};
 
 /// Networks, and keys that show nothing there: nothing is full, and nothing waits for ever.
-const NETWORKS: [(&str, &str, &[&str]); 5] = [
+const NETWORKS: [(&str, &str, &[&str]); 6] = [
+    ("flow", "torus:4x4", &[]),
     ("vct", "torus:4x4", &["bubble", "watchdog"]),
     ("wormhole", "torus:4x4", &["unsafe-routing", "watchdog"]),
     ("ethernet", "torus:4x4", &["pause"]),

@@ -38,7 +38,7 @@ fn networks() -> impl Iterator<Item = &'static str> {
 
 /// \[cycles\] Two lengths of a run, a short one and a longer one: local area networks count picoseconds.
 fn lengths(name: &str) -> [u64; 2] {
-    if matches!(name, "ethernet" | "myrinet") { [1_000_000_000, 20_000_000_000] } else { [2000, 5000] }
+    if matches!(name, "ethernet" | "myrinet" | "flow") { [1_000_000_000, 20_000_000_000] } else { [2000, 5000] }
 }
 
 fn json(folder: &Path, line: &str) -> Value {

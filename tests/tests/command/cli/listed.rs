@@ -19,7 +19,7 @@ type Words<'a> = Vec<(&'a str, String)>;
 /// The experiment of a model with these settings, of a short run.
 fn experiment(model: &str, words: &[(&str, String)]) -> Result<Experiment, String> {
     let mut settings = Settings::default();
-    let cycles = if matches!(model, "ethernet" | "myrinet") { "20000000" } else { "200" };
+    let cycles = if matches!(model, "ethernet" | "myrinet" | "flow") { "20000000" } else { "200" };
     let has_end = words.iter().any(|(key, value)| matches!(*key, "kernel" | "job-mix") || value == "shot");
     let length = if has_end { None } else { Some(("cycles", cycles.to_owned())) };
     let words = [("network", model.to_owned())].into_iter().chain(words.iter().cloned()).chain(length);

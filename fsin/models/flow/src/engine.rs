@@ -1,0 +1,371 @@
+//! Flows in simulated time: entries, ends, and shares between them.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use fsin_core::engine::Engine;
+use fsin_core::messages::Messages;
+use fsin_core::network::{Injected, Measure, NetworkFailure, Notices};
+use fsin_core::stats::Receipt;
+use fsin_core::topology::Topology;
+use fsin_core::view::Occupancy;
+use trgen::catalog::SpecError;
+use trgen::{Cycle, Message};
+
+use crate::params::{Fairness, MILLION, Params, Paths};
+use crate::paths::{Routes, Use, WHOLE};
+use crate::share::{Flow, Law, OPEN, Shares};
+use crate::wiring::Wiring;
+
+/// \[2^-50 bytes/ns x ps\] A byte.
+const BYTE: u128 = 1000 << 50;
+
+/// Ends of the past that are kept in any case.
+const SPARE: usize = 1024;
+
+/// \[ps\] No flow ends so late.
+const NEVER: u64 = u64::MAX;
+
+const MEASURES: [Measure; 3] = [
+    Measure { name: "flows_max", unit: "flows", about: "most flows under way at a time" },
+    Measure { name: "fills", unit: "", about: "instants at which shares were computed" },
+    Measure { name: "rate_changes", unit: "", about: "changes of the rate of a flow" },
+];
+
+/// The entry of a flow: time \[ps\], source, number of the message, slot.
+type Entry = (u64, u32, u64, u32);
+
+/// The end of a flow: time \[ps\], source, number of the message, slot, number of the change.
+type End = (u64, u32, u64, u32, u32);
+
+/// A network of flows.
+#[derive(Debug)]
+pub(crate) struct Flows {
+    params: Params,
+    wiring: Wiring,
+    routes: Routes,
+    shares: Shares,
+    messages: Messages,
+    /// By slot of the message: its flow.
+    flows: Vec<Flow>,
+    /// Slots of the flows that have entered and not ended.
+    active: Vec<u32>,
+    /// By slot: its place among the active ones.
+    places: Vec<u32>,
+    /// Flows that will enter.
+    entries: BinaryHeap<Reverse<Entry>>,
+    /// Ends of flows; only the last change of a flow counts.
+    ends: BinaryHeap<Reverse<End>>,
+    /// True if shares are computed where a change reaches.
+    repairs: bool,
+    /// By host: its messages so far, and its packets that have arrived.
+    counts: Vec<(u64, u64)>,
+    /// By link: flows that have chosen it, from their injection to their end.
+    chosen: Vec<u32>,
+    /// By link: packets that it has carried, since observation began.
+    crossed: Vec<u64>,
+    /// \[ps\] Time of the clock, or of the instant in progress.
+    now: u64,
+    /// True if flows have entered or ended since shares were computed.
+    is_stale: bool,
+    most: usize,
+    fills: u64,
+    changes: u64,
+}
+
+impl Flows {
+    pub(crate) fn new(topology: &dyn Topology, params: &Params, is_reference: bool) -> Result<Self, SpecError> {
+        params.check()?;
+        let wiring = Wiring::new(topology, params)?;
+        let routes = Routes::new(topology, params)?;
+        routes.check(&wiring, topology)?;
+        let (hosts, links) = (wiring.ports.hosts, wiring.capacities.len());
+        Ok(Self {
+            shares: Shares::new(Law::new(params), wiring.capacities.clone()),
+            params: params.clone(),
+            routes,
+            messages: Messages::new(hosts),
+            flows: Vec::new(),
+            active: Vec::new(),
+            places: Vec::new(),
+            // A flow may use parts of a link where it is split, and of the other direction.
+            repairs: !is_reference
+                && params.fairness == Fairness::MaxMin
+                && params.paths != Paths::Spray
+                && params.cross_millionths == 0,
+            entries: BinaryHeap::new(),
+            ends: BinaryHeap::new(),
+            counts: vec![(0, 0); hosts],
+            chosen: vec![0; links],
+            crossed: Vec::new(),
+            now: 0,
+            is_stale: false,
+            most: 0,
+            fills: 0,
+            changes: 0,
+            wiring,
+        })
+    }
+
+    /// \[ps\] Latency of a path: its links, and the routers between them.
+    fn latency(&self, path: &[Use]) -> u64 {
+        let of_link = |of: &Use| u128::from(self.wiring.delays[of.link as usize]) * u128::from(of.share);
+        // A router follows every link but the last one.
+        let shares: u128 = path.iter().map(|of| u128::from(of.share)).sum();
+        let routers = shares.saturating_sub(u128::from(WHOLE)) * u128::from(self.params.router_delay);
+        ((path.iter().map(of_link).sum::<u128>() + routers) / u128::from(WHOLE)) as u64
+    }
+
+    /// \[ps\] Time of the next instant at which something happens.
+    fn next_at(&mut self) -> Option<u64> {
+        while let Some(&Reverse((_, _, _, slot, change))) = self.ends.peek() {
+            if self.flows[slot as usize].changes == change {
+                break;
+            }
+            self.ends.pop();
+        }
+        let entry = self.entries.peek().map(|Reverse((at, ..))| *at);
+        let end = self.ends.peek().map(|Reverse((at, ..))| *at).filter(|&at| at < NEVER);
+        entry.into_iter().chain(end).min()
+    }
+
+    /// The message of a flow arrives.
+    fn arrive(&mut self, slot: u32, notices: &mut Notices) {
+        let underway = *self.messages.get(slot);
+        let Message { source, destination, bytes, .. } = underway.message;
+        let at = Cycle(self.now.max(underway.offered.0));
+        let flow = &mut self.flows[slot as usize];
+        let path = std::mem::take(&mut flow.uses);
+        flow.places.clear();
+        flow.changes = flow.changes.wrapping_add(1);
+        let own = |of: &&Use| of.share >= WHOLE / 2 || self.params.cross_millionths == 0;
+        let links = path.iter().filter(own).count() as u64;
+        let hops = links.saturating_sub(if source == destination { 0 } else { self.wiring.ports.hidden_hops() });
+        for of in &path {
+            self.chosen[of.link as usize] -= 1;
+            if let Some(crossed) = self.crossed.get_mut(of.link as usize) {
+                *crossed += (u128::from(underway.packets) * u128::from(of.share) / u128::from(WHOLE)) as u64;
+            }
+        }
+        self.messages.recorder.hops(hops * underway.packets);
+        self.messages.sent(slot, notices);
+        let payload = fsin_core::messages::Payload(self.params.packet_bytes);
+        let latency = self.now.saturating_sub(underway.offered.0 - 1);
+        for index in 0..underway.packets {
+            let sequence = self.counts[source.index()].1;
+            self.counts[source.index()].1 += 1;
+            let receipt = Receipt { source, destination, sequence, latency, hops };
+            self.messages.receive(slot, at, &receipt, payload.short_of(bytes, index));
+        }
+        self.messages.deliver(slot, at, notices);
+    }
+
+    /// A flow ends.
+    fn end(&mut self, slot: u32, notices: &mut Notices) {
+        self.shares.leave(slot, &mut self.flows);
+        let place = self.places[slot as usize];
+        self.active.swap_remove(place as usize);
+        if let Some(&moved) = self.active.get(place as usize) {
+            self.places[moved as usize] = place;
+        }
+        self.arrive(slot, notices);
+    }
+
+    /// A flow enters. True if it gets a share; otherwise it arrives at once.
+    fn enter(&mut self, slot: u32, notices: &mut Notices) -> bool {
+        let underway = self.messages.get(slot);
+        let (packets, bytes) = (underway.packets, underway.message.bytes);
+        let offered = underway.offered.0 - 1;
+        let payload = fsin_core::messages::Payload(self.params.packet_bytes);
+        let recorder = &mut self.messages.recorder;
+        recorder.injected(packets);
+        recorder.short().injected += payload.short(bytes);
+        for _ in 0..packets {
+            recorder.departed(self.now - offered);
+        }
+        let flow = &mut self.flows[slot as usize];
+        if flow.left == 0 || flow.uses.is_empty() {
+            self.arrive(slot, notices);
+            return false;
+        }
+        flow.since = self.now;
+        self.shares.enter(slot, flow);
+        self.places[slot as usize] = self.active.len() as u32;
+        self.active.push(slot);
+        true
+    }
+
+    /// Computes the shares of all flows, and the ends of those whose rates change.
+    fn share(&mut self) {
+        self.fills += 1;
+        self.is_stale = false;
+        let (now, factor, tick) = (self.now, u128::from(self.params.bandwidth_millionths), self.params.tick);
+        let (ends, changes) = (&mut self.ends, &mut self.changes);
+        let effective = |rate: u64| (u128::from(rate) * factor / u128::from(MILLION)) as u64;
+        let changed = |slot, flow: &mut Flow, rate| {
+            let passed = u128::from(effective(flow.rate)) * u128::from(now - flow.since);
+            flow.left = flow.left.saturating_sub(passed);
+            (flow.rate, flow.since) = (rate, now);
+            flow.changes = flow.changes.wrapping_add(1);
+            flow.end = match u128::from(effective(rate)) {
+                0 => NEVER,
+                speed => {
+                    let span = (flow.left + speed / 2) / speed;
+                    let end = u64::try_from(u128::from(now) + span).unwrap_or(NEVER);
+                    // The nearest multiple that is not in the past.
+                    ((end.saturating_add(tick / 2) / tick) * tick).max(now.div_ceil(tick) * tick)
+                }
+            };
+            ends.push(Reverse((flow.end, flow.source, flow.number, slot, flow.changes)));
+            *changes += 1;
+        };
+        match self.repairs {
+            true => self.shares.repair(&mut self.flows, &self.active, changed),
+            false => self.shares.fill(&mut self.flows, &self.active, changed),
+        }
+        // Where all rates change again and again, most ends are of the past.
+        if self.ends.len() > 4 * self.active.len() + SPARE {
+            let flows = &self.flows;
+            self.ends.retain(|Reverse((_, _, _, slot, change))| flows[*slot as usize].changes == *change);
+        }
+    }
+}
+
+#[cfg(test)]
+impl Flows {
+    /// What flows use of each link is at most its capacity, and each flow has a rate. While shares wait for entries at the
+    /// same instant, nothing is checked.
+    pub(crate) fn check_capacities(&self) {
+        if self.is_stale {
+            return;
+        }
+        let mut used = vec![0_u128; self.wiring.capacities.len()];
+        for &slot in &self.active {
+            let flow = &self.flows[slot as usize];
+            assert!(flow.rate > 0);
+            for of in &flow.uses {
+                used[of.link as usize] += u128::from(crate::share::taken(flow.rate, of.share));
+            }
+        }
+        for (used, &capacity) in used.iter().zip(&self.wiring.capacities) {
+            // Each part of a link is rounded up to a unit of 2^-50 bytes/ns.
+            assert!(*used <= u128::from(capacity) + self.active.len() as u128, "{used} of {capacity}");
+        }
+    }
+}
+
+impl Engine for Flows {
+    type More = ();
+
+    fn messages(&self) -> &Messages {
+        &self.messages
+    }
+
+    fn messages_mut(&mut self) -> &mut Messages {
+        &mut self.messages
+    }
+
+    fn clock(&self) -> Cycle {
+        Cycle(self.now + 1)
+    }
+
+    fn inject(&mut self, message: Message) -> Injected {
+        let Message { source, destination, bytes, .. } = message;
+        let packets = self.params.packets_of(bytes);
+        let short = fsin_core::messages::Payload(self.params.packet_bytes).short(bytes);
+        let number = self.counts[source.index()].0;
+        self.counts[source.index()].0 += 1;
+        let mut uses = Vec::new();
+        if source != destination {
+            let chosen = &self.chosen;
+            let flows = |link: u32| chosen[link as usize] as usize;
+            match self.routes.uses(&self.wiring, flows, (source.0, destination.0), number) {
+                Some(path) => uses = path,
+                None => return self.messages.drop_at_source(packets, short),
+            }
+        }
+        let latency = self.latency(&uses);
+        let (weight, bound) = self.shares.law().weight(&uses, &self.wiring, latency);
+        self.shares.law().complete(&mut uses, &self.wiring);
+        for of in &uses {
+            self.chosen[of.link as usize] += 1;
+        }
+        let slot = self.messages.accept(message, packets, short, Engine::clock(self), ());
+        let late = u128::from(latency) * u128::from(self.params.latency_millionths) + u128::from(MILLION / 2);
+        let at = u64::try_from(u128::from(self.now) + late / u128::from(MILLION)).unwrap_or(NEVER);
+        self.entries.push(Reverse((at, source.0, number, slot)));
+        let at = slot as usize;
+        let left = u128::from(self.params.carried(bytes)) * BYTE;
+        if at == self.flows.len() {
+            self.places.push(0);
+            self.flows.push(Flow {
+                uses: Vec::new(),
+                places: Vec::new(),
+                weight: 1,
+                bound: u64::MAX,
+                rate: 0,
+                left: 0,
+                since: 0,
+                end: NEVER,
+                number: 0,
+                source: 0,
+                changes: 0,
+                filled: 0,
+                key: OPEN,
+                released: 0,
+            });
+        }
+        let flow = &mut self.flows[at];
+        (flow.uses, flow.weight, flow.bound, flow.left) = (uses, weight, bound, left);
+        (flow.rate, flow.number, flow.source, flow.filled) = (0, number, source.0, 0);
+        (flow.key, flow.released) = (OPEN, 0);
+        flow.places.clear();
+        flow.changes = flow.changes.wrapping_add(1);
+        Injected::Accepted
+    }
+
+    fn step(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
+        // Who has been told of an end may send at the same instant: shares are computed once for both.
+        if self.is_stale && self.entries.peek().is_none_or(|Reverse((entry, ..))| *entry > self.now) {
+            self.share();
+        }
+        let Some(at) = self.next_at().filter(|&at| at < until.0) else {
+            self.now = until.0 - 1;
+            return Ok(());
+        };
+        self.now = at;
+        while let Some(&Reverse((end, _, _, slot, change))) = self.ends.peek() {
+            if end > at {
+                break;
+            }
+            self.ends.pop();
+            if self.flows[slot as usize].changes == change {
+                self.end(slot, notices);
+                self.is_stale = true;
+            }
+        }
+        while let Some(&Reverse((entry, _, _, slot))) = self.entries.peek() {
+            if entry > at {
+                break;
+            }
+            self.entries.pop();
+            self.is_stale |= self.enter(slot, notices);
+        }
+        self.most = self.most.max(self.active.len());
+        Ok(())
+    }
+
+    fn count_crossings(&mut self) {
+        self.crossed.resize(self.wiring.capacities.len(), 0);
+    }
+
+    fn show(&self, into: &mut Occupancy) {
+        self.wiring.ports.show(|link| self.chosen[link], &self.crossed, into);
+        into.waiting.resize(self.wiring.ports.hosts, 0);
+    }
+
+    fn figures(&self) -> Vec<(&'static Measure, f64)> {
+        let [most, fills, changes] = &MEASURES;
+        vec![(most, self.most as f64), (fills, self.fills as f64), (changes, self.changes as f64)]
+    }
+}

@@ -1,0 +1,298 @@
+//! The flow model as a member of the family of models: its settings, and what they mean.
+
+use std::sync::Arc;
+
+use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Rates, Units, Values};
+use fsin_core::network::Network;
+use fsin_core::route::{Choice, listed, serving};
+use fsin_core::topology::Topology;
+use fsin_core::topology::switched::parse_rate;
+use trgen::Geometry;
+use trgen::catalog::{Component, ErrorKind, SpecError};
+use trgen::phrase;
+use trgen::phrase::Phrase;
+
+use crate::params::{Fairness, MILLION, Params, Paths};
+use crate::paths::carried;
+use crate::wiring::{LINKS, Wiring};
+
+/// The source of the weights and factors.
+const SIMGRID: &str =
+    "Velho, Schnorr, Casanova, Legrand, On the Validity of Flow-level TCP Network Models, TOMACS 23(4), 2013";
+/// The source of the division of each link by itself.
+const INRFLOW: &str =
+    "Navaridas et al., INRFlow: An interconnection networks research flow-level simulation framework, JPDC 130, 2019";
+
+/// A word with its definition and source.
+const fn word(name: &'static str, about: &'static str, source: &'static str) -> Component {
+    Component { name, about, parameters: &[], source }
+}
+
+/// The words of `flow-preset`.
+pub const PRESETS: &[Component] = &[
+    word(
+        "simgrid-cm02",
+        "{fairness} rtt with {weight-s} 0, factors 1, {tcp-gamma} 4194304 and {cross-traffic} .05",
+        SIMGRID,
+    ),
+    word(
+        "simgrid-lv08",
+        "{fairness} rtt with {weight-s} 20537, {latency-factor} 13.01, {bandwidth-factor} .97, {tcp-gamma} 4194304 and \
+         {cross-traffic} .05",
+        SIMGRID,
+    ),
+    word("inrflow", "{fairness} split, and links without delay", INRFLOW),
+];
+
+/// The words of `fairness`.
+pub const FAIRNESS: &[Component] = &[
+    word(
+        "maxmin",
+        "the least rate is as great as it can be, then the next one, and so on",
+        "Bertsekas and Gallager, Data Networks, 1992, section 6.5",
+    ),
+    word(
+        "rtt",
+        "the same of rates times their round trips, which {weight-s} lengthens, within windows of {tcp-gamma}",
+        SIMGRID,
+    ),
+    word("split", "every link is divided evenly among its flows, and what one leaves no other gets", INRFLOW),
+];
+
+/// The words of `paths`.
+pub const PATHS: &[Component] = &[
+    word("hash", "one of those that the routing permits, by a hash of source, destination and number", "RFC 2992"),
+    word(
+        "adaptive",
+        "at each router, of the links that the routing permits, the one with the least (flows + 1) / capacity when the message \
+         starts",
+        "fsin's own",
+    ),
+    word("spray", "all that the routing permits: a flow is split evenly at each router", "RFC 2991, by packet"),
+];
+
+#[rustfmt::skip]
+const KEYS: &[Key] = &[
+    Key::of_network("flow-preset", "NAME", Kind::Word, None, "", "settings to begin with: simgrid-cm02, simgrid-lv08 or inrflow").naming(PRESETS),
+    Key::of_network("fairness", "NAME", Kind::Word, None, "", "how flows share a link: maxmin, rtt or split; that of the preset if absent, else maxmin").naming(FAIRNESS),
+    Key::of_network("paths", "NAME", Kind::Word, Some("hash"), "", "paths of a flow among those that the routing permits: hash, adaptive or spray").naming(PATHS),
+    Key::of_network("node-rate", "RATE", Kind::Word, None, "", "rate of a node's own link in a direct network; that of {link-rate} if absent"),
+    Key::of_network("hop-delay", "TIME", Kind::Word, Some("0ns"), "", "delay of each router on a path"),
+    Key::of_network("weight-s", "BYTES", Kind::Integer, None, "bytes", "rtt: what each link adds to a round trip, at its rate; that of the preset if absent, else 0"),
+    Key::of_network("tcp-gamma", "BYTES", Kind::Integer, None, "bytes", "rtt: greatest window, 0 for none; that of the preset if absent, else 0"),
+    Key::of_network("latency-factor", "X", Kind::Number, None, "", "of the latency of a path when a flow enters; that of the preset if absent, else 1"),
+    Key::of_network("bandwidth-factor", "X", Kind::Number, None, "", "of a rate after sharing; that of the preset if absent, else 1"),
+    Key::of_network("cross-traffic", "X", Kind::Number, None, "", "what a flow uses of the other direction of its links, as a share of its rate; that of the preset if absent, else 0"),
+    Key::of_network("tick", "TIME", Kind::Word, Some("1ps"), "", "ends of flows are multiples of this: a longer one merges instants, and each end is off by half of it at most"),
+    Key::of_network("packet-bytes", "BYTES", Kind::Integer, Some("4096"), "bytes", "payload of the packets in which messages are counted"),
+    Key::of_network("header-bytes", "BYTES", Kind::Integer, Some("0"), "bytes", "that pass over the links for each packet as well"),
+];
+
+/// The row of this model in the table of models.
+pub static FLOW: ModelFamily = ModelFamily {
+    component: Component {
+        name: "flow",
+        about: "fluid flows that share links: no packets and no queues, a cost by messages; a cycle is 1 ps, a phit a byte, and \
+                load 1 what {link-rate} carries",
+        parameters: &[],
+        source: "Bertsekas and Gallager, Data Networks, 1992, section 6.5; Casanova et al., SimGrid, JPDC 74(10), 2014",
+    },
+    aliases: &["fluid"],
+    keys: KEYS,
+    shared: &["topology", "routing", "engine", "link-rate", "propagation", "link-loads"],
+    defaults: &[
+        ("link-rate", "10Gb/s"),
+        ("propagation", "0ns"),
+        ("warmup", "5000000000"),
+        ("conv-period", "1000000000"),
+        ("max-conv-time", "20000000000"),
+        ("sample-size", "2000000000"),
+    ],
+    short: &[("rate", "link-rate"), ("delay", "propagation"), ("preset", "flow-preset")],
+    load_unit: "fraction of capacity",
+    routings: || listed(&carried()),
+    parse: |values| Ok(Arc::new(Spec::from_values(values)?)),
+};
+
+/// Checked settings.
+#[derive(Debug)]
+struct Spec {
+    topology: Arc<dyn Topology>,
+    params: Params,
+    /// True if all shares are computed anew at every change.
+    is_reference: bool,
+    /// The preset that is named.
+    preset: Option<&'static str>,
+}
+
+/// The settings that presets give, each with its value.
+fn preset(name: &str) -> Result<Params, SpecError> {
+    let rtt = Params {
+        fairness: Fairness::RoundTrip,
+        tcp_gamma: 4_194_304,
+        cross_millionths: MILLION / 20,
+        ..Params::default()
+    };
+    match name {
+        "" => Ok(Params::default()),
+        "simgrid-cm02" => Ok(rtt),
+        "simgrid-lv08" => {
+            Ok(Params { weight_bytes: 20_537, latency_millionths: 13_010_000, bandwidth_millionths: 970_000, ..rtt })
+        }
+        "inrflow" => Ok(Params { fairness: Fairness::Split, ..Params::default() }),
+        other => {
+            let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+            Err(SpecError::unknown("preset", other, &names).of("flow-preset"))
+        }
+    }
+}
+
+/// \[b/s\] The data rate that a key gives.
+fn rate(values: &dyn Values, key: &'static str) -> Result<u64, SpecError> {
+    let word = values.word(key);
+    parse_rate(word).ok_or_else(|| {
+        let what = phrase![[key], " takes a data rate, not `{word}`"];
+        let remedy = phrase![values.write(key, "10Gb/s"), " (b/s, kb/s, Mb/s, Gb/s, Tb/s)"];
+        SpecError::new(ErrorKind::Malformed, what, remedy).of(key).given(word)
+    })
+}
+
+/// A number by a key, in millionths; `absent` if the key is not set.
+fn millionths(values: &dyn Values, key: &'static str, absent: u64) -> Result<u64, SpecError> {
+    if !values.is_set(key) {
+        return Ok(absent);
+    }
+    let number = values.number(key)?;
+    // Numbers out of range are refused with all others.
+    Ok(if number < 0.0 { u64::MAX } else { (number * MILLION as f64).round() as u64 })
+}
+
+impl Spec {
+    fn from_values(values: &dyn Values) -> Result<Self, SpecError> {
+        let topology: Arc<dyn Topology> = values.topology(&LINKS)?.into();
+        let base = preset(values.value("flow-preset").unwrap_or(""))?;
+        let spec = topology.spec();
+        let carried = carried();
+        let first = serving(&carried, &spec).next().map_or("shortest", |carries| carries.row.component.name);
+        let link_rate = rate(values, "link-rate")?;
+        let choices = [("maxmin", Fairness::MaxMin), ("rtt", Fairness::RoundTrip), ("split", Fairness::Split)];
+        let params = Params {
+            link_rate,
+            propagation: values.span("propagation")?,
+            router_delay: values.span("hop-delay")?,
+            node_rate: if values.is_set("node-rate") { rate(values, "node-rate")? } else { link_rate },
+            routing: if values.is_set("routing") { values.parsed("routing")? } else { first.parse()? },
+            paths: values
+                .choice("paths", &[("hash", Paths::Hash), ("adaptive", Paths::Adaptive), ("spray", Paths::Spray)])?,
+            fairness: if values.is_set("fairness") { values.choice("fairness", &choices)? } else { base.fairness },
+            weight_bytes: values.integer_or("weight-s", base.weight_bytes)?,
+            tcp_gamma: values.integer_or("tcp-gamma", base.tcp_gamma)?,
+            latency_millionths: millionths(values, "latency-factor", base.latency_millionths)?,
+            bandwidth_millionths: millionths(values, "bandwidth-factor", base.bandwidth_millionths)?,
+            cross_millionths: millionths(values, "cross-traffic", base.cross_millionths)?,
+            tick: values.span("tick")?,
+            packet_bytes: values.integer("packet-bytes")?,
+            header_bytes: values.integer("header-bytes")?,
+            seed: values.integer("seed")?,
+        };
+        let is_reference = values.choice("engine", &[("fast", false), ("reference", true)])?;
+        crate::build(&*topology, &params, is_reference)?;
+        let preset = PRESETS.iter().find(|one| values.value("flow-preset") == Some(one.name)).map(|one| one.name);
+        Ok(Self { topology, params, is_reference, preset })
+    }
+
+    /// \[bytes/ps\] Payload that a link of `rate` b/s carries.
+    fn payload_rate(&self, rate: u64) -> f64 {
+        let Params { packet_bytes, header_bytes, bandwidth_millionths, .. } = self.params;
+        let payload = f64::from(packet_bytes) / (f64::from(packet_bytes) + f64::from(header_bytes));
+        payload * rate as f64 / 8e12 * bandwidth_millionths as f64 / MILLION as f64
+    }
+}
+
+impl NetworkSpec for Spec {
+    fn build(&self) -> Result<Box<dyn Network>, SpecError> {
+        crate::build(&*self.topology, &self.params, self.is_reference)
+    }
+
+    fn carries_to_itself(&self) -> bool {
+        true
+    }
+
+    fn geometry(&self) -> &Geometry {
+        self.topology.geometry()
+    }
+
+    fn topology(&self) -> Option<&Arc<dyn Topology>> {
+        Some(&self.topology)
+    }
+
+    fn units(&self) -> Units {
+        let capacity = self.payload_rate(self.params.link_rate);
+        Units { phit_bytes: 1, packet_phits: self.params.packet_bytes, is_padded: false, capacity }
+    }
+
+    fn rates(&self) -> Option<Rates> {
+        let wiring = Wiring::new(&*self.topology, &self.params).ok()?;
+        let hosts = 0..wiring.ports.hosts;
+        let of = |link: usize| self.payload_rate(wiring.rates[link]);
+        let visible = wiring.ports.links().iter().zip(&wiring.rates).filter(|(link, _)| link.is_visible);
+        let fastest = visible.map(|(_, &rate)| rate).max()?;
+        Some(Rates {
+            link: self.payload_rate(fastest),
+            injection: hosts.clone().map(|host| of(wiring.ports.host_port(host as u32))).collect(),
+            ejection: hosts.map(|host| of(wiring.ports.home(host).1)).collect(),
+            queued_phits: None,
+        })
+    }
+
+    fn cycle(&self) -> Option<(u64, u64)> {
+        Some((1, 1))
+    }
+
+    fn settled(&self) -> Vec<(&'static str, String)> {
+        let Params { weight_bytes, tcp_gamma, node_rate, .. } = self.params;
+        let factor = |millionths: u64| (millionths as f64 / MILLION as f64).to_string();
+        let fairness = match self.params.fairness {
+            Fairness::MaxMin => "maxmin",
+            Fairness::RoundTrip => "rtt",
+            Fairness::Split => "split",
+        };
+        let mut settled = vec![
+            ("routing", self.params.routing.name().to_owned()),
+            ("fairness", fairness.to_owned()),
+            ("latency-factor", factor(self.params.latency_millionths)),
+            ("bandwidth-factor", factor(self.params.bandwidth_millionths)),
+            ("cross-traffic", factor(self.params.cross_millionths)),
+        ];
+        if self.topology.switched().is_none() {
+            settled.push(("node-rate", format!("{node_rate}b/s")));
+        }
+        if self.params.fairness == Fairness::RoundTrip {
+            settled.extend([("weight-s", weight_bytes.to_string()), ("tcp-gamma", tcp_gamma.to_string())]);
+        }
+        settled
+    }
+
+    fn preset(&self) -> Option<(&'static str, Vec<&'static str>)> {
+        let name = self.preset?;
+        Some((name, Vec::new()))
+    }
+
+    fn unused(&self) -> Vec<(&'static str, Phrase)> {
+        let mut unused = vec![("source", "in a network that takes every message at once".into())];
+        if self.topology.switched().is_some() {
+            let why =
+                phrase!["with ", ["topology" => self.topology.spec()], ", where the links of nodes are the topology's"];
+            unused.push(("node-rate", why));
+        }
+        if self.params.fairness != Fairness::RoundTrip {
+            let why = || phrase!["without ", ["fairness" => "rtt"]];
+            unused.extend([("weight-s", why()), ("tcp-gamma", why())]);
+        }
+        let row = self.params.routing.row(&self.topology.spec());
+        if row.is_some_and(|row| row.choice == Choice::One) {
+            unused.push(("paths", phrase!["with ", ["routing" => self.params.routing.name()], ", which permits one"]));
+        }
+        unused
+    }
+}

@@ -1,0 +1,249 @@
+//! The paths of flows: what a flow uses of each link.
+
+use std::collections::BTreeMap;
+
+use fsin_core::route::{
+    Build, ByKey, Carries, ChannelPolicy, Decisions, Draw, Function, Hop, RoutingFunction, Visit, rows, serving,
+};
+use fsin_core::topology::Topology;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
+use trgen::rng::mix2;
+
+use crate::params::{Params, Paths};
+use crate::wiring::Wiring;
+
+/// What a flow uses of a link whose full rate it takes.
+pub(crate) const WHOLE: u64 = 1 << 32;
+
+/// \[links\] Longest path.
+const MAX_HOPS: usize = 1 << 16;
+
+/// \[links\] Most links of a flow that is split.
+const MAX_SPRAYED: usize = 1 << 16;
+
+/// \[channels\] Routings may use as many channels as they like: flows have none.
+const CHANNELS: usize = 32;
+
+/// What a flow uses of a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Use {
+    pub(crate) link: u32,
+    /// Of the rate of the flow, in units of 1 / [`WHOLE`].
+    pub(crate) share: u64,
+}
+
+/// The routings that this model carries; the first one of a topology is its default.
+pub(crate) fn carried() -> Vec<Carries> {
+    let rows = [
+        &rows::GRID_DOR,
+        &rows::GRID_ADAPTIVE,
+        &rows::CUBE_DOR,
+        &rows::CUBE_ADAPTIVE,
+        &rows::TREE_ADAPTIVE,
+        &rows::TREE_STATIC,
+        &rows::TREE_MINIMAL,
+        &rows::DRAGONFLY_MINIMAL,
+        &rows::DRAGONFLY_VALIANT,
+        &rows::DRAGONFLY_UGAL,
+        &rows::HYPERX_MINIMAL,
+        &rows::HYPERX_DOR,
+        &rows::HYPERX_ADAPTIVE,
+        &rows::HYPERX_VALIANT,
+        &rows::HYPERX_UGAL,
+        &rows::WEST_FIRST,
+        &rows::NORTH_LAST,
+        &rows::NEGATIVE_FIRST,
+        &rows::ODD_EVEN,
+        &rows::SHORTEST,
+        &rows::UPDOWN,
+    ];
+    rows.into_iter().map(|row| Carries { row, policy: ChannelPolicy::Free }).collect()
+}
+
+/// Draws of a path: where both ways round a ring are equally long, the same one always.
+struct Ways {
+    by_key: ByKey,
+    /// True if the choices of the routing are those of ways round rings alone.
+    is_grid: bool,
+}
+
+impl Draw for Ways {
+    fn draw(&mut self, label: u32, bound: u32) -> u32 {
+        if self.is_grid { 0 } else { self.by_key.draw(label, bound) }
+    }
+}
+
+/// The routes of a network.
+#[derive(Debug)]
+pub(crate) struct Routes {
+    function: Function,
+    paths: Paths,
+    is_grid: bool,
+    seed: u64,
+}
+
+impl Routes {
+    pub(crate) fn new(topology: &dyn Topology, params: &Params) -> Result<Self, SpecError> {
+        let (carried, spec, name) = (carried(), topology.spec(), params.routing.name());
+        let Some(carries) = serving(&carried, &spec).find(|carries| carries.row.component.name == name) else {
+            let known: Vec<&str> = serving(&carried, &spec).map(|carries| carries.row.component.name).collect();
+            let what = phrase![["routing" => name], (" is not for {spec} in this model")];
+            let remedy = format!("it has {}", known.join(", "));
+            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
+        };
+        let function = Build::new(carries.row, topology, CHANNELS, carries.row.policy).function()?;
+        let is_grid = matches!(function, Function::Grid(_));
+        Ok(Self { function, paths: params.paths, is_grid, seed: params.seed })
+    }
+
+    /// What a message from host to host uses of links, other than cross traffic. `flows` is the number of flows of each
+    /// link; `number` is that of the message at its source. `None` without a way, or if there are too many links.
+    pub(crate) fn uses(
+        &self,
+        wiring: &Wiring,
+        flows: impl Fn(u32) -> usize,
+        (source, destination): (u32, u32),
+        number: u64,
+    ) -> Option<Vec<Use>> {
+        let key = mix2(mix2(self.seed, source.into()), mix2(destination.into(), number));
+        let mut draw = Ways { by_key: ByKey(key), is_grid: self.is_grid };
+        let first = wiring.home(source);
+        let home = wiring.home(destination);
+        let mut uses = vec![Use { link: wiring.ports.host_port(source) as u32, share: WHOLE }];
+        let cost = |link: u32| (flows(link) as u128 + 1, u128::from(wiring.capacities[link as usize]));
+        let start = Visit { source, destination, first, here: first, home, phase: 0 };
+        let phase = self.decide(&start, &mut draw, wiring, &cost);
+        let at = Visit { phase, ..start };
+        match self.paths {
+            Paths::Spray => self.spray(at, &mut draw, wiring, &mut uses)?,
+            Paths::Hash | Paths::Adaptive => self.walk(at, key, &mut draw, wiring, &cost, &mut uses)?,
+        }
+        let last = wiring.ports.home(destination as usize).1;
+        uses.push(Use { link: last as u32, share: WHOLE });
+        Some(uses)
+    }
+
+    /// Refuses a network in which a flow would be split over too many links, as far as the flows of one node show.
+    pub(crate) fn check(&self, wiring: &Wiring, topology: &dyn Topology) -> Result<(), SpecError> {
+        /// \[flows\] That are looked at.
+        const SAMPLE: usize = 16;
+        let hosts = wiring.ports.hosts;
+        if self.paths != Paths::Spray || hosts < 2 {
+            return Ok(());
+        }
+        let distances = (1..=SAMPLE).map(|part| (part * hosts / (SAMPLE + 1)).max(1) as u32);
+        for destination in distances.chain([hosts as u32 / 2]).filter(|&to| to > 0) {
+            if self.uses(wiring, |_| 0, (0, destination), 0).is_none() {
+                let what = phrase![
+                    ["paths" => "spray"],
+                    (": a flow of node 0 to {destination} of {} uses more than {MAX_SPRAYED} links, or none", topology.spec())
+                ];
+                return Err(SpecError::new(ErrorKind::TooLarge, what, phrase!["use ", ["paths" => "hash"]]).of("paths"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The phase in which a flow leaves its first router.
+    fn decide(
+        &self,
+        at: &Visit,
+        draw: &mut Ways,
+        wiring: &Wiring,
+        cost: &impl Fn(u32) -> (u128, u128),
+    ) -> fsin_core::route::Phase {
+        if at.here == at.home {
+            return at.phase;
+        }
+        let Decisions { first, second } = self.function.decisions(at, draw);
+        let Some(second) = second else { return first };
+        let mut weigh = |phase| {
+            let at = Visit { phase, ..*at };
+            let link = self.candidates(&at, draw, wiring).into_iter().next();
+            let (flows, capacity) = link.map_or((1, 1), cost);
+            (flows * u128::from(self.function.length(&at, draw)), capacity)
+        };
+        let (one, other) = (weigh(first), weigh(second));
+        if other.0 * one.1 < one.0 * other.1 { second } else { first }
+    }
+
+    /// The links that a flow may take at a router, each once, by port.
+    fn candidates(&self, at: &Visit, draw: &mut Ways, wiring: &Wiring) -> Vec<u32> {
+        let mut ports: Vec<u8> = Vec::new();
+        self.function.hops(at, draw, |Hop { port, .. }| ports.push(port));
+        ports.sort_unstable();
+        ports.dedup();
+        ports.into_iter().filter_map(|port| wiring.output(at.here, port)).collect()
+    }
+
+    /// Follows one path; `None` if it leads nowhere.
+    fn walk(
+        &self,
+        mut at: Visit,
+        key: u64,
+        draw: &mut Ways,
+        wiring: &Wiring,
+        cost: &impl Fn(u32) -> (u128, u128),
+        uses: &mut Vec<Use>,
+    ) -> Option<()> {
+        while at.here != at.home {
+            let links = self.candidates(&at, draw, wiring);
+            let chosen = match self.paths {
+                Paths::Adaptive => links.iter().copied().min_by(|&one, &other| {
+                    let ((flows, capacity), (others, rate)) = (cost(one), cost(other));
+                    (flows * rate).cmp(&(others * capacity))
+                }),
+                Paths::Hash | Paths::Spray if links.len() > 1 => {
+                    let label = mix2(key, at.here as u64);
+                    Some(links[trgen::rng::pick(label, links.len() as u32) as usize])
+                }
+                Paths::Hash | Paths::Spray => links.first().copied(),
+            };
+            let link = chosen.filter(|_| uses.len() < MAX_HOPS)?;
+            uses.push(Use { link, share: WHOLE });
+            let next = wiring.router_after(link);
+            let phase = self.function.hop(&at, next, draw);
+            at = Visit { here: next, phase, ..at };
+        }
+        Some(())
+    }
+
+    /// Follows all paths, and splits the flow evenly at each router; `None` if they lead nowhere or over too many links.
+    fn spray(&self, at: Visit, draw: &mut Ways, wiring: &Wiring, uses: &mut Vec<Use>) -> Option<()> {
+        // By distance from the source: what arrives at each router, in each phase.
+        let mut here: BTreeMap<(usize, u16), u64> = BTreeMap::from([((at.here, at.phase), WHOLE)]);
+        let mut sum: BTreeMap<u32, u64> = BTreeMap::new();
+        for _ in 0..MAX_HOPS {
+            let mut next: BTreeMap<(usize, u16), u64> = BTreeMap::new();
+            for ((router, phase), share) in here {
+                if router == at.home {
+                    continue;
+                }
+                let visit = Visit { here: router, phase, ..at };
+                let links = self.candidates(&visit, draw, wiring);
+                let count = links.len() as u64;
+                if count == 0 {
+                    return None;
+                }
+                for (index, link) in (0_u64..).zip(links) {
+                    // Parts that differ by a unit, whose sum is the share.
+                    let part = share / count + u64::from(index < share % count);
+                    *sum.entry(link).or_default() += part;
+                    if sum.len() > MAX_SPRAYED {
+                        return None;
+                    }
+                    let there = wiring.router_after(link);
+                    let phase = self.function.hop(&visit, there, draw);
+                    *next.entry((there, phase)).or_default() += part;
+                }
+            }
+            if next.is_empty() {
+                uses.extend(sum.into_iter().map(|(link, share)| Use { link, share }));
+                return Some(());
+            }
+            here = next;
+        }
+        None
+    }
+}

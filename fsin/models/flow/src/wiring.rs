@@ -1,0 +1,86 @@
+//! Directed links with capacities and delays.
+
+use fsin_core::topology::switched::{Attribute, Delay, LinkAttributes, Uses};
+use fsin_core::topology::{Port, Topology};
+use fsin_core::wiring;
+use trgen::catalog::{ErrorKind, SpecError};
+
+use crate::params::{MAX_TIME, Params, RATES};
+
+/// The attributes of links that this model uses.
+pub(crate) const LINKS: Uses = Uses { model: "flow", attributes: &[Attribute::Rate, Attribute::Time] };
+
+/// In [`Wiring::outputs`]: no link.
+const NONE: u32 = u32::MAX;
+
+/// \[2^-50 bytes/ns\] A rate of so many b/s, rounded down.
+pub(crate) const fn capacity(bits_per_second: u64) -> u64 {
+    ((bits_per_second as u128 * (1 << 50)) / 8_000_000_000) as u64
+}
+
+/// The links of a network. A link is the port through which it leaves.
+#[derive(Debug)]
+pub(crate) struct Wiring {
+    /// Devices and ports.
+    pub(crate) ports: wiring::Wiring,
+    /// \[2^-50 bytes/ns\] By link: its capacity.
+    pub(crate) capacities: Vec<u64>,
+    /// \[b/s\] By link: its rate.
+    pub(crate) rates: Vec<u64>,
+    /// \[ps\] By link: its delay.
+    pub(crate) delays: Vec<u64>,
+    /// By router and port of the topology: the link.
+    outputs: Vec<u32>,
+}
+
+impl Wiring {
+    pub(crate) fn new(topology: &dyn Topology, params: &Params) -> Result<Self, SpecError> {
+        LINKS.check(topology)?;
+        let ports = wiring::Wiring::new(topology)?;
+        let (mut rates, mut delays) = (Vec::new(), Vec::new());
+        let mut outputs = vec![NONE; ports.switches * ports.node_ports];
+        for (link, end) in ports.links().iter().enumerate() {
+            let (mut rate, mut delay) = (params.node_rate, 0);
+            if end.is_visible {
+                let (node, port) = (ports.node(end.owner as usize), Port(end.number as u8));
+                let given =
+                    topology.switched().map_or_else(LinkAttributes::default, |network| network.link(node, port));
+                rate = given.rate.unwrap_or(params.link_rate);
+                delay = match given.delay {
+                    Some(Delay::Time(span)) => span,
+                    // Other numbers of cycles have been refused.
+                    Some(Delay::Cycles(_)) => 0,
+                    None => params.propagation,
+                };
+                if !RATES.contains(&rate) || delay > MAX_TIME {
+                    let what = format!("a link of node {node} of {} has {rate} b/s and {delay} ps", topology.spec());
+                    let remedy = format!("use {} to {} b/s, and at most {MAX_TIME} ps", RATES.start(), RATES.end());
+                    return Err(SpecError::new(ErrorKind::OutOfRange, what, remedy).of("topology"));
+                }
+                if let Some(router) = (end.owner as usize).checked_sub(ports.hosts) {
+                    outputs[router * ports.node_ports + usize::from(end.number)] = link as u32;
+                }
+            }
+            rates.push(rate);
+            delays.push(delay);
+        }
+        let capacities = rates.iter().map(|&rate| capacity(rate)).collect();
+        Ok(Self { ports, capacities, rates, delays, outputs })
+    }
+
+    /// The link that leaves a router through a port of the topology.
+    pub(crate) fn output(&self, router: usize, port: u8) -> Option<u32> {
+        let link = self.outputs[router * self.ports.node_ports + usize::from(port)];
+        (link != NONE).then_some(link)
+    }
+
+    /// The router of a host.
+    pub(crate) fn home(&self, host: u32) -> usize {
+        self.ports.home(host as usize).0
+    }
+
+    /// The router at the end of a link between routers.
+    pub(crate) fn router_after(&self, link: u32) -> usize {
+        self.ports.links()[link as usize].device as usize - self.ports.hosts
+    }
+}

@@ -1,0 +1,226 @@
+//! The flow model from outside: closed forms, worked examples, and arrivals by an independent rule.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use tests::command::run;
+use tests::shared::shared_folder;
+
+/// Hosts that cost nothing and wait for nobody.
+const HOSTS: &str = "--hosts o=0,g=0,O=0,S=1099511627776";
+
+fn json(folder: &Path, line: &str) -> Value {
+    let output = run(folder, &format!("{line} --format json -q"));
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// \[ns\] The arrivals of messages, by source, destination, bytes and start \[ns\].
+fn arrivals(folder: &Path, line: &str) -> BTreeMap<(u32, u32, u64, u64), Vec<f64>> {
+    let _ = fs::remove_file(folder.join("m.csv"));
+    json(folder, &format!("{line} --message-stats --message-log m.csv"));
+    let mut found: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+    for row in csv::Reader::from_path(folder.join("m.csv")).unwrap().deserialize() {
+        let row: BTreeMap<String, String> = row.unwrap();
+        let number = |name: &str| row[name].parse::<u64>().unwrap();
+        let start = (number("generated_cycle") - 1) / 1000;
+        let key = (number("source") as u32, number("destination") as u32, number("bytes"), start);
+        found.entry(key).or_default().push(number("delivered_cycle") as f64 / 1000.0);
+    }
+    found
+}
+
+/// Compares all flows of a table with a column of it.
+fn check_table(table: &str, column: &str, flags: &str, least: usize) {
+    let Some(reference) = shared_folder("reference/flow") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut cases: BTreeMap<String, Vec<BTreeMap<String, String>>> = BTreeMap::new();
+    for row in csv::Reader::from_path(reference.join(table)).unwrap().deserialize() {
+        let row: BTreeMap<String, String> = row.unwrap();
+        cases.entry(row["case"].clone()).or_default().push(row);
+    }
+    let mut flows = 0;
+    for (case, rows) in cases {
+        let at = |end: &str| reference.join(format!("{case}.{end}")).display().to_string();
+        let line = format!("run --network flow --topology graph:{} --trace {} {HOSTS} {flags}", at("dot"), at("goal"));
+        let found = arrivals(folder.path(), &line);
+        for row in rows {
+            let number = |name: &str| row[name].parse::<u64>().unwrap();
+            let key = (number("source") as u32, number("destination") as u32, number("bytes"), number("start_ns"));
+            let expected: f64 = row[column].parse().unwrap();
+            let nearest = found[&key].iter().map(|at| (at - expected).abs()).fold(f64::MAX, f64::min);
+            assert!(nearest <= 1.0 + 1e-9 * expected, "{case} {key:?}: {:?}, not {expected}", found[&key]);
+            flows += 1;
+        }
+    }
+    assert!(flows >= least, "{flows}");
+}
+
+#[test]
+fn arrivals_are_max_min_fair_on_trees() {
+    check_table("expected.csv", "maxmin_arrival_ns", "", 700);
+}
+
+#[test]
+fn weights_and_factors_are_those_of_simgrid() {
+    const LV08: &str = "--weight-s 20537 --latency-factor 13.01 --bandwidth-factor 0.97 --tcp-gamma 4194304";
+    check_table("rtt-expected.csv", "cm02_ns", "--fairness rtt", 600);
+    check_table("rtt-expected.csv", "lv08_ns", &format!("--fairness rtt {LV08}"), 600);
+    check_table("rtt-expected.csv", "lv08_cross_ns", &format!("--fairness rtt {LV08} --cross-traffic 0.05"), 600);
+}
+
+/// A graph in which every rank sends these messages at once: source, destination, bytes.
+fn goal(ranks: u32, messages: &[(u32, u32, u64)]) -> String {
+    let mut text = format!("num_ranks {ranks}\n");
+    for rank in 0..ranks {
+        text.push_str(&format!("rank {rank} {{\n"));
+        for (tag, &(from, to, bytes)) in messages.iter().enumerate() {
+            if from == rank {
+                text.push_str(&format!("s{tag}: send {bytes}b to {to} tag {tag}\n"));
+            }
+            if to == rank {
+                text.push_str(&format!("r{tag}: recv {bytes}b from {from} tag {tag}\n"));
+            }
+        }
+        text.push_str("}\n");
+    }
+    text
+}
+
+/// \[ns\] The arrival of each of these messages, which start at once, over a network.
+fn all_at_once(network: &str, ranks: u32, messages: &[(u32, u32, u64)]) -> Vec<f64> {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("g.goal"), goal(ranks, messages)).unwrap();
+    let found = arrivals(folder.path(), &format!("run --network flow {network} --trace g.goal {HOSTS}"));
+    messages.iter().map(|&(from, to, bytes)| found[&(from, to, bytes, 0)][0]).collect()
+}
+
+#[test]
+fn closed_forms_hold() {
+    // k flows over one link: the last bytes of all arrive together. A rate of 10 Gb/s is 1.25 bytes/ns.
+    let incast: Vec<_> = (1..5).map(|from| (from, 0, 1_000_000)).collect();
+    assert_eq!(all_at_once("--topology star:5", 5, &incast), [3_200_000.0; 4]);
+    // A parking lot: the long flow and two short ones share a link each; then the short ones are alone.
+    let lot = [(0, 3, 1_000_000), (0, 1, 500_000), (1, 2, 1_000_000)];
+    let found = all_at_once("--topology mesh:4 --node-rate 100Gb/s", 4, &lot);
+    // Until 800 us the first link is halved; the long flow then goes on at half of the second one.
+    assert_eq!(found, [1_600_000.0, 800_000.0, 1_600_000.0]);
+    // Latencies are passed before anything else; a message of no bytes takes nothing more.
+    let found = all_at_once("--topology mesh:3 --propagation 5us --hop-delay 1us", 3, &[(0, 2, 0), (2, 0, 1_250)]);
+    assert_eq!(found, [13_000.0, 14_000.0]);
+    // Headers pass too.
+    let found = all_at_once("--topology mesh:2 --packet-bytes 1000 --header-bytes 25", 2, &[(0, 1, 10_000)]);
+    assert_eq!(found, [8_200.0]);
+}
+
+#[test]
+fn what_a_flow_leaves_is_given_away_but_by_split() {
+    // Two flows leave node 0; one is held to a third of the link of node 3 by two others.
+    let messages = [(0, 3, 1_000_000), (0, 4, 1_000_000), (1, 3, 1_000_000), (2, 3, 1_000_000)];
+    let fair = all_at_once("--topology star:5", 5, &messages);
+    assert_eq!(fair, [2_400_000.0, 1_200_000.0, 2_400_000.0, 2_400_000.0]);
+    let split = all_at_once("--topology star:5 --fairness split", 5, &messages);
+    assert_eq!(split, [2_400_000.0, 1_600_000.0, 2_400_000.0, 2_400_000.0]);
+}
+
+#[test]
+fn an_all_to_all_on_a_torus_takes_what_its_busiest_link_carries() {
+    let nodes = 64;
+    let messages: Vec<_> = (0..nodes)
+        .flat_map(|from| (0..nodes).filter(move |&to| to != from).map(move |to| (from, to, 12_500)))
+        .collect();
+    let last = |paths: &str| {
+        let network = format!("--topology torus:4x4x4 --node-rate 1Tb/s {paths}");
+        all_at_once(&network, nodes, &messages).into_iter().fold(0.0, f64::max)
+    };
+    // N/K (1 + 2) b/rate by dimension order, with ties one way; N K/8 b/rate where every flow takes all shortest paths.
+    assert_eq!(last("--routing dor"), 16.0 * 3.0 * 10_000.0);
+    assert!((last("--routing shortest --paths spray") - 64.0 * 4.0 / 8.0 * 10_000.0).abs() <= 0.001);
+}
+
+#[test]
+fn worked_examples_of_round_trips_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = "S0 -- S1 [rate=\"10Gb/s\", propagation=\"0ns\"];";
+    let host =
+        |name: &str, at: &str, delay: &str| format!("{name} -- {at} [rate=\"10Gb/s\", propagation=\"{delay}\"];");
+    let graph = |hosts: &[String]| format!("graph g {{ {link} {} }}", hosts.join(" "));
+    let two = [host("H0", "S0", "1us"), host("H1", "S0", "3us"), host("H2", "S1", "0ns"), host("H3", "S1", "0ns")];
+    fs::write(folder.path().join("two.dot"), graph(&two)).unwrap();
+    fs::write(folder.path().join("two.goal"), goal(4, &[(0, 2, 1_000_000), (1, 3, 1_000_000)])).unwrap();
+    let run = "run --network flow --topology graph:two.dot --trace two.goal";
+    let found = arrivals(folder.path(), &format!("{run} {HOSTS} --fairness rtt"));
+    assert_eq!((found[&(0, 2, 1_000_000, 0)][0], found[&(1, 3, 1_000_000, 0)][0]), (1_067_000.0, 1_601_000.0));
+    // One flow over 10 ms, by its rate, and by a window of 4 MiB over the latency.
+    let far = [host("H0", "S0", "10ms"), host("H1", "S1", "0ns")];
+    fs::write(folder.path().join("far.dot"), graph(&far)).unwrap();
+    fs::write(folder.path().join("far.goal"), goal(2, &[(0, 1, 100_000_000)])).unwrap();
+    let far = |flags: &str| {
+        let run = "run --network flow --topology graph:far.dot --trace far.goal";
+        arrivals(folder.path(), &format!("{run} {HOSTS} {flags}"))[&(0, 1, 100_000_000, 0)][0]
+    };
+    assert_eq!(far("--fairness rtt"), 90_000_000.0);
+    let lv08 = far("--flow-preset simgrid-lv08");
+    assert!((lv08 - 621_684_699.178).abs() < 1.0, "{lv08}");
+}
+
+#[test]
+fn a_node_sends_one_blocking_message_after_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let found = json(folder.path(), "run --network flow --topology torus:16 --kernel all-to-all:bytes=1000");
+    let figures = found["model_figures"].as_array().unwrap();
+    let fills = figures.iter().find(|figure| figure["name"] == "fills").unwrap();
+    assert_eq!(fills["value"], 16.0, "the begin, and an instant for the end of each of the 15 messages of a node");
+}
+
+#[test]
+fn a_tick_merges_instants_and_is_off_by_half_of_it_at_most() {
+    let folder = tempfile::tempdir().unwrap();
+    let messages: Vec<_> = (0..8_u32)
+        .flat_map(|from| {
+            (0..8).filter(move |&to| to != from).map(move |to| (from, to, 10_000 + u64::from(from * 977 + to * 131)))
+        })
+        .collect();
+    fs::write(folder.path().join("g.goal"), goal(8, &messages)).unwrap();
+    let run = |tick: &str| {
+        json(folder.path(), &format!("run --network flow --topology star:8 --trace g.goal {HOSTS} --tick {tick}"))
+    };
+    let (exact, coarse) = (run("1ps"), run("5us"));
+    let fills = |result: &Value| {
+        let figures = result["model_figures"].as_array().unwrap();
+        figures.iter().find(|figure| figure["name"] == "fills").unwrap()["value"].as_f64().unwrap()
+    };
+    assert!(fills(&coarse) < fills(&exact) / 2.0, "{} {}", fills(&coarse), fills(&exact));
+    let end = |result: &Value| result["completion_cycles"].as_f64().unwrap();
+    assert!((end(&coarse) / end(&exact) - 1.0).abs() < 0.1);
+}
+
+#[test]
+fn a_flow_network_is_driven_by_every_kind_of_traffic() {
+    let folder = tempfile::tempdir().unwrap();
+    let calm = json(
+        folder.path(),
+        "run --network flow --topology torus:8x8 --load 0.3 --warmup 10000000 --sample-size 20000000",
+    );
+    assert_ne!(calm["verdict"], "saturated");
+    let accepted = calm["accepted_load_phits_per_node_cycle"].as_f64().unwrap();
+    assert!((accepted - 0.3).abs() < 0.03, "{accepted}");
+    // Uniform traffic on a ring of 16 asks for twice what a link carries: flows pile up.
+    let short = "--warmup 10000000 --conv-period 10000000 --max-conv-time 20000000 --sample-size 10000000";
+    let full = json(folder.path(), &format!("run --network flow --topology torus:16 --load 0.95 {short}"));
+    assert_eq!(full["verdict"], "saturated");
+    for topology in ["fattree:4,3", "dragonfly:p=2,a=4,h=2", "hyperx:4x4:2", "mesh:4x4", "slimfly:q=5,p=2"] {
+        for paths in ["hash", "adaptive", "spray"] {
+            let line = format!(
+                "run --network flow --topology {topology} --routing shortest --paths {paths} --kernel all-reduce-ring"
+            );
+            assert_eq!(json(folder.path(), &line)["complete"], true, "{line}");
+        }
+    }
+    let loads = json(folder.path(), "run --network flow --topology torus:4x4 --kernel all-to-all --link-loads");
+    assert!(loads["link_load_max_phits_per_cycle"].as_f64().unwrap() > 0.0);
+}
