@@ -130,7 +130,9 @@ impl Shares {
         for list in [&mut *links, &mut *violated] {
             list.clear();
         }
-        (border.clear(), found.clear(), picks.clear());
+        border.clear();
+        found.clear();
+        picks.clear();
         for &slot in open {
             for of in &all[slot as usize].uses {
                 if std::mem::replace(&mut region[of.link as usize], round) != round {
