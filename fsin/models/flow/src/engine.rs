@@ -312,6 +312,7 @@ impl Engine for Flows {
                 changes: 0,
                 filled: 0,
                 key: OPEN,
+                fresh: 0,
                 released: 0,
             });
         }

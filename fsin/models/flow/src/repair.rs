@@ -1,19 +1,22 @@
 //! Shares after a change, computed where the change reaches.
 //!
-//! 1. The rates of new flows are open, and of those that got theirs at a link that another flow has left.
-//! 2. The region is all links of open flows. All other flows there are at its border, with the keys at which they got
-//!    their rates.
-//! 3. The region is filled in the order of keys; a flow at the border takes its rate off its links when its key is
-//!    passed, or, if its key is of a link of the region, when that link is picked.
-//! 4. A flow at the border whose links are picked before its key, or at another level than its key, is open too: from 2
-//!    on again.
+//! The rates of new flows are open, and of those that got theirs at a link that another flow has left. The **region** is all
+//! links of open flows; all other flows there stand at its border, with the keys (level, link) at which they got their
+//! rates. The region is filled in the order of keys:
 //!
-//! Without such a flow, the keys within the region and without are those of filling all links, to the bit: at each pick the
-//! same flows have taken the same rates. Where a sixth of all flows is open, everything is filled anew.
+//! - A flow at the border whose key is of a link outside keeps its rate, and takes it off its links when its key is passed.
+//! - If its key is of a link of the region and that link is picked at it, nothing has changed for the flow. If the key is
+//!   passed without that pick, the rate of the flow is open from then on, and its links join the region.
+//! - If one of its links is picked before its key, the flow gets its rate there, and its links join the region.
+//!
+//! A link that joins has already lost the rates of the flows whose keys have been passed. At every pick the same flows have
+//! taken the same rates as if all links were filled, so that the result is the same to the bit. Where a sixth of all flows is
+//! open, everything is filled anew.
 
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
-use crate::share::{Flow, Key, Level, Shares, taken};
+use crate::share::{Flow, Key, Level, Shares};
 
 /// Everything is filled anew if this part of all flows is open.
 const PART: usize = 6;
@@ -21,20 +24,16 @@ const PART: usize = 6;
 /// Memory that repairs use again.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    /// Number of repairs, and of rounds of all repairs.
-    repairs: u64,
-    /// By link: the round in which it was last in the region.
+    /// By link: the repair in which it was last in the region.
     region: Vec<u64>,
-    /// Flows whose rates are open.
+    /// Flows whose rates are open, from the first one on.
     open: Vec<u32>,
-    /// Links of the region.
+    /// Links of the region, from the first one on.
     links: Vec<u32>,
     /// Flows at the border, by key.
-    border: Vec<(Key, u32)>,
+    border: BinaryHeap<Reverse<(Key, u32)>>,
     /// By link of the region: flows without a rate.
     counts: Vec<u64>,
-    /// Flows whose rates turn out to be open.
-    violated: Vec<u32>,
     /// New keys of open flows.
     found: Vec<(u32, Key)>,
     /// Links of the region that were picked, with their levels.
@@ -44,13 +43,11 @@ pub(crate) struct Memory {
 impl Memory {
     pub(crate) fn new(links: usize) -> Self {
         Self {
-            repairs: 0,
             region: vec![0; links],
             open: Vec::new(),
             links: Vec::new(),
-            border: Vec::new(),
+            border: BinaryHeap::new(),
             counts: vec![0; links],
-            violated: Vec::new(),
             found: Vec::new(),
             picks: Vec::new(),
         }
@@ -61,47 +58,20 @@ impl Shares {
     /// Gives flows their rates after changes, max-min fair, each flow with its whole rate on each of its links. Calls
     /// `changed` as [`fill`](Self::fill) does.
     pub(crate) fn repair(&mut self, all: &mut [Flow], active: &[u32], mut changed: impl FnMut(u32, &mut Flow, u64)) {
-        self.memory.repairs += 1;
-        let repair = self.memory.repairs;
-        let mut open = std::mem::take(&mut self.memory.open);
-        open.clear();
-        for &slot in &self.changes.entered {
-            // It may have ended at the instant of its entry.
-            let flow = &mut all[slot as usize];
-            if flow.places.len() == flow.uses.len() && !flow.uses.is_empty() && flow.released != repair {
-                flow.released = repair;
-                open.push(slot);
-            }
+        self.fills += 1;
+        let memory = &mut self.memory;
+        for list in [&mut memory.open, &mut memory.links] {
+            list.clear();
         }
-        for &link in &self.changes.links {
-            if std::mem::replace(&mut self.picked[link as usize], Level::MAX) == Level::MAX {
-                continue;
-            }
-            for &(slot, _) in &self.flows[link as usize] {
-                let flow = &mut all[slot as usize];
-                if flow.key.1 == link && flow.released != repair {
-                    flow.released = repair;
-                    open.push(slot);
-                }
-            }
+        memory.border.clear();
+        memory.found.clear();
+        memory.picks.clear();
+        self.queue.clear();
+        self.release(all);
+        for index in 0..self.memory.open.len() {
+            self.join(self.memory.open[index], (0, 0), all);
         }
-        let is_done = loop {
-            if open.len() * PART > active.len() {
-                break false;
-            }
-            if self.round(&open, all) {
-                break true;
-            }
-            for slot in self.memory.violated.drain(..) {
-                let flow = &mut all[slot as usize];
-                if flow.released != repair {
-                    flow.released = repair;
-                    open.push(slot);
-                }
-            }
-        };
-        self.memory.open = open;
-        if !is_done {
+        if !self.fill_region(all, active.len() / PART) {
             self.fill(all, active, changed);
             return;
         }
@@ -122,96 +92,139 @@ impl Shares {
         }
     }
 
-    /// Fills the region of these open flows. True if no flow at its border is in the way; otherwise those are noted.
-    fn round(&mut self, open: &[u32], all: &mut [Flow]) -> bool {
-        self.fills += 1;
-        let (round, repair) = (self.fills, self.memory.repairs);
-        let Memory { region, links, border, counts, violated, found, picks, .. } = &mut self.memory;
-        for list in [&mut *links, &mut *violated] {
-            list.clear();
+    /// Opens the rates of new flows, and of those whose link another flow has left.
+    fn release(&mut self, all: &mut [Flow]) {
+        let (repair, open) = (self.fills, &mut self.memory.open);
+        let mut add = |slot: u32, flow: &mut Flow| {
+            if flow.released != repair {
+                flow.released = repair;
+                open.push(slot);
+            }
+        };
+        for &slot in &self.changes.entered {
+            // It may have ended at the instant of its entry.
+            let flow = &mut all[slot as usize];
+            if flow.places.len() == flow.uses.len() && !flow.uses.is_empty() {
+                add(slot, flow);
+            }
         }
-        border.clear();
-        found.clear();
-        picks.clear();
-        for &slot in open {
-            for of in &all[slot as usize].uses {
-                if std::mem::replace(&mut region[of.link as usize], round) != round {
-                    links.push(of.link);
+        for &link in &self.changes.links {
+            if std::mem::replace(&mut self.picked[link as usize], Level::MAX) == Level::MAX {
+                continue;
+            }
+            for &(slot, _) in &self.flows[link as usize] {
+                let flow = &mut all[slot as usize];
+                if flow.key.1 == link {
+                    add(slot, flow);
                 }
             }
         }
-        self.queue.clear();
-        for &link in links.iter() {
+    }
+
+    /// The links of an open flow join the region, when keys below `passed` have been passed.
+    fn join(&mut self, slot: u32, passed: Key, all: &mut [Flow]) {
+        let (repair, Memory { region, links, border, counts, .. }) = (self.fills, &mut self.memory);
+        for index in 0..all[slot as usize].uses.len() {
+            let link = all[slot as usize].uses[index].link;
             let at = link as usize;
-            (self.rest[at], counts[at]) = (self.capacities[at], self.flows[at].len() as u64);
-            self.queue.push(Reverse((self.rest[at] / counts[at], link)));
-            for &(slot, _) in &self.flows[at] {
-                let flow = &all[slot as usize];
-                if flow.released != repair && region[flow.key.1 as usize] != round {
-                    border.push((flow.key, slot));
-                }
+            if std::mem::replace(&mut region[at], repair) == repair {
+                continue;
             }
-        }
-        border.sort_unstable();
-        border.dedup();
-        let mut passed = 0;
-        loop {
-            let pick = loop {
-                let Some(&Reverse((level, link))) = self.queue.peek() else { break None };
-                let at = link as usize;
-                if counts[at] == 0 {
-                    self.queue.pop();
+            links.push(link);
+            (self.rest[at], counts[at]) = (self.capacities[at], 0);
+            for &(other, _) in &self.flows[at] {
+                let flow = &mut all[other as usize];
+                if flow.filled != repair && flow.released != repair && flow.key < passed {
+                    (flow.filled, flow.fresh) = (repair, flow.rate);
+                }
+                if flow.filled == repair {
+                    self.rest[at] = self.rest[at].saturating_sub(flow.fresh);
                     continue;
                 }
-                let now = self.rest[at] / counts[at];
-                if now == level {
-                    break Some((level, link));
+                counts[at] += 1;
+                if flow.released != repair {
+                    border.push(Reverse((flow.key, other)));
                 }
-                self.queue.pop();
-                self.queue.push(Reverse((now, link)));
-            };
-            let next = border.get(passed).copied();
-            let mut fix = |slot: u32, rate: u64, all: &mut [Flow]| {
-                let flow = &mut all[slot as usize];
-                if flow.filled == round {
-                    return false;
-                }
-                flow.filled = round;
-                for of in &flow.uses {
-                    let at = of.link as usize;
-                    if region[at] == round {
-                        self.rest[at] = self.rest[at].saturating_sub(taken(rate, of.share));
-                        counts[at] -= 1;
-                    }
-                }
-                true
-            };
-            match (pick, next) {
-                (None, None) => break,
-                (pick, Some((key, slot))) if pick.is_none_or(|pick| key < pick) => {
-                    passed += 1;
-                    let rate = all[slot as usize].rate;
-                    fix(slot, rate, all);
-                }
-                (Some(pick), _) => {
-                    let (level, link) = pick;
-                    picks.push((link, level));
-                    for &(slot, _) in &self.flows[link as usize] {
-                        if !fix(slot, level, all) {
-                            continue;
-                        }
-                        let flow = &all[slot as usize];
-                        if flow.released == repair {
-                            found.push((slot, pick));
-                        } else if flow.key != pick {
-                            violated.push(slot);
-                        }
-                    }
-                }
-                // A key is passed whenever there is no pick.
-                (None, Some(_)) => break,
+            }
+            if let Some(level) = self.rest[at].checked_div(counts[at]) {
+                self.queue.push(Reverse((level, link)));
             }
         }
-        violated.is_empty()
+    }
+
+    /// The pick of the region that is next.
+    fn next_pick(&mut self) -> Option<Key> {
+        while let Some(&Reverse((level, link))) = self.queue.peek() {
+            let at = link as usize;
+            let now = self.rest[at].checked_div(self.memory.counts[at]);
+            if now == Some(level) {
+                return Some((level, link));
+            }
+            self.queue.pop();
+            self.queue.extend(now.map(|now| Reverse((now, link))));
+        }
+        None
+    }
+
+    /// Gives a flow its rate for this repair, and takes it off the links of the region.
+    fn settle(&mut self, slot: u32, rate: u64, all: &mut [Flow]) {
+        let flow = &mut all[slot as usize];
+        (flow.filled, flow.fresh) = (self.fills, rate);
+        for of in &flow.uses {
+            let at = of.link as usize;
+            if self.memory.region[at] == self.fills {
+                self.rest[at] = self.rest[at].saturating_sub(rate);
+                self.memory.counts[at] -= 1;
+            }
+        }
+    }
+
+    /// Fills the region. False if more than `most` flows are open.
+    fn fill_region(&mut self, all: &mut [Flow], most: usize) -> bool {
+        let repair = self.fills;
+        loop {
+            if self.memory.open.len() > most {
+                return false;
+            }
+            let pick = self.next_pick();
+            let next = self.memory.border.peek().map(|&Reverse(next)| next);
+            if let Some((key, slot)) = next
+                && pick.is_none_or(|pick| key < pick)
+            {
+                self.memory.border.pop();
+                let flow = &mut all[slot as usize];
+                if flow.filled == repair || flow.released == repair {
+                    continue;
+                }
+                if self.memory.region[key.1 as usize] == repair {
+                    flow.released = repair;
+                    self.memory.open.push(slot);
+                    self.join(slot, key, all);
+                } else {
+                    let rate = flow.rate;
+                    self.settle(slot, rate, all);
+                }
+                continue;
+            }
+            let Some(pick) = pick else { return true };
+            let (level, link) = pick;
+            self.memory.picks.push((link, level));
+            for index in 0..self.flows[link as usize].len() {
+                let (slot, _) = self.flows[link as usize][index];
+                let flow = &mut all[slot as usize];
+                if flow.filled == repair {
+                    continue;
+                }
+                if flow.released != repair && flow.key != pick {
+                    flow.released = repair;
+                    self.memory.open.push(slot);
+                    self.join(slot, pick, all);
+                }
+                if all[slot as usize].released == repair {
+                    self.memory.found.push((slot, pick));
+                }
+                self.settle(slot, level, all);
+            }
+        }
     }
 }

@@ -60,6 +60,8 @@ pub(crate) struct Flow {
     pub(crate) filled: u64,
     /// Where it got its rate.
     pub(crate) key: Key,
+    /// Its rate in the repair that gave it one last.
+    pub(crate) fresh: u64,
     /// The repair in which its rate was open last.
     pub(crate) released: u64,
 }
