@@ -107,7 +107,6 @@ const WITHOUT_CYCLES: &[(&str, &str)] = &[
     ("fsin", ""),
     ("fsin/models", ""),
     ("fsin/models/ethernet", ""),
-    ("fsin/models/flow", ""),
     ("fsin/models/myrinet", ""),
     ("fsin/stamp", ""),
     ("trace-prep", ""),

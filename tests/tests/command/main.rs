@@ -17,5 +17,6 @@ mod pages;
 mod placement;
 mod results;
 mod shared_traces;
+mod slices;
 mod slurm;
 mod sweep;

@@ -80,7 +80,7 @@ pub struct Grid {
 
 impl Grid {
     /// Parses `sizes` such as `16x16` for the topology `name`.
-    fn parse(name: &str, sizes: &str, wraps: bool, ways: usize) -> Result<Self, SpecError> {
+    pub(super) fn parse(name: &str, sizes: &str, wraps: bool, ways: usize) -> Result<Self, SpecError> {
         let bad = |what: String| SpecError::new(ErrorKind::Malformed, what, format!("write sizes as in `{name}:8x8`"));
         if sizes.is_empty() {
             return Err(bad(format!("topology `{name}` needs its sizes")));

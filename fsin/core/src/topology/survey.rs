@@ -32,6 +32,24 @@ pub struct Survey {
 }
 
 impl Survey {
+    /// Number of pairs of different endpoints, in both directions.
+    #[must_use]
+    pub const fn pairs(&self) -> u64 {
+        self.nodes as u64 * (self.nodes as u64).saturating_sub(1)
+    }
+
+    /// \[hops\] Length of minimal routes, summed over all [pairs](Self::pairs).
+    #[must_use]
+    pub fn hops(&self) -> u64 {
+        (self.distance_mean.unwrap_or(0.0) * self.pairs() as f64).round() as u64
+    }
+
+    /// \[messages\] What a link carries in the mean if each endpoint sends a message to each other one.
+    #[must_use]
+    pub fn exchange_load(&self) -> Option<f64> {
+        (self.links > 0).then(|| self.hops() as f64 / self.links as f64)
+    }
+
     /// Counts the properties. Time and memory are proportional to nodes times links, or to links in a vertex-transitive
     /// network.
     #[must_use]

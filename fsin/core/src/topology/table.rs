@@ -45,6 +45,7 @@ pub static TOPOLOGIES: Table<Row> = Table::new(
         &grid::TORUS,
         &grid::MESH,
         &twisted::TWISTED,
+        &twisted::TPU,
         &grid::HYPERCUBE,
         &circulant::CIRCULANT,
         &circulant::MIDIMEW,

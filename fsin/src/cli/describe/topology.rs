@@ -215,6 +215,9 @@ fn figures(found: &Found) -> Map<String, Value> {
         "degree_max": survey.degree_max,
         "diameter_hops": survey.diameter,
         "distance_mean_hops": survey.distance_mean,
+        "pairs": survey.pairs(),
+        "hops_all_pairs": survey.hops(),
+        "all_to_all_link_load_mean": survey.exchange_load(),
         "middle_links": survey.middle_links,
         "uniform_load_bound_phits_per_node_cycle": survey.uniform_load_bound,
     });
@@ -276,6 +279,15 @@ fn table(found: &Found) -> String {
         ("degree", format!("{degree} from each {router}")),
         ("diameter", counted(survey.diameter, "hop", "hops")),
         ("distance", format!("{} hops, mean over different nodes", number(survey.distance_mean))),
+        (
+            "all-to-all",
+            format!(
+                "{} over {}: {} a link, mean, of a message for each pair",
+                counted(survey.hops(), "hop", "hops"),
+                counted(survey.pairs(), "pair", "pairs"),
+                number(survey.exchange_load())
+            ),
+        ),
         ("middle", format!("{}, one way, {halves}", counted(survey.middle_links, "link", "links"))),
         ("uniform load", format!("{} {unit} at most{injectors}", number(survey.uniform_load_bound))),
     ];
