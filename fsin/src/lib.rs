@@ -16,7 +16,7 @@ pub mod pcapng;
 mod registry;
 
 pub use fsin_core::{capture, couple, difference, family, network, route, run, stats, topology, view, watch, words};
-pub use fsin_experiment::{self as experiment, result, stamp, sweep};
+pub use fsin_experiment::{self as experiment, result, sweep};
 pub use fsin_models as models;
 pub use fsin_report as report;
 pub use fsin_vct::{engine, router, routing};

@@ -22,7 +22,6 @@ mod quantity;
 mod resolve;
 pub mod result;
 mod settings;
-pub mod stamp;
 pub mod sweep;
 mod workload;
 

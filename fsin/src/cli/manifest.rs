@@ -7,8 +7,9 @@ use std::time::SystemTime;
 
 use fsin::experiment::{Experiment, Input, Inputs, hex};
 use fsin::result::{Costs, InputFile, Manifest, SCHEMA};
-use fsin::stamp;
 use sha2::{Digest, Sha256};
+
+use crate::cli::stamp;
 
 /// Manifest data known before a run.
 pub(crate) struct Opening {

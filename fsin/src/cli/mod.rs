@@ -17,6 +17,7 @@ mod notation;
 mod output;
 mod run;
 mod settings;
+mod stamp;
 mod stderr;
 mod variables;
 mod watch;

@@ -14,14 +14,12 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use serde_json::{Map, Value, json};
 
 use super::plan::{LAYOUT, Plan, Point};
 use super::sums::{damage, write_result};
 use crate::result::{Figure, RunResult};
-use crate::stamp;
 
 /// The remedy for a damaged plan.
 const REBUILD: &str = "the file is damaged or of another version: give the command line with which the sweep was begun once \
@@ -44,6 +42,8 @@ pub struct StoreError {
 pub struct Store {
     /// Path of the folder.
     root: PathBuf,
+    /// The time of lines of the journal, as text; no result depends on it.
+    clock: fn() -> Option<String>,
 }
 
 /// The state of a point in the folder.
@@ -75,7 +75,13 @@ impl Store {
     /// The folder of this path, which need not exist.
     #[must_use]
     pub fn at(root: &Path) -> Self {
-        Self { root: root.to_owned() }
+        Self { root: root.to_owned(), clock: || None }
+    }
+
+    /// The same, with this clock for its journal.
+    #[must_use]
+    pub fn timed(self, clock: fn() -> Option<String>) -> Self {
+        Self { clock, ..self }
     }
 
     /// Path of the folder.
@@ -382,7 +388,7 @@ impl Store {
     /// Adds a line to the journal. A failure to write it affects no result.
     pub fn note(&self, event: &str, point: Option<&Point>, more: Value) {
         let mut line = Map::new();
-        line.insert("time".to_owned(), json!(stamp::milliseconds(SystemTime::now())));
+        line.insert("time".to_owned(), json!((self.clock)()));
         line.insert("event".to_owned(), json!(event));
         if let Some(point) = point {
             line.insert("point".to_owned(), json!(point.id));

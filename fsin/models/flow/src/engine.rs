@@ -14,6 +14,7 @@ use trgen::{Cycle, Message};
 
 use crate::params::{Fairness, MILLION, Params, Paths};
 use crate::paths::{Routes, Use, WHOLE};
+use crate::repair::Repairs;
 use crate::share::{Flow, Law, OPEN, Shares};
 use crate::wiring::Wiring;
 
@@ -56,8 +57,8 @@ pub(crate) struct Flows {
     entries: BinaryHeap<Reverse<Entry>>,
     /// Ends of flows; only the last change of a flow counts.
     ends: BinaryHeap<Reverse<End>>,
-    /// True if shares are computed where a change reaches.
-    repairs: bool,
+    /// Repairs, if shares are computed where a change reaches.
+    repairs: Option<Repairs>,
     /// By host: its messages so far, and its packets that have arrived.
     counts: Vec<(u64, u64)>,
     /// By link: flows that have chosen it, from their injection to their end.
@@ -89,10 +90,11 @@ impl Flows {
             active: Vec::new(),
             places: Vec::new(),
             // A flow may use parts of a link where it is split, and of the other direction.
-            repairs: !is_reference
+            repairs: (!is_reference
                 && params.fairness == Fairness::MaxMin
                 && params.paths != Paths::Spray
-                && params.cross_millionths == 0,
+                && params.cross_millionths == 0)
+                .then(|| Repairs::new(links)),
             entries: BinaryHeap::new(),
             ends: BinaryHeap::new(),
             counts: vec![(0, 0); hosts],
@@ -219,9 +221,9 @@ impl Flows {
             ends.push(Reverse((flow.end, flow.source, flow.number, slot, flow.changes)));
             *changes += 1;
         };
-        match self.repairs {
-            true => self.shares.repair(&mut self.flows, &self.active, changed),
-            false => self.shares.fill(&mut self.flows, &self.active, changed),
+        match &mut self.repairs {
+            Some(repairs) => repairs.repair(&mut self.shares, &mut self.flows, &self.active, changed),
+            None => self.shares.fill(&mut self.flows, &self.active, changed),
         }
         // Where all rates change again and again, most ends are of the past.
         if self.ends.len() > 4 * self.active.len() + SPARE {

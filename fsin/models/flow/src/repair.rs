@@ -21,9 +21,9 @@ use crate::share::{Flow, Key, Level, Shares};
 /// Everything is filled anew if this part of all flows is open.
 const PART: usize = 6;
 
-/// Memory that repairs use again.
+/// Repairs of shares, with memory that they use again.
 #[derive(Debug)]
-pub(crate) struct Memory {
+pub(crate) struct Repairs {
     /// By link: the repair in which it was last in the region.
     region: Vec<u64>,
     /// Flows whose rates are open, from the first one on.
@@ -40,7 +40,7 @@ pub(crate) struct Memory {
     picks: Vec<(u32, Level)>,
 }
 
-impl Memory {
+impl Repairs {
     pub(crate) fn new(links: usize) -> Self {
         Self {
             region: vec![0; links],
@@ -52,38 +52,41 @@ impl Memory {
             picks: Vec::new(),
         }
     }
-}
 
-impl Shares {
     /// Gives flows their rates after changes, max-min fair, each flow with its whole rate on each of its links. Calls
-    /// `changed` as [`fill`](Self::fill) does.
-    pub(crate) fn repair(&mut self, all: &mut [Flow], active: &[u32], mut changed: impl FnMut(u32, &mut Flow, u64)) {
-        self.fills += 1;
-        let memory = &mut self.memory;
-        for list in [&mut memory.open, &mut memory.links] {
+    /// `changed` as [`Shares::fill`] does.
+    pub(crate) fn repair(
+        &mut self,
+        shares: &mut Shares,
+        all: &mut [Flow],
+        active: &[u32],
+        mut changed: impl FnMut(u32, &mut Flow, u64),
+    ) {
+        shares.fills += 1;
+        for list in [&mut self.open, &mut self.links] {
             list.clear();
         }
-        memory.border.clear();
-        memory.found.clear();
-        memory.picks.clear();
-        self.queue.clear();
-        self.release(all);
-        for index in 0..self.memory.open.len() {
-            self.join(self.memory.open[index], (0, 0), all);
+        self.border.clear();
+        self.found.clear();
+        self.picks.clear();
+        shares.queue.clear();
+        self.release(shares, all);
+        for index in 0..self.open.len() {
+            self.join(self.open[index], (0, 0), shares, all);
         }
-        if !self.fill_region(all, active.len() / PART) {
-            self.fill(all, active, changed);
+        if !self.fill_region(shares, all, active.len() / PART) {
+            shares.fill(all, active, changed);
             return;
         }
-        self.changes.entered.clear();
-        self.changes.links.clear();
-        for &link in &self.memory.links {
-            self.picked[link as usize] = Level::MAX;
+        shares.changes.entered.clear();
+        shares.changes.links.clear();
+        for &link in &self.links {
+            shares.picked[link as usize] = Level::MAX;
         }
-        for &(link, level) in &self.memory.picks {
-            self.picked[link as usize] = level;
+        for &(link, level) in &self.picks {
+            shares.picked[link as usize] = level;
         }
-        for &(slot, key) in &self.memory.found {
+        for &(slot, key) in &self.found {
             let flow = &mut all[slot as usize];
             flow.key = key;
             if flow.rate != key.0 {
@@ -93,26 +96,26 @@ impl Shares {
     }
 
     /// Opens the rates of new flows, and of those whose link another flow has left.
-    fn release(&mut self, all: &mut [Flow]) {
-        let (repair, open) = (self.fills, &mut self.memory.open);
+    fn release(&mut self, shares: &mut Shares, all: &mut [Flow]) {
+        let (repair, open) = (shares.fills, &mut self.open);
         let mut add = |slot: u32, flow: &mut Flow| {
             if flow.released != repair {
                 flow.released = repair;
                 open.push(slot);
             }
         };
-        for &slot in &self.changes.entered {
+        for &slot in &shares.changes.entered {
             // It may have ended at the instant of its entry.
             let flow = &mut all[slot as usize];
             if flow.places.len() == flow.uses.len() && !flow.uses.is_empty() {
                 add(slot, flow);
             }
         }
-        for &link in &self.changes.links {
-            if std::mem::replace(&mut self.picked[link as usize], Level::MAX) == Level::MAX {
+        for &link in &shares.changes.links {
+            if std::mem::replace(&mut shares.picked[link as usize], Level::MAX) == Level::MAX {
                 continue;
             }
-            for &(slot, _) in &self.flows[link as usize] {
+            for &(slot, _) in &shares.flows[link as usize] {
                 let flow = &mut all[slot as usize];
                 if flow.key.1 == link {
                     add(slot, flow);
@@ -122,8 +125,8 @@ impl Shares {
     }
 
     /// The links of an open flow join the region, when keys below `passed` have been passed.
-    fn join(&mut self, slot: u32, passed: Key, all: &mut [Flow]) {
-        let (repair, Memory { region, links, border, counts, .. }) = (self.fills, &mut self.memory);
+    fn join(&mut self, slot: u32, passed: Key, shares: &mut Shares, all: &mut [Flow]) {
+        let (repair, Self { region, links, border, counts, .. }) = (shares.fills, self);
         for index in 0..all[slot as usize].uses.len() {
             let link = all[slot as usize].uses[index].link;
             let at = link as usize;
@@ -131,14 +134,14 @@ impl Shares {
                 continue;
             }
             links.push(link);
-            (self.rest[at], counts[at]) = (self.capacities[at], 0);
-            for &(other, _) in &self.flows[at] {
+            (shares.rest[at], counts[at]) = (shares.capacities[at], 0);
+            for &(other, _) in &shares.flows[at] {
                 let flow = &mut all[other as usize];
                 if flow.filled != repair && flow.released != repair && flow.key < passed {
                     (flow.filled, flow.fresh) = (repair, flow.rate);
                 }
                 if flow.filled == repair {
-                    self.rest[at] = self.rest[at].saturating_sub(flow.fresh);
+                    shares.rest[at] = shares.rest[at].saturating_sub(flow.fresh);
                     continue;
                 }
                 counts[at] += 1;
@@ -146,84 +149,84 @@ impl Shares {
                     border.push(Reverse((flow.key, other)));
                 }
             }
-            if let Some(level) = self.rest[at].checked_div(counts[at]) {
-                self.queue.push(Reverse((level, link)));
+            if let Some(level) = shares.rest[at].checked_div(counts[at]) {
+                shares.queue.push(Reverse((level, link)));
             }
         }
     }
 
     /// The pick of the region that is next.
-    fn next_pick(&mut self) -> Option<Key> {
-        while let Some(&Reverse((level, link))) = self.queue.peek() {
+    fn next_pick(&self, shares: &mut Shares) -> Option<Key> {
+        while let Some(&Reverse((level, link))) = shares.queue.peek() {
             let at = link as usize;
-            let now = self.rest[at].checked_div(self.memory.counts[at]);
+            let now = shares.rest[at].checked_div(self.counts[at]);
             if now == Some(level) {
                 return Some((level, link));
             }
-            self.queue.pop();
-            self.queue.extend(now.map(|now| Reverse((now, link))));
+            shares.queue.pop();
+            shares.queue.extend(now.map(|now| Reverse((now, link))));
         }
         None
     }
 
     /// Gives a flow its rate for this repair, and takes it off the links of the region.
-    fn settle(&mut self, slot: u32, rate: u64, all: &mut [Flow]) {
+    fn settle(&mut self, slot: u32, rate: u64, shares: &mut Shares, all: &mut [Flow]) {
         let flow = &mut all[slot as usize];
-        (flow.filled, flow.fresh) = (self.fills, rate);
+        (flow.filled, flow.fresh) = (shares.fills, rate);
         for of in &flow.uses {
             let at = of.link as usize;
-            if self.memory.region[at] == self.fills {
-                self.rest[at] = self.rest[at].saturating_sub(rate);
-                self.memory.counts[at] -= 1;
+            if self.region[at] == shares.fills {
+                shares.rest[at] = shares.rest[at].saturating_sub(rate);
+                self.counts[at] -= 1;
             }
         }
     }
 
     /// Fills the region. False if more than `most` flows are open.
-    fn fill_region(&mut self, all: &mut [Flow], most: usize) -> bool {
-        let repair = self.fills;
+    fn fill_region(&mut self, shares: &mut Shares, all: &mut [Flow], most: usize) -> bool {
+        let repair = shares.fills;
         loop {
-            if self.memory.open.len() > most {
+            if self.open.len() > most {
                 return false;
             }
-            let pick = self.next_pick();
-            let next = self.memory.border.peek().map(|&Reverse(next)| next);
+            let pick = self.next_pick(shares);
+            let next = self.border.peek().map(|&Reverse(next)| next);
             if let Some((key, slot)) = next
                 && pick.is_none_or(|pick| key < pick)
             {
-                self.memory.border.pop();
+                self.border.pop();
                 let flow = &mut all[slot as usize];
                 if flow.filled == repair || flow.released == repair {
                     continue;
                 }
-                if self.memory.region[key.1 as usize] == repair {
+                if self.region[key.1 as usize] == repair {
                     flow.released = repair;
-                    self.memory.open.push(slot);
-                    self.join(slot, key, all);
+                    self.open.push(slot);
+                    self.join(slot, key, shares, all);
                 } else {
                     let rate = flow.rate;
-                    self.settle(slot, rate, all);
+                    self.settle(slot, rate, shares, all);
                 }
                 continue;
             }
             let Some(pick) = pick else { return true };
             let (level, link) = pick;
-            self.memory.picks.push((link, level));
-            for index in 0..self.flows[link as usize].len() {
-                let (slot, _) = self.flows[link as usize][index];
+            self.picks.push((link, level));
+            for index in 0..shares.flows[link as usize].len() {
+                let (slot, _) = shares.flows[link as usize][index];
                 let flow = &mut all[slot as usize];
                 if flow.filled == repair {
                     continue;
                 }
                 if flow.released != repair && flow.key != pick {
                     flow.released = repair;
-                    self.memory.open.push(slot);
-                    self.join(slot, pick, all);
+                    self.open.push(slot);
+                    self.join(slot, pick, shares, all);
                 }
                 if all[slot as usize].released == repair {
-                    self.memory.found.push((slot, pick));
+                    self.found.push((slot, pick));
                 }
-                self.settle(slot, level, all);
+                self.settle(slot, level, shares, all);
             }
         }
     }

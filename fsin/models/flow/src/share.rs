@@ -9,7 +9,6 @@ use std::collections::BinaryHeap;
 
 use crate::params::{Fairness, MILLION, Params};
 use crate::paths::{Use, WHOLE};
-use crate::repair::Memory;
 use crate::wiring::{Wiring, capacity};
 
 /// \[fs\] A second.
@@ -180,8 +179,6 @@ pub(crate) struct Shares {
     pub(crate) picked: Vec<Level>,
     /// What flows have changed since the last computation.
     pub(crate) changes: Changes,
-    /// The memory of repairs.
-    pub(crate) memory: Memory,
 }
 
 /// What has changed since rates were computed.
@@ -206,7 +203,6 @@ impl Shares {
             touched: Vec::new(),
             picked: vec![Level::MAX; links],
             changes: Changes::default(),
-            memory: Memory::new(links),
             capacities,
         }
     }

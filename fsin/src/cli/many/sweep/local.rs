@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::cli::run::perform::{Options, perform_one};
 use crate::cli::run::progress::Points;
 use crate::cli::watch::showing::Board;
-use crate::cli::{Complaint, Exit, interrupt, output};
+use crate::cli::{Complaint, Exit, interrupt, output, stamp};
 
 /// The dashboard that shows points, and the flag that ends them.
 #[derive(Clone, Copy)]
@@ -281,7 +281,8 @@ pub(super) fn stopping(root: &Path) -> String {
 
 /// `fsin point`: runs single points of a planned sweep, for batch systems.
 pub(crate) fn point(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let store = Store::at(matches.get_one::<PathBuf>("folder").map_or(Path::new(""), PathBuf::as_path));
+    let store =
+        Store::at(matches.get_one::<PathBuf>("folder").map_or(Path::new(""), PathBuf::as_path)).timed(stamp::now);
     let plan = store.plan()?;
     let mut ids: Vec<String> = matches.get_many::<String>("points").into_iter().flatten().cloned().collect();
     if let Some(list) = matches.get_one::<PathBuf>("list") {

@@ -16,7 +16,7 @@ use trgen::phrase::Phrase;
 use trgen::quote::shell;
 
 use crate::cli::watch::showing::{self, Request, Showing};
-use crate::cli::{Complaint, Exit, Flags, interrupt, output, settings};
+use crate::cli::{Complaint, Exit, Flags, interrupt, output, settings, stamp};
 
 mod elsewhere;
 mod lists;
@@ -105,7 +105,7 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
 /// Runs a sweep.
 pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let root = matches.get_one::<PathBuf>("output").cloned().unwrap_or_default();
-    let store = Store::at(&root);
+    let store = Store::at(&root).timed(stamp::now);
     let backend = matches.get_one::<String>("backend").map_or("local", String::as_str);
     let request = showing::request(matches, backend)?;
     check_flags(matches, backend)?;
@@ -302,7 +302,8 @@ fn print_summary(store: &Store, plan: &Plan, collected: &Collected) {
 
 /// `fsin collect`: collects the available results, whichever executor ran the points.
 pub(crate) fn gather(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let store = Store::at(matches.get_one::<PathBuf>("folder").map_or(Path::new(""), PathBuf::as_path));
+    let store =
+        Store::at(matches.get_one::<PathBuf>("folder").map_or(Path::new(""), PathBuf::as_path)).timed(stamp::now);
     let plan = store.plan()?;
     let collected = collect(&store, &plan)?;
     write_results(&store, &plan, &collected)?;

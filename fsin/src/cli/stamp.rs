@@ -7,15 +7,18 @@ use time::{Duration as Span, OffsetDateTime};
 
 /// A time in UTC, rounded down to the second: `2020-02-29T12:00:00Z`. Times before 1970 are allowed; `None` for a year
 /// that RFC 3339 cannot represent.
-#[must_use]
-pub fn seconds(at: SystemTime) -> Option<String> {
+pub(crate) fn seconds(at: SystemTime) -> Option<String> {
     stamp(at, Span::SECOND)
 }
 
 /// A time in UTC, rounded down to the millisecond: `2020-02-29T12:00:00.000Z`. `None` as for [`seconds`].
-#[must_use]
-pub fn milliseconds(at: SystemTime) -> Option<String> {
+fn milliseconds(at: SystemTime) -> Option<String> {
     stamp(at, Span::MILLISECOND)
+}
+
+/// Now, to the [millisecond](milliseconds).
+pub(crate) fn now() -> Option<String> {
+    milliseconds(SystemTime::now())
 }
 
 /// A time in UTC, rounded down to a multiple of `resolution`.
