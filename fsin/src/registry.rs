@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_registry_in_which_a_name_means_two_things_is_refused() {
-        let bus = *fsin_models::MODELS.standard()[4];
+        let bus = *fsin_models::MODELS.find("bus").unwrap();
         let named = |name| ModelFamily { component: Component { name, ..bus.component }, ..bus };
         let bare = |name| ModelFamily { keys: &[], short: &[], shared: &[], ..named(name) };
         assert_eq!(refused(bare("bus")), "two rows of the registry are the network model `bus`: bus and bus");

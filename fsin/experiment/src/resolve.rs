@@ -135,7 +135,7 @@ impl Experiment {
         let holds_back = !network.unused().iter().any(|(key, _)| *key == "source");
         let throttled = throttled(&settings)? && holds_back;
         let waits = match (tasks, times) {
-            // Flows that are lost are reported, and nobody waits for them.
+            // Lost flows are reported; the run does not wait for them.
             (Some("flows"), _) => None,
             (Some(_), _) => Some("tasks"),
             (None, Times::Shots) => Some("shots"),

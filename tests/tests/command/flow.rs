@@ -10,7 +10,7 @@ use serde_json::Value;
 use tests::command::run;
 use tests::shared::shared_folder;
 
-/// Hosts that cost nothing and wait for nobody.
+/// Hosts without overheads, which send every message eagerly.
 const HOSTS: &str = "--hosts o=0,g=0,O=0,S=1099511627776";
 
 fn json(folder: &Path, line: &str) -> Value {
@@ -223,4 +223,26 @@ fn a_flow_network_is_driven_by_every_kind_of_traffic() {
     }
     let loads = json(folder.path(), "run --network flow --topology torus:4x4 --kernel all-to-all --link-loads");
     assert!(loads["link_load_max_phits_per_cycle"].as_f64().unwrap() > 0.0);
+}
+
+/// Paths have the length of shortest routes, and links carry all that is sent, in whatever parts.
+#[test]
+fn split_flows_count_as_whole_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |more: &str| {
+        let line = format!("run --network flow --topology torus:5x5 --kernel all-to-all:bytes=100 --link-loads {more}");
+        let found = json(folder.path(), &line);
+        let links = found["link_packets"].as_array().unwrap().iter().flat_map(|node| node.as_array().unwrap().iter());
+        (
+            found["hops_mean"].as_f64().unwrap(),
+            found["packet_hops"].clone(),
+            links.filter_map(Value::as_u64).sum::<u64>(),
+        )
+    };
+    let whole = run("--routing dor");
+    assert_eq!((whole.0, whole.2), (2.5, 1500));
+    // What is left of a packet on each of the 100 links is not counted.
+    let (hops, sum, links) = run("--routing shortest --paths spray");
+    assert_eq!((hops, sum), (whole.0, whole.1));
+    assert!((1400..=1500).contains(&links), "{links}");
 }

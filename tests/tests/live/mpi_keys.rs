@@ -13,7 +13,8 @@ use tests::mpi::{Program, program, said};
 
 /// Networks, and keys that show nothing there: nothing is full, and nothing waits for ever.
 const NETWORKS: [(&str, &str, &[&str]); 6] = [
-    ("flow", "torus:4x4", &[]),
+    // No two messages of the ring share a link.
+    ("flow", "torus:4x4 --propagation 1us", &["fairness"]),
     ("vct", "torus:4x4", &["bubble", "watchdog"]),
     ("wormhole", "torus:4x4", &["unsafe-routing", "watchdog"]),
     ("ethernet", "torus:4x4", &["pause"]),

@@ -1,7 +1,7 @@
 //! Incasts: at the points of a Poisson process several nodes send to one at once.
 //!
 //! An event takes a node that is not silent, whose destination by the pattern is the receiver, and other nodes, drawn
-//! evenly and without repetition, which send to it too. Events wait for nobody: they are open-loop.
+//! evenly and without repetition, which send to it too. Events are open-loop.
 
 use super::bundle::Part;
 use super::draw::{below, ln, positive_unit};

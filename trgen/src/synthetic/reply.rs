@@ -6,8 +6,8 @@
 //! node's last reply has been sent.
 //!
 //! # How the model departs from reality, and who could notice
-//! A node takes requests however many replies it owes: replies wait before the network without bound, and a full queue
-//! of replies stops no request. So networks do not run into the deadlocks in which requests hold up the replies that
+//! A node accepts requests regardless of how many replies it has yet to send: replies queue before the network without
+//! bound, and a full queue of replies stops no request. So networks do not run into the deadlocks in which requests hold up the replies that
 //! would make room for them.
 //!
 //! Decision: docs/decisions/0212-requests-and-replies.md.
@@ -51,7 +51,7 @@ impl RoundTrips {
     }
 }
 
-/// A reply that a node owes.
+/// A reply that a node has yet to send.
 #[derive(Clone, Copy, Debug)]
 struct Owed {
     /// When it can be generated.

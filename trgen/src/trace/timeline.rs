@@ -142,7 +142,7 @@ pub struct CollectiveRecord {
 }
 
 impl CollectiveRecord {
-    /// \[ps\] Time of the slowest rank, from its own begin; `None` unless every rank has ended.
+    /// \[ps\] The longest time that a rank takes, from when it begins to when it ends; `None` unless every rank has ended.
     #[must_use]
     pub fn longest(&self) -> Option<u64> {
         let times = self.parts.iter().map(|part| Some(part.end? - part.begin));
@@ -160,7 +160,7 @@ impl CollectiveRecord {
         self.parts.iter().filter_map(span)
     }
 
-    /// \[bytes/ns\] Bytes over the time of the slowest rank; `None` without that time, or if it is 0.
+    /// \[bytes/ns\] Bytes divided by the [longest](Self::longest) time; `None` if that is unknown or 0.
     #[must_use]
     pub fn algorithm_bandwidth(&self) -> Option<f64> {
         let time = self.longest().filter(|&time| time > 0)?;

@@ -63,8 +63,8 @@ pub(crate) struct Flows {
     counts: Vec<(u64, u64)>,
     /// By link: flows that have chosen it, from their injection to their end.
     chosen: Vec<u32>,
-    /// By link: packets that it has carried, since observation began.
-    crossed: Vec<u64>,
+    /// \[packets / [`WHOLE`]\] By link: what it has carried, since observation began.
+    carried: Vec<u128>,
     /// \[ps\] Time of the clock, or of the instant in progress.
     now: u64,
     /// True if flows have entered or ended since shares were computed.
@@ -99,7 +99,7 @@ impl Flows {
             ends: BinaryHeap::new(),
             counts: vec![(0, 0); hosts],
             chosen: vec![0; links],
-            crossed: Vec::new(),
+            carried: Vec::new(),
             now: 0,
             is_stale: false,
             most: 0,
@@ -140,18 +140,16 @@ impl Flows {
         let path = std::mem::take(&mut flow.uses);
         flow.places.clear();
         flow.changes = flow.changes.wrapping_add(1);
-        let own = |of: &&Use| of.share >= WHOLE / 2 || self.params.cross_millionths == 0;
-        let links = path.iter().filter(own).count() as u64;
-        let hops = links.saturating_sub(if source == destination { 0 } else { self.wiring.ports.hidden_hops() });
+        let hops = flow.hops.saturating_sub(self.wiring.ports.hidden_hops());
         for of in &path {
             self.chosen[of.link as usize] -= 1;
-            if let Some(crossed) = self.crossed.get_mut(of.link as usize) {
-                *crossed += (u128::from(underway.packets) * u128::from(of.share) / u128::from(WHOLE)) as u64;
+            if let Some(carried) = self.carried.get_mut(of.link as usize) {
+                *carried += u128::from(underway.packets) * u128::from(of.share);
             }
         }
         self.messages.recorder.hops(hops * underway.packets);
         self.messages.sent(slot, notices);
-        let payload = fsin_core::messages::Payload(self.params.packet_bytes);
+        let payload = self.params.payload();
         let latency = self.now.saturating_sub(underway.offered.0 - 1);
         for index in 0..underway.packets {
             let sequence = self.counts[source.index()].1;
@@ -178,7 +176,7 @@ impl Flows {
         let underway = self.messages.get(slot);
         let (packets, bytes) = (underway.packets, underway.message.bytes);
         let offered = underway.offered.0 - 1;
-        let payload = fsin_core::messages::Payload(self.params.packet_bytes);
+        let payload = self.params.payload();
         let recorder = &mut self.messages.recorder;
         recorder.injected(packets);
         recorder.short().injected += payload.short(bytes);
@@ -273,8 +271,8 @@ impl Engine for Flows {
 
     fn inject(&mut self, message: Message) -> Injected {
         let Message { source, destination, bytes, .. } = message;
-        let packets = self.params.packets_of(bytes);
-        let short = fsin_core::messages::Payload(self.params.packet_bytes).short(bytes);
+        let payload = self.params.payload();
+        let (packets, short) = (payload.packets_of(bytes), payload.short(bytes));
         let number = self.counts[source.index()].0;
         self.counts[source.index()].0 += 1;
         let mut uses = Vec::new();
@@ -288,6 +286,7 @@ impl Engine for Flows {
         }
         let latency = self.latency(&uses);
         let (weight, bound) = self.shares.law().weight(&uses, &self.wiring, latency);
+        let hops = uses.iter().map(|of| u128::from(of.share)).sum::<u128>() / u128::from(WHOLE);
         self.shares.law().complete(&mut uses, &self.wiring);
         for of in &uses {
             self.chosen[of.link as usize] += 1;
@@ -300,28 +299,12 @@ impl Engine for Flows {
         let left = u128::from(self.params.carried(bytes)) * BYTE;
         if at == self.flows.len() {
             self.places.push(0);
-            self.flows.push(Flow {
-                uses: Vec::new(),
-                places: Vec::new(),
-                weight: 1,
-                bound: u64::MAX,
-                rate: 0,
-                left: 0,
-                since: 0,
-                end: NEVER,
-                number: 0,
-                source: 0,
-                changes: 0,
-                filled: 0,
-                key: OPEN,
-                fresh: 0,
-                released: 0,
-            });
+            self.flows.push(Flow::default());
         }
         let flow = &mut self.flows[at];
         (flow.uses, flow.weight, flow.bound, flow.left) = (uses, weight, bound, left);
         (flow.rate, flow.number, flow.source, flow.filled) = (0, number, source.0, 0);
-        (flow.key, flow.released) = (OPEN, 0);
+        (flow.key, flow.released, flow.hops) = (OPEN, 0, hops as u64);
         flow.places.clear();
         flow.changes = flow.changes.wrapping_add(1);
         Injected::Accepted
@@ -359,11 +342,12 @@ impl Engine for Flows {
     }
 
     fn count_crossings(&mut self) {
-        self.crossed.resize(self.wiring.capacities.len(), 0);
+        self.carried.resize(self.wiring.capacities.len(), 0);
     }
 
     fn show(&self, into: &mut Occupancy) {
-        self.wiring.ports.show(|link| self.chosen[link], &self.crossed, into);
+        let crossed: Vec<u64> = self.carried.iter().map(|carried| (carried / u128::from(WHOLE)) as u64).collect();
+        self.wiring.ports.show(|link| self.chosen[link], &crossed, into);
         into.waiting.resize(self.wiring.ports.hosts, 0);
     }
 

@@ -147,6 +147,27 @@ fn preset(name: &str) -> Result<Params, SpecError> {
     }
 }
 
+/// The settings by which flows share links, each with its value as users write it: those that presets give.
+fn shared_by(params: &Params) -> Vec<(&'static str, String)> {
+    let factor = |millionths: u64| (millionths as f64 / MILLION as f64).to_string();
+    let fairness = match params.fairness {
+        Fairness::MaxMin => "maxmin",
+        Fairness::RoundTrip => "rtt",
+        Fairness::Split => "split",
+    };
+    let mut values = vec![
+        ("fairness", fairness.to_owned()),
+        ("latency-factor", factor(params.latency_millionths)),
+        ("bandwidth-factor", factor(params.bandwidth_millionths)),
+        ("cross-traffic", factor(params.cross_millionths)),
+    ];
+    if params.fairness == Fairness::RoundTrip {
+        let (weight, gamma) = (params.weight_bytes.to_string(), params.tcp_gamma.to_string());
+        values.extend([("weight-s", weight), ("tcp-gamma", gamma)]);
+    }
+    values
+}
+
 /// \[b/s\] The data rate that a key gives.
 fn rate(values: &dyn Values, key: &'static str) -> Result<u64, SpecError> {
     let word = values.word(key);
@@ -250,32 +271,19 @@ impl NetworkSpec for Spec {
     }
 
     fn settled(&self) -> Vec<(&'static str, String)> {
-        let Params { weight_bytes, tcp_gamma, node_rate, .. } = self.params;
-        let factor = |millionths: u64| (millionths as f64 / MILLION as f64).to_string();
-        let fairness = match self.params.fairness {
-            Fairness::MaxMin => "maxmin",
-            Fairness::RoundTrip => "rtt",
-            Fairness::Split => "split",
-        };
-        let mut settled = vec![
-            ("routing", self.params.routing.name().to_owned()),
-            ("fairness", fairness.to_owned()),
-            ("latency-factor", factor(self.params.latency_millionths)),
-            ("bandwidth-factor", factor(self.params.bandwidth_millionths)),
-            ("cross-traffic", factor(self.params.cross_millionths)),
-        ];
+        let mut settled = shared_by(&self.params);
+        settled.push(("routing", self.params.routing.name().to_owned()));
         if self.topology.switched().is_none() {
-            settled.push(("node-rate", format!("{node_rate}b/s")));
-        }
-        if self.params.fairness == Fairness::RoundTrip {
-            settled.extend([("weight-s", weight_bytes.to_string()), ("tcp-gamma", tcp_gamma.to_string())]);
+            settled.push(("node-rate", format!("{}b/s", self.params.node_rate)));
         }
         settled
     }
 
     fn preset(&self) -> Option<(&'static str, Vec<&'static str>)> {
         let name = self.preset?;
-        Some((name, Vec::new()))
+        let given = preset(name).map_or_else(|_| Vec::new(), |params| shared_by(&params));
+        let own = shared_by(&self.params);
+        Some((name, given.into_iter().filter(|pair| own.contains(pair)).map(|(key, _)| key).collect()))
     }
 
     fn unused(&self) -> Vec<(&'static str, Phrase)> {

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use fsin_core::messages::Payload;
 use fsin_core::route::Name;
 use trgen::catalog::SpecError;
 use trgen::phrase;
@@ -136,10 +137,9 @@ impl Params {
         Ok(())
     }
 
-    /// Number of packets of a message.
-    #[must_use]
-    pub const fn packets_of(&self, bytes: u64) -> u64 {
-        fsin_core::messages::Payload(self.packet_bytes).packets_of(bytes)
+    /// What messages are counted in.
+    pub(crate) const fn payload(&self) -> Payload {
+        Payload(self.packet_bytes)
     }
 
     /// \[bytes\] What passes over the links for a message.
@@ -147,6 +147,6 @@ impl Params {
         if bytes == 0 {
             return 0;
         }
-        bytes.saturating_add(self.packets_of(bytes).saturating_mul(self.header_bytes as u64))
+        bytes.saturating_add(self.payload().packets_of(bytes).saturating_mul(self.header_bytes as u64))
     }
 }

@@ -31,12 +31,14 @@ pub(crate) type Key = (Level, u32);
 pub(crate) const OPEN: Key = (Level::MAX, u32::MAX);
 
 /// A flow under way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Flow {
     /// What it uses, each link once.
     pub(crate) uses: Vec<Use>,
     /// By use: its place among the flows of the link.
     pub(crate) places: Vec<u32>,
+    /// \[links\] Length of its path, those of the nodes themselves in a direct network included.
+    pub(crate) hops: u64,
     /// Its weight: 1, or [`WEIGHT`] over its round trip.
     pub(crate) weight: u128,
     /// \[2^-50 bytes/ns\] Greatest rate.

@@ -59,6 +59,7 @@ fn accepted(model: &str, routing: &str, topology: &str, folder: &Path) -> Result
         let all: Vec<Words<'static>> = match model {
             // It has no virtual channels, and refuses what can deadlock unless told otherwise.
             "myrinet" => vec![words(&[]), words(&[("unsafe-routing", "true".to_owned())])],
+            "flow" => vec![words(&[])],
             _ => channels.collect(),
         };
         for words in all {
@@ -107,8 +108,13 @@ fn run_member(kind: &Kind, member: &Member, folder: &Path) -> Result<(), String>
         _ => {
             let keys = kind.keys.iter().flat_map(|&key| member.carriers.iter().map(move |of| (key, of.model)));
             keys.filter(|(key, model)| model.understands(key)).try_for_each(|(key, model)| {
-                // Injectors of dimensions need one for each direction.
-                let more = if key == "injection" { vec![("injectors", "4")] } else { Vec::new() };
+                let more = match key {
+                    // Injectors of dimensions need one for each direction.
+                    "injection" => vec![("injectors", "4")],
+                    // There must be several paths to choose from.
+                    "paths" => vec![("routing", "adaptive")],
+                    _ => Vec::new(),
+                };
                 with(model.component.name, &[&[(key, name.as_str())], &more[..]].concat())
             })
         }

@@ -22,6 +22,7 @@ mod lanes;
 mod order;
 pub mod patterns;
 mod pending;
+mod progress;
 mod resources;
 pub mod routed;
 pub mod streams;

@@ -20,17 +20,26 @@
 //! *ASTRA-sim2.0*, ISPASS 2023.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+
+mod agenda;
+mod check;
+mod pieces;
+mod source;
 
 use super::collective::{Part, algorithm};
 use super::dag::{Dag, DagError, named};
 use super::{CollectiveKind, Dependencies, Trace, Work};
-use crate::message::{Delivery, Message};
-use crate::source::{Next, Outbox, SourceError, TrGen, Wait, WaitCause};
+use crate::source::SourceError;
 use crate::trace::flow::Flow;
 use crate::trace::replay::{ReplayReport, SHOWN, TaskReport};
 use crate::trace::timeline::{Busy, CollectiveRecord, Doing, Part as Share, Span, Timeline};
 use crate::units::{Cycle, NodeId, Picoseconds};
+
+use agenda::{Agenda, Event, Purpose};
+use check::check;
+
+pub use check::ReplayError;
 
 /// Parameters of the ranks.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -72,62 +81,6 @@ const NANOSECOND: u64 = 1000;
 const CLOCK_END: u64 = Cycle::LAST.0;
 /// A combination of two operands and a result moves three times its bytes.
 const COMBINED: u64 = 3;
-
-/// What a message is for.
-#[derive(Clone, Copy, Debug)]
-enum Purpose {
-    /// Node `node` of rank `from` sends it to `to`.
-    Send { from: u32, node: u32, to: u32 },
-    /// Part of collective number `number` of a group.
-    Piece { from: u32, to: u32, group: u32, number: u32 },
-}
-
-/// What happens.
-#[derive(Clone, Copy, Debug)]
-enum Event {
-    /// A computation ends.
-    Computed { rank: u32, node: u32 },
-    /// A message has arrived.
-    Arrived(Purpose),
-    /// A rank has taken an arrival of a collective, or may begin to send.
-    Taken { rank: u32, group: u32, number: u32 },
-}
-
-/// Events by time, then in the order of insertion.
-#[derive(Clone, Default, Debug)]
-struct Agenda {
-    heap: BinaryHeap<Reverse<(u64, u64, usize)>>,
-    events: Vec<Event>,
-    vacant: Vec<usize>,
-    numbers: u64,
-}
-
-impl Agenda {
-    fn push(&mut self, time: u64, event: Event) {
-        let slot = match self.vacant.pop() {
-            Some(slot) => {
-                self.events[slot] = event;
-                slot
-            }
-            None => {
-                self.events.push(event);
-                self.events.len() - 1
-            }
-        };
-        self.heap.push(Reverse((time, self.numbers, slot)));
-        self.numbers += 1;
-    }
-
-    fn next_time(&self) -> Option<u64> {
-        self.heap.peek().map(|Reverse((time, ..))| *time)
-    }
-
-    fn pop(&mut self) -> Option<(u64, Event)> {
-        let Reverse((time, _, slot)) = self.heap.pop()?;
-        self.vacant.push(slot);
-        Some((time, self.events[slot]))
-    }
-}
 
 /// A collective at one rank.
 #[derive(Clone, Copy, Default, Debug)]
@@ -205,55 +158,6 @@ pub struct Replay {
     is_past_end: bool,
     last: Cycle,
     timeline: Timeline,
-}
-
-/// A trace that cannot be executed.
-#[derive(Debug, thiserror::Error)]
-pub enum ReplayError {
-    /// Dependencies that cannot be met.
-    #[error(transparent)]
-    Dag(#[from] DagError),
-    /// A message or group with a rank that the trace lacks.
-    #[error("rank {rank}: node {node} names rank {other}, and the trace has {ranks}")]
-    NoSuchRank {
-        /// The rank.
-        rank: usize,
-        /// Number and name.
-        node: String,
-        /// The rank that does not exist.
-        other: u32,
-        /// Number of ranks.
-        ranks: usize,
-    },
-    /// A collective of a group to which the rank does not belong.
-    #[error(
-        "rank {rank}: node {node} takes part in a collective of group `{group}`, to which the rank does not belong"
-    )]
-    NotInGroup {
-        /// The rank.
-        rank: usize,
-        /// Number and name.
-        node: String,
-        /// Name of the group.
-        group: String,
-    },
-    /// Ranks of a group with different numbers of collectives.
-    #[error("group `{group}`: rank {a} takes part in {count_a} collectives, rank {b} in {count_b}")]
-    Uneven {
-        /// Name of the group.
-        group: String,
-        /// A rank.
-        a: u32,
-        /// Its number of collectives.
-        count_a: usize,
-        /// Another rank.
-        b: u32,
-        /// Its number of collectives.
-        count_b: usize,
-    },
-    /// A placement that does not fit.
-    #[error(transparent)]
-    Placement(#[from] SourceError),
 }
 
 impl Replay {
@@ -563,72 +467,6 @@ impl Replay {
         }
     }
 
-    /// Sends what a rank sends after the arrivals of a collective that it has taken.
-    fn send_pieces(&mut self, from: u32, group: u32, number: u32, now: u64) {
-        let Some(progress) = self.ranks[from as usize].progress.get_mut(&(group, number)) else { return };
-        let Some((_, part)) = progress.begun else { return };
-        let taken = progress.taken;
-        let mut sends = Vec::new();
-        part.sends(taken, |place, bytes| sends.push((place, bytes)));
-        progress.outstanding += sends.len() as u32;
-        for (place, bytes) in sends {
-            let to = self.trace.groups[group as usize].ranks[place as usize];
-            self.ranks[from as usize].report.sent_collective += 1;
-            self.send(now, Purpose::Piece { from, to, group, number }, bytes);
-        }
-    }
-
-    /// Takes arrivals of a collective one after another, and ends it after the last one.
-    fn take_arrivals(&mut self, rank: u32, group: u32, number: u32, now: u64) {
-        loop {
-            let is_part = self.trace.groups[group as usize].ranks.len() < self.ranks.len();
-            let Some(progress) = self.ranks[rank as usize].progress.get_mut(&(group, number)) else { return };
-            let Some((node, part)) = progress.begun else { return };
-            if progress.is_busy {
-                return;
-            }
-            if progress.taken == part.arrivals() {
-                if part.arrivals() == 0 && progress.outstanding > 0 {
-                    return;
-                }
-                let is_over = progress.outstanding == 0;
-                progress.begun = None;
-                if is_over {
-                    self.ranks[rank as usize].progress.remove(&(group, number));
-                }
-                if let Some(&record) = self.record_of.get(&(group, number))
-                    && let Some(entry) = self.records[record].parts.iter_mut().find(|part| part.rank == rank)
-                {
-                    entry.end = Some(now);
-                }
-                let state = &mut self.ranks[rank as usize];
-                state.is_communicating = false;
-                let begin = state.communicating_since;
-                self.note(rank, node, Doing::Collective, begin, now);
-                self.finish_node(rank, node, now);
-                return;
-            }
-            if progress.taken == progress.arrived {
-                return;
-            }
-            let combining = match self.params.memory {
-                Some(memory) if progress.taken < part.combined() => {
-                    COMBINED * (part.arriving(progress.taken) as f64 * 1e9 / memory) as u64 * NANOSECOND
-                }
-                _ => 0,
-            };
-            let delay = combining + if is_part { self.params.group_delay } else { 0 };
-            if delay > 0 {
-                progress.is_busy = true;
-                self.agenda.push(now.saturating_add(delay), Event::Taken { rank, group, number });
-                return;
-            }
-            progress.taken += 1;
-            self.ranks[rank as usize].report.received += 1;
-            self.send_pieces(rank, group, number, now);
-        }
-    }
-
     /// A message leaves its rank.
     fn send(&mut self, now: u64, purpose: Purpose, bytes: u64) {
         let (Purpose::Send { from, to, .. } | Purpose::Piece { from, to, .. }) = purpose;
@@ -744,122 +582,4 @@ impl Replay {
     fn start_of(&self, cycle: Cycle) -> u64 {
         cycle.since(Cycle::FIRST).saturating_mul(self.cycle)
     }
-}
-
-impl TrGen for Replay {
-    fn nodes(&self) -> usize {
-        self.nodes
-    }
-
-    fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
-        self.last = now;
-        let end = self.start_of(now.next());
-        while !self.is_past_end && self.agenda.next_time().is_some_and(|time| time < end) {
-            self.step();
-        }
-        while let Some(&Reverse((time, _, id))) = self.leaving.peek() {
-            if self.cycle_from(time) > now {
-                break;
-            }
-            self.leaving.pop();
-            let (purpose, bytes) = self.messages[id];
-            let (Purpose::Send { from, to, .. } | Purpose::Piece { from, to, .. }) = purpose;
-            let (source, destination) = (self.placement[from as usize], self.placement[to as usize]);
-            self.in_flight += 1;
-            out.push(Message { id: id as u64, source, destination, bytes, class: 0 });
-        }
-        Ok(())
-    }
-
-    fn sent(&mut self, _: Cycle, _: &Message) {}
-
-    fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
-        let id = delivery.message.id as usize;
-        self.vacant.push(id);
-        self.in_flight -= 1;
-        self.agenda.push(self.start_of(now.next()), Event::Arrived(self.messages[id].0));
-    }
-
-    fn dropped(&mut self, _: Cycle, message: &Message) {
-        self.vacant.push(message.id as usize);
-        self.in_flight -= 1;
-        self.lost += 1;
-    }
-
-    fn next(&self) -> Next {
-        if self.is_past_end {
-            return Next::At(Cycle::NEVER);
-        }
-        // Events within a cycle are processed in it; a message leaves in the first cycle that begins later.
-        let event = self.agenda.next_time().map(|time| Cycle::FIRST + time / self.cycle);
-        let leaving = self.leaving.peek().map(|&Reverse((time, ..))| self.cycle_from(time));
-        match event.into_iter().chain(leaving).min() {
-            Some(cycle) => Next::At(cycle),
-            None if self.in_flight > 0 || self.ranks.iter().any(|rank| rank.unfinished > 0) => Next::Waiting,
-            None => match self.ranks.iter().map(|rank| self.cycle_from(rank.end)).max() {
-                Some(end) if end > self.last => Next::At(end),
-                _ => Next::Done,
-            },
-        }
-    }
-
-    fn silent_nodes(&self) -> usize {
-        let mut sends = vec![false; self.nodes];
-        for (nodes, node) in self.trace.ranks.iter().zip(&self.placement) {
-            sends[node.index()] |=
-                nodes.iter().any(|node| matches!(node.work, Work::Send { .. } | Work::Collective { .. }));
-        }
-        sends.iter().filter(|&&sends| !sends).count()
-    }
-
-    fn waits(&self) -> Vec<Wait> {
-        let waits = self.pending().into_iter();
-        waits.map(|text| Wait { cause: WaitCause::Message, text }).chain(Wait::for_lost(self.lost)).collect()
-    }
-}
-
-/// Checks ranks and groups; returns the position of each rank in each of its groups.
-fn check(trace: &Trace) -> Result<Vec<HashMap<u32, u32>>, ReplayError> {
-    let count = trace.ranks.len();
-    let mut places: Vec<HashMap<u32, u32>> = vec![HashMap::new(); count];
-    for (group, members) in (0_u32..).zip(&trace.groups) {
-        for (place, &rank) in (0_u32..).zip(&members.ranks) {
-            if let Some(of_rank) = places.get_mut(rank as usize) {
-                of_rank.insert(group, place);
-            }
-        }
-    }
-    let mut taken: BTreeMap<u32, BTreeMap<u32, usize>> = BTreeMap::new();
-    for (rank, nodes) in trace.ranks.iter().enumerate() {
-        for node in nodes {
-            let beyond = |other: u32| Err(ReplayError::NoSuchRank { rank, node: named(node), other, ranks: count });
-            match node.work {
-                Work::Send { to: other, .. } | Work::Receive { from: other, .. } if other as usize >= count => {
-                    return beyond(other);
-                }
-                Work::Collective { group, .. } => {
-                    let members = &trace.groups[group as usize];
-                    if let Some(&other) = members.ranks.iter().find(|&&other| other as usize >= count) {
-                        return beyond(other);
-                    }
-                    if !places[rank].contains_key(&group) {
-                        let group = members.name.to_string();
-                        return Err(ReplayError::NotInGroup { rank, node: named(node), group });
-                    }
-                    *taken.entry(group).or_default().entry(rank as u32).or_default() += 1;
-                }
-                _ => {}
-            }
-        }
-    }
-    for (group, counts) in taken {
-        let members = &trace.groups[group as usize];
-        let of = |rank: u32| counts.get(&rank).copied().unwrap_or_default();
-        let first = members.ranks[0];
-        if let Some(&other) = members.ranks.iter().find(|&&rank| of(rank) != of(first)) {
-            let group = members.name.to_string();
-            return Err(ReplayError::Uneven { group, a: first, count_a: of(first), b: other, count_b: of(other) });
-        }
-    }
-    Ok(places)
 }

@@ -1,0 +1,72 @@
+//! The messages of collectives: what a rank sends after which arrivals, and when its part ends.
+
+use super::agenda::{Event, Purpose};
+use super::{COMBINED, Doing, NANOSECOND, Replay};
+
+impl Replay {
+    /// Sends what a rank sends after the arrivals of a collective that it has taken.
+    pub(super) fn send_pieces(&mut self, from: u32, group: u32, number: u32, now: u64) {
+        let Some(progress) = self.ranks[from as usize].progress.get_mut(&(group, number)) else { return };
+        let Some((_, part)) = progress.begun else { return };
+        let taken = progress.taken;
+        let mut sends = Vec::new();
+        part.sends(taken, |place, bytes| sends.push((place, bytes)));
+        progress.outstanding += sends.len() as u32;
+        for (place, bytes) in sends {
+            let to = self.trace.groups[group as usize].ranks[place as usize];
+            self.ranks[from as usize].report.sent_collective += 1;
+            self.send(now, Purpose::Piece { from, to, group, number }, bytes);
+        }
+    }
+
+    /// Takes arrivals of a collective one after another, and ends it after the last one.
+    pub(super) fn take_arrivals(&mut self, rank: u32, group: u32, number: u32, now: u64) {
+        loop {
+            let is_part = self.trace.groups[group as usize].ranks.len() < self.ranks.len();
+            let Some(progress) = self.ranks[rank as usize].progress.get_mut(&(group, number)) else { return };
+            let Some((node, part)) = progress.begun else { return };
+            if progress.is_busy {
+                return;
+            }
+            if progress.taken == part.arrivals() {
+                if part.arrivals() == 0 && progress.outstanding > 0 {
+                    return;
+                }
+                let is_over = progress.outstanding == 0;
+                progress.begun = None;
+                if is_over {
+                    self.ranks[rank as usize].progress.remove(&(group, number));
+                }
+                if let Some(&record) = self.record_of.get(&(group, number))
+                    && let Some(entry) = self.records[record].parts.iter_mut().find(|part| part.rank == rank)
+                {
+                    entry.end = Some(now);
+                }
+                let state = &mut self.ranks[rank as usize];
+                state.is_communicating = false;
+                let begin = state.communicating_since;
+                self.note(rank, node, Doing::Collective, begin, now);
+                self.finish_node(rank, node, now);
+                return;
+            }
+            if progress.taken == progress.arrived {
+                return;
+            }
+            let combining = match self.params.memory {
+                Some(memory) if progress.taken < part.combined() => {
+                    COMBINED * (part.arriving(progress.taken) as f64 * 1e9 / memory) as u64 * NANOSECOND
+                }
+                _ => 0,
+            };
+            let delay = combining + if is_part { self.params.group_delay } else { 0 };
+            if delay > 0 {
+                progress.is_busy = true;
+                self.agenda.push(now.saturating_add(delay), Event::Taken { rank, group, number });
+                return;
+            }
+            progress.taken += 1;
+            self.ranks[rank as usize].report.received += 1;
+            self.send_pieces(rank, group, number, now);
+        }
+    }
+}
