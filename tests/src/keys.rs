@@ -148,5 +148,6 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("node-stats", &["true"]),
     ("flow-stats", &["true"]),
     ("message-stats", &["true"]),
+    ("size-classes", &["10kB:1MB"]),
     ("latency-histogram", &["true"]),
 ];

@@ -87,6 +87,8 @@ pub struct Experiment {
     pub keep: Keep,
     /// Whether the histogram of packet latencies is kept.
     pub latency_histogram: bool,
+    /// \[bytes\] Greatest sizes of the classes of messages but the last, ascending.
+    pub size_classes: Vec<u64>,
     /// How the workload generates messages.
     times: Times,
     /// Warnings known before the run.
@@ -185,6 +187,7 @@ impl Experiment {
                 packets: false,
             },
             latency_histogram: is_on(&settings, "latency-histogram")?,
+            size_classes: size_classes(&settings)?,
             times,
             foreseen,
             settings,
@@ -376,6 +379,20 @@ fn foreseen(settings: &Settings, network: &dyn NetworkSpec, waits: Option<&str>)
 /// Whether a switch without a default is on.
 fn is_on(settings: &Settings, key: &'static str) -> Result<bool, SettingsError> {
     Ok(settings.is_set(key) && settings.choice(key, &[("true", true), ("false", false)])?)
+}
+
+/// \[bytes\] The greatest sizes of the classes of messages but the last.
+fn size_classes(settings: &Settings) -> Result<Vec<u64>, SettingsError> {
+    let word = settings.word("size-classes");
+    if word == "decades" {
+        return Ok((2..20).map(|power| 10_u64.pow(power)).collect());
+    }
+    let sizes: Option<Vec<u64>> = word.split(':').map(trgen::synthetic::flows::bytes).collect();
+    sizes.filter(|sizes| sizes.is_sorted_by(|one, next| one < next)).ok_or_else(|| {
+        let what = phrase![["size-classes"], (" takes ascending sizes, not `{word}`")];
+        let remedy = phrase!["write ", ["size-classes" => "10kB:100kB:1MB"], ", or ", ["size-classes" => "decades"]];
+        settings.error("size-classes", ErrorKind::Malformed, what, remedy)
+    })
 }
 
 /// True if a node generates nothing while its interface is full.

@@ -161,8 +161,9 @@ fn flow([source, destination, size, class]: [&str; 4], start: u64, line: usize) 
     Ok(Flow { source, destination, bytes, start, class })
 }
 
-/// \[bytes\] A size: a whole number, perhaps with `B`, `kB`, `MB`, `GB`, `KiB`, `MiB` or `GiB`.
-fn bytes(word: &str) -> Option<u64> {
+/// \[bytes\] A size: a whole number, perhaps with `B`, `kB`, `MB`, `GB`, `KiB`, `MiB` or `GiB`; `None` for anything else.
+#[must_use]
+pub fn bytes(word: &str) -> Option<u64> {
     let digits = word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len());
     let (number, unit) = word.split_at(digits);
     let factor: u64 = match unit {

@@ -33,7 +33,7 @@ mod due;
 pub mod expr;
 mod file;
 pub mod flows;
-mod incast;
+mod groups;
 mod pending;
 mod phases;
 mod reactive;
@@ -47,6 +47,7 @@ pub mod temporal;
 pub mod traffic;
 
 pub use background::Background;
+pub use groups::Group;
 pub use reply::RoundTrips;
 pub use source::{Config, Mode, Synthetic};
 pub use traffic::Traffic;

@@ -39,17 +39,18 @@ pub fn write_rows(rows: &[Map<String, Value>], out: &mut dyn Write) -> io::Resul
     write_lines(&rows.iter().map(line).collect::<Vec<_>>(), out)
 }
 
-/// The figures of nodes, flows and message classes and the histogram as CSV, as far as they are kept, with the names of
+/// The figures of nodes, flows and messages by their size and the histogram as CSV, as far as they are kept, with the names of
 /// their files.
 ///
 /// # Errors
 /// None in practice: writing to memory.
 pub fn tables(result: &RunResult) -> io::Result<Vec<(&'static str, Vec<u8>)>> {
-    const TABLES: [(Figure, &str); 5] = [
+    const TABLES: [(Figure, &str); 6] = [
         (Figure::Collectives, "collectives.csv"),
         (Figure::PerNode, "nodes.csv"),
         (Figure::Flows, "flows.csv"),
         (Figure::MessageClasses, "messages.csv"),
+        (Figure::MessageDeciles, "deciles.csv"),
         (Figure::LatencyHistogram, "latencies.csv"),
     ];
     let mut tables = Vec::new();

@@ -158,7 +158,8 @@ pub(super) fn details(result: &mut RunResult, experiment: &Experiment, finished:
         result.message_slowdown_p999 = all.slowdown_p999;
         result.message_slowdown_max = all.slowdown_max;
         result.messages_unfinished = finished.details.as_ref().map(Details::unfinished);
-        result.message_classes = Some(classes(messages));
+        result.message_classes = Some(classes(messages, &experiment.size_classes));
+        result.message_deciles = Some(deciles(messages));
     }
 }
 
@@ -201,13 +202,11 @@ fn bins(values: &[(u64, u64)]) -> Vec<LatencyBin> {
     bins
 }
 
-/// The classes of messages, a decade of sizes each; without empty ones.
-fn classes(messages: &[MessageTime]) -> Vec<MessageClass> {
+/// The classes of messages up to each of these sizes, and of all above; without empty ones.
+fn classes(messages: &[MessageTime], bounds: &[u64]) -> Vec<MessageClass> {
     let mut classes = Vec::new();
     let mut from = 0_u64;
-    for power in 2..=20 {
-        // The last decade has no end.
-        let to = if power < 20 { 10_u64.pow(power) } else { u64::MAX };
+    for &to in bounds.iter().chain([&u64::MAX]) {
         let of_class = messages.iter().filter(|time| (from..=to).contains(&time.of.message.bytes));
         let class = class(from, to, of_class);
         if class.messages > 0 {
@@ -216,6 +215,19 @@ fn classes(messages: &[MessageTime]) -> Vec<MessageClass> {
         from = to.saturating_add(1);
     }
     classes
+}
+
+/// The tenths of the messages in the order of their sizes, of equal ones in that of their generation; without empty ones.
+fn deciles(messages: &[MessageTime]) -> Vec<MessageClass> {
+    const PARTS: usize = 10;
+    let mut sorted: Vec<&MessageTime> = messages.iter().collect();
+    sorted.sort_by_key(|time| (time.of.message.bytes, time.of.generated, time.of.message.id));
+    let part = |number: usize| {
+        let part = &sorted[number * sorted.len() / PARTS..(number + 1) * sorted.len() / PARTS];
+        let (first, last) = (part.first()?, part.last()?);
+        Some(class(first.of.message.bytes, last.of.message.bytes, part.iter().copied()))
+    };
+    (0..PARTS).filter_map(part).collect()
 }
 
 /// The class of messages of these sizes.
@@ -283,7 +295,7 @@ mod tests {
             alone_cycles: Some(alone),
         };
         let messages: Vec<MessageTime> = (1..=100).map(|at| time(if at > 60 { 5000 } else { 64 }, at, 10)).collect();
-        let found = classes(&messages);
+        let found = classes(&messages, &[100, 1000, 10_000]);
         let shape: Vec<(u64, u64, u64)> =
             found.iter().map(|class| (class.from_bytes, class.to_bytes, class.messages)).collect();
         assert_eq!(shape, [(0, 100, 60), (1001, 10_000, 40)]);
@@ -292,7 +304,12 @@ mod tests {
         assert_eq!((small.completion_p99_cycles, small.completion_max_cycles), (Some(60), Some(60)));
         assert_eq!((small.completion_mean_cycles, small.slowdown_p50), (Some(30.5), Some(3.0)));
         let half = [time(64, 10, 10), MessageTime { alone_cycles: None, ..time(64, 10, 10) }];
-        assert_eq!(classes(&half)[0].slowdown_mean, None, "some are not known");
+        assert_eq!(classes(&half, &[])[0].slowdown_mean, None, "some are not known");
+        let found: Vec<(u64, u64, u64)> =
+            deciles(&messages).iter().map(|part| (part.from_bytes, part.to_bytes, part.messages)).collect();
+        assert_eq!(found, [[(64, 64, 10); 6].as_slice(), &[(5000, 5000, 10); 4]].concat());
+        assert_eq!(deciles(&messages)[9].completion_p50_cycles, Some(95));
+        assert_eq!(deciles(&messages[..3]).len(), 3);
         assert_eq!(class(0, 1, [].iter()).completion_p50_cycles, None);
     }
 }

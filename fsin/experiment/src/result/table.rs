@@ -178,7 +178,8 @@ figures! {
     MessageSlowdownP999 = message_slowdown_p999: Option<f64>, [] "99.9th percentile of the same";
     MessageSlowdownMax = message_slowdown_max: Option<f64>, [] "greatest of the same";
     MessagesUnfinished = messages_unfinished: Option<u64>, ["messages"] "generated and still on their way at the end of the run, of which no time is known; where message statistics are kept";
-    MessageClasses = message_classes: Option<Vec<MessageClass>>, [] "the same figures of messages by their size, a decade of bytes each";
+    MessageClasses = message_classes: Option<Vec<MessageClass>>, [] "the same figures of messages by their size, in classes";
+    MessageDeciles = message_deciles: Option<Vec<MessageClass>>, [] "the same figures of each tenth of the messages, in the order of their sizes";
     DeadLinks = dead_links: Option<Vec<String>>, [] "each dead link by its ends and ports; of networks that have some";
     CompletionCycles = completion_cycles: Option<u64>, ["cycles"] "clock when the last task was done, which starts at 1; null of traffic that does not end";
     CompletionSeconds = completion_seconds: Option<f64>, ["s"] "the same as time";
@@ -273,8 +274,10 @@ pub(super) const OF_HISTOGRAM: &[Figure] = &[F::LatencyHistogram];
 /// Figures of runs that keep the time of each message.
 #[rustfmt::skip]
 pub(super) const OF_MESSAGES: &[Figure] = &[
-    F::MessageCompletionMean, F::MessageCompletionP50, F::MessageCompletionP90, F::MessageCompletionP99,
-    F::MessageCompletionMax, F::MessageSlowdownMean, F::MessageSlowdownP99, F::MessageClasses,
+    F::MessageCompletionMean, F::MessageCompletionP50, F::MessageCompletionP90, F::MessageCompletionP95,
+    F::MessageCompletionP99, F::MessageCompletionP999, F::MessageCompletionMax, F::MessageSlowdownMean,
+    F::MessageSlowdownP50, F::MessageSlowdownP95, F::MessageSlowdownP99, F::MessageSlowdownP999,
+    F::MessageSlowdownMax, F::MessagesUnfinished, F::MessageClasses, F::MessageDeciles,
 ];
 
 /// Figures of applications whose collectives are known as such.

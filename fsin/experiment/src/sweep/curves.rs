@@ -313,10 +313,13 @@ impl Curves {
         Some((curves, Collected { rows, ..Collected::default() }))
     }
 
-    /// True if results differ in cycle time, so that numbers of cycles are not comparable as times.
+    /// True if results differ in cycle time, so that numbers of cycles are not comparable as times: by a setting along
+    /// an axis, or because some models count phits' cycles and others picoseconds.
     #[must_use]
-    pub fn cycles_differ(&self) -> bool {
+    pub fn cycles_differ(&self, rows: &[Row]) -> bool {
+        let unit = |row: &Row| row.result.load_unit();
         self.axes.iter().any(|axis| CYCLE.contains(&&*axis.key))
+            || rows.first().is_some_and(|first| rows.iter().any(|row| unit(row) != unit(first)))
     }
 
     /// Settings as in labels.

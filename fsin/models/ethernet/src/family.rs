@@ -74,7 +74,7 @@ pub static FAMILY: ModelFamily = ModelFamily {
     },
     aliases: &[],
     keys: KEYS,
-    shared: &["topology", "ways", "engine", "link-loads"],
+    shared: &["topology", "ways", "interface", "engine", "link-loads"],
     // A cycle is a picosecond: the usual lengths of a run would be those of a few bits.
     defaults: &[
         ("warmup", "5000000000"),
@@ -128,6 +128,7 @@ impl Spec {
             xon: values.integer("xon")?,
             frames,
             ties: ties(values)?,
+            interface: values.parsed("interface")?,
             segment: values.integer_or("segment", frames.mtu.saturating_sub(segment_header))?,
             segment_header,
             ack_bytes: values.integer("ack-bytes")?,

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use fsin_core::interface::Interface;
 use fsin_core::messages::Payload;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
@@ -191,6 +192,9 @@ pub struct Params {
     pub frames: Frames,
     /// The order of frames that arrive at the same instant.
     pub ties: TieOrder,
+    /// How a host shares its link among its messages; [`Interface::Serial`] with windows, whose connections send whenever
+    /// their windows allow it.
+    pub interface: Interface,
     /// Which statistics are kept of each port; no other result depends on it.
     pub port_stats: PortStats,
     /// Seed of all draws.
@@ -224,6 +228,7 @@ impl Default for Params {
             rto_max: 60 * SECOND,
             frames: Frames::THESIS,
             ties: TieOrder::Port,
+            interface: Interface::Serial,
             port_stats: PortStats::Figures,
             seed: 1,
         }
@@ -308,6 +313,19 @@ impl Params {
             let what = phrase![["ecmp"], ": switches that learn addresses know one path"];
             let remedy = phrase!["set ", ["forwarding" => "static"], ", or leave it out"];
             return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("ecmp"));
+        }
+        let why = match self.interface {
+            Interface::Serial => None,
+            Interface::Interleaved(_) if self.recovery != Recovery::Window => None,
+            Interface::Interleaved(_) => {
+                Some(phrase!["with ", ["recovery" => "window"], " connections send whenever their windows allow it"])
+            }
+            Interface::PerPort => Some(phrase!["hosts have one link"]),
+        };
+        if let Some(why) = why {
+            let what = phrase![["interface" => self.interface], ": ", why];
+            let remedy = phrase!["use ", ["interface" => "serial"]];
+            return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("interface").given(self.interface));
         }
         if self.pause && self.xon >= self.xoff {
             let what = phrase![["xon" => self.xon], " is not below ", ["xoff" => self.xoff]];

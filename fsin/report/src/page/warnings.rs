@@ -80,7 +80,7 @@ fn harmless<'a>(plan: &Plan, row: &'a Row) -> Vec<Item<'a>> {
 pub(super) fn notes(plan: &Plan, collected: &Collected) -> Markup {
     let mut items: Vec<Markup> = Vec::new();
     let mut add = |text: &str| items.push(html! { (text) });
-    if Curves::of(plan, collected).cycles_differ() {
+    if Curves::of(plan, collected).cycles_differ(&collected.rows) {
         add("The length of a cycle differs between points: compare times in seconds, not in cycles.");
     }
     if collected.left_out > 0 {

@@ -4,6 +4,7 @@
 //! only on run length. All pictures of a figure have the same axes.
 
 mod bars;
+mod by_size;
 mod canvas;
 #[cfg(feature = "plots")]
 mod convert;
@@ -18,6 +19,7 @@ mod scale;
 mod transient;
 mod unit;
 
+pub use by_size::by_size;
 pub(super) use canvas::GRID;
 #[cfg(feature = "plots")]
 pub(super) use convert::tree;
@@ -50,6 +52,9 @@ const PICTURES: &[(Figure, &str, &str)] = &[
     (Figure::AcceptedLoadOfSenders, "Accepted load of each sending node (LOAD)", "accepted"),
     (Figure::AcceptedLoad, "Accepted load (LOAD)", "accepted"),
     (Figure::ShotCyclesMean, "Cycles per shot", "shots"),
+    (Figure::MessageSlowdownMean, "Mean slow-down of a message", "slowdown"),
+    (Figure::MessageSlowdownP99, "99th-percentile slow-down of a message", "slowdown-p99"),
+    (Figure::MessageCompletionP99, "99th-percentile time of a message (cycles)", "message-p99"),
     (Figure::JobWaitMean, "Mean wait of a job (cycles)", "job-wait"),
     (Figure::JobSlowdownMean, "Mean slowdown of a job", "job-slowdown"),
 ];
@@ -136,8 +141,18 @@ pub struct Picture {
 
 impl Picture {
     /// The kinds of pictures with a vertical axis.
-    pub const KINDS: [&'static str; 7] =
-        ["latency", "latency-p99", "accepted", "completion", "shots", "job-wait", "job-slowdown"];
+    pub const KINDS: [&'static str; 10] = [
+        "latency",
+        "latency-p99",
+        "accepted",
+        "completion",
+        "shots",
+        "slowdown",
+        "slowdown-p99",
+        "message-p99",
+        "job-wait",
+        "job-slowdown",
+    ];
 }
 
 /// A curve to be drawn.
@@ -271,7 +286,7 @@ const fn is_accepted(figure: Figure) -> bool {
 pub fn pictures(curves: &Curves, collected: &Collected, style: &Style) -> Vec<Picture> {
     let mut pictures: Vec<Picture> = Vec::new();
     let parts = parts(curves);
-    let (cycles_differ, load_unit) = (curves.cycles_differ(), collected.load_unit());
+    let (cycles_differ, load_unit) = (curves.cycles_differ(&collected.rows), collected.load_unit());
     let sources = sources(collected);
     let of_senders = curves.have(&collected.rows, Figure::AcceptedLoadOfSenders);
     // For traces, kernels and shots the sent load follows from the accepted load: there is no offered load for
@@ -531,6 +546,7 @@ fn assign_styles(sheets: &mut [Sheet<'_>]) {
 fn axis_title(axis: &str, load_unit: &str, sources: &str) -> String {
     let title = match key(axis) {
         _ if axis == "load" => format!("Load of each sending node ({load_unit})"),
+        _ if axis == by_size::SIZE => "Messages by size: a tenth of them each, to its greatest".to_owned(),
         _ if axis == transient::TIME => "Time since measuring began (cycles)".to_owned(),
         Some(key) if !key.unit.is_empty() => format!("{axis} ({})", key.unit),
         _ => axis.to_owned(),

@@ -49,9 +49,13 @@ pub fn transients(curves: &Curves, collected: &Collected, style: &Style) -> Vec<
         }
     }
     let collected = Collected { rows, ..Collected::default() };
-    let mut pictures = pictures(&over_time, &collected, style);
+    renamed(pictures(&over_time, &collected, style), "over-time")
+}
+
+/// The pictures with these words behind their kinds, so that they do not replace those along the axis of the sweep.
+pub(super) fn renamed(mut pictures: Vec<Picture>, words: &str) -> Vec<Picture> {
     for picture in &mut pictures {
-        let name = format!("{}-over-time{}", picture.kind, &picture.name[picture.kind.len()..]);
+        let name = format!("{}-{words}{}", picture.kind, &picture.name[picture.kind.len()..]);
         // The LaTeX source names its data.
         picture.pgf =
             picture.pgf.take().map(|source| source.replace(&format!("{}.csv", picture.name), &format!("{name}.csv")));

@@ -377,10 +377,13 @@ fn picture_flags() -> Vec<Arg> {
             .action(ArgAction::Append)
             .allow_hyphen_values(true)
             .value_parser(plot::range)
-            .help("Both ends of an axis: of x, or of the vertical one of latency, latency-p99, accepted, completion, shots, job-wait \
-                   or job-slowdown; may be repeated")
+            .help("Both ends of an axis: of x, or of the vertical one of latency, latency-p99, accepted, completion, shots, slowdown, \
+                   slowdown-p99, message-p99, job-wait or job-slowdown; may be repeated")
             .help_heading("Axes"),
         flag("over-time", "Draw load and latency over time instead: each measured batch of each run, joined")
+            .help_heading("Curves"),
+        flag("by-size", "Draw slow-down and time of messages over their sizes instead: each tenth of the messages of each run")
+            .conflicts_with("over-time")
             .help_heading("Curves"),
         flag("saturated", "Latency over load: draw saturated points too, as hollow markers; their values depend on the length of the run")
             .help_heading("Curves"),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 #[cfg(feature = "plots")]
 use fsin::report::{ConvertError, Graphic};
-use fsin::report::{Picture, Range, Scale, Style, link_pictures, pictures, transients};
+use fsin::report::{Picture, Range, Scale, Style, by_size, link_pictures, pictures, transients};
 use fsin::sweep::{Choice, Curves, open};
 use fsin::words::counted;
 
@@ -38,9 +38,10 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let curves = Curves::chosen(&plan, &collected, &choice)
         .map_err(|refusal| Complaint::new(Exit::Usage, refusal.what(), refusal.remedy()))?;
     let style = style(matches)?;
-    let (pictures, others) = match matches.get_flag("over-time") {
-        true => (transients(&curves, &collected, &style), 0),
-        false => {
+    let (pictures, others) = match (matches.get_flag("over-time"), matches.get_flag("by-size")) {
+        (true, _) => (transients(&curves, &collected, &style), 0),
+        (_, true) => (by_size(&curves, &collected, &style), 0),
+        _ => {
             let (links, others) = link_pictures(&plan, &curves, &collected);
             (pictures(&curves, &collected, &style).into_iter().chain(links).collect(), others)
         }
@@ -49,6 +50,10 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let what =
             format!("{}: no run has more than one batch, so that there is no time to draw along", folder.display());
         return Err(Complaint::new(Exit::Usage, what, "run it with more --samples"));
+    }
+    if pictures.is_empty() && matches.get_flag("by-size") {
+        let what = format!("{}: no run has kept the times of its messages", folder.display());
+        return Err(Complaint::new(Exit::Usage, what, "run it with --message-stats"));
     }
     if pictures.is_empty() && !collected.rows.is_empty() && !curves.is_along {
         let runs = match &collected.rows[..] {

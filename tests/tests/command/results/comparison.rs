@@ -17,6 +17,15 @@ fn cycles_of_different_lengths_are_not_compared() {
     );
     done(folder.path(), "report r -q");
     assert!(read("r/report.html").contains("The length of a cycle differs between points"));
+    // A cycle of Ethernet is a picosecond, one of the router the time of a phit.
+    done(
+        folder.path(),
+        "sweep --topology torus:4x4 --kernel all-to-all:tasks=16,bytes=999 --network vct --network ethernet -q -o m",
+    );
+    done(folder.path(), "plot m -q");
+    assert!(read("m/plots/completion.csv").starts_with("curve,label,network,completion_seconds,"));
+    done(folder.path(), "report m -q");
+    assert!(read("m/report.html").contains("The length of a cycle differs between points"));
     // Different texts are each shown with their points.
     fs::write(folder.path().join("a.trc"), "s 0 1 64 0\nr 1 0 64 0\n").unwrap();
     let sweep = "sweep --topology torus:4x4 --kernel all-to-all:tasks=16 --placement optimise:random,optimise --seeds 2 -q -o s";

@@ -329,6 +329,9 @@ fn logs_are_refused_where_they_cannot_be() {
         ("--topology torus:4x4 --cycles 100 --packet-log p.txt", "is .csv or .jsonl"),
         ("--topology torus:4x4 --cycles 100 --message-log p.csv", "writes what --message-stats keeps"),
         ("--topology torus:4x4 --cycles 100 --packet-log none/p.csv", "--packet-log none/p.csv"),
+        ("--topology torus:4x4 --cycles 100 --message-stats --size-classes 1kB:10", "takes ascending sizes"),
+        ("--topology torus:4x4 --cycles 100 --message-stats --size-classes small", "takes ascending sizes"),
+        ("--topology torus:4x4 --cycles 100 --size-classes 1kB", "--message-stats"),
     ] {
         let told = code_and_words(&run(folder.path(), &format!("run {line}")), 2);
         assert!(told.contains(words), "{line}: {told}");
@@ -358,4 +361,40 @@ fn load_and_latency_over_time_are_drawn() {
     done(folder.path(), "run --topology torus:4x4 --kernel bintree:tasks=16 -q -o one");
     let told = code_and_words(&run(folder.path(), "plot one --over-time"), 2);
     assert!(told.contains("no run has more than one batch"), "{told}");
+}
+
+/// Two seeds of two loads: classes between the bounds that are asked for, tenths of equal numbers, and a curve for each
+/// load along them.
+#[test]
+fn slow_down_is_drawn_over_the_size_of_messages() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "--topology torus:4x4 --size uniform(16,320) --message-stats --size-classes 200:1kB --cycles 3000";
+    done(folder.path(), &format!("sweep {line} --load 0.1,0.3 --seed 1,2 -q -o r"));
+    let found = result(folder.path(), &format!("run {line} --load 0.3"));
+    let all = |rows: &Value| sum(rows, "messages");
+    let classes: Vec<_> =
+        found["message_classes"].as_array().unwrap().iter().map(|row| row["to_bytes"].as_u64()).collect();
+    assert_eq!(classes, [Some(200), Some(1000), Some(u64::MAX)]);
+    assert_eq!(all(&found["message_classes"]), all(&found["message_deciles"]));
+    let tenths = found["message_deciles"].as_array().unwrap();
+    assert_eq!(tenths.len(), 10);
+    let [least, most] =
+        [f64::min, f64::max].map(|pick| tenths.iter().map(|row| number(row, "messages")).reduce(pick).unwrap());
+    assert!(most - least <= 1.0, "{tenths:?}");
+    assert!(tenths.windows(2).all(|pair| pair[0]["to_bytes"].as_u64() <= pair[1]["from_bytes"].as_u64()), "{tenths:?}");
+    done(folder.path(), "plot r --by-size -q --format svg,pgf");
+    for name in ["slowdown", "slowdown-p99", "message-p99"] {
+        let file = |end: &str| fs::read_to_string(folder.path().join(format!("r/plots/{name}-by-size.{end}"))).unwrap();
+        // Two loads of ten tenths, each the mean of two seeds.
+        assert_eq!(file("csv").lines().count(), 1 + 2 * 10, "{}", file("csv"));
+        assert!(
+            file("svg").contains("Messages by size") && file("svg").contains(">load 0.3</text>"),
+            "{}",
+            file("svg")
+        );
+        assert_eq!(fsin::report::illegible(&file("svg")).unwrap(), []);
+    }
+    done(folder.path(), "run --topology torus:4x4 --load 0.1 --cycles 1000 -q -o one");
+    let told = code_and_words(&run(folder.path(), "plot one --by-size"), 2);
+    assert!(told.contains("no run has kept the times of its messages"), "{told}");
 }

@@ -2,6 +2,7 @@
 
 use super::{Built, Entry, ProcessContext, Reaction, Temporal, bernoulli, parse_independent};
 use crate::catalog::{Component, Parameter};
+use crate::synthetic::Group;
 use crate::synthetic::expr::Call;
 
 pub(super) static SHOT: Entry = Entry {
@@ -94,13 +95,34 @@ pub(super) static INCAST: Entry = Entry {
                  (2008)",
     },
     aliases: &[],
-    build: |call, context| {
-        let most = context.nodes.saturating_sub(1).max(1) as i64;
-        let senders = call.integer("senders", 1..=most)?;
-        let rate = context.load * context.nodes as f64 / (context.mean_phits * senders as f64);
-        Ok(Temporal::Incast { senders: senders as usize, rate })
-    },
+    build: |call, context| group(call, context, Group::Incast, "senders"),
 };
+
+pub(super) static MULTICAST: Entry = Entry {
+    component: Component {
+        name: "multicast",
+        about: "at the points of a Poisson process of the whole network, a node sends a copy of one message each to \
+                `receivers` nodes, one after the other: the first is its destination by the pattern, the others are drawn \
+                evenly; the load counts all copies, and events wait for nobody",
+        parameters: &[Parameter {
+            name: "receivers",
+            about: "nodes that a message is sent to",
+            range: "1..=nodes - 1",
+            default: "",
+        }],
+        source: "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 3.2",
+    },
+    aliases: &[],
+    build: |call, context| group(call, context, Group::Multicast, "receivers"),
+};
+
+/// Builds the events of `incast` or `multicast`.
+fn group(call: &Call, context: ProcessContext, group: Group, members: &'static str) -> Built {
+    let most = context.nodes.saturating_sub(1).max(1) as i64;
+    let members = call.integer(members, 1..=most)?;
+    let rate = context.load * context.nodes as f64 / (context.mean_phits * members as f64);
+    Ok(Temporal::Group { group, members: members as usize, rate })
+}
 
 pub(super) static BACKGROUND: Entry = Entry {
     component: Component {

@@ -18,6 +18,7 @@ use std::fmt::Debug;
 use crate::catalog::{Component, ErrorKind, SpecError, Table};
 use crate::phrase;
 use crate::rng::Stream;
+use crate::synthetic::Group;
 use crate::synthetic::expr::{self, Call, Expr};
 use crate::units::{Cycle, NodeId};
 
@@ -48,10 +49,12 @@ pub enum Temporal {
         /// Messages caused by receptions.
         reaction: Reaction,
     },
-    /// Events in which several nodes send to one.
-    Incast {
-        /// Number of nodes that send, 1 or more.
-        senders: usize,
+    /// Events in which several nodes send to one, or one to several.
+    Group {
+        /// Which of them.
+        group: Group,
+        /// Number of messages of an event, 1 or more.
+        members: usize,
         /// \[events/cycle\] Of the whole network.
         rate: f64,
     },
@@ -148,6 +151,7 @@ pub static PROCESSES: Table<Entry> = Table::new(
         &coupled::REACTIVE,
         &coupled::REQUEST_REPLY,
         &coupled::INCAST,
+        &coupled::MULTICAST,
         &coupled::BACKGROUND,
     ],
 );
@@ -182,7 +186,7 @@ pub(super) fn build(text: &str, expr: &Expr, context: ProcessContext) -> Built {
 /// Builds the process that `text` describes, if every node runs it independently.
 ///
 /// # Errors
-/// As [`read`], and for `shot`, `reactive`, `request-reply`, `incast` and `background`.
+/// As [`read`], and for `shot`, `reactive`, `request-reply`, `incast`, `multicast` and `background`.
 pub fn parse(text: &str, context: ProcessContext) -> Result<Box<dyn Process>, SpecError> {
     parse_independent(text, &Expr::parse(text)?, context)
 }

@@ -23,7 +23,7 @@ mod parse;
 use std::path::{Path, PathBuf};
 
 use super::bundle::{Part, Sum};
-use super::incast::Incasts;
+use super::groups::Groups;
 use super::pending::PendingSends;
 use super::phases::Phases;
 use super::reactive::Reactive;
@@ -442,8 +442,8 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
                 PendingSends::new(pattern(config, term, seed)?, self::law(config, term)?, phit_bytes, mode, other);
             Root::Part(Box::new(Reactive::new(part(built, law, process), pending, reaction, seed)))
         }
-        Temporal::Incast { senders, rate } => {
-            Root::Part(Box::new(Incasts::new(built, law, phit_bytes, senders, rate, seed)))
+        Temporal::Group { group, members, rate } => {
+            Root::Part(Box::new(Groups::new(built, law, phit_bytes, (group, members), rate, seed)))
         }
         Temporal::Reply { size, process, service } => {
             let (text, word) = match &term.temporal {

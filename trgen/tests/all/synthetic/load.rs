@@ -3,7 +3,7 @@
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 use trgen::rng::{Purpose, stream};
 use trgen::synthetic::{Config, Mode, Traffic, size, temporal};
-use trgen::{Cycle, Geometry, Next, TrGen};
+use trgen::{Cycle, Geometry, Message, Next, NodeId, TrGen};
 
 use super::common::{counts, ideal};
 
@@ -19,6 +19,7 @@ const PROCESSES: &[&str] = &[
     "lognormal(0.5)",
     "gamma(2)",
     "incast(2)",
+    "multicast(3)",
     "request-reply",
     "request-reply(size=constant(80), service=30, base=poisson)",
     "reactive(0.5, 1)",
@@ -510,6 +511,32 @@ fn incasts_go_from_several_nodes_to_one_at_once() {
         // Node 3 sends elsewhere itself, when it is the first of an event.
         let least = if pattern.starts_with("hotspot") { events.len() * 4 / 5 } else { 0 };
         assert!(received[3] > least && received.iter().all(|&count| count > 0 || least > 0), "{pattern}: {received:?}");
+    }
+}
+
+/// Each event has copies of one message to as many different nodes.
+#[test]
+fn multicasts_go_from_one_node_to_several() {
+    for (pattern, receivers) in [("uniform", 5), ("shift(1)", 15)] {
+        let process = format!("multicast({receivers})");
+        let config =
+            Config { process, pattern: pattern.into(), size: "uniform(16, 160)".into(), load: 0.2, ..config(16) };
+        let mut copies: Vec<Message> = Vec::new();
+        ideal(&mut Traffic::new(&config).unwrap(), Cycle(300_000), |_, message| copies.push(*message));
+        let events: Vec<&[Message]> = copies.chunks_exact(receivers).collect();
+        let phits: u64 = copies.iter().map(|message| message.bytes / 4).sum();
+        let offered = phits as f64 / (16.0 * 300_000.0);
+        assert!(events.len() > 500 && (offered / 0.2 - 1.0).abs() < 0.1, "{pattern}: {offered}");
+        for event in events {
+            let first = event[0];
+            let mut receivers_of: Vec<NodeId> = event.iter().map(|copy| copy.destination).collect();
+            receivers_of.sort_unstable();
+            receivers_of.dedup();
+            assert_eq!(receivers_of.len(), receivers, "{pattern}: {event:?}");
+            assert!(!receivers_of.contains(&first.source));
+            assert!(event.iter().all(|copy| (copy.source, copy.bytes) == (first.source, first.bytes)), "{event:?}");
+            assert!(pattern == "uniform" || first.destination.0 == (first.source.0 + 1) % 16);
+        }
     }
 }
 

@@ -351,12 +351,15 @@ fn everything_keeps_to_the_contract() {
         "reactive(0.4, 1, 2)",
         "request-reply(size=constant(80), service=7)",
         "incast(9)",
+        "multicast(4)",
         "shot(7)",
     ];
     for pattern in patterns {
         for process in processes {
             let several = pattern.contains('+') || pattern.contains('@');
-            if several && ["reactive", "request", "incast", "shot"].iter().any(|word| process.starts_with(word)) {
+            if several
+                && ["reactive", "request", "incast", "multicast", "shot"].iter().any(|word| process.starts_with(word))
+            {
                 continue;
             }
             for mode in [Mode::Throttled, Mode::Open] {

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use fsin_core::messages::{Messages, Payload, SendQueue, Underway};
+use fsin_core::messages::{Messages, Payload, Underway};
 use fsin_core::network::{Injected, Notices};
 use fsin_core::slab::Slab;
 use fsin_core::stats::{Distribution, Receipt};
@@ -14,6 +14,7 @@ use trgen::rng::mix2;
 use trgen::{Cycle, Message, NodeId};
 
 use super::frame::{Control, Frame, NONE, bit_time};
+use super::uncut::Uncut;
 use super::window::{Connection, Counters, Sent};
 use super::wiring::Wiring;
 use crate::capture::Content;
@@ -66,7 +67,7 @@ struct Waiting {
 }
 
 /// The state of a host.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Debug)]
 struct Host {
     /// Number of data frames of all messages accepted so far, without retransmissions.
     sequence: u64,
@@ -79,7 +80,7 @@ struct Host {
     /// Frames that were lost several times, each with the time \[ps\] at which it is sent again.
     delayed: Vec<(u64, Waiting)>,
     /// Messages that have not been cut into frames completely.
-    queue: SendQueue,
+    queue: Uncut,
     /// The message whose last frame is in transmission.
     ending: Option<u32>,
 }
@@ -125,8 +126,13 @@ impl Hosts {
         let host = |host| {
             let link = &wiring.links[wiring.host_port(host)];
             Host {
+                sequence: 0,
+                serial: 0,
                 slot: bit_time(8 * params.frames.of(params.frames.mtu) + params.frames.gap, link.rate),
-                ..Host::default()
+                frames: VecDeque::new(),
+                delayed: Vec::new(),
+                queue: Uncut::new(params.interface),
+                ending: None,
             }
         };
         Self {
@@ -172,7 +178,7 @@ impl Hosts {
                 connection.send(params, now, counters, out);
             });
         } else {
-            host.queue.push(slot);
+            host.queue.push(slot, destination, frames);
             self.ready.push(source.0);
         }
         Injected::Accepted

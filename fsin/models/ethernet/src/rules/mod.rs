@@ -7,6 +7,7 @@ pub(crate) mod lengths;
 pub(crate) mod port;
 pub(crate) mod ties;
 pub(crate) mod tree;
+mod uncut;
 pub(crate) mod wait;
 pub(crate) mod window;
 pub(crate) mod wiring;

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use crate::common::{advance, graph, message};
 use fsin_core::capture::Place;
 use fsin_core::difference::{self, Offer};
+use fsin_core::interface::Interface;
 use fsin_core::network::{Network, NetworkFailure, Notices};
 use fsin_core::stats::{Counts, Moments, Recorder};
 use fsin_core::topology::{self, Topology};
@@ -94,6 +95,10 @@ prop_compose! {
             port_stats: if seed % 3 == 0 { PortStats::Histogram } else { PortStats::Figures },
             xoff, xon, segment: segment.min(frames.mtu - 40), window, initial_window, dup_acks, seed, frames,
             ties: if hash { TieOrder::Hash } else { TieOrder::Port },
+            interface: match seed % 8 {
+                most @ 1..4 if recovery != Recovery::Window => Interface::Interleaved(most as u32),
+                _ => Interface::Serial,
+            },
             rto_initial: rto * US, rto_min: rto * US, rto_max: 64 * rto * US,
             ..base
         };

@@ -3,6 +3,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 use crate::common::{drain, engines, graph, message, ping_pong, row};
+use fsin_core::interface::Interface;
 use fsin_ethernet::{Forwarding, Params, Switching};
 use proptest::prelude::*;
 
@@ -67,6 +68,32 @@ fn links_of_a_description() {
     for (topology, there, back) in [(undirected, 2 * fast + slow, 0), (directed, slow + 2 * fast + 500, 500)] {
         for mut network in engines(&*topology, &params(1_000_000_000, Forwarding::Static)) {
             assert_eq!(ping_pong(&mut *network, 1, 1), [there, 2 * there - back]);
+        }
+    }
+}
+
+/// A short message of three frames behind a long one of 100 is the sixth frame of its host where frames take turns. A
+/// second message to the long one's destination waits for it.
+#[test]
+fn messages_take_turns_at_a_host() {
+    const FRAME: u64 = 1_526 * 8 * NANOSECOND;
+    const GAP: u64 = 96 * NANOSECOND;
+    let nth = |number: u64| (number + 1) * FRAME + (number - 1) * GAP + 2 * NANOSECOND;
+    for (interface, expected) in [
+        (Interface::Serial, [nth(100), nth(103), nth(104)]),
+        (Interface::Interleaved(1), [nth(100), nth(103), nth(104)]),
+        (Interface::Interleaved(2), [nth(103), nth(6), nth(104)]),
+        (Interface::Interleaved(9), [nth(103), nth(6), nth(104)]),
+    ] {
+        let params = Params { interface, ..params(1_000_000_000, Forwarding::Static) };
+        for mut network in engines(&*row(1, 3, false), &params) {
+            for (id, destination, frames) in [(0, 1, 100), (1, 2, 3), (2, 1, 1)] {
+                network.inject(message(id, 0, destination, frames * 1_497));
+            }
+            let mut found = drain(&mut *network).unwrap();
+            found.sort_by_key(|delivery| delivery.message.id);
+            let found: Vec<u64> = found.iter().map(|delivery| delivery.delivered.0).collect();
+            assert_eq!(found, expected, "{interface}");
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Incasts: at the points of a Poisson process several nodes send to one at once.
+//! Incasts and multicasts: at the points of a Poisson process several nodes send to one at once, or one to several.
 //!
-//! An event takes a node that is not silent, whose destination by the pattern is the receiver, and other nodes, drawn
-//! evenly and without repetition, which send to it too. Events are open-loop.
+//! An event takes a node that is not silent and its destination by the pattern. In an incast, other nodes send to that
+//! destination too; in a multicast, the node sends a copy of its message to other nodes too. They are drawn evenly and
+//! without repetition. Events are open-loop.
 
 use super::bundle::Part;
 use super::draw::{below, ln, positive_unit};
@@ -12,14 +13,24 @@ use crate::rng::{Purpose, Stream, stream};
 use crate::source::{Next, Outbox, SourceError, TrGen};
 use crate::units::{Cycle, NodeId};
 
-/// A source of incasts.
+/// Which side of an event has several nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Group {
+    /// Several nodes send a message each to one.
+    Incast,
+    /// One node sends copies of a message to several, one after the other.
+    Multicast,
+}
+
+/// A source of incasts or multicasts.
 #[derive(Debug)]
-pub(super) struct Incasts {
+pub(super) struct Groups {
+    group: Group,
     pattern: Box<dyn Pattern>,
     law: Box<dyn Law>,
     phit_bytes: u64,
-    /// Number of nodes that send in an event.
-    senders: usize,
+    /// Number of messages of an event.
+    members: usize,
     /// \[events/cycle\] Of the whole network.
     rate: f64,
     /// Nodes that are not silent.
@@ -34,13 +45,13 @@ pub(super) struct Incasts {
     draws: [Stream; 2],
 }
 
-impl Incasts {
-    /// `rate` is the number of events in a cycle; there are more nodes than `senders`.
+impl Groups {
+    /// Events of `members` messages, `rate` of them in a cycle; there are more nodes than `members`.
     pub(super) fn new(
         pattern: Box<dyn Pattern>,
         law: Box<dyn Law>,
         phit_bytes: u32,
-        senders: usize,
+        (group, members): (Group, usize),
         rate: f64,
         seed: u64,
     ) -> Self {
@@ -50,7 +61,7 @@ impl Incasts {
         let draws = [Purpose::Temporal, Purpose::Spatial].map(|purpose| stream(seed, 0, purpose));
         let order = (0..count as u32).collect();
         let phit_bytes = u64::from(phit_bytes);
-        let mut new = Self { pattern, law, phit_bytes, senders, rate, speakers, order, time: 0.0, nodes, draws };
+        let mut new = Self { group, pattern, law, phit_bytes, members, rate, speakers, order, time: 0.0, nodes, draws };
         new.wait();
         new
     }
@@ -67,10 +78,14 @@ impl Incasts {
         (!is_never).then(|| Cycle((self.time.ceil() as u64).max(1))).filter(|&cycle| cycle < Cycle::NEVER)
     }
 
+    /// \[bytes\] Draws the size of a message.
+    fn size(&mut self, source: NodeId) -> u64 {
+        self.law.phits(&mut self.nodes[source.index()].1).saturating_mul(self.phit_bytes)
+    }
+
     /// Sends a message.
-    fn send(&mut self, source: NodeId, destination: NodeId, out: &mut Outbox) {
-        let (sequence, sizes) = &mut self.nodes[source.index()];
-        let bytes = self.law.phits(sizes).saturating_mul(self.phit_bytes);
+    fn send(&mut self, source: NodeId, destination: NodeId, bytes: u64, out: &mut Outbox) {
+        let sequence = &mut self.nodes[source.index()].0;
         out.push_to_any(Message { id: *sequence, source, destination, bytes, class: 0 });
         *sequence += 1;
     }
@@ -78,31 +93,39 @@ impl Incasts {
     /// Generates the messages of an event.
     fn event(&mut self, out: &mut Outbox) {
         let first = self.speakers[below(self.speakers.len() as u32, &mut self.draws[1]) as usize];
-        let Some(receiver) = self.pattern.destination(first, &mut self.draws[1]) else { return };
-        self.send(first, receiver, out);
+        let Some(destination) = self.pattern.destination(first, &mut self.draws[1]) else { return };
+        let bytes = self.size(first);
+        self.send(first, destination, bytes, out);
         // The first places of a permutation that is drawn as far as needed.
         let (mut sent, mut place) = (1, 0);
-        while sent < self.senders && place < self.order.len() {
+        while sent < self.members && place < self.order.len() {
             let rest = (self.order.len() - place) as u32;
             self.order.swap(place, place + below(rest, &mut self.draws[1]) as usize);
             let other = NodeId(self.order[place]);
             place += 1;
-            if other != first && other != receiver {
-                self.send(other, receiver, out);
-                sent += 1;
+            if other == first || other == destination {
+                continue;
             }
+            match self.group {
+                Group::Incast => {
+                    let bytes = self.size(other);
+                    self.send(other, destination, bytes, out);
+                }
+                Group::Multicast => self.send(first, other, bytes, out),
+            }
+            sent += 1;
         }
     }
 }
 
-impl Part for Incasts {
+impl Part for Groups {
     /// All nodes may be drawn.
     fn is_silent(&self, _: NodeId) -> bool {
         self.next_cycle().is_none()
     }
 }
 
-impl TrGen for Incasts {
+impl TrGen for Groups {
     fn nodes(&self) -> usize {
         self.nodes.len()
     }
