@@ -112,6 +112,9 @@ fn closed_forms_hold() {
     // Latencies are passed before anything else; a message of no bytes takes nothing more.
     let found = all_at_once("--topology mesh:3 --propagation 5us --hop-delay 1us", 3, &[(0, 2, 0), (2, 0, 1_250)]);
     assert_eq!(found, [13_000.0, 14_000.0]);
+    // Static routes of a fat tree go up by the digits of the source: no two of a permutation of them share a link.
+    let opposite: Vec<_> = (0..64).map(|from| (from, 63 - from, 1_000_000)).collect();
+    assert_eq!(all_at_once("--topology fattree:4,3 --routing static", 64, &opposite), [800_000.0; 64]);
     // Headers pass too.
     let found = all_at_once("--topology mesh:2 --packet-bytes 1000 --header-bytes 25", 2, &[(0, 1, 10_000)]);
     assert_eq!(found, [8_200.0]);

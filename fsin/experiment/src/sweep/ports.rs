@@ -14,10 +14,14 @@ impl Collected {
 
 /// The remark on results with unequal rates.
 fn unequal<'a>(results: impl Iterator<Item = &'a RunResult>) -> Option<String> {
-    // By rate: the first topology that has it.
+    // By rate: the first topology that has it. Rates by another clock cannot be compared with those of the first.
     let mut rates: Vec<(f64, &str)> = Vec::new();
+    let mut unit = None;
     for result in results {
         let Some(rate) = result.node_ejection_phits_per_cycle else { continue };
+        if *unit.get_or_insert(result.load_unit()) != result.load_unit() {
+            continue;
+        }
         if !rates.iter().any(|&(known, _)| known == rate) {
             let topology = result.experiment.get("topology").and_then(|value| value.as_str());
             rates.push((rate, topology.unwrap_or("others")));
@@ -50,6 +54,9 @@ mod tests {
         let (torus, tree) = (result("torus:8x8", Some(4.0)), result("fattree:4,3", Some(1.0)));
         let said = unequal([&torus, &tree, &torus].into_iter()).unwrap();
         assert!(said.contains("4.0000 in torus:8x8, 1.0000 in fattree:4,3 phits/cycle"), "{said}");
+        let mut ethernet = result("star:4", Some(1e-4));
+        ethernet.experiment.insert("network".to_owned(), json!("ethernet"));
+        assert_eq!(unequal([&tree, &ethernet].into_iter()), None, "a cycle is a picosecond there");
         assert_eq!(unequal([&tree, &result("torus:8x8", Some(1.0)), &result("zero", None)].into_iter()), None);
     }
 }

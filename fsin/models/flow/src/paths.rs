@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fsin_core::route::{
-    Build, ByKey, Carries, ChannelPolicy, Decisions, Draw, Function, Hop, RoutingFunction, Visit, rows, serving,
+    Build, ByKey, Carries, ChannelPolicy, Decisions, Draw, Function, Hop, LANE, RoutingFunction, Visit, rows, serving,
 };
 use fsin_core::topology::Topology;
 use trgen::catalog::{ErrorKind, SpecError};
@@ -61,7 +61,8 @@ pub(crate) fn carried() -> Vec<Carries> {
     rows.into_iter().map(|row| Carries { row, policy: ChannelPolicy::Free }).collect()
 }
 
-/// Draws of a path: where both ways round a ring are equally long, the same one always.
+/// Draws of a path: where both ways round a ring are equally long, the same one always, and the first channel where a
+/// routing adds a drawn one to digits, since a flow has none.
 struct Ways {
     by_key: ByKey,
     /// True if the choices of the routing are those of ways round rings alone.
@@ -70,7 +71,7 @@ struct Ways {
 
 impl Draw for Ways {
     fn draw(&mut self, label: u32, bound: u32) -> u32 {
-        if self.is_grid { 0 } else { self.by_key.draw(label, bound) }
+        if self.is_grid || label == LANE { 0 } else { self.by_key.draw(label, bound) }
     }
 }
 

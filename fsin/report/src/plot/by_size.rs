@@ -8,44 +8,47 @@ use fsin_experiment::sweep::{Collected, Curve, Curves, Row, Spot};
 /// The axis of these pictures, in place of a setting.
 pub(super) const SIZE: &str = "size";
 
+/// Number of parts.
+const TENTHS: usize = 10;
+
 /// Pictures of slow-down and completion time over the size of messages, a curve for each point of the selected curves:
-/// the tenths of the messages by size, each as a mean over seeds, named by its greatest size. Nothing for runs without
-/// message statistics.
+/// the tenths of the messages by size, each as a mean over seeds, named by the greatest size in any of them. Nothing
+/// for runs without message statistics or with fewer than ten messages.
 #[must_use]
 pub fn by_size(curves: &Curves, collected: &Collected, style: &Style) -> Vec<Picture> {
     let is_single = curves.curves.iter().map(|curve| curve.spots.len()).sum::<usize>() == 1;
     let mut over_size =
         Curves { axis: SIZE.to_owned(), numeric: false, is_along: true, curves: Vec::new(), ..curves.clone() };
+    let tenths = |row: usize| collected.rows[row].result.message_deciles.as_deref().unwrap_or_default();
+    let spots = || curves.curves.iter().flat_map(|curve| &curve.spots);
+    // Runs of few messages have fewer parts, which do not correspond to those of others.
+    let is_whole = |spot: &Spot| spot.rows.iter().all(|&row| tenths(row).len() == TENTHS);
+    let greatest = |number: usize| {
+        let runs = spots().filter(|spot| is_whole(spot)).flat_map(|spot| &spot.rows);
+        runs.map(|&row| tenths(row)[number].to_bytes).max().unwrap_or(0)
+    };
+    // The same for all curves, which share the axis.
+    let words: Vec<String> = (0..TENTHS).map(|at| format!("{}% to {}", 10 * (at + 1), size(greatest(at)))).collect();
     let mut rows: Vec<Row> = Vec::new();
     for curve in &curves.curves {
-        for spot in &curve.spots {
+        for spot in curve.spots.iter().filter(|spot| is_whole(spot)) {
             let mut settings = curve.settings.clone();
             if !is_single {
                 settings.push((curves.axis.clone(), spot.word.clone()));
             }
-            let runs: Vec<&Row> = spot.rows.iter().map(|&row| &collected.rows[row]).collect();
-            let parts = |run: &Row| run.result.message_deciles.clone().unwrap_or_default();
-            let tenths: Vec<(&Row, Vec<MessageClass>)> = runs.into_iter().map(|run| (run, parts(run))).collect();
-            // Runs of few messages have fewer parts, which do not correspond to those of others.
-            let count = tenths.iter().map(|(_, parts)| parts.len()).min().unwrap_or(0);
-            let mut spots: Vec<Spot> = Vec::new();
-            for number in 0..count {
-                let sizes: u64 = tenths.iter().map(|(_, parts)| parts[number].to_bytes).max().unwrap_or(0);
+            let part = |(number, word): (usize, &String)| {
                 let from = rows.len();
-                rows.extend(
-                    tenths
-                        .iter()
-                        .map(|(run, parts)| Row { index: run.index, result: of_part(&parts[number], &run.result) }),
-                );
-                let word = format!("{}% to {}", (number + 1) * 100 / count, size(sizes));
-                let x = number as f64;
+                rows.extend(spot.rows.iter().map(|&row| {
+                    let Row { index, result } = &collected.rows[row];
+                    Row { index: *index, result: of_part(&tenths(row)[number], result) }
+                }));
+                let (x, rows) = (number as f64, (from..rows.len()).collect());
                 // Of a saturated run every part is shown: which messages suffer is the question.
-                spots.push(Spot { x, word, rows: (from..rows.len()).collect(), saturated: false, undecided: false });
-            }
+                Spot { x, word: word.clone(), rows, saturated: false, undecided: false }
+            };
+            let spots: Vec<Spot> = words.iter().enumerate().map(part).collect();
             let label = over_size.legend(&settings);
-            if !spots.is_empty() {
-                over_size.curves.push(Curve { label, settings, spots, is_baseline: curve.is_baseline });
-            }
+            over_size.curves.push(Curve { label, settings, spots, is_baseline: curve.is_baseline });
         }
     }
     let collected = Collected { rows, ..Collected::default() };

@@ -52,7 +52,7 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return Err(Complaint::new(Exit::Usage, what, "run it with more --samples"));
     }
     if pictures.is_empty() && matches.get_flag("by-size") {
-        let what = format!("{}: no run has kept the times of its messages", folder.display());
+        let what = format!("{}: no run has kept the times of ten messages", folder.display());
         return Err(Complaint::new(Exit::Usage, what, "run it with --message-stats"));
     }
     if pictures.is_empty() && !collected.rows.is_empty() && !curves.is_along {

@@ -23,7 +23,7 @@ fn cycles_of_different_lengths_are_not_compared() {
         "sweep --topology torus:4x4 --kernel all-to-all:tasks=16,bytes=999 --network vct --network ethernet -q -o m",
     );
     done(folder.path(), "plot m -q");
-    assert!(read("m/plots/completion.csv").starts_with("curve,label,network,completion_seconds,"));
+    assert!(read("m/plots/completion.csv").starts_with("curve,label,network,position,completion_seconds,"));
     done(folder.path(), "report m -q");
     assert!(read("m/report.html").contains("The length of a cycle differs between points"));
     // Different texts are each shown with their points.

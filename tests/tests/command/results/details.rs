@@ -370,7 +370,7 @@ fn slow_down_is_drawn_over_the_size_of_messages() {
     let folder = tempfile::tempdir().unwrap();
     let line = "--topology torus:4x4 --size uniform(16,320) --message-stats --size-classes 200:1kB --cycles 3000";
     done(folder.path(), &format!("sweep {line} --load 0.1,0.3 --seed 1,2 -q -o r"));
-    let found = result(folder.path(), &format!("run {line} --load 0.3"));
+    let found = result(folder.path(), &format!("{line} --load 0.3"));
     let all = |rows: &Value| sum(rows, "messages");
     let classes: Vec<_> =
         found["message_classes"].as_array().unwrap().iter().map(|row| row["to_bytes"].as_u64()).collect();
@@ -396,5 +396,5 @@ fn slow_down_is_drawn_over_the_size_of_messages() {
     }
     done(folder.path(), "run --topology torus:4x4 --load 0.1 --cycles 1000 -q -o one");
     let told = code_and_words(&run(folder.path(), "plot one --by-size"), 2);
-    assert!(told.contains("no run has kept the times of its messages"), "{told}");
+    assert!(told.contains("no run has kept the times of ten messages"), "{told}");
 }
