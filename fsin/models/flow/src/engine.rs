@@ -15,7 +15,8 @@ use trgen::{Cycle, Message};
 use crate::params::{Fairness, MILLION, Params, Paths};
 use crate::paths::{Routes, Use, WHOLE};
 use crate::repair::Repairs;
-use crate::share::{Flow, Law, OPEN, Shares};
+use crate::services::{NEVER, Pace, Services};
+use crate::share::{Flow, Key, Law, OPEN, Shares};
 use crate::wiring::Wiring;
 
 /// \[2^-50 bytes/ns x ps\] A byte.
@@ -23,9 +24,6 @@ const BYTE: u128 = 1000 << 50;
 
 /// Ends of the past that are kept in any case.
 const SPARE: usize = 1024;
-
-/// \[ps\] No flow ends so late.
-const NEVER: u64 = u64::MAX;
 
 const MEASURES: [Measure; 3] = [
     Measure { name: "flows_max", unit: "flows", about: "most flows under way at a time" },
@@ -55,10 +53,10 @@ pub(crate) struct Flows {
     places: Vec<u32>,
     /// Flows that will enter.
     entries: BinaryHeap<Reverse<Entry>>,
-    /// Ends of flows; only the last change of a flow counts.
+    /// Ends of flows, unless they are kept by links; only the last change of a flow counts.
     ends: BinaryHeap<Reverse<End>>,
-    /// Repairs, if shares are computed where a change reaches.
-    repairs: Option<Repairs>,
+    /// Repairs, if shares are computed where a change reaches, and ends kept by links.
+    local: Option<(Repairs, Services)>,
     /// By host: its messages so far, and its packets that have arrived.
     counts: Vec<(u64, u64)>,
     /// By link: flows that have chosen it, from their injection to their end.
@@ -90,11 +88,11 @@ impl Flows {
             active: Vec::new(),
             places: Vec::new(),
             // A flow may use parts of a link where it is split, and of the other direction.
-            repairs: (!is_reference
+            local: (!is_reference
                 && params.fairness == Fairness::MaxMin
                 && params.paths != Paths::Spray
                 && params.cross_millionths == 0)
-                .then(|| Repairs::new(links)),
+                .then(|| (Repairs::new(links), Services::new(params, links))),
             entries: BinaryHeap::new(),
             ends: BinaryHeap::new(),
             counts: vec![(0, 0); hosts],
@@ -127,6 +125,9 @@ impl Flows {
             self.ends.pop();
         }
         let entry = self.entries.peek().map(|Reverse((at, ..))| *at);
+        if let Some((_, services)) = &mut self.local {
+            return entry.into_iter().chain(services.next_end()).min();
+        }
         let end = self.ends.peek().map(|Reverse((at, ..))| *at).filter(|&at| at < NEVER);
         entry.into_iter().chain(end).min()
     }
@@ -199,30 +200,32 @@ impl Flows {
     fn share(&mut self) {
         self.fills += 1;
         self.is_stale = false;
-        let (now, factor, tick) = (self.now, u128::from(self.params.bandwidth_millionths), self.params.tick);
+        let (now, pace) = (self.now, Pace::new(&self.params));
         let (ends, changes) = (&mut self.ends, &mut self.changes);
-        let effective = |rate: u64| (u128::from(rate) * factor / u128::from(MILLION)) as u64;
+        if let Some((repairs, services)) = &mut self.local {
+            let changed = |slot, flow: &mut Flow, key: Key| {
+                services.pick(key, now);
+                if flow.key.1 != key.1 {
+                    let before = (flow.key != OPEN).then_some(flow.key.1);
+                    services.turn((slot, flow.source, flow.number), (before, key.1), flow.left, now);
+                }
+                *changes += u64::from(flow.rate != key.0);
+                (flow.key, flow.rate) = (key, key.0);
+            };
+            repairs.repair(&mut self.shares, &mut self.flows, self.active.len(), changed);
+            services.settle();
+            return;
+        }
         let changed = |slot, flow: &mut Flow, rate| {
-            let passed = u128::from(effective(flow.rate)) * u128::from(now - flow.since);
+            let passed = u128::from(pace.effective(flow.rate)) * u128::from(now - flow.since);
             flow.left = flow.left.saturating_sub(passed);
             (flow.rate, flow.since) = (rate, now);
             flow.changes = flow.changes.wrapping_add(1);
-            flow.end = match u128::from(effective(rate)) {
-                0 => NEVER,
-                speed => {
-                    let span = (flow.left + speed / 2) / speed;
-                    let end = u64::try_from(u128::from(now) + span).unwrap_or(NEVER);
-                    // The nearest multiple that is not in the past.
-                    ((end.saturating_add(tick / 2) / tick) * tick).max(now.div_ceil(tick) * tick)
-                }
-            };
+            flow.end = pace.end(flow.left, pace.effective(rate), now);
             ends.push(Reverse((flow.end, flow.source, flow.number, slot, flow.changes)));
             *changes += 1;
         };
-        match &mut self.repairs {
-            Some(repairs) => repairs.repair(&mut self.shares, &mut self.flows, &self.active, changed),
-            None => self.shares.fill(&mut self.flows, &self.active, changed),
-        }
+        self.shares.fill(&mut self.flows, &self.active, changed);
         // Where all rates change again and again, most ends are of the past.
         if self.ends.len() > 4 * self.active.len() + SPARE {
             let flows = &self.flows;
@@ -320,6 +323,11 @@ impl Engine for Flows {
             return Ok(());
         };
         self.now = at;
+        let ended = self.local.as_mut().map_or_else(Vec::new, |(_, services)| services.take_ended(at));
+        self.is_stale |= !ended.is_empty();
+        for (_, _, slot) in ended {
+            self.end(slot, notices);
+        }
         while let Some(&Reverse((end, _, _, slot, change))) = self.ends.peek() {
             if end > at {
                 break;

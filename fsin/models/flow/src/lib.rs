@@ -39,6 +39,7 @@ pub mod family;
 mod params;
 mod paths;
 mod repair;
+mod services;
 mod share;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]

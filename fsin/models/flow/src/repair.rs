@@ -11,7 +11,7 @@
 //!
 //! A link that joins has already lost the rates of the flows whose keys have been passed. At every pick the same flows have
 //! taken the same rates as if all links were filled, so that the result is the same to the bit. Where a sixth of all flows is
-//! open, everything is filled anew.
+//! open, everything is filled anew, and after such an attempt the next ones are left out.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,6 +20,9 @@ use crate::share::{Flow, Key, Level, Shares};
 
 /// Everything is filled anew if this part of all flows is open.
 const PART: usize = 6;
+
+/// Most changes in a row that are filled anew without an attempt to repair.
+const MOST_SKIPPED: u32 = 31;
 
 /// Repairs of shares, with memory that they use again.
 #[derive(Debug)]
@@ -38,6 +41,9 @@ pub(crate) struct Repairs {
     found: Vec<(u32, Key)>,
     /// Links of the region that were picked, with their levels.
     picks: Vec<(u32, Level)>,
+    /// Number of changes that are filled anew after the last attempt that failed, and of those that are still to come.
+    skipped: u32,
+    to_skip: u32,
 }
 
 impl Repairs {
@@ -50,18 +56,25 @@ impl Repairs {
             counts: vec![0; links],
             found: Vec::new(),
             picks: Vec::new(),
+            skipped: 0,
+            to_skip: 0,
         }
     }
 
     /// Gives flows their rates after changes, max-min fair, each flow with its whole rate on each of its links. Calls
-    /// `changed` as [`Shares::fill`] does.
+    /// `changed` for each of these flows, before it has its new key.
     pub(crate) fn repair(
         &mut self,
         shares: &mut Shares,
         all: &mut [Flow],
-        active: &[u32],
-        mut changed: impl FnMut(u32, &mut Flow, u64),
+        active: usize,
+        mut changed: impl FnMut(u32, &mut Flow, Key),
     ) {
+        if self.to_skip > 0 {
+            self.to_skip -= 1;
+            self.fill_all(shares, all, changed);
+            return;
+        }
         shares.fills += 1;
         for list in [&mut self.open, &mut self.links] {
             list.clear();
@@ -74,10 +87,13 @@ impl Repairs {
         for index in 0..self.open.len() {
             self.join(self.open[index], (0, 0), shares, all);
         }
-        if !self.fill_region(shares, all, active.len() / PART) {
-            shares.fill(all, active, changed);
+        if !self.fill_region(shares, all, active / PART) {
+            self.skipped = (2 * self.skipped + 1).min(MOST_SKIPPED);
+            self.to_skip = self.skipped;
+            self.fill_all(shares, all, changed);
             return;
         }
+        self.skipped = 0;
         shares.changes.entered.clear();
         shares.changes.links.clear();
         for &link in &self.links {
@@ -87,10 +103,42 @@ impl Repairs {
             shares.picked[link as usize] = level;
         }
         for &(slot, key) in &self.found {
-            let flow = &mut all[slot as usize];
-            flow.key = key;
-            if flow.rate != key.0 {
-                changed(slot, flow, key.0);
+            changed(slot, &mut all[slot as usize], key);
+        }
+    }
+
+    /// Gives all flows their rates anew.
+    fn fill_all(&mut self, shares: &mut Shares, all: &mut [Flow], mut changed: impl FnMut(u32, &mut Flow, Key)) {
+        shares.fills += 1;
+        let fill = shares.fills;
+        shares.changes.entered.clear();
+        for link in shares.changes.links.drain(..) {
+            shares.picked[link as usize] = Level::MAX;
+        }
+        let mut queue = std::mem::take(&mut shares.queue).into_vec();
+        queue.clear();
+        for (link, flows) in (0_u32..).zip(&shares.flows).filter(|(_, flows)| !flows.is_empty()) {
+            let at = link as usize;
+            (shares.rest[at], self.counts[at], shares.picked[at]) =
+                (shares.capacities[at], flows.len() as u64, Level::MAX);
+            queue.push(Reverse((shares.capacities[at] / flows.len() as u64, link)));
+        }
+        shares.queue = queue.into();
+        while let Some(pick) = self.next_pick(shares) {
+            let (level, link) = pick;
+            shares.picked[link as usize] = level;
+            for &(slot, _) in &shares.flows[link as usize] {
+                let flow = &mut all[slot as usize];
+                if flow.filled == fill {
+                    continue;
+                }
+                flow.filled = fill;
+                for of in &flow.uses {
+                    let at = of.link as usize;
+                    shares.rest[at] = shares.rest[at].saturating_sub(level);
+                    self.counts[at] -= 1;
+                }
+                changed(slot, flow, pick);
             }
         }
     }

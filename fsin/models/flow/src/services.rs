@@ -1,0 +1,225 @@
+//! When flows end, kept by links.
+//!
+//! All flows that have their rate from the same link have the same rate. What each of them gets there over time is one sum
+//! for all, the **service** of the link; a flow ends when the service reaches its target, which is the service when the flow
+//! came to that link plus what was left of the flow then. A change of the link's level changes the rates of all its flows
+//! and touches none of them. Sums are exact, so that ends are those that each flow would have by itself, to the bit.
+//!
+//! Decision: docs/decisions/0205-flow-model.md.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::params::{MILLION, Params};
+use crate::share::{Key, Level};
+
+/// \[ps\] No flow ends so late.
+pub(crate) const NEVER: u64 = u64::MAX;
+
+/// A flow of a link: its target, source, number of its message at its source, slot, and number of its change of links.
+type Waiting = (u128, u32, u64, u32, u32);
+
+/// The grid of ends, and the part of a rate that counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// \[ps\] Distance of two possible ends.
+    tick: u64,
+    /// \[10^-6\] Of the rate.
+    factor: u128,
+}
+
+impl Pace {
+    pub(crate) fn new(params: &Params) -> Self {
+        Self { tick: params.tick, factor: params.bandwidth_millionths.into() }
+    }
+
+    /// \[2^-50 bytes/ns\] What a rate gives to a flow.
+    pub(crate) fn effective(self, rate: u64) -> u64 {
+        (u128::from(rate) * self.factor / u128::from(MILLION)) as u64
+    }
+
+    /// \[ps\] The end of a flow of which this much is left at `now`, at an effective rate.
+    pub(crate) fn end(self, left: u128, speed: u64, now: u64) -> u64 {
+        if speed == 0 {
+            return NEVER;
+        }
+        let speed = u128::from(speed);
+        let span = (left + speed / 2) / speed;
+        let end = u64::try_from(u128::from(now) + span).unwrap_or(NEVER);
+        // The nearest multiple that is not in the past.
+        ((end.saturating_add(self.tick / 2) / self.tick) * self.tick).max(now.div_ceil(self.tick) * self.tick)
+    }
+}
+
+/// What a link gives to its flows.
+#[derive(Default, Debug)]
+struct Service {
+    /// Level at which the link was picked last.
+    level: Level,
+    /// \[2^-50 bytes/ns\] Effective rate of its flows.
+    speed: u64,
+    /// \[ps\] When the rate last changed.
+    since: u64,
+    /// \[2^-50 bytes/ns x ps\] What each flow had got by then.
+    served: u128,
+    /// Its flows, and some that have left it.
+    waiting: BinaryHeap<Reverse<Waiting>>,
+    /// Distinguishes its head among the heads of all links from earlier ones.
+    version: u32,
+    /// True if its head has to be found anew.
+    is_stale: bool,
+}
+
+impl Service {
+    /// \[2^-50 bytes/ns x ps\] The service at `now`.
+    fn at(&self, now: u64) -> u128 {
+        self.served + u128::from(self.speed) * u128::from(now - self.since)
+    }
+
+    /// \[ps\] The end of a flow with this target.
+    fn end(&self, target: u128, pace: Pace) -> u64 {
+        pace.end(target.saturating_sub(self.served), self.speed, self.since)
+    }
+}
+
+/// Where a flow has its rate from.
+#[derive(Clone, Copy, Default, Debug)]
+struct Target {
+    /// \[2^-50 bytes/ns x ps\] The service at which it ends.
+    target: u128,
+    /// Number of its changes of links, and of the flows in this slot before.
+    change: u32,
+}
+
+/// The services of all links, and the ends that follow.
+#[derive(Debug)]
+pub(crate) struct Services {
+    pace: Pace,
+    links: Vec<Service>,
+    /// By slot.
+    targets: Vec<Target>,
+    /// First ends of links: time \[ps\], link, version.
+    heads: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    /// Links whose head has to be found anew.
+    stale: Vec<u32>,
+}
+
+impl Services {
+    pub(crate) fn new(params: &Params, links: usize) -> Self {
+        Self {
+            pace: Pace::new(params),
+            links: (0..links).map(|_| Service::default()).collect(),
+            targets: Vec::new(),
+            heads: BinaryHeap::new(),
+            stale: Vec::new(),
+        }
+    }
+
+    /// A link has been picked at a level at `now`.
+    #[inline]
+    pub(crate) fn pick(&mut self, (level, link): Key, now: u64) {
+        let service = &mut self.links[link as usize];
+        if service.level == level {
+            return;
+        }
+        service.served = service.at(now);
+        (service.since, service.level, service.speed) = (now, level, self.pace.effective(level));
+        self.mark(link);
+    }
+
+    /// The head of a link has to be found anew.
+    fn mark(&mut self, link: u32) {
+        let service = &mut self.links[link as usize];
+        if !std::mem::replace(&mut service.is_stale, true) {
+            self.stale.push(link);
+        }
+    }
+
+    /// A flow, of which `left` was left when it entered, has its rate from `link` from `now` on; before from `before`, if it
+    /// had a rate.
+    pub(crate) fn turn(&mut self, of: (u32, u32, u64), (before, link): (Option<u32>, u32), left: u128, now: u64) {
+        let (slot, source, number) = of;
+        if self.targets.len() <= slot as usize {
+            self.targets.resize(slot as usize + 1, Target::default());
+        }
+        let Target { target, change } = self.targets[slot as usize];
+        let left = before.map_or(left, |link| target.saturating_sub(self.links[link as usize].at(now)));
+        let service = &mut self.links[link as usize];
+        let (target, change) = (service.at(now) + left, change.wrapping_add(1));
+        self.targets[slot as usize] = Target { target, change };
+        service.waiting.push(Reverse((target, source, number, slot, change)));
+        self.mark(link);
+    }
+
+    /// A flow has ended.
+    fn leave(&mut self, slot: u32) {
+        let change = &mut self.targets[slot as usize].change;
+        *change = change.wrapping_add(1);
+    }
+
+    /// Finds the heads of links anew that have changed.
+    pub(crate) fn settle(&mut self) {
+        while let Some(link) = self.stale.pop() {
+            self.links[link as usize].is_stale = false;
+            self.find_head(link);
+        }
+    }
+
+    /// Finds the first end of a link.
+    fn find_head(&mut self, link: u32) {
+        let (targets, service) = (&self.targets, &mut self.links[link as usize]);
+        service.version = service.version.wrapping_add(1);
+        while let Some(&Reverse((target, _, _, slot, change))) = service.waiting.peek() {
+            if targets[slot as usize].change == change {
+                let end = service.end(target, self.pace);
+                self.heads.push(Reverse((end, link, service.version)));
+                return;
+            }
+            service.waiting.pop();
+        }
+    }
+
+    /// \[ps\] The first end; `None` if there is none.
+    pub(crate) fn next_end(&mut self) -> Option<u64> {
+        while let Some(&Reverse((end, link, version))) = self.heads.peek() {
+            let service = &self.links[link as usize];
+            let is_there = |&Reverse((_, _, _, slot, change)): &Reverse<Waiting>| {
+                self.targets[slot as usize].change == change
+            };
+            if service.version == version && service.waiting.peek().is_some_and(is_there) {
+                return Some(end).filter(|&end| end < NEVER);
+            }
+            self.heads.pop();
+            if service.version == version {
+                self.find_head(link);
+            }
+        }
+        None
+    }
+
+    /// Takes the flows that end at `now`, which is not before the first end, in the order of sources and messages: source,
+    /// number and slot.
+    pub(crate) fn take_ended(&mut self, now: u64) -> Vec<(u32, u64, u32)> {
+        let mut ended = Vec::new();
+        while self.next_end().is_some_and(|end| end <= now) {
+            let Some(Reverse((_, link, _))) = self.heads.pop() else { break };
+            let pace = self.pace;
+            loop {
+                let service = &mut self.links[link as usize];
+                let Some(&Reverse((target, source, number, slot, change))) = service.waiting.peek() else { break };
+                let is_there = self.targets[slot as usize].change == change;
+                if is_there && service.end(target, pace) > now {
+                    break;
+                }
+                service.waiting.pop();
+                if is_there {
+                    ended.push((source, number, slot));
+                    self.leave(slot);
+                }
+            }
+            self.find_head(link);
+        }
+        ended.sort_unstable();
+        ended
+    }
+}
