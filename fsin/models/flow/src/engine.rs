@@ -306,7 +306,7 @@ impl Engine for Flows {
         }
         let flow = &mut self.flows[at];
         (flow.uses, flow.weight, flow.bound, flow.left) = (uses, weight, bound, left);
-        (flow.rate, flow.number, flow.source, flow.filled) = (0, number, source.0, 0);
+        (flow.rate, flow.number, flow.source) = (0, number, source.0);
         (flow.key, flow.released, flow.hops) = (OPEN, 0, hops as u64);
         flow.places.clear();
         flow.changes = flow.changes.wrapping_add(1);

@@ -15,6 +15,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use crate::share::{Flow, Key, Level, Shares};
 
@@ -128,11 +129,10 @@ impl Repairs {
             let (level, link) = pick;
             shares.picked[link as usize] = level;
             for &(slot, _) in &shares.flows[link as usize] {
-                let flow = &mut all[slot as usize];
-                if flow.filled == fill {
+                if std::mem::replace(&mut shares.filled[slot as usize], fill) == fill {
                     continue;
                 }
-                flow.filled = fill;
+                let flow = &mut all[slot as usize];
                 for of in &flow.uses {
                     let at = of.link as usize;
                     shares.rest[at] = shares.rest[at].saturating_sub(level);
@@ -184,11 +184,11 @@ impl Repairs {
             links.push(link);
             (shares.rest[at], counts[at]) = (shares.capacities[at], 0);
             for &(other, _) in &shares.flows[at] {
-                let flow = &mut all[other as usize];
-                if flow.filled != repair && flow.released != repair && flow.key < passed {
-                    (flow.filled, flow.fresh) = (repair, flow.rate);
+                let (flow, filled) = (&mut all[other as usize], &mut shares.filled[other as usize]);
+                if *filled != repair && flow.released != repair && flow.key < passed {
+                    (*filled, flow.fresh) = (repair, flow.rate);
                 }
-                if flow.filled == repair {
+                if *filled == repair {
                     shares.rest[at] = shares.rest[at].saturating_sub(flow.fresh);
                     continue;
                 }
@@ -205,14 +205,13 @@ impl Repairs {
 
     /// The pick of the region that is next.
     fn next_pick(&self, shares: &mut Shares) -> Option<Key> {
-        while let Some(&Reverse((level, link))) = shares.queue.peek() {
-            let at = link as usize;
-            let now = shares.rest[at].checked_div(self.counts[at]);
-            if now == Some(level) {
-                return Some((level, link));
+        while let Some(mut first) = shares.queue.peek_mut() {
+            let Reverse((level, link)) = *first;
+            match shares.rest[link as usize].checked_div(self.counts[link as usize]) {
+                Some(now) if now == level => return Some((level, link)),
+                Some(now) => *first = Reverse((now, link)),
+                None => _ = PeekMut::pop(first),
             }
-            shares.queue.pop();
-            shares.queue.extend(now.map(|now| Reverse((now, link))));
         }
         None
     }
@@ -220,7 +219,7 @@ impl Repairs {
     /// Gives a flow its rate for this repair, and takes it off the links of the region.
     fn settle(&mut self, slot: u32, rate: u64, shares: &mut Shares, all: &mut [Flow]) {
         let flow = &mut all[slot as usize];
-        (flow.filled, flow.fresh) = (shares.fills, rate);
+        (shares.filled[slot as usize], flow.fresh) = (shares.fills, rate);
         for of in &flow.uses {
             let at = of.link as usize;
             if self.region[at] == shares.fills {
@@ -244,7 +243,7 @@ impl Repairs {
             {
                 self.border.pop();
                 let flow = &mut all[slot as usize];
-                if flow.filled == repair || flow.released == repair {
+                if shares.filled[slot as usize] == repair || flow.released == repair {
                     continue;
                 }
                 if self.region[key.1 as usize] == repair {
@@ -262,10 +261,10 @@ impl Repairs {
             self.picks.push((link, level));
             for index in 0..shares.flows[link as usize].len() {
                 let (slot, _) = shares.flows[link as usize][index];
-                let flow = &mut all[slot as usize];
-                if flow.filled == repair {
+                if shares.filled[slot as usize] == repair {
                     continue;
                 }
+                let flow = &mut all[slot as usize];
                 if flow.released != repair && flow.key != pick {
                     flow.released = repair;
                     self.open.push(slot);

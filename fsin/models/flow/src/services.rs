@@ -16,6 +16,9 @@ use crate::share::{Key, Level};
 /// \[ps\] No flow ends so late.
 pub(crate) const NEVER: u64 = u64::MAX;
 
+/// Flows of the past that a link may keep in any case.
+const SPARE: usize = 16;
+
 /// A flow of a link: its target, source, number of its message at its source, slot, and number of its change of links.
 type Waiting = (u128, u32, u64, u32, u32);
 
@@ -64,6 +67,8 @@ struct Service {
     served: u128,
     /// Its flows, and some that have left it.
     waiting: BinaryHeap<Reverse<Waiting>>,
+    /// Length of that list at which those that have left are taken off.
+    room: usize,
     /// Distinguishes its head among the heads of all links from earlier ones.
     version: u32,
     /// True if its head has to be found anew.
@@ -82,7 +87,7 @@ impl Service {
     }
 }
 
-/// Where a flow has its rate from.
+/// What a flow gets from the link of its rate.
 #[derive(Clone, Copy, Default, Debug)]
 struct Target {
     /// \[2^-50 bytes/ns x ps\] The service at which it ends.
@@ -148,6 +153,11 @@ impl Services {
         let (target, change) = (service.at(now) + left, change.wrapping_add(1));
         self.targets[slot as usize] = Target { target, change };
         service.waiting.push(Reverse((target, source, number, slot, change)));
+        if service.waiting.len() > service.room {
+            let targets = &self.targets;
+            service.waiting.retain(|Reverse((_, _, _, slot, change))| targets[*slot as usize].change == *change);
+            service.room = 2 * service.waiting.len() + SPARE;
+        }
         self.mark(link);
     }
 
@@ -183,9 +193,8 @@ impl Services {
     pub(crate) fn next_end(&mut self) -> Option<u64> {
         while let Some(&Reverse((end, link, version))) = self.heads.peek() {
             let service = &self.links[link as usize];
-            let is_there = |&Reverse((_, _, _, slot, change)): &Reverse<Waiting>| {
-                self.targets[slot as usize].change == change
-            };
+            let is_there =
+                |&Reverse((_, _, _, slot, change)): &Reverse<Waiting>| self.targets[slot as usize].change == change;
             if service.version == version && service.waiting.peek().is_some_and(is_there) {
                 return Some(end).filter(|&end| end < NEVER);
             }

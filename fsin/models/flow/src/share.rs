@@ -57,8 +57,6 @@ pub(crate) struct Flow {
     pub(crate) source: u32,
     /// Distinguishes its ends from those that are no longer true.
     pub(crate) changes: u32,
-    /// The fill in which it got its rate last.
-    pub(crate) filled: u64,
     /// Where it got its rate.
     pub(crate) key: Key,
     /// Its rate in the repair that gave it one last.
@@ -175,6 +173,8 @@ pub(crate) struct Shares {
     pub(crate) queue: BinaryHeap<Reverse<(Level, u32)>>,
     /// Number of fills.
     pub(crate) fills: u64,
+    /// By slot: the fill in which the flow got its rate last. It is looked at from each of a flow's links.
+    pub(crate) filled: Vec<u64>,
     /// Links with flows, while rates are computed.
     touched: Vec<u32>,
     /// By link: the level at which it was picked, [`Level::MAX`] if it was not.
@@ -202,6 +202,7 @@ impl Shares {
             sums: vec![0; links],
             queue: BinaryHeap::new(),
             fills: 0,
+            filled: Vec::new(),
             touched: Vec::new(),
             picked: vec![Level::MAX; links],
             changes: Changes::default(),
@@ -216,6 +217,9 @@ impl Shares {
     /// Adds a flow to its links.
     pub(crate) fn enter(&mut self, slot: u32, flow: &mut Flow) {
         self.changes.entered.push(slot);
+        if self.filled.len() <= slot as usize {
+            self.filled.resize(slot as usize + 1, 0);
+        }
         flow.places.clear();
         for (index, of) in (0_u32..).zip(&flow.uses) {
             let flows = &mut self.flows[of.link as usize];
@@ -301,11 +305,10 @@ impl Shares {
 
     /// Gives a flow its rate, unless it has one in this fill.
     fn fix(&mut self, slot: u32, rate: u64, key: Key, all: &mut [Flow], changed: &mut impl FnMut(u32, &mut Flow, u64)) {
-        let flow = &mut all[slot as usize];
-        if flow.filled == self.fills {
+        if std::mem::replace(&mut self.filled[slot as usize], self.fills) == self.fills {
             return;
         }
-        flow.filled = self.fills;
+        let flow = &mut all[slot as usize];
         flow.key = key;
         for of in &flow.uses {
             let at = of.link as usize;
