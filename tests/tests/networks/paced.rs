@@ -39,17 +39,21 @@ fn engines(topology: &Switched, inject: Inject) -> Vec<(&'static str, Box<dyn Ne
         ..RouterParams::default()
     };
     let checked = params.check(topology).unwrap();
+    let boxed = || -> Box<dyn Topology> { Box::new(topology.clone()) };
+    // Heads take as long through a router as the flits that follow, which so have no chance to catch up.
     let flits = wormhole::Params {
         routing: wormhole::Routing::UPDOWN,
-        vcs: 1,
+        vcs: 4,
+        route_delay: 0,
+        speculative: true,
         buffer: 64,
         packet_flits: LENGTH as u32,
         ..wormhole::Params::default()
     };
     vec![
-        ("vct, reference", Box::new(reference::Reference::new(topology.clone(), checked.clone()))),
-        ("vct, fast", fast::build(topology.clone(), checked.clone(), 1).unwrap()),
-        ("vct, two parts", fast::build_for(topology.clone(), checked, 2, 0).unwrap()),
+        ("vct, reference", Box::new(reference::Reference::new(boxed(), checked.clone()))),
+        ("vct, fast", fast::build(boxed(), checked.clone(), 1).unwrap()),
+        ("vct, two parts", fast::build_for(boxed(), checked, 2, 0).unwrap()),
         ("wormhole, reference", Box::new(wormhole::reference::Reference::new(topology, flits.clone()).unwrap())),
         ("wormhole, fast", wormhole::fast::build(topology, flits.clone(), 1).unwrap()),
         ("wormhole, two parts", wormhole::fast::build_for(topology, flits, 2, 0).unwrap()),
@@ -71,13 +75,15 @@ fn alone(network: &mut dyn Network, ends: [u32; 2]) -> u64 {
     delivery.delivered.since(delivery.offered)
 }
 
-/// The links of the only shortest route, and the paces on it.
-fn route(topology: &Switched, [from, to]: [u32; 2]) -> Vec<(Pace, u32)> {
+/// The links of the only shortest route, by pace and delay; `None` if there are several.
+fn route(topology: &Switched, [from, to]: [u32; 2]) -> Option<Vec<(Pace, u32)>> {
     let ports = || (0..topology.fabric().ports()).map(|port| Port(port as u8));
     let mut ways = vec![(NodeId(from), Vec::new())];
     loop {
-        if let Some((_, links)) = ways.iter().find(|(node, _)| *node == NodeId(to)) {
-            return links.clone();
+        match &*ways.iter().filter(|(node, _)| *node == NodeId(to)).collect::<Vec<_>>() {
+            [] => {}
+            [(_, links)] => return Some(links.clone()),
+            [..] => return None,
         }
         let longer = ways.iter().flat_map(|(node, links)| {
             ports().filter_map(move |port| {
@@ -102,10 +108,7 @@ fn a_packet_alone_waits_for_the_slowest_link() {
     {
         let alike = topology.with_paces(|_, _| Pace::FULL);
         for ends in [[0, 1], [0, 2], [0, 3], [1, 2], [2, 0], [3, 1], [3, 2]] {
-            let links = route(&topology, ends);
-            if links.len() > 4 {
-                continue;
-            }
+            let Some(links) = route(&topology, ends) else { continue };
             let own: u64 = links.iter().map(|(pace, _)| u64::from(pace.crossing() - 1)).sum();
             let slowest = links.iter().map(|(pace, _)| u64::from(pace.crossing())).max().unwrap();
             let wires: u64 = links.iter().map(|&(_, wire)| u64::from(wire)).sum();
