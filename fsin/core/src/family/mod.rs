@@ -148,8 +148,8 @@ impl Rates {
     }
 }
 
-/// The reason for which `bandwidth` determines nothing in a model that counts cycles, if it is so: the length of a cycle
-/// follows from the rates of links.
+/// The reason for which `bandwidth` determines nothing in a model that counts cycles, if it is so: the length of a
+/// cycle follows from the rates of links.
 #[must_use]
 pub fn bandwidth_unused(topology: &dyn Topology) -> Option<(&'static str, Phrase)> {
     let network = topology.switched()?;

@@ -143,8 +143,8 @@ impl dyn Values + '_ {
         Ok(topology)
     }
 
-    /// The topology, as `topology` gives it, with delays of links in cycles and rates as paces. A cycle is a phit on the
-    /// fastest link, and at `bandwidth` where no link has a rate.
+    /// The topology, as `topology` gives it, with delays of links in cycles and rates as paces. A cycle is a phit on
+    /// the fastest link, and at `bandwidth` where no link has a rate.
     ///
     /// # Errors
     /// As `topology`; a delay that is no whole number of cycles; a rate that is no ratio of small integers to that of

@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 /// Level of a node that the source does not reach.
 const UNREACHED: u32 = u32::MAX;
 
-/// A graph whose arcs have capacities. Arc 2i is an arc of the graph, and arc 2i + 1 its reverse, which is free as far as
-/// arc 2i carries flow.
+/// A graph whose arcs have capacities. Arc 2i is an arc of the graph, and arc 2i + 1 its reverse, which is free as far
+/// as arc 2i carries flow.
 #[derive(Default)]
 pub(super) struct Flow {
     /// By arc: the node that it leads to.

@@ -148,12 +148,12 @@ pub fn links_of(topology: &dyn Topology) -> Vec<Vec<usize>> {
     (0..topology.nodes()).map(neighbours).collect()
 }
 
-/// Parts of a capacity that a link of full rate has: a multiple of all numbers up to 12, so that the usual ratios of rates
-/// are exact. Others are rounded up, by less than 2 in 100 000 of a link.
+/// Parts of a capacity that a link of full rate has: a multiple of all numbers up to 12, so that the usual ratios of
+/// rates are exact. Others are rounded up, by less than 2 in 100 000 of a link.
 const PARTS: u64 = 55_440;
 
-/// By node: the other ends of its outgoing links, in the order of [`links_of`], with their capacities in [`PARTS`] of that
-/// of the fastest.
+/// By node: the other ends of its outgoing links, in the order of [`links_of`], with their capacities in [`PARTS`] of
+/// that of the fastest.
 fn arcs_of(network: &Switched, neighbours: &[Vec<usize>]) -> Vec<Vec<(usize, u64)>> {
     let share = network.shares();
     let arcs = |(node, list): (usize, &Vec<usize>)| {

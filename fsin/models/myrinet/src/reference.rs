@@ -123,8 +123,8 @@ pub(crate) fn of(base: Base) -> Box<dyn Myrinet> {
     Box::new(Simulated(Reference::new(base)))
 }
 
-/// \[ticks\] By output of the switch of an input: the times after a character's arrival from which it may leave there, each
-/// once, and without 0.
+/// \[ticks\] By output of the switch of an input: the times after a character's arrival from which it may leave there,
+/// each once, and without 0.
 fn leads(base: &Base, input: usize) -> Vec<u64> {
     let owner = base.wires.links()[input].owner;
     if base.wires.is_host(owner) {

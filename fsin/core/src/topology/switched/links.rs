@@ -323,8 +323,8 @@ impl Switched {
         Self { links: Some(Arc::new(links)), ..self.clone() }
     }
 
-    /// The rate of a link as a share of the greatest, numerator and denominator, by the node and port that it leaves: its
-    /// pace, or what the description says. A link of which it says nothing counts as one of the fastest.
+    /// The rate of a link as a share of the greatest, numerator and denominator, by the node and port that it leaves:
+    /// its pace, or what the description says. A link of which it says nothing counts as one of the fastest.
     pub(in crate::topology) fn shares(&self) -> impl Fn(NodeId, Port) -> (u64, u64) {
         let links = self.links();
         let is_paced = links.is_some_and(|links| links.paced.is_some());

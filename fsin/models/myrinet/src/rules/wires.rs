@@ -67,16 +67,16 @@ impl Wires {
     ///
     /// The input sends STOP when it holds one character more than the high-water mark. STOP waits for the character
     /// that occupies the opposite channel, takes one character time there, and travels for its delay. Characters that
-    /// the sender began before STOP came travel for the delay of the link. The characters that begin in that time follow
-    /// the one that caused STOP.
+    /// the sender began before STOP came travel for the delay of the link. The characters that begin in that time
+    /// follow the one that caused STOP.
     fn least_slack(&self, params: &Params, port: usize) -> u64 {
         let back = self.wiring.links()[port].peer as usize;
         let time = 2 * self.characters[back] + self.delays[back] + self.delays[port];
         u64::from(params.high_mark) + time.div_ceil(self.characters[port])
     }
 
-    /// \[ticks\] Time from the arrival of a character's leading edge at an input of a switch until it may leave through an
-    /// output: until its end if it is stored, else until the output does not outrun it.
+    /// \[ticks\] Time from the arrival of a character's leading edge at an input of a switch until it may leave through
+    /// an output: until its end if it is stored, else until the output does not outrun it.
     pub(crate) fn lead(&self, params: &Params, input: usize, output: usize) -> u64 {
         let comes = self.characters[self.wiring.links()[input].peer as usize];
         if params.store_character { comes } else { comes.saturating_sub(self.characters[output]) }

@@ -1,9 +1,8 @@
 //! Packets on links where some link passes less than a phit in each cycle.
 //!
 //! A started packet still never waits for room or for another packet, so all cycles in which its phits leave a node are
-//! known when its header leaves: each phit leaves when it has arrived and the link can begin it. The cycles of all phits
-//! are kept with the packet, because a packet may stretch on a slow link and never contracts before a faster one has
-//! taken it from a queue.
+//! known when its header leaves: each phit leaves when it has arrived and the link can begin it. The cycles of all
+//! phits are kept with the packet, since a packet is stretched by a slow link and contracts where its header waits.
 //!
 //! The queue is left with the tail; the channel and the link become free when the tail has crossed: in the cycle before
 //! the link can begin another phit.
