@@ -9,7 +9,9 @@ use fsin::network::Network;
 use fsin::router::{CheckedParams, RouterParams, SourceQueue};
 use fsin::routing::Routing;
 use fsin::run::{BatchPlan, Outcome, batch, fixed};
+use fsin::topology::switched::Pace;
 use fsin::topology::{self, Faults, Topology};
+use trgen::rng::mix2;
 use trgen::synthetic::{Config, Mode, Traffic};
 
 /// All settings of a run of synthetic traffic. The defaults are those of the original; a test changes the settings
@@ -28,6 +30,8 @@ pub struct Setup {
     pub load: f64,
     /// Number of dead links, each dead in both directions.
     pub faults: usize,
+    /// Seed of drawn rates of the links of a network of switches; `None` where all are alike.
+    pub paces: Option<u64>,
 }
 
 impl Setup {
@@ -42,6 +46,7 @@ impl Setup {
             pattern: "uniform".to_owned(),
             load: 0.3,
             faults: 0,
+            paces: None,
         }
     }
 
@@ -73,8 +78,14 @@ impl Setup {
     #[must_use]
     pub fn shape(&self) -> Box<dyn Topology> {
         let faults = Faults { count: self.faults, one_way: false, seed: self.params.seed };
-        topology::parse_with_faults(&self.topology, self.ways, &faults)
-            .unwrap_or_else(|refusal| panic!("{}: {refusal}: {}", self.topology, refusal.remedy()))
+        let topology = topology::parse_with_faults(&self.topology, self.ways, &faults)
+            .unwrap_or_else(|refusal| panic!("{}: {refusal}: {}", self.topology, refusal.remedy()));
+        match (self.paces, topology.switched()) {
+            (Some(seed), Some(network)) => {
+                Box::new(network.with_paces(|node, port| drawn_pace(mix2(mix2(seed, node.0.into()), port.0.into()))))
+            }
+            _ => topology,
+        }
     }
 
     /// The source of traffic: it queues without bound if the router's source queue does.
@@ -144,6 +155,14 @@ impl Setup {
         let stop = AtomicBool::new(false);
         control(&mut Coupled::new(&mut source, &mut *network, &stop))
     }
+}
+
+/// A pace drawn by a key: a third of the links are fast.
+fn drawn_pace(key: u64) -> Pace {
+    const PACES: [(u64, u64); 12] =
+        [(1, 1), (1, 1), (1, 1), (1, 1), (1, 2), (1, 2), (1, 3), (2, 3), (3, 4), (5, 8), (7, 64), (63, 64)];
+    let (phits, cycles) = PACES[(key % PACES.len() as u64) as usize];
+    Pace::of(phits, cycles).expect("ratios of small integers")
 }
 
 /// \[phit/node/cycle\] Accepted load of a run, over all nodes.

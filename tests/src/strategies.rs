@@ -84,7 +84,7 @@ pub fn switched_setups() -> impl Strategy<Value = Setup> {
                 ..params
             };
             let pattern = pattern.to_owned();
-            Setup { params, topology: topology.to_owned(), ways: 2, pattern, load, faults: 0 }
+            Setup { params, topology: topology.to_owned(), ways: 2, pattern, load, faults: 0, paces: None }
         },
     )
 }
@@ -275,6 +275,7 @@ pub fn setups(most: usize) -> impl Strategy<Value = Setup> {
             pattern: "uniform".to_owned(),
             load: f64::from(load) / 20.0,
             faults: 0,
+            paces: None,
         }
     })
 }

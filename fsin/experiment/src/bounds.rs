@@ -15,7 +15,7 @@ use super::execute::{Trouble, run};
 use super::resolve::Experiment;
 use super::workload::{Driven, Driver};
 use fsin_core::family::{Rates, Units};
-use fsin_core::topology::{Distances, Topology, cuts, links_of};
+use fsin_core::topology::{Distances, Topology, capacity, cuts, links_of};
 use fsin_core::words::counted;
 use fsin_models::ConstantDelay;
 
@@ -122,7 +122,7 @@ impl Bounds {
         let links: usize = leaving.iter().map(Vec::len).sum();
         if links > 0 {
             let hops = hop_bytes(flows.iter().map(|load| (load.from, load.to, load.phits)), &distances);
-            let cycles = time(hops, links as f64 * rates.link);
+            let cycles = time(hops, capacity(&**topology) * rates.link);
             bounds.links = Some(Bound { cycles, reason: format!("{hops} phits x hops cross {links} links").into() });
         }
         if let Some(queued) = rates.queued_phits.filter(|_| topology.switched().is_none()) {
@@ -205,12 +205,16 @@ fn rate(phits_per_cycle: f64) -> String {
 
 /// The time in which the phits that cross a middle of the network cross it.
 fn bisection(topology: &dyn Topology, rates: &Rates, flows: &[Load]) -> Option<Bound> {
-    let bound = |is_lower: &[bool], up: bool, links: usize| {
+    let bound = |is_lower: &[bool], up: bool, links: f64| {
         let crosses = |load: &&Load| is_lower[load.from.index()] == up && is_lower[load.to.index()] != up;
         let phits: u64 = flows.iter().filter(crosses).map(|load| load.phits).sum();
-        let links_there = counted(links, "link", "links");
+        // Links of unlike rates count as so many of the fastest.
+        let links_there = match links.fract() {
+            0.0 => counted(links as usize, "link", "links"),
+            _ => format!("links, as many as {links:.3} of the fastest,"),
+        };
         let reason = format!("{phits} phits cross the {links_there} between two halves of the network").into();
-        (links > 0).then(|| Bound { cycles: time(phits.into(), links as f64 * rates.link), reason })
+        (links > 0.0).then(|| Bound { cycles: time(phits.into(), links * rates.link), reason })
     };
     let both = cuts(topology)
         .into_iter()

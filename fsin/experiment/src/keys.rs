@@ -54,7 +54,7 @@ const KEYS: &[Key] = &[
     key_of(Traffic, "allocation", "NAME", Word, Some("contiguous"), "", "which free nodes a job gets: contiguous, quasi-contiguous, random"),
     key_of(Traffic, "collectives", "RULES", Word, None, "", "algorithms of collectives in a trace: mpich (by size and ranks; the default), basic, or exceptions: allreduce=ring"),
     key_of(Traffic, "placement", "P", Word, Some("consecutive"), "", "nodes of the tasks of a trace or kernel: consecutive, greedy, optimise, column, diagonal, quadrant, shuffle, shift:S, random, file:F, ..."),
-    key_of(Traffic, "bandwidth", "RATE", Word, Some("10Gb/s"), "", "rate of a link; a cycle is one phit at this rate"),
+    key_of(Traffic, "bandwidth", "RATE", Word, Some("10Gb/s"), "", "rate of a link, where a file gives it none; a cycle is one phit on the fastest link"),
     key_of(Traffic, "compute", "SCALE", Number, Some("1"), "", "factor on computing times of a trace: 0 removes, 1 keeps"),
     key_of(Traffic, "flop-rate", "RATE", Word, Some("5Gflop/s"), "", "speed of a task, for traces that count flops"),
     key_of(Traffic, "trace-unit", "ns|us|ms|cycles", Word, Some("ns"), "", "unit of computing times in .trc files"),

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use fsin_core::family::Rates;
-use fsin_core::topology::{Distances, Survey, Topology, cuts, links_of};
+use fsin_core::topology::{Distances, Survey, Topology, capacity, cuts, links_of};
 use trgen::NodeId;
 use trgen::synthetic::spatial::{self, Pattern};
 use trgen::trace::placement::Distance;
@@ -89,7 +89,7 @@ impl Flows {
         bounds.flatten().min_by(|a, b| a.load.total_cmp(&b.load))
     }
 
-    /// What crosses a cut of links that carry `link` phits/cycle each.
+    /// What crosses a cut of links, of which the fastest carries `link` phits/cycle.
     fn cut(&self, topology: &dyn Topology, link: f64) -> Option<LoadBound> {
         let bounds = cuts(topology).into_iter().flat_map(|cut| {
             let across = |up: bool| -> f64 {
@@ -97,15 +97,15 @@ impl Flows {
                 self.all().filter(crosses).map(|(.., share)| share).sum()
             };
             [(true, cut.upwards), (false, cut.downwards)]
-                .map(|(up, links)| Self::bound("cut", links as f64 * link, across(up)))
+                .map(|(up, links)| Self::bound("cut", links * link, across(up)))
         });
         bounds.flatten().min_by(|a, b| a.load.total_cmp(&b.load))
     }
 
-    /// What all links, of `link` phits/cycle each, carry over minimal routes.
+    /// What all links, of which the fastest carries `link` phits/cycle, carry over minimal routes.
     fn links(&self, topology: &Arc<dyn Topology>, link: f64) -> Option<LoadBound> {
         let distances = Distances::many(Arc::clone(topology))?;
-        let links = links_of(&**topology).iter().map(Vec::len).sum::<usize>() as f64;
+        let links = capacity(&**topology);
         let hops = |(from, to, share): (usize, usize, f64)| match share > 0.0 {
             true => share * f64::from(distances.hops(NodeId::at(from), NodeId::at(to))),
             false => 0.0,

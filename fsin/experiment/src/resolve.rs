@@ -23,7 +23,7 @@ use super::settings::{Origin, Settings, SettingsError, toml_value};
 use super::workload::{Request, Workload, cycle_seconds, is_of_workloads, pace, placement_of, workload};
 use fsin_core::family::{ModelFamily, NetworkSpec, Units, Wire};
 use fsin_core::stats::Keep;
-use fsin_core::topology::{self, Switched, Topology};
+use fsin_core::topology::{self, Topology};
 
 /// The source policy of workloads without a steady offered load, unless set: tasks, shots and guests wait by
 /// themselves.
@@ -124,9 +124,9 @@ impl Experiment {
         let network = networks.parse(&settings, model)?;
         check_unused(&settings, &*network)?;
         check_source(&settings, model, &*network, times)?;
-        if tasks.is_none() && settings.origin("bandwidth") == Origin::Flag && !has_times(&*network) {
+        if tasks.is_none() && settings.origin("bandwidth") == Origin::Flag && !takes_bandwidth(&*network) {
             let what = phrase![["bandwidth"], " has no meaning with synthetic traffic"];
-            let remedy = "leave it out: no link of the topology's file has a delay with a unit of time";
+            let remedy = "leave it out: no link of the topology's file has a delay with a unit of time, or a rate";
             return Err(settings.error("bandwidth", ErrorKind::Meaningless, what, remedy));
         }
         for (key, value) in network.settled() {
@@ -214,7 +214,7 @@ impl Experiment {
             // A model without links takes the number of nodes from it.
             "topology" => self.topology().is_some() || !self.settings.is_set("nodes"),
             "ways" => self.topology().is_some_and(|topology| self.settings.word("ways") == topology.ways().to_string()),
-            "bandwidth" if has_times(&*self.network) => true,
+            "bandwidth" if takes_bandwidth(&*self.network) => true,
             "cycles" => matches!(self.plan, RunPlan::Fixed(_)),
             "shot" => self.times == Times::Shots,
             "temporal" if self.times == Times::Shots => !self.settings.is_set("shot"),
@@ -315,10 +315,14 @@ impl Experiment {
     }
 }
 
-/// True if the file of the topology gives delays as times, of which the model makes cycles by the bandwidth.
-fn has_times(network: &dyn NetworkSpec) -> bool {
-    let is_of_cycles = network.cycle().is_none();
-    is_of_cycles && network.topology().and_then(|topology| topology.switched()).is_some_and(Switched::has_times)
+/// True if the bandwidth determines cycles, whatever the workload: where the file of the topology gives delays as times,
+/// or rates of some links only.
+fn takes_bandwidth(network: &dyn NetworkSpec) -> bool {
+    let Some(switched) = network.topology().and_then(|topology| topology.switched()) else { return false };
+    match (network.cycle(), switched.cycle()) {
+        (Some(_), Some(_)) => switched.needs_bandwidth(),
+        (cycle, _) => cycle.is_none() && switched.has_times(),
+    }
 }
 
 /// An absolute path.

@@ -20,3 +20,4 @@ mod shared_traces;
 mod slices;
 mod slurm;
 mod sweep;
+mod unlike_links;

@@ -90,7 +90,7 @@ fn synthetic(channels: RangeInclusive<usize>) -> impl Strategy<Value = Setup> {
             // The smallest networks have few links.
             let faults = faults.min(links(&topology, ways));
             let faults = if orders { 0 } else { faults };
-            Setup { load, params, topology, ways, pattern: pattern.to_owned(), faults }
+            Setup { load, params, topology, ways, pattern: pattern.to_owned(), faults, paces: None }
         },
     )
 }
@@ -160,7 +160,8 @@ fn programs() -> impl Strategy<Value = (Setup, Program, Pace)> {
             let queue_packets = params.queue_packets.max(2);
             let params = RouterParams { queue_packets, bubble: 2, watchdog_cycles: 10_000, ..params };
             let params = fitted_to(params, &topology, ways, more, 6);
-            let setup = Setup { topology, ways, params, pattern: "uniform".to_owned(), load: 0.0, faults: 0 };
+            let setup =
+                Setup { topology, ways, params, pattern: "uniform".to_owned(), load: 0.0, faults: 0, paces: None };
             let nodes = setup.shape().nodes();
             let text = format!("{kernel}:tasks={nodes},bytes={bytes},iterations=2");
             let mut program = kernels::parse(&text, nodes, None).expect("these kernels take any number of tasks");
@@ -428,6 +429,22 @@ fn switched() -> impl Strategy<Value = Setup> {
 #[test]
 fn synthetic_traffic_on_200_networks_of_switches() {
     check_cases(200, &switched(), check_synthetic);
+}
+
+/// Networks of switches whose links have unlike rates, injection by phits included.
+fn paced() -> impl Strategy<Value = Setup> {
+    (switched(), any::<u64>()).prop_map(|(setup, seed)| Setup { paces: Some(seed), ..setup })
+}
+
+#[test]
+fn links_of_unlike_rate_in_300_networks() {
+    check_cases(300, &paced(), check_synthetic);
+}
+
+#[test]
+#[ignore = "5 000 cases take minutes"]
+fn links_of_unlike_rate_in_5_000_networks() {
+    check_cases(5_000, &paced(), check_synthetic);
 }
 
 #[test]

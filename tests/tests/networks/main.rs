@@ -10,6 +10,7 @@ mod model;
 mod networks;
 mod one_verdict;
 mod options;
+mod paced;
 mod replay;
 mod saturation_is_decided;
 mod slower_links;

@@ -59,7 +59,8 @@ proptest! {
         for routing in all_routings() {
             let shape = fsin::topology::parse(&topology, ways).expect("grids can be built");
             let params = fitted(RouterParams { routing, ..params.clone() }, &*shape, params.vcs / 2);
-            let setup = Setup { topology: topology.clone(), ways, params, pattern: "uniform".to_owned(), load: 0.0, faults: 0 };
+            let base = Setup::new(&topology, params.routing, params.vcs).load(0.0);
+            let setup = Setup { ways, params, ..base };
             let mut network = setup.network();
             let nodes = network.nodes();
             let pairs = nodes * nodes;

@@ -13,10 +13,10 @@ mod values;
 use std::fmt;
 use std::sync::Arc;
 
-use trgen::Geometry;
 use trgen::catalog::{Component, Described, ErrorKind, SpecError};
 use trgen::phrase::Phrase;
 use trgen::units::Decimal;
+use trgen::{Geometry, NodeId, phrase};
 
 use crate::capture::{Capture, Place};
 use crate::network::Network;
@@ -131,6 +131,31 @@ pub struct Rates {
     /// \[phits\] How much of a message can still be in queues of its node when the interface begins the next one;
     /// `None` if the interface sends several messages at once.
     pub queued_phits: Option<u64>,
+}
+
+impl Rates {
+    /// These rates where links of endpoints may pass less than a phit in each cycle.
+    #[must_use]
+    pub fn paced(mut self, topology: &dyn Topology) -> Self {
+        let Some(network) = topology.switched().filter(|network| network.is_paced()) else { return self };
+        for (host, (sent, received)) in self.injection.iter_mut().zip(&mut self.ejection).enumerate() {
+            let host = NodeId::at(host);
+            let (switch, port) = network.fabric().home(host);
+            *sent = sent.min(network.pace(host, network.fabric().port(host, 0)).rate());
+            *received = received.min(network.pace(switch, port).rate());
+        }
+        self
+    }
+}
+
+/// The reason for which `bandwidth` determines nothing in a model that counts cycles, if it is so: the length of a
+/// cycle follows from the rates of links.
+#[must_use]
+pub fn bandwidth_unused(topology: &dyn Topology) -> Option<(&'static str, Phrase)> {
+    let network = topology.switched()?;
+    (network.cycle().is_some() && !network.needs_bandwidth()).then(|| {
+        ("bandwidth", phrase!["with ", ["topology" => topology.spec()], ", whose links have rates of their own"])
+    })
 }
 
 /// A wire of the LogGOPS model, which is no network. Hosts that execute a graph compute arrivals from its numbers.

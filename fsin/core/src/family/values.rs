@@ -143,15 +143,17 @@ impl dyn Values + '_ {
         Ok(topology)
     }
 
-    /// The topology, as `topology` gives it, with delays of links in cycles of a phit at `bandwidth`.
+    /// The topology, as `topology` gives it, with delays of links in cycles and rates as paces. A cycle is a phit on
+    /// the fastest link, and at `bandwidth` where no link has a rate.
     ///
     /// # Errors
-    /// As `topology`; a delay that is no whole number of cycles.
+    /// As `topology`; a delay that is no whole number of cycles; a rate that is no ratio of small integers to that of
+    /// the fastest link.
     pub fn topology_in_cycles(&self, uses: &Uses) -> Result<Box<dyn Topology>, SpecError> {
         let topology = self.named_topology()?;
         uses.check_before_conversion(&*topology)?;
         let topology = match topology.switched() {
-            Some(network) if network.has_times() => {
+            Some(network) if network.has_times() || network.has_rates() => {
                 let word = self.word("bandwidth");
                 let rate = parse_rate(word).filter(|&rate| rate > 0).ok_or_else(|| {
                     let what = phrase![["bandwidth"], " takes a rate in bits per second, not `{word}`"];

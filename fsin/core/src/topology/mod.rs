@@ -23,7 +23,7 @@ pub use cayley::Cayley;
 pub use distances::Distances;
 pub use grid::Grid;
 pub use rows::{Rows, port_name};
-pub use survey::{Cut, Survey, cuts, links_of};
+pub use survey::{Cut, Survey, capacity, cuts, links_of};
 pub use switched::{Switched, file, with_file};
 pub use table::{Kind, Row, TOPOLOGIES, parse, row};
 pub use written::{dead_link_name, dot, node_name, rate as rate_text, time as time_text};

@@ -77,8 +77,9 @@ impl Survey {
         let middle_links = neighbours[..half].iter().flatten().filter(|&&neighbour| neighbour >= half).count();
         let uniform_load_bound = distance_mean.map(|mean| {
             let all = links as f64 / (nodes as f64 * mean);
-            let middles = middles(topology, &neighbours).into_iter().map(|(part, cut)| cut_capacity(cut, part, nodes));
-            middles.fold(all.min(cut_capacity(middle_links, half, nodes)), f64::min)
+            let middles =
+                middles(topology, &neighbours).into_iter().map(|(part, cut)| cut_capacity(cut as f64, part, nodes));
+            middles.fold(all.min(cut_capacity(middle_links as f64, half, nodes)), f64::min)
         });
         Self {
             nodes,
@@ -101,14 +102,21 @@ impl Survey {
         let links: usize = neighbours.iter().map(Vec::len).sum();
         let degrees = || neighbours[nodes..].iter().map(Vec::len);
         let half = nodes / 2;
-        let middle_links = if half == 0 { 0 } else { cut(neighbours, half, nodes) };
+        let alike: Vec<Vec<(usize, u64)>> =
+            neighbours.iter().map(|list| list.iter().map(|&there| (there, 1)).collect()).collect();
+        let middle_links = if half == 0 { 0 } else { cut(&alike, half, nodes) as usize };
         let uniform_load_bound = distance_mean.map(|mean| {
             // Every packet takes the link of its source, that of its destination, and links between switches.
-            let between = links - 2 * nodes;
-            let all = if mean > 2.0 { between as f64 / (nodes as f64 * (mean - 2.0)) } else { f64::INFINITY };
+            let arcs = arcs_of(network, neighbours);
+            let between = arcs[nodes..].iter().flatten().filter(|(there, _)| *there >= nodes).map(|arc| arc.1).sum();
+            let all = if mean > 2.0 { in_links(between) / (nodes as f64 * (mean - 2.0)) } else { f64::INFINITY };
             let subtree = network.top_subtrees().filter(|&count| count > 1).map_or(half, |count| nodes / count);
-            let leaving = if subtree == half { middle_links } else { cut(neighbours, subtree, nodes) };
-            all.min(cut_capacity(middle_links, half, nodes)).min(cut_capacity(leaving, subtree, nodes)).min(1.0)
+            let of_cut = |part| cut_capacity(in_links(cut(&arcs, part, nodes)), part, nodes);
+            let leaving = if subtree == half { f64::INFINITY } else { of_cut(subtree) };
+            // An endpoint sends and receives on one link.
+            let ends = arcs.iter().enumerate().flat_map(|(here, list)| list.iter().map(move |arc| (here, arc)));
+            let own = ends.filter(|&(here, arc)| here < nodes || arc.0 < nodes).map(|(_, arc)| arc.1).min();
+            all.min(of_cut(half)).min(leaving).min(own.map_or(1.0, in_links))
         });
         Self {
             nodes,
@@ -126,8 +134,8 @@ impl Survey {
 
 /// \[phits/node/cycle\] Uniform load that `links` links can carry in one direction, from `part` of the N nodes to the
 /// others. Each of the `part` nodes sends the share (N - part) / (N - 1) of its packets across.
-fn cut_capacity(links: usize, part: usize, nodes: usize) -> f64 {
-    links as f64 * (nodes - 1) as f64 / (part as f64 * (nodes - part) as f64)
+fn cut_capacity(links: f64, part: usize, nodes: usize) -> f64 {
+    links * (nodes - 1) as f64 / (part as f64 * (nodes - part) as f64)
 }
 
 /// The adjacency list of the outgoing links of each node, switches after endpoints.
@@ -140,15 +148,51 @@ pub fn links_of(topology: &dyn Topology) -> Vec<Vec<usize>> {
     (0..topology.nodes()).map(neighbours).collect()
 }
 
+/// Parts of a capacity that a link of full rate has: a multiple of all numbers up to 12, so that the usual ratios of
+/// rates are exact. Others are rounded up, by less than 2 in 100 000 of a link.
+const PARTS: u64 = 55_440;
+
+/// By node: the other ends of its outgoing links, in the order of [`links_of`], with their capacities in [`PARTS`] of
+/// that of the fastest.
+fn arcs_of(network: &Switched, neighbours: &[Vec<usize>]) -> Vec<Vec<(usize, u64)>> {
+    let share = network.shares();
+    let arcs = |(node, list): (usize, &Vec<usize>)| {
+        let ports = (0..network.fabric().ports()).map(|port| Port(port as u8));
+        let present = ports.filter(|&port| network.neighbour(NodeId::at(node), port).is_some());
+        let capacity = |port| {
+            let (rate, fastest) = share(NodeId::at(node), port);
+            (u128::from(rate) * u128::from(PARTS)).div_ceil(fastest.into()) as u64
+        };
+        list.iter().copied().zip(present.map(capacity)).collect()
+    };
+    neighbours.iter().enumerate().map(arcs).collect()
+}
+
+/// \[links\] A capacity in links of the fastest rate.
+fn in_links(parts: u64) -> f64 {
+    parts as f64 / PARTS as f64
+}
+
+/// \[links\] The capacity of all links of a topology, in links of the fastest rate.
+#[must_use]
+pub fn capacity(topology: &dyn Topology) -> f64 {
+    let neighbours = links_of(topology);
+    match topology.switched() {
+        Some(network) => in_links(arcs_of(network, &neighbours).iter().flatten().map(|arc| arc.1).sum()),
+        None => neighbours.iter().map(Vec::len).sum::<usize>() as f64,
+    }
+}
+
 /// A bipartition of the nodes, and the links between the parts.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Cut {
     /// By endpoint: true for the lower part.
     pub is_lower: Vec<bool>,
-    /// \[links\] Links from the lower part to the upper part; in a network of switches, the minimum cut.
-    pub upwards: usize,
-    /// \[links\] Links from the upper part to the lower part.
-    pub downwards: usize,
+    /// \[links\] Capacity from the lower part to the upper part in links of the fastest rate; in a network of switches,
+    /// that of the minimum cut.
+    pub upwards: f64,
+    /// \[links\] The same from the upper part to the lower part.
+    pub downwards: f64,
 }
 
 /// Maximum number of endpoints and switches for which paths are counted.
@@ -164,21 +208,23 @@ pub fn cuts(topology: &dyn Topology) -> Vec<Cut> {
     if half == 0 {
         return Vec::new();
     }
-    if topology.switched().is_some() {
+    if let Some(network) = topology.switched() {
         if neighbours.len() > MOST_SWITCHED {
             return Vec::new();
         }
-        let mut backwards = vec![Vec::new(); neighbours.len()];
-        for (here, list) in neighbours.iter().enumerate() {
-            list.iter().for_each(|&there| backwards[there].push(here));
+        let arcs = arcs_of(network, &neighbours);
+        let mut backwards = vec![Vec::new(); arcs.len()];
+        for (here, list) in arcs.iter().enumerate() {
+            list.iter().for_each(|&(there, capacity)| backwards[there].push((here, capacity)));
         }
         let is_lower = (0..ends).map(|node| node < half).collect();
-        return vec![Cut { is_lower, upwards: cut(&neighbours, half, ends), downwards: cut(&backwards, half, ends) }];
+        let [upwards, downwards] = [&arcs, &backwards].map(|arcs| in_links(cut(arcs, half, ends)));
+        return vec![Cut { is_lower, upwards, downwards }];
     }
     let parted = |is_lower: Vec<bool>| {
         let crossing = |from: bool| {
             let links = neighbours.iter().enumerate().filter(|&(here, _)| is_lower[here] == from);
-            links.flat_map(|(_, list)| list).filter(|&&there| is_lower[there] != from).count()
+            links.flat_map(|(_, list)| list).filter(|&&there| is_lower[there] != from).count() as f64
         };
         Cut { upwards: crossing(true), downwards: crossing(false), is_lower }
     };
@@ -207,16 +253,17 @@ fn middles(topology: &dyn Topology, neighbours: &[Vec<usize>]) -> Vec<(usize, us
     middles
 }
 
-/// \[links\] Minimum cut between endpoints below `half` and the others, which equals the maximum flow between them.
-fn cut(neighbours: &[Vec<usize>], half: usize, endpoints: usize) -> usize {
-    let (source, sink) = (neighbours.len(), neighbours.len() + 1);
-    let mut flow = Flow::new(neighbours.len() + 2);
-    for (here, list) in neighbours.iter().enumerate() {
-        list.iter().for_each(|&there| flow.add(here, there));
+/// Capacity of the minimum cut between endpoints below `half` and the others, which equals the maximum flow between
+/// them.
+fn cut(arcs: &[Vec<(usize, u64)>], half: usize, endpoints: usize) -> u64 {
+    let (source, sink) = (arcs.len(), arcs.len() + 1);
+    let mut flow = Flow::new(arcs.len() + 2);
+    for (here, list) in arcs.iter().enumerate() {
+        list.iter().for_each(|&(there, capacity)| flow.add(here, there, capacity));
     }
     for endpoint in 0..endpoints {
         let (from, to) = if endpoint < half { (source, endpoint) } else { (endpoint, sink) };
-        flow.add(from, to);
+        flow.add(from, to, u64::MAX >> 32);
     }
     flow.max_flow(source, sink)
 }

@@ -60,6 +60,8 @@ pub struct PortDetails {
     /// Number of the port at its host or switch. At a switch of a direct network, the port to the host follows all
     /// others.
     pub port: usize,
+    /// \[ticks of 1/16 ps\] Time of a character on the channel.
+    pub character: u64,
     /// \[characters\] Characters of packets and GAPs that have begun on the channel.
     pub moved: u64,
     /// Number of STOPs sent through the channel for the input of this port.
@@ -79,7 +81,7 @@ pub struct PortDetails {
 pub struct Details {
     /// \[ticks of 1/16 ps\] Time since the start of the run.
     pub elapsed: u64,
-    /// \[ticks of 1/16 ps\] Time of a character.
+    /// \[ticks of 1/16 ps\] Time of a character on a link of the usual rate.
     pub character: u64,
     /// Counts of the whole network.
     pub totals: Totals,
@@ -134,7 +136,7 @@ impl Details {
             lost_on_dead_links as f64,
             messages_lost as f64,
             self.goodput(),
-            self.share(largest(&|port| port.moved as f64) * self.character as f64).min(1.0),
+            self.share(largest(&|port| port.moved as f64 * port.character as f64)).min(1.0),
             self.share(largest(&|port| port.stopped as f64)),
             latency.mean().unwrap_or(0.0) / 1e3,
             latency.max().unwrap_or(0) as f64 / 1e3,

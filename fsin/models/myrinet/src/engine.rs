@@ -26,9 +26,9 @@ pub(crate) struct Base {
     clock: u64,
     /// \[ticks\] The same time as `clock`, but never later than the end of time.
     now: u64,
-    /// \[ticks\] Time of a character.
+    /// \[ticks\] Time of a character where all links have one rate, else that of usual links.
     pub(crate) character: u64,
-    /// \[ticks\] Time from the arrival of a character at a switch until it may leave.
+    /// \[ticks\] Where all links have one rate: time from the arrival of a character at a switch until it may leave.
     pub(crate) ready: u64,
     /// \[ticks\] Time of the next BEATs.
     pub(crate) next_beat: u64,
@@ -40,7 +40,8 @@ impl Base {
     /// The state of an empty network. Checks the sizes of slack buffers if `is_checked`.
     pub(crate) fn new(topology: &Arc<dyn Topology>, params: Params, is_checked: bool) -> Result<Self, SpecError> {
         let (wires, hosts) = crate::prepare(topology, &params, is_checked)?;
-        let character = params.character();
+        let usual = params.character();
+        let character = if wires.are_alike() { wires.characters.first().copied().unwrap_or(usual) } else { usual };
         Ok(Self {
             hosts,
             clock: 0,
@@ -80,7 +81,7 @@ pub(crate) trait Instants: std::fmt::Debug + Send {
     /// Lets the channel of a host begin what it has to send, if it is free.
     fn begin(&mut self, port: usize, at: u64);
 
-    /// Records that all channels of the empty network are free from instant `at` on.
+    /// Records that all channels of the empty network have begun a BEAT at instant `at`.
     fn free_all(&mut self, at: u64);
 
     /// The counts of a port up to instant `now`; `of` has its place.
@@ -107,8 +108,7 @@ impl<E: Instants> Simulated<E> {
         let last = base.next_beat + (count - 1) * period;
         base.next_beat = last + period;
         base.hosts.totals.beats += count * base.wires.links().len() as u64;
-        let free = last + base.character;
-        self.0.free_all(free);
+        self.0.free_all(last);
     }
 
     /// \[ticks\] The next instant at which something happens; at the latest that after which no BEAT is skipped.
@@ -190,7 +190,9 @@ impl<E: Instants> Myrinet for Simulated<E> {
         let Base { wires, hosts, now, character, .. } = self.0.base();
         let ports = wires.links().iter().enumerate().map(|(port, link)| {
             let (node, is_host) = (wires.node(link.owner as usize), wires.is_host(link.owner));
-            self.0.port(port, *now, PortDetails { node, is_host, port: link.number.into(), ..PortDetails::default() })
+            let character = wires.characters[port];
+            let of = PortDetails { node, is_host, port: link.number.into(), character, ..PortDetails::default() };
+            self.0.port(port, *now, of)
         });
         Details { elapsed: *now, character: *character, totals: hosts.totals, ports: ports.collect() }
     }

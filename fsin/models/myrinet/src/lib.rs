@@ -26,6 +26,8 @@
 //!   it passes for its length in characters, once each.
 //! - A switch passes a character on with its leading edge, and a packet has arrived with the leading edge of its CRC:
 //!   the convention of the source's formula for latency. [`Params::store_character`] adds a character time per switch.
+//! - Where links have unlike rates, a switch passes a character on later by as much as a faster output would outrun it,
+//!   and both engines are the reference engine.
 //!
 //! # What is a packet
 //! In the record that all models keep a packet is one of a message: injected when its first character begins, received

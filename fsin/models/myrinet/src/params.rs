@@ -126,7 +126,7 @@ impl FromStr for Routing {
 /// All settings of a Myrinet.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Params {
-    /// \[b/s\] Data rate of every link: a character has 8 bits.
+    /// \[b/s\] Data rate of links that the topology gives none: a character has 8 bits.
     pub link_rate: u64,
     /// \[m\] Length of a cable.
     pub cable_length: f64,
@@ -177,11 +177,16 @@ impl Default for Params {
     }
 }
 
+/// \[ticks\] Time of a character at `rate` b/s, rounded to the nearest.
+pub(crate) const fn character_ticks(rate: u64) -> u64 {
+    let bits = 8_000_000_000_000 * TICKS;
+    (bits + rate / 2) / rate
+}
+
 impl Params {
-    /// \[ticks\] Time of a character, rounded to the nearest.
+    /// \[ticks\] Time of a character on a usual link.
     pub(crate) const fn character(&self) -> u64 {
-        let bits = 8_000_000_000_000 * TICKS;
-        (bits + self.link_rate / 2) / self.link_rate
+        character_ticks(self.link_rate)
     }
 
     /// \[ticks\] Propagation through a cable, rounded to the nearest; at least 1.
@@ -194,17 +199,6 @@ impl Params {
     #[must_use]
     pub const fn packets_of(&self, bytes: u64) -> u64 {
         Payload(self.payload).packets_of(bytes)
-    }
-
-    /// \[characters\] The smallest slack buffer that never overflows behind a cable with a delay of `delay` ticks.
-    ///
-    /// The input sends STOP when it holds one character more than the high-water mark. STOP waits for the character
-    /// that occupies the opposite channel, takes one character time, and travels for one delay of the cable. Characters
-    /// that the sender began before STOP came travel for another delay. So in two character times and two delays, less
-    /// than `2 + 2 delay / character` characters follow the one that caused STOP.
-    #[must_use]
-    pub(crate) const fn least_slack(&self, delay: u64) -> u64 {
-        self.high_mark as u64 + 2 + (2 * delay).div_ceil(self.character())
     }
 
     /// Refuses values out of range. Checks that depend on the topology are made by [`check`](crate::check).
@@ -239,9 +233,8 @@ impl Params {
         Ok(())
     }
 
-    /// Checks that no slack buffer behind a cable with a delay of `delay` ticks overflows.
-    pub(crate) fn check_slack(&self, delay: u64) -> Result<(), SpecError> {
-        let least = self.least_slack(delay);
+    /// Checks that no slack buffer overflows that needs `least` characters.
+    pub(crate) fn check_slack(&self, least: u64) -> Result<(), SpecError> {
         if u64::from(self.slack) >= least {
             return Ok(());
         }
@@ -270,11 +263,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_and_the_least_slack() {
+    fn times_of_characters_and_cables() {
         let params = Params::default();
         assert_eq!((params.character(), params.propagation()), (6_250 * TICKS, 888_889));
-        // 111 ns of cable are 17.8 characters.
-        assert_eq!(params.least_slack(params.propagation()), 56 + 2 + 18);
         let fast = Params { link_rate: 5_120_000_000, ..params };
         assert_eq!(fast.character(), 25_000);
     }

@@ -1,7 +1,7 @@
 //! The reference engine: the definition of the model, as simple as possible. Every character is an event.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use fsin_core::network::Notices;
@@ -32,8 +32,8 @@ struct Character {
     packet: u32,
     /// Index of the character in the packet.
     index: u32,
-    /// \[ticks\] Time from which the character may leave.
-    ready: u64,
+    /// \[ticks\] Time at which its leading edge has arrived.
+    arrived: u64,
 }
 
 /// A packet on its way through a channel.
@@ -97,6 +97,9 @@ struct Reference {
     /// Future events, each with its time in ticks.
     events: BinaryHeap<Reverse<(u64, Occurrence)>>,
     ports: Vec<Port>,
+    /// \[ticks\] By input of a switch: the times after a character's arrival from which it may leave through an output,
+    /// but for 0.
+    leads: Vec<Vec<u64>>,
 }
 
 /// An empty network.
@@ -104,7 +107,7 @@ struct Reference {
 /// # Errors
 /// Settings that are out of range or do not fit the topology.
 pub fn build(topology: &Arc<dyn Topology>, params: Params) -> Result<Box<dyn Myrinet>, SpecError> {
-    Ok(Box::new(Simulated(Reference::new(topology, params, true)?)))
+    Ok(of(Base::new(topology, params, true)?))
 }
 
 /// [`build`] without the check that slack buffers never overflow: for tests of that check.
@@ -112,15 +115,32 @@ pub fn build(topology: &Arc<dyn Topology>, params: Params) -> Result<Box<dyn Myr
 /// # Errors
 /// As [`build`].
 pub fn unchecked(topology: &Arc<dyn Topology>, params: Params) -> Result<Box<dyn Myrinet>, SpecError> {
-    Ok(Box::new(Simulated(Reference::new(topology, params, false)?)))
+    Ok(of(Base::new(topology, params, false)?))
+}
+
+/// The network of this state.
+pub(crate) fn of(base: Base) -> Box<dyn Myrinet> {
+    Box::new(Simulated(Reference::new(base)))
+}
+
+/// \[ticks\] By output of the switch of an input: the times after a character's arrival from which it may leave there,
+/// each once, and without 0.
+fn leads(base: &Base, input: usize) -> Vec<u64> {
+    let owner = base.wires.links()[input].owner;
+    if base.wires.is_host(owner) {
+        return Vec::new();
+    }
+    let outputs = base.wires.ports(owner as usize);
+    let leads: BTreeSet<u64> = outputs.map(|output| base.wires.lead(&base.params, input, output)).collect();
+    leads.into_iter().filter(|&lead| lead > 0).collect()
 }
 
 impl Reference {
-    /// An empty network. Checks the sizes of slack buffers if `is_checked`.
-    fn new(topology: &Arc<dyn Topology>, params: Params, is_checked: bool) -> Result<Self, SpecError> {
-        let base = Base::new(topology, params, is_checked)?;
+    /// An empty network.
+    fn new(base: Base) -> Self {
         let ports = vec![Port { granted: NONE, ..Port::default() }; base.wires.links().len()];
-        Ok(Self { base, events: BinaryHeap::new(), ports })
+        let leads = (0..ports.len()).map(|input| leads(&base, input)).collect();
+        Self { base, events: BinaryHeap::new(), ports, leads }
     }
 
     /// Schedules an event for time `at` \[ticks\].
@@ -182,11 +202,10 @@ impl Reference {
             }
         } else {
             let input = &mut self.ports[link.peer as usize];
-            input.slack.push_back(Character { packet: handle, index, ready: at + self.base.ready });
+            input.slack.push_back(Character { packet: handle, index, arrived: at });
             input.area -= i128::from(at);
-            if self.base.ready > 0 {
-                self.add(at + self.base.ready, Occurrence::Wake);
-            }
+            let wakes = self.leads[link.peer as usize].iter().map(|lead| Reverse((at + lead, Occurrence::Wake)));
+            self.events.extend(wakes);
         }
     }
 
@@ -216,7 +235,8 @@ impl Reference {
         let inputs = self.base.wires.ports(owner as usize);
         let asks = |&input: &usize| {
             let Port { slack, is_connected, .. } = &self.ports[input];
-            let head = slack.front().filter(|head| !is_connected && head.ready <= at);
+            let lead = self.base.wires.lead(&self.base.params, input, output);
+            let head = slack.front().filter(|head| !is_connected && head.arrived + lead <= at);
             head.is_some_and(|head| {
                 self.base.hosts.output(self.base.hosts.packet(head.packet), head.index) as usize == output
             })
@@ -227,7 +247,7 @@ impl Reference {
         let Some(head) = self.ports[input].slack.pop_front() else { return };
         self.ports[input].is_connected = true;
         self.ports[input].area += i128::from(at);
-        let opens = at + self.base.character;
+        let opens = at + self.base.wires.characters[output];
         let (next, input) = (head.index + 1, input as u32);
         let passing = Passing { packet: head.packet, next, input, opens, has_begun: false, closes: None };
         self.ports[output].passing = Some(passing);
@@ -262,8 +282,9 @@ impl Reference {
             return;
         }
         if input != NONE {
+            let lead = self.base.wires.lead(&self.base.params, input as usize, port);
             let from = &mut self.ports[input as usize];
-            let Some(head) = from.slack.front().filter(|head| head.ready <= at) else { return };
+            let Some(head) = from.slack.front().filter(|head| head.arrived + lead <= at) else { return };
             debug_assert_eq!((head.packet, head.index), (packet, next), "worms do not mix");
             from.slack.pop_front();
             from.area += i128::from(at);
@@ -275,7 +296,7 @@ impl Reference {
         if let Some(passing) = &mut self.ports[port].passing {
             passing.next += 1;
             passing.has_begun = true;
-            passing.closes = is_last.then_some(at + self.base.character);
+            passing.closes = is_last.then_some(at + self.base.wires.characters[port]);
         }
         self.ports[port].moved += 1;
         self.occupy(port, at);
@@ -287,8 +308,9 @@ impl Reference {
 
     /// Occupies a channel with a character.
     fn occupy(&mut self, port: usize, at: u64) {
-        self.ports[port].free = at + self.base.character;
-        self.add(at + self.base.character, Occurrence::Wake);
+        let free = at + self.base.wires.characters[port];
+        self.ports[port].free = free;
+        self.add(free, Occurrence::Wake);
     }
 
     /// Sends STOP or GO through the channel of a port.
@@ -297,7 +319,7 @@ impl Reference {
         self.ports[port].told_stop = is_stop;
         *(if is_stop { &mut self.ports[port].stops } else { &mut self.ports[port].gos }) += 1;
         self.occupy(port, at);
-        let arrives = at + self.base.character + self.base.wires.delays[port];
+        let arrives = self.ports[port].free + self.base.wires.delays[port];
         self.add(arrives, Occurrence::Mark { port: port as u32, is_stop });
         self.base.hosts.note(at, EventKind::Mark { port: port as u32, is_stop });
     }
@@ -364,7 +386,9 @@ impl Instants for Reference {
     }
 
     fn free_all(&mut self, at: u64) {
-        self.ports.iter_mut().for_each(|port| port.free = at);
+        for (port, character) in self.ports.iter_mut().zip(&self.base.wires.characters) {
+            port.free = at + character;
+        }
     }
 
     fn port(&self, port: usize, now: u64, of: PortDetails) -> PortDetails {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::routing::{Order, Routing};
-use fsin_core::family::{Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values};
+use fsin_core::family::{
+    Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values, bandwidth_unused,
+};
 use fsin_core::network::Network;
 use fsin_core::parallel;
 use fsin_core::topology::{self, Faults, Topology};
@@ -144,12 +146,17 @@ impl NetworkSpec for Spec {
         };
         let is_serial = router.interface.in_progress() == 1 && router.interface != Interface::PerPort;
         let packets = u64::from(router.injection_queue_packets + router.queue_packets) * router.injectors as u64;
-        Some(Rates {
+        let rates = Rates {
             link: 1.0,
             injection: vec![injection; nodes],
             ejection: vec![ejection; nodes],
             queued_phits: is_serial.then(|| packets * u64::from(router.packet_phits)),
-        })
+        };
+        Some(rates.paced(&*self.topology))
+    }
+
+    fn cycle(&self) -> Option<(u64, u64)> {
+        self.topology.switched()?.cycle()
     }
 
     fn threads(&self) -> usize {
@@ -189,7 +196,7 @@ impl NetworkSpec for Spec {
     }
 
     fn unused(&self) -> Vec<(&'static str, Phrase)> {
-        let mut unused = Vec::new();
+        let mut unused: Vec<_> = bandwidth_unused(&*self.topology).into_iter().collect();
         let routing = self.router.routing.name();
         if !self.router.routing.uses_bubble() {
             unused.push(("bubble", phrase!["with ", ["routing" => routing], ", which needs none"]));

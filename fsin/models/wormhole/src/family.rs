@@ -3,10 +3,12 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values};
+use fsin_core::family::{
+    Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values, bandwidth_unused,
+};
 use fsin_core::network::Network;
 use fsin_core::parallel;
-use fsin_core::topology::Topology;
+use fsin_core::topology::{Switched, Topology};
 use trgen::Geometry;
 use trgen::catalog::{Component, SpecError};
 use trgen::phrase;
@@ -199,12 +201,13 @@ impl NetworkSpec for Spec {
             injection = self.params.interface.lanes(links) as f64;
             ejection = self.params.ejections(links) as f64;
         }
-        Some(Rates {
-            link: 1.0,
-            injection: vec![injection; nodes],
-            ejection: vec![ejection; nodes],
-            queued_phits: None,
-        })
+        let rates =
+            Rates { link: 1.0, injection: vec![injection; nodes], ejection: vec![ejection; nodes], queued_phits: None };
+        Some(rates.paced(&*self.topology))
+    }
+
+    fn cycle(&self) -> Option<(u64, u64)> {
+        self.topology.switched()?.cycle()
     }
 
     fn threads(&self) -> usize {
@@ -230,8 +233,8 @@ impl NetworkSpec for Spec {
     }
 
     fn unused(&self) -> Vec<(&'static str, Phrase)> {
-        let mut unused = Vec::new();
-        if self.params.speedup == Speedup::ONE {
+        let mut unused: Vec<_> = bandwidth_unused(&*self.topology).into_iter().collect();
+        if self.params.speedup == Speedup::ONE && !self.topology.switched().is_some_and(Switched::is_paced) {
             let why =
                 phrase!["with ", ["speedup" => 1], ", where an output never takes more flits than its link sends"];
             unused.push(("output-queue", why));

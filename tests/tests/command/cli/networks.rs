@@ -106,8 +106,10 @@ fn no_model_ignores_an_attribute_of_links() {
         )
     };
     let attributes = [
-        ("rate=\"100Mb/s\"", "ethernet"),
-        ("capacity=\"100Mbps\"", "ethernet"),
+        // A hundredth is no rate of vct and wormhole.
+        ("rate=\"100Mb/s\"", "ethernet myrinet"),
+        ("capacity=\"100Mbps\"", "ethernet myrinet"),
+        ("rate=\"5Gb/s\"", "vct wormhole ethernet myrinet"),
         ("delay=40", "vct wormhole"),
         ("latency=\"1024ns\"", "vct wormhole ethernet myrinet"),
         ("queue=2", "ethernet"),

@@ -13,7 +13,7 @@ use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
-use super::{Fabric, Switched};
+use super::{Fabric, MAX_RATIO, Pace, Switched};
 use crate::topology::{MAX_DELAY, Port, Topology};
 
 /// A place in a file, counted from 1.
@@ -65,6 +65,9 @@ pub enum Destinations<'a> {
 pub enum Attribute {
     /// A data rate.
     Rate,
+    /// A data rate as a ratio of small integers to that of a cycle: what [`Rate`](Self::Rate) becomes in models that
+    /// count cycles.
+    Pace,
     /// A delay in cycles: a number without a unit.
     Cycles,
     /// A delay as a time.
@@ -90,38 +93,21 @@ impl Uses {
     /// # Errors
     /// The first such attribute, with its place in the file.
     pub fn check(&self, topology: &dyn Topology) -> Result<(), SpecError> {
-        self.check_with(topology, None)
+        self.check_with(topology, |attribute| attribute)
     }
 
-    /// The same, where delays as times are about to become cycles.
+    /// The same, where delays as times are about to become cycles, and rates paces.
     ///
     /// # Errors
     /// As [`Self::check`].
     pub(crate) fn check_before_conversion(&self, topology: &dyn Topology) -> Result<(), SpecError> {
-        self.check_with(topology, Some(Attribute::Time))
+        self.check_with(topology, Attribute::in_cycles)
     }
 
-    /// Rejects links with another rate than `rate` b/s, for models in which all links have one rate.
-    ///
-    /// # Errors
-    /// The first such rate, with its place in the file.
-    pub fn check_one_rate(&self, topology: &dyn Topology, rate: u64) -> Result<(), SpecError> {
-        let given = topology.switched().and_then(Switched::links).map_or(&[][..], |links| &links.given);
-        let other = given
-            .iter()
-            .find(|given| given.attribute == Attribute::Rate && super::parse_rate(&given.value) != Some(rate));
-        other.map_or(Ok(()), |given| {
-            let why = format!("all links of {} have one rate, {rate} b/s", self.model);
-            let remedy = phrase!["leave it out, and set ", ["link-rate"]];
-            Err(given.refused(topology, &why, remedy))
-        })
-    }
-
-    /// Rejects attributes that the model does not use; `converted` is none of them.
-    fn check_with(&self, topology: &dyn Topology, converted: Option<Attribute>) -> Result<(), SpecError> {
+    /// Rejects attributes that the model does not use after what `converted` makes of them.
+    fn check_with(&self, topology: &dyn Topology, converted: fn(Attribute) -> Attribute) -> Result<(), SpecError> {
         let Some(links) = topology.switched().and_then(Switched::links) else { return Ok(()) };
-        let is_used = |attribute| self.attributes.contains(&attribute) || converted == Some(attribute);
-        let unused = links.given.iter().find(|given| !is_used(given.attribute));
+        let unused = links.given.iter().find(|given| !self.attributes.contains(&converted(given.attribute)));
         unused.map_or(Ok(()), |given| {
             Err(given.refused(topology, &given.attribute.why(self.model), given.attribute.remedy(self)))
         })
@@ -139,10 +125,19 @@ impl Given {
 }
 
 impl Attribute {
+    /// What it becomes in a model that counts cycles.
+    const fn in_cycles(self) -> Self {
+        match self {
+            Self::Time => Self::Cycles,
+            Self::Rate => Self::Pace,
+            Self::Cycles | Self::Pace | Self::Queue | Self::Routes => self,
+        }
+    }
+
     /// Why a model cannot use it.
     fn why(self, model: &str) -> String {
         match self {
-            Self::Rate => format!("{model} does not use rates of single links"),
+            Self::Rate | Self::Pace => format!("{model} does not use rates of single links"),
             Self::Cycles => format!("{model} does not count in cycles of phits, so the number lacks its unit"),
             Self::Time | Self::Routes => format!("{model} does not use it"),
             Self::Queue => format!("{model} has no queues of frames"),
@@ -154,7 +149,8 @@ impl Attribute {
         match self {
             Self::Cycles if uses.attributes.contains(&Self::Time) => "write it with its unit, as in delay=\"4us\"",
             Self::Cycles | Self::Time => "leave it out, or use a model with links, such as vct, wormhole or ethernet",
-            Self::Rate | Self::Queue => "leave it out, or use ethernet, whose links differ",
+            Self::Rate | Self::Pace => "leave it out, or use a model with links, such as vct, wormhole or ethernet",
+            Self::Queue => "leave it out, or use ethernet, whose links differ",
             Self::Routes => "leave it out, or use ethernet with forwarding=static",
         }
     }
@@ -185,6 +181,17 @@ pub struct Links {
     given: Vec<Given>,
     /// True if the description gives delays as times.
     has_times: bool,
+    /// Rates as paces; `None` if there are no rates, or they have not been converted.
+    paced: Option<Paced>,
+}
+
+/// Rates as paces.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Paced {
+    /// \[ps\] Length of a cycle, as numerator and denominator, if a description gives it.
+    cycle: Option<(u64, u64)>,
+    /// By node and port: the pace of the link that leaves there.
+    by_port: Vec<Pace>,
 }
 
 /// In [`Links::by_port`]: no attributes.
@@ -194,6 +201,8 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct Set {
     pub(super) attributes: LinkAttributes,
+    /// Where the rate stands.
+    pub(super) rate_at: Place,
     /// Where the delay stands.
     pub(super) delay_at: Place,
     /// Destinations of a static route; `None` if the description gives none.
@@ -212,7 +221,15 @@ impl Links {
     pub(super) fn new(fabric: &Fabric, sets: Vec<Set>, given: Vec<Given>) -> Self {
         let count = fabric.nodes() * fabric.ports();
         let has_times = sets.iter().any(Set::has_time);
-        Self { ports: fabric.ports(), by_port: vec![NONE; count], sets, order: vec![NONE; count], given, has_times }
+        Self {
+            ports: fabric.ports(),
+            by_port: vec![NONE; count],
+            sets,
+            order: vec![NONE; count],
+            given,
+            has_times,
+            paced: None,
+        }
     }
 
     /// Sets the attributes of the link that leaves a node through a port, and its position in the description.
@@ -269,15 +286,97 @@ impl Switched {
         self.links().is_some_and(|links| links.has_times)
     }
 
-    /// This network with all delays in cycles of a phit of `phit_bytes` bytes at `rate`.
+    /// True if the description gives rates.
+    #[must_use]
+    pub fn has_rates(&self) -> bool {
+        self.links().is_some_and(|links| links.sets.iter().any(|set| set.attributes.rate.is_some()))
+    }
+
+    /// True if some link has no rate of its own.
+    #[must_use]
+    pub fn needs_bandwidth(&self) -> bool {
+        self.link_ends().any(|(node, port)| self.link(node, port).rate.is_none())
+    }
+
+    /// \[ps\] Length of a cycle, as numerator and denominator, where the description gives rates and they have been
+    /// converted.
+    #[must_use]
+    pub fn cycle(&self) -> Option<(u64, u64)> {
+        self.links()?.paced.as_ref()?.cycle
+    }
+
+    /// Pace of the link that leaves a node through a port: full where rates have not been converted.
+    #[must_use]
+    pub fn pace(&self, node: NodeId, port: Port) -> Pace {
+        let paced = self.links().and_then(|links| Some((links, links.paced.as_ref()?)));
+        paced.map_or(Pace::FULL, |(links, paced)| paced.by_port[node.index() * links.ports + port.index()])
+    }
+
+    /// This network with these paces of its links, whatever its description says of rates.
+    #[must_use]
+    pub fn with_paces(&self, pace: impl Fn(NodeId, Port) -> Pace) -> Self {
+        let mut links = self.links().cloned().unwrap_or_else(|| Links::new(&self.fabric, Vec::new(), Vec::new()));
+        let ports = self.fabric.ports();
+        let at = |at: usize| pace(NodeId::at(at / ports), Port((at % ports) as u8));
+        let by_port = (0..self.fabric.nodes() * ports).map(at).collect();
+        links.paced = Some(Paced { cycle: None, by_port });
+        Self { links: Some(Arc::new(links)), ..self.clone() }
+    }
+
+    /// The rate of a link as a share of the greatest, numerator and denominator, by the node and port that it leaves:
+    /// its pace, or what the description says. A link of which it says nothing counts as one of the fastest.
+    pub(in crate::topology) fn shares(&self) -> impl Fn(NodeId, Port) -> (u64, u64) {
+        let links = self.links();
+        let is_paced = links.is_some_and(|links| links.paced.is_some());
+        let fastest = links.and_then(|links| links.sets.iter().filter_map(|set| set.attributes.rate).max());
+        move |node, port| {
+            if is_paced {
+                let pace = self.pace(node, port);
+                return (pace.phits().into(), pace.cycles().into());
+            }
+            fastest.and_then(|fastest| Some((self.link(node, port).rate?, fastest))).unwrap_or((1, 1))
+        }
+    }
+
+    /// The nodes and ports that a link leaves.
+    fn link_ends(&self) -> impl Iterator<Item = (NodeId, Port)> {
+        let ports = || (0..self.fabric.ports()).map(|port| Port(port as u8));
+        let all = (0..self.fabric.nodes()).map(NodeId::at).flat_map(move |node| ports().map(move |port| (node, port)));
+        all.filter(|&(node, port)| self.fabric.neighbour(node, port).is_some())
+    }
+
+    /// True if some link passes less than a phit in each cycle.
+    #[must_use]
+    pub fn is_paced(&self) -> bool {
+        self.longest_crossing() > 1
+    }
+
+    /// \[cycles\] Time that a phit takes to cross the slowest link, in whole cycles.
+    #[must_use]
+    pub fn longest_crossing(&self) -> u32 {
+        if self.links().is_none_or(|links| links.paced.is_none()) {
+            return 1;
+        }
+        self.link_ends().map(|(node, port)| self.pace(node, port).crossing()).max().unwrap_or(1)
+    }
+
+    /// This network with all delays in cycles, and all rates as paces. A cycle is a phit of `phit_bytes` bytes on the
+    /// fastest link. Links without a rate have `bandwidth` b/s.
     ///
     /// # Errors
-    /// A delay that is no whole number of cycles, or too long, with its place in the file.
-    pub fn in_cycles(&self, phit_bytes: u32, rate: u64) -> Result<Self, SpecError> {
-        let Some(links) = self.links().filter(|_| self.has_times()) else {
+    /// A rate that is no ratio of small integers to that of a cycle, a delay that is no whole number of cycles or too
+    /// long, with its place in the file.
+    pub fn in_cycles(&self, phit_bytes: u32, bandwidth: u64) -> Result<Self, SpecError> {
+        let Some(links) = self.links().filter(|_| self.has_times() || self.has_rates()) else {
             return Ok(self.clone());
         };
         let mut links = links.clone();
+        let mut rate = bandwidth;
+        if self.has_rates() {
+            let paced;
+            (rate, paced) = self.paced(&links, phit_bytes, bandwidth)?;
+            links.paced = Some(paced);
+        }
         for Set { attributes, delay_at, .. } in &mut links.sets {
             let Some(Delay::Time(span)) = attributes.delay else { continue };
             let cycles = cycles(span, phit_bytes, rate).map_err(|error| {
@@ -288,12 +387,63 @@ impl Switched {
             attributes.delay = Some(Delay::Cycles(cycles));
         }
         for given in &mut links.given {
-            if given.attribute == Attribute::Time {
-                given.attribute = Attribute::Cycles;
-            }
+            given.attribute = given.attribute.in_cycles();
         }
         Ok(Self { links: Some(Arc::new(links)), ..self.clone() })
     }
+
+    /// \[b/s\] The rate of a phit in each cycle, and the paces of links.
+    fn paced(&self, links: &Links, phit_bytes: u32, bandwidth: u64) -> Result<(u64, Paced), SpecError> {
+        let needs_bandwidth = self.needs_bandwidth();
+        let rates = links.sets.iter().filter_map(|set| set.attributes.rate);
+        let rate = rates.chain(needs_bandwidth.then_some(bandwidth)).max().unwrap_or(bandwidth);
+        let of_others = Pace::of(bandwidth, rate);
+        if of_others.is_none() && needs_bandwidth {
+            let what = phrase![
+                ["bandwidth" => crate::topology::rate_text(bandwidth)],
+                (" of links without a rate: {}", no_ratio(bandwidth, rate))
+            ];
+            return Err(SpecError::new(ErrorKind::Unsupported, what, nearest(bandwidth, rate)).of("bandwidth"));
+        }
+        let of_others = of_others.unwrap_or(Pace::FULL);
+        let of_set = |set: &Set| {
+            let Some(own) = set.attributes.rate else { return Ok(of_others) };
+            Pace::of(own, rate).ok_or_else(|| match links.given.iter().find(|given| given.place == set.rate_at) {
+                Some(given) => given.refused(self, &no_ratio(own, rate), nearest(own, rate)),
+                None => SpecError::new(ErrorKind::Unsupported, no_ratio(own, rate), nearest(own, rate)).of("topology"),
+            })
+        };
+        let of_sets: Vec<Pace> = links.sets.iter().map(of_set).collect::<Result<_, _>>()?;
+        let by_port =
+            links.by_port.iter().map(|&set| of_sets.get(set as usize).copied().unwrap_or(of_others)).collect();
+        let bits = u64::from(phit_bytes) * 8;
+        let cycle = bits.checked_mul(1_000_000_000_000).ok_or_else(|| {
+            let what = phrase![["phit-bytes" => phit_bytes], " is too large where links have rates"];
+            SpecError::new(ErrorKind::TooLarge, what, "use at most 65536").of("phit-bytes")
+        })?;
+        Ok((rate, Paced { cycle: Some((cycle, rate)), by_port }))
+    }
+}
+
+/// Why a rate cannot be used.
+fn no_ratio(rate: u64, fastest: u64) -> String {
+    format!(
+        "it is {:.4} of the fastest rate, {}, and no ratio of integers up to {MAX_RATIO}",
+        rate as f64 / fastest as f64,
+        crate::topology::rate_text(fastest)
+    )
+}
+
+/// What to use in place of a rate.
+fn nearest(rate: u64, fastest: u64) -> String {
+    let pace = Pace::nearest(rate, fastest);
+    let share = u128::from(fastest) * u128::from(pace.phits());
+    let cycles = u128::from(pace.cycles());
+    let value = match share % cycles {
+        0 => format!(", {}", crate::topology::rate_text((share / cycles) as u64)),
+        _ => String::new(),
+    };
+    format!("the nearest is {}/{}{value}; ethernet and flow take any rate", pace.phits(), pace.cycles())
 }
 
 impl Set {

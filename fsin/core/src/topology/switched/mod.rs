@@ -22,6 +22,7 @@ pub(super) mod hyperx;
 mod lattice;
 mod links;
 mod named;
+mod pace;
 pub(super) mod random;
 pub(super) mod slimfly;
 pub(super) mod star;
@@ -34,6 +35,7 @@ pub use graph::{Syntax, file, network as network_of_text, parse_rate, rewritten,
 pub use hyperx::Hyperx;
 pub use lattice::{Coordinates, Lattice};
 pub use links::{Attribute, Delay, Destinations, LinkAttributes, Links, Place, Uses};
+pub use pace::{MAX_RATIO, Pace, PacedLink};
 pub use tree::{Stand, Tree};
 
 /// Maximum number of nodes of a network of switches, endpoints included.

@@ -29,12 +29,14 @@ mod state;
 /// A bit of the index of a [`Kind::Start`]: the run is the first run of its packet on the link.
 const NEW: u32 = 1 << 31;
 
-/// Builds a network.
+/// Builds a network. Where links have unlike rates, a run of characters has no rate of its own: the
+/// [reference engine](crate::reference) simulates such a network.
 ///
 /// # Errors
 /// Settings that are out of range or do not fit the topology.
 pub fn build(topology: &Arc<dyn Topology>, params: Params) -> Result<Box<dyn Myrinet>, SpecError> {
-    Ok(Box::new(Simulated(Fast::new(topology, params)?)))
+    let base = Base::new(topology, params, true)?;
+    if base.wires.are_alike() { Ok(Box::new(Simulated(Fast::new(base)))) } else { Ok(crate::reference::of(base)) }
 }
 
 /// The fast engine.
@@ -55,12 +57,12 @@ struct Fast {
 }
 
 impl Fast {
-    fn new(topology: &Arc<dyn Topology>, params: Params) -> Result<Self, SpecError> {
-        let base = Base::new(topology, params, true)?;
+    /// An empty network, whose links have one rate.
+    fn new(base: Base) -> Self {
         let ports = base.wires.links().len();
         let longest = base.wires.delays.iter().copied().max().unwrap_or(0);
         let span = longest + u64::from(base.params.payload) * base.character;
-        Ok(Self {
+        Self {
             outputs: vec![Output::new(); ports],
             inputs: vec![Input { output: NONE, crosses: u64::MAX, ..Input::default() }; ports],
             calendar: Calendar::new(span, base.character / ports as u64),
@@ -68,7 +70,7 @@ impl Fast {
             tries: Vec::new(),
             changed: Vec::new(),
             base,
-        })
+        }
     }
 
     /// Simulates everything that happens at an instant.
@@ -477,7 +479,8 @@ impl Instants for Fast {
     }
 
     fn free_all(&mut self, at: u64) {
-        self.outputs.iter_mut().for_each(|output| output.free = at);
+        let free = at + self.base.character;
+        self.outputs.iter_mut().for_each(|output| output.free = free);
     }
 
     fn port(&self, port: usize, now: u64, of: PortDetails) -> PortDetails {

@@ -1,16 +1,16 @@
-//! The links of a network with their delays, and which of them are dead.
+//! The links of a network with their rates and delays, and which of them are dead.
 
 use std::ops::Deref;
 
 use fsin_core::topology::switched::{Attribute, Delay, LinkAttributes, Uses};
-use fsin_core::topology::{Port, Topology};
+use fsin_core::topology::{Port, Topology, rate_text};
 use fsin_core::wiring::{Link, Wiring};
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
-use crate::params::{MAX_DELAY, Params, TICKS};
+use crate::params::{MAX_DELAY, Params, RATES, TICKS, character_ticks};
 
-/// The attributes of links that this model uses. All rates must be that of the setting: a worm has one rate.
+/// The attributes of links that this model uses.
 pub(crate) const LINKS: Uses = Uses { model: "myrinet", attributes: &[Attribute::Rate, Attribute::Time] };
 
 /// The number of no port, no packet and no switch.
@@ -21,6 +21,8 @@ pub(crate) const NONE: u32 = u32::MAX;
 pub(crate) struct Wires {
     /// Hosts, switches and their ports.
     wiring: Wiring,
+    /// \[ticks\] By port: time of a character on the link that leaves through it.
+    pub(crate) characters: Vec<u64>,
     /// \[ticks\] By port: propagation along the link that leaves through it, at least 1.
     pub(crate) delays: Vec<u64>,
     /// By port: true if the link is dead.
@@ -40,18 +42,44 @@ impl Wires {
     /// The links of a topology. Checks the sizes of slack buffers if `is_checked`.
     pub(crate) fn new(topology: &dyn Topology, params: &Params, is_checked: bool) -> Result<Self, SpecError> {
         LINKS.check(topology)?;
-        LINKS.check_one_rate(topology, params.link_rate)?;
         let wiring = Wiring::new(topology)?;
-        let mut delays = Vec::with_capacity(wiring.links().len());
+        let (mut characters, mut delays) = (Vec::new(), Vec::new());
         for link in wiring.links() {
-            let delay = delay(topology, params, &wiring, link)?;
-            if link.is_to_switch && is_checked {
-                params.check_slack(delay)?;
-            }
-            delays.push(delay);
+            characters.push(character(topology, params, &wiring, link)?);
+            delays.push(delay(topology, params, &wiring, link)?);
         }
         let dead = dead(topology, params, &wiring)?;
-        Ok(Self { wiring, delays, dead })
+        let new = Self { wiring, characters, delays, dead };
+        for (port, link) in new.wiring.links().iter().enumerate() {
+            if link.is_to_switch && is_checked {
+                params.check_slack(new.least_slack(params, port))?;
+            }
+        }
+        Ok(new)
+    }
+
+    /// True if all links have one rate.
+    pub(crate) fn are_alike(&self) -> bool {
+        self.characters.windows(2).all(|pair| pair[0] == pair[1])
+    }
+
+    /// \[characters\] The smallest slack buffer that never overflows behind the link that leaves through a port.
+    ///
+    /// The input sends STOP when it holds one character more than the high-water mark. STOP waits for the character
+    /// that occupies the opposite channel, takes one character time there, and travels for its delay. Characters that
+    /// the sender began before STOP came travel for the delay of the link. The characters that begin in that time
+    /// follow the one that caused STOP.
+    fn least_slack(&self, params: &Params, port: usize) -> u64 {
+        let back = self.wiring.links()[port].peer as usize;
+        let time = 2 * self.characters[back] + self.delays[back] + self.delays[port];
+        u64::from(params.high_mark) + time.div_ceil(self.characters[port])
+    }
+
+    /// \[ticks\] Time from the arrival of a character's leading edge at an input of a switch until it may leave through
+    /// an output: until its end if it is stored, else until the output does not outrun it.
+    pub(crate) fn lead(&self, params: &Params, input: usize, output: usize) -> u64 {
+        let comes = self.characters[self.wiring.links()[input].peer as usize];
+        if params.store_character { comes } else { comes.saturating_sub(self.characters[output]) }
     }
 
     /// The number of a device among the switches.
@@ -60,15 +88,29 @@ impl Wires {
     }
 }
 
+/// What the topology says of a link.
+fn given(topology: &dyn Topology, wiring: &Wiring, link: &Link) -> LinkAttributes {
+    let (node, port) = (wiring.node(link.owner as usize), Port(link.number as u8));
+    let network = topology.switched().filter(|_| link.is_visible);
+    network.map_or_else(LinkAttributes::default, |network| network.link(node, port))
+}
+
+/// \[ticks\] Time of a character on a link.
+fn character(topology: &dyn Topology, params: &Params, wiring: &Wiring, link: &Link) -> Result<u64, SpecError> {
+    let rate = given(topology, wiring, link).rate.unwrap_or(params.link_rate);
+    if !RATES.contains(&rate) {
+        let node = wiring.node(link.owner as usize);
+        let what = format!("a link of node {node} of {} has {}", topology.spec(), rate_text(rate));
+        let remedy = format!("use {} to {}", rate_text(*RATES.start()), rate_text(*RATES.end()));
+        return Err(SpecError::new(ErrorKind::OutOfRange, what, remedy).of("topology"));
+    }
+    Ok(character_ticks(rate))
+}
+
 /// \[ticks\] Propagation delay of a link, at least 1.
 fn delay(topology: &dyn Topology, params: &Params, wiring: &Wiring, link: &Link) -> Result<u64, SpecError> {
     let usual = params.propagation();
-    if !link.is_visible {
-        return Ok(usual);
-    }
-    let (node, port) = (wiring.node(link.owner as usize), Port(link.number as u8));
-    let given = topology.switched().map_or_else(LinkAttributes::default, |network| network.link(node, port));
-    let own = match given.delay {
+    let own = match given(topology, wiring, link).delay {
         Some(Delay::Time(span)) => span.saturating_mul(TICKS),
         // Other numbers of cycles have been refused.
         Some(Delay::Cycles(_)) => 0,
@@ -76,6 +118,7 @@ fn delay(topology: &dyn Topology, params: &Params, wiring: &Wiring, link: &Link)
     };
     let delay = own.max(1);
     if delay > MAX_DELAY * TICKS {
+        let node = wiring.node(link.owner as usize);
         let what = format!("a link of node {node} of {} has a delay of {} ps", topology.spec(), delay / TICKS);
         return Err(SpecError::new(ErrorKind::OutOfRange, what, format!("use at most {MAX_DELAY} ps")).of("topology"));
     }

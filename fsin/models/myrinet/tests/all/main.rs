@@ -4,3 +4,4 @@ mod common;
 mod engines_agree;
 mod figures;
 mod model;
+mod unlike;

@@ -20,10 +20,11 @@ use crate::router::{CheckedParams, Consumption, Inject, Interface, RouterParams,
 use fsin_core::interface::Lane;
 use fsin_core::messages::Messages;
 use fsin_core::network::Notices;
-use fsin_core::stats::Receipt;
+use fsin_core::topology::switched::{Pace, PacedLink};
 use fsin_core::topology::{Offsets, Port, Shape, Topology};
 
 mod local_view;
+mod moving;
 mod network;
 
 use local_view::LocalView;
@@ -59,6 +60,8 @@ struct Phit {
     packet: usize,
     /// Position in the packet: 0 is the header, L-1 the tail.
     index: u32,
+    /// \[cycle\] Cycle from which it can leave its present queue. Until then it is on the link.
+    ready: Cycle,
 }
 
 /// What the packet at the head of an input has been granted, from header to tail.
@@ -71,12 +74,17 @@ enum Grant {
 }
 
 /// A physical output link, shared by its virtual channels packet by packet.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Link {
     /// The channel whose packet is crossing.
     current: Option<u8>,
     /// The channel that crossed last.
     last: u8,
+    /// When it passes phits.
+    paced: PacedLink,
+    /// True if the tail of the current packet has left its queue. The channel and the link become free in the cycle
+    /// before the link can begin another phit.
+    is_ending: bool,
 }
 
 /// The state of a node.
@@ -92,6 +100,8 @@ struct Node {
     buffers: Vec<VecDeque<usize>>,
     /// Queues of phits: transit queues in the order of [`OutputVc::index`], then injection queues.
     queues: Vec<VecDeque<Phit>>,
+    /// \[packets\] By queue: packets whose header has entered it and whose tail has not left it.
+    held: Vec<u32>,
     /// By queue: the grant of the packet at its head.
     grants: Vec<Option<Grant>>,
     /// \[cycle\] By queue: the cycle of the first request of the header at its head; `None` if no header there requests
@@ -114,6 +124,11 @@ struct Node {
 }
 
 impl Node {
+    /// \[phits\] Occupied space of a queue: that of its phits, or that of its packets where links are paced.
+    fn occupied(&self, queue: usize, params: &RouterParams, is_paced: bool) -> u32 {
+        if is_paced { self.held[queue] * params.packet_phits } else { self.queues[queue].len() as u32 }
+    }
+
     /// \[packets\] Packets at the node's interface.
     fn packets_unsent(&self) -> u64 {
         self.lanes.iter().flat_map(Lane::all).map(|message| message.packets).sum()
@@ -129,6 +144,8 @@ pub struct Reference {
     /// The rules by which heads request outputs.
     requests: RouteRules<AnySize>,
     hop_delays: HopDelays,
+    /// True if some link passes less than a phit in each cycle. Room in queues is counted in whole packets then.
+    is_paced: bool,
     /// Congestion control of the whole network; `None` if there is none.
     control: Option<GlobalControl>,
     clock: Cycle,
@@ -156,28 +173,41 @@ impl Reference {
         let shape = topology.shape();
         let outputs = shape.ports() * params.vcs;
         let inputs = outputs + params.injectors;
+        let paced = PacedLink::new(Pace::FULL);
+        let link = Link { current: None, last: params.vcs as u8 - 1, paced, is_ending: false };
         let node = Node {
             sequence: 0,
             unsent: 0,
             lanes: vec![Lane::new(params.interface.in_progress()); params.interface.lanes(shape.ports())],
             buffers: vec![VecDeque::new(); params.injectors],
             queues: vec![VecDeque::new(); inputs],
+            held: vec![0; inputs],
             grants: vec![None; inputs],
             bets: vec![0; inputs],
             since: vec![None; inputs],
             owner: vec![None; outputs],
             last_winner: vec![inputs - 1; outputs],
-            links: vec![Link { current: None, last: params.vcs as u8 - 1 }; shape.ports()],
+            links: vec![link; shape.ports()],
             last_consumed: inputs - 1,
             serial: (0, None),
             timer: params.timeouts.map(|limits| Timer::new(limits, outputs)),
         };
+        let mut nodes = vec![node; topology.nodes()];
+        let network = topology.switched().filter(|network| network.is_paced());
+        if let Some(network) = network {
+            for (number, node) in nodes.iter_mut().enumerate() {
+                for (port, link) in node.links.iter_mut().enumerate() {
+                    link.paced = PacedLink::new(network.pace(NodeId::at(number), Port(port as u8)));
+                }
+            }
+        }
         Self {
+            is_paced: network.is_some(),
             hop_delays: HopDelays::new(params, &*topology),
             control: GlobalControl::new(params, &*topology),
             requests: RouteRules::new(&checked, AnySize { shape, vcs: params.vcs }, &*topology),
             clock: Cycle::FIRST,
-            nodes: vec![node; topology.nodes()],
+            nodes,
             packets: Vec::new(),
             vacant: Vec::new(),
             messages: Messages::new(topology.endpoints()),
@@ -213,7 +243,7 @@ impl Reference {
 
     /// \[phits\] Free space of a queue.
     fn space(&self, node: NodeId, queue: usize) -> u32 {
-        self.params.queue_phits() - self.nodes[node.index()].queues[queue].len() as u32
+        self.params.queue_phits() - self.nodes[node.index()].occupied(queue, &self.params, self.is_paced)
     }
 
     /// Simulates one cycle.
@@ -256,7 +286,11 @@ impl Reference {
         };
         let room = (params.injection_queue_packets - 1) * params.packet_phits;
         let has_room = |injector: usize| buffered(injector) <= room;
-        let occupied = |injector: usize| buffered(injector) + this.queues[outputs + injector].len() as u32;
+        let is_paced = self.is_paced;
+        let occupied = |injector: usize| match is_paced {
+            true => (this.buffers[injector].len() as u32 + this.held[outputs + injector]) * params.packet_phits,
+            false => buffered(injector) + this.queues[outputs + injector].len() as u32,
+        };
         let place = |message: &Unsent| {
             let way = injector_key(key, self.clock.0);
             let injector = match params.interface {
@@ -326,7 +360,8 @@ impl Reference {
                     while queue.len() + length as usize <= capacity
                         && let Some(packet) = this.buffers[injector].pop_front()
                     {
-                        queue.extend((0..length).map(|index| Phit { packet, index }));
+                        queue.extend((0..length).map(|index| Phit { packet, index, ready: self.clock }));
+                        this.held[outputs + injector] += 1;
                     }
                 }
             }
@@ -334,18 +369,22 @@ impl Reference {
                 let (mut injector, mut moving) = this.serial;
                 if moving.is_none() {
                     // One phit of room is enough to start: a packet that is leaving the queue goes on doing so, a phit in
-                    // each cycle, so that the one that follows it never has to pause.
+                    // each cycle, so that the one that follows it never has to pause. Slow links need room for all of
+                    // it.
+                    let needed = if self.is_paced { length as usize } else { 1 };
                     let ready = |injector: usize| {
-                        !this.buffers[injector].is_empty() && this.queues[outputs + injector].len() < capacity
+                        !this.buffers[injector].is_empty() && this.queues[outputs + injector].len() + needed <= capacity
                     };
                     let Some(next) = round_robin(injectors, injector, ready) else { return };
                     injector = next;
-                    moving = this.buffers[injector].pop_front().map(|packet| Phit { packet, index: 0 });
+                    let ready = self.clock;
+                    moving = this.buffers[injector].pop_front().map(|packet| Phit { packet, index: 0, ready });
+                    this.held[outputs + injector] += u32::from(moving.is_some());
                 }
                 if let Some(phit) = moving {
                     this.queues[outputs + injector].push_back(phit);
                     let rest = phit.index + 1 < length;
-                    moving = rest.then_some(Phit { index: phit.index + 1, ..phit });
+                    moving = rest.then_some(Phit { index: phit.index + 1, ready: self.clock.next(), ..phit });
                 }
                 this.serial = (injector, moving);
             }
@@ -402,7 +441,7 @@ impl Reference {
         let this = &self.nodes[node];
         Some(Contender {
             since: this.since[queue].unwrap_or(self.clock).0,
-            phits: this.queues[queue].len() as u32,
+            phits: this.occupied(queue, &self.params, self.is_paced),
             start: packet.start.0,
             vc: (queue < self.outputs()).then(|| OutputVc::at(queue, self.params.vcs).vc),
         })
@@ -479,80 +518,6 @@ impl Reference {
         let Node { timer: Some(timer), grants, .. } = &mut self.nodes[node] else { return };
         let stands = |queue: usize| standing[queue];
         timer.step(now, outputs, stands, |queue| stands(queue) && grants[queue].is_none());
-    }
-
-    /// Phase B, 1: packets drain that have arrived at their destination.
-    fn consume(&mut self, node: usize, notices: &mut Notices) {
-        let tail = self.params.packet_phits - 1;
-        for queue in 0..self.nodes[node].queues.len() {
-            let this = &mut self.nodes[node];
-            if this.grants[queue] != Some(Grant::Consumption) {
-                continue;
-            }
-            let Some(phit) = this.queues[queue].pop_front() else { continue };
-            self.last_moved = self.last_moved.max(self.clock);
-            if phit.index != tail {
-                continue;
-            }
-            this.grants[queue] = None;
-            let packet = &self.packets[phit.packet];
-            let receipt = Receipt {
-                source: packet.source,
-                destination: packet.destination,
-                sequence: packet.sequence,
-                latency: self.clock.since(packet.start),
-                hops: packet.hops,
-            };
-            if self.messages.receive(packet.message, self.clock, &receipt, 0) {
-                self.messages.deliver(packet.message, self.clock, notices);
-            }
-            self.in_network -= u64::from(packet.hops > 0);
-            self.vacant.push(phit.packet);
-        }
-    }
-
-    /// Phase B, 2: every link moves one phit into the neighbour's queue.
-    fn move_phits(&mut self, node: usize) {
-        let vcs = self.params.vcs;
-        let outputs = self.outputs();
-        for port in (0..self.shape.ports()).map(|port| Port(port as u8)) {
-            let this = &mut self.nodes[node];
-            let link = &mut this.links[port.index()];
-            let vc = link.current.or_else(|| {
-                let owned = |vc: usize| this.owner[OutputVc { port, vc: vc as u8 }.index(vcs)].is_some();
-                round_robin(vcs, link.last as usize, owned).map(|vc| vc as u8)
-            });
-            let Some(vc) = vc else { continue };
-            let output = OutputVc { port, vc };
-            let Some(queue) = this.owner[output.index(vcs)] else { continue };
-            let Some(phit) = this.queues[queue].pop_front() else { continue };
-            *link = Link { current: Some(vc), last: vc };
-            let neighbour = self.topology.neighbour(NodeId::at(node), port);
-            let neighbour = neighbour.expect("an output is granted only if space_ahead saw a neighbour");
-            // Phits advance on the link for so many cycles.
-            let wire = u64::from(self.hop_delays.to(neighbour.index(), port.index()));
-            self.last_moved = self.last_moved.max(self.clock + wire);
-            if phit.index == 0 {
-                let packet = &mut self.packets[phit.packet];
-                if queue >= outputs {
-                    self.messages.recorder.departed(self.clock.since(packet.start));
-                    self.in_network += 1;
-                }
-                packet.ready = self.clock.next() + wire;
-                self.requests.hop(NodeId::at(node), packet.destination, packet.key, port, &mut packet.offsets);
-                packet.hops += 1;
-                self.messages.recorder.hops(1);
-                if let Some(crossed) = self.crossed.get_mut(node * self.shape.ports() + port.index()) {
-                    *crossed += 1;
-                }
-            }
-            if phit.index == self.params.packet_phits - 1 {
-                link.current = None;
-                this.owner[output.index(vcs)] = None;
-                this.grants[queue] = None;
-            }
-            self.nodes[neighbour.index()].queues[output.index(vcs)].push_back(phit);
-        }
     }
 
     /// The queue, as node and number, whose lack of room blocks the head of this queue.

@@ -4,18 +4,20 @@
 //! the link plus the delay of the next router. The phit takes its place in the queue when it is sent: wherever room is
 //! tested, phits on the link count as standing in the queue behind the link. Credits take no time, as with d = 0.
 //!
-//! Decision: docs/decisions/0070-link-delays.md.
+//! On a link of less than a phit in each cycle, d includes the cycles beyond one that a phit takes to cross it.
+//!
+//! Decisions: docs/decisions/0070-link-delays.md, docs/decisions/0219-links-of-unlike-rate.md.
 
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
 use super::RouterParams;
-use fsin_core::topology::switched::{Attribute, Uses};
+use fsin_core::topology::switched::{Attribute, Pace, Uses};
 use fsin_core::topology::{MAX_DELAY, Port, Topology};
 use trgen::NodeId;
 
-/// The attributes of links that this model uses. Times are converted to cycles before.
-pub(crate) const LINKS: Uses = Uses { model: "vct", attributes: &[Attribute::Cycles] };
+/// The attributes of links that this model uses. Times are converted to cycles before, and rates to paces.
+pub(crate) const LINKS: Uses = Uses { model: "vct", attributes: &[Attribute::Cycles, Attribute::Pace] };
 
 /// Delays of hops beyond one cycle, by the input at which the hop ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,7 +41,8 @@ impl HopDelays {
                 [all] => *all,
                 several => several.get(topology.link_class(node, port)).copied().unwrap_or(0),
             };
-            set + topology.wire(node, port) + params.router_delay
+            let pace = topology.switched().map_or(Pace::FULL, |network| network.pace(node, port));
+            set + topology.wire(node, port) + params.router_delay + pace.crossing() - 1
         };
         if topology.switched().is_none() {
             let delays: Box<[u32]> = (0..ports).map(|port| delay(NodeId(0), Port(port as u8))).collect();

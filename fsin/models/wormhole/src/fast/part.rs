@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use fsin_core::parallel::{Division, Partition};
 use fsin_core::ring::Ring;
+use fsin_core::topology::switched::PacedLink;
 use fsin_core::wait::Place;
 use trgen::Cycle;
 
@@ -63,8 +64,10 @@ pub(super) struct Part<const P: usize, const V: usize> {
     pub(super) flit_hops: u64,
     /// By VC: sum of the cycles in which flits left buffers, less those in which they came.
     pub(super) occupancy: [u64; V],
-    /// True if a router makes one step a cycle.
+    /// True if a router makes one step a cycle, and every link passes a flit in each cycle: none waits for its link.
     pub(super) is_in_step: bool,
+    /// By router and output port: its link, where some links pass less than a flit in each cycle; else empty.
+    pub(super) links: Vec<PacedLink>,
     /// \[cycle\] The last cycle in which a flit moved.
     pub(super) last_moved: u64,
     /// \[packets\] By router and output port; empty unless the loads of links are observed.
@@ -79,7 +82,7 @@ pub(super) struct Part<const P: usize, const V: usize> {
     /// True if flits are arbitrated one by one, allocators use masks, and output queues have no bound. A lone request
     /// then needs no matching.
     pub(super) is_plain: bool,
-    /// True if the engine is plain, routers make one step a cycle, and flits request the switch in the step of their
+    /// True if the engine is plain, no flit waits for its link, and flits request the switch in the step of their
     /// arrival.
     pub(super) is_lean: bool,
     /// Both.
@@ -178,7 +181,11 @@ impl<const P: usize, const V: usize> Part<P, V> {
         // Each flit in the queue of an output holds one of its credits, and each credit that waits to be sent is a free
         // slot of the buffers of its port.
         let slots = u64::from(params.buffer) * params.vcs as u64;
-        let queue = if params.speedup.is_one() { 0 } else { slots };
+        let queue = match &wiring.paced {
+            Some(paced) => slots * u64::from(paced.longest),
+            None if params.speedup.is_one() => 0,
+            None => slots,
+        };
         let link = u64::from(wiring.longest().max(1)) + 1;
         let longest = u64::from(params.traverse_delay) + queue + link;
         let stages = params.head_delay() + u64::from(params.switch_alloc_delay) + 2;
@@ -187,7 +194,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let queues = if params.output_queue.is_some() { count * P } else { 0 };
         let by_masks = is_by_masks(params.vc_allocator) && is_by_masks(params.switch_allocator);
         let is_plain = by_masks && params.hold == Hold::Flit && params.output_queue.is_none();
-        let is_lean = params.speedup.is_one() && params.switch_alloc_delay == 1;
+        let is_in_step = params.speedup.is_one() && wiring.paced.is_none();
+        let is_lean = is_in_step && params.switch_alloc_delay == 1;
+        let out = wiring.paced.as_ref().map_or(&[][..], |paced| &paced.out);
         let home = |&endpoint: &u32| {
             let (router, port) = wiring.home(endpoint as usize);
             let target = ((router - first) * P + port) * V;
@@ -211,7 +220,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
             stalls: Stalls::default(),
             flit_hops: 0,
             occupancy: [0; V],
-            is_in_step: params.speedup.is_one(),
+            is_in_step,
+            links: out.get(locals.start * wiring.ports..locals.end * wiring.ports).map_or_else(Vec::new, <[_]>::to_vec),
             last_moved: 0,
             crossed: Vec::new(),
             queued: vec![VecDeque::new(); queues],
@@ -222,7 +232,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             is_direct: is_plain && is_lean,
             heeds_credits: is_adaptive || params.wait_for_tail_credit || params.vc_busy_when_full,
             scratch: Scratch::new(wiring.ports),
-            ends: Endpoints::new(params, endpoints, wiring.own, wiring.links_of_endpoint()),
+            ends: Endpoints::new(params, endpoints, wiring),
             params: params.clone(),
             wiring: Arc::clone(wiring),
             routes: Arc::clone(routes),
@@ -292,7 +302,11 @@ impl<const P: usize, const V: usize> Part<P, V> {
                     self.arrivals.add(due, (first + u32::from(vc), pack(flit)));
                     self.last_moved = self.last_moved.max(due);
                 }
-                if sent.is_none() || !self.ends.has_flits(endpoint) {
+                let is_done = match sent {
+                    Some(_) => !self.ends.has_flits(endpoint),
+                    None => !self.ends.waits_for_link(endpoint, now),
+                };
+                if is_done {
                     self.sources.remove(endpoint);
                 }
             }

@@ -285,7 +285,17 @@ impl<const P: usize, const V: usize> Part<P, V> {
         if self.params.hold == Hold::Packet {
             in_port.held = if flit.is_tail { NOT_HELD } else { vc as u8 };
         }
-        let crossed = if self.is_in_step { enters } else { cycle_of(self.params.speedup, now, enters) };
+        let crossed = match self.is_in_step {
+            true => enters,
+            false => {
+                let crossed = cycle_of(self.params.speedup, now, enters);
+                self.links.get_mut(router * self.routers.ports + to).map_or(crossed, |link| {
+                    let leaves = crossed.max(link.next());
+                    link.begin(leaves);
+                    leaves
+                })
+            }
+        };
         let out_port = &mut own_router.out_ports[to];
         let leaves = crossed.max(out_port.left + 1);
         out_port.left = leaves;

@@ -6,7 +6,7 @@
 //! 1. Flits and credits that arrive in this cycle are taken: by sinks and sources, and by routers.
 //! 2. Sources send at most one flit each.
 //! 3. Every router makes its steps: one, or more with a speedup.
-//! 4. Every output sends at most one flit from its queue, every input port at most one credit.
+//! 4. Every output whose link is free sends at most one flit from its queue, every input port at most one credit.
 //!
 //! What is sent in cycle t over a link of delay d is taken in t + d + 1. So nothing crosses between two routers within
 //! a cycle, and the order in which routers are visited does not matter.
@@ -20,6 +20,7 @@ use std::collections::VecDeque;
 
 use fsin_core::network::{Channel, Notices};
 use fsin_core::topology::Topology;
+use fsin_core::topology::switched::PacedLink;
 
 use crate::params::{Hold, Params};
 use crate::rules::allocator::{Allocator, Request};
@@ -124,6 +125,8 @@ pub struct Reference {
     pipes: Vec<Pipes>,
     /// The endpoints.
     ends: Endpoints,
+    /// By router and output port: its link, where some links pass less than a flit in each cycle; else empty.
+    links: Vec<PacedLink>,
     /// Messages in flight, and statistics.
     whole: Whole,
     /// Stalls so far.
@@ -204,7 +207,8 @@ impl Reference {
             clock: trgen::Cycle::FIRST.0,
             routers: vec![router; wiring.routers],
             pipes: vec![Pipes::default(); wiring.taps()],
-            ends: Endpoints::new(&params, (0..wiring.taps() as u32).collect(), wiring.own, wiring.links_of_endpoint()),
+            ends: Endpoints::new(&params, (0..wiring.taps() as u32).collect(), &wiring),
+            links: wiring.paced.as_ref().map_or_else(Vec::new, |paced| paced.out.clone()),
             whole: Whole::new(&params, wiring.endpoints),
             stalls: Stalls::default(),
             flit_hops: 0,
@@ -519,7 +523,14 @@ impl Reference {
                     End::Nothing => {}
                 }
             }
+            let link = self.links.get_mut(router * self.wiring.ports + port);
+            if link.as_ref().is_some_and(|link| link.next() > now) {
+                continue;
+            }
             let Some((vc, flit)) = self.routers[router].queues[port].pop_front() else { continue };
+            if let Some(link) = link {
+                link.begin(now);
+            }
             let wire = self.wiring.out(router, port);
             let due = now + u64::from(wire.delay) + 1;
             self.last_moved = self.last_moved.max(due);

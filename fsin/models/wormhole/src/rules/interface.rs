@@ -1,8 +1,8 @@
 //! Endpoints: sources cut messages into packets and packets into flits; sinks put them together again.
 //!
-//! An endpoint has one tap, or one for each link of its router, and each tap sends at most one flit a cycle. It has a
-//! queue without bound for each message class, and sends one packet of a queue after the other; classes that have a
-//! flit and a credit take turns. A head takes the first VC of its class that has a credit, cyclically from the one
+//! An endpoint has one tap, or one for each link of its router, and each tap sends at most one flit a cycle, fewer over a
+//! slow link. It has a queue without bound for each message class, and sends one packet of a queue after the other;
+//! classes that have a flit and a credit take turns. A head takes the first VC of its class that has a credit, cyclically from the one
 //! after that of the class's last packet; the other flits of the packet wait for credits of that VC. A sink takes what
 //! comes, one flit a cycle.
 
@@ -17,8 +17,10 @@ use trgen::rng::mix2;
 use super::details::Stages;
 use super::routes::Head;
 use super::whole::Report;
+use super::wiring::Wiring;
 use crate::params::Params;
 use fsin_core::slab::Slab;
+use fsin_core::topology::switched::PacedLink;
 
 /// A flit of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -190,6 +192,10 @@ pub(crate) struct Endpoints {
     queues: Vec<Queue>,
     /// \[flits\] By endpoint and VC of the router's input port: credits.
     credits: Vec<u32>,
+    /// By tap: its link, where some links pass less than a flit in each cycle; else empty.
+    links: Vec<PacedLink>,
+    /// True if there is one message class, and every link passes a flit in each cycle.
+    is_plain: bool,
     /// Packets under way whose head is in this part.
     pub(crate) packets: Slab<Packet>,
     /// What the endpoints have done since the last report.
@@ -201,8 +207,9 @@ pub(crate) struct Endpoints {
 }
 
 impl Endpoints {
-    /// The endpoints with these taps, `own` each. Each is `own_links` links of the topology away from its router.
-    pub(crate) fn new(params: &Params, numbers: Vec<u32>, own: usize, own_links: u64) -> Self {
+    /// The endpoints with these taps.
+    pub(crate) fn new(params: &Params, numbers: Vec<u32>, wiring: &Wiring) -> Self {
+        let own = wiring.own;
         let lane = match params.interface {
             Interface::Interleaved(most) => Some(Box::new(Lane::new(most))),
             Interface::Serial | Interface::PerPort => None,
@@ -212,7 +219,13 @@ impl Endpoints {
         Self {
             packet_flits: params.packet_flits.into(),
             seed: params.seed,
-            own_links: own_links as u32,
+            own_links: wiring.links_of_endpoint() as u32,
+            links: wiring
+                .paced
+                .iter()
+                .flat_map(|paced| numbers.iter().map(|&tap| paced.from_taps[tap as usize]))
+                .collect(),
+            is_plain: params.message_classes == 1 && wiring.paced.is_none(),
             sources: numbers
                 .iter()
                 .map(|&tap| Source { sequence: u64::from(tap % own as u32), next_class: 0 })
@@ -278,17 +291,28 @@ impl Endpoints {
 
     /// The flit that an endpoint sends in this cycle, and its VC; `None` if it sends nothing.
     pub(crate) fn send(&mut self, endpoint: usize, now: u64) -> Option<(Flit, u8)> {
-        let classes = self.params.message_classes as u8;
-        if classes == 1 {
+        if self.is_plain {
             return self.send_of(endpoint, 0, now);
         }
+        if self.waits_for_link(endpoint, now) {
+            return None;
+        }
+        let classes = self.params.message_classes as u8;
         let first = self.sources[endpoint].next_class;
         let mut turns = (first..classes).chain(0..first);
         turns.find_map(|class| {
             let sent = self.send_of(endpoint, class, now)?;
             self.sources[endpoint].next_class = (class + 1) % classes;
+            if let Some(link) = self.links.get_mut(endpoint) {
+                link.begin(now);
+            }
             Some(sent)
         })
+    }
+
+    /// True if an endpoint cannot send in this cycle because its link is busy.
+    pub(crate) fn waits_for_link(&self, endpoint: usize, now: u64) -> bool {
+        self.links.get(endpoint).is_some_and(|link| link.next() > now)
     }
 
     /// The flit of one message class that an endpoint sends in this cycle, and its VC.

@@ -7,15 +7,15 @@ use trgen::NodeId;
 
 use crate::params::Params;
 use fsin_core::network::Channel;
-use fsin_core::topology::switched::{Attribute, Uses};
+use fsin_core::topology::switched::{Attribute, Pace, PacedLink, Switched, Uses};
 use fsin_core::topology::{Port, Shape, Topology};
 use fsin_core::view::Occupancy;
 
 /// \[cycles\] Delay of the link between a direct node and its own router, beyond one cycle.
 const OWN_DELAY: u32 = 1;
 
-/// The attributes of links that this model uses. Times are converted to cycles before.
-pub(crate) const LINKS: Uses = Uses { model: "wormhole", attributes: &[Attribute::Cycles] };
+/// The attributes of links that this model uses. Times are converted to cycles before, and rates to paces.
+pub(crate) const LINKS: Uses = Uses { model: "wormhole", attributes: &[Attribute::Cycles, Attribute::Pace] };
 
 /// What is at the other end of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,8 +33,20 @@ pub(crate) enum End {
 pub(crate) struct Wire {
     /// What the link leads to.
     pub(crate) end: End,
-    /// \[cycles\] Delay: what is sent in cycle t is received in cycle t + delay + 1.
+    /// \[cycles\] Delay: what is sent in cycle t is received in cycle t + delay + 1. It includes the cycles beyond one
+    /// that a flit takes to cross a slow link.
     pub(crate) delay: u32,
+}
+
+/// The links where some pass less than a flit in each cycle.
+#[derive(Clone, Debug)]
+pub(crate) struct Paced {
+    /// By router and output port.
+    pub(crate) out: Vec<PacedLink>,
+    /// By tap: the link from the endpoint to its router.
+    pub(crate) from_taps: Vec<PacedLink>,
+    /// \[cycles\] Time that a flit takes to cross the slowest link.
+    pub(crate) longest: u32,
 }
 
 /// The routers, and the links between their ports.
@@ -58,6 +70,8 @@ pub(crate) struct Wiring {
     homes: Vec<(u32, u8)>,
     /// By tap: the output port of its router that leads to it.
     ejections: Vec<u8>,
+    /// `None` if every link passes a flit in each cycle.
+    pub(crate) paced: Option<Paced>,
 }
 
 impl Wiring {
@@ -69,6 +83,9 @@ impl Wiring {
         let routers = topology.nodes() - first;
         let ports = shape.ports() + if shape.is_switched() { 0 } else { own };
         let nothing = Wire { end: End::Nothing, delay: 0 };
+        let network = topology.switched().filter(|network| network.is_paced());
+        let pace = |node, port| network.map_or(Pace::FULL, |network| network.pace(node, port));
+        let delay_of = |node, port| link_delay + topology.wire(node, port) + pace(node, port).crossing() - 1;
         let mut new = Self {
             routers,
             ports,
@@ -79,19 +96,23 @@ impl Wiring {
             own,
             homes: vec![(0, 0); endpoints * own],
             ejections: vec![0; endpoints * own],
+            paced: network.map(|network| Paced::new(network, routers, ports)),
         };
         for router in 0..routers {
             let node = NodeId::at(router + first);
             for port in 0..shape.ports() {
                 let Some(there) = topology.neighbour(node, Port(port as u8)) else { continue };
-                let delay = link_delay + topology.wire(node, Port(port as u8));
+                let delay = delay_of(node, Port(port as u8));
                 if there.index() < first {
                     // The way from the endpoint may have another number than that to it.
                     let ports = (0..shape.ports()).map(|port| Port(port as u8));
                     let own = ports.into_iter().find(|&own| topology.neighbour(there, own).is_some());
                     let input = own.unwrap_or(Port(port as u8));
-                    let injection = link_delay + topology.wire(there, input);
+                    let injection = delay_of(there, input);
                     new.attach(there.index(), router, (input.index(), injection), (port, delay));
+                    if let Some(paced) = &mut new.paced {
+                        paced.from_taps[there.index()] = PacedLink::new(pace(there, input));
+                    }
                     continue;
                 }
                 let (to, at) = ((there.index() - first) as u32, new.arrives_at(port));
@@ -224,6 +245,19 @@ impl Wiring {
                 Channel::Transit { node, dimension, positive, vc }
             }
             End::Nothing => Channel::Switch { node, port, vc },
+        }
+    }
+}
+
+impl Paced {
+    /// The links of the switches; those of endpoints have full pace.
+    fn new(network: &Switched, switches: usize, ports: usize) -> Self {
+        let first = network.endpoints();
+        let pace = |at: usize| network.pace(NodeId::at(first + at / ports), Port((at % ports) as u8));
+        Self {
+            out: (0..switches * ports).map(|at| PacedLink::new(pace(at))).collect(),
+            from_taps: vec![PacedLink::new(Pace::FULL); first],
+            longest: network.longest_crossing(),
         }
     }
 }

@@ -5,13 +5,14 @@
 use fsin_core::difference::{self, Offer};
 use fsin_core::interface::Interface;
 use fsin_core::network::{Deadlock, Network, NetworkFailure, Notices};
-use fsin_core::topology;
+use fsin_core::topology::switched::Pace;
+use fsin_core::topology::{self, Port, Topology};
 use fsin_core::view::Occupancy;
 use fsin_wormhole::fast;
 use fsin_wormhole::reference::Reference;
 use fsin_wormhole::{Allocator, Detailed as _, Hold, Params, Routing, Speedup, VcClasses};
 use proptest::prelude::*;
-use trgen::rng::{Purpose, stream};
+use trgen::rng::{Purpose, mix2, stream};
 use trgen::{Cycle, Message, NodeId};
 
 /// A network and its traffic.
@@ -19,6 +20,8 @@ use trgen::{Cycle, Message, NodeId};
 struct Case {
     topology: &'static str,
     params: Params,
+    /// Seed of drawn rates of the links of networks of switches; `None` where all are alike.
+    paces: Option<u64>,
     /// \[cycles\] In which messages are made.
     cycles: u64,
     /// One message of a node in so many cycles.
@@ -26,6 +29,21 @@ struct Case {
     /// \[bytes\] Of the longest message.
     bytes: u64,
     seed: u64,
+}
+
+impl Case {
+    fn topology(&self) -> Box<dyn Topology> {
+        /// Paces that are drawn: a third of the links are fast.
+        const PACES: [(u64, u64); 9] = [(1, 1), (1, 1), (1, 1), (1, 2), (1, 3), (2, 3), (5, 8), (17, 64), (63, 64)];
+        let topology = topology::parse(self.topology, 2).unwrap();
+        let (Some(seed), Some(network)) = (self.paces, topology.switched()) else { return topology };
+        let pace = |node: NodeId, port: Port| {
+            let key = mix2(mix2(seed, node.0.into()), port.0.into());
+            let (flits, cycles) = PACES[(key % PACES.len() as u64) as usize];
+            Pace::of(flits, cycles).unwrap()
+        };
+        Box::new(network.with_paces(pace))
+    }
 }
 
 const PLACES: &[(&str, &[Routing])] = &[
@@ -115,7 +133,7 @@ prop_compose! {
             wait_for_tail_credit, vc_busy_when_full, routing, seed, unsafe_routing: true, watchdog_cycles: 500,
             ..pipeline
         };
-        Case { topology, params, cycles, gap, bytes, seed }
+        Case { topology, params, paces: None, cycles, gap, bytes, seed }
     }
 }
 
@@ -126,7 +144,7 @@ const THREADS: [usize; 3] = [1, 2, 3];
 fn agree(case: &Case) -> Result<Option<Deadlock>, TestCaseError> {
     let mut offers = Vec::new();
     all(case, &mut offers).map_err(|failure| {
-        let topology = topology::parse(case.topology, 2).unwrap();
+        let topology = case.topology();
         let end = Cycle(case.cycles + 20_000);
         let found = THREADS.into_iter().find_map(|threads| {
             let mut build = || -> [Box<dyn Network>; 2] {
@@ -143,7 +161,7 @@ fn agree(case: &Case) -> Result<Option<Deadlock>, TestCaseError> {
 /// In one case of four the threads work in every cycle; in the others the caller's thread simulates all parts, which
 /// takes a fraction of the time on a machine with other things to do.
 fn all(case: &Case, offers: &mut Vec<Offer>) -> Result<Option<Deadlock>, TestCaseError> {
-    let topology = topology::parse(case.topology, 2).unwrap();
+    let topology = case.topology();
     let mut reference = Reference::new(&*topology, case.params.clone()).unwrap();
     let worth = if case.seed.is_multiple_of(4) { 0 } else { u64::MAX };
     let mut engines = THREADS.map(|threads| fast::build_for(&*topology, case.params.clone(), threads, worth).unwrap());
@@ -241,11 +259,42 @@ proptest! {
     }
 }
 
+prop_compose! {
+    /// Networks of switches whose links have unlike rates.
+    fn paced()(
+        (case, seed) in (case(), any::<u64>()).prop_filter("switches", |(case, _)| {
+            topology::parse(case.topology, 2).unwrap().switched().is_some()
+        })
+    ) -> Case {
+        // Less traffic than on fast links, so that what queues up does not take long to leave.
+        Case { paces: Some(seed), cycles: case.cycles.min(150), gap: case.gap + 4, ..case }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn engines_agree_on_links_of_unlike_rate(case in paced()) {
+        agree(&case)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    #[ignore = "minutes"]
+    fn engines_agree_on_links_of_unlike_rate_five_thousand_times(case in paced()) {
+        agree(&case)?;
+    }
+}
+
 /// Without classes a ring locks, and the buffers of the waiting cycle are named.
 #[test]
 fn a_ring_without_classes_locks() {
     let params = Params { vcs: 1, buffer: 2, unsafe_routing: true, watchdog_cycles: 500, ..Params::default() };
-    let case = Case { topology: "torus:6", params, cycles: 300, gap: 2, bytes: 100, seed: 3 };
+    let case = Case { topology: "torus:6", params, paces: None, cycles: 300, gap: 2, bytes: 100, seed: 3 };
     let deadlock = agree(&case).unwrap().expect("the ring locks");
     assert!(deadlock.cycle.len() >= 6, "{deadlock:?}");
 }

@@ -416,9 +416,15 @@ impl<'a> Description<'a> {
             let of = &self.sets[number as usize];
             if let Entry::Vacant(vacant) = kept.entry(number) {
                 let delay_at = of.delay.as_ref().map_or_else(Default::default, |given| self.places.of(given.at));
+                let rate_at = of.rate.as_ref().map_or_else(Default::default, |given| self.places.of(given.at));
                 let routes = of.routes.as_ref().map(|routes| self.routes(routes, link.is_both_ways, numbers));
                 vacant.insert(sets.len() as u32);
-                sets.push(Set { attributes: of.attributes(), delay_at, routes: routes.transpose()?.flatten() });
+                sets.push(Set {
+                    attributes: of.attributes(),
+                    rate_at,
+                    delay_at,
+                    routes: routes.transpose()?.flatten(),
+                });
             }
             let has_routes = sets[kept[&number] as usize].routes.is_some();
             // Everything leaves a host through its only link.

@@ -28,10 +28,12 @@ mod lanes;
 mod leaving;
 mod local_view;
 mod mail;
+mod pacing;
 mod sending;
 
 use local_view::{LocalView, head};
 pub(super) use mail::{Abroad, Mail, Report};
+use pacing::Pacing;
 
 /// A tail that leaves an input of a node of the partition at the end of a cycle, through an output channel. If the
 /// input is a transit queue, its packet came from node `behind`.
@@ -134,6 +136,8 @@ pub(super) struct Works<L, M: Mask, const D: usize, const Q: usize, const P: usi
     crossing: Ring<Left>,
     /// Pending tail departures that do not cross a link.
     ring: Ring<Event>,
+    /// In place of `crossing` where links are paced; `None` if every link passes a phit in each cycle.
+    pacing: Option<Box<Pacing>>,
     /// By output: the inputs that request it, during the allocation of a node.
     asking: Vec<M>,
     /// By output channel: whether it wakes heads that sleep for deterministic channels. The others wake those that
@@ -171,6 +175,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         (0..rules.outputs())
             .filter(|&output| rules.is_deterministic(output))
             .for_each(|output| deterministic.insert(output));
+        let pacing = rules.is_paced.then(|| Box::new(Pacing::new(&rules, first as usize, count)));
         let mut looking = List::EMPTY;
         looking.reset(count);
         Self {
@@ -210,14 +215,15 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             looked: List::EMPTY,
             freed: List::EMPTY,
             crossing: Ring::new(rules.tail),
-            ring: Ring::new(rules.tail),
+            ring: Ring::new(pacing.as_ref().map_or(rules.tail, |pacing| pacing.longest())),
+            pacing,
             asking: vec![M::EMPTY; Q],
             deterministic,
             inbox: (0..parts).map(|_| Mail::new()).collect(),
             outbox: (0..parts).map(|_| Mail::new()).collect(),
             report: Report::default(),
             crossed: Vec::new(),
-            is_watched: rules.compares_space || rules.keeps_moves || rules.inject == Inject::Serial,
+            is_watched: rules.compares_space || rules.keeps_moves || rules.inject == Inject::Serial || rules.is_paced,
             rules,
         }
     }
@@ -358,9 +364,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
     }
 
     /// Corrects the occupancy that all partitions have recorded by moving packets: subtracts the phits that have left a
-    /// queue of this partition before cycle `now`, and those that have not reached the next queue.
+    /// queue of this partition before cycle `now`, and those that have not reached the next queue. Where links are
+    /// paced, packets count as wholes.
     pub(super) fn take_moving(&self, now: u64, division: Division, into: &mut Occupancy) {
         let (works, rules) = (&self.works, &self.works.rules);
+        if rules.is_paced {
+            return;
+        }
         let (ports, length, first) = (rules.layout.shape().ports(), rules.packet_phits, works.first as usize);
         let left = |into: &mut Occupancy, node: u32, input: u16, phits: u32| {
             let (node, input) = (first + node as usize, usize::from(input));
@@ -396,7 +406,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
     pub(super) fn next_event(&self, now: u64) -> Option<u64> {
         let works = &self.works;
         let (crossing, other) = (works.crossing.next(now), works.ring.next(now));
-        crossing.into_iter().chain(other).chain(works.wire.next(now)).min()
+        let paced = works.pacing.as_ref().and_then(|pacing| pacing.next(now));
+        crossing.into_iter().chain(other).chain(works.wire.next(now)).chain(paced).min()
     }
 }
 

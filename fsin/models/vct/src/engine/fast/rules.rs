@@ -7,7 +7,7 @@ use crate::router::hop_delays::HopDelays;
 use crate::router::layout::Layout;
 use crate::router::request::{OutputVc, RouteRules};
 use crate::router::{Arbitration, CheckedParams, Consumption, Inject, Interface, RouterParams, SourceQueue};
-use fsin_core::topology::Topology;
+use fsin_core::topology::{Switched, Topology};
 
 /// Settings of the router, prepared for use in every cycle.
 #[derive(Clone, Debug)]
@@ -40,6 +40,11 @@ pub(super) struct Rules<L> {
     pub(super) interface_room: u32,
     /// Hop delays beyond one cycle.
     pub(super) hop_delays: Arc<HopDelays>,
+    /// True if some link passes less than a phit in each cycle. Room in queues is counted in whole packets then.
+    pub(super) is_paced: bool,
+    /// \[packets\] Packets in a full queue that may have room for one more while one departs; no number of packets
+    /// where room is counted in whole packets.
+    pub(super) full_queue: u32,
 }
 
 impl<L> Deref for Rules<L> {
@@ -53,6 +58,7 @@ impl<L> Deref for Rules<L> {
 impl<L: Layout> Rules<L> {
     pub(super) fn new(checked: CheckedParams, layout: L, topology: Arc<dyn Topology>) -> Self {
         let requests = RouteRules::new(&checked, layout, &*topology);
+        let is_paced = topology.switched().is_some_and(Switched::is_paced);
         let params = checked.into_params();
         Self {
             compares_space: requests.compare_space(),
@@ -76,6 +82,8 @@ impl<L: Layout> Rules<L> {
             },
             more_than_heads: params.consumption != Consumption::Multiple || params.timeouts.is_some(),
             hop_delays: Arc::new(HopDelays::new(&params, &*topology)),
+            is_paced,
+            full_queue: if is_paced { u32::MAX } else { params.queue_packets },
             topology,
             params,
         }

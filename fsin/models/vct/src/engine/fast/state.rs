@@ -352,6 +352,12 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         self.leaving.has(input) && self.count(input) == capacity
     }
 
+    /// Records that a full queue gains room for a packet only when a tail leaves it: see [`has_room`](Self::has_room).
+    #[inline(always)]
+    pub(super) fn leave_no_room(&mut self, input: usize) {
+        self.refilled.erase(input);
+    }
+
     /// Output channels that are free and behind which a packet fits.
     #[inline(always)]
     pub(super) fn open(&self) -> M {

@@ -13,17 +13,6 @@ pub(super) struct LocalView<'a> {
     pub(super) node: NodeId,
 }
 
-impl LocalView<'_> {
-    /// \[packets\] Number of packets in the neighbour's queue behind a channel.
-    fn packets(&self, neighbour: NodeId, output: OutputVc) -> u32 {
-        let queue = &self.engine.nodes[neighbour.index()].queues[output.index(self.engine.params.vcs)];
-        // A packet has a phit in the queue from the arrival of its header to the departure of its tail, and its phits
-        // are contiguous. So packets are counted where the packet changes from phit to phit.
-        let changes = queue.iter().zip(queue.iter().skip(1)).filter(|(phit, next)| phit.packet != next.packet).count();
-        changes as u32 + u32::from(!queue.is_empty())
-    }
-}
-
 impl OutputState for LocalView<'_> {
     fn fitting(&self, port: Port) -> u32 {
         let params = &self.engine.params;
@@ -39,7 +28,7 @@ impl OutputState for LocalView<'_> {
 
     fn packets_ahead(&self, output: OutputVc) -> u32 {
         let neighbour = self.engine.topology.neighbour(self.node, output.port);
-        neighbour.map_or(0, |neighbour| self.packets(neighbour, output))
+        neighbour.map_or(0, |there| self.engine.nodes[there.index()].held[output.index(self.engine.params.vcs)])
     }
 
     fn space_ahead(&self, output: OutputVc) -> Option<u32> {

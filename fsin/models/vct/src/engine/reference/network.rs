@@ -98,11 +98,11 @@ impl Engine for Reference {
         let (ports, vcs) = (self.shape.ports(), self.params.vcs);
         into.reset(self.nodes.len(), ports);
         for (node, this) in self.nodes.iter().enumerate() {
-            let (transit, injection) = this.queues.split_at(ports * vcs);
-            for (index, queue) in transit.iter().enumerate() {
-                into.transit[node * ports + index / vcs] += queue.len() as u32;
+            let occupied = |queue| this.occupied(queue, &self.params, self.is_paced);
+            for queue in 0..ports * vcs {
+                into.transit[node * ports + queue / vcs] += occupied(queue);
             }
-            into.injection[node] = injection.iter().map(|queue| queue.len() as u32).sum();
+            into.injection[node] = (ports * vcs..this.queues.len()).map(occupied).sum();
             let buffered: usize = this.buffers.iter().map(VecDeque::len).sum();
             into.waiting.push(buffered as u64 + this.packets_unsent());
         }

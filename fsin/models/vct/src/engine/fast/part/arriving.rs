@@ -19,6 +19,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 packet.behind = self.gates[self.rules.place(node, self.rules.port_of(input.into()))].upstream;
                 let packet = self.packets.store(packet);
                 self.headers.push((node, input, packet));
+                if let Some(pacing) = &mut self.pacing {
+                    pacing.receive(packet, &mut mail.times);
+                }
             }
             // A packet of one phit departs and is gone in the same cycle.
             for (node, output) in mail.departures.drain(..) {
@@ -34,7 +37,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             self.inbox[from] = mail;
         }
         for (node, output) in self.filled_beyond.drain(..) {
-            if self.leaving_beyond[node as usize].has(output.into()) {
+            if self.leaving_beyond[node as usize].has(output.into()) && !self.rules.is_paced {
                 routers[node as usize].fits(output.into());
             }
         }
@@ -50,7 +53,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         for &(node, input, packet) in &headers {
             let (router, input) = (&mut routers[node as usize], usize::from(input));
             router.reserve(input);
-            if router.keeps_room(input, self.rules.queue_packets) {
+            if router.keeps_room(input, self.rules.full_queue) {
                 let behind = self.gates[self.rules.place(node, self.rules.port_of(input))].upstream;
                 if let Some(sender) = routers.get_mut(behind as usize) {
                     sender.fits(input);
@@ -61,6 +64,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 let asks = router.enter_header(&mut self.packets, input, packet);
                 self.wake(router, node, M::bit_if(input, asks));
                 continue;
+            }
+            if self.rules.is_paced {
+                router.leave_no_room(input);
             }
             self.arrived(node, input, self.clock - 1);
             let wire = if has_delays { self.wire_to(node, input) } else { 0 };

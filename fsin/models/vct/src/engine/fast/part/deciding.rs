@@ -314,7 +314,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         // Injection queues have been filled in this cycle already.
         let now = if transit { self.clock } else { self.clock + 1 };
         let index = node as usize * Q + input;
-        let phits = |moves: &Moves| moves.phits(router.count(input), false, rules.packet_phits, now);
+        let phits = |moves: &Moves| match rules.is_paced {
+            true => router.count(input) * rules.packet_phits,
+            false => moves.phits(router.count(input), false, rules.packet_phits, now),
+        };
         Contender {
             since: self.since.get(index).copied().unwrap_or(0),
             phits: self.moves.get(index).map_or(0, phits),
@@ -361,8 +364,12 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if input >= rules.outputs() {
             self.report.waited.record(self.clock - packet.start);
         }
-        self.crossing
-            .add(self.clock + self.rules.tail, Left { node, behind, output: output as u16, input: input as u16 });
+        let left = Left { node, behind, output: output as u16, input: input as u16 };
+        if self.is_watched {
+            self.record_departure(left, handle, next);
+        } else {
+            self.crossing.add(self.clock + self.rules.tail, left);
+        }
         if next < self.own {
             self.headers.push((next, output as u16, handle));
         } else {
@@ -380,14 +387,18 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             let woken = self.woken(router, sender, port, WakeCondition::Filled);
             self.wake(router, sender, woken);
         }
-        if self.is_watched {
-            self.record_departure(node, output, input);
-        }
     }
 
-    /// Writes the optional records of a header that a link takes, for link statistics or for the rules.
+    /// Schedules the departure of a packet's tail over a link to `next`, and writes the optional records of its header,
+    /// for link statistics or for the rules.
     #[inline(never)]
-    fn record_departure(&mut self, node: u32, output: usize, input: usize) {
+    fn record_departure(&mut self, left: Left, handle: u32, next: u32) {
+        let Left { node, output, input, .. } = left;
+        let (output, input) = (usize::from(output), usize::from(input));
+        match self.pacing.is_some() {
+            true => self.cross_paced(left, handle, next),
+            false => self.crossing.add(self.clock + self.rules.tail, left),
+        }
         if let Some(crossed) = self.crossed.get_mut(self.rules.place(node, self.rules.port_of(output))) {
             *crossed += 1;
         }
@@ -404,15 +415,16 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let packet = &mut self.packets[handle];
         router.leave(input, packet);
         let behind = packet.behind;
-        self.ring
-            .add(self.clock + self.rules.tail, Event::Consumed { node, behind, input: input as u16, packet: handle });
+        let mut last = self.clock + self.rules.tail;
+        if self.is_watched {
+            self.record_leaving(node, input);
+            last = self.last_ejected(input, handle);
+        }
+        self.ring.add(last, Event::Consumed { node, behind, input: input as u16, packet: handle });
         if input < self.rules.outputs() {
             self.notify_remote_sender(behind, input);
         }
-        self.moves_until(self.clock + self.rules.tail);
-        if self.is_watched {
-            self.record_leaving(node, input);
-        }
+        self.moves_until(last);
     }
 
     /// Records that a header begins to leave a queue, and notifies the upstream sender of a transit queue, where the

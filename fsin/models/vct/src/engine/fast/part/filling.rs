@@ -32,7 +32,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let has_room = |injector: usize| self.buffer_has_room(node, injector);
         rules.injection.injector((rules.order, rules.layout.shape()), offsets, rules.injectors, has_room, |injector| {
             let queue = rules.outputs() + injector;
-            let leaving = router.leaving.has(queue);
+            let leaving = router.leaving.has(queue) && !rules.is_paced;
             let (moves, count) = (self.moves.get(node * Q + queue), router.count(queue));
             let length = rules.packet_phits;
             // Phits that have not reached the injection queue yet occupy the buffer.
@@ -100,13 +100,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     }
 
     /// True if an injection queue has room for a packet: for all of it, or, if it moves phit by phit, for its first
-    /// phit. Then a full queue has room if a packet is leaving it, since that goes on doing so.
+    /// phit. Then a full queue has room if a packet is leaving it, since that goes on doing so: a phit in each cycle,
+    /// unless links are slower.
     #[inline(always)]
     fn has_room(&self, router: &Router<M, Q, P>, injector: usize) -> bool {
         let (rules, queue) = (&self.rules, self.rules.outputs() + injector);
         let count = router.count(queue);
         count < rules.queue_packets
-            || (rules.inject == Inject::Serial && count == rules.queue_packets && router.leaving.has(queue))
+            || (rules.inject == Inject::Serial && count == rules.full_queue && router.leaving.has(queue))
     }
 
     /// \[cycle\] The cycle in which the first phit of a packet counts as arrived if all its phits move at once in this

@@ -43,6 +43,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             }
         }
         self.ring.restore(self.clock, events);
+        if self.pacing.is_some() {
+            self.leave_paced(routers);
+        }
     }
 
     /// Reports the packets whose ejection ends with this cycle. Packets of one phit that begin ejection in this cycle
@@ -61,7 +64,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     /// Frees the output channel and the link through which a tail has left. Returns the inputs to wake.
     #[inline(always)]
-    fn release(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) -> M {
+    pub(super) fn release(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) -> M {
         let port = self.rules.port_of(output);
         self.freed.add((node, port as u8), self.waiting(router, port) != 0);
         if router.release(output) { self.opened(router, node, output) } else { M::EMPTY }
@@ -90,7 +93,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     /// Handles a tail that has left a queue: the next head can be routed, and the queue has room for one more packet.
     /// `woken` are inputs that wake for another reason. Returns whether the upstream node must be sent a credit.
     #[inline(always)]
-    fn departed(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, mut woken: M) -> bool {
+    pub(super) fn departed(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, mut woken: M) -> bool {
         let rules = &self.rules;
         let is_next = router.depart(input);
         woken = woken | M::bit_if(input, is_next);
@@ -121,7 +124,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     /// Returns a credit to the upstream node of a transit queue.
     #[inline(always)]
-    fn credit_behind(&mut self, routers: &mut [Router<M, Q, P>], behind: u32, input: u16) {
+    pub(super) fn credit_behind(&mut self, routers: &mut [Router<M, Q, P>], behind: u32, input: u16) {
         match routers.get_mut(behind as usize) {
             Some(router) => self.credit(router, behind, input.into(), self.clock + 1),
             None => {

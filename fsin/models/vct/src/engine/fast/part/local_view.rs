@@ -49,7 +49,11 @@ impl<L: Layout, M: Mask, const Q: usize, const P: usize> OutputState for LocalVi
         let rules = self.rules;
         let index = output.index(rules.layout.vcs());
         let packets = rules.queue_packets - self.router.room_behind(index);
-        Some(rules.queue_phits() - self.ahead.get(self.node * Q + index)?.phits(packets, rules.tail + 1, self.now))
+        let phits = match rules.is_paced {
+            true => packets * rules.packet_phits,
+            false => self.ahead.get(self.node * Q + index)?.phits(packets, rules.tail + 1, self.now),
+        };
+        Some(rules.queue_phits() - phits)
     }
 
     #[inline(always)]

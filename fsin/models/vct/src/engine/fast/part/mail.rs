@@ -1,5 +1,7 @@
 //! Messages between partitions, and their reports to the global state.
 
+use std::collections::VecDeque;
+
 use super::super::state::Packet;
 use crate::engine::messages::Slot;
 use fsin_core::stats::{Moments, Receipt};
@@ -9,6 +11,8 @@ use fsin_core::stats::{Moments, Receipt};
 pub(in crate::engine::fast) struct Mail<const D: usize> {
     /// Headers that have crossed a link: node and queue that they enter, and the packet.
     pub(super) headers: Vec<(u32, u16, Packet<D>)>,
+    /// \[cycle\] Where links are paced, by header and phit: the first cycle in which the phit can leave the next node.
+    pub(super) times: VecDeque<u64>,
     /// Node and number of each output channel behind which a header has begun to depart.
     pub(super) departures: Vec<(u32, u16)>,
     /// Node and number of each output channel that receives a credit.
@@ -17,7 +21,7 @@ pub(in crate::engine::fast) struct Mail<const D: usize> {
 
 impl<const D: usize> Mail<D> {
     pub(super) const fn new() -> Self {
-        Self { headers: Vec::new(), departures: Vec::new(), credits: Vec::new() }
+        Self { headers: Vec::new(), times: VecDeque::new(), departures: Vec::new(), credits: Vec::new() }
     }
 
     /// Number of events.
