@@ -72,6 +72,8 @@ pub(crate) const ERR_OTHER: c_int = 15;
 pub(crate) const ERR_IN_STATUS: c_int = 17;
 pub(crate) const ERR_REQUEST: c_int = 19;
 pub(crate) const ERR_INFO: c_int = 28;
+pub(crate) const ERR_INFO_KEY: c_int = 29;
+pub(crate) const ERR_INFO_VALUE: c_int = 30;
 pub(crate) const ERR_INFO_NOKEY: c_int = 31;
 pub(crate) const ERR_NO_MEM: c_int = 34;
 pub(crate) const ERR_KEYVAL: c_int = 48;
@@ -93,6 +95,8 @@ pub(crate) const COMM_SELF: c_int = 0x4400_0001;
 pub(crate) const GROUP_NULL: c_int = 0x0800_0000;
 pub(crate) const GROUP_EMPTY: c_int = 0x4800_0000;
 pub(crate) const DATATYPE_NULL: c_int = 0x0c00_0000;
+/// `MPI_BYTE`.
+pub(crate) const BYTE: c_int = 0x4c00_010d;
 pub(crate) const OP_NULL: c_int = 0x1800_0000;
 pub(crate) const REQUEST_NULL: c_int = 0x2c00_0000;
 pub(crate) const MESSAGE_NULL: c_int = 0x2c00_0000;

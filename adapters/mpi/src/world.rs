@@ -43,8 +43,8 @@ pub(crate) struct World {
     pub(crate) mail: Mail,
     // The objects of the program, by handle.
     pub(crate) requests: Requests,
-    /// What the persistent requests begin.
-    pub(crate) begins: BTreeMap<c_int, Begin>,
+    /// What the persistent requests begin, and the communicators that they hold.
+    pub(crate) begins: BTreeMap<c_int, (Begin, c_int)>,
     pub(crate) comms: Comms,
     pub(crate) groups: Groups,
     pub(crate) types: Types,
@@ -69,6 +69,8 @@ pub(crate) struct World {
     used: u64,
     /// Address and size \[bytes\] of the buffer of `MPI_Buffer_attach`, which is not used.
     pub(crate) buffer: (usize, i64),
+    /// Number of readings of clocks since the last call.
+    pub(crate) readings: u64,
     /// Values of predefined attributes, to which the program has pointers.
     pub(crate) predefined: BTreeMap<c_int, Box<c_int>>,
 }
@@ -115,6 +117,7 @@ impl World {
             left: 0,
             used: 0,
             buffer: (0, 0),
+            readings: 0,
             predefined: BTreeMap::new(),
             settings,
         }
@@ -134,9 +137,13 @@ impl World {
         if operation::predefined(terms, left, right) {
             return;
         }
-        if let Some(&op) = self.ops.get(terms.op) {
+        if let Some(op) = terms.function {
+            let (handle, is_new) = self.types.handle_of(&terms.ty, terms.handle);
             // SAFETY: the program has given this function with `MPI_Op_create`; nothing is borrowed inside `lend`.
-            self.lend(|| unsafe { op.call(terms, left, right) });
+            self.lend(|| unsafe { op.call(terms, handle, left, right) });
+            if is_new {
+                let _ = self.types.remove(handle);
+            }
         }
     }
 
@@ -253,6 +260,7 @@ impl World {
     pub(crate) fn begin_call(&mut self, name: &'static str) {
         self.calling = name;
         self.charged = false;
+        self.readings = 0;
         if matches!(self.settings.compute, Compute::Measured(_)) {
             self.used += host::processor().saturating_sub(self.left);
         }

@@ -12,5 +12,6 @@ mod monitor;
 mod mpi;
 mod mpi_faults;
 mod mpi_keys;
+mod mpi_kinds;
 mod mpi_time;
 mod qemu;

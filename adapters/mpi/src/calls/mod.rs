@@ -9,6 +9,7 @@ mod environment;
 mod fortran;
 mod groups;
 mod information;
+pub(crate) mod intercollectives;
 mod intercommunicators;
 pub(crate) mod messages;
 mod neighbours;
