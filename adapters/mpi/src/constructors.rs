@@ -24,7 +24,7 @@ pub(crate) fn blocks(types: &Types, lengths: &[i64], bytes: &[i64], handle: c_in
 }
 
 /// Largest number of pieces of a type: 24 bytes of memory each.
-const MOST_PIECES: i64 = 1 << 26;
+const MOST_PIECES: i64 = 1 << 24;
 
 /// An error if a type of blocks of so many values would have too many pieces.
 fn check_pieces<'a>(blocks: impl Iterator<Item = (i64, &'a Type)>) -> Outcome {

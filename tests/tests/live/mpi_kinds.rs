@@ -118,13 +118,11 @@ fn a_recording_of_rendezvous_replays_to_the_cycle() {
     let output = program.run(&flags, "rendezvous");
     assert!(output.status.success(), "{}", said(&output).1);
     let mut replay = tests::command::fsin(program.folder());
-    let words = format!("run --trace app.trg {torus} -q -o replay.json");
+    let words = format!("run --trace app.trg {torus} --format json");
     let output = replay.args(words.split_whitespace()).output().unwrap();
     assert!(output.status.success(), "{}", said(&output).1);
-    let read = |file: &str| -> Value {
-        serde_json::from_str(&fs::read_to_string(program.folder().join(file)).unwrap()).unwrap()
-    };
-    let (live, replayed) = (read("live.json"), read("replay.json"));
+    let live: Value = serde_json::from_str(&fs::read_to_string(program.folder().join("live.json")).unwrap()).unwrap();
+    let replayed: Value = serde_json::from_slice(&output.stdout).unwrap();
     for figure in ["completion_cycles", "digest"] {
         assert_eq!(live[figure], replayed[figure], "{figure}");
     }

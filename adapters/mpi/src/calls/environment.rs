@@ -37,8 +37,9 @@ fn finalize(world: &mut World) -> Outcome {
     // When all ranks have entered the barrier, all messages to this rank have arrived.
     let all_here = barrier(world, COMM_WORLD)?(world, Form::Blocking)?;
     wait_own(world, all_here)?;
+    let mut deleted = Ok(());
     for (key, value) in world.comms.get(COMM_SELF)?.attributes.clone().into_iter().rev() {
-        attributes::call_delete(world, COMM_SELF, key, value)?;
+        deleted = deleted.and(attributes::call_delete(world, COMM_SELF, key, value));
     }
     world.finalized = true;
     if let Err(failure) = world.report() {
@@ -49,7 +50,7 @@ fn finalize(world: &mut World) -> Outcome {
     {
         world.lost(&failure);
     }
-    Ok(())
+    deleted
 }
 
 /// Adds an error handler of the program.

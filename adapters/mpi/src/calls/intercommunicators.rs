@@ -31,7 +31,7 @@ pub(crate) fn send_numbers(world: &mut World, numbers: &[c_int], lane: u64, to: 
     for (buffer, count) in [((&raw const length).cast(), 1), (numbers.as_ptr().cast(), i64::from(length))] {
         let values = (buffer, count, Rc::clone(&ty));
         // SAFETY: local variables, which are copied at once.
-        if let Some(request) = unsafe { send_in(world, lane, values, to, TAG, comm, Mode::Standard) }? {
+        if let Some(request) = unsafe { send_in(world, lane, values, to, TAG, comm, Mode::Own) }? {
             wait_own(world, request)?;
         }
     }

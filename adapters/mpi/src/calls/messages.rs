@@ -7,9 +7,9 @@ use crate::abi::*;
 use crate::arguments;
 use crate::communicator::Comm;
 use crate::datatype::Type;
-use crate::engine::completion::{wait, wait_own};
+use crate::engine::completion::{wait, wait_own, withdraw};
 use crate::engine::delivery::{self, Outgoing, transmit};
-use crate::engine::mail::{ANSWERS, Awaited, Message, Owner, kind_of};
+use crate::engine::mail::{ANSWERS, Awaited, Message, OWN, Owner, kind_of};
 use crate::engine::requests::{Request, State, What};
 use crate::engine::waiting::{self, Until};
 use crate::error::{Outcome, error};
@@ -22,6 +22,8 @@ pub(crate) enum Mode {
     Standard,
     /// The send ends when its receive has begun.
     Synchronous,
+    /// A short message of the library itself, which is never a rendezvous.
+    Own,
 }
 
 /// The tag of a send.
@@ -88,7 +90,7 @@ pub(crate) unsafe fn send_in(
     let mut data = Vec::new();
     // SAFETY: the buffer of the program.
     unsafe { ty.pack(buffer, count, &mut data) }?;
-    let rendezvous = delivery::needs_receive(world, to, bytes);
+    let rendezvous = mode != Mode::Own && delivery::needs_receive(world, to, bytes);
     // A rendezvous is synchronous.
     let synchronous = mode == Mode::Synchronous && !rendezvous;
     let what = What::Send { to, tag, context, bytes, synchronous, rendezvous };
@@ -98,7 +100,7 @@ pub(crate) unsafe fn send_in(
     // once.
     let number =
         synchronous.then(|| world.log.as_mut().map(|log| log.receive(Some(to), Some(tag), context ^ ANSWERS, 0)));
-    let (kind, note) = (kind_of(synchronous), request as u64);
+    let (kind, note) = (if mode == Mode::Own { OWN } else { kind_of(synchronous) }, request as u64);
     let left = transmit(world, Outgoing { kind, to, context, tag, note, bytes }, &data, owner);
     let sent = world.last_logged();
     if left && !synchronous {
@@ -182,8 +184,13 @@ unsafe fn sendrecv(world: &mut World, sent: End<P>, received: End<M>, comm: I) -
     let receiving = receive(world, buffer, from, tag, comm)?;
     let (buffer, to, tag) = sent;
     // SAFETY: as the caller's.
-    let sending = unsafe { isend(world, buffer, to, tag, comm, Mode::Standard) }?;
-    Ok((sending, receiving))
+    match unsafe { isend(world, buffer, to, tag, comm, Mode::Standard) } {
+        Ok(sending) => Ok((sending, receiving)),
+        Err(failure) => {
+            withdraw(world, receiving);
+            Err(failure)
+        }
+    }
 }
 
 large! {

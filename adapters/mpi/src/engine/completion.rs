@@ -78,6 +78,16 @@ pub(crate) fn cancel(world: &mut World, handle: c_int) -> Outcome {
     Ok(())
 }
 
+/// Takes back a receive that has just begun, because the call has an error.
+pub(crate) fn withdraw(world: &mut World, handle: c_int) {
+    world.mail.unpost(Owner::Request(handle));
+    if let Some(number) = world.requests.remove(handle).and_then(|request| request.number)
+        && let Some(log) = &mut world.log
+    {
+        log.cancelled(number);
+    }
+}
+
 /// Waits for a request, frees it and writes its status.
 pub(crate) fn wait(world: &mut World, mut request: c_int, status: *mut Status) -> Outcome {
     wait_for(world, request);

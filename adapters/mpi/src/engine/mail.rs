@@ -26,6 +26,8 @@ pub(crate) const MATCHED: u8 = 2;
 /// Kind of a message of a collective. The note is a code of the operation and its root, which the receiver compares
 /// with its own.
 pub(crate) const COLLECTIVE: u8 = 3;
+/// Kind of a message of the library itself.
+pub(crate) const OWN: u8 = 8;
 /// Kinds of the request to send of a message of the program, and of a collective: the first part of a rendezvous. It has
 /// the envelope of the message, and carries its data, which the model does not count.
 pub(crate) const ANNOUNCED: u8 = 4;
