@@ -299,6 +299,42 @@ impl Type {
         Self { size, lower, upper, runs: Rc::new(runs), name: String::new(), made, attributes: BTreeMap::new() }
     }
 
+    /// Appends the layout of a value: the number of runs, the bounds, and the runs.
+    pub(crate) fn write_layout(&self, out: &mut Vec<u8>) {
+        for number in [self.runs.len() as i64, self.lower, self.upper] {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        for run in self.runs.iter() {
+            for number in [run.offset, run.length, run.basic.into()] {
+                out.extend_from_slice(&number.to_le_bytes());
+            }
+        }
+    }
+
+    /// Reads a layout, which may be empty, and returns the bytes after it; `None` if it is malformed.
+    pub(crate) fn read_layout(from: &[u8]) -> Option<(Option<Self>, &[u8])> {
+        let mut rest = from;
+        let mut number = || {
+            let (bytes, after) = rest.split_first_chunk::<8>()?;
+            rest = after;
+            Some(i64::from_le_bytes(*bytes))
+        };
+        let count = number()?;
+        if count == 0 {
+            return Some((None, rest));
+        }
+        let (lower, upper) = (number()?, number()?);
+        let mut runs = Vec::new();
+        for _ in 0..count {
+            let (offset, length, basic) = (number()?, number()?, number()?);
+            runs.push(Run { offset, length, basic: basic as c_int });
+        }
+        let size = runs.iter().fold(0_i64, |sum, run| sum.saturating_add(run.length));
+        let (name, made) = (String::new(), Made::default());
+        let ty = Self { size, lower, upper, runs: Rc::new(runs), name, made, attributes: BTreeMap::new() };
+        Some((Some(ty), rest))
+    }
+
     /// \[bytes\] Size of the data of `count` values.
     pub(crate) fn bytes(&self, count: i64) -> u64 {
         self.size.saturating_mul(count).max(0) as u64

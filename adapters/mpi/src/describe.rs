@@ -41,6 +41,8 @@ pub(crate) fn awaited(calling: &str, awaited: &Awaited, comms: &Comms, requests:
     const SHOWN: usize = 4;
     let what = match awaited {
         Awaited::Nothing => return None,
+        Awaited::Window { what, name } if name.is_empty() => format!("{what} of a window"),
+        Awaited::Window { what, name } => format!("{what} of the window {name}"),
         Awaited::Probe { source, tag, context } => message(comms, *source, *tag, *context),
         Awaited::Requests(handles) => {
             let pending = handles.iter().filter(|&&handle| !requests.is_over(handle));

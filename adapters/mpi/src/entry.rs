@@ -200,12 +200,12 @@ fn check_thread(world: &mut World, name: &str) {
     }
 }
 
-/// Calls the error handler of the communicator of an error, or of that of the call: ends the program, returns the code,
+/// Calls the error handler of the communicator or window of an error, or of that of the call: ends the program, returns the code,
 /// or calls a function of the program.
 fn handle(world: &mut World, name: &str, failure: &Error, comm: c_int) -> c_int {
     let comm = failure.comm.unwrap_or(comm);
-    let mut comm = if world.comms.get(comm).is_ok() { comm } else { COMM_WORLD };
-    let handler = world.comms.get(comm).map_or(ERRORS_ARE_FATAL, |comm| comm.errhandler);
+    let mut comm = if world.errhandler(comm).is_some() { comm } else { COMM_WORLD };
+    let handler = world.errhandler(comm).unwrap_or(ERRORS_ARE_FATAL);
     match handler {
         ERRORS_RETURN => failure.class,
         ERRORS_ARE_FATAL | ERRORS_ABORT => world.end(&format!("{name}: {}", failure.text), failure.class.max(1)),

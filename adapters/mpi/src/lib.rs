@@ -11,6 +11,7 @@
 //! - `arguments`: checks of arguments before they are used;
 //! - `engine`: messages, matching and requests; `collective`: collectives as messages, by the algorithms of traces, `between` the groups
 //!   of an intercommunicator too; `data`: what these messages carry;
+//! - `window`: windows of one-sided communication, whose accesses are messages that `engine::windows` carries out;
 //! - `ahead`: announces, while the program computes, until when it will send nothing;
 //! - `datatype` with `constructors`, `operation`, `communicator`: MPI's objects, in `table`s by handle; `clock`: clocks of the program; `sleep`: its sleeping;
 //!   `host`: those of the host; `objects`: what the program is linked with;
@@ -61,4 +62,5 @@ mod settings;
 #[cfg_attr(test, allow(dead_code, reason = "programs of tests sleep on the host"))]
 mod sleep;
 mod table;
+mod window;
 mod world;

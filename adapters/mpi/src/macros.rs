@@ -1,10 +1,11 @@
 //! Macros that define and export calls.
 
-/// The communicator of a call: its argument `comm`, or `MPI_COMM_WORLD`. Each argument is given twice, to be compared and
+/// The communicator or window of a call: its argument `comm` or `win`, or `MPI_COMM_WORLD`. Each argument is given twice, to be compared and
 /// to be used.
 macro_rules! comm_of {
     () => { $crate::abi::COMM_WORLD };
     (comm $comm:ident, $($rest:tt)*) => { $crate::arguments::Argument::handle($comm) };
+    (win $win:ident, $($rest:tt)*) => { $crate::arguments::Argument::handle($win) };
     ($other:ident $same:ident, $($rest:tt)*) => { comm_of!($($rest)*) };
 }
 

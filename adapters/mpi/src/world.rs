@@ -17,6 +17,7 @@ use crate::datatype::Types;
 use crate::describe;
 use crate::engine::mail::Mail;
 use crate::engine::requests::Requests;
+use crate::engine::windows::Landing;
 use crate::error::Outcome;
 use crate::host;
 use crate::objects;
@@ -24,6 +25,7 @@ use crate::operation::{self, Op, Terms};
 use crate::report::{self, Log, Statistics, Summary};
 use crate::settings::{Compute, Settings};
 use crate::table::Table;
+use crate::window::Windows;
 
 /// \[ps\] Virtual time that an unsuccessful test or probe takes, so that a program that polls reaches the time of the
 /// event.
@@ -48,6 +50,9 @@ pub(crate) struct World {
     pub(crate) comms: Comms,
     pub(crate) groups: Groups,
     pub(crate) types: Types,
+    pub(crate) windows: Windows,
+    /// Answers of targets that are expected, by their numbers.
+    pub(crate) answers: BTreeMap<u64, Landing>,
     pub(crate) ops: Table<Op>,
     pub(crate) errhandlers: Table<Errhandler>,
     pub(crate) keyvals: Table<Keyval>,
@@ -104,6 +109,8 @@ impl World {
             comms: Comms::new(settings.rank, settings.size),
             groups: Groups::new(),
             types: Types::new(),
+            windows: Windows::new(),
+            answers: BTreeMap::new(),
             ops: Table::new(0x9800_0000, 1),
             errhandlers: Table::new(0x9400_0000, 1),
             keyvals: Table::new(0xa400_0000, 1),
@@ -145,6 +152,12 @@ impl World {
                 let _ = self.types.remove(handle);
             }
         }
+    }
+
+    /// The error handler of a communicator or window; `None` if the handle is neither.
+    pub(crate) fn errhandler(&self, handle: c_int) -> Option<c_int> {
+        let window = || self.windows.get(handle).map(|window| window.errhandler);
+        self.comms.get(handle).map(|comm| comm.errhandler).or_else(|_| window()).ok()
     }
 
     /// Connects to the endpoint and waits until virtual time begins.

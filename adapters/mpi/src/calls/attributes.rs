@@ -87,7 +87,7 @@ pub(crate) fn call_delete(world: &mut World, handle: c_int, keyval: c_int, value
 }
 
 /// Returns an error if the key does not exist.
-fn check_key(world: &World, keyval: c_int) -> Outcome {
+pub(super) fn check_key(world: &World, keyval: c_int) -> Outcome {
     match world.keyvals.get(keyval) {
         Some(_) => Ok(()),
         None => error(ERR_KEYVAL, format!("{keyval:#x} is not a key of attributes")),
@@ -174,12 +174,12 @@ fn delete_comm(world: &mut World, comm: c_int, keyval: c_int) -> Outcome {
 }
 
 /// Adds a key of attributes with the addresses of its copy and delete functions.
-fn new_keyval(world: &mut World, copy: F, delete: F, extra: isize) -> c_int {
+pub(super) fn new_keyval(world: &mut World, copy: F, delete: F, extra: isize) -> c_int {
     world.keyvals.add(Keyval { copy, delete, extra, proxies: (std::ptr::null(), std::ptr::null()) })
 }
 
 /// Body of the calls that free a key.
-unsafe fn free_keyval(world: &World, keyval: Ip) -> Outcome {
+pub(super) unsafe fn free_keyval(world: &World, keyval: Ip) -> Outcome {
     // SAFETY: the pointer of the program. The key stays usable for attributes that still have it.
     unsafe {
         check_key(world, *keyval)?;

@@ -17,22 +17,22 @@ use crate::engine::requests::Request;
 use crate::error::{Outcome, error};
 use crate::world::World;
 
-/// Exchanges two numbers of each rank by an allgather. Returns the numbers of all ranks, in the order of ranks.
-pub(crate) fn exchange(world: &mut World, comm: c_int, own: [c_int; 2]) -> Outcome<Vec<[c_int; 2]>> {
+/// Exchanges numbers of each rank by an allgather. Returns the numbers of all ranks, in the order of ranks.
+pub(crate) fn exchange<const N: usize>(world: &mut World, comm: c_int, own: [c_int; N]) -> Outcome<Vec<[c_int; N]>> {
     let (rank, size) = world.comms.intra(comm, "an exchange within a group").map(|comm| (comm.rank as u32, comm.size()))?;
     let bytes: Vec<u8> = own.iter().flat_map(|number| number.to_le_bytes()).collect();
-    let found: Rc<std::cell::RefCell<Vec<[c_int; 2]>>> = Rc::default();
+    let found: Rc<std::cell::RefCell<Vec<[c_int; N]>>> = Rc::default();
     let result = Rc::clone(&found);
     let finish = move |data: &mut Data, _: Combine<'_>| {
         let Data::Blocks { all, .. } = data else { return Ok(()) };
         let number = |bytes: &[u8], at: usize| {
             bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map_or(0, c_int::from_le_bytes)
         };
-        *result.borrow_mut() = all.values().map(|bytes| [number(bytes, 0), number(bytes, 4)]).collect();
+        *result.borrow_mut() = all.values().map(|bytes| std::array::from_fn(|index| number(bytes, 4 * index))).collect();
         Ok(())
     };
     let data = |_, route| Data::blocks(vec![(rank, Data::ALL, bytes)], route);
-    let operation = Collective::Allgather { bytes: 8 };
+    let operation = Collective::Allgather { bytes: 4 * N as u64 };
     let request = begin(world, Form::Blocking, comm, operation, data, Box::new(finish))?;
     wait_own(world, request)?;
     let all = found.take();

@@ -54,7 +54,7 @@ fn finalize(world: &mut World) -> Outcome {
 }
 
 /// Adds an error handler of the program.
-fn new_handler(world: &mut World, function: F) -> Outcome<c_int> {
+pub(super) fn new_handler(world: &mut World, function: F) -> Outcome<c_int> {
     arguments::function(function)?;
     // SAFETY: the program gives a function of this type.
     let function = unsafe { std::mem::transmute::<F, Handler>(function) };
@@ -96,20 +96,34 @@ fn describe(class: c_int) -> &'static str {
 
 /// Sets the error handler of a communicator.
 fn set_handler(world: &mut World, comm: c_int, handler: c_int) -> Outcome {
-    let is_known = matches!(handler, ERRORS_ARE_FATAL | ERRORS_RETURN | ERRORS_ABORT);
-    if !is_known {
-        check_handler(world, handler)?;
-    }
+    check_any_handler(world, handler)?;
     world.comms.get_mut(comm)?.errhandler = handler;
     Ok(())
 }
 
-/// An error if a handle is not that of an error handler of the program.
-fn check_handler(world: &World, handler: c_int) -> Outcome {
-    match world.errhandlers.get(handler) {
-        Some(_) => Ok(()),
-        None => error(ERR_ARG, format!("{handler:#x} is not an error handler")),
+/// An error if a handle is not that of an error handler, predefined or of the program.
+pub(super) fn check_any_handler(world: &World, handler: c_int) -> Outcome {
+    let is_known = matches!(handler, ERRORS_ARE_FATAL | ERRORS_RETURN | ERRORS_ABORT);
+    if is_known || world.errhandlers.get(handler).is_some() {
+        return Ok(());
     }
+    error(ERR_ARG, format!("{handler:#x} is not an error handler"))
+}
+
+/// Memory of `size` bytes, which [`release`] frees.
+pub(super) fn allocate(size: i64) -> Outcome<M> {
+    // SAFETY: a function of the C library.
+    let allocated = unsafe { malloc(size.max(1) as usize) };
+    if allocated.is_null() {
+        return error(ERR_NO_MEM, format!("there is no memory of {size} bytes"));
+    }
+    Ok(allocated)
+}
+
+/// Frees memory that [`allocate`] has returned.
+pub(super) fn release(memory: usize) {
+    // SAFETY: allocated with `malloc`.
+    unsafe { free(memory as M) };
 }
 
 /// Makes an operation for reductions from a function of the program.
@@ -191,9 +205,7 @@ mpi! {
     fn MPI_Errhandler_get(comm: I, handler: Ip) { put(handler, world.comms.get(comm)?.errhandler); Ok(()) }
     // The handler stays in use by the communicators that have it.
     fn MPI_Errhandler_free(handler: Ip) {
-        if ![ERRORS_ARE_FATAL, ERRORS_RETURN, ERRORS_ABORT].contains(&*handler) {
-            check_handler(world, *handler)?;
-        }
+        check_any_handler(world, *handler)?;
         put(handler, ERRHANDLER_NULL);
         Ok(())
     }
@@ -222,11 +234,7 @@ mpi! {
     }
     fn MPI_Op_commutative(op: I, flag: Ip) { put(flag, c_int::from(operation::commutes(&world.ops, op)?)); Ok(()) }
     fn MPI_Alloc_mem(size: isize, _info: I, memory: *mut M) {
-        let allocated = malloc(size.max(1) as usize);
-        if allocated.is_null() {
-            return error(ERR_NO_MEM, format!("there is no memory of {size} bytes"));
-        }
-        put(memory, allocated);
+        put(memory, allocate(size as i64)?);
         Ok(())
     }
     fn MPI_Free_mem(memory: M) { free(memory); Ok(()) }

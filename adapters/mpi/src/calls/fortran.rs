@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use crate::abi::*;
-use crate::calls::attributes;
+use crate::calls::{attributes, windows};
 use crate::entry::{self, call};
 
 /// Defines variables that C and Fortran read and write.
@@ -89,6 +89,32 @@ unsafe extern "C" fn MPII_Type_set_attr(handle: c_int, keyval: c_int, value: isi
     call("MPI_Type_set_attr", COMM_WORLD, |world| attributes::set_type(world, handle, keyval, value))
 }
 
+/// `MPI_Win_get_attr` as Fortran's library calls it.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn MPII_Win_get_attr(
+    win: c_int,
+    keyval: c_int,
+    value: *mut isize,
+    flag: *mut c_int,
+    _kind: c_int,
+) -> c_int {
+    call("MPI_Win_get_attr", win, |world| {
+        let found = windows::attribute(world, win, keyval)?;
+        // SAFETY: the pointers of the caller. Fortran reads values, not pointers to them.
+        unsafe {
+            put(flag, c_int::from(found.is_some()));
+            found.iter().for_each(|found| put(value, found.unwrap_or_else(|predefined| predefined as isize)));
+        }
+        Ok(())
+    })
+}
+
+/// `MPI_Win_set_attr` as Fortran's library calls it.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn MPII_Win_set_attr(win: c_int, keyval: c_int, value: isize, _kind: c_int) -> c_int {
+    call("MPI_Win_set_attr", win, |world| windows::set_attribute(world, win, keyval, value))
+}
+
 /// Sets the functions of Fortran's library that call the copy and the delete function of a key.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPII_Keyval_set_proxy(keyval: c_int, copy: F, delete: F) {
@@ -116,8 +142,6 @@ macro_rules! absent {
 }
 
 absent! {
-    MPII_Win_get_attr: "MPI_WIN_GET_ATTR of Fortran";
-    MPII_Win_set_attr: "MPI_WIN_SET_ATTR of Fortran";
     MPII_Op_set_cxx: "MPI::Op::Init of C++";
     MPII_Errhandler_set_cxx: "MPI::Comm::Create_errhandler of C++";
 }

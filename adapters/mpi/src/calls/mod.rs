@@ -1,5 +1,6 @@
 //! The exported calls, by chapters of the standard.
 
+mod accesses;
 mod attributes;
 mod cartesian;
 pub(crate) mod collectives;
@@ -16,6 +17,7 @@ mod neighbours;
 mod nonblocking;
 mod packing;
 mod requests;
+mod windows;
 
 // Every call of MPICH's ABI that the modules above do not define; build.rs writes the list. Calling one ends the
 // program with its name.

@@ -10,8 +10,9 @@ use bytes::Bytes;
 
 use super::mail::{
     ANNOUNCED, ANNOUNCED_PART, ANSWERS, BODY, CLEAR, COLLECTIVE, MATCHED, Message, Owner, PLAIN, SYNCHRONOUS, Waiting,
-    body_tag, seal,
+    WINDOW, body_tag, seal,
 };
+use super::windows;
 use super::requests::{Request, State, What};
 use crate::abi::*;
 use crate::collective::{Disagreement, Running, Step};
@@ -141,6 +142,7 @@ pub(super) fn arrive(world: &mut World, message: Message) {
 fn dispatch(world: &mut World, message: Message) {
     match message.kind {
         MATCHED => return complete(world, Owner::Request(message.note as c_int)),
+        WINDOW => return windows::arrive(world, message),
         CLEAR => return send_body(world, message.source, message.note),
         BODY => {
             if let Some((owner, request)) = world.mail.cleared.remove(&(message.source, message.note)) {

@@ -12,6 +12,8 @@ use bytes::Bytes;
 pub(crate) enum Awaited {
     Nothing,
     Requests(Vec<c_int>),
+    /// Something of a window, which has this name.
+    Window { what: &'static str, name: String },
     Probe { source: Option<usize>, tag: Option<i64>, context: u64 },
 }
 
@@ -26,6 +28,8 @@ pub(crate) const MATCHED: u8 = 2;
 /// Kind of a message of a collective. The note is a code of the operation and its root, which the receiver compares
 /// with its own.
 pub(crate) const COLLECTIVE: u8 = 3;
+/// Kind of a message of a window, which is carried out when it arrives.
+pub(crate) const WINDOW: u8 = 9;
 /// Kind of a message of the library itself.
 pub(crate) const OWN: u8 = 8;
 /// Kinds of the request to send of a message of the program, and of a collective: the first part of a rendezvous. It has
