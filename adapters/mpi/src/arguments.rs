@@ -12,8 +12,36 @@ use crate::error::{Outcome, error};
 
 /// Names of parameters that may be null: arrays without elements or for another rank, and what a program may ignore.
 const OPTIONAL: &[&str] = &[
-    "status", "statuses", "requests", "indices", "counts", "places", "sent", "sent_places", "sent_types", "types",
-    "sizes", "periods", "at", "edges", "weights", "from_weights", "to_weights", "integers", "addresses", "ranks", "triplets", "translated", "lengths", "parts", "starts", "remain", "sources", "degrees", "destinations", "into",
+    "status",
+    "statuses",
+    "requests",
+    "indices",
+    "counts",
+    "places",
+    "sent",
+    "sent_places",
+    "sent_types",
+    "types",
+    "sizes",
+    "periods",
+    "at",
+    "edges",
+    "weights",
+    "from_weights",
+    "to_weights",
+    "integers",
+    "addresses",
+    "ranks",
+    "triplets",
+    "translated",
+    "lengths",
+    "parts",
+    "starts",
+    "remain",
+    "sources",
+    "degrees",
+    "destinations",
+    "into",
     "memory",
 ];
 
@@ -89,7 +117,7 @@ macro_rules! pointers {
 }
 
 values! { i64 isize usize P M }
-pointers! { i64 usize c_char [c_int; 3] M *mut *mut c_char }
+pointers! { i64 usize c_char [c_int; 3] M *mut c_char *mut *mut c_char }
 
 /// `MPI_STATUS_IGNORE`, which is 1, is no status either.
 impl Argument for *const Status {

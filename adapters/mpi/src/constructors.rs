@@ -28,7 +28,8 @@ const MOST_PIECES: i64 = 1 << 24;
 
 /// An error if a type of blocks of so many values would have too many pieces.
 fn check_pieces<'a>(blocks: impl Iterator<Item = (i64, &'a Type)>) -> Outcome {
-    let in_block = |(count, ty): (i64, &Type)| if ty.is_contiguous() { 1 } else { count.saturating_mul(ty.runs.len() as i64) };
+    let in_block =
+        |(count, ty): (i64, &Type)| if ty.is_contiguous() { 1 } else { count.saturating_mul(ty.runs.len() as i64) };
     let pieces = blocks.map(in_block).fold(0, i64::saturating_add);
     if pieces > MOST_PIECES {
         return error(ERR_NO_MEM, format!("a datatype of {pieces} pieces; at most {MOST_PIECES} are supported"));
@@ -114,9 +115,8 @@ pub(crate) fn subarray(
     how: Made,
 ) -> Outcome<Type> {
     let inner = types.get(handle)?;
-    let fits = |axis: usize| {
-        parts[axis] >= 1 && starts[axis] >= 0 && starts[axis].saturating_add(parts[axis]) <= sizes[axis]
-    };
+    let fits =
+        |axis: usize| parts[axis] >= 1 && starts[axis] >= 0 && starts[axis].saturating_add(parts[axis]) <= sizes[axis];
     if ![56, 57].contains(&order) {
         return error(ERR_ARG, format!("{order} is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN"));
     }

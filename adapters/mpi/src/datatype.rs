@@ -287,7 +287,10 @@ impl Type {
                 _ => {
                     for index in 0..count {
                         for run in inner.runs.iter() {
-                            push(Run { offset: index.wrapping_mul(extent).wrapping_add(displacement).wrapping_add(run.offset), ..*run });
+                            push(Run {
+                                offset: index.wrapping_mul(extent).wrapping_add(displacement).wrapping_add(run.offset),
+                                ..*run
+                            });
                         }
                     }
                 }

@@ -73,7 +73,8 @@ fn balanced(number: i64, count: usize) -> Vec<i64> {
 pub(crate) fn complete(nodes: c_int, sizes: &mut [c_int]) -> Outcome {
     let given = sizes.iter().filter(|&&size| size != 0);
     let fixed = given.clone().try_fold(1_i64, |product, &size| product.checked_mul(size.into()));
-    let Some(fixed) = fixed.filter(|&fixed| nodes >= 1 && given.clone().all(|&size| size > 0) && i64::from(nodes) % fixed == 0)
+    let Some(fixed) =
+        fixed.filter(|&fixed| nodes >= 1 && given.clone().all(|&size| size > 0) && i64::from(nodes) % fixed == 0)
     else {
         return error(ERR_DIMS, format!("{nodes} nodes cannot be divided into these dimensions"));
     };

@@ -150,7 +150,7 @@ fn execute(name: &'static str, comm: c_int, body: &mut dyn FnMut(&mut World) -> 
 
 /// Ends the program if a call is made before initialization or after finalization, unless the standard permits that.
 fn check_phase(world: &mut World, name: &str) {
-    const ANYWHERE: [&str; 14] = [
+    const ANYWHERE: [&str; 18] = [
         "MPI_Init",
         "MPI_Init_thread",
         "MPI_Initialized",
@@ -164,9 +164,13 @@ fn check_phase(world: &mut World, name: &str) {
         "MPI_Info_create",
         "MPI_Info_set",
         "MPI_Info_free",
+        "MPI_Info_create_env",
+        "MPI_Info_get",
+        "MPI_Info_get_nkeys",
+        "MPI_Info_dup",
         "MPI_Status_set_cancelled",
     ];
-    if world.initialized && !world.finalized || ANYWHERE.contains(&name) {
+    if world.initialized && !world.finalized || ANYWHERE.contains(&name) || name.starts_with("MPI_T_") {
         return;
     }
     let when = if world.finalized { "after MPI_Finalize" } else { "before MPI_Init" };
@@ -178,7 +182,8 @@ fn check_phase(world: &mut World, name: &str) {
 fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
-        text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned())).unwrap_or_else(|| "a panic".to_owned())
+        text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()))
+            .unwrap_or_else(|| "a panic".to_owned())
     })
 }
 
@@ -187,8 +192,13 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 fn check_thread(world: &mut World, name: &str) {
     /// Calls that any thread may make.
     const ANY: [&str; 7] = [
-        "MPI_Initialized", "MPI_Finalized", "MPI_Query_thread", "MPI_Is_thread_main", "MPI_Get_version",
-        "MPI_Get_library_version", "MPI_Abort",
+        "MPI_Initialized",
+        "MPI_Finalized",
+        "MPI_Query_thread",
+        "MPI_Is_thread_main",
+        "MPI_Get_version",
+        "MPI_Get_library_version",
+        "MPI_Abort",
     ];
     let is_other = world.initialized && !is_main();
     if is_other && !ANY.contains(&name) {

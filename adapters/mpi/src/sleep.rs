@@ -67,12 +67,7 @@ unsafe extern "C" fn nanosleep(time: *const Timespec, rest: *mut Timespec) -> c_
 
 /// Replaces the function of the C library. A time that is given as a date ends at that date of the virtual clock.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn clock_nanosleep(
-    clock: c_int,
-    flags: c_int,
-    time: *const Timespec,
-    rest: *mut Timespec,
-) -> c_int {
+unsafe extern "C" fn clock_nanosleep(clock: c_int, flags: c_int, time: *const Timespec, rest: *mut Timespec) -> c_int {
     const ABSOLUTE: c_int = 1;
     let Some(span) = time_at(time, NANOSECOND).filter(|_| passes()) else {
         return host_nanosleep_on(clock, flags, time, rest);
@@ -149,12 +144,7 @@ unsafe extern "C" fn poll(all: *mut c_void, count: c_ulong, timeout: c_int) -> c
 
 /// Replaces the function of the C library.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn ppoll(
-    all: *mut c_void,
-    count: c_ulong,
-    timeout: *const Timespec,
-    mask: *const c_void,
-) -> c_int {
+unsafe extern "C" fn ppoll(all: *mut c_void, count: c_ulong, timeout: *const Timespec, mask: *const c_void) -> c_int {
     wait(time_at(timeout, NANOSECOND), count > 0, || host_ppoll(all, count, timeout, mask))
 }
 

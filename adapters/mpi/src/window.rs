@@ -3,7 +3,7 @@
 //! Every access is a message that the target carries out while it is in a call of MPI, in the order of the sender's
 //! messages. Nothing here knows the network or the program; `engine::windows` sends and carries out.
 //!
-//! Decision: docs/decisions/NNNN-one-sided.md.
+//! Decision: docs/decisions/0225-one-sided.md.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::c_int;
@@ -264,9 +264,8 @@ impl Window {
             let start = start_within(self.size, place.checked_mul(self.unit), count, ty)?;
             return Ok(self.base.wrapping_add_signed(start as isize));
         }
-        let is_within = |(&base, &size): (&usize, &i64)| {
-            start_within(size, place.checked_sub(base as i64), count, ty).is_ok()
-        };
+        let is_within =
+            |(&base, &size): (&usize, &i64)| start_within(size, place.checked_sub(base as i64), count, ty).is_ok();
         if count == 0 || self.regions.iter().any(is_within) {
             return Ok(place as usize);
         }
@@ -288,9 +287,9 @@ impl Window {
 
 /// Checks that values which start at `start` \[bytes\] lie within `size` bytes; returns `start`.
 fn start_within(size: i64, start: Option<i64>, count: i64, ty: &Type) -> Outcome<i64> {
-    let bounds = start.zip(span(count, ty)).and_then(|(start, (low, high))| {
-        Some((start, start.checked_add(low)?, start.checked_add(high)?))
-    });
+    let bounds = start
+        .zip(span(count, ty))
+        .and_then(|(start, (low, high))| Some((start, start.checked_add(low)?, start.checked_add(high)?)));
     match bounds {
         Some((start, ..)) if count == 0 || ty.size == 0 => Ok(start),
         Some((start, first, end)) if first >= 0 && end <= size => Ok(start),
@@ -317,11 +316,7 @@ pub(crate) struct Windows {
 
 impl Windows {
     pub(crate) fn new() -> Self {
-        Self {
-            handles: Table::new(0xa000_0000, 1),
-            all: BTreeMap::new(),
-            next: 0,
-        }
+        Self { handles: Table::new(0xa000_0000, 1), all: BTreeMap::new(), next: 0 }
     }
 
     /// Adds a window and returns its handle.

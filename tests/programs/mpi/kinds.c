@@ -385,6 +385,27 @@ static void extended(void) {
     CHECK(turned == (size % 4 == 0 ? 1.0L : size % 4 == 1 ? 1.0iL : size % 4 == 2 ? -1.0L : -1.0iL));
 }
 
+/* Times of one-sided accesses with a delay of 1 us: the target waits in a barrier. */
+static void onesided(void) {
+    MPI_Win win;
+    int *memory, value = 1, old;
+    MPI_Win_allocate(8, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    if (rank == 0) {
+        /* Request and grant; data, request and answer. */
+        TAKES(4, MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win); MPI_Put(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+              MPI_Win_unlock(1, win));
+        MPI_Win_lock_all(0, win);
+        TAKES(4, MPI_Get(&value, 1, MPI_INT, 1, 0, 1, MPI_INT, win); MPI_Win_flush(1, win));
+        TAKES(2, MPI_Fetch_and_op(&value, &old, MPI_INT, 1, 0, MPI_SUM, win); MPI_Win_flush(1, win));
+        TAKES(0, MPI_Put(&value, 1, MPI_INT, 1, 1, 1, MPI_INT, win); MPI_Win_flush_local(1, win));
+        MPI_Win_unlock_all(win);
+        CHECK(value == 1 && old == 1);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) CHECK(memory[0] == 2 && memory[1] == 1);
+    MPI_Win_free(&win);
+}
+
 static void *receive(void *to) {
     MPI_Recv(to, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return 0;
@@ -421,7 +442,7 @@ int main(int count, char **words) {
         {"held", held}, {"persistent", persistent}, {"dimensions", dimensions}, {"sleeping", sleeping},
         {"reading", reading}, {"crossed", crossed}, {"late", late}, {"rendezvous", rendezvous},
         {"groups", groups}, {"errors", errors}, {"extended", extended}, {"thread", thread},
-        {"polling", polling},
+        {"polling", polling}, {"onesided", onesided},
     };
     word = count > 1 ? words[1] : "";
     MPI_Init(&count, &words);

@@ -14,5 +14,7 @@ mod mpi_faults;
 mod mpi_hostile;
 mod mpi_keys;
 mod mpi_kinds;
+mod mpi_standard;
 mod mpi_time;
+mod mpi_windows;
 mod qemu;

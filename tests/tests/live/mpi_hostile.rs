@@ -15,7 +15,8 @@ fn calls(seeds: std::ops::Range<u32>, calls: u32) {
             assert!(output.status.success(), "seed {seed}: {out}{errors}");
             assert!(out.ends_with("hostile VERIFIED\n"), "seed {seed}: {out}{errors}");
             // Most calls have a bad argument, and some have none.
-            let counts: Vec<u32> = out.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect();
+            let counts: Vec<u32> =
+                out.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect();
             let [wrong, right] = counts[..] else { panic!("{out}") };
             assert!(wrong + right == calls && wrong > calls / 2 && right > calls / 20, "seed {seed}: {out}");
         }

@@ -22,7 +22,7 @@ fn verified(program: &Program, ranks: usize, flags: &str, word: &str) -> String 
 #[test]
 fn handles_groups_errors_and_numbers_are_as_the_standard_says() {
     let Some(program) = program("kinds.c") else { return };
-    for word in ["held", "persistent", "dimensions", "sleeping", "groups", "extended", "polling"] {
+    for word in ["held", "persistent", "dimensions", "sleeping", "groups", "extended", "polling", "onesided"] {
         for ranks in [2, 4, 5] {
             assert_eq!(verified(&program, ranks, "", word), "", "{word}");
         }
@@ -76,7 +76,8 @@ fn a_rendezvous_ends_with_its_receive_and_its_deadlock_is_named() {
     let output = program.run(&format!("-n 2 {NETWORK} --rendezvous 65536"), "crossed");
     let (_, errors) = said(&output);
     assert_eq!(output.status.code(), Some(3), "{errors}");
-    let words: Vec<&str> = errors.split(|c: char| c.is_whitespace() || c == '|').filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> =
+        errors.split(|c: char| c.is_whitespace() || c == '|').filter(|word| !word.is_empty()).collect();
     let text = words.join(" ");
     for rank in 0..2 {
         let waits = format!(

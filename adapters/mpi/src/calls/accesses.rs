@@ -48,7 +48,9 @@ fn access(
     }
     let bytes = ty.bytes(count);
     let differs = |block: &Block| block.bytes() != bytes;
-    if own.iter().any(differs) && !(code == Code::Fetch && op == OP_NO_OP) || result.as_ref().is_some_and(|result| result.bytes() < bytes) {
+    if own.iter().any(differs) && !(code == Code::Fetch && op == OP_NO_OP)
+        || result.as_ref().is_some_and(|result| result.bytes() < bytes)
+    {
         return error(ERR_ARG, format!("the data of the origin do not fit {bytes} bytes of the target"));
     }
     let mut data = Vec::new();

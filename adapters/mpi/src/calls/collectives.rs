@@ -3,6 +3,8 @@
 //! A call reads, checks and resolves its arguments first, and gets a [`Plan`], which begins the operation: once, or at
 //! each start of a persistent request. So a persistent request keeps its arrays, datatypes and operation, whatever the
 //! program does to its own.
+//!
+//! Decision: docs/decisions/0223-mpi-plans.md.
 
 use std::ffi::c_int;
 use std::rc::Rc;
@@ -152,8 +154,9 @@ pub(crate) unsafe fn irregular_typed<N: Copy + Into<i64>, D: Copy + Into<i64>>(
     size: usize,
 ) -> Outcome<Blocks> {
     // SAFETY: the arrays of the program, of the size of the communicator.
-    let (counts, places, types) =
-        unsafe { (array(counts, size, "counts")?, array(displacements, size, "displacements")?, view(types, size, "types")?) };
+    let (counts, places, types) = unsafe {
+        (array(counts, size, "counts")?, array(displacements, size, "displacements")?, view(types, size, "types")?)
+    };
     let all = counts.into_iter().zip(places).zip(types).map(|((count, place), &handle)| {
         // A rank that gets nothing needs no datatype.
         if count == 0 && handle == DATATYPE_NULL {
@@ -359,8 +362,7 @@ pub(crate) fn scatter(
             Collective::Scatterv { root, send, receive: length }
         };
         let into: Blocks = result.iter().cloned().collect();
-        let finish =
-            move |data: &mut Data, _: Combine<'_>| write_blocks(data, &into, |_| (root as u32, rank as u32));
+        let finish = move |data: &mut Data, _: Combine<'_>| write_blocks(data, &into, |_| (root as u32, rank as u32));
         begin(world, form, comm, operation, |_, route| Data::blocks(own, route), Box::new(finish))
     }))
 }

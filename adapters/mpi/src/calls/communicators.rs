@@ -19,7 +19,8 @@ use crate::world::World;
 
 /// Exchanges numbers of each rank by an allgather. Returns the numbers of all ranks, in the order of ranks.
 pub(crate) fn exchange<const N: usize>(world: &mut World, comm: c_int, own: [c_int; N]) -> Outcome<Vec<[c_int; N]>> {
-    let (rank, size) = world.comms.intra(comm, "an exchange within a group").map(|comm| (comm.rank as u32, comm.size()))?;
+    let (rank, size) =
+        world.comms.intra(comm, "an exchange within a group").map(|comm| (comm.rank as u32, comm.size()))?;
     let bytes: Vec<u8> = own.iter().flat_map(|number| number.to_le_bytes()).collect();
     let found: Rc<std::cell::RefCell<Vec<[c_int; N]>>> = Rc::default();
     let result = Rc::clone(&found);
@@ -28,7 +29,8 @@ pub(crate) fn exchange<const N: usize>(world: &mut World, comm: c_int, own: [c_i
         let number = |bytes: &[u8], at: usize| {
             bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map_or(0, c_int::from_le_bytes)
         };
-        *result.borrow_mut() = all.values().map(|bytes| std::array::from_fn(|index| number(bytes, 4 * index))).collect();
+        *result.borrow_mut() =
+            all.values().map(|bytes| std::array::from_fn(|index| number(bytes, 4 * index))).collect();
         Ok(())
     };
     let data = |_, route| Data::blocks(vec![(rank, Data::ALL, bytes)], route);

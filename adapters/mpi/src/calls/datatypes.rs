@@ -32,7 +32,11 @@ unsafe fn contents(
     if datatype::is_builtin(handle) {
         return error(ERR_TYPE, "a predefined datatype has no contents");
     }
-    let room = [(most_integers, found.integers.len()), (most_addresses, found.addresses.len()), (most_types, found.types.len())];
+    let room = [
+        (most_integers, found.integers.len()),
+        (most_addresses, found.addresses.len()),
+        (most_types, found.types.len()),
+    ];
     if let Some((room, needed)) = room.into_iter().find(|(room, needed)| room < needed) {
         return error(ERR_ARG, format!("an array of {room} elements is too short for {needed}"));
     }

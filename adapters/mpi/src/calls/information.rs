@@ -40,6 +40,11 @@ mpi! {
         put(info, world.infos.add(BTreeMap::new()));
         Ok(())
     }
+    // The library passes on nothing of the start of the program.
+    fn MPI_Info_create_env(_count: I, _words: *mut *mut c_char, info: Ip) {
+        put(info, world.infos.add(BTreeMap::new()));
+        Ok(())
+    }
     fn MPI_Info_free(info: Ip) {
         if world.infos.remove(*info).is_none() {
             return error(ERR_INFO, format!("{:#x} is not an info object of the program", *info));

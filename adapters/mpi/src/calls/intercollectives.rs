@@ -37,7 +37,10 @@ fn root_of(sides: &Sides, root: c_int) -> Outcome<Root> {
             Ok(root) if root < sides.other.len() => Ok(Root::Other(sides.other.start + root)),
             _ => error(
                 ERR_ROOT,
-                format!("root {root} is neither MPI_ROOT, MPI_PROC_NULL nor a rank of the other group of {}", sides.other.len()),
+                format!(
+                    "root {root} is neither MPI_ROOT, MPI_PROC_NULL nor a rank of the other group of {}",
+                    sides.other.len()
+                ),
             ),
         },
     }
@@ -74,7 +77,9 @@ fn nothing() -> Finish {
 
 /// Plans a barrier.
 pub(crate) fn barrier(comm: c_int) -> Outcome<Plan> {
-    Ok(Box::new(move |world, form| begin(world, form, (comm, "barrier"), |script| script.barrier(), Data::Nothing, nothing())))
+    Ok(Box::new(move |world, form| {
+        begin(world, form, (comm, "barrier"), |script| script.barrier(), Data::Nothing, nothing())
+    }))
 }
 
 /// Plans a broadcast.

@@ -364,8 +364,7 @@ fn persistent_receive(world: &mut World, buffer: (M, i64, I), from: I, tag: I, c
     }
     filter(found, from, tag)?;
     let (buffer, count, ty) = values(world, buffer, buffer.0 as usize)?;
-    let begin =
-        move |world: &mut World| receive_in(world, 0, (buffer, count, Rc::clone(&ty)), from, tag, comm);
+    let begin = move |world: &mut World| receive_in(world, 0, (buffer, count, Rc::clone(&ty)), from, tag, comm);
     Ok(persistent(world, comm, begin))
 }
 

@@ -17,6 +17,7 @@ mod neighbours;
 mod nonblocking;
 mod packing;
 mod requests;
+mod tools;
 mod windows;
 
 // Every call of MPICH's ABI that the modules above do not define; build.rs writes the list. Calling one ends the

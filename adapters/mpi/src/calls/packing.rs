@@ -32,10 +32,7 @@ unsafe fn pack(from: P, count: i64, ty: &Type, out: M, room: i64, position: i64)
     unsafe { ty.pack(from, count, &mut data) }?;
     let end = position.saturating_add(data.len() as i64);
     if position < 0 || end > room || out.is_null() && !data.is_empty() {
-        return error(
-            ERR_ARG,
-            format!("{} packed bytes do not fit at {position} of a buffer of {room}", data.len()),
-        );
+        return error(ERR_ARG, format!("{} packed bytes do not fit at {position} of a buffer of {room}", data.len()));
     }
     // SAFETY: there is room, as the program says.
     unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), out.cast::<u8>().offset(position as isize), data.len()) };
@@ -47,10 +44,7 @@ unsafe fn unpack(from: P, length: i64, position: i64, to: M, count: i64, ty: &Ty
     arguments::buffer(to as usize, count, ty)?;
     let end = position.saturating_add(ty.bytes(count) as i64);
     if position < 0 || end > length || from.is_null() && ty.bytes(count) > 0 {
-        return error(
-            ERR_ARG,
-            format!("{} bytes are to be unpacked at {position} of {length}", ty.bytes(count)),
-        );
+        return error(ERR_ARG, format!("{} bytes are to be unpacked at {position} of {length}", ty.bytes(count)));
     }
     // SAFETY: the buffers of the program.
     unsafe {

@@ -12,8 +12,8 @@ use crate::calls::{attributes, environment};
 use crate::data::Share;
 use crate::engine::collectives::Form;
 use crate::engine::completion::wait_own;
-use crate::engine::windows::{flush, lock, send, wait};
 use crate::engine::waiting;
+use crate::engine::windows::{flush, lock, send, wait};
 use crate::error::{Outcome, error};
 use crate::window::{Code, Flavor, Order, Window};
 use crate::world::{POLL, World};
@@ -52,7 +52,8 @@ fn create(
     let halves = |number: i64| [number as c_int, (number >> 32) as c_int];
     let ([a, b], [c, d]) = (halves(size), halves(unit));
     let whole = |low: c_int, high: c_int| i64::from(low as u32) | i64::from(high) << 32;
-    let shapes = exchange(world, own, [a, b, c, d])?.into_iter().map(|[a, b, c, d]| (whole(a, b), whole(c, d))).collect();
+    let shapes =
+        exchange(world, own, [a, b, c, d])?.into_iter().map(|[a, b, c, d]| (whole(a, b), whole(c, d))).collect();
     world.windows.get_mut(handle)?.shapes = shapes;
     Ok(handle)
 }

@@ -2,6 +2,8 @@
 //!
 //! What arrives can let a collective send, and a message of a rank to itself arrives at once: sending, delivering and
 //! continuing call each other.
+//!
+//! Decision: docs/decisions/0224-rendezvous.md.
 
 use std::ffi::c_int;
 
@@ -9,11 +11,11 @@ use adapters::protocol::Inject;
 use bytes::Bytes;
 
 use super::mail::{
-    ANNOUNCED, ANNOUNCED_PART, ANSWERS, BODY, CLEAR, COLLECTIVE, MATCHED, Message, Owner, PLAIN, SYNCHRONOUS, Waiting,
-    WINDOW, body_tag, seal,
+    ANNOUNCED, ANNOUNCED_PART, ANSWERS, BODY, CLEAR, COLLECTIVE, MATCHED, Message, Owner, PLAIN, SYNCHRONOUS, WINDOW,
+    Waiting, body_tag, seal,
 };
-use super::windows;
 use super::requests::{Request, State, What};
+use super::windows;
 use crate::abi::*;
 use crate::collective::{Disagreement, Running, Step};
 use crate::communicator::rank_in;

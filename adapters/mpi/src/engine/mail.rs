@@ -13,8 +13,15 @@ pub(crate) enum Awaited {
     Nothing,
     Requests(Vec<c_int>),
     /// Something of a window, which has this name.
-    Window { what: &'static str, name: String },
-    Probe { source: Option<usize>, tag: Option<i64>, context: u64 },
+    Window {
+        what: &'static str,
+        name: String,
+    },
+    Probe {
+        source: Option<usize>,
+        tag: Option<i64>,
+        context: u64,
+    },
 }
 
 /// Kind of a message of the program.

@@ -92,8 +92,20 @@ pub(super) fn apply(number: usize, left: &[u8], right: &mut [u8]) {
     for (left, right) in left.chunks_exact(SIZE).zip(right.chunks_exact_mut(SIZE)) {
         let (a, b) = (Extended::read(left), Extended::read(right));
         let result = match number {
-            1 => if a.exceeds(b) { a } else { b },
-            2 => if b.exceeds(a) { a } else { b },
+            1 => {
+                if a.exceeds(b) {
+                    a
+                } else {
+                    b
+                }
+            }
+            2 => {
+                if b.exceeds(a) {
+                    a
+                } else {
+                    b
+                }
+            }
             3 => a.plus(b),
             4 => a.times(b),
             5 => Extended::of(a.is_true() && b.is_true()),

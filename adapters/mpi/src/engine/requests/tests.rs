@@ -15,7 +15,8 @@ fn send(to: usize, synchronous: bool) -> Request {
 
 fn receive(from: Option<usize>) -> Request {
     let ty = Types::new().get(INT).unwrap_or_else(|error| panic!("{}", error.text));
-    let what = What::Receive { buffer: 0, count: 1, ty: Rc::clone(&ty), from, tag: None, members: Rc::default(), context: 1 };
+    let what =
+        What::Receive { buffer: 0, count: 1, ty: Rc::clone(&ty), from, tag: None, members: Rc::default(), context: 1 };
     Request::new(what, State::Pending)
 }
 

@@ -258,9 +258,8 @@ pub(super) fn rendezvous(matches: &ArgMatches) -> Result<u64, Complaint> {
     if word == "off" {
         return Ok(u64::MAX);
     }
-    let refused = |what: &str, remedy: &str| {
-        Err(Complaint::new(Exit::Usage, format!("--rendezvous {word}: {what}"), remedy))
-    };
+    let refused =
+        |what: &str, remedy: &str| Err(Complaint::new(Exit::Usage, format!("--rendezvous {word}: {what}"), remedy));
     let Ok(bytes) = word.parse() else {
         return refused("it is not a number of bytes", "write --rendezvous 65536, or --rendezvous off");
     };
