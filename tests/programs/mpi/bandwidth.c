@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 int main(int count, char **words) {
-    int rank, size, length = atoi(words[1]), window = atoi(words[2]), laps = 20;
+    int rank, size, length = atoi(words[1]), window = atoi(words[2]), laps = 5;
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

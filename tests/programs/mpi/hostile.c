@@ -21,6 +21,7 @@ static MPI_Info infos[SLOTS];
 static MPI_Errhandler handlers[SLOTS];
 static MPI_Request requests[SLOTS];
 static int keys[SLOTS];
+static MPI_Win windows[SLOTS];
 static long errors, successes;
 
 static unsigned below(unsigned bound) {
@@ -61,6 +62,7 @@ static MPI_Op op(void) {
     return is_bad() ? garbage() : all[below(7)];
 }
 static MPI_Group group(void) { return is_bad() ? garbage() : below(3) ? groups[below(SLOTS)] : MPI_GROUP_EMPTY; }
+static MPI_Win window(void) { return is_bad() ? garbage() : windows[below(SLOTS)]; }
 static MPI_Info info(void) { return is_bad() ? garbage() : infos[below(SLOTS)]; }
 static int key(void) { return is_bad() ? garbage() : keys[below(SLOTS)]; }
 static void *buffer(void) { return is_bad() ? NULL : data; }
@@ -222,6 +224,33 @@ static int step(unsigned kind, int rank) {
     case 84: return MPI_Sendrecv(buffer(), count(), type(), 55, small(), into(), count(), type(), small(), small(), comm(), &status);
     case 85: return MPI_Type_match_size(small(), number(), out());
     case 86: NEW(types, type, MPI_Type_create_f90_real(number(), number(), to)); return code;
+    case 87: {
+        static const int sizes[] = {0, 64, -1, 4 * ROOM}, units[] = {1, 4, 0, -1};
+        int at = below(SLOTS);
+        MPI_Win made = MPI_WIN_NULL, *to = is_bad() ? NULL : &made;
+        if (windows[at] != MPI_WIN_NULL) return MPI_Win_free(&windows[at]);
+        code = MPI_Win_create(buffer(), sizes[below(4)], units[below(4)], MPI_INFO_NULL, comm(), to);
+        if (code == MPI_SUCCESS && to) MPI_Win_set_errhandler(made, MPI_ERRORS_RETURN), windows[at] = made;
+        return code;
+    }
+    case 88: return MPI_Win_fence(number(), window());
+    case 89: return MPI_Put(buffer(), count(), type(), small(), small(), count(), type(), window());
+    case 90: return MPI_Get(into(), count(), type(), small(), number(), count(), type(), window());
+    case 91: return MPI_Accumulate(buffer(), count(), type(), small(), small(), count(), type(), op(), window());
+    case 92: return MPI_Fetch_and_op(buffer(), into(), type(), small(), number(), op(), window());
+    case 93: return MPI_Compare_and_swap(buffer(), buffer(), into(), type(), small(), small(), window());
+    case 94: { MPI_Request request = MPI_REQUEST_NULL; code = MPI_Rget(into(), count(), type(), small(), small(), count(), type(), window(), is_bad() ? NULL : &request); return code ? code : MPI_Wait(&request, &status); }
+    case 95: return MPI_Win_lock(is_bad() ? number() : MPI_LOCK_SHARED, small(), 0, window());
+    case 96: return MPI_Win_unlock(small(), window());
+    case 97: return below(2) ? MPI_Win_lock_all(0, window()) : MPI_Win_unlock_all(window());
+    case 98: return below(2) ? MPI_Win_flush(small(), window()) : MPI_Win_flush_local_all(window());
+    case 99: return MPI_Win_start(garbage(), 0, window());
+    case 100: return MPI_Win_complete(window());
+    case 101: return MPI_Win_wait(window());
+    case 102: { MPI_Win none = garbage(); return MPI_Win_free(is_bad() ? NULL : &none); }
+    case 103: return MPI_Win_attach(window(), buffer(), small());
+    case 104: { void *value; return MPI_Win_get_attr(window(), below(2) ? MPI_WIN_SIZE : key(), is_bad() ? NULL : &value, out()); }
+    case 105: NEW(groups, group, MPI_Win_get_group(window(), to)); return code;
     default: NEW(types, type, MPI_Type_dup(made(), to)); return code;
     }
 }
@@ -237,9 +266,10 @@ int main(int words, char **word) {
     state = atol(word[1]) * 0x9e3779b97f4a7c15u + 1;
     for (int i = 0; i < SLOTS; i++)
         comms[i] = MPI_COMM_NULL, types[i] = MPI_DATATYPE_NULL, groups[i] = MPI_GROUP_NULL, ops[i] = MPI_OP_NULL,
-        infos[i] = MPI_INFO_NULL, requests[i] = MPI_REQUEST_NULL, keys[i] = MPI_KEYVAL_INVALID;
+        infos[i] = MPI_INFO_NULL, requests[i] = MPI_REQUEST_NULL, keys[i] = MPI_KEYVAL_INVALID,
+        windows[i] = MPI_WIN_NULL;
     for (long i = 0; i < calls; i++) {
-        unsigned kind = below(88);
+        unsigned kind = below(107);
         uint64_t next = state * 0x2545f4914f6cdd1du + i;
         if (getenv("SHOW")) fprintf(stderr, "[%d] %ld: %u\n", rank, i, kind);
         int code = step(kind, rank);

@@ -1,4 +1,4 @@
-/* One-sided communication against plain memory: `./windows SEED`. All ranks draw the accesses of all ranks from the same
+/* One-sided communication against plain memory: `./windows SEED [still]`. All ranks draw the accesses of all ranks from the same
    numbers, so that each knows what every window must hold. Rank 0 prints "windows VERIFIED" if all do. */
 #include <mpi.h>
 #include <stdint.h>
@@ -189,7 +189,8 @@ int main(int count, char **words) {
     atomics(win, memory);
     MPI_Win_free(&win);
     MPI_Type_free(&spaced);
-    others();
+    /* With a further word no message contains an address: runs are the same to the bit. */
+    if (count < 3) others();
     int all = 0;
     MPI_Reduce(&faults, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0 && all == 0) printf("windows VERIFIED\n");

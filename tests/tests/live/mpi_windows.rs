@@ -34,7 +34,7 @@ fn windows_repeat_and_every_synchronisation_gives_their_results() {
     let digest = |sync: &str| {
         let _ = fs::remove_file(program.folder().join("result.json"));
         let network = "--network constant-delay:delay=1us --compute fixed:100ns";
-        output(&program, &format!("-n 4 {network} --sync {sync} -o result.json"), "1");
+        output(&program, &format!("-n 4 {network} --sync {sync} -o result.json"), "1 still");
         let text = fs::read_to_string(program.folder().join("result.json")).unwrap();
         let result: Value = serde_json::from_str(&text).unwrap();
         (result["guest_digest"].clone(), result["completion_cycles"].clone())
@@ -66,17 +66,17 @@ fn latency_and_bandwidth_are_those_of_the_formula_and_never_above_the_rate() {
     // 10 Gb/s: 0.8 ns a byte; the delay is 1 us. Half a round trip is the delay and the bytes, in whole ns; a rendezvous has
     // a request and an answer before. A window of messages takes its bytes and the delays of the last one and of the answer.
     let (delay, window) = (1000.0, 64.0);
-    for bytes in [8_u32, 1000, 100_000, 1_000_000] {
+    for bytes in [8_u32, 1000, 100_000, 300_000] {
         for (flags, exchanges) in [("", 0.0), ("--rendezvous 65536", if bytes > 65536 { 2.0 } else { 0.0 })] {
-            for ranks in [2, 8] {
+            for ranks in if bytes == 1000 { vec![2, 8] } else { vec![2] } {
                 let network = "--network constant-delay:delay=1us,rate=10Gb/s";
                 let out = output(&program, &format!("-n {ranks} {network} {flags}"), &format!("{bytes} {window}"));
                 let found: Vec<f64> = out.split_whitespace().map(|word| word.parse().unwrap()).collect();
                 let [half, rate] = found[..] else { panic!("{out}") };
                 let wire = 0.8 * f64::from(bytes);
-                // The clock is read twice, 1 ns each, over 40 messages.
+                // The clock is read twice, 1 ns each, over 10 messages.
                 let expected = delay * (1.0 + exchanges) + wire.floor();
-                assert!((half - expected - 0.025).abs() < 0.01, "{bytes} {flags}: {half} {expected}");
+                assert!((half - expected - 0.1).abs() < 0.01, "{bytes} {flags}: {half} {expected}");
                 assert!(rate <= 1.25e9, "{bytes} {flags}: {rate} bytes/s over a link of 1.25e9");
                 let expected = window * f64::from(bytes) * 1e9 / (window * wire + delay * (2.0 + exchanges));
                 let tolerance = if bytes < 1000 { 0.1 } else { 1e-3 };
