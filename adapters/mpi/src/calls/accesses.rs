@@ -15,18 +15,38 @@ use crate::world::World;
 /// The values of a target that an access concerns: rank, displacement, count, datatype.
 type There = (c_int, i64, i64, c_int);
 
-/// Accesses a window. `own` are the data that are sent; `result` is the buffer for the answer, if there is one. Returns the
-/// request of the access if `asks` for one.
-fn access(
-    world: &mut World,
-    window: c_int,
+/// An access to a window.
+struct Access {
     code: Code,
-    (rank, place, count, handle): There,
-    own: &[Block],
+    there: There,
+    /// The data that are sent.
+    own: Vec<Block>,
+    /// The buffer for the answer, if there is one.
     result: Option<Block>,
     op: c_int,
-    asks: bool,
-) -> Outcome<c_int> {
+}
+
+impl Access {
+    const fn of(code: Code, there: There) -> Self {
+        Self { code, there, own: Vec::new(), result: None, op: OP_NULL }
+    }
+
+    fn sending(self, own: Vec<Block>) -> Self {
+        Self { own, ..self }
+    }
+
+    fn answered(self, result: Block) -> Self {
+        Self { result: Some(result), ..self }
+    }
+
+    fn by(self, op: c_int) -> Self {
+        Self { op, ..self }
+    }
+}
+
+/// Accesses a window. Returns the request of the access if `asks` for one.
+fn access(world: &mut World, window: c_int, access: Access, asks: bool) -> Outcome<c_int> {
+    let Access { code, there: (rank, place, count, handle), own, result, op } = access;
     world.charge();
     let found = world.windows.get(window)?;
     let (comm, is_counted) = (found.comm, found.is_fenced);
@@ -54,7 +74,7 @@ fn access(
         return error(ERR_ARG, format!("the data of the origin do not fit {bytes} bytes of the target"));
     }
     let mut data = Vec::new();
-    for block in own {
+    for block in &own {
         data.extend(block.pack()?);
     }
     // `MPI_Win_lock_all` locks a target with the first access to it.
@@ -84,38 +104,41 @@ fn sent(world: &World, op: c_int, buffer: (usize, i64, c_int)) -> Outcome<Vec<Bl
 large! {
     |world|
     fn MPI_Put / MPI_Put_c(from: P, sent: N, sent_type: I, rank: I, place: i64, count: N, ty: I, win: I) {
-        let own = [block(world, (from as usize, sent.into(), sent_type))?];
-        access(world, win, Code::Put, (rank, place, count.into(), ty), &own, None, OP_NULL, false).map(drop)
+        let own = vec![block(world, (from as usize, sent.into(), sent_type))?];
+        access(world, win, Access::of(Code::Put, (rank, place, count.into(), ty)).sending(own), false).map(drop)
     }
     fn MPI_Rput / MPI_Rput_c(
         from: P, sent: N, sent_type: I, rank: I, place: i64, count: N, ty: I, win: I, request: Ip,
     ) {
-        let own = [block(world, (from as usize, sent.into(), sent_type))?];
-        put(request, access(world, win, Code::Put, (rank, place, count.into(), ty), &own, None, OP_NULL, true)?);
+        let own = vec![block(world, (from as usize, sent.into(), sent_type))?];
+        put(request, access(world, win, Access::of(Code::Put, (rank, place, count.into(), ty)).sending(own), true)?);
         Ok(())
     }
     fn MPI_Get / MPI_Get_c(to: M, room: N, room_type: I, rank: I, place: i64, count: N, ty: I, win: I) {
-        let result = Some(block(world, (to as usize, room.into(), room_type))?);
-        access(world, win, Code::Get, (rank, place, count.into(), ty), &[], result, OP_NULL, false).map(drop)
+        let result = block(world, (to as usize, room.into(), room_type))?;
+        access(world, win, Access::of(Code::Get, (rank, place, count.into(), ty)).answered(result), false).map(drop)
     }
     fn MPI_Rget / MPI_Rget_c(
         to: M, room: N, room_type: I, rank: I, place: i64, count: N, ty: I, win: I, request: Ip,
     ) {
-        let result = Some(block(world, (to as usize, room.into(), room_type))?);
-        put(request, access(world, win, Code::Get, (rank, place, count.into(), ty), &[], result, OP_NULL, true)?);
+        let result = block(world, (to as usize, room.into(), room_type))?;
+        let wanted = Access::of(Code::Get, (rank, place, count.into(), ty)).answered(result);
+        put(request, access(world, win, wanted, true)?);
         Ok(())
     }
     fn MPI_Accumulate / MPI_Accumulate_c(
         from: P, sent: N, sent_type: I, rank: I, place: i64, count: N, ty: I, op: I, win: I,
     ) {
-        let own = [block(world, (from as usize, sent.into(), sent_type))?];
-        access(world, win, Code::Accumulate, (rank, place, count.into(), ty), &own, None, op, false).map(drop)
+        let own = vec![block(world, (from as usize, sent.into(), sent_type))?];
+        let wanted = Access::of(Code::Accumulate, (rank, place, count.into(), ty)).sending(own).by(op);
+        access(world, win, wanted, false).map(drop)
     }
     fn MPI_Raccumulate / MPI_Raccumulate_c(
         from: P, sent: N, sent_type: I, rank: I, place: i64, count: N, ty: I, op: I, win: I, request: Ip,
     ) {
-        let own = [block(world, (from as usize, sent.into(), sent_type))?];
-        put(request, access(world, win, Code::Accumulate, (rank, place, count.into(), ty), &own, None, op, true)?);
+        let own = vec![block(world, (from as usize, sent.into(), sent_type))?];
+        let wanted = Access::of(Code::Accumulate, (rank, place, count.into(), ty)).sending(own).by(op);
+        put(request, access(world, win, wanted, true)?);
         Ok(())
     }
     fn MPI_Get_accumulate / MPI_Get_accumulate_c(
@@ -123,16 +146,18 @@ large! {
         rank: I, place: i64, count: N, ty: I, op: I, win: I,
     ) {
         let own = sent(world, op, (from as usize, sent_count.into(), sent_type))?;
-        let result = Some(block(world, (to as usize, room.into(), room_type))?);
-        access(world, win, Code::Fetch, (rank, place, count.into(), ty), &own, result, op, false).map(drop)
+        let result = block(world, (to as usize, room.into(), room_type))?;
+        let wanted = Access::of(Code::Fetch, (rank, place, count.into(), ty)).sending(own).answered(result).by(op);
+        access(world, win, wanted, false).map(drop)
     }
     fn MPI_Rget_accumulate / MPI_Rget_accumulate_c(
         from: P, sent_count: N, sent_type: I, to: M, room: N, room_type: I,
         rank: I, place: i64, count: N, ty: I, op: I, win: I, request: Ip,
     ) {
         let own = sent(world, op, (from as usize, sent_count.into(), sent_type))?;
-        let result = Some(block(world, (to as usize, room.into(), room_type))?);
-        put(request, access(world, win, Code::Fetch, (rank, place, count.into(), ty), &own, result, op, true)?);
+        let result = block(world, (to as usize, room.into(), room_type))?;
+        let wanted = Access::of(Code::Fetch, (rank, place, count.into(), ty)).sending(own).answered(result).by(op);
+        put(request, access(world, win, wanted, true)?);
         Ok(())
     }
 }
@@ -141,12 +166,14 @@ mpi! {
     |world|
     fn MPI_Fetch_and_op(from: P, to: M, ty: I, rank: I, place: i64, op: I, win: I) {
         let own = sent(world, op, (from as usize, 1, ty))?;
-        let result = Some(block(world, (to as usize, 1, ty))?);
-        access(world, win, Code::Fetch, (rank, place, 1, ty), &own, result, op, false).map(drop)
+        let result = block(world, (to as usize, 1, ty))?;
+        let wanted = Access::of(Code::Fetch, (rank, place, 1, ty)).sending(own).answered(result).by(op);
+        access(world, win, wanted, false).map(drop)
     }
     fn MPI_Compare_and_swap(from: P, compared: P, to: M, ty: I, rank: I, place: i64, win: I) {
-        let own = [block(world, (compared as usize, 1, ty))?, block(world, (from as usize, 1, ty))?];
-        let result = Some(block(world, (to as usize, 1, ty))?);
-        access(world, win, Code::Compare, (rank, place, 1, ty), &own, result, OP_NULL, false).map(drop)
+        let own = vec![block(world, (compared as usize, 1, ty))?, block(world, (from as usize, 1, ty))?];
+        let result = block(world, (to as usize, 1, ty))?;
+        let wanted = Access::of(Code::Compare, (rank, place, 1, ty)).sending(own).answered(result);
+        access(world, win, wanted, false).map(drop)
     }
 }

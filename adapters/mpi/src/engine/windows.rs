@@ -48,7 +48,7 @@ fn send_to(world: &mut World, context: u64, to: usize, order: &Order, data: &[u8
 /// Waits until `is_over` is true of a window. `what` says what for.
 pub(crate) fn wait(world: &mut World, window: c_int, what: &'static str, is_over: impl Fn(&Window) -> bool) -> Outcome {
     let name = world.windows.get(window)?.name.clone();
-    let over = |world: &World| world.windows.get(window).map_or(true, |window| is_over(window));
+    let over = |world: &World| world.windows.get(window).map_or(true, &is_over);
     waiting::wait(world, Awaited::Window { what, name }, Until::Any, over);
     Ok(())
 }
