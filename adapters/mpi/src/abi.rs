@@ -72,8 +72,19 @@ pub(crate) const ERR_OTHER: c_int = 15;
 pub(crate) const ERR_IN_STATUS: c_int = 17;
 pub(crate) const ERR_REQUEST: c_int = 19;
 pub(crate) const ERR_INFO: c_int = 28;
+pub(crate) const ERR_INFO_KEY: c_int = 29;
+pub(crate) const ERR_INFO_VALUE: c_int = 30;
 pub(crate) const ERR_INFO_NOKEY: c_int = 31;
 pub(crate) const ERR_NO_MEM: c_int = 34;
+pub(crate) const ERR_WIN: c_int = 45;
+pub(crate) const ERR_LOCKTYPE: c_int = 47;
+pub(crate) const ERR_RMA_SYNC: c_int = 50;
+pub(crate) const ERR_SIZE: c_int = 51;
+pub(crate) const ERR_DISP: c_int = 52;
+pub(crate) const ERR_RMA_RANGE: c_int = 55;
+pub(crate) const ERR_RMA_ATTACH: c_int = 56;
+pub(crate) const ERR_RMA_SHARED: c_int = 57;
+pub(crate) const ERR_RMA_FLAVOR: c_int = 58;
 pub(crate) const ERR_KEYVAL: c_int = 48;
 pub(crate) const ERR_LASTCODE: c_int = 0x3fff_ffff;
 
@@ -93,6 +104,8 @@ pub(crate) const COMM_SELF: c_int = 0x4400_0001;
 pub(crate) const GROUP_NULL: c_int = 0x0800_0000;
 pub(crate) const GROUP_EMPTY: c_int = 0x4800_0000;
 pub(crate) const DATATYPE_NULL: c_int = 0x0c00_0000;
+/// `MPI_BYTE`.
+pub(crate) const BYTE: c_int = 0x4c00_010d;
 pub(crate) const OP_NULL: c_int = 0x1800_0000;
 pub(crate) const REQUEST_NULL: c_int = 0x2c00_0000;
 pub(crate) const MESSAGE_NULL: c_int = 0x2c00_0000;
@@ -101,6 +114,7 @@ pub(crate) const ERRHANDLER_NULL: c_int = 0x1400_0000;
 pub(crate) const ERRORS_ARE_FATAL: c_int = 0x5400_0000;
 pub(crate) const ERRORS_RETURN: c_int = 0x5400_0001;
 pub(crate) const ERRORS_ABORT: c_int = 0x5400_0003;
+pub(crate) const WIN_NULL: c_int = 0x2000_0000;
 pub(crate) const INFO_NULL: c_int = 0x1c00_0000;
 pub(crate) const INFO_ENV: c_int = 0x5c00_0001;
 

@@ -3,7 +3,7 @@
 //!
 //! All functions are defined here by which a C or Fortran program reads a clock. The launcher has the library loaded
 //! before the C library (see `objects`), so that programs in any language, and their libraries, find these definitions
-//! first. Each reading takes a nanosecond of virtual time, so that a loop which waits for a time ends. Clocks of
+//! first. Each reading takes a little virtual time, a nanosecond unless the user says otherwise, so that a loop which waits for a time ends. Clocks of
 //! processor time show the same time: an MPI library keeps the processor busy while it waits.
 //!
 //! A program that is not linked with MPI itself, such as Python, keeps the clocks of the host: its interpreter waits for
@@ -13,7 +13,7 @@ use std::ffi::{c_int, c_long, c_void};
 
 use crate::entry;
 use crate::host::{
-    SECOND, THREAD, Timespec, Usage, host_processor_time, host_time_of_base, host_times, host_usage, read_host,
+    self, SECOND, THREAD, Timespec, Usage, host_processor_time, host_time_of_base, host_times, host_usage, read_host,
 };
 use crate::objects;
 
@@ -22,12 +22,17 @@ const REALTIME: c_int = 0;
 const REALTIME_COARSE: c_int = 5;
 const TAI: c_int = 11;
 /// \[s\] What clocks that count from 1970 show at virtual time 0: 1 January 2000.
-const EPOCH: c_long = 946_684_800;
-/// \[ps\] Virtual time that a reading of a clock takes.
-const READING: u64 = 1000;
+pub(crate) const EPOCH: c_long = 946_684_800;
+/// Number of readings without a call of MPI between them after which the program is told how to wait.
+const LOOP: u64 = 1 << 23;
+
+/// True for a clock that counts from 1970.
+pub(crate) fn shows_date(clock: c_int) -> bool {
+    [REALTIME, REALTIME_COARSE, TAI].contains(&clock)
+}
 
 /// True if clocks of the program read virtual time.
-fn is_virtual() -> bool {
+pub(crate) fn is_virtual() -> bool {
     !entry::is_inside() && entry::is_time_virtual() && objects::is_linked_with_mpi()
 }
 
@@ -35,9 +40,22 @@ fn is_virtual() -> bool {
 pub(crate) fn read() -> u64 {
     entry::with("a clock", |world| {
         world.measure();
-        world.pay(READING);
+        world.pay(world.settings.clock_read);
+        world.readings += 1;
+        if world.readings == LOOP {
+            host::say(&advice(world.settings.rank, world.settings.clock_read));
+        }
         world.now()
     })
+}
+
+/// What a program that waits for a time by reading a clock is told.
+fn advice(rank: usize, reading: u64) -> String {
+    format!(
+        "rank {rank} has read the clock {LOOP} times without a call of MPI; a reading takes {} ns of virtual time. If it \
+         waits for a time, let a reading take longer (fsin mpirun --clock-read 1us), or let the program sleep",
+        reading as f64 * 1e-3
+    )
 }
 
 /// Replaces the function of the C library.
@@ -48,7 +66,7 @@ unsafe extern "C" fn clock_gettime(clock: c_int, to: *mut Timespec) -> c_int {
         return read_host(clock, to);
     }
     let time = read();
-    let epoch = if [REALTIME, REALTIME_COARSE, TAI].contains(&clock) { EPOCH } else { 0 };
+    let epoch = if shows_date(clock) { EPOCH } else { 0 };
     let seconds = epoch + (time / SECOND) as c_long;
     // SAFETY: the pointer of the program, by the contract of the function.
     unsafe { *to = Timespec { seconds, rest: (time % SECOND / 1000) as c_long } };

@@ -11,6 +11,7 @@ use trgen::TaskId;
 use trgen::trace::collectives::{Algorithm, Collective, ExpandError, RequestPool, expand};
 use trgen::trace::program::{Event, Tag};
 
+use crate::between::Sides;
 use crate::communicator::{Comm, Comms};
 use crate::data::{Combine, Data};
 use crate::error::Fatal;
@@ -25,12 +26,14 @@ const CONTEXT: u64 = 1 << 62;
 
 /// A collective in progress.
 pub(crate) struct Running {
-    operation: Collective,
+    /// The name of the operation, and its [`note`].
+    name: &'static str,
+    note: u64,
     /// \[ps\] Virtual time at its beginning.
     pub(crate) begin: u64,
-    /// The rank in the world of each rank.
+    /// The rank in the world of each rank; in an intercommunicator of the ranks of both groups.
     members: Rc<Vec<usize>>,
-    /// This rank in the communicator.
+    /// This rank among the members.
     rank: usize,
     /// The context of its messages.
     pub(crate) context: u64,
@@ -80,8 +83,11 @@ pub(crate) enum Disagreement {
 fn note(operation: &Collective) -> u64 {
     let names = trgen::trace::collectives::NAMES;
     let name = names.iter().position(|&name| name == operation.name()).unwrap_or(0) as u64;
-    name << 32 | operation.root().map_or(0xffff_ffff, |root| root as u64)
+    name << 32 | operation.root().map_or(NO_ROOT, |root| root as u64)
 }
+
+/// The lower half of the [`note`] of a collective without a root, or between groups.
+const NO_ROOT: u64 = 0xffff_ffff;
 
 /// The name and root that a [`note`] stands for, as text.
 fn describe_note(note: u64) -> String {
@@ -109,10 +115,41 @@ impl Running {
         let ranks: Vec<TaskId> = (0..comm.size()).map(TaskId::at).collect();
         let tag = Tag::collective(comm.collectives as i64);
         expand(&operation, algorithm, &ranks, comm.rank, tag, &mut RequestPool::new(), &mut events)?;
-        Ok(Self {
+        let who = (Rc::clone(&comm.group), comm.rank);
+        Ok(Self::of(comm, (operation.name(), note(&operation)), who, events, data, finish, begin))
+    }
+
+    /// A collective of an intercommunicator with these events, that is about to begin at `begin` \[ps\]. Ranks are
+    /// numbered as [`Sides`] does.
+    pub(crate) fn between(
+        comm: &Comm,
+        sides: &Sides,
+        name: &'static str,
+        events: Vec<Event>,
+        data: Data,
+        finish: Finish,
+        begin: u64,
+    ) -> Self {
+        let number = trgen::trace::collectives::NAMES.iter().position(|&other| other == name).unwrap_or(0) as u64;
+        let who = (Rc::clone(&sides.members), sides.rank);
+        Self::of(comm, (name, number << 32 | NO_ROOT), who, events, data, finish, begin)
+    }
+
+    fn of(
+        comm: &Comm,
+        (name, note): (&'static str, u64),
+        (members, rank): (Rc<Vec<usize>>, usize),
+        events: Vec<Event>,
+        data: Data,
+        finish: Finish,
+        begin: u64,
+    ) -> Self {
+        Self {
+            name,
+            note,
             begin,
-            members: Rc::clone(&comm.group),
-            rank: comm.rank,
+            members,
+            rank,
             context: comm.context ^ CONTEXT,
             number: comm.collectives,
             events,
@@ -122,18 +159,17 @@ impl Running {
             data,
             held: HashMap::new(),
             finish: Some(finish),
-            operation,
-        })
+        }
     }
 
     /// The name of the operation.
     pub(crate) fn name(&self) -> &'static str {
-        self.operation.name()
+        self.name
     }
 
     /// The [`note`] of the operation.
     pub(crate) fn note(&self) -> u64 {
-        note(&self.operation)
+        self.note
     }
 
     /// The ranks of the world whose messages this collective waits for.
@@ -227,6 +263,11 @@ impl Running {
     /// Records that the send or receive in `slot` is in progress, with its number in the log.
     pub(crate) fn opened(&mut self, slot: u32, number: Option<u32>) {
         self.open.insert(slot, number);
+    }
+
+    /// The number in the log of the send or receive in progress in `slot`.
+    pub(crate) fn number_of(&self, slot: u32) -> Option<u32> {
+        self.open.get(&slot).copied().flatten()
     }
 
     /// Ends the send or receive in `slot`. Returns its number in the log, if there is one.

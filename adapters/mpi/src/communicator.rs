@@ -92,7 +92,7 @@ impl Comm {
     }
 
     /// The ranks of the world with which messages are exchanged.
-    fn partners(&self) -> &[usize] {
+    pub(crate) fn partners(&self) -> &Rc<Vec<usize>> {
         self.remote.as_ref().unwrap_or(&self.group)
     }
 
@@ -107,11 +107,7 @@ impl Comm {
 
     /// The rank in this communicator of a rank of the world. In an intercommunicator it is a rank of the other group.
     pub(crate) fn rank_of(&self, world: usize) -> Option<usize> {
-        let partners = self.partners();
-        if partners.get(world) == Some(&world) {
-            return Some(world);
-        }
-        partners.iter().position(|&member| member == world)
+        rank_in(self.partners(), world)
     }
 
     /// The rank of the world of a rank in this communicator. In an intercommunicator it is a rank of the other group.
@@ -152,12 +148,22 @@ impl Comm {
     }
 }
 
+/// The rank of a rank of the world among these members.
+pub(crate) fn rank_in(members: &[usize], world: usize) -> Option<usize> {
+    if members.get(world) == Some(&world) {
+        return Some(world);
+    }
+    members.iter().position(|&member| member == world)
+}
+
 /// The communicators by handle.
 #[derive(Debug)]
 pub(crate) struct Comms {
     world: Comm,
     own: Comm,
     made: Table<Comm>,
+    /// How many persistent requests hold a communicator, and whether the program has freed it meanwhile.
+    held: BTreeMap<c_int, (u32, bool)>,
 }
 
 impl Comms {
@@ -167,6 +173,24 @@ impl Comms {
             world: Comm::new(1, (0..size).collect(), rank, "MPI_COMM_WORLD"),
             own: Comm::new(2, vec![rank], 0, "MPI_COMM_SELF"),
             made: Table::new(0x8400_0000, 1),
+            held: BTreeMap::new(),
+        }
+    }
+
+    /// Keeps a communicator for a persistent request, also when the program frees it.
+    pub(crate) fn hold(&mut self, handle: c_int) {
+        self.held.entry(handle).or_default().0 += 1;
+    }
+
+    /// Ends what [`Self::hold`] has begun.
+    pub(crate) fn release(&mut self, handle: c_int) {
+        let Some((count, is_freed)) = self.held.get_mut(&handle) else { return };
+        *count -= 1;
+        if *count == 0 {
+            if *is_freed {
+                self.made.remove(handle);
+            }
+            self.held.remove(&handle);
         }
     }
 
@@ -188,13 +212,13 @@ impl Comms {
         }
     }
 
-    /// The communicator of a handle; an error for an intercommunicator.
-    pub(crate) fn intra(&self, handle: c_int) -> Outcome<&Comm> {
+    /// The communicator of a handle; an error for an intercommunicator, on which `what` is not defined.
+    pub(crate) fn intra(&self, handle: c_int, what: &str) -> Outcome<&Comm> {
         let found = self.get(handle)?;
         match found.remote {
             Some(_) => {
-                let text = "collectives on an intercommunicator are not supported on a simulated network".to_owned();
-                Err(Error { class: ERR_COMM, text, comm: handle })
+                let text = format!("{what} is not defined on an intercommunicator");
+                Err(Error { class: ERR_COMM, text, comm: Some(handle) })
             }
             None => Ok(found),
         }
@@ -207,6 +231,12 @@ impl Comms {
 
     /// Removes a communicator of the program; an error for a predefined one.
     pub(crate) fn remove(&mut self, handle: c_int) -> Outcome {
+        self.get(handle)?;
+        if self.made.get(handle).is_some()
+            && let Some((_, is_freed)) = self.held.get_mut(&handle)
+        {
+            return if std::mem::replace(is_freed, true) { unknown(handle) } else { Ok(()) };
+        }
         match self.made.remove(handle) {
             Some(_) => Ok(()),
             None => error(ERR_COMM, "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed"),

@@ -18,8 +18,23 @@ pub(crate) fn blocks(types: &Types, lengths: &[i64], bytes: &[i64], handle: c_in
         return error(ERR_COUNT, "a block has a negative length");
     }
     let inner = types.get(handle)?;
+    check_pieces(lengths.iter().map(|&length| (length, &*inner)))?;
     let all: Vec<(i64, i64, &Type)> = lengths.iter().zip(bytes).map(|(&length, &at)| (at, length, &*inner)).collect();
     Ok(Type::compose(&all, how))
+}
+
+/// Largest number of pieces of a type: 24 bytes of memory each.
+const MOST_PIECES: i64 = 1 << 24;
+
+/// An error if a type of blocks of so many values would have too many pieces.
+fn check_pieces<'a>(blocks: impl Iterator<Item = (i64, &'a Type)>) -> Outcome {
+    let in_block =
+        |(count, ty): (i64, &Type)| if ty.is_contiguous() { 1 } else { count.saturating_mul(ty.runs.len() as i64) };
+    let pieces = blocks.map(in_block).fold(0, i64::saturating_add);
+    if pieces > MOST_PIECES {
+        return error(ERR_NO_MEM, format!("a datatype of {pieces} pieces; at most {MOST_PIECES} are supported"));
+    }
+    Ok(())
 }
 
 /// \[bytes\] Extent of the type of a handle.
@@ -32,13 +47,20 @@ pub(crate) fn vector(types: &Types, count: i64, length: i64, stride: i64, handle
     if count < 0 || length < 0 {
         return error(ERR_COUNT, "a vector has a negative count");
     }
-    let places: Vec<i64> = (0..count).map(|index| index * stride).collect();
+    let inner = types.get(handle)?;
+    if inner.is_contiguous() && stride == length.saturating_mul(inner.extent()) {
+        return Ok(Type::compose(&[(0, count.saturating_mul(length), &inner)], how));
+    }
+    if count > MOST_PIECES {
+        return error(ERR_NO_MEM, format!("a vector of {count} blocks; at most {MOST_PIECES} are supported"));
+    }
+    let places: Vec<i64> = (0..count).map(|index| index.wrapping_mul(stride)).collect();
     blocks(types, &vec![length; count as usize], &places, handle, how)
 }
 
 /// Converts displacements in values to bytes.
 pub(crate) fn scaled(places: &[i64], extent: i64) -> Vec<i64> {
-    places.iter().map(|place| place * extent).collect()
+    places.iter().map(|place| place.wrapping_mul(extent)).collect()
 }
 
 /// A type of blocks of different types, with lengths in values and places in bytes. The pseudo-types `MPI_LB` and
@@ -50,6 +72,10 @@ pub(crate) fn structure(types: &Types, lengths: &[i64], places: &[i64], handles:
     let found: Outcome<Vec<Rc<Type>>> = handles.iter().map(|&handle| types.get(handle)).collect();
     let found = found?;
     let parts = lengths.iter().zip(places).zip(found.iter().zip(handles));
+    if lengths.iter().any(|&length| length < 0) {
+        return error(ERR_COUNT, "a block has a negative length");
+    }
+    check_pieces(lengths.iter().copied().zip(found.iter().map(|ty| &**ty)))?;
     let all: Vec<(i64, i64, &Type)> = parts
         .filter(|(_, (_, handle))| ![LOWER, UPPER].contains(*handle))
         .map(|((&length, &place), (ty, _))| (place, length, &**ty))
@@ -89,7 +115,11 @@ pub(crate) fn subarray(
     how: Made,
 ) -> Outcome<Type> {
     let inner = types.get(handle)?;
-    let fits = |axis: usize| parts[axis] >= 1 && starts[axis] >= 0 && starts[axis] + parts[axis] <= sizes[axis];
+    let fits =
+        |axis: usize| parts[axis] >= 1 && starts[axis] >= 0 && starts[axis].saturating_add(parts[axis]) <= sizes[axis];
+    if ![56, 57].contains(&order) {
+        return error(ERR_ARG, format!("{order} is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN"));
+    }
     if sizes.is_empty() || !(0..sizes.len()).all(fits) {
         return error(ERR_ARG, "the part of an array does not lie within it");
     }
@@ -101,10 +131,13 @@ pub(crate) fn subarray(
             length = parts[axis];
             places[0] += starts[axis] * stride;
         } else {
+            if parts[axis].saturating_mul(places.len() as i64) > MOST_PIECES {
+                return error(ERR_NO_MEM, format!("a part of an array of more than {MOST_PIECES} rows"));
+            }
             let rows = (starts[axis]..starts[axis] + parts[axis]).map(|row| row * stride);
             places = rows.flat_map(|row| places.iter().map(move |place| place + row).collect::<Vec<i64>>()).collect();
         }
-        stride *= sizes[axis];
+        stride = stride.saturating_mul(sizes[axis]);
     }
     let mut ty = blocks(types, &vec![length; places.len()], &places, handle, how)?;
     (ty.lower, ty.upper) = (0, stride);
@@ -128,7 +161,7 @@ pub(crate) fn real_kind(digits: c_int, range: c_int) -> Option<usize> {
 pub(crate) fn resized(types: &Types, handle: c_int, lower: i64, extent: i64) -> Outcome<Type> {
     let inner = types.get(handle)?;
     let how = constructor(18, Vec::new(), vec![lower, extent], vec![handle]);
-    Ok(Type { lower, upper: lower + extent, made: how, name: String::new(), ..(*inner).clone() })
+    Ok(Type { lower, upper: lower.saturating_add(extent), made: how, name: String::new(), ..(*inner).clone() })
 }
 
 /// A type of `count` consecutive values.
@@ -137,6 +170,7 @@ pub(crate) fn contiguous(types: &Types, count: i64, handle: c_int) -> Outcome<Ty
         return error(ERR_COUNT, format!("count {count} is negative"));
     }
     let inner = types.get(handle)?;
+    check_pieces(std::iter::once((count, &*inner)))?;
     Ok(Type::compose(&[(0, count, &inner)], constructor(3, vec![count], Vec::new(), vec![handle])))
 }
 

@@ -57,7 +57,10 @@ pub(crate) enum Basic {
     Float,
     Complex,
     Logical,
-    /// No arithmetic is defined: characters, and numbers of 16 bytes or more.
+    /// `long double` of x86-64, and complex numbers of two.
+    Extended,
+    ExtendedComplex,
+    /// No arithmetic is defined: characters, and other numbers of 16 bytes or more.
     Bytes,
     /// A value and an index of 4 bytes: the kind of the value and its size.
     Pair(&'static Basic, i64),
@@ -66,6 +69,11 @@ pub(crate) enum Basic {
 }
 
 use Basic::{Bytes, Complex, Float, Logical, Pair, Signed, Twins, Unsigned};
+
+/// The kinds of `long double` and of complex numbers of two: arithmetic on them is that of x86-64.
+const LONG: Basic = if cfg!(target_arch = "x86_64") { Basic::Extended } else { Bytes };
+/// See [`LONG`].
+const LONG_COMPLEX: Basic = if cfg!(target_arch = "x86_64") { Basic::ExtendedComplex } else { Bytes };
 
 /// The predefined types: handle, name, kind. The second byte of a handle is the size of the type \[bytes\], except for
 /// pairs.
@@ -83,7 +91,7 @@ const BUILTIN: &[(u32, &str, Basic)] = &[
     (0x4c00_0808, "MPI_UNSIGNED_LONG", Unsigned),
     (0x4c00_040a, "MPI_FLOAT", Float),
     (0x4c00_080b, "MPI_DOUBLE", Float),
-    (0x4c00_100c, "MPI_LONG_DOUBLE", Bytes),
+    (0x4c00_100c, "MPI_LONG_DOUBLE", LONG),
     (0x4c00_0809, "MPI_LONG_LONG_INT", Signed),
     (0x4c00_0819, "MPI_UNSIGNED_LONG_LONG", Unsigned),
     (0x4c00_010f, "MPI_PACKED", Bytes),
@@ -93,7 +101,7 @@ const BUILTIN: &[(u32, &str, Basic)] = &[
     (0x8c00_0001, "MPI_DOUBLE_INT", Pair(&Float, 8)),
     (0x8c00_0002, "MPI_LONG_INT", Pair(&Signed, 8)),
     (0x8c00_0003, "MPI_SHORT_INT", Pair(&Signed, 2)),
-    (0x8c00_0004, "MPI_LONG_DOUBLE_INT", Pair(&Bytes, 16)),
+    (0x8c00_0004, "MPI_LONG_DOUBLE_INT", Pair(&LONG, 16)),
     (0x4c00_0816, "MPI_2INT", Twins(&Signed, 4)),
     (0x4c00_081e, "MPI_COMPLEX", Complex),
     (0x4c00_1022, "MPI_DOUBLE_COMPLEX", Complex),
@@ -126,7 +134,7 @@ const BUILTIN: &[(u32, &str, Basic)] = &[
     (0x4c00_013f, "MPI_C_BOOL", Logical),
     (0x4c00_0840, "MPI_C_FLOAT_COMPLEX", Complex),
     (0x4c00_1041, "MPI_C_DOUBLE_COMPLEX", Complex),
-    (0x4c00_2042, "MPI_C_LONG_DOUBLE_COMPLEX", Bytes),
+    (0x4c00_2042, "MPI_C_LONG_DOUBLE_COMPLEX", LONG_COMPLEX),
     (0x4c00_0246, "MPIX_C_FLOAT16", Bytes),
     (0x4c00_0843, "MPI_AINT", Signed),
     (0x4c00_0844, "MPI_OFFSET", Signed),
@@ -134,7 +142,7 @@ const BUILTIN: &[(u32, &str, Basic)] = &[
     (0x4c00_0133, "MPI_CXX_BOOL", Logical),
     (0x4c00_0834, "MPI_CXX_FLOAT_COMPLEX", Complex),
     (0x4c00_1035, "MPI_CXX_DOUBLE_COMPLEX", Complex),
-    (0x4c00_2036, "MPI_CXX_LONG_DOUBLE_COMPLEX", Bytes),
+    (0x4c00_2036, "MPI_CXX_LONG_DOUBLE_COMPLEX", LONG_COMPLEX),
 ];
 
 /// The description of a predefined type; `None` for another handle.
@@ -209,6 +217,15 @@ impl Types {
         Ok(self.made.add(found))
     }
 
+    /// A handle of a type that an operation has kept: the one that the program has used, or, if it has been freed, a new
+    /// one, which the caller removes.
+    pub(crate) fn handle_of(&mut self, ty: &Rc<Type>, handle: c_int) -> (c_int, bool) {
+        match self.get(handle) {
+            Ok(found) if Rc::ptr_eq(&found, ty) => (handle, false),
+            _ => (self.made.add(Rc::clone(ty)), true),
+        }
+    }
+
     /// Removes a type of the program; an error for a predefined one.
     pub(crate) fn remove(&mut self, handle: c_int) -> Outcome {
         match self.made.remove(handle) {
@@ -221,13 +238,13 @@ impl Types {
 impl Type {
     /// \[bytes\] Distance between consecutive values.
     pub(crate) fn extent(&self) -> i64 {
-        self.upper - self.lower
+        self.upper.saturating_sub(self.lower)
     }
 
     /// \[bytes\] Offsets of the first byte of data, and of the byte after the last one.
     pub(crate) fn true_bounds(&self) -> (i64, i64) {
         let lower = self.runs.iter().map(|run| run.offset).min().unwrap_or(0);
-        (lower, self.runs.iter().map(|run| run.offset + run.length).max().unwrap_or(0))
+        (lower, self.runs.iter().map(|run| run.offset.saturating_add(run.length)).max().unwrap_or(0))
     }
 
     /// True if values of this type have the same layout in memory and packed.
@@ -247,8 +264,8 @@ impl Type {
         let mut runs: Vec<Run> = Vec::new();
         let (mut size, mut lower, mut upper) = (0, i64::MAX, i64::MIN);
         let mut push = |run: Run| match runs.last_mut() {
-            Some(last) if last.basic == run.basic && last.offset + last.length == run.offset => {
-                last.length += run.length;
+            Some(last) if last.basic == run.basic && last.offset.wrapping_add(last.length) == run.offset => {
+                last.length = last.length.saturating_add(run.length);
             }
             _ if run.length == 0 => {}
             _ => runs.push(run),
@@ -258,18 +275,22 @@ impl Type {
                 continue;
             }
             let extent = inner.extent();
-            size += count * inner.size;
-            let ends = [0, (count - 1) * extent];
-            lower = lower.min(displacement + inner.lower + ends[0].min(ends[1]));
-            upper = upper.max(displacement + inner.upper + ends[0].max(ends[1]));
+            size = count.saturating_mul(inner.size).saturating_add(size);
+            let ends = [0, (count - 1).saturating_mul(extent)];
+            let bound = |end: i64, edge: i64| displacement.saturating_add(edge).saturating_add(end);
+            lower = lower.min(bound(ends[0].min(ends[1]), inner.lower));
+            upper = upper.max(bound(ends[0].max(ends[1]), inner.upper));
             match inner.runs[..] {
                 [run] if inner.is_contiguous() => {
-                    push(Run { offset: displacement, length: run.length * count, basic: run.basic });
+                    push(Run { offset: displacement, length: run.length.saturating_mul(count), basic: run.basic });
                 }
                 _ => {
                     for index in 0..count {
                         for run in inner.runs.iter() {
-                            push(Run { offset: run.offset + displacement + index * extent, ..*run });
+                            push(Run {
+                                offset: index.wrapping_mul(extent).wrapping_add(displacement).wrapping_add(run.offset),
+                                ..*run
+                            });
                         }
                     }
                 }
@@ -281,9 +302,45 @@ impl Type {
         Self { size, lower, upper, runs: Rc::new(runs), name: String::new(), made, attributes: BTreeMap::new() }
     }
 
+    /// Appends the layout of a value: the number of runs, the bounds, and the runs.
+    pub(crate) fn write_layout(&self, out: &mut Vec<u8>) {
+        for number in [self.runs.len() as i64, self.lower, self.upper] {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        for run in self.runs.iter() {
+            for number in [run.offset, run.length, run.basic.into()] {
+                out.extend_from_slice(&number.to_le_bytes());
+            }
+        }
+    }
+
+    /// Reads a layout, which may be empty, and returns the bytes after it; `None` if it is malformed.
+    pub(crate) fn read_layout(from: &[u8]) -> Option<(Option<Self>, &[u8])> {
+        let mut rest = from;
+        let mut number = || {
+            let (bytes, after) = rest.split_first_chunk::<8>()?;
+            rest = after;
+            Some(i64::from_le_bytes(*bytes))
+        };
+        let count = number()?;
+        if count == 0 {
+            return Some((None, rest));
+        }
+        let (lower, upper) = (number()?, number()?);
+        let mut runs = Vec::new();
+        for _ in 0..count {
+            let (offset, length, basic) = (number()?, number()?, number()?);
+            runs.push(Run { offset, length, basic: basic as c_int });
+        }
+        let size = runs.iter().fold(0_i64, |sum, run| sum.saturating_add(run.length));
+        let (name, made) = (String::new(), Made::default());
+        let ty = Self { size, lower, upper, runs: Rc::new(runs), name, made, attributes: BTreeMap::new() };
+        Some((Some(ty), rest))
+    }
+
     /// \[bytes\] Size of the data of `count` values.
     pub(crate) fn bytes(&self, count: i64) -> u64 {
-        (self.size * count).max(0) as u64
+        self.size.saturating_mul(count).max(0) as u64
     }
 
     /// Number of basic elements in `bytes` bytes of packed data.
@@ -315,7 +372,7 @@ impl Type {
         let extent = self.extent();
         for index in 0..count {
             for run in self.runs.iter() {
-                let at = buffer.wrapping_offset((index * extent + run.offset) as isize);
+                let at = buffer.wrapping_offset(index.wrapping_mul(extent).wrapping_add(run.offset) as isize);
                 if !visit(at, run.length as usize) {
                     return;
                 }
@@ -324,12 +381,19 @@ impl Type {
     }
 
     /// Appends the data of `count` values at `buffer` to `into`.
-    pub(crate) unsafe fn pack(&self, buffer: P, count: i64, into: &mut Vec<u8>) {
-        into.reserve(self.bytes(count) as usize);
+    ///
+    /// # Errors
+    /// There is no memory for them.
+    pub(crate) unsafe fn pack(&self, buffer: P, count: i64, into: &mut Vec<u8>) -> Outcome {
+        let bytes = self.bytes(count);
+        if into.try_reserve(usize::try_from(bytes).unwrap_or(usize::MAX)).is_err() {
+            return error(ERR_NO_MEM, format!("there is no memory for a copy of {bytes} bytes"));
+        }
         self.pieces(buffer.cast::<u8>().cast_mut(), count, |at, length| {
             into.extend_from_slice(unsafe { slice(at, length) });
             true
         });
+        Ok(())
     }
 
     /// Writes packed data into `count` values at `buffer`, as far as there are data.

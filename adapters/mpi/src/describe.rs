@@ -16,13 +16,14 @@ fn message(comms: &Comms, source: Option<usize>, tag: Option<i64>, context: u64)
 /// Describes what a request waits for.
 fn request(comms: &Comms, requests: &Requests, handle: c_int) -> Option<String> {
     match &requests.get(handle)?.what {
-        What::Receive { from, tag, comm, .. } => {
-            let context = comms.get(*comm).map_or(0, |comm| comm.context);
-            Some(message(comms, *from, *tag, context))
-        }
+        What::Receive { from, tag, context, .. } => Some(message(comms, *from, *tag, *context)),
         What::Send { to, tag, context, synchronous: true, .. } => {
             let comm = comms.title_of(*context);
             Some(format!("rank {to} to receive its synchronous message, tag {tag}, on {comm}"))
+        }
+        What::Send { to, tag, context, bytes, rendezvous: true, .. } => {
+            let comm = comms.title_of(*context);
+            Some(format!("rank {to} to receive its message of {bytes} bytes (rendezvous), tag {tag}, on {comm}"))
         }
         What::Send { to, tag, bytes, .. } => {
             Some(format!("its message of {bytes} bytes, tag {tag}, to rank {to} to leave"))
@@ -40,6 +41,8 @@ pub(crate) fn awaited(calling: &str, awaited: &Awaited, comms: &Comms, requests:
     const SHOWN: usize = 4;
     let what = match awaited {
         Awaited::Nothing => return None,
+        Awaited::Window { what, name } if name.is_empty() => format!("{what} of a window"),
+        Awaited::Window { what, name } => format!("{what} of the window {name}"),
         Awaited::Probe { source, tag, context } => message(comms, *source, *tag, *context),
         Awaited::Requests(handles) => {
             let pending = handles.iter().filter(|&&handle| !requests.is_over(handle));

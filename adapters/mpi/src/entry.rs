@@ -9,6 +9,7 @@
 
 use std::cell::Cell;
 use std::ffi::c_int;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -32,8 +33,20 @@ static CALLS: AtomicU64 = AtomicU64::new(0);
 static IS_TIME_VIRTUAL: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
+    /// True on the thread that has initialized MPI.
+    static IS_MAIN: Cell<bool> = const { Cell::new(false) };
     /// Number of nested calls into the library: a function of the program can call the library again.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// True on the thread that has initialized MPI.
+pub(crate) fn is_main() -> bool {
+    IS_MAIN.get()
+}
+
+/// Records that this thread has initialized MPI.
+pub(crate) fn set_main() {
+    IS_MAIN.set(true);
 }
 
 /// True while this thread executes the library.
@@ -108,22 +121,25 @@ fn interrupted(name: &str) -> ! {
     ))
 }
 
-/// Executes a call of the program, and handles its error.
-pub(crate) fn call(name: &'static str, body: impl FnOnce(&mut World) -> Outcome) -> c_int {
+/// Executes a call of the program, and handles its error, which is one of the communicator `comm` unless it says
+/// otherwise.
+pub(crate) fn call(name: &'static str, comm: c_int, body: impl FnOnce(&mut World) -> Outcome) -> c_int {
     let mut body = Some(body);
-    execute(name, &mut |world| body.take().map_or(Ok(()), |body| body(world)))
+    execute(name, comm, &mut |world| body.take().map_or(Ok(()), |body| body(world)))
 }
 
 /// The part of [`call`] that is compiled once for all calls. It executes `body` once.
-fn execute(name: &'static str, body: &mut dyn FnMut(&mut World) -> Outcome) -> c_int {
+fn execute(name: &'static str, comm: c_int, body: &mut dyn FnMut(&mut World) -> Outcome) -> c_int {
     enter(name, |world, outermost| {
         if outermost {
             world.begin_call(name);
         }
         check_phase(world, name);
-        let code = match body(world) {
-            Ok(()) => SUCCESS,
-            Err(failure) => handle(world, name, &failure),
+        check_thread(world, name);
+        let code = match guarded(|| body(world)) {
+            Ok(Ok(())) => SUCCESS,
+            Ok(Err(failure)) => handle(world, name, &failure, comm),
+            Err(fault) => world.end(&format!("{name}: a fault of fsin-mpi, not of the program: {fault}"), 1),
         };
         if outermost {
             world.end_call();
@@ -134,7 +150,7 @@ fn execute(name: &'static str, body: &mut dyn FnMut(&mut World) -> Outcome) -> c
 
 /// Ends the program if a call is made before initialization or after finalization, unless the standard permits that.
 fn check_phase(world: &mut World, name: &str) {
-    const ANYWHERE: [&str; 14] = [
+    const ANYWHERE: [&str; 18] = [
         "MPI_Init",
         "MPI_Init_thread",
         "MPI_Initialized",
@@ -148,19 +164,58 @@ fn check_phase(world: &mut World, name: &str) {
         "MPI_Info_create",
         "MPI_Info_set",
         "MPI_Info_free",
+        "MPI_Info_create_env",
+        "MPI_Info_get",
+        "MPI_Info_get_nkeys",
+        "MPI_Info_dup",
         "MPI_Status_set_cancelled",
     ];
-    if world.initialized && !world.finalized || ANYWHERE.contains(&name) {
+    if world.initialized && !world.finalized || ANYWHERE.contains(&name) || name.starts_with("MPI_T_") {
         return;
     }
     let when = if world.finalized { "after MPI_Finalize" } else { "before MPI_Init" };
     world.end(&format!("{name} is called {when}"), 1)
 }
 
-/// Calls the error handler: ends the program, returns the code, or calls a function of the program.
-fn handle(world: &mut World, name: &str, failure: &Error) -> c_int {
-    let mut comm = if world.comms.get(failure.comm).is_ok() { failure.comm } else { COMM_WORLD };
-    let handler = world.comms.get(comm).map_or(ERRORS_ARE_FATAL, |comm| comm.errhandler);
+/// Runs `work`, which does not panic unless the library has a fault: the fault is then described. A panic must not reach
+/// the program, whose code cannot be unwound.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()))
+            .unwrap_or_else(|| "a panic".to_owned())
+    })
+}
+
+/// Ends the program if a call communicates or changes objects on another thread than the one that has initialized MPI:
+/// the library provides `MPI_THREAD_FUNNELED`.
+fn check_thread(world: &mut World, name: &str) {
+    /// Calls that any thread may make.
+    const ANY: [&str; 7] = [
+        "MPI_Initialized",
+        "MPI_Finalized",
+        "MPI_Query_thread",
+        "MPI_Is_thread_main",
+        "MPI_Get_version",
+        "MPI_Get_library_version",
+        "MPI_Abort",
+    ];
+    let is_other = world.initialized && !is_main();
+    if is_other && !ANY.contains(&name) {
+        let text = format!(
+            "{name} is called by another thread than the one that has called MPI_Init: MPI_THREAD_FUNNELED is \
+             provided, let that thread make all calls of MPI"
+        );
+        world.end(&text, 1);
+    }
+}
+
+/// Calls the error handler of the communicator or window of an error, or of that of the call: ends the program, returns the code,
+/// or calls a function of the program.
+fn handle(world: &mut World, name: &str, failure: &Error, comm: c_int) -> c_int {
+    let comm = failure.comm.unwrap_or(comm);
+    let mut comm = if world.errhandler(comm).is_some() { comm } else { COMM_WORLD };
+    let handler = world.errhandler(comm).unwrap_or(ERRORS_ARE_FATAL);
     match handler {
         ERRORS_RETURN => failure.class,
         ERRORS_ARE_FATAL | ERRORS_ABORT => world.end(&format!("{name}: {}", failure.text), failure.class.max(1)),

@@ -1,6 +1,6 @@
-//! The clocks of the host, read from the C library although this library replaces its functions.
+//! The clocks of the host, and its functions that sleep, read from the C library although this library replaces its functions.
 
-use std::ffi::{CStr, c_char, c_int, c_long, c_void};
+use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use std::io::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -98,6 +98,15 @@ of_the_c_library! {
     fn host_times = c"times"(to: *mut [c_long; 4]) -> c_long;
     fn host_usage = c"getrusage"(whose: c_int, to: *mut Usage) -> c_int;
     fn host_time_of_base = c"timespec_get"(to: *mut Timespec, base: c_int) -> c_int;
+    fn host_nanosleep = c"nanosleep"(time: *const Timespec, rest: *mut Timespec) -> c_int;
+    fn host_nanosleep_on = c"clock_nanosleep"(clock: c_int, flags: c_int, time: *const Timespec, rest: *mut Timespec) -> c_int;
+    fn host_usleep = c"usleep"(time: c_uint) -> c_int;
+    fn host_sleep = c"sleep"(time: c_uint) -> c_uint;
+    fn host_thread_sleep = c"thrd_sleep"(time: *const Timespec, rest: *mut Timespec) -> c_int;
+    fn host_poll = c"poll"(all: *mut c_void, count: c_ulong, timeout: c_int) -> c_int;
+    fn host_ppoll = c"ppoll"(all: *mut c_void, count: c_ulong, timeout: *const Timespec, mask: *const c_void) -> c_int;
+    fn host_select = c"select"(count: c_int, read: *mut c_void, write: *mut c_void, except: *mut c_void, timeout: *mut Timespec) -> c_int;
+    fn host_pselect = c"pselect"(count: c_int, read: *mut c_void, write: *mut c_void, except: *mut c_void, timeout: *const Timespec, mask: *const c_void) -> c_int;
 }
 
 /// \[ps\] Processor time of this thread.

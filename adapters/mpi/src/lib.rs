@@ -8,16 +8,21 @@
 //!   ends the program with its name;
 //! - `entry`: how calls enter the library, and no two at once; `world`: the state of this rank, which everything gets as
 //!   an argument; `settings`: what the launcher has set;
-//! - `engine`: messages, matching and requests; `collective`: collectives as messages, by the algorithms of traces;
-//!   `data`: what these messages carry;
+//! - `arguments`: checks of arguments before they are used;
+//! - `engine`: messages, matching and requests; `collective`: collectives as messages, by the algorithms of traces, `between` the groups
+//!   of an intercommunicator too; `data`: what these messages carry;
+//! - `window`: windows of one-sided communication, whose accesses are messages that `engine::windows` carries out;
 //! - `ahead`: announces, while the program computes, until when it will send nothing;
-//! - `datatype` with `constructors`, `operation`, `communicator`: MPI's objects, in `table`s by handle; `clock`: clocks of the program;
+//! - `datatype` with `constructors`, `operation`, `communicator`: MPI's objects, in `table`s by handle; `clock`: clocks of the program; `sleep`: its sleeping;
 //!   `host`: those of the host; `objects`: what the program is linked with;
 //! - `report`: what the launcher reads at the end; `describe`: what a rank waits for.
 //!
 //! # How the model departs from reality, and who could notice
 //! - A send of at most the buffered size ends at once, whatever the state of the network; a longer one ends when its
-//!   last packet has left the node.
+//!   last packet has left the node. With rendezvous, a send above that size announces itself, and its data leave when the
+//!   receiver, in a call, has answered.
+//! - The two sides of a rendezvous answer while they are in a call of MPI, not while they compute: as MPICH without a
+//!   thread of its own for progress.
 //! - Matching and copying take no time beyond the declared overheads, except that an unsuccessful test or probe takes
 //!   `world::POLL`.
 //! - Data of a collective may travel in an earlier message of the collective than in MPICH, but the result is visible
@@ -33,6 +38,8 @@
 mod macros;
 mod abi;
 mod ahead;
+mod arguments;
+mod between;
 mod calls;
 #[cfg_attr(test, allow(dead_code, reason = "programs of tests keep the clocks of the host"))]
 mod clock;
@@ -42,6 +49,7 @@ mod constructors;
 mod data;
 mod datatype;
 mod describe;
+mod dimensions;
 mod engine;
 mod entry;
 mod error;
@@ -51,5 +59,8 @@ mod objects;
 mod operation;
 mod report;
 mod settings;
+#[cfg_attr(test, allow(dead_code, reason = "programs of tests sleep on the host"))]
+mod sleep;
 mod table;
+mod window;
 mod world;

@@ -1,13 +1,32 @@
 //! Macros that define and export calls.
 
+/// The communicator or window of a call: its argument `comm` or `win`, or `MPI_COMM_WORLD`. Each argument is given twice, to be compared and
+/// to be used.
+macro_rules! comm_of {
+    () => { $crate::abi::COMM_WORLD };
+    (comm $comm:ident, $($rest:tt)*) => { $crate::arguments::Argument::handle($comm) };
+    (win $win:ident, $($rest:tt)*) => { $crate::arguments::Argument::handle($win) };
+    ($other:ident $same:ident, $($rest:tt)*) => { comm_of!($($rest)*) };
+}
+
 /// Defines calls that return an error code, each under its name and under that of the profiling interface. `$world` is
-/// the name by which their bodies know the state of this rank.
+/// the name by which their bodies know the state of this rank. An argument that must not be null is checked first; an
+/// error without a communicator of its own is one of the communicator of the call.
 macro_rules! mpi {
     (|$world:ident| $( fn $name:ident ( $($a:ident : $t:ty),* $(,)? ) $body:block )*) => { $(
         #[unsafe(no_mangle)]
         #[allow(unused_unsafe, unused_variables, reason = "not every call touches memory of the program, or the state")]
         unsafe extern "C" fn $name($($a: $t),*) -> std::ffi::c_int {
-            $crate::entry::call(stringify!($name), |$world| unsafe { $body })
+            $crate::entry::call(stringify!($name), comm_of!($($a $a,)*), |$world| {
+                $(
+                    if const { $crate::arguments::is_required(stringify!($a)) }
+                        && $crate::arguments::Argument::is_missing($a)
+                    {
+                        return $crate::arguments::missing(stringify!($a));
+                    }
+                )*
+                unsafe { $body }
+            })
         }
         const _: () = {
             #[unsafe(export_name = concat!("P", stringify!($name)))]

@@ -8,6 +8,9 @@ use crate::datatype::{self, Basic, Type};
 use crate::error::{Outcome, error};
 use crate::table::Table;
 
+#[cfg_attr(not(target_arch = "x86_64"), path = "operation/unknown.rs")]
+mod extended;
+
 /// `MPI_User_function`.
 pub(crate) type Function = unsafe extern "C" fn(M, M, *mut c_int, *mut c_int);
 
@@ -62,9 +65,11 @@ pub(crate) fn check(ops: &Table<Op>, op: c_int, handle: c_int, ty: &Type) -> Out
     let fits = match (number, kind) {
         (13 | 14, _) => true,
         (_, None) => false,
-        (1 | 2, Some(kind)) => matches!(kind, Basic::Signed | Basic::Unsigned | Basic::Float),
-        (3 | 4, Some(kind)) => matches!(kind, Basic::Signed | Basic::Unsigned | Basic::Float | Basic::Complex),
-        (5 | 7 | 9, Some(kind)) => matches!(kind, Basic::Signed | Basic::Unsigned | Basic::Logical | Basic::Float),
+        (1 | 2, Some(kind)) => matches!(kind, Basic::Signed | Basic::Unsigned | Basic::Float | Basic::Extended),
+        (3 | 4, Some(kind)) => !matches!(kind, Basic::Logical | Basic::Bytes | Basic::Pair(..) | Basic::Twins(..)),
+        (5 | 7 | 9, Some(kind)) => {
+            matches!(kind, Basic::Signed | Basic::Unsigned | Basic::Logical | Basic::Float | Basic::Extended)
+        }
         (6 | 8 | 10, Some(kind)) => matches!(kind, Basic::Signed | Basic::Unsigned | Basic::Logical),
         (_, Some(Basic::Pair(inner, _) | Basic::Twins(inner, _))) => *inner != Basic::Bytes,
         (_, Some(_)) => false,
@@ -144,6 +149,9 @@ macro_rules! complex {
 /// `right` becomes `left op right`, for numbers of this kind and of `size` bytes.
 fn arithmetic(number: usize, kind: Basic, size: i64, left: &[u8], right: &mut [u8]) {
     match (kind, size) {
+        (Basic::Extended, _) => extended::apply(number, left, right),
+        (Basic::ExtendedComplex, _) if number == 3 => extended::apply(number, left, right),
+        (Basic::ExtendedComplex, _) => extended::multiply_complex(left, right),
         (Basic::Float, 4) => real!(number, left, right, f32),
         (Basic::Float, _) => real!(number, left, right, f64),
         (Basic::Complex, 8) if number == 3 => real!(number, left, right, f32),
@@ -172,15 +180,24 @@ fn value(kind: Basic, bytes: &[u8]) -> f64 {
     }
 }
 
+/// Whether the first number of two is less than the second, and whether it is greater.
+fn order(kind: Basic, left: &[u8], right: &[u8]) -> (bool, bool) {
+    if kind == Basic::Extended {
+        return extended::order(left, right);
+    }
+    let (a, b) = (value(kind, left), value(kind, right));
+    (a < b, a > b)
+}
+
 /// `MPI_MINLOC` and `MPI_MAXLOC`: the least or greatest value with its index; the lower index if values are equal.
 /// `size` and `index` are the sizes of the value and the index in bytes.
 fn location(number: usize, kind: Basic, size: usize, index: usize, left: &[u8], right: &mut [u8]) {
     for (left, right) in left.chunks_exact(size + index).zip(right.chunks_exact_mut(size + index)) {
-        let (a, b) = (value(kind, &left[..size]), value(kind, &right[..size]));
+        let (less, greater) = order(kind, &left[..size], &right[..size]);
         let index_kind = if index == size { kind } else { Basic::Signed };
         let (i, j) = (value(index_kind, &left[size..]), value(index_kind, &right[size..]));
-        let better = if number == 11 { a < b } else { a > b };
-        if better || (a == b && i < j) {
+        let better = if number == 11 { less } else { greater };
+        if better || (!less && !greater && i < j) {
             right.copy_from_slice(left);
         }
     }
@@ -189,13 +206,28 @@ fn location(number: usize, kind: Basic, size: usize, index: usize, left: &[u8], 
 /// What a reduction applies to its contributions.
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
-    /// Handle of the operation.
+    /// Handle of the operation, and the operation if it is the program's. The program may free it meanwhile.
     pub(crate) op: c_int,
+    pub(crate) function: Option<Op>,
     /// Handle of the datatype.
     pub(crate) handle: c_int,
     pub(crate) ty: Rc<Type>,
     /// Number of values in each contribution.
     pub(crate) count: i64,
+}
+
+impl Terms {
+    /// The terms of a reduction of `count` values of a type.
+    ///
+    /// # Errors
+    /// The operation does not exist, or does not apply to the type.
+    pub(crate) fn of(ops: &Table<Op>, op: c_int, handle: c_int, ty: &Rc<Type>, count: i64) -> Outcome<Self> {
+        check(ops, op, handle, ty)?;
+        if [OP_REPLACE, OP_NO_OP].contains(&op) {
+            return error(ERR_OP, "MPI_REPLACE and MPI_NO_OP are no operations of reductions");
+        }
+        Ok(Self { op, function: ops.get(op).copied(), handle, ty: Rc::clone(ty), count })
+    }
 }
 
 /// `right` becomes `left op right`: packed data, `left` of lower ranks. Returns false if the operation is not predefined.
@@ -216,13 +248,13 @@ pub(crate) fn predefined(terms: &Terms, left: &[u8], right: &mut [u8]) -> bool {
 }
 
 impl Op {
-    /// Calls the function of the program: `right` becomes `left op right`, packed data.
+    /// Calls the function of the program: `right` becomes `left op right`, packed data. `handle` is a handle of the type.
     ///
     /// # Safety
     /// The function is one that the program has given with `MPI_Op_create`, and no state of the library is borrowed.
-    pub(crate) unsafe fn call(&self, terms: &Terms, left: &[u8], right: &mut [u8]) {
+    pub(crate) unsafe fn call(&self, terms: &Terms, mut handle: c_int, left: &[u8], right: &mut [u8]) {
         let Self { function, is_large, .. } = *self;
-        let &Terms { mut handle, ref ty, count, .. } = terms;
+        let &Terms { ref ty, count, .. } = terms;
         // The function expects unpacked values, at the offsets that the datatype gives. It may read a little beyond the
         // last value, if that ends with a gap.
         let spread = |data: &[u8]| {
@@ -250,8 +282,10 @@ impl Op {
                 function(from.cast(), to.cast(), &raw mut count, &raw mut handle);
             }
             let mut packed = Vec::new();
-            ty.pack(to.cast(), count, &mut packed);
-            right.copy_from_slice(&packed);
+            // As many bytes as were unpacked: there is memory for them.
+            if ty.pack(to.cast(), count, &mut packed).is_ok() {
+                right.copy_from_slice(&packed);
+            }
         }
     }
 }

@@ -31,6 +31,10 @@ pub(crate) struct Settings {
     pub(crate) compute: Compute,
     /// \[bytes\] Longest message whose send ends at once.
     pub(crate) buffered: u64,
+    /// \[bytes\] Longest message that is sent without waiting for its receive.
+    pub(crate) rendezvous: u64,
+    /// \[ps\] Virtual time that a reading of a clock takes.
+    pub(crate) clock_read: u64,
     /// True if this rank's clock is the wall clock.
     pub(crate) realtime: bool,
     /// True if a wait for named sources may process their messages before earlier ones of other sources.
@@ -87,6 +91,8 @@ impl Settings {
                 .value("FSIN_MPI_COMPUTE", "none, fixed:PICOSECONDS or measured:FACTOR", compute)?
                 .unwrap_or(Compute::None),
             buffered: of.value("FSIN_MPI_BUFFERED", "a number of bytes", parsed)?.unwrap_or(u64::MAX),
+            rendezvous: of.value("FSIN_MPI_RENDEZVOUS", "a number of bytes", parsed)?.unwrap_or(u64::MAX),
+            clock_read: of.value("FSIN_MPI_CLOCK_READ", "a number of picoseconds above 0", positive)?.unwrap_or(1000),
             realtime: of.word("FSIN_MPI_MODE", "realtime")?,
             deterministic: of.word("FSIN_MPI_SYNC", "deterministic")?,
             choice: of
@@ -129,6 +135,11 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
 /// A word as a value that parses itself.
 fn parsed<T: FromStr>(word: &str) -> Option<T> {
     word.parse().ok()
+}
+
+/// A number above 0.
+fn positive(word: &str) -> Option<u64> {
+    parsed(word).filter(|&number| number > 0)
 }
 
 /// `fixed:TIME` in picoseconds, `measured:FACTOR` or `none`.
@@ -188,6 +199,8 @@ mod tests {
             ("FSIN_MPI_COMPUTE", "measured:-1"),
             ("FSIN_MPI_COMPUTE", "fast"),
             ("FSIN_MPI_BUFFERED", "64k"),
+            ("FSIN_MPI_RENDEZVOUS", "-1"),
+            ("FSIN_MPI_CLOCK_READ", "0"),
             ("FSIN_MPI_COLLECTIVES", "allreduce=magic"),
             ("FSIN_MPI_ADDRESS", "nowhere"),
             ("FSIN_MPI_PATIENCE", "long"),

@@ -17,6 +17,7 @@ use crate::datatype::Types;
 use crate::describe;
 use crate::engine::mail::Mail;
 use crate::engine::requests::Requests;
+use crate::engine::windows::Landing;
 use crate::error::Outcome;
 use crate::host;
 use crate::objects;
@@ -24,6 +25,7 @@ use crate::operation::{self, Op, Terms};
 use crate::report::{self, Log, Statistics, Summary};
 use crate::settings::{Compute, Settings};
 use crate::table::Table;
+use crate::window::Windows;
 
 /// \[ps\] Virtual time that an unsuccessful test or probe takes, so that a program that polls reaches the time of the
 /// event.
@@ -43,11 +45,14 @@ pub(crate) struct World {
     pub(crate) mail: Mail,
     // The objects of the program, by handle.
     pub(crate) requests: Requests,
-    /// What the persistent requests begin.
-    pub(crate) begins: BTreeMap<c_int, Begin>,
+    /// What the persistent requests begin, and the communicators that they hold.
+    pub(crate) begins: BTreeMap<c_int, (Begin, c_int)>,
     pub(crate) comms: Comms,
     pub(crate) groups: Groups,
     pub(crate) types: Types,
+    pub(crate) windows: Windows,
+    /// Answers of targets that are expected, by their numbers.
+    pub(crate) answers: BTreeMap<u64, Landing>,
     pub(crate) ops: Table<Op>,
     pub(crate) errhandlers: Table<Errhandler>,
     pub(crate) keyvals: Table<Keyval>,
@@ -69,6 +74,8 @@ pub(crate) struct World {
     used: u64,
     /// Address and size \[bytes\] of the buffer of `MPI_Buffer_attach`, which is not used.
     pub(crate) buffer: (usize, i64),
+    /// Number of readings of clocks since the last call.
+    pub(crate) readings: u64,
     /// Values of predefined attributes, to which the program has pointers.
     pub(crate) predefined: BTreeMap<c_int, Box<c_int>>,
 }
@@ -102,6 +109,8 @@ impl World {
             comms: Comms::new(settings.rank, settings.size),
             groups: Groups::new(),
             types: Types::new(),
+            windows: Windows::new(),
+            answers: BTreeMap::new(),
             ops: Table::new(0x9800_0000, 1),
             errhandlers: Table::new(0x9400_0000, 1),
             keyvals: Table::new(0xa400_0000, 1),
@@ -115,6 +124,7 @@ impl World {
             left: 0,
             used: 0,
             buffer: (0, 0),
+            readings: 0,
             predefined: BTreeMap::new(),
             settings,
         }
@@ -134,10 +144,20 @@ impl World {
         if operation::predefined(terms, left, right) {
             return;
         }
-        if let Some(&op) = self.ops.get(terms.op) {
+        if let Some(op) = terms.function {
+            let (handle, is_new) = self.types.handle_of(&terms.ty, terms.handle);
             // SAFETY: the program has given this function with `MPI_Op_create`; nothing is borrowed inside `lend`.
-            self.lend(|| unsafe { op.call(terms, left, right) });
+            self.lend(|| unsafe { op.call(terms, handle, left, right) });
+            if is_new {
+                let _ = self.types.remove(handle);
+            }
         }
+    }
+
+    /// The error handler of a communicator or window; `None` if the handle is neither.
+    pub(crate) fn errhandler(&self, handle: c_int) -> Option<c_int> {
+        let window = || self.windows.get(handle).map(|window| window.errhandler);
+        self.comms.get(handle).map(|comm| comm.errhandler).or_else(|_| window()).ok()
     }
 
     /// Connects to the endpoint and waits until virtual time begins.
@@ -253,6 +273,7 @@ impl World {
     pub(crate) fn begin_call(&mut self, name: &'static str) {
         self.calling = name;
         self.charged = false;
+        self.readings = 0;
         if matches!(self.settings.compute, Compute::Measured(_)) {
             self.used += host::processor().saturating_sub(self.left);
         }

@@ -49,7 +49,7 @@ fn each_fault_is_named_and_ends_the_program() {
             14,
             &["rank 1: MPI_Recv: message truncated: 40 bytes from rank 0 with tag 3 do not fit a buffer of 8"],
         ),
-        ("unsupported", 1, &["rank 1: MPI_Win_create is not supported on a simulated network"]),
+        ("unsupported", 1, &["rank 1: MPI_Open_port is not supported on a simulated network"]),
         ("killed", 137, &["rank 1 was ended by signal 9"]),
         ("leaves", 1, &["rank 1 ended without a call of MPI_Finalize"]),
         ("seven", 7, &["rank 1 ended with exit status 7, and the other ranks were ended"]),

@@ -87,7 +87,7 @@ pub(crate) fn call_delete(world: &mut World, handle: c_int, keyval: c_int, value
 }
 
 /// Returns an error if the key does not exist.
-fn check_key(world: &World, keyval: c_int) -> Outcome {
+pub(super) fn check_key(world: &World, keyval: c_int) -> Outcome {
     match world.keyvals.get(keyval) {
         Some(_) => Ok(()),
         None => error(ERR_KEYVAL, format!("{keyval:#x} is not a key of attributes")),
@@ -153,6 +153,16 @@ pub(crate) fn set_comm(world: &mut World, comm: c_int, keyval: c_int, value: isi
     Ok(())
 }
 
+/// Sets an attribute of a datatype, after the delete function has been called with its old value.
+pub(crate) fn set_type(world: &mut World, handle: c_int, keyval: c_int, value: isize) -> Outcome {
+    check_key(world, keyval)?;
+    if let Some(&old) = world.types.get(handle)?.attributes.get(&keyval) {
+        call_delete(world, handle, keyval, old)?;
+    }
+    world.types.get_mut(handle)?.attributes.insert(keyval, value);
+    Ok(())
+}
+
 /// Removes an attribute of a communicator, if it has a value.
 fn delete_comm(world: &mut World, comm: c_int, keyval: c_int) -> Outcome {
     check_key(world, keyval)?;
@@ -164,14 +174,18 @@ fn delete_comm(world: &mut World, comm: c_int, keyval: c_int) -> Outcome {
 }
 
 /// Adds a key of attributes with the addresses of its copy and delete functions.
-fn new_keyval(world: &mut World, copy: F, delete: F, extra: isize) -> c_int {
+pub(super) fn new_keyval(world: &mut World, copy: F, delete: F, extra: isize) -> c_int {
     world.keyvals.add(Keyval { copy, delete, extra, proxies: (std::ptr::null(), std::ptr::null()) })
 }
 
 /// Body of the calls that free a key.
-unsafe fn free_keyval(keyval: Ip) {
+pub(super) unsafe fn free_keyval(world: &World, keyval: Ip) -> Outcome {
     // SAFETY: the pointer of the program. The key stays usable for attributes that still have it.
-    unsafe { put(keyval, KEYVAL_INVALID) };
+    unsafe {
+        check_key(world, *keyval)?;
+        put(keyval, KEYVAL_INVALID);
+    }
+    Ok(())
 }
 
 mpi! {
@@ -188,9 +202,9 @@ mpi! {
         put(keyval, new_keyval(world, copy, delete, extra));
         Ok(())
     }
-    fn MPI_Comm_free_keyval(keyval: Ip) { free_keyval(keyval); Ok(()) }
-    fn MPI_Keyval_free(keyval: Ip) { free_keyval(keyval); Ok(()) }
-    fn MPI_Type_free_keyval(keyval: Ip) { free_keyval(keyval); Ok(()) }
+    fn MPI_Comm_free_keyval(keyval: Ip) { free_keyval(world, keyval) }
+    fn MPI_Keyval_free(keyval: Ip) { free_keyval(world, keyval) }
+    fn MPI_Type_free_keyval(keyval: Ip) { free_keyval(world, keyval) }
     fn MPI_Comm_set_attr(comm: I, keyval: I, value: isize) { set_comm(world, comm, keyval, value) }
     fn MPI_Attr_put(comm: I, keyval: I, value: isize) { set_comm(world, comm, keyval, value) }
     fn MPI_Comm_get_attr(comm: I, keyval: I, value: *mut isize, flag: Ip) {
@@ -201,11 +215,7 @@ mpi! {
     }
     fn MPI_Comm_delete_attr(comm: I, keyval: I) { delete_comm(world, comm, keyval) }
     fn MPI_Attr_delete(comm: I, keyval: I) { delete_comm(world, comm, keyval) }
-    fn MPI_Type_set_attr(handle: I, keyval: I, value: isize) {
-        check_key(world, keyval)?;
-        world.types.get_mut(handle)?.attributes.insert(keyval, value);
-        Ok(())
-    }
+    fn MPI_Type_set_attr(handle: I, keyval: I, value: isize) { set_type(world, handle, keyval, value) }
     fn MPI_Type_get_attr(handle: I, keyval: I, value: *mut isize, flag: Ip) {
         check_key(world, keyval)?;
         let found = world.types.get(handle)?.attributes.get(&keyval).copied();
@@ -214,8 +224,10 @@ mpi! {
         Ok(())
     }
     fn MPI_Type_delete_attr(handle: I, keyval: I) {
-        if let Some(old) = world.types.get_mut(handle)?.attributes.remove(&keyval) {
+        check_key(world, keyval)?;
+        if let Some(&old) = world.types.get(handle)?.attributes.get(&keyval) {
             call_delete(world, handle, keyval, old)?;
+            world.types.get_mut(handle)?.attributes.remove(&keyval);
         }
         Ok(())
     }

@@ -4,9 +4,11 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use crate::abi::*;
+use crate::arguments;
 use crate::calls::communicators::{make, split};
 use crate::calls::intercommunicators::{lane, receive_numbers, send_numbers};
 use crate::communicator::Topology;
+use crate::dimensions::complete;
 use crate::error::{Outcome, error};
 use crate::world::World;
 
@@ -52,52 +54,21 @@ fn rank_at(sizes: &[i64], periods: &[bool], at: &[i64]) -> Option<c_int> {
     Some(rank as c_int)
 }
 
-/// Replaces the sizes that are 0, so that the product of all sizes is `nodes`. The new sizes are as equal as possible
-/// and in descending order.
-fn dimensions(nodes: i64, sizes: &mut [c_int]) -> Outcome {
-    let fixed: i64 = sizes.iter().filter(|&&size| size > 0).map(|&size| i64::from(size)).product();
-    if sizes.iter().any(|&size| size < 0) || nodes < 1 || nodes % fixed != 0 {
-        return error(ERR_DIMS, format!("{nodes} nodes cannot be divided into these dimensions"));
+/// The number of dimensions of a grid; an error if it is negative.
+fn dimensions(count: c_int) -> Outcome<usize> {
+    match usize::try_from(count) {
+        Ok(count) => Ok(count),
+        Err(_) => error(ERR_DIMS, format!("{count} dimensions")),
     }
-    let free = sizes.iter().filter(|&&size| size == 0).count();
-    if free == 0 {
-        return if fixed == nodes {
-            Ok(())
-        } else {
-            error(ERR_DIMS, format!("the dimensions have {fixed} nodes, not {nodes}"))
-        };
-    }
-    let (mut factors, mut rest, mut factor) = (Vec::new(), nodes / fixed, 2);
-    while factor * factor <= rest {
-        while rest % factor == 0 {
-            factors.push(factor);
-            rest /= factor;
-        }
-        factor += 1;
-    }
-    if rest > 1 {
-        factors.push(rest);
-    }
-    let mut parts = vec![1; free];
-    for factor in factors.into_iter().rev() {
-        let smallest = (0..free).min_by_key(|&part| parts[part]).unwrap_or(0);
-        parts[smallest] *= factor;
-    }
-    parts.sort_unstable_by(|a, b| b.cmp(a));
-    let mut parts = parts.into_iter();
-    for size in sizes.iter_mut().filter(|size| **size == 0) {
-        *size = parts.next().unwrap_or(1) as c_int;
-    }
-    Ok(())
 }
 
 /// Makes a Cartesian communicator of the first ranks of `comm`, as many as the grid has positions.
 fn create(world: &mut World, comm: c_int, sizes: Vec<i64>, periods: Vec<bool>) -> Outcome<c_int> {
-    let group = Rc::clone(&world.comms.get(comm)?.group);
-    let count = sizes.iter().product::<i64>();
-    if sizes.iter().any(|&size| size < 1) || count > group.len() as i64 {
-        return error(ERR_DIMS, format!("a grid of {count} ranks does not fit a communicator of {}", group.len()));
-    }
+    let group = Rc::clone(&world.comms.intra(comm, "a grid")?.group);
+    let count = sizes.iter().try_fold(1_i64, |product, &size| product.checked_mul(size));
+    let Some(count) = count.filter(|&count| sizes.iter().all(|&size| size >= 1) && count <= group.len() as i64) else {
+        return error(ERR_DIMS, format!("a grid of {sizes:?} ranks does not fit a communicator of {}", group.len()));
+    };
     let new = make(world, comm, group[..count as usize].to_vec())?;
     if new != COMM_NULL {
         world.comms.get_mut(new)?.topology = Some(Rc::new(Topology::Cartesian { sizes, periods }));
@@ -164,15 +135,18 @@ fn neighbours(world: &World, comm: c_int, rank: c_int) -> Outcome<Vec<c_int>> {
 mpi! {
     |world|
     fn MPI_Dims_create(nodes: I, count: I, sizes: Ip) {
-        if count <= 0 {
+        let count = dimensions(count)?;
+        let mut all = arguments::view(sizes, count, "sizes")?.to_vec();
+        if all.is_empty() {
             return Ok(());
         }
-        dimensions(nodes.into(), std::slice::from_raw_parts_mut(sizes, count as usize))
+        complete(nodes, &mut all)?;
+        arguments::store(sizes, all, "sizes")
     }
     fn MPI_Cart_create(comm: I, count: I, sizes: *const c_int, periods: *const c_int, _reorder: I, new: Ip) {
-        let count = count.max(0) as usize;
-        let periods = slice(periods, count).iter().map(|&periodic| periodic != 0).collect();
-        put(new, create(world, comm, whole(sizes, count), periods)?);
+        let count = dimensions(count)?;
+        let periods = arguments::view(periods, count, "periods")?.iter().map(|&periodic| periodic != 0).collect();
+        put(new, create(world, comm, arguments::array(sizes, count, "sizes")?, periods)?);
         Ok(())
     }
     fn MPI_Cartdim_get(comm: I, count: Ip) {
@@ -182,16 +156,14 @@ mpi! {
     fn MPI_Cart_get(comm: I, room: I, sizes: Ip, periods: Ip, at: Ip) {
         let (found, periodic) = cartesian(world, comm)?;
         let own = coordinates(&found, world.comms.get(comm)?.rank as i64);
-        for index in 0..found.len().min(room.max(0) as usize) {
-            *sizes.add(index) = found[index] as c_int;
-            *periods.add(index) = c_int::from(periodic[index]);
-            *at.add(index) = own[index] as c_int;
-        }
-        Ok(())
+        let room = arguments::length(room.into())?;
+        arguments::store(sizes, found.iter().map(|&size| size as c_int).take(room), "sizes")?;
+        arguments::store(periods, periodic.iter().map(|&periodic| c_int::from(periodic)).take(room), "periods")?;
+        arguments::store(at, own.iter().map(|&at| at as c_int).take(room), "at")
     }
     fn MPI_Cart_rank(comm: I, at: *const c_int, rank: Ip) {
         let (sizes, periods) = cartesian(world, comm)?;
-        match rank_at(&sizes, &periods, &whole(at, sizes.len())) {
+        match rank_at(&sizes, &periods, &arguments::array(at, sizes.len(), "at")?) {
             Some(found) => put(rank, found),
             None => return error(ERR_ARG, "the coordinates lie beyond a border that is not periodic"),
         }
@@ -200,10 +172,8 @@ mpi! {
     fn MPI_Cart_coords(comm: I, rank: I, room: I, at: Ip) {
         let (sizes, _) = cartesian(world, comm)?;
         world.comms.get(comm)?.world_of(rank)?;
-        for (index, found) in coordinates(&sizes, rank.into()).into_iter().take(room.max(0) as usize).enumerate() {
-            *at.add(index) = found as c_int;
-        }
-        Ok(())
+        let room = arguments::length(room.into())?;
+        arguments::store(at, coordinates(&sizes, rank.into()).into_iter().map(|at| at as c_int).take(room), "at")
     }
     fn MPI_Cart_shift(comm: I, direction: I, distance: I, source: Ip, destination: Ip) {
         let (sizes, periods) = cartesian(world, comm)?;
@@ -222,7 +192,7 @@ mpi! {
     }
     fn MPI_Cart_sub(comm: I, remain: *const c_int, new: Ip) {
         let (sizes, periods) = cartesian(world, comm)?;
-        let kept: Vec<bool> = slice(remain, sizes.len()).iter().map(|&remain| remain != 0).collect();
+        let kept: Vec<bool> = arguments::view(remain, sizes.len(), "remain")?.iter().map(|&remain| remain != 0).collect();
         let own = coordinates(&sizes, world.comms.get(comm)?.rank as i64);
         let choose = |wanted: bool| (0..sizes.len()).filter(|&axis| kept[axis] == wanted).collect::<Vec<usize>>();
         // Row-major number of this rank within the grid of these axes.
@@ -235,7 +205,8 @@ mpi! {
         Ok(())
     }
     fn MPI_Cart_map(comm: I, count: I, sizes: *const c_int, _periods: *const c_int, rank: Ip) {
-        let nodes: i64 = whole(sizes, count.max(0) as usize).iter().product();
+        let sizes = arguments::array(sizes, dimensions(count)?, "sizes")?;
+        let nodes = sizes.iter().fold(1_i64, |product, &size| product.saturating_mul(size));
         let own = world.comms.get(comm)?.rank as i64;
         put(rank, if own < nodes { own as c_int } else { UNDEFINED });
         Ok(())
@@ -249,14 +220,20 @@ mpi! {
         });
         Ok(())
     }
-    fn MPI_Graph_create(comm: I, nodes: I, index: *const c_int, edges: *const c_int, _reorder: I, new: Ip) {
-        let group = Rc::clone(&world.comms.get(comm)?.group);
-        let count = nodes.max(0) as usize;
+    fn MPI_Graph_create(comm: I, nodes: I, indices: *const c_int, edges: *const c_int, _reorder: I, new: Ip) {
+        let group = Rc::clone(&world.comms.intra(comm, "a graph")?.group);
+        let count = arguments::length(nodes.into())?;
         if count > group.len() {
             return error(ERR_DIMS, format!("a graph of {count} ranks does not fit a communicator of {}", group.len()));
         }
-        let index = slice(index, count).to_vec();
-        let edges = slice(edges, index.last().map_or(0, |&last| last.max(0) as usize)).to_vec();
+        let index = arguments::view(indices, count, "index")?.to_vec();
+        if index.first().is_some_and(|&first| first < 0) || !index.is_sorted() {
+            return error(ERR_ARG, "the index of a graph does not ascend from 0");
+        }
+        let edges = arguments::view(edges, index.last().map_or(0, |&last| last as usize), "edges")?.to_vec();
+        if let Some(edge) = edges.iter().find(|&&edge| edge < 0 || edge >= nodes) {
+            return error(ERR_ARG, format!("an edge leads to {edge}, which is not one of {nodes} ranks"));
+        }
         let made = make(world, comm, group[..count].to_vec())?;
         if made != COMM_NULL {
             world.comms.get_mut(made)?.topology = Some(Rc::new(Topology::Graph { index, edges }));
@@ -270,20 +247,18 @@ mpi! {
         put(edges, all.len() as c_int);
         Ok(())
     }
-    fn MPI_Graph_get(comm: I, nodes: I, room: I, index: Ip, edges: Ip) {
+    fn MPI_Graph_get(comm: I, nodes: I, room: I, indices: Ip, edges: Ip) {
         let (found, all) = graph(world, comm)?;
-        found.iter().take(nodes.max(0) as usize).enumerate().for_each(|(at, &value)| *index.add(at) = value);
-        all.iter().take(room.max(0) as usize).enumerate().for_each(|(at, &value)| *edges.add(at) = value);
-        Ok(())
+        arguments::store(indices, found.into_iter().take(arguments::length(nodes.into())?), "index")?;
+        arguments::store(edges, all.into_iter().take(arguments::length(room.into())?), "edges")
     }
     fn MPI_Graph_neighbors_count(comm: I, rank: I, count: Ip) {
         put(count, neighbours(world, comm, rank)?.len() as c_int);
         Ok(())
     }
-    fn MPI_Graph_neighbors(comm: I, rank: I, room: I, found: Ip) {
+    fn MPI_Graph_neighbors(comm: I, rank: I, room: I, into: Ip) {
         let all = neighbours(world, comm, rank)?;
-        all.iter().take(room.max(0) as usize).enumerate().for_each(|(at, &value)| *found.add(at) = value);
-        Ok(())
+        arguments::store(into, all.into_iter().take(arguments::length(room.into())?), "neighbours")
     }
     fn MPI_Graph_map(comm: I, nodes: I, _index: *const c_int, _edges: *const c_int, rank: Ip) {
         let own = world.comms.get(comm)?.rank as c_int;
@@ -291,15 +266,24 @@ mpi! {
         Ok(())
     }
     fn MPI_Dist_graph_create_adjacent(
-        comm: I, sources: I, from: *const c_int, from_weights: *const c_int,
-        destinations: I, to: *const c_int, to_weights: *const c_int, _info: I, _reorder: I, new: Ip,
+        comm: I, sources: I, edges: *const c_int, from_weights: *const c_int,
+        destinations: I, places: *const c_int, to_weights: *const c_int, _info: I, _reorder: I, new: Ip,
     ) {
         let group = world.comms.get(comm)?.group.to_vec();
-        let (incoming, outgoing) = (sources.max(0) as usize, destinations.max(0) as usize);
+        let (incoming, outgoing) = (arguments::length(sources.into())?, arguments::length(destinations.into())?);
+        let known = |ranks: &[c_int]| match ranks.iter().find(|&&rank| rank < 0 || rank as usize >= group.len()) {
+            Some(rank) => error(ERR_RANK, format!("rank {rank} is not one of {} ranks", group.len())),
+            None => Ok(ranks.to_vec()),
+        };
         let unweighted = crate::calls::fortran::MPI_UNWEIGHTED.cast_const();
         let weights = (from_weights != unweighted && to_weights != unweighted)
-            .then(|| (slice(from_weights, incoming).to_vec(), slice(to_weights, outgoing).to_vec()));
-        let (sources, destinations) = (slice(from, incoming).to_vec(), slice(to, outgoing).to_vec());
+            .then(|| {
+                let own = |weights, count| Ok(arguments::view(weights, count, "weights")?.to_vec());
+                Outcome::Ok((own(from_weights, incoming)?, own(to_weights, outgoing)?))
+            })
+            .transpose()?;
+        let sources = known(arguments::view(edges, incoming, "sources")?)?;
+        let destinations = known(arguments::view(places, outgoing, "destinations")?)?;
         let made = make(world, comm, group)?;
         world.comms.get_mut(made)?.topology = Some(Rc::new(Topology::Neighbours { sources, destinations, weights }));
         put(new, made);
@@ -310,12 +294,20 @@ mpi! {
         weights: *const c_int, _info: I, _reorder: I, new: Ip,
     ) {
         let group = world.comms.get(comm)?.group.to_vec();
-        let (count, unweighted) = (nodes.max(0) as usize, crate::calls::fortran::MPI_UNWEIGHTED.cast_const());
-        let (sources, degrees) = (slice(sources, count), slice(degrees, count));
-        let total: usize = degrees.iter().map(|&degree| degree.max(0) as usize).sum();
-        let destinations = slice(destinations, total);
+        let unweighted = crate::calls::fortran::MPI_UNWEIGHTED.cast_const();
+        let count = arguments::length(nodes.into())?;
+        let sources = arguments::view(sources, count, "sources")?;
+        let degrees = arguments::view(degrees, count, "degrees")?;
+        if let Some(degree) = degrees.iter().find(|&&degree| degree < 0) {
+            return error(ERR_ARG, format!("a rank has {degree} edges"));
+        }
+        let total: usize = degrees.iter().map(|&degree| degree as usize).sum();
+        let destinations = arguments::view(destinations, total, "destinations")?;
+        for rank in sources.iter().chain(destinations) {
+            world.comms.intra(comm, "a graph")?.world_of(*rank)?;
+        }
         let weighted = weights != unweighted;
-        let weights = if weighted { slice(weights, total).to_vec() } else { vec![0; total] };
+        let weights = if weighted { arguments::view(weights, total, "weights")?.to_vec() } else { vec![0; total] };
         let starts = sources.iter().zip(degrees).flat_map(|(&source, &degree)| vec![source; degree.max(0) as usize]);
         let edges = starts.zip(destinations).zip(&weights);
         let numbers: Vec<c_int> = edges.flat_map(|((from, &to), &weight)| [from, to, weight]).collect();
@@ -359,18 +351,18 @@ mpi! {
         }
     }
     fn MPI_Dist_graph_neighbors(
-        comm: I, incoming: I, from: Ip, from_weights: Ip, outgoing: I, to: Ip, to_weights: Ip,
+        comm: I, incoming: I, edges: Ip, from_weights: Ip, outgoing: I, places: Ip, to_weights: Ip,
     ) {
         let copy = |all: &[c_int], room: c_int, to: Ip| {
-            all.iter().take(room.max(0) as usize).enumerate().for_each(|(at, &value)| *to.add(at) = value);
+            arguments::store(to, all.iter().copied().take(arguments::length(room.into())?), "neighbours")
         };
         match world.comms.get(comm)?.topology.as_deref() {
             Some(Topology::Neighbours { sources, destinations, weights }) => {
-                copy(sources, incoming, from);
-                copy(destinations, outgoing, to);
+                copy(sources, incoming, edges)?;
+                copy(destinations, outgoing, places)?;
                 if let Some((incoming_weights, outgoing_weights)) = weights {
-                    copy(incoming_weights, incoming, from_weights);
-                    copy(outgoing_weights, outgoing, to_weights);
+                    copy(incoming_weights, incoming, from_weights)?;
+                    copy(outgoing_weights, outgoing, to_weights)?;
                 }
                 Ok(())
             }

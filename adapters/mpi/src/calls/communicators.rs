@@ -6,8 +6,9 @@ use std::rc::Rc;
 use trgen::trace::collectives::Collective;
 
 use crate::abi::*;
-use crate::calls::attributes;
 use crate::calls::information::{self, text};
+use crate::calls::messages::tag_of;
+use crate::calls::{attributes, intercollectives};
 use crate::communicator::Comm;
 use crate::data::{Combine, Data};
 use crate::engine::collectives::{Form, begin};
@@ -16,22 +17,24 @@ use crate::engine::requests::Request;
 use crate::error::{Outcome, error};
 use crate::world::World;
 
-/// Exchanges two numbers of each rank by an allgather. Returns the numbers of all ranks, in the order of ranks.
-pub(crate) fn exchange(world: &mut World, comm: c_int, own: [c_int; 2]) -> Outcome<Vec<[c_int; 2]>> {
-    let (rank, size) = world.comms.intra(comm).map(|comm| (comm.rank as u32, comm.size()))?;
+/// Exchanges numbers of each rank by an allgather. Returns the numbers of all ranks, in the order of ranks.
+pub(crate) fn exchange<const N: usize>(world: &mut World, comm: c_int, own: [c_int; N]) -> Outcome<Vec<[c_int; N]>> {
+    let (rank, size) =
+        world.comms.intra(comm, "an exchange within a group").map(|comm| (comm.rank as u32, comm.size()))?;
     let bytes: Vec<u8> = own.iter().flat_map(|number| number.to_le_bytes()).collect();
-    let found: Rc<std::cell::RefCell<Vec<[c_int; 2]>>> = Rc::default();
+    let found: Rc<std::cell::RefCell<Vec<[c_int; N]>>> = Rc::default();
     let result = Rc::clone(&found);
     let finish = move |data: &mut Data, _: Combine<'_>| {
         let Data::Blocks { all, .. } = data else { return Ok(()) };
         let number = |bytes: &[u8], at: usize| {
             bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map_or(0, c_int::from_le_bytes)
         };
-        *result.borrow_mut() = all.values().map(|bytes| [number(bytes, 0), number(bytes, 4)]).collect();
+        *result.borrow_mut() =
+            all.values().map(|bytes| std::array::from_fn(|index| number(bytes, 4 * index))).collect();
         Ok(())
     };
     let data = |_, route| Data::blocks(vec![(rank, Data::ALL, bytes)], route);
-    let operation = Collective::Allgather { bytes: 8 };
+    let operation = Collective::Allgather { bytes: 4 * N as u64 };
     let request = begin(world, Form::Blocking, comm, operation, data, Box::new(finish))?;
     wait_own(world, request)?;
     let all = found.take();
@@ -51,11 +54,22 @@ pub(crate) fn make(world: &mut World, parent: c_int, members: Vec<usize>) -> Out
 /// Makes one communicator for each colour; its ranks are in the order of their keys. Returns that of this rank's
 /// colour.
 pub(crate) fn split(world: &mut World, comm: c_int, colour: c_int, key: c_int) -> Outcome<c_int> {
+    if world.comms.get(comm)?.remote.is_some() {
+        return split_both(world, comm, colour, key);
+    }
     let all = exchange(world, comm, [colour, key])?;
     let group = Rc::clone(&world.comms.get(comm)?.group);
     if colour == UNDEFINED {
         return make(world, comm, Vec::new());
     }
+    if colour < 0 {
+        return error(ERR_ARG, format!("colour {colour} is negative"));
+    }
+    make(world, comm, of_colour(&all, &group, colour))
+}
+
+/// The members of a group whose first number is this colour, in the order of their keys.
+fn of_colour(all: &[[c_int; 2]], group: &[usize], colour: c_int) -> Vec<usize> {
     let mut chosen: Vec<(c_int, usize)> = all
         .iter()
         .enumerate()
@@ -63,7 +77,36 @@ pub(crate) fn split(world: &mut World, comm: c_int, colour: c_int, key: c_int) -
         .map(|(rank, [_, key])| (*key, rank))
         .collect();
     chosen.sort_unstable();
-    make(world, comm, chosen.into_iter().map(|(_, rank)| group[rank]).collect())
+    chosen.into_iter().map(|(_, rank)| group[rank]).collect()
+}
+
+/// Makes an intercommunicator for each colour that both groups have.
+fn split_both(world: &mut World, comm: c_int, colour: c_int, key: c_int) -> Outcome<c_int> {
+    let (ours, theirs) = intercollectives::exchange(world, comm, [colour, key])?;
+    let parent = world.comms.get_mut(comm)?;
+    let (own, other) = (of_colour(&ours, &parent.group, colour), of_colour(&theirs, parent.partners(), colour));
+    let first = own.iter().chain(&other).min().copied().unwrap_or(usize::MAX);
+    let (context, errhandler) = (parent.next_context(first), parent.errhandler);
+    let rank = own.iter().position(|&member| member == world.settings.rank);
+    let (Some(rank), false, false) = (rank, other.is_empty(), colour == UNDEFINED) else { return Ok(COMM_NULL) };
+    let made = Comm { errhandler, remote: Some(Rc::new(other)), ..Comm::new(context, own, rank, "") };
+    Ok(world.comms.add(made))
+}
+
+/// Makes a communicator of the members of a group, which all ranks of `comm` give alike; of an intercommunicator, those
+/// of each group.
+fn create(world: &mut World, comm: c_int, group: c_int) -> Outcome<c_int> {
+    let members = world.groups.get(group)?;
+    let parent = world.comms.get(comm)?;
+    if let Some(other) = members.iter().find(|member| !parent.group.contains(member)) {
+        return error(ERR_GROUP, format!("rank {other} of MPI_COMM_WORLD is not in the communicator"));
+    }
+    if parent.remote.is_none() {
+        return make(world, comm, members);
+    }
+    let place = members.iter().position(|&member| member == world.settings.rank);
+    let (colour, key) = place.map_or((UNDEFINED, 0), |place| (0, place as c_int));
+    split_both(world, comm, colour, key)
 }
 
 /// A copy of a communicator with its topology and attributes.
@@ -71,8 +114,13 @@ fn duplicate(world: &mut World, comm: c_int) -> Outcome<c_int> {
     let copy = world.comms.get_mut(comm)?.duplicate();
     let new = world.comms.add(copy);
     for (keyval, value) in world.comms.get(comm)?.attributes.clone() {
-        if let Some(value) = attributes::call_copy(world, comm, keyval, value)? {
-            world.comms.get_mut(new)?.attributes.insert(keyval, value);
+        match attributes::call_copy(world, comm, keyval, value) {
+            Ok(Some(value)) => drop(world.comms.get_mut(new)?.attributes.insert(keyval, value)),
+            Ok(None) => {}
+            Err(failure) => {
+                world.comms.remove(new)?;
+                return Err(failure);
+            }
         }
     }
     Ok(new)
@@ -83,6 +131,9 @@ fn free(world: &mut World, comm: Ip) -> Outcome {
     // SAFETY: the handle of the program.
     let handle = unsafe { *comm };
     let attributes = world.comms.get(handle)?.attributes.clone();
+    if [COMM_WORLD, COMM_SELF].contains(&handle) {
+        return error(ERR_COMM, "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed");
+    }
     for (&keyval, &value) in attributes.iter().rev() {
         attributes::call_delete(world, handle, keyval, value)?;
     }
@@ -146,15 +197,15 @@ mpi! {
         Ok(())
     }
     fn MPI_Comm_create(comm: I, group: I, new: Ip) {
-        world.comms.intra(comm)?;
-        let members = world.groups.get(group)?;
-        put(new, make(world, comm, members)?);
+        put(new, create(world, comm, group)?);
         Ok(())
     }
     fn MPI_Comm_create_group(comm: I, group: I, tag: I, new: Ip) {
         // Only the members make this call. Their count of communicators made must remain the same as that of the other
         // ranks, so it is restored, and the tag determines the context.
         let members = world.groups.get(group)?;
+        world.comms.intra(comm, "a communicator of a group")?;
+        tag_of(tag)?;
         let made = std::mem::replace(&mut world.comms.get_mut(comm)?.made, (1 << 40) + tag as u64);
         let result = make(world, comm, members);
         world.comms.get_mut(comm)?.made = made;

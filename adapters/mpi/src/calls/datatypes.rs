@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_int};
 
 use crate::abi::*;
+use crate::arguments::{array, length, store, view};
 use crate::calls::attributes;
 use crate::calls::information::{put_text, text};
 use crate::constructors::{
@@ -31,18 +32,25 @@ unsafe fn contents(
     if datatype::is_builtin(handle) {
         return error(ERR_TYPE, "a predefined datatype has no contents");
     }
+    let room = [
+        (most_integers, found.integers.len()),
+        (most_addresses, found.addresses.len()),
+        (most_types, found.types.len()),
+    ];
+    if let Some((room, needed)) = room.into_iter().find(|(room, needed)| room < needed) {
+        return error(ERR_ARG, format!("an array of {room} elements is too short for {needed}"));
+    }
+    // A derived type is returned as a new handle, which the program frees.
+    let handles: Outcome<Vec<c_int>> = found
+        .types
+        .iter()
+        .map(|&inner| if datatype::is_builtin(inner) { Ok(inner) } else { types.add_again(inner) })
+        .collect();
     // SAFETY: the arrays of the program, of these lengths.
     unsafe {
-        for (at, &value) in found.integers.iter().take(most_integers).enumerate() {
-            *integers.add(at) = value as c_int;
-        }
-        for (at, &value) in found.addresses.iter().take(most_addresses).enumerate() {
-            *addresses.add(at) = value;
-        }
-        for (at, &inner) in found.types.iter().take(most_types).enumerate() {
-            // A derived type is returned as a new handle, which the program frees.
-            *into.add(at) = if datatype::is_builtin(inner) { inner } else { types.add_again(inner)? };
-        }
+        store(integers, found.integers.iter().map(|&value| value as c_int), "integers")?;
+        store(addresses, found.addresses.iter().copied(), "addresses")?;
+        store(into, handles?, "types")?;
     }
     Ok(())
 }
@@ -53,21 +61,21 @@ large! {
         let ty = contiguous(&world.types, count.into(), handle)?;
         new(&mut world.types, to, ty)
     }
-    fn MPI_Type_vector / MPI_Type_vector_c(count: N, length: N, stride: N, handle: I, to: Ip) {
-        let (count, length, stride): (i64, i64, i64) = (count.into(), length.into(), stride.into());
-        let how = constructor(4, vec![count, length, stride], Vec::new(), vec![handle]);
-        let ty = vector(&world.types, count, length, stride * extent(&world.types, handle)?, handle, how)?;
+    fn MPI_Type_vector / MPI_Type_vector_c(count: N, each: N, stride: N, handle: I, to: Ip) {
+        let (count, each, stride): (i64, i64, i64) = (count.into(), each.into(), stride.into());
+        let how = constructor(4, vec![count, each, stride], Vec::new(), vec![handle]);
+        let ty = vector(&world.types, count, each, stride.saturating_mul(extent(&world.types, handle)?), handle, how)?;
         new(&mut world.types, to, ty)
     }
-    fn MPI_Type_create_hvector / MPI_Type_create_hvector_c(count: N, length: N, stride: i64, handle: I, to: Ip) {
-        let (count, length): (i64, i64) = (count.into(), length.into());
-        let how = constructor(6, vec![count, length], vec![stride], vec![handle]);
-        let ty = vector(&world.types, count, length, stride, handle, how)?;
+    fn MPI_Type_create_hvector / MPI_Type_create_hvector_c(count: N, each: N, stride: i64, handle: I, to: Ip) {
+        let (count, each): (i64, i64) = (count.into(), each.into());
+        let how = constructor(6, vec![count, each], vec![stride], vec![handle]);
+        let ty = vector(&world.types, count, each, stride, handle, how)?;
         new(&mut world.types, to, ty)
     }
     fn MPI_Type_indexed / MPI_Type_indexed_c(count: N, lengths: *const N, places: *const N, handle: I, to: Ip) {
         let count: i64 = count.into();
-        let (lengths, places) = (whole(lengths, count.max(0) as usize), whole(places, count.max(0) as usize));
+        let (lengths, places) = (array(lengths, length(count.into())?, "lengths")?, array(places, length(count.into())?, "places")?);
         let how = constructor(7, counted(count, &[&lengths, &places]), Vec::new(), vec![handle]);
         let ty = blocks(&world.types, &lengths, &scaled(&places, extent(&world.types, handle)?), handle, how)?;
         new(&mut world.types, to, ty)
@@ -76,35 +84,35 @@ large! {
         count: N, lengths: *const N, places: *const i64, handle: I, to: Ip,
     ) {
         let count: i64 = count.into();
-        let (lengths, places) = (whole(lengths, count.max(0) as usize), whole(places, count.max(0) as usize));
+        let (lengths, places) = (array(lengths, length(count.into())?, "lengths")?, array(places, length(count.into())?, "places")?);
         let how = constructor(9, counted(count, &[&lengths]), places.clone(), vec![handle]);
         let ty = blocks(&world.types, &lengths, &places, handle, how)?;
         new(&mut world.types, to, ty)
     }
     fn MPI_Type_create_indexed_block / MPI_Type_create_indexed_block_c(
-        count: N, length: N, places: *const N, handle: I, to: Ip,
+        count: N, each: N, places: *const N, handle: I, to: Ip,
     ) {
-        let (count, length): (i64, i64) = (count.into(), length.into());
-        let places = whole(places, count.max(0) as usize);
-        let how = constructor(10, counted(count, &[&[length], &places]), Vec::new(), vec![handle]);
-        let ty = blocks(&world.types, &vec![length; places.len()], &scaled(&places, extent(&world.types, handle)?), handle, how)?;
+        let (count, each): (i64, i64) = (count.into(), each.into());
+        let places = array(places, length(count.into())?, "places")?;
+        let how = constructor(10, counted(count, &[&[each], &places]), Vec::new(), vec![handle]);
+        let ty = blocks(&world.types, &vec![each; places.len()], &scaled(&places, extent(&world.types, handle)?), handle, how)?;
         new(&mut world.types, to, ty)
     }
     fn MPI_Type_create_hindexed_block / MPI_Type_create_hindexed_block_c(
-        count: N, length: N, places: *const i64, handle: I, to: Ip,
+        count: N, each: N, places: *const i64, handle: I, to: Ip,
     ) {
-        let (count, length): (i64, i64) = (count.into(), length.into());
-        let places = whole(places, count.max(0) as usize);
-        let how = constructor(19, vec![count, length], places.clone(), vec![handle]);
-        let ty = blocks(&world.types, &vec![length; places.len()], &places, handle, how)?;
+        let (count, each): (i64, i64) = (count.into(), each.into());
+        let places = array(places, length(count.into())?, "places")?;
+        let how = constructor(19, vec![count, each], places.clone(), vec![handle]);
+        let ty = blocks(&world.types, &vec![each; places.len()], &places, handle, how)?;
         new(&mut world.types, to, ty)
     }
     fn MPI_Type_create_struct / MPI_Type_create_struct_c(
         count: N, lengths: *const N, places: *const i64, types: *const c_int, to: Ip,
     ) {
         let count: i64 = count.into();
-        let size = count.max(0) as usize;
-        let (lengths, places, types) = (whole(lengths, size), whole(places, size), slice(types, size).to_vec());
+        let size = length(count.into())?;
+        let (lengths, places, types) = (array(lengths, size, "lengths")?, array(places, size, "places")?, view(types, size, "types")?.to_vec());
         let how = constructor(12, counted(count, &[&lengths]), places.clone(), types.clone());
         let ty = structure(&world.types, &lengths, &places, &types, how)?;
         new(&mut world.types, to, ty)
@@ -112,8 +120,8 @@ large! {
     fn MPI_Type_create_subarray / MPI_Type_create_subarray_c(
         count: I, sizes: *const N, parts: *const N, starts: *const N, order: I, handle: I, to: Ip,
     ) {
-        let size = count.max(0) as usize;
-        let (sizes, parts, starts) = (whole(sizes, size), whole(parts, size), whole(starts, size));
+        let size = length(count.into())?;
+        let (sizes, parts, starts) = (array(sizes, size, "sizes")?, array(parts, size, "parts")?, array(starts, size, "starts")?);
         let how = constructor(
             13,
             counted(count.into(), &[&sizes, &parts, &starts, &[i64::from(order)]]),
@@ -190,20 +198,20 @@ mpi! {
         }
         new(&mut world.types, to, copy)
     }
-    fn MPI_Type_hvector(count: I, length: I, stride: i64, handle: I, to: Ip) {
-        let how = constructor(6, vec![count.into(), length.into()], vec![stride], vec![handle]);
-        let ty = vector(&world.types, count.into(), length.into(), stride, handle, how)?;
+    fn MPI_Type_hvector(count: I, each: I, stride: i64, handle: I, to: Ip) {
+        let how = constructor(6, vec![count.into(), each.into()], vec![stride], vec![handle]);
+        let ty = vector(&world.types, count.into(), each.into(), stride, handle, how)?;
         new(&mut world.types, to, ty)
     }
     fn MPI_Type_hindexed(count: I, lengths: *const c_int, places: *const i64, handle: I, to: Ip) {
-        let (lengths, places) = (whole(lengths, count.max(0) as usize), whole(places, count.max(0) as usize));
+        let (lengths, places) = (array(lengths, length(count.into())?, "lengths")?, array(places, length(count.into())?, "places")?);
         let how = constructor(9, counted(count.into(), &[&lengths]), places.clone(), vec![handle]);
         let ty = blocks(&world.types, &lengths, &places, handle, how)?;
         new(&mut world.types, to, ty)
     }
     fn MPI_Type_struct(count: I, lengths: *const c_int, places: *const i64, types: *const c_int, to: Ip) {
-        let size = count.max(0) as usize;
-        let (lengths, places, types) = (whole(lengths, size), whole(places, size), slice(types, size).to_vec());
+        let size = length(count.into())?;
+        let (lengths, places, types) = (array(lengths, size, "lengths")?, array(places, size, "places")?, view(types, size, "types")?.to_vec());
         let how = constructor(12, counted(count.into(), &[&lengths]), places.clone(), types.clone());
         let ty = structure(&world.types, &lengths, &places, &types, how)?;
         new(&mut world.types, to, ty)

@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_double, c_int};
 
 use crate::abi::*;
 use crate::ahead;
+use crate::arguments;
 use crate::calls::attributes;
 use crate::calls::collectives::barrier;
 use crate::calls::information::{put_text, text};
@@ -27,16 +28,18 @@ fn initialize(world: &mut World) -> Outcome {
         ahead::begin(world.settings.compute);
     }
     world.initialized = true;
+    entry::set_main();
     Ok(())
 }
 
 /// `MPI_Finalize`: waits for all ranks, and leaves the network.
 fn finalize(world: &mut World) -> Outcome {
     // When all ranks have entered the barrier, all messages to this rank have arrived.
-    let all_here = barrier(world, Form::Blocking, COMM_WORLD)?;
+    let all_here = barrier(world, COMM_WORLD)?(world, Form::Blocking)?;
     wait_own(world, all_here)?;
+    let mut deleted = Ok(());
     for (key, value) in world.comms.get(COMM_SELF)?.attributes.clone().into_iter().rev() {
-        attributes::call_delete(world, COMM_SELF, key, value)?;
+        deleted = deleted.and(attributes::call_delete(world, COMM_SELF, key, value));
     }
     world.finalized = true;
     if let Err(failure) = world.report() {
@@ -47,7 +50,15 @@ fn finalize(world: &mut World) -> Outcome {
     {
         world.lost(&failure);
     }
-    Ok(())
+    deleted
+}
+
+/// Adds an error handler of the program.
+pub(super) fn new_handler(world: &mut World, function: F) -> Outcome<c_int> {
+    arguments::function(function)?;
+    // SAFETY: the program gives a function of this type.
+    let function = unsafe { std::mem::transmute::<F, Handler>(function) };
+    Ok(world.errhandlers.add(Errhandler { function }))
 }
 
 /// The first error class or code that the program can add.
@@ -55,7 +66,7 @@ const FIRST_ADDED: c_int = ERR_LASTCODE + 1;
 
 /// The class and description of an error class or code that the program has added; `None` for a predefined class.
 fn added(world: &World, code: c_int) -> Option<&(c_int, String)> {
-    world.errors.get(usize::try_from(code - FIRST_ADDED).ok()?)
+    world.errors.get(usize::try_from(code.wrapping_sub(FIRST_ADDED)).ok()?)
 }
 
 /// Description of a predefined error class.
@@ -85,12 +96,34 @@ fn describe(class: c_int) -> &'static str {
 
 /// Sets the error handler of a communicator.
 fn set_handler(world: &mut World, comm: c_int, handler: c_int) -> Outcome {
-    let is_known = matches!(handler, ERRORS_ARE_FATAL | ERRORS_RETURN | ERRORS_ABORT);
-    if !is_known && world.errhandlers.get(handler).is_none() {
-        return error(ERR_ARG, format!("{handler:#x} is not an error handler"));
-    }
+    check_any_handler(world, handler)?;
     world.comms.get_mut(comm)?.errhandler = handler;
     Ok(())
+}
+
+/// An error if a handle is not that of an error handler, predefined or of the program.
+pub(super) fn check_any_handler(world: &World, handler: c_int) -> Outcome {
+    let is_known = matches!(handler, ERRORS_ARE_FATAL | ERRORS_RETURN | ERRORS_ABORT);
+    if is_known || world.errhandlers.get(handler).is_some() {
+        return Ok(());
+    }
+    error(ERR_ARG, format!("{handler:#x} is not an error handler"))
+}
+
+/// Memory of `size` bytes, which [`release`] frees.
+pub(super) fn allocate(size: i64) -> Outcome<M> {
+    // SAFETY: a function of the C library.
+    let allocated = unsafe { malloc(size.max(1) as usize) };
+    if allocated.is_null() {
+        return error(ERR_NO_MEM, format!("there is no memory of {size} bytes"));
+    }
+    Ok(allocated)
+}
+
+/// Frees memory that [`allocate`] has returned.
+pub(super) fn release(memory: usize) {
+    // SAFETY: allocated with `malloc`.
+    unsafe { free(memory as M) };
 }
 
 /// Makes an operation for reductions from a function of the program.
@@ -111,7 +144,7 @@ mpi! {
         Ok(())
     }
     fn MPI_Query_thread(provided: Ip) { put(provided, 1); Ok(()) }
-    fn MPI_Is_thread_main(flag: Ip) { put(flag, 1); Ok(()) }
+    fn MPI_Is_thread_main(flag: Ip) { put(flag, c_int::from(entry::is_main())); Ok(()) }
     fn MPI_Initialized(flag: Ip) { put(flag, c_int::from(world.initialized)); Ok(()) }
     fn MPI_Finalized(flag: Ip) { put(flag, c_int::from(world.finalized)); Ok(()) }
     fn MPI_Finalize() { finalize(world) }
@@ -152,18 +185,18 @@ mpi! {
         Ok(())
     }
     fn MPI_Add_error_string(code: I, words: *const c_char) {
-        match usize::try_from(code - FIRST_ADDED).ok().and_then(|index| world.errors.get_mut(index)) {
+        match usize::try_from(code.wrapping_sub(FIRST_ADDED)).ok().and_then(|index| world.errors.get_mut(index)) {
             Some(added) => added.1 = text(words),
             None => return error(ERR_ARG, format!("{code} is not an error code of the program")),
         }
         Ok(())
     }
-    fn MPI_Comm_create_errhandler(function: Handler, handler: Ip) {
-        put(handler, world.errhandlers.add(Errhandler { function }));
+    fn MPI_Comm_create_errhandler(function: F, handler: Ip) {
+        put(handler, new_handler(world, function)?);
         Ok(())
     }
-    fn MPI_Errhandler_create(function: Handler, handler: Ip) {
-        put(handler, world.errhandlers.add(Errhandler { function }));
+    fn MPI_Errhandler_create(function: F, handler: Ip) {
+        put(handler, new_handler(world, function)?);
         Ok(())
     }
     fn MPI_Comm_set_errhandler(comm: I, handler: I) { set_handler(world, comm, handler) }
@@ -171,14 +204,18 @@ mpi! {
     fn MPI_Comm_get_errhandler(comm: I, handler: Ip) { put(handler, world.comms.get(comm)?.errhandler); Ok(()) }
     fn MPI_Errhandler_get(comm: I, handler: Ip) { put(handler, world.comms.get(comm)?.errhandler); Ok(()) }
     // The handler stays in use by the communicators that have it.
-    fn MPI_Errhandler_free(handler: Ip) { put(handler, ERRHANDLER_NULL); Ok(()) }
+    fn MPI_Errhandler_free(handler: Ip) {
+        check_any_handler(world, *handler)?;
+        put(handler, ERRHANDLER_NULL);
+        Ok(())
+    }
     fn MPI_Comm_call_errhandler(comm: I, code: I) {
         world.comms.get(comm)?;
         if code == SUCCESS {
             return Ok(());
         }
         let text = added(world, code).map_or_else(|| describe(code).to_owned(), |added| added.1.clone());
-        Err(Error { class: code, text, comm })
+        Err(Error { class: code, text, comm: Some(comm) })
     }
     fn MPI_Op_create(function: F, commutes: I, op: Ip) {
         put(op, new_op(world, function, false, commutes != 0)?);
@@ -189,17 +226,15 @@ mpi! {
         Ok(())
     }
     fn MPI_Op_free(op: Ip) {
-        world.ops.remove(*op);
+        if world.ops.remove(*op).is_none() {
+            return error(ERR_OP, format!("{:#x} is not an operation of the program", *op));
+        }
         put(op, OP_NULL);
         Ok(())
     }
     fn MPI_Op_commutative(op: I, flag: Ip) { put(flag, c_int::from(operation::commutes(&world.ops, op)?)); Ok(()) }
     fn MPI_Alloc_mem(size: isize, _info: I, memory: *mut M) {
-        let allocated = malloc(size.max(1) as usize);
-        if allocated.is_null() {
-            return error(ERR_NO_MEM, format!("there is no memory of {size} bytes"));
-        }
-        put(memory, allocated);
+        put(memory, allocate(size as i64)?);
         Ok(())
     }
     fn MPI_Free_mem(memory: M) { free(memory); Ok(()) }

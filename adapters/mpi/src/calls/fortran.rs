@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use crate::abi::*;
-use crate::calls::attributes;
+use crate::calls::{attributes, windows};
 use crate::entry::{self, call};
 
 /// Defines variables that C and Fortran read and write.
@@ -42,7 +42,7 @@ unsafe extern "C" fn MPII_Comm_get_attr(
     flag: *mut c_int,
     _kind: c_int,
 ) -> c_int {
-    call("MPI_Comm_get_attr", |world| {
+    call("MPI_Comm_get_attr", comm, |world| {
         let found = attributes::comm_attribute(world, comm, keyval)?;
         // SAFETY: the pointers of the caller. Fortran reads values, not pointers to them.
         unsafe {
@@ -60,7 +60,7 @@ unsafe extern "C" fn MPII_Comm_get_attr(
 /// `MPI_Comm_set_attr` as Fortran's library calls it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPII_Comm_set_attr(comm: c_int, keyval: c_int, value: isize, _kind: c_int) -> c_int {
-    call("MPI_Comm_set_attr", |world| attributes::set_comm(world, comm, keyval, value))
+    call("MPI_Comm_set_attr", comm, |world| attributes::set_comm(world, comm, keyval, value))
 }
 
 /// `MPI_Type_get_attr` as Fortran's library calls it.
@@ -72,7 +72,7 @@ unsafe extern "C" fn MPII_Type_get_attr(
     flag: *mut c_int,
     _kind: c_int,
 ) -> c_int {
-    call("MPI_Type_get_attr", |world| {
+    call("MPI_Type_get_attr", COMM_WORLD, |world| {
         let found = world.types.get(handle)?.attributes.get(&keyval).copied();
         // SAFETY: the pointers of the caller.
         unsafe {
@@ -86,10 +86,33 @@ unsafe extern "C" fn MPII_Type_get_attr(
 /// `MPI_Type_set_attr` as Fortran's library calls it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPII_Type_set_attr(handle: c_int, keyval: c_int, value: isize, _kind: c_int) -> c_int {
-    call("MPI_Type_set_attr", |world| {
-        world.types.get_mut(handle)?.attributes.insert(keyval, value);
+    call("MPI_Type_set_attr", COMM_WORLD, |world| attributes::set_type(world, handle, keyval, value))
+}
+
+/// `MPI_Win_get_attr` as Fortran's library calls it.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn MPII_Win_get_attr(
+    win: c_int,
+    keyval: c_int,
+    value: *mut isize,
+    flag: *mut c_int,
+    _kind: c_int,
+) -> c_int {
+    call("MPI_Win_get_attr", win, |world| {
+        let found = windows::attribute(world, win, keyval)?;
+        // SAFETY: the pointers of the caller. Fortran reads values, not pointers to them.
+        unsafe {
+            put(flag, c_int::from(found.is_some()));
+            found.iter().for_each(|found| put(value, found.unwrap_or_else(|predefined| predefined as isize)));
+        }
         Ok(())
     })
+}
+
+/// `MPI_Win_set_attr` as Fortran's library calls it.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn MPII_Win_set_attr(win: c_int, keyval: c_int, value: isize, _kind: c_int) -> c_int {
+    call("MPI_Win_set_attr", win, |world| windows::set_attribute(world, win, keyval, value))
 }
 
 /// Sets the functions of Fortran's library that call the copy and the delete function of a key.
@@ -119,8 +142,6 @@ macro_rules! absent {
 }
 
 absent! {
-    MPII_Win_get_attr: "MPI_WIN_GET_ATTR of Fortran";
-    MPII_Win_set_attr: "MPI_WIN_SET_ATTR of Fortran";
     MPII_Op_set_cxx: "MPI::Op::Init of C++";
     MPII_Errhandler_set_cxx: "MPI::Comm::Create_errhandler of C++";
 }

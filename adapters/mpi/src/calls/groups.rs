@@ -3,23 +3,25 @@
 use std::ffi::c_int;
 
 use crate::abi::*;
+use crate::arguments;
 use crate::error::{Outcome, error};
 
 /// Ranks of a group of `size` that are given by triplets: first, last and stride.
 unsafe fn ranges(count: c_int, triplets: *const [c_int; 3], size: usize) -> Outcome<Vec<usize>> {
     let mut all = Vec::new();
     // SAFETY: the array of the program.
-    for &[first, last, stride] in unsafe { slice(triplets, count.max(0) as usize) } {
+    for &[first, last, stride] in unsafe { arguments::view(triplets, arguments::length(count.into())?, "triplets") }? {
         if stride == 0 {
             return error(ERR_ARG, "a stride of 0");
         }
         let mut at = first;
         while (stride > 0 && at <= last) || (stride < 0 && at >= last) {
             all.push(member(at, size)?);
-            at += stride;
+            let Some(next) = at.checked_add(stride) else { break };
+            at = next;
         }
     }
-    Ok(all)
+    distinct(all)
 }
 
 /// A rank as an index into a group of `size`; an error if it is out of range.
@@ -33,7 +35,19 @@ fn member(rank: c_int, size: usize) -> Outcome<usize> {
 /// The ranks of an array of the program as indices into a group of `size`.
 unsafe fn chosen(count: c_int, ranks: *const c_int, size: usize) -> Outcome<Vec<usize>> {
     // SAFETY: the array of the program.
-    unsafe { slice(ranks, count.max(0) as usize) }.iter().map(|&rank| member(rank, size)).collect()
+    let ranks = unsafe { arguments::view(ranks, arguments::length(count.into())?, "ranks") }?;
+    let all: Outcome<Vec<usize>> = ranks.iter().map(|&rank| member(rank, size)).collect();
+    distinct(all?)
+}
+
+/// An error if a rank is given twice.
+fn distinct(all: Vec<usize>) -> Outcome<Vec<usize>> {
+    let mut sorted = all.clone();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => error(ERR_RANK, format!("rank {} is given twice", pair[0])),
+        None => Ok(all),
+    }
 }
 
 /// The members of a group except those at these indices.
@@ -55,16 +69,16 @@ mpi! {
     }
     fn MPI_Group_translate_ranks(from: I, count: I, ranks: *const c_int, to: I, translated: Ip) {
         let (from, to) = (world.groups.get(from)?, world.groups.get(to)?);
-        for (index, &rank) in slice(ranks, count.max(0) as usize).iter().enumerate() {
-            let found = if rank == PROC_NULL {
+        let mut all = Vec::new();
+        for &rank in arguments::view(ranks, arguments::length(count.into())?, "ranks")? {
+            all.push(if rank == PROC_NULL {
                 PROC_NULL
             } else {
                 let wanted = from[member(rank, from.len())?];
                 to.iter().position(|&member| member == wanted).map_or(UNDEFINED, |rank| rank as c_int)
-            };
-            *translated.add(index) = found;
+            });
         }
-        Ok(())
+        arguments::store(translated, all, "translated")
     }
     fn MPI_Group_compare(a: I, b: I, result: Ip) {
         let (mut a, mut b) = (world.groups.get(a)?, world.groups.get(b)?);
@@ -113,6 +127,7 @@ mpi! {
         Ok(())
     }
     fn MPI_Group_free(handle: Ip) {
+        world.groups.get(*handle)?;
         world.groups.remove(*handle);
         put(handle, GROUP_NULL);
         Ok(())

@@ -40,8 +40,15 @@ mpi! {
         put(info, world.infos.add(BTreeMap::new()));
         Ok(())
     }
+    // The library passes on nothing of the start of the program.
+    fn MPI_Info_create_env(_count: I, _words: *mut *mut c_char, info: Ip) {
+        put(info, world.infos.add(BTreeMap::new()));
+        Ok(())
+    }
     fn MPI_Info_free(info: Ip) {
-        world.infos.remove(*info);
+        if world.infos.remove(*info).is_none() {
+            return error(ERR_INFO, format!("{:#x} is not an info object of the program", *info));
+        }
         put(info, INFO_NULL);
         Ok(())
     }
@@ -51,8 +58,16 @@ mpi! {
         Ok(())
     }
     fn MPI_Info_set(info: I, key: *const c_char, value: *const c_char) {
+        let (name, value) = (text(key), text(value));
+        // The longest key and value, MPI_MAX_INFO_KEY and MPI_MAX_INFO_VAL of `mpi.h`, with the terminating zero.
+        if name.is_empty() || name.len() >= 255 {
+            return error(ERR_INFO_KEY, format!("a key of {} characters is not from 1 to 254", name.len()));
+        }
+        if value.is_empty() || value.len() >= 1024 {
+            return error(ERR_INFO_VALUE, format!("a value of {} characters is not from 1 to 1023", value.len()));
+        }
         match world.infos.get_mut(info) {
-            Some(table) => table.insert(text(key), text(value)),
+            Some(table) => table.insert(name, value),
             None => return error(ERR_INFO, format!("{info:#x} is not an info object")),
         };
         Ok(())
@@ -93,7 +108,7 @@ mpi! {
     }
     fn MPI_Info_get_nthkey(info: I, index: I, key: *mut c_char) {
         let table = table(world, info)?;
-        match table.keys().nth(index.max(0) as usize) {
+        match usize::try_from(index).ok().and_then(|index| table.keys().nth(index)) {
             Some(found) => put_text(key, found, 255),
             None => return error(ERR_ARG, format!("the info object has no key number {index}")),
         };

@@ -1,5 +1,5 @@
 //! Intercommunicators: two groups of ranks, each of which sends to the other. They are made, and merged, by messages
-//! between ranks. Collectives on them are not supported.
+//! between ranks.
 
 use std::ffi::c_int;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use trgen::rng::mix2;
 
 use crate::abi::*;
 use crate::calls::communicators::make;
-use crate::calls::messages::{Mode, receive_in, send_in};
+use crate::calls::messages::{Mode, receive_in, send_in, tag_of};
 use crate::communicator::Comm;
 use crate::engine::completion::wait_own;
 use crate::error::{Outcome, error};
@@ -27,10 +27,11 @@ pub(crate) const fn lane(tag: c_int) -> u64 {
 
 /// Sends numbers to a rank: first their count, then the numbers.
 pub(crate) fn send_numbers(world: &mut World, numbers: &[c_int], lane: u64, to: c_int, comm: c_int) -> Outcome {
-    let length = numbers.len() as c_int;
+    let (length, ty) = (numbers.len() as c_int, world.types.get(INT)?);
     for (buffer, count) in [((&raw const length).cast(), 1), (numbers.as_ptr().cast(), i64::from(length))] {
+        let values = (buffer, count, Rc::clone(&ty));
         // SAFETY: local variables, which are copied at once.
-        if let Some(request) = unsafe { send_in(world, lane, (buffer, count, INT), to, TAG, comm, Mode::Standard) }? {
+        if let Some(request) = unsafe { send_in(world, lane, values, to, TAG, comm, Mode::Own) }? {
             wait_own(world, request)?;
         }
     }
@@ -39,11 +40,11 @@ pub(crate) fn send_numbers(world: &mut World, numbers: &[c_int], lane: u64, to: 
 
 /// Receives numbers from a rank.
 pub(crate) fn receive_numbers(world: &mut World, lane: u64, from: c_int, comm: c_int) -> Outcome<Vec<c_int>> {
-    let mut length: c_int = 0;
-    let request = receive_in(world, lane, ((&raw mut length).cast(), 1, INT), from, TAG, comm)?;
+    let (mut length, ty): (c_int, _) = (0, world.types.get(INT)?);
+    let request = receive_in(world, lane, ((&raw mut length).cast(), 1, Rc::clone(&ty)), from, TAG, comm)?;
     wait_own(world, request)?;
-    let mut numbers = vec![0; length.max(0) as usize];
-    let request = receive_in(world, lane, (numbers.as_mut_ptr().cast(), length.into(), INT), from, TAG, comm)?;
+    let mut numbers: Vec<c_int> = vec![0; length.max(0) as usize];
+    let request = receive_in(world, lane, (numbers.as_mut_ptr().cast(), length.into(), ty), from, TAG, comm)?;
     wait_own(world, request)?;
     Ok(numbers)
 }
@@ -71,11 +72,14 @@ fn create(
     remote_leader: c_int,
     tag: c_int,
 ) -> Outcome<c_int> {
+    world.comms.intra(local, "an intercommunicator of a group")?;
+    tag_of(tag)?;
     let comm = world.comms.get_mut(local)?;
     comm.world_of(leader)?;
     let (group, rank, errhandler) = (Rc::clone(&comm.group), comm.rank, comm.errhandler);
     let own = comm.next_context(group[0]);
     let theirs = if rank as c_int == leader {
+        world.comms.get(peer)?.world_of(remote_leader)?;
         let members = group.iter().map(|&member| member as c_int);
         let numbers: Vec<c_int> = [own as c_int, (own >> 32) as c_int].into_iter().chain(members).collect();
         send_numbers(world, &numbers, lane(tag), remote_leader, peer)?;

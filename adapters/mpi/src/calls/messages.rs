@@ -4,13 +4,15 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use crate::abi::*;
+use crate::arguments;
 use crate::communicator::Comm;
-use crate::engine::completion::{wait, wait_own};
+use crate::datatype::Type;
+use crate::engine::completion::{wait, wait_own, withdraw};
 use crate::engine::delivery::{self, Outgoing, transmit};
-use crate::engine::mail::{ANSWERS, Awaited, Message, Owner, kind_of};
+use crate::engine::mail::{ANSWERS, Awaited, Message, OWN, Owner, kind_of};
 use crate::engine::requests::{Request, State, What};
 use crate::engine::waiting::{self, Until};
-use crate::error::{Error, Outcome, error};
+use crate::error::{Outcome, error};
 use crate::world::{Begin, POLL, World};
 
 /// Modes of sends.
@@ -20,15 +22,12 @@ pub(crate) enum Mode {
     Standard,
     /// The send ends when its receive has begun.
     Synchronous,
-}
-
-/// For `map_err`: assigns an error to a communicator, whose error handler will be called.
-fn with_comm(comm: c_int) -> impl Fn(Error) -> Error {
-    move |failure| Error { comm, ..failure }
+    /// A short message of the library itself, which is never a rendezvous.
+    Own,
 }
 
 /// The tag of a send.
-fn tag_of(tag: c_int) -> Outcome<i64> {
+pub(crate) fn tag_of(tag: c_int) -> Outcome<i64> {
     if tag < 0 { error(ERR_TAG, format!("tag {tag} is not 0 to {TAG_UB}")) } else { Ok(tag.into()) }
 }
 
@@ -39,9 +38,14 @@ fn filter(comm: &Comm, source: c_int, tag: c_int) -> Outcome<(Option<usize>, Opt
     Ok((source, tag))
 }
 
-/// A count of the program; an error if it is negative.
-fn count_of(count: i64) -> Outcome<i64> {
-    if count < 0 { error(ERR_COUNT, format!("count {count} is negative")) } else { Ok(count) }
+/// The values of a message: address, count and datatype.
+type Values<A> = (A, i64, Rc<Type>);
+
+/// The values of a buffer of the program, which are checked.
+fn values<A: Copy>(world: &World, (buffer, count, handle): (A, i64, I), address: usize) -> Outcome<Values<A>> {
+    let ty = world.types.get(handle)?;
+    arguments::buffer(address, count, &ty)?;
+    Ok((buffer, count, ty))
 }
 
 /// A send that has begun: its request, or `None` if it has ended already.
@@ -56,15 +60,21 @@ pub(crate) unsafe fn send(
     comm: I,
     mode: Mode,
 ) -> Outcome<Begun> {
+    world.comms.get(comm)?;
+    if to == PROC_NULL {
+        world.charge();
+        return Ok(None);
+    }
+    let values = values(world, buffer, buffer.0 as usize)?;
     // SAFETY: as the caller's.
-    unsafe { send_in(world, 0, buffer, to, tag, comm, mode) }
+    unsafe { send_in(world, 0, values, to, tag, comm, mode) }
 }
 
 /// Begins a send whose messages match receives of the same lane only.
 pub(crate) unsafe fn send_in(
     world: &mut World,
     lane: u64,
-    (buffer, count, handle): (P, i64, I),
+    (buffer, count, ty): Values<P>,
     to: I,
     tag: I,
     comm: I,
@@ -75,22 +85,22 @@ pub(crate) unsafe fn send_in(
     if to == PROC_NULL {
         return Ok(None);
     }
-    let (to, tag) = (found.world_of(to).map_err(with_comm(comm))?, tag_of(tag).map_err(with_comm(comm))?);
-    let ty = world.types.get(handle).map_err(with_comm(comm))?;
-    let count = count_of(count).map_err(with_comm(comm))?;
+    let (to, tag) = (found.world_of(to)?, tag_of(tag)?);
     let (bytes, context) = (ty.bytes(count), found.context ^ lane);
     let mut data = Vec::new();
     // SAFETY: the buffer of the program.
-    unsafe { ty.pack(buffer, count, &mut data) };
-    let synchronous = mode == Mode::Synchronous;
-    let what = What::Send { to, tag, context, bytes, synchronous };
+    unsafe { ty.pack(buffer, count, &mut data) }?;
+    let rendezvous = mode != Mode::Own && delivery::needs_receive(world, to, bytes);
+    // A rendezvous is synchronous.
+    let synchronous = mode == Mode::Synchronous && !rendezvous;
+    let what = What::Send { to, tag, context, bytes, synchronous, rendezvous };
     let request = world.requests.add(Request::new(what, State::Pending));
     let owner = (!synchronous).then_some(Owner::Request(request));
     // The receive of the answer is recorded before the message is sent: a message to this rank itself is answered at
     // once.
     let number =
         synchronous.then(|| world.log.as_mut().map(|log| log.receive(Some(to), Some(tag), context ^ ANSWERS, 0)));
-    let (kind, note) = (kind_of(synchronous), request as u64);
+    let (kind, note) = (if mode == Mode::Own { OWN } else { kind_of(synchronous) }, request as u64);
     let left = transmit(world, Outgoing { kind, to, context, tag, note, bytes }, &data, owner);
     let sent = world.last_logged();
     if left && !synchronous {
@@ -116,14 +126,20 @@ unsafe fn isend(world: &mut World, buffer: (P, i64, I), to: I, tag: I, comm: I, 
 
 /// Begins a receive of the program's own messages, which are in lane 0.
 pub(crate) fn receive(world: &mut World, buffer: (M, i64, I), from: I, tag: I, comm: I) -> Outcome<c_int> {
-    receive_in(world, 0, buffer, from, tag, comm)
+    world.comms.get(comm)?;
+    if from == PROC_NULL {
+        world.charge();
+        return Ok(world.requests.add(Request::done(Status::NOBODY)));
+    }
+    let values = values(world, buffer, buffer.0 as usize)?;
+    receive_in(world, 0, values, from, tag, comm)
 }
 
 /// Begins a receive of messages of a lane.
 pub(crate) fn receive_in(
     world: &mut World,
     lane: u64,
-    (buffer, count, handle): (M, i64, I),
+    (buffer, count, ty): Values<M>,
     from: I,
     tag: I,
     comm: I,
@@ -133,13 +149,11 @@ pub(crate) fn receive_in(
     if from == PROC_NULL {
         return Ok(world.requests.add(Request::done(Status::NOBODY)));
     }
-    let (from, tag) = filter(found, from, tag).map_err(with_comm(comm))?;
-    let context = found.context ^ lane;
-    let ty = world.types.get(handle).map_err(with_comm(comm))?;
-    let count = count_of(count).map_err(with_comm(comm))?;
+    let (from, tag) = filter(found, from, tag)?;
+    let (context, members) = (found.context ^ lane, Rc::clone(found.partners()));
     let bytes = ty.bytes(count);
-    let what = What::Receive { buffer: buffer as usize, count, ty, from, tag, comm };
-    let request = world.requests.add(Request::new(what, State::Pending));
+    let what = What::Receive { buffer: buffer as usize, count, ty, from, tag, members, context: found.context };
+    let request = world.requests.add(Request::new(what, State::Pending).on(comm));
     let owner = Owner::Request(request);
     delivery::announce(world, owner, (from, tag), context, bytes);
     if from.is_none() {
@@ -170,8 +184,13 @@ unsafe fn sendrecv(world: &mut World, sent: End<P>, received: End<M>, comm: I) -
     let receiving = receive(world, buffer, from, tag, comm)?;
     let (buffer, to, tag) = sent;
     // SAFETY: as the caller's.
-    let sending = unsafe { isend(world, buffer, to, tag, comm, Mode::Standard) }?;
-    Ok((sending, receiving))
+    match unsafe { isend(world, buffer, to, tag, comm, Mode::Standard) } {
+        Ok(sending) => Ok((sending, receiving)),
+        Err(failure) => {
+            withdraw(world, receiving);
+            Err(failure)
+        }
+    }
 }
 
 large! {
@@ -264,38 +283,31 @@ large! {
         Ok(())
     }
     fn MPI_Send_init / MPI_Send_init_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        let begin = move |world: &mut World| isend(world, (buffer, count.into(), ty), to, tag, comm, Mode::Standard);
-        put(request, persistent(world, begin));
+        put(request, persistent_send(world, (buffer, count.into(), ty), to, tag, comm, Mode::Standard)?);
         Ok(())
     }
     fn MPI_Ssend_init / MPI_Ssend_init_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        let begin = move |world: &mut World| isend(world, (buffer, count.into(), ty), to, tag, comm, Mode::Synchronous);
-        put(request, persistent(world, begin));
+        put(request, persistent_send(world, (buffer, count.into(), ty), to, tag, comm, Mode::Synchronous)?);
         Ok(())
     }
     fn MPI_Rsend_init / MPI_Rsend_init_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        let begin = move |world: &mut World| isend(world, (buffer, count.into(), ty), to, tag, comm, Mode::Standard);
-        put(request, persistent(world, begin));
+        put(request, persistent_send(world, (buffer, count.into(), ty), to, tag, comm, Mode::Standard)?);
         Ok(())
     }
     fn MPI_Bsend_init / MPI_Bsend_init_c(buffer: P, count: N, ty: I, to: I, tag: I, comm: I, request: Ip) {
-        let begin = move |world: &mut World| isend(world, (buffer, count.into(), ty), to, tag, comm, Mode::Standard);
-        put(request, persistent(world, begin));
+        put(request, persistent_send(world, (buffer, count.into(), ty), to, tag, comm, Mode::Standard)?);
         Ok(())
     }
     fn MPI_Recv_init / MPI_Recv_init_c(buffer: M, count: N, ty: I, from: I, tag: I, comm: I, request: Ip) {
-        let begin = move |world: &mut World| receive(world, (buffer, count.into(), ty), from, tag, comm);
-        put(request, persistent(world, begin));
+        put(request, persistent_receive(world, (buffer, count.into(), ty), from, tag, comm)?);
         Ok(())
     }
     fn MPI_Mrecv / MPI_Mrecv_c(buffer: M, count: N, ty: I, message: Ip, status: *mut Status) {
-        let (ended, failure) = receive_matched(world, buffer, count.into(), ty, message)?;
-        put_status(status, &ended);
-        failure.map_or(Ok(()), |text| error(ERR_TRUNCATE, text))
+        let request = receive_matched(world, (buffer, count.into(), ty), message)?;
+        wait(world, request, status)
     }
     fn MPI_Imrecv / MPI_Imrecv_c(buffer: M, count: N, ty: I, message: Ip, request: Ip) {
-        let (ended, failure) = receive_matched(world, buffer, count.into(), ty, message)?;
-        put(request, world.requests.add(Request { failure, ..Request::done(ended) }));
+        put(request, receive_matched(world, (buffer, count.into(), ty), message)?);
         Ok(())
     }
     fn MPI_Buffer_attach / MPI_Buffer_attach_c(buffer: M, size: N) {
@@ -315,31 +327,69 @@ pub(crate) fn together(world: &mut World, all: Vec<c_int>) -> c_int {
     world.requests.add(Request::new(What::Several(all), State::Done))
 }
 
-/// A persistent request; each start begins an operation.
-pub(crate) fn persistent(world: &mut World, begin: impl Fn(&mut World) -> Outcome<c_int> + 'static) -> c_int {
+/// A persistent request of a communicator, which it holds; each start begins an operation.
+pub(crate) fn persistent(
+    world: &mut World,
+    comm: c_int,
+    begin: impl Fn(&mut World) -> Outcome<c_int> + 'static,
+) -> c_int {
     let request = world.requests.add(Request::new(What::Persistent { active: None }, State::Done));
-    world.begins.insert(request, Rc::new(begin) as Begin);
+    world.comms.hold(comm);
+    world.begins.insert(request, (Rc::new(begin) as Begin, comm));
     request
 }
 
-/// Receives a message that a matching probe has taken out of the queue. Returns its status, and a description if it has
-/// been truncated.
-fn receive_matched(world: &mut World, buffer: M, count: i64, ty: I, message: Ip) -> Outcome<(Status, Option<String>)> {
+/// A persistent send, whose arguments are checked now.
+fn persistent_send(world: &mut World, buffer: (P, i64, I), to: I, tag: I, comm: I, mode: Mode) -> Outcome<c_int> {
+    let found = world.comms.get(comm)?;
+    if to == PROC_NULL {
+        return Ok(persistent(world, comm, |world| Ok(request_of(world, None))));
+    }
+    found.world_of(to)?;
+    tag_of(tag)?;
+    let (buffer, count, ty) = values(world, buffer, buffer.0 as usize)?;
+    let begin = move |world: &mut World| {
+        // SAFETY: the buffer of the program.
+        let begun = unsafe { send_in(world, 0, (buffer, count, Rc::clone(&ty)), to, tag, comm, mode) }?;
+        Ok(request_of(world, begun))
+    };
+    Ok(persistent(world, comm, begin))
+}
+
+/// A persistent receive, whose arguments are checked now.
+fn persistent_receive(world: &mut World, buffer: (M, i64, I), from: I, tag: I, comm: I) -> Outcome<c_int> {
+    let found = world.comms.get(comm)?;
+    if from == PROC_NULL {
+        return Ok(persistent(world, comm, |world| Ok(world.requests.add(Request::done(Status::NOBODY)))));
+    }
+    filter(found, from, tag)?;
+    let (buffer, count, ty) = values(world, buffer, buffer.0 as usize)?;
+    let begin = move |world: &mut World| receive_in(world, 0, (buffer, count, Rc::clone(&ty)), from, tag, comm);
+    Ok(persistent(world, comm, begin))
+}
+
+/// Begins to receive a message that a matching probe has taken out of the queue. Returns its request.
+fn receive_matched(world: &mut World, buffer: (M, i64, I), message: Ip) -> Outcome<c_int> {
     world.charge();
     // SAFETY: the handle of the program.
-    let handle = unsafe { message.replace(MESSAGE_NULL) };
+    let handle = unsafe { *message };
     if handle == MESSAGE_NO_PROC {
-        return Ok((Status::NOBODY, None));
+        // SAFETY: as above.
+        unsafe { *message = MESSAGE_NULL };
+        return Ok(world.requests.add(Request::done(Status::NOBODY)));
     }
-    let Some((taken, comm)) = world.mail.probed.remove(&handle) else {
+    if !world.mail.probed.contains_key(&handle) {
         return error(ERR_REQUEST, format!("{handle:#x} is not a message"));
-    };
-    let ty = world.types.get(ty)?;
-    if taken.kind == kind_of(true) {
-        delivery::answer(world, &taken);
     }
-    world.statistics.received += 1;
-    Ok(delivery::receive(&world.comms, &taken, buffer as usize, count, &ty, comm))
+    let (buffer, count, ty) = values(world, buffer, buffer.0 as usize)?;
+    let Some((taken, comm, members)) = world.mail.probed.remove(&handle) else { return Ok(REQUEST_NULL) };
+    // SAFETY: as above.
+    unsafe { *message = MESSAGE_NULL };
+    let (from, tag, context) = (Some(taken.source), Some(taken.tag), taken.context);
+    let what = What::Receive { buffer: buffer as usize, count, ty, from, tag, members, context };
+    let request = world.requests.add(Request::new(what, State::Pending).on(comm));
+    delivery::deliver(world, Owner::Request(request), taken);
+    Ok(request)
 }
 
 /// The status that a probe reports for a message.
@@ -354,7 +404,7 @@ fn status_of(message: &Message, comm: &Comm) -> Status {
 /// its status.
 fn probe(world: &mut World, from: I, tag: I, comm: I, blocks: bool) -> Outcome<Option<(usize, Status)>> {
     let found = world.comms.get(comm)?;
-    let ((source, tag), context) = (filter(found, from, tag).map_err(with_comm(comm))?, found.context);
+    let ((source, tag), context) = (filter(found, from, tag)?, found.context);
     if blocks {
         let awaited = Awaited::Probe { source, tag, context };
         let until = source.map_or(Until::Any, Until::From);
@@ -372,16 +422,17 @@ fn probe(world: &mut World, from: I, tag: I, comm: I, blocks: bool) -> Outcome<O
 }
 
 /// Takes a message out of the queue of unexpected messages and returns a handle for it.
-fn handle_of(world: &mut World, position: usize, comm: c_int) -> c_int {
-    let Some(message) = world.mail.take_out(position) else { return MESSAGE_NULL };
+fn handle_of(world: &mut World, position: usize, comm: c_int) -> Outcome<c_int> {
+    let members = Rc::clone(world.comms.get(comm)?.partners());
+    let Some(message) = world.mail.take_out(position) else { return Ok(MESSAGE_NULL) };
     if let Some(log) = &mut world.log {
         let number = log.receive(Some(message.source), Some(message.tag), message.context, message.data.len() as u64);
         log.wait(number);
     }
     let handle = 0xac80_0000_u32 as c_int | world.mail.next_probed;
     world.mail.next_probed += 1;
-    world.mail.probed.insert(handle, (message, comm));
-    handle
+    world.mail.probed.insert(handle, (message, comm, members));
+    Ok(handle)
 }
 
 mpi! {
@@ -405,7 +456,7 @@ mpi! {
             put(message, MESSAGE_NO_PROC);
             put_status(status, &Status::NOBODY);
         } else if let Some((position, found)) = probe(world, from, tag, comm, true)? {
-            put(message, handle_of(world, position, comm));
+            put(message, handle_of(world, position, comm)?);
             put_status(status, &found);
         }
         Ok(())
@@ -416,7 +467,7 @@ mpi! {
             put(message, MESSAGE_NO_PROC);
             put_status(status, &Status::NOBODY);
         } else if let Some((position, found)) = probe(world, from, tag, comm, false)? {
-            put(message, handle_of(world, position, comm));
+            put(message, handle_of(world, position, comm)?);
             put_status(status, &found);
         } else {
             put(flag, 0);

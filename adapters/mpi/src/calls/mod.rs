@@ -1,5 +1,6 @@
 //! The exported calls, by chapters of the standard.
 
+mod accesses;
 mod attributes;
 mod cartesian;
 pub(crate) mod collectives;
@@ -9,12 +10,15 @@ mod environment;
 mod fortran;
 mod groups;
 mod information;
+pub(crate) mod intercollectives;
 mod intercommunicators;
 pub(crate) mod messages;
 mod neighbours;
 mod nonblocking;
 mod packing;
 mod requests;
+mod tools;
+mod windows;
 
 // Every call of MPICH's ABI that the modules above do not define; build.rs writes the list. Calling one ends the
 // program with its name.

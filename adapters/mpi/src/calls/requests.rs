@@ -4,6 +4,7 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use crate::abi::*;
+use crate::arguments;
 use crate::engine::completion::{cancel, finish};
 use crate::engine::mail::Awaited;
 use crate::engine::requests::{General, Request, Requests, State, What};
@@ -23,6 +24,9 @@ fn check_handle(requests: &Requests, handle: c_int) -> Outcome {
 unsafe fn handles<'a>(requests: &Requests, from: Ip, count: c_int) -> Outcome<&'a mut [c_int]> {
     if count < 0 {
         return error(ERR_COUNT, format!("count {count} is negative"));
+    }
+    if count > 0 && from.is_null() {
+        return arguments::missing("requests");
     }
     // SAFETY: the array of the program.
     let all: &mut [c_int] =
@@ -50,10 +54,12 @@ unsafe fn finish_all(world: &mut World, all: &mut [c_int], statuses: *mut Status
         }
         unsafe { put_nth(statuses, index, &status) };
     }
-    // With statuses, the error of each request is in its status, and the call reports only that there is one.
-    first.map_or(Ok(()), |first| {
-        Err(if statuses as usize > 1 { Error { class: ERR_IN_STATUS, ..first } } else { first })
-    })
+    in_statuses(first)
+}
+
+/// The error of a call that finishes several requests: the error of each is in its status.
+fn in_statuses(first: Option<Error>) -> Outcome {
+    first.map_or(Ok(()), |first| Err(Error { class: ERR_IN_STATUS, ..first }))
 }
 
 /// Waits until one of these requests has ended, and returns its index; `None` if none is active.
@@ -89,7 +95,7 @@ unsafe fn finish_some(world: &mut World, all: &mut [c_int], count: Ip, indices: 
         found += 1;
     }
     unsafe { put(count, found as c_int) };
-    first.map_or(Ok(()), Err)
+    in_statuses(first)
 }
 
 /// Processes the events up to now and returns whether `is_over` is true. An unsuccessful test takes [`POLL`] of virtual
@@ -111,7 +117,7 @@ fn test(world: &mut World, is_over: impl Fn(&Requests) -> bool) -> bool {
 /// Starts the operation of a persistent request.
 fn start(world: &mut World, handle: c_int) -> Outcome {
     let begin = match (world.requests.get(handle), world.begins.get(&handle)) {
-        (Some(Request { what: What::Persistent { active: None }, .. }), Some(begin)) => Rc::clone(begin),
+        (Some(Request { what: What::Persistent { active: None }, .. }), Some((begin, _))) => Rc::clone(begin),
         (Some(Request { what: What::Persistent { .. }, .. }), _) => {
             return error(ERR_REQUEST, "the persistent request has been started already");
         }
@@ -161,6 +167,9 @@ mpi! {
     }
     fn MPI_Waitsome(count: c_int, requests: Ip, found: Ip, indices: Ip, statuses: *mut Status) {
         let all = handles(&world.requests, requests, count)?;
+        if indices.is_null() && !all.is_empty() {
+            return arguments::missing("indices");
+        }
         if wait_any(world, all).is_none() {
             put(found, UNDEFINED);
             return Ok(());
@@ -210,6 +219,9 @@ mpi! {
             put(found, UNDEFINED);
             return Ok(());
         }
+        if indices.is_null() {
+            return arguments::missing("indices");
+        }
         test(world, |requests| requests.first_over(all).is_some());
         finish_some(world, all, found, indices, statuses)
     }
@@ -227,7 +239,9 @@ mpi! {
         check_handle(&world.requests, *request)?;
         if let Some(&Request { what: What::Persistent { active }, .. }) = world.requests.get(*request) {
             world.requests.remove(*request);
-            world.begins.remove(&*request);
+            if let Some((_, comm)) = world.begins.remove(&*request) {
+                world.comms.release(comm);
+            }
             if let Some(inner) = active.and_then(|active| world.requests.get_mut(active)) {
                 inner.freed = true;
             }
@@ -243,8 +257,8 @@ mpi! {
         check_handle(&world.requests, *request)?;
         cancel(world, *request)
     }
-    fn MPI_Test_cancelled(status: *const Status, flag: Ip) {
-        put(flag, c_int::from((*status).is_cancelled()));
+    fn MPI_Test_cancelled(given: *const Status, flag: Ip) {
+        put(flag, c_int::from((*given).is_cancelled()));
         Ok(())
     }
     fn MPI_Start(request: Ip) {
@@ -254,14 +268,15 @@ mpi! {
         handles(&world.requests, requests, count)?.iter().try_for_each(|&request| start(world, request))
     }
     fn MPI_Grequest_start(query: F, free: F, cancel: F, extra: usize, request: Ip) {
+        [query, free, cancel].into_iter().try_for_each(arguments::function)?;
         let what = What::General(General { query, free, cancel, extra });
         put(request, world.requests.add(Request::new(what, State::Pending)));
         Ok(())
     }
     fn MPI_Grequest_complete(request: c_int) {
         match world.requests.get_mut(request) {
-            Some(found) => found.state = State::Done,
-            None => return error(ERR_REQUEST, format!("{request:#x} is not a request")),
+            Some(found) if matches!(found.what, What::General(_)) => found.state = State::Done,
+            _ => return error(ERR_REQUEST, format!("{request:#x} is not a request")),
         }
         Ok(())
     }

@@ -204,7 +204,7 @@ fn check_reduction(
     let ty = Types::new().get(CHAR).unwrap();
     for algorithm in Algorithm::of(operation(0).name()) {
         let data = |rank, route| {
-            let terms = Terms { op: OP, handle: CHAR, ty: Rc::clone(&ty), count: 2 * count as i64 };
+            let terms = Terms { op: OP, function: None, handle: CHAR, ty: Rc::clone(&ty), count: 2 * count as i64 };
             let own = contribution(rank, count);
             Data::Reduction(Box::new(Reduction::new(terms, (rank, size), own, share, algorithm, route)))
         };

@@ -80,7 +80,7 @@ fn handles_find_their_communicators() {
         assert!(comms.get_mut(handle).is_err());
     }
     comms.get_mut(made).unwrap().remote = Some(Rc::new(vec![0]));
-    assert!(comms.intra(COMM_WORLD).is_ok() && comms.intra(made).is_err());
+    assert!(comms.intra(COMM_WORLD, "a scan").is_ok() && comms.intra(made, "a scan").is_err());
     assert!(comms.remove(made).is_ok() && comms.get(made).is_err() && comms.remove(COMM_WORLD).is_err());
 }
 

@@ -151,7 +151,7 @@ proptest! {
         let mut packed = Vec::new();
         let address = before.as_mut_ptr().wrapping_offset(origin as isize);
         // SAFETY: `memory` has room for all values.
-        unsafe { ty.pack(address.cast(), count, &mut packed) };
+        unsafe { ty.pack(address.cast(), count, &mut packed) }.unwrap();
         prop_assert_eq!(&packed, &expected);
 
         // Unpacked they are where they were, and no other byte changes.
@@ -195,7 +195,7 @@ proptest! {
             (0..total).filter(within).flat_map(|at| array[2 * at as usize..][..2].to_vec()).collect();
         let mut packed = Vec::new();
         // SAFETY: the array has room for the value.
-        unsafe { ty.pack(array.as_ptr().cast(), 1, &mut packed) };
+        unsafe { ty.pack(array.as_ptr().cast(), 1, &mut packed) }.unwrap();
         prop_assert_eq!(packed, expected);
     }
 }

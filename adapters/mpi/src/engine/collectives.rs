@@ -2,12 +2,13 @@
 
 use std::ffi::c_int;
 
-use trgen::trace::collectives::{Algorithm, Collective};
+use trgen::trace::collectives::{Algorithm, Collective, ExpandError};
 
-use super::delivery::start;
+use super::delivery;
 use super::waiting::catch_up;
 use crate::abi::ERR_ARG;
 use crate::collective::{Finish, Running};
+use crate::communicator::Comm;
 use crate::data::{Data, Route};
 use crate::error::{Outcome, error};
 use crate::world::World;
@@ -30,7 +31,22 @@ pub(crate) fn begin(
     data: impl FnOnce(Algorithm, Route) -> Data,
     finish: Finish,
 ) -> Outcome<c_int> {
-    world.comms.intra(handle)?;
+    world.comms.intra(handle, operation.name())?;
+    let choice = world.settings.choice.clone();
+    start(world, form, handle, |comm, now| {
+        let algorithm = choice.algorithm(&operation, comm.size());
+        let data = data(algorithm, Route::of(&operation, algorithm));
+        Running::new(comm, operation, algorithm, data, finish, now)
+    })
+}
+
+/// Begins the collective that `make` makes of its communicator and the time \[ps\]. Returns the handle of its request.
+pub(crate) fn start(
+    world: &mut World,
+    form: Form,
+    handle: c_int,
+    make: impl FnOnce(&Comm, u64) -> Result<Running, ExpandError>,
+) -> Outcome<c_int> {
     world.charge();
     // A non-blocking collective goes on whenever its messages are processed: earlier messages must be processed first.
     if form == Form::NonBlocking {
@@ -38,12 +54,10 @@ pub(crate) fn begin(
     }
     let now = world.now();
     let comm = world.comms.get_mut(handle)?;
-    let algorithm = world.settings.choice.algorithm(&operation, comm.size());
-    let data = data(algorithm, Route::of(&operation, algorithm));
-    let running = Running::new(comm, operation, algorithm, data, finish, now);
+    let running = make(comm, now);
     comm.collectives += 1;
     match running {
-        Ok(running) => Ok(start(world, running)),
+        Ok(running) => Ok(delivery::start(world, running, handle)),
         Err(failure) => error(ERR_ARG, failure.to_string()),
     }
 }

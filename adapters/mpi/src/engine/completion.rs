@@ -33,22 +33,19 @@ pub(crate) fn finish(world: &mut World, handle: &mut c_int, status: &mut Status)
     }
     *status = request.status;
     world.log_wait(request.number);
-    let comm = match request.what {
-        What::Receive { comm, .. } => comm,
-        What::General(General { query, free, extra, .. }) => {
-            type Query = unsafe extern "C" fn(usize, *mut Status) -> c_int;
-            type Free = unsafe extern "C" fn(usize) -> c_int;
-            // SAFETY: the functions that the program has given with `MPI_Grequest_start`.
-            world.lend(|| unsafe {
-                std::mem::transmute::<F, Query>(query)(extra, status);
-                std::mem::transmute::<F, Free>(free)(extra);
-            });
-            COMM_WORLD
+    if let What::General(General { query, free, extra, .. }) = request.what {
+        type Query = unsafe extern "C" fn(usize, *mut Status) -> c_int;
+        type Free = unsafe extern "C" fn(usize) -> c_int;
+        // SAFETY: the functions that the program has given with `MPI_Grequest_start`.
+        let codes = world.lend(|| unsafe {
+            [std::mem::transmute::<F, Query>(query)(extra, status), std::mem::transmute::<F, Free>(free)(extra)]
+        });
+        if let Some(code) = codes.into_iter().find(|&code| code != SUCCESS) {
+            return error(code, "a function of a generalized request has failed");
         }
-        _ => COMM_WORLD,
-    };
+    }
     match request.failure {
-        Some(text) => Err(Error { class: ERR_TRUNCATE, text, comm }),
+        Some((class, text)) => Err(Error { class, text, comm: request.comm }),
         None => Ok(()),
     }
 }
@@ -79,6 +76,16 @@ pub(crate) fn cancel(world: &mut World, handle: c_int) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// Takes back a receive that has just begun, because the call has an error.
+pub(crate) fn withdraw(world: &mut World, handle: c_int) {
+    world.mail.unpost(Owner::Request(handle));
+    if let Some(number) = world.requests.remove(handle).and_then(|request| request.number)
+        && let Some(log) = &mut world.log
+    {
+        log.cancelled(number);
+    }
 }
 
 /// Waits for a request, frees it and writes its status.

@@ -2,17 +2,23 @@
 //!
 //! What arrives can let a collective send, and a message of a rank to itself arrives at once: sending, delivering and
 //! continuing call each other.
+//!
+//! Decision: docs/decisions/0224-rendezvous.md.
 
 use std::ffi::c_int;
 
 use adapters::protocol::Inject;
 use bytes::Bytes;
 
-use super::mail::{ANSWERS, COLLECTIVE, MATCHED, Message, Owner, SYNCHRONOUS, seal};
+use super::mail::{
+    ANNOUNCED, ANNOUNCED_PART, ANSWERS, BODY, CLEAR, COLLECTIVE, MATCHED, Message, Owner, PLAIN, SYNCHRONOUS, WINDOW,
+    Waiting, body_tag, seal,
+};
 use super::requests::{Request, State, What};
+use super::windows;
 use crate::abi::*;
 use crate::collective::{Disagreement, Running, Step};
-use crate::communicator::Comms;
+use crate::communicator::rank_in;
 use crate::datatype::Type;
 use crate::world::World;
 
@@ -35,6 +41,10 @@ pub(crate) struct Outgoing {
 /// Sends a message with these data. Returns true if the send is complete for the program. Otherwise the send of `owner`
 /// is completed when the message has left.
 pub(crate) fn transmit(world: &mut World, message: Outgoing, data: &[u8], owner: Option<Owner>) -> bool {
+    if is_rendezvous(world, message) {
+        announce_send(world, message, data, owner);
+        return false;
+    }
     let Outgoing { kind, to, context, tag, note, bytes } = message;
     let sequence = world.mail.number(to);
     world.statistics.sent(to, bytes);
@@ -62,6 +72,63 @@ pub(crate) fn transmit(world: &mut World, message: Outgoing, data: &[u8], owner:
     !notify
 }
 
+/// True if a message is sent only when its receive has begun: longer than the limit, and not to this rank itself.
+fn is_rendezvous(world: &World, message: Outgoing) -> bool {
+    needs_receive(world, message.to, message.bytes) && matches!(message.kind, PLAIN | COLLECTIVE)
+}
+
+/// True if a message of `bytes` bytes to a rank waits for its receive.
+pub(crate) fn needs_receive(world: &World, to: usize, bytes: u64) -> bool {
+    bytes > world.settings.rendezvous && to != world.settings.rank
+}
+
+/// Sends the request to send a message.
+fn announce_send(world: &mut World, message: Outgoing, data: &[u8], owner: Option<Owner>) {
+    let Outgoing { kind, to, context, tag, bytes, .. } = message;
+    let number = world.mail.next_number(to);
+    // The receive of the answer is recorded before the request is sent.
+    let answer = world.log.as_mut().map(|log| log.receive(Some(to), Some(tag), context ^ ANSWERS, 0));
+    world.mail.waiting.insert((to, number), Waiting { owner, context, tag, bytes, answer });
+    let kind = if kind == PLAIN { ANNOUNCED } else { ANNOUNCED_PART };
+    transmit(world, Outgoing { kind, bytes: 0, ..message }, data, None);
+}
+
+/// Sends the message whose request to send has been answered: its receiver, and the number of the request.
+fn send_body(world: &mut World, to: usize, number: u64) {
+    let Some(Waiting { owner, context, tag, bytes, answer }) = world.mail.waiting.remove(&(to, number)) else { return };
+    world.log_wait(answer);
+    let body = Outgoing { kind: BODY, to, context: context ^ ANSWERS, tag: body_tag(tag), note: number, bytes };
+    let has_left = transmit(world, body, &[], owner);
+    // The wait for the send is that for this message.
+    let sent = world.last_logged();
+    match owner {
+        Some(owner) if has_left => complete(world, owner),
+        Some(Owner::Request(handle)) => {
+            if let Some(request) = world.requests.get_mut(handle) {
+                request.number = sent;
+            }
+        }
+        Some(Owner::Part(handle, slot)) => {
+            if let Some(running) = world.requests.running(handle) {
+                running.opened(slot, sent);
+            }
+        }
+        None => {}
+    }
+}
+
+/// Answers a request to send for the receive of `owner`, whose number in the log is `posted`. Returns the number of the
+/// receive of the message that follows.
+fn answer_request(world: &mut World, owner: Owner, posted: Option<u32>, request: Message) -> Option<u32> {
+    world.log_wait(posted);
+    let (to, context, note) = (request.source, request.context ^ ANSWERS, request.sequence);
+    transmit(world, Outgoing { kind: CLEAR, to, context, tag: request.tag, note, bytes: 0 }, &[], None);
+    let bytes = request.data.len() as u64;
+    let tag = body_tag(request.tag);
+    world.mail.cleared.insert((to, note), (owner, request));
+    world.log.as_mut().map(|log| log.receive(Some(to), Some(tag), context, bytes))
+}
+
 /// Processes a message that has arrived, and those of its sender that it has let overtake it.
 pub(super) fn arrive(world: &mut World, message: Message) {
     let source = message.source;
@@ -75,8 +142,17 @@ pub(super) fn arrive(world: &mut World, message: Message) {
 
 /// Gives a message to the first receive that accepts it, or keeps it as an unexpected message.
 fn dispatch(world: &mut World, message: Message) {
-    if message.kind == MATCHED {
-        return complete(world, Owner::Request(message.note as c_int));
+    match message.kind {
+        MATCHED => return complete(world, Owner::Request(message.note as c_int)),
+        WINDOW => return windows::arrive(world, message),
+        CLEAR => return send_body(world, message.source, message.note),
+        BODY => {
+            if let Some((owner, request)) = world.mail.cleared.remove(&(message.source, message.note)) {
+                deliver(world, owner, request.whole());
+            }
+            return;
+        }
+        _ => {}
     }
     let Some((posted, message)) = world.mail.offer(message) else {
         world.statistics.unexpected += 1;
@@ -93,8 +169,27 @@ fn dispatch(world: &mut World, message: Message) {
     deliver(world, posted.owner, message);
 }
 
-/// Gives a message to the receive of `owner`, which ends.
+/// Gives a message to the receive of `owner`, which ends. If it is a request to send, the receive waits for the message.
 pub(crate) fn deliver(world: &mut World, owner: Owner, message: Message) {
+    if message.is_announced() {
+        match owner {
+            Owner::Part(handle, slot) => {
+                let posted = world.requests.running(handle).and_then(|running| running.number_of(slot));
+                let number = answer_request(world, owner, posted, message);
+                if let Some(running) = world.requests.running(handle) {
+                    running.opened(slot, number);
+                }
+            }
+            Owner::Request(handle) => {
+                let posted = world.requests.get_mut(handle).and_then(|request| request.number.take());
+                let number = answer_request(world, owner, posted, message);
+                if let Some(request) = world.requests.get_mut(handle) {
+                    request.number = number;
+                }
+            }
+        }
+        return;
+    }
     world.statistics.received += 1;
     world.mail.ended.push(owner.request());
     match owner {
@@ -105,8 +200,8 @@ pub(crate) fn deliver(world: &mut World, owner: Owner, message: Message) {
         }
         Owner::Request(handle) => {
             let Some(request) = world.requests.get_mut(handle) else { return };
-            let What::Receive { buffer, count, ty, comm, .. } = &request.what else { return };
-            let (status, failure) = receive(&world.comms, &message, *buffer, *count, ty, *comm);
+            let What::Receive { buffer, count, ty, members, .. } = &request.what else { return };
+            let (status, failure) = receive(members, &message, *buffer, *count, ty);
             (request.status, request.failure, request.state) = (status, failure, State::Done);
             if message.kind == SYNCHRONOUS {
                 answer(world, &message);
@@ -122,17 +217,17 @@ pub(crate) fn answer(world: &mut World, message: &Message) {
     transmit(world, Outgoing { kind: MATCHED, to, context, tag: message.tag, note, bytes: 0 }, &[], None);
 }
 
-/// Writes the data of a message into a buffer. Returns the status, and a description if the message is truncated.
+/// Writes the data of a message into a buffer. `members` are the ranks of its communicator. Returns the status, and class
+/// and description of the error if the message is truncated.
 pub(crate) fn receive(
-    comms: &Comms,
+    members: &[usize],
     message: &Message,
     buffer: usize,
     count: i64,
     ty: &Type,
-    comm: c_int,
-) -> (Status, Option<String>) {
+) -> (Status, Option<(c_int, String)>) {
     let room = ty.bytes(count);
-    let rank = comms.get(comm).ok().and_then(|comm| comm.rank_of(message.source));
+    let rank = rank_in(members, message.source);
     let mut status = Status { tag: message.tag as c_int, ..Status::EMPTY };
     status.source = rank.map_or(ANY_SOURCE, |rank| rank as c_int);
     let length = (message.data.len() as u64).min(room);
@@ -140,12 +235,13 @@ pub(crate) fn receive(
     // SAFETY: the buffer that the program has given for this receive.
     unsafe { ty.unpack(&message.data[..length as usize], buffer as M, count) };
     let failure = (message.data.len() as u64 > room).then(|| {
-        format!(
+        let text = format!(
             "message truncated: {} bytes from rank {} with tag {} do not fit a buffer of {room} bytes",
             message.data.len(),
             status.source,
             message.tag
-        )
+        );
+        (ERR_TRUNCATE, text)
     });
     if failure.is_some() {
         status.error = ERR_TRUNCATE;
@@ -186,9 +282,9 @@ pub(crate) fn announce(
 }
 
 /// Executes the first steps of a collective and returns the handle of its request.
-pub(super) fn start(world: &mut World, running: Running) -> c_int {
+pub(super) fn start(world: &mut World, running: Running, comm: c_int) -> c_int {
     world.statistics.collective(running.name());
-    let handle = world.requests.add(Request::new(What::Collective(None), State::Pending));
+    let handle = world.requests.add(Request::new(What::Collective(None), State::Pending).on(comm));
     progress(world, handle, Box::new(running));
     handle
 }
@@ -196,15 +292,16 @@ pub(super) fn start(world: &mut World, running: Running) -> c_int {
 /// Executes a collective until it waits or ends, and puts it back into its request.
 fn progress(world: &mut World, handle: c_int, mut running: Box<Running>) {
     let is_over = run(world, handle, &mut running);
+    let mut failure = None;
     if is_over {
         let took = world.now().saturating_sub(running.begin);
         world.statistics.collective_took(running.name(), took);
-        if let Err(fatal) = running.finish(&mut |terms, left, right| world.combine(terms, left, right)) {
-            world.end(&fatal.text, fatal.code);
-        }
+        let finished = running.finish(&mut |terms, left, right| world.combine(terms, left, right));
+        failure = finished.err().map(|failure| (failure.code, failure.text));
     }
     if let Some(request) = world.requests.get_mut(handle) {
         request.what = What::Collective(Some(running));
+        request.failure = failure;
         if is_over {
             world.requests.end(handle);
         }
@@ -232,6 +329,11 @@ fn run(world: &mut World, handle: c_int, running: &mut Running) -> bool {
                 let message = world.mail.post(owner, (Some(from), tag), running.context, now);
                 running.opened(slot, world.last_logged());
                 if let Some(message) = message {
+                    if message.is_announced() {
+                        let number = answer_request(world, owner, running.number_of(slot), message);
+                        running.opened(slot, number);
+                        continue;
+                    }
                     world.statistics.received += 1;
                     receive_part(world, running, slot, message);
                 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ffi::c_int;
+use std::rc::Rc;
 
 use adapters::guest::Event;
 use bytes::Bytes;
@@ -11,7 +12,16 @@ use bytes::Bytes;
 pub(crate) enum Awaited {
     Nothing,
     Requests(Vec<c_int>),
-    Probe { source: Option<usize>, tag: Option<i64>, context: u64 },
+    /// Something of a window, which has this name.
+    Window {
+        what: &'static str,
+        name: String,
+    },
+    Probe {
+        source: Option<usize>,
+        tag: Option<i64>,
+        context: u64,
+    },
 }
 
 /// Kind of a message of the program.
@@ -25,6 +35,19 @@ pub(crate) const MATCHED: u8 = 2;
 /// Kind of a message of a collective. The note is a code of the operation and its root, which the receiver compares
 /// with its own.
 pub(crate) const COLLECTIVE: u8 = 3;
+/// Kind of a message of a window, which is carried out when it arrives.
+pub(crate) const WINDOW: u8 = 9;
+/// Kind of a message of the library itself.
+pub(crate) const OWN: u8 = 8;
+/// Kinds of the request to send of a message of the program, and of a collective: the first part of a rendezvous. It has
+/// the envelope of the message, and carries its data, which the model does not count.
+pub(crate) const ANNOUNCED: u8 = 4;
+/// See [`ANNOUNCED`].
+pub(crate) const ANNOUNCED_PART: u8 = 5;
+/// Kind of the answer to a request to send, clear to send. The note is the number of the request.
+pub(crate) const CLEAR: u8 = 6;
+/// Kind of the message with the modelled size that follows. The note is the number of the request.
+pub(crate) const BODY: u8 = 7;
 /// \[bytes\] Size of the envelope that precedes the data: kind, tag, context, number, note.
 const ENVELOPE: usize = 36;
 
@@ -47,6 +70,36 @@ pub(crate) struct Message {
     pub(super) sequence: u64,
     /// Place in the order of arrivals. A message of this rank to itself comes after all messages processed before it.
     pub(super) order: Order,
+}
+
+impl Message {
+    /// True for a request to send.
+    pub(crate) const fn is_announced(&self) -> bool {
+        matches!(self.kind, ANNOUNCED | ANNOUNCED_PART)
+    }
+
+    /// The message that a request to send has announced.
+    pub(super) fn whole(self) -> Self {
+        let kind = if self.kind == ANNOUNCED { PLAIN } else { COLLECTIVE };
+        Self { kind, ..self }
+    }
+}
+
+/// A send that has been announced and waits until it is clear.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    pub(super) owner: Option<Owner>,
+    pub(super) context: u64,
+    pub(super) tag: i64,
+    /// \[bytes\] Modelled size.
+    pub(super) bytes: u64,
+    /// The number of the receive of the answer in the log, if there is one.
+    pub(super) answer: Option<u32>,
+}
+
+/// The tag of the message that follows a request to send with this tag: in a recording it is told apart from answers by it.
+pub(super) const fn body_tag(tag: i64) -> i64 {
+    -1 - tag
 }
 
 /// Place of a message in the order of arrivals: its time \[ps\], its source, and its number among those of the source.
@@ -109,12 +162,16 @@ pub(crate) struct Mail {
     early: HashMap<usize, BTreeMap<u64, Message>>,
     /// Messages whose departure is awaited, by cookie: the request that waits, and the rank to which the message goes.
     pub(super) leaving: HashMap<u64, (Owner, usize)>,
+    /// Sends that wait until they are clear, by receiver and number of their request to send.
+    pub(super) waiting: HashMap<(usize, u64), Waiting>,
+    /// Receives whose message is on its way, by sender and number of the request to send: what gets the message.
+    pub(super) cleared: HashMap<(usize, u64), (Owner, Message)>,
     /// Requests of which an operation has ended since this list was cleared.
     pub(super) ended: Vec<c_int>,
     /// Number of the last message given to the network.
     pub(super) cookie: u64,
-    /// Messages taken out by matching probes, by handle, with their communicators.
-    pub(crate) probed: HashMap<c_int, (Message, c_int)>,
+    /// Messages taken out by matching probes, by handle, with their communicators and the ranks of these.
+    pub(crate) probed: HashMap<c_int, (Message, c_int, Rc<Vec<usize>>)>,
     /// Number of the next handle of such a message.
     pub(crate) next_probed: c_int,
     /// What this rank waits for.
@@ -136,6 +193,8 @@ impl Mail {
             seen: vec![0; size],
             early: HashMap::new(),
             leaving: HashMap::new(),
+            waiting: HashMap::new(),
+            cleared: HashMap::new(),
             ended: Vec::new(),
             cookie: 0,
             probed: HashMap::new(),
@@ -150,6 +209,11 @@ impl Mail {
     /// Number of messages that have arrived and match no receive yet.
     pub(crate) fn unreceived(&self) -> usize {
         self.unexpected.len()
+    }
+
+    /// The number that [`Self::number`] will return next for a rank.
+    pub(super) fn next_number(&self, to: usize) -> u64 {
+        self.sent[to]
     }
 
     /// The number of the next message to a rank, among those to it.

@@ -33,6 +33,8 @@ pub(crate) enum What {
         context: u64,
         bytes: u64,
         synchronous: bool,
+        /// True if the message is sent only when its receive has begun.
+        rendezvous: bool,
     },
     /// A receive of `count` values at address `buffer`; `from` and `tag` are `None` for wildcards.
     Receive {
@@ -41,7 +43,9 @@ pub(crate) enum What {
         ty: Rc<Type>,
         from: Option<usize>,
         tag: Option<i64>,
-        comm: c_int,
+        /// The ranks of the communicator from which messages come, as ranks of the world, and its context.
+        members: Rc<Vec<usize>>,
+        context: u64,
     },
     /// A collective; `None` while it executes.
     Collective(Option<Box<Running>>),
@@ -66,13 +70,20 @@ pub(crate) struct Request {
     pub(crate) freed: bool,
     /// The number of its operation in the log, until the wait for it has been recorded.
     pub(crate) number: Option<u32>,
-    /// Description of the error with which it has ended.
-    pub(crate) failure: Option<String>,
+    /// Class and description of the error with which it has ended.
+    pub(crate) failure: Option<(c_int, String)>,
+    /// The communicator whose error handler gets that error; `None` for that of the call which returns it.
+    pub(crate) comm: Option<c_int>,
 }
 
 impl Request {
     pub(crate) fn new(what: What, state: State) -> Self {
-        Self { what, state, status: Status::EMPTY, freed: false, number: None, failure: None }
+        Self { what, state, status: Status::EMPTY, freed: false, number: None, failure: None, comm: None }
+    }
+
+    /// The same, as an operation of a communicator.
+    pub(crate) fn on(self, comm: c_int) -> Self {
+        Self { comm: Some(comm), ..self }
     }
 
     /// A request whose operation has ended already.
@@ -157,11 +168,19 @@ impl Requests {
     /// The ranks of the world whose messages can end a request; `None` if any rank's can.
     pub(super) fn sources(&self, handle: c_int) -> Option<Vec<usize>> {
         match &self.get(self.actual(handle))?.what {
-            What::Send { to, synchronous: true, .. } => Some(vec![*to]),
+            What::Send { to, synchronous: true, .. } | What::Send { to, rendezvous: true, .. } => Some(vec![*to]),
             What::Send { .. } => Some(Vec::new()),
             What::Receive { from, .. } => Some(vec![(*from)?]),
             What::Collective(running) => Some(running.as_ref()?.sources()),
             What::Several(all) => self.sources(*all.iter().find(|&&one| !self.is_over(one))?),
+            _ => None,
+        }
+    }
+
+    /// The collective of a request, if it does not execute at the moment.
+    pub(super) fn running(&mut self, handle: c_int) -> Option<&mut Running> {
+        match &mut self.get_mut(handle)?.what {
+            What::Collective(running) => running.as_deref_mut(),
             _ => None,
         }
     }

@@ -25,7 +25,7 @@ fn op(name: &str) -> c_int {
 fn apply(name: &str, handle: c_int, left: &[u8], right: &[u8]) -> Vec<u8> {
     let ty = Types::new().get(handle).unwrap();
     let mut right = right.to_vec();
-    assert!(predefined(&Terms { op: op(name), handle, ty, count: 1 }, left, &mut right));
+    assert!(predefined(&Terms { op: op(name), function: None, handle, ty, count: 1 }, left, &mut right));
     right
 }
 
@@ -97,12 +97,12 @@ fn a_function_of_the_program_gets_values_at_their_places() {
     let how = || constructor(12, vec![], vec![], vec![]);
     let members = types.add(structure(&types, &[1, 1], &[4, 8], &[INT, INT], how()).unwrap());
     let ty = Rc::new(resized(&types, members, 0, -16).unwrap());
-    let terms = Terms { op: 0x9800_0001_u32 as c_int, handle: members, ty, count: 3 };
+    let op = Op { function: add as *const () as F, is_large: false, commutes: true };
+    let terms = Terms { op: 0x9800_0001_u32 as c_int, function: Some(op), handle: members, ty, count: 3 };
     let bytes = |all: [i32; 6]| all.iter().flat_map(|one| one.to_ne_bytes()).collect::<Vec<u8>>();
     let (left, mut right) = (bytes([1, 2, 3, 4, 5, 6]), bytes([10, 10, 20, 20, 30, 30]));
     assert!(!predefined(&terms, &left, &mut right));
-    let op = Op { function: add as *const () as F, is_large: false, commutes: true };
     // SAFETY: `add` is a function of this type.
-    unsafe { op.call(&terms, &left, &mut right) };
+    unsafe { op.call(&terms, members, &left, &mut right) };
     assert_eq!(right, bytes([11, 20, 23, 80, 35, 180]));
 }

@@ -28,6 +28,7 @@ const COMMON: &[(&str, &str)] = &[
 /// Flags that the short help leaves out.
 const RARE: &[&str] = &[
     "buffered",
+    "clock-read",
     "detach",
     "digest-every",
     "factor",

@@ -10,12 +10,13 @@ use crate::datatype::Types;
 const INT: i32 = 0x4c00_0405;
 
 fn send(to: usize, synchronous: bool) -> Request {
-    Request::new(What::Send { to, tag: 0, context: 1, bytes: 8, synchronous }, State::Pending)
+    Request::new(What::Send { to, tag: 0, context: 1, bytes: 8, synchronous, rendezvous: false }, State::Pending)
 }
 
 fn receive(from: Option<usize>) -> Request {
     let ty = Types::new().get(INT).unwrap_or_else(|error| panic!("{}", error.text));
-    let what = What::Receive { buffer: 0, count: 1, ty: Rc::clone(&ty), from, tag: None, comm: COMM_WORLD };
+    let what =
+        What::Receive { buffer: 0, count: 1, ty: Rc::clone(&ty), from, tag: None, members: Rc::default(), context: 1 };
     Request::new(what, State::Pending)
 }
 

@@ -124,6 +124,20 @@ pub(crate) fn command() -> Command {
             )
             .value_parser(value_parser!(u64)),
         )
+        .arg(
+            word(
+                "rendezvous",
+                "BYTES",
+                "off",
+                "A send of more bytes waits for its receive: request, answer, data; off: none does [off]",
+            )
+            .long_help(
+                "A send of more bytes is a rendezvous: it announces itself, and its data leave when the receiver has answered, \
+                 as in MPI libraries. A program whose sends wait for each other is then in deadlock; --eager is the same of \
+                 traces. off: no send waits for its receive [off]",
+            ),
+        )
+        .arg(word("clock-read", "TIME", "1ns", "Virtual time that the program's reading of a clock takes [1ns]"))
         .arg(word(
             "collectives",
             "CHOICE",
@@ -238,6 +252,34 @@ pub(super) fn collectives(matches: &ArgMatches) -> Result<&str, Complaint> {
     }
 }
 
+/// \[bytes\] Longest message that is sent without waiting for its receive; without limit if none waits.
+pub(super) fn rendezvous(matches: &ArgMatches) -> Result<u64, Complaint> {
+    let word = matches.get_one::<String>("rendezvous").map_or("off", String::as_str);
+    if word == "off" {
+        return Ok(u64::MAX);
+    }
+    let refused =
+        |what: &str, remedy: &str| Err(Complaint::new(Exit::Usage, format!("--rendezvous {word}: {what}"), remedy));
+    let Ok(bytes) = word.parse() else {
+        return refused("it is not a number of bytes", "write --rendezvous 65536, or --rendezvous off");
+    };
+    if matches.get_one::<String>("sync").is_some_and(|sync| sync == "deterministic") {
+        let what = "with --sync deterministic the answer of a receiver could come too late";
+        return refused(what, "use --sync combined, or leave it out");
+    }
+    Ok(bytes)
+}
+
+/// \[ps\] Virtual time that a reading of a clock takes.
+pub(super) fn clock_read(matches: &ArgMatches) -> Result<u64, Complaint> {
+    let time = span(matches, "clock-read")?.unwrap_or(0);
+    if time == 0 {
+        let what = "--clock-read 0: a program that waits for a time by reading the clock would not end";
+        return Err(Complaint::new(Exit::Usage, what, "write a time above 0, such as --clock-read 25ns"));
+    }
+    Ok(time)
+}
+
 /// Number of nodes that `ranks` ranks need.
 pub(super) fn nodes(matches: &ArgMatches, ranks: usize) -> usize {
     ranks.div_ceil(matches.get_one::<usize>("ranks-per-node").copied().unwrap_or(1))
@@ -314,7 +356,7 @@ pub(super) fn settle(settings: &mut Map<String, Value>, matches: &ArgMatches, ra
         word => word,
     };
     settings.insert("compute".to_owned(), json!(compute));
-    for name in ["collectives", "sync", "send-overhead", "receive-overhead"] {
+    for name in ["collectives", "sync", "rendezvous", "clock-read", "send-overhead", "receive-overhead"] {
         settings.insert(name.to_owned(), json!(matches.get_one::<String>(name)));
     }
 }

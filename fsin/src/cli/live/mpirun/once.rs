@@ -36,6 +36,10 @@ pub(super) struct Order {
     compute: String,
     /// The algorithms of collectives, in the form that the environment of the ranks has.
     collectives: String,
+    /// \[bytes\] Longest message that is sent without waiting for its receive.
+    rendezvous: u64,
+    /// \[ps\] Virtual time that a reading of a clock takes.
+    clock_read: u64,
     /// The MPI library that ranks load.
     library: std::path::PathBuf,
     /// The network.
@@ -56,13 +60,26 @@ impl Order {
         let ranks = matches.get_one::<usize>("guests").copied().unwrap_or(1);
         let mode = flags::mode(matches)?;
         let (compute, collectives) = (flags::compute(matches, mode.0)?, flags::collectives(matches)?.to_owned());
+        let (rendezvous, clock_read) = (flags::rendezvous(matches)?, flags::clock_read(matches)?);
         let library = library::LIBRARY.find()?;
         let mut model = model(matches, Some(flags::nodes(matches, ranks).max(2)))?;
         let mut rules = flags::rules(matches, &model, ranks, mode, stop)?;
         let synchronisation = sync::protocol(matches, &model, &mut rules)?;
         flags::settle(&mut model.settings, matches, ranks, &rules.terms);
         let (records, output) = (false, Forward::Plain);
-        Ok(Self { ranks, compute, collectives, library, model, rules, synchronisation, records, output })
+        Ok(Self {
+            ranks,
+            compute,
+            collectives,
+            rendezvous,
+            clock_read,
+            library,
+            model,
+            rules,
+            synchronisation,
+            records,
+            output,
+        })
     }
 
     /// \[thousandths\] Wall-clock time divided by virtual time, for runs in real time.
@@ -106,8 +123,19 @@ pub(super) fn run(
     mut looking: Option<&mut Looking>,
     stop: &'static AtomicBool,
 ) -> Result<Finished, NotBegun> {
-    let Order { ranks: count, compute, collectives, library, mut model, rules, synchronisation, records, output } =
-        order;
+    let Order {
+        ranks: count,
+        compute,
+        collectives,
+        rendezvous,
+        clock_read,
+        library,
+        mut model,
+        rules,
+        synchronisation,
+        records,
+        output,
+    } = order;
     let shortest = rules.overheads.horizon(model.clock);
     let factor = f64::from(rules.terms.pace) / 1000.0;
     let needed = count as u64 * (1 + output.descriptors());
@@ -124,6 +152,8 @@ pub(super) fn run(
         compute: &compute,
         collectives: &collectives,
         buffered: matches.get_one::<u64>("buffered").copied().unwrap_or(0),
+        rendezvous,
+        clock_read,
         deterministic: synchronisation.is_some_and(|used| used.protocol == Protocol::Deterministic),
         realtime: rules.terms.mode == Mode::Realtime,
         records,

@@ -30,6 +30,10 @@ pub(super) struct Launch<'a> {
     pub(super) collectives: &'a str,
     /// \[bytes\] Longest message whose send ends at once.
     pub(super) buffered: u64,
+    /// \[bytes\] Longest message that is sent without waiting for its receive.
+    pub(super) rendezvous: u64,
+    /// \[ps\] Virtual time that a reading of a clock takes.
+    pub(super) clock_read: u64,
     /// True with `--sync deterministic`.
     pub(super) deterministic: bool,
     /// True with `--mode realtime`.
@@ -152,6 +156,8 @@ impl Ranks {
                 .env("FSIN_MPI_COMPUTE", launch.compute)
                 .env("FSIN_MPI_COLLECTIVES", launch.collectives)
                 .env("FSIN_MPI_BUFFERED", launch.buffered.to_string())
+                .env("FSIN_MPI_RENDEZVOUS", launch.rendezvous.to_string())
+                .env("FSIN_MPI_CLOCK_READ", launch.clock_read.to_string())
                 .stdin(if rank == 0 && !on_board { Stdio::inherit() } else { Stdio::null() });
             // A variable of the user's environment must not switch on what the command line does not.
             for (name, value, is_on) in [
