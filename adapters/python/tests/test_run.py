@@ -92,7 +92,7 @@ class Errors(unittest.TestCase):
             ({"load": {}}, "load", "takes no dict", ""),
             ({"seeds": 3}, "seeds", "no meaning for one run", "fsin.sweep"),
             ({"trace": "no-such-file.trc"}, "trace", "no-such-file.trc", ""),
-            ({"strict": True}, "strict", "strict", "max_cycles"),
+            ({"strict": True}, "strict", "strict", "cycles"),
             ({"network": "loggops:L=1,G=1"}, "network", "takes a trace", "trace="),
         ]:
             with self.subTest(keys=keys):

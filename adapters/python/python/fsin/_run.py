@@ -7,8 +7,9 @@ import os
 from typing import Any, Optional
 
 from fsin import _fsin
-from fsin._error import RunFailed
+from fsin._error import Error, RunFailed
 from fsin._generator import Generator
+from fsin._picture import Picture
 from fsin._record import Record
 from fsin._timeline import svg
 from fsin._words import arguments, file_of
@@ -31,6 +32,12 @@ class Result(Record):
 
     def _rows(self) -> list[tuple[str, Any, str]]:
         return [(name, value, _UNITS.get(name, "")) for name, value, _ in super()._rows()]
+
+    def timeline_picture(self) -> Picture:
+        """What each rank did over time, of a run with ``timeline=True``: a lane for each rank."""
+        if self.timeline is None:
+            raise Error("this run kept no timeline", "timeline", "run it with timeline=True")
+        return Picture("timeline", "timeline", "what each rank does over time", svg(self.timeline), "")
 
     def _repr_html_(self) -> str:
         drawn = "" if self.timeline is None else svg(self.timeline)

@@ -25,7 +25,7 @@ class Topology(Record):
         self._request = (ways, network)
 
     def node_link(self) -> dict[str, Any]:
-        """The network as node-link data, which ``networkx.node_link_graph(data, edges="links")`` takes."""
+        """The network as node-link data, which ``networkx.node_link_graph(data, edges="edges")`` takes."""
         data: dict[str, Any] = json.loads(_fsin.node_link(self.spec, *self._request))
         return data
 

@@ -85,7 +85,7 @@ impl SearchBounds {
                 ["load"],
                 " above 0"
             ];
-            return Err(SpecError::new(ErrorKind::Meaningless, what, remedy));
+            return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("load"));
         }
         let (tolerance, lengthen) = (tolerance.unwrap_or(Self::TOLERANCE), lengthen.unwrap_or(Self::LENGTHEN));
         Ok(Self { most, tolerance, lengthen })
