@@ -80,6 +80,20 @@ class Sweeps(unittest.TestCase):
         self.assertEqual([point for point, _ in swept.failed], ["bubble 0"])
         self.assertIn("deadlock", swept.failed[0][1])
 
+    def test_a_figure_and_an_argument_of_one_name(self) -> None:
+        swept = fsin.sweep(topology="torus:4x4", load=0.1, cycles=[500, 1000])
+        self.assertEqual((swept["cycles"], swept["figure_cycles"]), ([500, 1000], [500, 1000]))
+
+    def test_scalars_of_numpy_are_numbers(self) -> None:
+        try:
+            import numpy
+        except ImportError:
+            skipped("numpy is not installed")
+            return
+        swept = fsin.sweep(load=numpy.linspace(0.1, 0.2, 2), vcs=numpy.array([2, 3]), **KEYS)
+        self.assertEqual(swept["load"], [0.1, 0.2, 0.1, 0.2])
+        self.assertEqual(fsin.run(load=numpy.float32(0.5), node_stats=numpy.bool_(True), **KEYS).experiment["load"], 0.5)
+
     def test_errors(self) -> None:
         for keys, subject in [
             ({"load": [0.1, 0.1]}, None),

@@ -17,7 +17,8 @@ from fsin._words import arguments, file_of, teller
 class Sweep(dict[str, list[Any]]):
     """The results of a sweep as columns by name, which ``pandas.DataFrame`` and ``polars.DataFrame`` take as they are.
 
-    The first columns are the varying arguments; the others are figures of results. A cell without a value is ``None``.
+    The first columns are the varying arguments; the others are figures of results, with ``figure_`` in front of the name
+    of one that is also an argument here. A cell without a value is ``None``.
     ``failed`` lists the points without a complete result and why; ``remarks`` is what a reader should know;
     ``left_out`` counts the points beyond saturation (``stop_after``).
     """
@@ -31,7 +32,9 @@ class Sweep(dict[str, list[Any]]):
             settings = result.get("experiment", {})
             # The types of the settings: numbers, words, switches.
             row = {name: settings.get(key, value) for name, (key, _), value in zip(names, axes, values)}
-            row.update((name, value) for name, value in result.items() if not isinstance(value, (dict, list)))
+            for name, value in result.items():
+                if not isinstance(value, (dict, list)):
+                    row[f"figure_{name}" if name in names else name] = value
             rows.append(row)
         columns = {name: None for row in rows for name in row}
         super().__init__({name: [row.get(name) for row in rows] for name in columns})

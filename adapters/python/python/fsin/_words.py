@@ -20,8 +20,11 @@ def word(name: str, value: Any, kept: list[object]) -> str:
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return repr(value)
+    # Scalars of numpy may be numbers of Python too, and have a representation of their own.
+    if isinstance(value, int):
+        return repr(int(value))
+    if isinstance(value, float):
+        return repr(float(value))
     if isinstance(value, os.PathLike):
         return os.fsdecode(value)
     if isinstance(value, Topology):
