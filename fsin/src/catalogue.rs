@@ -3,6 +3,8 @@
 //! A kind is a family of components: patterns, topologies, presets. Those that only some network models have follow from
 //! the tables of the models: their routings, and the settings whose values are components.
 
+mod described;
+
 use std::sync::OnceLock;
 
 use fsin_core::family::{Carried, ModelFamily};
@@ -17,6 +19,8 @@ use trgen::trace::formats::FORMATS;
 use trgen::trace::kernels::KERNELS;
 use trgen::trace::placement::PLACEMENTS;
 use trgen::trace::{collectives, jobs};
+
+pub use described::{described, routings_for};
 
 /// A kind of components.
 #[derive(Clone, Debug)]

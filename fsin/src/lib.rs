@@ -14,6 +14,9 @@ pub mod dashboard;
 
 pub mod pcapng;
 mod registry;
+pub mod surveyed;
+
+use std::ffi::OsString;
 
 pub use fsin_core::{capture, couple, difference, family, network, route, run, stats, topology, view, watch, words};
 pub use fsin_experiment::{self as experiment, result, sweep};
@@ -27,5 +30,14 @@ pub use registry::Registry;
 /// A registry that cannot be installed, such as one with two components of one name, is refused with exit status 2.
 #[must_use]
 pub fn main_with(registry: Registry) -> std::process::ExitCode {
-    cli::main(registry)
+    std::process::ExitCode::from(cli::main(registry) as u8)
+}
+
+/// As [`main_with`], called by a program that is not the command, such as an interpreter: `words` are the name of the
+/// command and its arguments, and the words `program` start it again, for the worker processes of sweeps. Call once in a
+/// process, which should end soon afterwards: handlers of signals stay installed.
+#[must_use]
+pub fn main_called(registry: Registry, program: Vec<OsString>, words: Vec<OsString>) -> u8 {
+    cli::called_by(program, words);
+    cli::main(registry) as u8
 }

@@ -71,6 +71,17 @@ pub fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
+/// The blocks of Python of a page.
+#[must_use]
+pub fn python_blocks(page: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut lines = page.lines();
+    while lines.any(|line| line == "```python") {
+        found.push(lines.by_ref().take_while(|&line| line != "```").map(|line| format!("{line}\n")).collect());
+    }
+    found
+}
+
 /// Commands of a `console` block, each with its output lines.
 ///
 /// # Panics

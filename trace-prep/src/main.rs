@@ -2,8 +2,6 @@
 
 use std::process::ExitCode;
 
-mod cli;
-
 fn main() -> ExitCode {
-    cli::main()
+    ExitCode::from(trace_prep::main_called(std::env::args_os()))
 }

@@ -11,7 +11,7 @@ use fsin::report::FORMATS;
 use super::describe::help::{self, quiet};
 use super::key_flags::{experiment, verbose};
 use super::stderr::color;
-use super::{Complaint, Exit, Flags};
+use super::{Complaint, Exit, Flags, invocation};
 
 /// The text after the help of `fsin run`.
 const EXAMPLES: &str = "Examples:
@@ -280,7 +280,7 @@ fn run() -> Command {
 
 /// The name of the program, which may be one with components of its own.
 pub(super) fn program() -> String {
-    let path = std::env::args_os().next().map(PathBuf::from);
+    let path = invocation::words().into_iter().next().map(PathBuf::from);
     let name = path.as_deref().and_then(Path::file_stem).and_then(OsStr::to_str);
     name.unwrap_or("fsin").to_owned()
 }

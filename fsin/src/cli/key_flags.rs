@@ -9,6 +9,7 @@ use fsin::experiment::{Key, Kind, heading, keys, named, other_names};
 use fsin::family::ModelFamily;
 use fsin::models::MODELS;
 
+use super::invocation;
 use super::notation::of_table;
 
 /// The flag `--verbose`.
@@ -54,7 +55,7 @@ fn with_flags(command: Command, flag: impl Fn(&Key) -> Arg) -> Command {
 
 /// The network models that the command line names, which help must know before the command line is parsed.
 fn models_named() -> Vec<&'static ModelFamily> {
-    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let words = invocation::texts();
     let joined = words.iter().filter_map(|word| word.strip_prefix("--network="));
     let apart = words.windows(2).filter(|pair| pair[0] == "--network").map(|pair| &*pair[1]);
     joined.chain(apart).filter_map(named).collect()

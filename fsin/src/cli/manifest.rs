@@ -9,7 +9,7 @@ use fsin::experiment::{Experiment, Input, Inputs, hex};
 use fsin::result::{Costs, InputFile, Manifest, SCHEMA};
 use sha2::{Digest, Sha256};
 
-use crate::cli::stamp;
+use crate::cli::{invocation, stamp};
 
 /// Manifest data known before a run.
 pub(crate) struct Opening {
@@ -52,7 +52,7 @@ impl Opening {
             schema: Some(SCHEMA),
             experiment_sha256,
             seeds: vec![seed],
-            command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+            command: invocation::texts(),
             start: stamp::seconds(self.start),
             end: stamp::seconds(SystemTime::now()),
             host: Some(gethostname::gethostname().to_string_lossy().into_owned()),

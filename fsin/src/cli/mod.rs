@@ -1,13 +1,12 @@
 //! The command line: parses arguments, calls the library, prints results, and returns an exit status.
 
-use std::process::ExitCode;
-
 mod args;
 mod describe;
 mod diagnostic;
 mod foreign;
 mod init;
 mod interrupt;
+mod invocation;
 mod key_flags;
 #[cfg(feature = "live")]
 mod live;
@@ -24,6 +23,7 @@ mod watch;
 
 pub(crate) use diagnostic::Complaint;
 use fsin::Registry;
+pub(crate) use invocation::called_by;
 pub(crate) use notation::Flags;
 use trgen::quote::visible;
 
@@ -45,17 +45,17 @@ pub(crate) enum Exit {
 }
 
 /// Prints what clap has to say of the command line, which may hold anything; returns the exit status.
-fn refuse(error: &clap::Error) -> ExitCode {
+fn refuse(error: &clap::Error) -> Exit {
     let plain = error.render().to_string();
     if !error.use_stderr() || visible(&plain) == plain {
         error.exit();
     }
     output::tell(plain.trim_end());
-    ExitCode::from(Exit::Usage as u8)
+    Exit::Usage
 }
 
-/// Executes the command that the arguments of the process give.
-pub(crate) fn main(registry: Registry) -> ExitCode {
+/// Executes the command that the arguments of the [call](invocation) give; returns its exit status.
+pub(crate) fn main(registry: Registry) -> Exit {
     #[cfg(feature = "live")]
     if live::guard::is_wanted() {
         return live::guard::main();
@@ -65,17 +65,17 @@ pub(crate) fn main(registry: Registry) -> ExitCode {
         Ok(command) => command,
         Err(complaint) => {
             diagnostic::show(&complaint);
-            return ExitCode::from(complaint.exit as u8);
+            return complaint.exit;
         }
     };
-    let matches = match command.try_get_matches() {
+    let matches = match command.try_get_matches_from(invocation::words()) {
         Ok(matches) => matches,
         Err(error) => return refuse(&foreign::explained(error)),
     };
     run::memory::watch();
     if let Err(complaint) = variables::check(&matches) {
         diagnostic::show(&complaint);
-        return ExitCode::from(complaint.exit as u8);
+        return complaint.exit;
     }
     let result = match matches.subcommand() {
         Some(("run", matches)) => run::run(matches),
@@ -117,9 +117,8 @@ pub(crate) fn main(registry: Registry) -> ExitCode {
         // Clap has already rejected a missing or unknown subcommand.
         _ => Ok(Exit::Usage),
     };
-    let exit = result.unwrap_or_else(|complaint| {
+    result.unwrap_or_else(|complaint| {
         diagnostic::show(&complaint);
         complaint.exit
-    });
-    ExitCode::from(exit as u8)
+    })
 }

@@ -5,6 +5,8 @@ use std::io::{self, IsTerminal, Write};
 use clap::{ColorChoice, ValueEnum};
 use trgen::quote::visible;
 
+use super::invocation;
+
 /// Prints a message for the user to stderr. A closed stderr is not an error. Names in it may hold anything: a terminal
 /// obeys none of it.
 pub(crate) fn tell(line: &str) {
@@ -29,7 +31,7 @@ pub(crate) fn stderr_wants_colour() -> bool {
 
 /// The value of `--color`, which clap must know before it parses the command line.
 pub(crate) fn color() -> ColorChoice {
-    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let words = invocation::texts();
     let joined = words.iter().find_map(|word| word.strip_prefix("--color="));
     let apart = words.iter().position(|word| word == "--color").and_then(|at| words.get(at + 1)).map(String::as_str);
     joined.or(apart).and_then(|word| ColorChoice::from_str(word, false).ok()).unwrap_or(ColorChoice::Auto)

@@ -1,7 +1,7 @@
 //! The command line: arguments in, files and exit codes out. Everything else is in the libraries.
 
+use std::ffi::OsString;
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::process::ExitCode;
 
 use clap::ArgMatches;
 use miette::{GraphicalReportHandler, GraphicalTheme};
@@ -77,18 +77,18 @@ pub(crate) fn write_document(matches: &ArgMatches, text: &str) -> Result<(), Com
 }
 
 /// Prints what clap has to say of the command line, which may hold anything; returns the exit code.
-fn refuse(error: &clap::Error) -> ExitCode {
+fn refuse(error: &clap::Error) -> Exit {
     let plain = error.render().to_string();
     if !error.use_stderr() || visible(&plain) == plain {
         error.exit();
     }
     write_stderr(plain.trim_end());
-    ExitCode::from(Exit::Usage as u8)
+    Exit::Usage
 }
 
-/// Runs the command of the user; returns its exit code.
-pub(crate) fn main() -> ExitCode {
-    let matches = match args::command().try_get_matches() {
+/// Runs the command with these words, its name and arguments; returns its exit code.
+pub(crate) fn main(words: impl IntoIterator<Item = OsString>) -> Exit {
+    let matches = match args::command().try_get_matches_from(words) {
         Ok(matches) => matches,
         Err(error) => return refuse(&error),
     };
@@ -113,9 +113,8 @@ pub(crate) fn main() -> ExitCode {
         // Clap has already refused a missing or unknown subcommand.
         _ => Ok(Exit::Usage),
     };
-    let exit = result.unwrap_or_else(|complaint| {
+    result.unwrap_or_else(|complaint| {
         print_error(&complaint);
         complaint.exit
-    });
-    ExitCode::from(exit as u8)
+    })
 }

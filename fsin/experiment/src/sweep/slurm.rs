@@ -3,6 +3,7 @@
 //! Each task of the array runs the points of one list. The folders of the points alone tell their results; Slurm's own
 //! reports are not used. Source: `sbatch(1)`, `squeue(1)`, `scancel(1)` of Slurm 20 and later.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -39,11 +40,11 @@ pub struct SlurmJob {
 }
 
 impl Slurm {
-    /// Submits an array that runs `points` of the sweep in `store` with `program`.
+    /// Submits an array that runs `points` of the sweep in `store` with the command that the words `program` start.
     ///
     /// # Errors
     /// Files that cannot be written, an `sbatch` that is absent or fails.
-    pub fn submit(&self, store: &Store, program: &Path, points: &[&Point]) -> Result<SlurmJob, StoreError> {
+    pub fn submit(&self, store: &Store, program: &[OsString], points: &[&Point]) -> Result<SlurmJob, StoreError> {
         self.check(store.root(), program)?;
         let pack = self.pack.max(points.len().div_ceil(MAX_TASKS)).max(1);
         let root = store.written("slurm", std::path::absolute(store.root()))?;
@@ -70,10 +71,10 @@ impl Slurm {
     }
 
     /// Refuses names that cannot stand in the lines of a batch script, or that Slurm would read as patterns.
-    fn check(&self, root: &Path, program: &Path) -> Result<(), StoreError> {
+    fn check(&self, root: &Path, program: &[OsString]) -> Result<(), StoreError> {
         let refused = |what: String, remedy: &'static str| Err(StoreError { what, remedy, usage: true });
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
-        for path in [&*root, program] {
+        for path in std::iter::once(&*root).chain(program.iter().map(Path::new)) {
             // A backslash in the name of an output file has Slurm replace nothing in it.
             if path.to_str().is_none_or(|text| !is_of_one_line(text) || text.contains('\\')) {
                 let what =
@@ -91,7 +92,7 @@ impl Slurm {
     }
 
     /// The batch script of the array.
-    fn script(&self, program: &Path, root: &Path, folder: &Path, tasks: usize) -> String {
+    fn script(&self, program: &[OsString], root: &Path, folder: &Path, tasks: usize) -> String {
         let throttle = if self.at_once > 0 { format!("%{}", self.at_once) } else { String::new() };
         let mut script = format!(
             "#!/bin/sh\n#SBATCH --job-name=fsin-sweep\n#SBATCH --array=0-{}{throttle}\n#SBATCH --cpus-per-task={}\n\
@@ -103,9 +104,10 @@ impl Slurm {
         for option in &self.options {
             script.push_str(&format!("#SBATCH {option}\n"));
         }
+        let program: Vec<String> = program.iter().map(|word| shell(&word.to_string_lossy())).collect();
         script.push_str(&format!(
             "exec {} point {} --list {}/task-\"$SLURM_ARRAY_TASK_ID\"\n",
-            shell(&program.to_string_lossy()),
+            program.join(" "),
             shell(&root.to_string_lossy()),
             shell(&folder.to_string_lossy())
         ));

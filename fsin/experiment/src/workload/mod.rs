@@ -244,7 +244,8 @@ impl Driver {
     }
 
     /// A source with no warnings, notes or collectives.
-    fn without_remarks(driven: Box<dyn Driven>) -> Self {
+    #[must_use]
+    pub fn without_remarks(driven: Box<dyn Driven>) -> Self {
         Self { driven, warnings: Vec::new(), notes: Vec::new(), collectives: BTreeMap::new(), whole: None }
     }
 }

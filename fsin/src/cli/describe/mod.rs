@@ -10,12 +10,12 @@ pub(crate) mod traffic;
 use std::fmt::Write as _;
 
 use clap::ArgMatches;
-use fsin::catalogue::{Carrier, Kind, Member, kinds, routings_of, routings_of_models};
+use fsin::catalogue::{Carrier, Kind, Member, described, kinds, routings_for, routings_of, routings_of_models};
 use fsin::experiment::named;
-use fsin::family::{Carried, ModelFamily};
+use fsin::family::ModelFamily;
 use fsin::models::MODELS;
 use fsin::models::wormhole::components::preset_values;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use trgen::catalog::suggestion;
 use trgen::rng::{Purpose, stream};
 use trgen::synthetic::expr::Expr;
@@ -107,7 +107,7 @@ pub(crate) fn list(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut text = String::new();
     if wants_json(matches) {
         let all: Vec<Value> =
-            all.iter().flat_map(|kind| kind.members.iter().map(|member| described(kind, member))).collect();
+            all.iter().flat_map(|kind| kind.members.iter().map(|member| described(kind, member, &Flags))).collect();
         text = format!("{:#}\n", Value::Array(all));
     } else if wanted.is_none() {
         let width = all.iter().map(|kind| kind.name.len()).max().unwrap_or(0);
@@ -201,16 +201,6 @@ fn facts(kind: &Kind, member: &Member) -> Vec<(String, String)> {
     facts
 }
 
-/// By model: the names of its routings for a topology, the default first. Models without a routing for it are left out.
-fn routings_for(topology: &str) -> Vec<(&'static str, Vec<&'static str>)> {
-    let of_model = |(model, all): &(&'static ModelFamily, Vec<Carried>)| {
-        let mut carried: Vec<&Carried> = all.iter().filter(|one| one.topologies.contains(&topology)).collect();
-        carried.sort_by_key(|routing| !routing.default_of.contains(&topology));
-        (model.component.name, carried.iter().map(|routing| routing.component.name).collect::<Vec<_>>())
-    };
-    routings_of_models().iter().map(of_model).filter(|(_, routings)| !routings.is_empty()).collect()
-}
-
 /// The settings that only this network model has: name with its short form, meaning, unit, default.
 fn settings(kind: &Kind, member: &Member) -> Vec<[String; 4]> {
     let model = named(member.component.name).filter(|_| kind.name == "networks");
@@ -222,71 +212,6 @@ fn settings(kind: &Kind, member: &Member) -> Vec<[String; 4]> {
         [name, of_table(key.about), key.unit.to_owned(), default.to_owned()]
     })
     .collect()
-}
-
-/// A component as JSON.
-fn described(kind: &Kind, member: &Member) -> Value {
-    let component = member.component;
-    let parameters: Vec<Value> = component
-        .parameters
-        .iter()
-        .map(|parameter| {
-            json!({
-                "name": parameter.name,
-                "about": of_table(parameter.about),
-                "range": parameter.range,
-                "default": (!parameter.default.is_empty()).then(|| of_table(parameter.default)),
-            })
-        })
-        .collect();
-    let mut object = Map::new();
-    let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
-    add("family", json!(kind.name));
-    add("name", json!(component.name));
-    add("about", json!(of_table(component.about)));
-    add("also_called", json!(member.aliases));
-    add("parameters", json!(parameters));
-    if !member.carriers.is_empty() {
-        add("networks", json!(member.carriers.iter().map(|one| one.model.component.name).collect::<Vec<_>>()));
-    }
-    let carried = member.carriers.iter().filter_map(|one| Some((one.model, one.routing?)));
-    let carried: Vec<Value> = carried
-        .map(|(model, routing)| {
-            json!({
-                "network": model.component.name,
-                "topologies": routing.topologies,
-                "default_of": routing.default_of,
-                "channels": routing.channels,
-            })
-        })
-        .collect();
-    if !carried.is_empty() {
-        add("carried", json!(carried));
-    }
-    if let Some(model) = named(component.name).filter(|_| kind.name == "networks") {
-        let settings = model.keys.iter().map(|key| {
-            json!({
-                "name": key.name,
-                "about": of_table(key.about),
-                "unit": key.unit,
-                "default": model.default_of(key.name).or(key.default),
-                "values": key.components.iter().map(|one| one.name).collect::<Vec<_>>(),
-            })
-        });
-        add("settings", json!(settings.collect::<Vec<_>>()));
-        add("unit_of_load", json!(model.load_unit));
-        add("understands_also", json!(model.shared));
-    }
-    if kind.name == "topologies" {
-        let routings = routings_for(component.name).into_iter();
-        add("routings", Value::Object(routings.map(|(model, names)| (model.to_owned(), json!(names))).collect()));
-    }
-    if kind.keys.contains(&"preset") {
-        let sets = preset_values(component.name).into_iter();
-        add("sets", Value::Object(sets.map(|(key, value)| (key.to_owned(), json!(value))).collect()));
-    }
-    add("source", json!(component.source));
-    Value::Object(object)
 }
 
 /// `fsin explain`: prints all that is known of every component of a name.
@@ -322,7 +247,7 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return Err(Complaint::new(Exit::Usage, what, remedy));
     }
     if wants_json(matches) {
-        let all: Vec<Value> = meant.iter().map(|(kind, member)| described(kind, member)).collect();
+        let all: Vec<Value> = meant.iter().map(|(kind, member)| described(kind, member, &Flags)).collect();
         Document::open(matches)?.print(&format!("{:#}\n", Value::Array(all)))?;
         return Ok(Exit::Done);
     }

@@ -8,6 +8,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 use fsin::experiment::{self, Origin, Settings};
 use fsin::family::{Ends, PHITS_PER_NODE_CYCLE};
+use fsin::surveyed::{check_size, surveyed};
 use fsin::topology::switched::{Delay, Destinations, LinkAttributes, Syntax, rewritten};
 use fsin::topology::{self, DeadLink, Port, Survey, Topology};
 use fsin::words::counted;
@@ -20,13 +21,6 @@ use crate::cli::{Complaint, Exit};
 
 /// Output formats.
 pub(crate) const FORMATS: [&str; 7] = ["table", "json", "dot", "list", "csv", "node-link", "svg"];
-
-/// Largest number of nodes of a network that is not vertex-transitive. Its survey counts from each node, and takes
-/// minutes for so many.
-const MAX_NODES_COUNTED_FROM_EACH: usize = 1 << 16;
-
-/// Largest number of nodes of any network. The survey of so many takes gigabytes of memory.
-const MAX_NODES: usize = 1 << 24;
 
 /// Largest number of blocked or dead links that the table names.
 const MAX_BLOCKED: usize = 16;
@@ -48,15 +42,7 @@ pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
     };
     let topology = &found.topology;
-    let nodes = topology.nodes();
-    let (most, why) = match topology.is_vertex_transitive() {
-        true => (MAX_NODES, "to be counted"),
-        false => (MAX_NODES_COUNTED_FROM_EACH, "to be counted from each of them"),
-    };
-    if nodes > most {
-        let what = format!("the {nodes} nodes of {} are too many {why}", topology.spec());
-        return Err(Complaint::new(Exit::Usage, what, format!("use at most {most} nodes")));
-    }
+    check_size(&**topology).map_err(|(what, remedy)| Complaint::new(Exit::Usage, what, remedy))?;
     let text = match word("format") {
         "dot" => topology::dot(&**topology, found.blocked.as_deref().unwrap_or_default()),
         syntax @ ("list" | "csv" | "node-link") => {
@@ -203,25 +189,7 @@ impl Described {
 /// The properties of a topology as JSON.
 fn figures(found: &Found) -> Map<String, Value> {
     let topology = &*found.topology;
-    let survey = Survey::of(topology);
-    let figures = json!({
-        "schema": 1,
-        "topology": topology.spec(),
-        "ways": topology.ways(),
-        "nodes": survey.nodes,
-        "switches": survey.switches,
-        "links": survey.links,
-        "degree_min": survey.degree_min,
-        "degree_max": survey.degree_max,
-        "diameter_hops": survey.diameter,
-        "distance_mean_hops": survey.distance_mean,
-        "pairs": survey.pairs(),
-        "hops_all_pairs": survey.hops(),
-        "all_to_all_link_load_mean": survey.exchange_load(),
-        "middle_links": survey.middle_links,
-        "uniform_load_bound_phits_per_node_cycle": survey.uniform_load_bound,
-    });
-    let Value::Object(mut figures) = figures else { return Map::new() };
+    let mut figures = surveyed(topology);
     if let Some(described) = Described::of(topology) {
         figures.insert("described".to_owned(), described.json());
     }

@@ -11,13 +11,13 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal, setsid};
 
-use crate::cli::{Complaint, Exit};
+use crate::cli::{Complaint, Exit, invocation};
 
 /// The name of the process. It does not contain that of the command, so that `pkill` of the command spares it.
 const NAME: &str = "mpirun-guard";
@@ -38,8 +38,15 @@ impl Guard {
     /// Starts the guard of processes with the variable `name` of this value in their environment, and of a folder.
     pub(crate) fn start(name: &str, value: &OsStr, folder: &Path) -> Result<Self, Complaint> {
         let begin = || -> io::Result<Child> {
-            let mut command = Command::new("/proc/self/exe");
-            command.arg0(NAME).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+            let mut command = match invocation::is_executable() {
+                true => Command::new("/proc/self/exe"),
+                false => invocation::command()?,
+            };
+            match invocation::is_executable() {
+                true => command.arg0(NAME),
+                false => command.arg(NAME),
+            };
+            command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
             let mut child = command.env_clear().current_dir("/").spawn()?;
             if let Some(input) = &mut child.stdin {
                 for part in [name.as_bytes(), b"=", value.as_bytes(), b"\0", folder.as_os_str().as_bytes(), b"\0"] {
@@ -67,16 +74,18 @@ impl Drop for Guard {
 
 /// True if this process is to be a guard.
 pub(crate) fn is_wanted() -> bool {
-    std::env::args_os().next().is_some_and(|name| name == NAME)
+    // A command that an interpreter has called cannot choose the name of its process.
+    let at = if invocation::is_executable() { 0 } else { 1 };
+    invocation::words().get(at).is_some_and(|name| name == NAME)
 }
 
 /// The guard.
-pub(crate) fn main() -> ExitCode {
+pub(crate) fn main() -> Exit {
     // An error means that it has a session of its own already.
     let _ = setsid();
     let mut words = Vec::new();
     if io::stdin().read_to_end(&mut words).is_err() {
-        return ExitCode::FAILURE;
+        return Exit::Failed;
     }
     let mut parts = words.split(|&byte| byte == 0);
     if let (Some(mark), Some(folder), Some(rest)) = (parts.next(), parts.next(), parts.next())
@@ -86,7 +95,7 @@ pub(crate) fn main() -> ExitCode {
         let folder = PathBuf::from(std::ffi::OsString::from_vec(folder.to_vec()));
         let _ = fs::remove_dir_all(folder);
     }
-    ExitCode::SUCCESS
+    Exit::Done
 }
 
 /// Waits for the processes with this entry in their environment to end, and kills those that do not.

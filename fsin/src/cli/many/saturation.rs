@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use clap::ArgMatches;
-use fsin::experiment::{Experiment, Key, Lists, LoadBound, Origin, RunPlan, Setting, SettingsError, keys};
-use fsin::result::{Figure, RunResult, write_pretty, write_rows};
-use fsin::run::{BatchPlan, SHORTFALL};
-use fsin::sweep::{Bracket, Found, Grid, Plan, Point, Probe, Saturations, Search, SeedSearch, as_several};
+use fsin::experiment::{Experiment, Key, Lists, Origin, keys};
+use fsin::result::{Figure, write_pretty, write_rows};
+use fsin::run::SHORTFALL;
+use fsin::sweep::{
+    Grid, Plan, Point, Saturations, Search, SearchBounds, Searched, Tried, as_several, keep_highest, search,
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use trgen::phrase;
@@ -18,67 +20,15 @@ use crate::cli::run::perform::{Options, perform_one};
 use crate::cli::run::progress::Points;
 use crate::cli::{Complaint, Exit, Flags, interrupt, output, settings};
 
-/// Figures to report for each tried load.
-const FIGURES: [Figure; 11] = [
-    Figure::AcceptedLoad,
-    Figure::AcceptedLoadCi95,
-    Figure::LatencyMean,
-    Figure::Verdict,
-    Figure::Saturated,
-    Figure::MeasuredCycles,
-    Figure::DecidingCycles,
-    Figure::Converged,
-    Figure::AcceptedLoadOfSenders,
-    Figure::QueueGrowth,
-    Figure::QueueGrowthCi95,
-];
-
-/// A tried load and its result.
-struct Tried {
-    /// Offered load in the unit of the network, as all loads in this file.
-    load: f64,
-    result: RunResult,
-}
-
-impl Tried {
-    /// The load and its figures, by their names.
-    fn row(&self) -> Map<String, Value> {
-        let figures = FIGURES.map(|figure| (figure.name().to_owned(), self.result.value(figure)));
-        std::iter::once(("load".to_owned(), json!(self.load))).chain(figures).collect()
-    }
-}
-
 /// Message at the first Ctrl-C.
 const STOPPING: &str = "stopping: the load that is being tried is given up, those tried before are printed; again to stop at \
                         once, without results";
 
-/// Range and resolution of the search.
-#[derive(Clone, Copy)]
-struct Bounds {
-    /// The highest load.
-    most: f64,
-    /// Target width of the bracket.
-    tolerance: f64,
-    /// Factor by which the run of a load is lengthened at most, to decide it.
-    lengthen: u64,
-}
-
-impl Bounds {
-    /// Number of loads that a search tries.
-    fn loads(self) -> usize {
-        2 + (self.most / self.tolerance).log2().ceil().max(0.0) as usize
-    }
-}
-
 /// Finds the saturation loads of networks.
 pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let (mut lists, many) = lists(matches, "saturation")?;
+    let (mut lists, many, unused) = lists(matches, "saturation")?;
     if !matches.get_flag("quiet") {
-        warn_of_unused(&many);
-    }
-    if lists.contains_key("cycles") {
-        let what = "saturation is that of a steady state, and runs of so many --cycles begin with an empty network";
-        return Err(Complaint::new(Exit::Usage, what, "use --warmup, --samples and --sample-size for shorter runs"));
+        warn_of_unused(&unused);
     }
     let of_runs = of_single_runs(&mut lists)?;
     keep_highest(&mut lists)?;
@@ -92,16 +42,8 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
         settings::with_several(error, several, |flags| phrase!["give it once for each value: ", flags])
     })?;
     let experiments: Vec<Experiment> = plan.points.iter().map(Point::resolve).collect::<Result<_, _>>()?;
-    let load = |experiment: &Experiment| experiment.settings().value("load").and_then(|load| load.parse().ok());
-    let most = experiments.first().and_then(load).unwrap_or(1.0);
-    if most <= 0.0 || !experiments.iter().all(Experiment::uses_load) {
-        let what = "this experiment has no load that could be raised";
-        return Err(Complaint::new(
-            Exit::Usage,
-            what,
-            "leave out --trace, --kernel, --flows, --shot and the load= of one source, and use a --load above 0",
-        ));
-    }
+    let bounds = SearchBounds::of(&experiments, many.tolerance, many.lengthen)
+        .map_err(|error| Complaint::new(Exit::Usage, error.what(), error.remedy()))?;
     let folder = matches.get_one::<PathBuf>("output");
     if let Some(folder) = folder.filter(|folder| Saturations::are_in(folder) || folder.is_file()) {
         let what = match folder.is_file() {
@@ -115,9 +57,6 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let unused = plan.without_effect.iter().filter_map(|(key, origin)| settings::without_effect_of(key, origin));
         unused.chain(of_runs).for_each(|warning| output::tell(&format!("warning: {warning}")));
     }
-    let tolerance = many.tolerance.unwrap_or(0.005);
-    let lengthen = many.lengthen.unwrap_or(LENGTHEN);
-    let bounds = Bounds { most, tolerance, lengthen };
     let stop = interrupt::listen(STOPPING)?;
     if let ([experiment], None) = (&*experiments, folder) {
         return search_one(matches, experiment, bounds, stop);
@@ -162,119 +101,24 @@ fn of_single_runs(lists: &mut Lists) -> Result<Vec<String>, Complaint> {
     Ok(warnings)
 }
 
-/// Replaces the given loads by the highest one, or by 1 if there is none.
-fn keep_highest(lists: &mut Lists) -> Result<(), SettingsError> {
-    let highest = match lists.remove("load") {
-        None => Setting { value: "1".to_owned(), origin: Origin::Default, listed: false, topology: None },
-        Some(given) => {
-            let first = given.first().cloned();
-            let mut grid = Grid::new(Lists::from_iter([("load", given)]))?;
-            let load = |setting: &Setting| setting.value.parse::<f64>().unwrap_or(f64::MAX);
-            let of_list =
-                grid.axes.pop().and_then(|axis| axis.values.into_iter().max_by(|a, b| load(a).total_cmp(&load(b))));
-            match of_list.or(first) {
-                Some(highest) => highest,
-                None => return Ok(()),
-            }
-        }
-    };
-    lists.insert("load", vec![highest]);
-    Ok(())
-}
-
-/// Default of the factor by which runs are lengthened at most.
-const LENGTHEN: u64 = 32;
-
-/// Outcome of the search of one experiment.
-struct Searched {
-    /// The proven bound of the load, if one is known.
-    bound: Option<LoadBound>,
-    /// The interval that contains the saturation load.
-    bracket: Bracket,
-    /// The loads that were tried, in ascending order.
-    probes: Vec<Tried>,
-    /// The load at which a run failed, and why; `None` if none failed.
-    failure: Option<(f64, String)>,
-}
-
-/// Searches between 0 and the highest load, and calls `tried` after each load. `alone` tells that no other search runs
-/// in this process.
-fn search(
-    experiment: &Experiment,
-    bounds: Bounds,
-    (stop, alone): (&AtomicBool, bool),
-    tried: impl Fn(),
-) -> Result<Searched, Complaint> {
-    let bound = LoadBound::of(experiment);
-    let mut bracket = Bracket::new(bounds.most, bounds.tolerance, bound.map(|bound| bound.load));
-    let mut probes: Vec<Tried> = Vec::new();
-    let mut failure = None;
-    while let Some(load) = bracket.next() {
-        let Some(result) = decide(experiment, load, bounds.lengthen, (stop, alone))? else { break };
-        if let Some(found) = result.failure {
-            failure = Some((load, found.what));
-            break;
-        }
-        let found = match () {
-            () if result.is_saturated() => Found::Saturated,
-            () if result.is_undecided() => Found::Undecided,
-            () => Found::Carried,
-        };
-        bracket.observe(Probe { load, found });
-        probes.push(Tried { load, result });
-        tried();
-    }
-    probes.sort_by(|a, b| a.load.total_cmp(&b.load));
-    Ok(Searched { bound, bracket, probes, failure })
-}
-
-/// Runs a load, and again with longer warm-up and batches until the verdict is decided or the run is `lengthen` times
-/// as long. The lengths are powers of two times the given ones, so that a test of few runs is made at each of them.
-/// `None` if the run was stopped.
-fn decide(
-    experiment: &Experiment,
-    load: f64,
-    lengthen: u64,
-    (stop, alone): (&AtomicBool, bool),
-) -> Result<Option<RunResult>, Complaint> {
-    let mut factor = 1;
-    loop {
-        let mut settings = experiment.settings().clone();
-        settings.set("load", load.to_string(), settings.origin("load"))?;
-        if let RunPlan::Batch(BatchPlan { warmup, sample_size, .. }) = experiment.plan {
-            for (key, cycles) in [("warmup", warmup), ("sample-size", sample_size)] {
-                settings.set(key, cycles.saturating_mul(factor).to_string(), settings.origin(key))?;
-            }
-        }
-        let longer = Experiment::resolve(settings)?;
-        let Some(result) = perform_one(&longer, Options::new(stop, alone))? else { return Ok(None) };
-        let least = factor.saturating_mul(2);
-        if !result.is_undecided() || result.failure.is_some() || least > lengthen {
-            return Ok(Some(result));
-        }
-        let times = |(needed, measured): (u64, u64)| needed.div_ceil(measured.max(1)).next_power_of_two();
-        let needed = result.deciding_cycles.zip(result.measured_cycles).map_or(2, times);
-        factor = factor.saturating_mul(needed.clamp(2, 8)).min(1 << lengthen.ilog2());
-    }
-}
-
 /// Finds and prints the saturation load of one network with one seed, with every tried load.
 fn search_one(
     matches: &ArgMatches,
     experiment: &Experiment,
-    bounds: Bounds,
+    bounds: SearchBounds,
     stop: &AtomicBool,
 ) -> Result<Exit, Complaint> {
     let meter = Points::new(matches.get_flag("quiet"), bounds.loads());
-    let Searched { bound, bracket, probes, failure } = search(experiment, bounds, (stop, true), || meter.one_more())?;
+    let run = |longer: &Experiment| perform_one(longer, Options::new(stop, true));
+    let searched = search(experiment, bounds, run, || meter.one_more())?;
     drop(meter);
-    if let Some((load, why)) = failure {
+    if let Some((load, why)) = &searched.failure {
         let what = format!("at load {load}: {why}");
         return Err(Complaint::new(Exit::Watchdog, what, "run that load alone to see more: fsin run --load"));
     }
-    print_one(matches, (&bracket, bound), &probes, bounds, experiment)?;
+    print_one(matches, &searched, bounds, experiment)?;
     // A search that was stopped has a load left to try.
-    Ok(if bracket.next().is_some() { Exit::Interrupted } else { Exit::Done })
+    Ok(if searched.bracket.next().is_some() { Exit::Interrupted } else { Exit::Done })
 }
 
 /// Executes the searches of all points of a plan on several threads. The results are in the order of the plan.
@@ -282,7 +126,7 @@ fn search_all(
     matches: &ArgMatches,
     plan: &Plan,
     experiments: &[Experiment],
-    bounds: Bounds,
+    bounds: SearchBounds,
     stop: &AtomicBool,
 ) -> Result<Saturations, Complaint> {
     let threads = experiments.first().map_or(1, |experiment| experiment.network.threads()).max(1);
@@ -297,7 +141,8 @@ fn search_all(
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(experiment) = experiments.get(index) else { break };
-                    let searched = search(experiment, bounds, (stop, jobs == 1), || meter.one_more());
+                    let run = |longer: &Experiment| perform_one(longer, Options::new(stop, jobs == 1));
+                    let searched = search(experiment, bounds, run, || meter.one_more());
                     found.lock().unwrap_or_else(PoisonError::into_inner).push((index, searched));
                 }
             });
@@ -306,38 +151,8 @@ fn search_all(
     drop(meter);
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     found.sort_by_key(|(index, _)| *index);
-    let mut groups: Vec<(Map<String, Value>, Vec<SeedSearch>)> = Vec::new();
-    for (index, searched) in found {
-        let Searched { bound, bracket, probes, failure } = searched?;
-        let point = &plan.points[index];
-        let pairs = plan.axes.iter().zip(&point.values).filter(|(axis, _)| axis.key != "seed");
-        let settings: Map<String, Value> = pairs.map(|(axis, value)| (axis.key.clone(), json!(value))).collect();
-        let seed = SeedSearch {
-            seed: experiments[index].settings().value("seed").unwrap_or("").to_owned(),
-            complete: failure.is_none() && bracket.next().is_none(),
-            load: bracket.load(),
-            low: bracket.low,
-            high: bracket.high,
-            undecided: bracket.undecided,
-            bound: bound.map(|bound| bound.load),
-            bound_by: bound.map(|bound| bound.by.to_owned()),
-            peak: peak(&probes, Figure::AcceptedLoadOfSenders),
-            failure: failure.map(|(load, why)| format!("at load {load}: {why}")),
-            experiment: point.experiment.clone(),
-            probes: probes.iter().map(Tried::row).collect(),
-        };
-        match groups.iter_mut().find(|(known, _)| *known == settings) {
-            Some((_, seeds)) => seeds.push(seed),
-            None => groups.push((settings, vec![seed])),
-        }
-    }
-    let searches = groups.into_iter().map(|(settings, seeds)| Search::of(settings, seeds)).collect();
-    Ok(Saturations::new(bounds.tolerance, bounds.most, searches))
-}
-
-/// The largest value of a figure over the tried loads.
-fn peak(probes: &[Tried], figure: Figure) -> Option<f64> {
-    probes.iter().filter_map(|probe| probe.result.number(figure)).max_by(f64::total_cmp)
+    let found = found.into_iter().map(|(_, searched)| searched).collect::<Result<Vec<_>, _>>()?;
+    Ok(Saturations::of(plan, experiments, bounds, found))
 }
 
 /// Prints the searches of several networks or seeds.
@@ -445,12 +260,12 @@ struct Answer {
 /// Prints the search of one network with one seed.
 fn print_one(
     matches: &ArgMatches,
-    (bracket, bound): (&Bracket, Option<LoadBound>),
-    probes: &[Tried],
-    bounds: Bounds,
+    searched: &Searched,
+    bounds: SearchBounds,
     experiment: &Experiment,
 ) -> Result<(), Complaint> {
-    let most = bounds.most;
+    let Searched { bound, bracket, probes, .. } = searched;
+    let (most, bound) = (bounds.most, *bound);
     let (throttled, unit) = (experiment.throttled, experiment.model.load_unit);
     let sign = match throttled {
         true => format!("more than {:.0} % is held back at sources", 100.0 * SHORTFALL),
@@ -479,8 +294,8 @@ fn print_one(
                 undecided: bracket.undecided,
                 bound: bound.map(|bound| bound.load),
                 bound_by: bound.map(|bound| bound.by),
-                peak: peak(probes, Figure::AcceptedLoad),
-                peak_of_senders: peak(probes, Figure::AcceptedLoadOfSenders),
+                peak: searched.peak(Figure::AcceptedLoad),
+                peak_of_senders: searched.peak(Figure::AcceptedLoadOfSenders),
                 probes: probes.iter().map(Tried::row).collect(),
             };
             output::ignore_broken_pipe(write_pretty(&all, &mut text))?;
@@ -511,7 +326,7 @@ fn print_one(
             if bracket.next().is_some() {
                 table.insert_str(0, "INCOMPLETE: interrupted, these are the loads tried so far\n");
             }
-            if let Some(peak) = peak(probes, Figure::AcceptedLoadOfSenders) {
+            if let Some(peak) = searched.peak(Figure::AcceptedLoadOfSenders) {
                 table.push_str(&format!("peak accepted     {peak:.4} {unit}, of the loads tried\n"));
             }
             if !probes.is_empty() {

@@ -58,6 +58,33 @@ fn rates(call: &Call, context: PatternContext) -> Built {
     build(call, &pairs, None, true)
 }
 
+/// The pattern in which each node draws its destination by weights: by source, destinations with their weights. What a
+/// node has for itself takes no network and is left out; a node without other destinations is silent.
+///
+/// # Errors
+/// What is wrong: a destination that is no node, a weight that is negative or not finite, an infinite sum.
+pub fn weighted(rows: Vec<Vec<(u32, f64)>>) -> Result<Box<dyn Pattern>, String> {
+    let nodes = rows.len();
+    let mut built = Vec::with_capacity(nodes);
+    for (source, mut row) in rows.into_iter().enumerate() {
+        if let Some((to, _)) = row.iter().find(|&&(to, _)| to as usize >= nodes) {
+            return Err(format!("node {source} sends to {to}, and there are nodes 0 to {}", nodes.saturating_sub(1)));
+        }
+        if let Some((to, weight)) = row.iter().find(|(_, weight)| !(*weight >= 0.0 && weight.is_finite())) {
+            return Err(format!("node {source} sends to {to} with weight {weight}"));
+        }
+        row.retain(|&(to, weight)| weight > 0.0 && to as usize != source);
+        if row.is_empty() {
+            built.push(None);
+            continue;
+        }
+        let (to, values): (Vec<u32>, Vec<f64>) = row.into_iter().unzip();
+        let choice = Alias::new(&values).ok_or_else(|| format!("the sum of node {source} is not finite"))?;
+        built.push(Some(Row { to, choice }));
+    }
+    Ok(Box::new(Matrix { rows: built, rates: None, remark: None }))
+}
+
 /// Builds a pattern by weights of pairs.
 fn build(call: &Call, pairs: &Pairs, remark: Option<String>, has_rates: bool) -> Built {
     let mut rows = Vec::with_capacity(pairs.of.len());

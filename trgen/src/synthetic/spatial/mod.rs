@@ -26,6 +26,8 @@ mod zipf;
 use std::fmt::Debug;
 use std::path::Path;
 
+pub use matrix::weighted;
+
 use crate::Geometry;
 use crate::catalog::{Component, ErrorKind, Parameter, SpecError, Table};
 use crate::rng::Stream;

@@ -1,6 +1,6 @@
 //! Points of a sweep that other processes run: the processes of a tool of the user, or those of a Slurm cluster.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use serde_json::json;
 use trgen::quote::{is_of_one_line, shell};
 
 use crate::cli::run::progress::Points;
-use crate::cli::{Complaint, Exit, output};
+use crate::cli::{Complaint, Exit, invocation, output};
 
 /// Refuses a folder whose name cannot stand in a list of commands or in a batch script, before anything is written.
 pub(super) fn check_name(root: &Path) -> Result<(), Complaint> {
     let absolute = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
-    let program = std::env::current_exe().unwrap_or_else(|_| "fsin".into());
-    match [absolute, program].into_iter().find(|path| !path.to_str().is_some_and(is_of_one_line)) {
+    let program = invocation::program().unwrap_or_default().into_iter().map(PathBuf::from);
+    match std::iter::once(absolute).chain(program).find(|path| !path.to_str().is_some_and(is_of_one_line)) {
         Some(path) => {
             let what = format!("the path {path:?} cannot stand in commands for others: a control character is in it");
             Err(Complaint::new(Exit::Usage, what, "rename it, or use --backend local"))
@@ -29,8 +29,8 @@ pub(super) fn check_name(root: &Path) -> Result<(), Complaint> {
 pub(super) fn commands(store: &Store, plan: &Plan, todo: &[usize]) -> Result<(), Complaint> {
     let quoted = |path: &Path| shell(&path.to_string_lossy());
     let absolute = std::path::absolute(store.root()).unwrap_or_else(|_| store.root().to_owned());
-    let program = std::env::current_exe().unwrap_or_else(|_| "fsin".into());
-    let line = |&index: &usize| format!("{} point {} {}\n", quoted(&program), quoted(&absolute), plan.points[index].id);
+    let program = invocation::program_for_shell().unwrap_or_else(|_| "fsin".to_owned());
+    let line = |&index: &usize| format!("{program} point {} {}\n", quoted(&absolute), plan.points[index].id);
     output::print_text(&todo.iter().map(line).collect::<String>())?;
     let commands = counted(todo.len(), "command", "commands");
     output::tell(&format!("{commands}; when they have run: fsin collect {}", quoted(store.root())));
@@ -51,7 +51,7 @@ pub(super) fn in_slurm(
     if todo.is_empty() {
         return Ok(true);
     }
-    let program = std::env::current_exe().map_err(|error| {
+    let program = invocation::program().map_err(|error| {
         Complaint::new(Exit::Failed, format!("cannot find this program: {error}"), "call it by its full path")
     })?;
     let points: Vec<&Point> = todo.iter().map(|&index| &plan.points[index]).collect();

@@ -5,16 +5,14 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use fsin::experiment::{Key, Kind, Lists, MANY_KEYS, Origin, Setting, SettingsError, keys, read_lists, variable};
-use fsin::sweep::split_at_commas;
+use fsin::sweep::{Many, split_at_commas};
 use fsin::topology::TOPOLOGIES;
-use trgen::catalog::{ErrorKind, SpecError};
-use trgen::phrase;
 
 use crate::cli::many::commands;
 
 /// Reads the lists of values of the command line of `command`. Flags override the environment, and the environment
 /// overrides the experiment file.
-pub(crate) fn lists(matches: &ArgMatches, command: &str) -> Result<(Lists, Many), SettingsError> {
+pub(crate) fn lists(matches: &ArgMatches, command: &str) -> Result<(Lists, Many, Unused), SettingsError> {
     let mut lists = match matches.get_one::<PathBuf>("experiment") {
         Some(path) => read_lists(path)?,
         None => Lists::new(),
@@ -43,101 +41,39 @@ pub(crate) fn lists(matches: &ArgMatches, command: &str) -> Result<(Lists, Many)
             lists.insert(key.name, split(&value.to_string_lossy().into_owned(), Origin::Environment));
         }
     }
-    let many = Many::of(matches, command, &mut lists)?;
-    if let Some((replicas, origin)) = &many.seeds {
-        let replicas = *replicas;
-        let given = lists.remove("seed").unwrap_or_default();
-        let first = match &*given {
-            [] => 1,
-            [only] if only.value.parse::<u64>().is_ok_and(|seed| seed < i64::MAX as u64 - replicas) => {
-                only.value.parse().unwrap_or(1)
-            }
-            [first, ..] => {
-                let what = phrase![["seeds" => replicas], (" takes one first seed, not `{}`", first.value)];
-                let remedy = phrase!["leave out ", ["seeds"], ", or give one seed"];
-                let error = SpecError::new(ErrorKind::Conflict, what, remedy);
-                return Err(SettingsError { error, origin: first.origin.clone() });
-            }
-        };
-        let seed =
-            |seed: u64| Setting { value: seed.to_string(), origin: origin.clone(), listed: true, topology: None };
-        lists.insert("seed", (first..first + replicas).map(seed).collect());
-    }
-    Ok((lists, many))
+    let (many, unused) = of_many(matches, command, &mut lists)?;
+    many.replicate(&mut lists)?;
+    Ok((lists, many, unused))
 }
 
-/// The settings of a command on many experiments.
-#[derive(Default)]
-pub(crate) struct Many {
-    /// Number of replicas of every point, and who set it.
-    seeds: Option<(u64, Origin)>,
-    /// \[loads\] Number of saturated loads in a row after which a curve ends; 0: it goes to its last load.
-    pub(crate) stop_after: u64,
-    /// True if combinations that are no valid experiments are left out.
-    pub(crate) skip_invalid: bool,
-    /// Width of the interval of a search.
-    pub(crate) tolerance: Option<f64>,
-    /// How much longer a run of a search may become.
-    pub(crate) lengthen: Option<u64>,
-    /// Keys that this command does not have, and that are set in the file or the environment.
-    pub(crate) without_effect: Vec<(&'static Key, Origin)>,
-}
+/// Keys that a command does not have, and that are set in the file or the environment.
+pub(crate) type Unused = Vec<(&'static Key, Origin)>;
 
-impl Many {
-    /// Takes the keys of commands on many experiments out of the lists of a file. Flags override variables, and
-    /// variables override the file.
-    fn of(matches: &ArgMatches, command: &str, lists: &mut Lists) -> Result<Self, SettingsError> {
-        let mut many = Self::default();
-        // Without debug assertions, the matches do not tell an unknown flag from one that is not given.
-        let commands = commands();
-        let own = commands.iter().find(|one| one.get_name() == command);
-        for key in MANY_KEYS {
-            let of_file = lists.remove(key.name).and_then(|mut values| values.pop());
-            let of_file = of_file.map(|setting| (setting.value, setting.origin));
-            let variable = std::env::var_os(variable(key.name));
-            let of_environment = variable.map(|value| (value.to_string_lossy().into_owned(), Origin::Environment));
-            let has_flag = own.is_some_and(|own| own.get_arguments().any(|arg| arg.get_id().as_str() == key.name));
-            let flag = (has_flag && matches.value_source(key.name) == Some(ValueSource::CommandLine))
-                .then(|| flag_of(matches, key))
-                .flatten();
-            let set = flag.map(|value| (value, Origin::Flag)).or(of_environment).or(of_file);
-            let Some((value, origin)) = set else { continue };
-            if !has_flag {
-                many.without_effect.push((key, origin));
-                continue;
-            }
-            many.set(key, &value, origin)?;
+/// Takes the keys of commands on many experiments out of the lists of a file. Flags override variables, and variables
+/// override the file.
+fn of_many(matches: &ArgMatches, command: &str, lists: &mut Lists) -> Result<(Many, Unused), SettingsError> {
+    let (mut many, mut unused) = (Many::default(), Unused::new());
+    // Without debug assertions, the matches do not tell an unknown flag from one that is not given.
+    let commands = commands();
+    let own = commands.iter().find(|one| one.get_name() == command);
+    for key in MANY_KEYS {
+        let of_file = lists.remove(key.name).and_then(|mut values| values.pop());
+        let of_file = of_file.map(|setting| (setting.value, setting.origin));
+        let variable = std::env::var_os(variable(key.name));
+        let of_environment = variable.map(|value| (value.to_string_lossy().into_owned(), Origin::Environment));
+        let has_flag = own.is_some_and(|own| own.get_arguments().any(|arg| arg.get_id().as_str() == key.name));
+        let flag = (has_flag && matches.value_source(key.name) == Some(ValueSource::CommandLine))
+            .then(|| flag_of(matches, key))
+            .flatten();
+        let set = flag.map(|value| (value, Origin::Flag)).or(of_environment).or(of_file);
+        let Some((value, origin)) = set else { continue };
+        if !has_flag {
+            unused.push((key, origin));
+            continue;
         }
-        Ok(many)
+        many.set(key, &value, origin)?;
     }
-
-    /// Sets one of them, after a check.
-    fn set(&mut self, key: &'static Key, value: &str, origin: Origin) -> Result<(), SettingsError> {
-        let refused = |allowed: &str| {
-            let what = phrase![[key.name => value], " is out of range"];
-            let error = SpecError::new(ErrorKind::OutOfRange, what, format!("use {allowed}")).of(key.name);
-            SettingsError { error, origin: origin.clone() }
-        };
-        let count = |most: u64| {
-            let count = value.parse::<u64>().ok().filter(|count| (1..=most).contains(count));
-            count.ok_or_else(|| refused(&format!("1 to {most}")))
-        };
-        match key.name {
-            "seeds" => self.seeds = Some((count(10_000)?, origin.clone())),
-            "stop-after" => self.stop_after = count(1_000_000)?,
-            "lengthen" => self.lengthen = Some(count(1_000_000)?),
-            "skip-invalid" => match value {
-                "true" => self.skip_invalid = true,
-                "false" => self.skip_invalid = false,
-                _ => return Err(refused("true or false")),
-            },
-            _ => {
-                let width = value.parse::<f64>().ok().filter(|width| (1e-6..=0.5).contains(width));
-                self.tolerance = Some(width.ok_or_else(|| refused("0.000001 to 0.5"))?);
-            }
-        }
-        Ok(())
-    }
+    Ok((many, unused))
 }
 
 /// The value of a flag of commands on many experiments, as a file would have it.

@@ -4,7 +4,7 @@
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::cli::run::perform::{Options, perform_one};
 use crate::cli::run::progress::Points;
 use crate::cli::watch::showing::Board;
-use crate::cli::{Complaint, Exit, interrupt, output, stamp};
+use crate::cli::{Complaint, Exit, interrupt, invocation, output, stamp};
 
 /// The dashboard that shows points, and the flag that ends them.
 #[derive(Clone, Copy)]
@@ -195,7 +195,7 @@ fn run_in_process(store: &Store, point: &Point, stop: &AtomicBool) -> Result<Ran
             "use fewer --jobs, and go on with --resume",
         )
     };
-    let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+    let mut command = invocation::command().map_err(failed)?;
     command.args(["point", "--of-sweep", "--"]).arg(store.root()).arg(&point.id);
     // The standard input of the child is never written to. It closes when this process ends, which ends the child.
     let mut child =

@@ -23,7 +23,7 @@ mod lists;
 mod local;
 
 use elsewhere::{commands, in_slurm};
-pub(crate) use lists::{Many, lists};
+pub(crate) use lists::{Unused, lists};
 pub(crate) use local::point;
 use local::{Watched, locally};
 
@@ -39,7 +39,7 @@ impl From<StoreError> for Complaint {
 
 /// The plan of a command line, or the stored plan if the command line has only `--resume`.
 fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
-    let (lists, many) = lists(matches, "sweep")?;
+    let (lists, many, unused) = lists(matches, "sweep")?;
     let resume = matches.get_flag("resume");
     if resume && lists.is_empty() {
         let is_given = |flag: &&str| matches.value_source(flag) == Some(clap::parser::ValueSource::CommandLine);
@@ -58,7 +58,7 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
         return Ok(store.plan()?);
     }
     if !matches.get_flag("quiet") {
-        warn_of_unused(&many);
+        warn_of_unused(&unused);
     }
     let grid = Grid::new(lists)?;
     let plan = Plan::new(&grid, many.stop_after, many.skip_invalid, &Flags).map_err(|error| {
@@ -164,8 +164,8 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
 }
 
 /// Prints warnings of settings of other commands on many experiments.
-pub(crate) fn warn_of_unused(many: &Many) {
-    let unused = many.without_effect.iter().filter_map(|(key, origin)| settings::without_effect_of(key, origin));
+pub(crate) fn warn_of_unused(unused: &Unused) {
+    let unused = unused.iter().filter_map(|(key, origin)| settings::without_effect_of(key, origin));
     unused.for_each(|warning| output::tell(&format!("warning: {warning}")));
 }
 

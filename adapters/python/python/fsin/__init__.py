@@ -1,0 +1,43 @@
+"""Evaluates interconnection networks: routers and topologies under synthetic traffic and MPI traces.
+
+>>> import fsin
+>>> result = fsin.run(topology="torus:4x4", load=0.1, samples=2)
+>>> result.complete
+True
+
+Arguments have the names of the command's flags, with ``_`` for ``-``; so have the figures of results. ``fsin.keys()``
+lists the arguments, ``fsin.figures()`` the figures, ``fsin.list()`` and ``fsin.explain(NAME)`` the components.
+"""
+
+from fsin._error import Error, RunFailed
+from fsin._fsin import __version__
+from fsin._generator import Generator
+from fsin._picture import Picture, Pictures
+from fsin._catalogue import Component, explain, figures, keys, list
+from fsin._run import Result, run
+from fsin._saturation import Saturations, saturation
+from fsin._sweep import Sweep, plot, sweep
+from fsin._topology import Topology, topology
+
+__all__ = [
+    "Component",
+    "Error",
+    "Generator",
+    "Picture",
+    "Pictures",
+    "Result",
+    "RunFailed",
+    "Saturations",
+    "Sweep",
+    "Topology",
+    "__version__",
+    "explain",
+    "figures",
+    "keys",
+    "list",
+    "plot",
+    "run",
+    "saturation",
+    "sweep",
+    "topology",
+]

@@ -1,0 +1,73 @@
+"""One run."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Optional
+
+from fsin import _fsin
+from fsin._error import Error, RunFailed
+from fsin._generator import Generator
+from fsin._picture import Picture
+from fsin._record import Record
+from fsin._timeline import svg
+from fsin._words import arguments, file_of
+
+_UNITS = {name: unit for name, unit, _ in _fsin.figures()}
+
+
+class Result(Record):
+    """The result of a run: an attribute for each figure, such as ``latency_mean_cycles``; ``fsin.figures()`` says what
+    they mean.
+
+    ``toml`` is the experiment as a file, which the command runs with the same result; ``timeline`` is what each rank did
+    over time, in the format of Chrome and Perfetto, of runs with ``timeline=True``.
+    """
+
+    def __init__(self, values: dict[str, Any], toml: str, timeline: Optional[dict[str, Any]]) -> None:
+        super().__init__(values)
+        self.toml = toml
+        self.timeline = timeline
+
+    def _rows(self) -> list[tuple[str, Any, str]]:
+        return [(name, value, _UNITS.get(name, "")) for name, value, _ in super()._rows()]
+
+    def timeline_picture(self) -> Picture:
+        """What each rank did over time, of a run with ``timeline=True``: a lane for each rank."""
+        if self.timeline is None:
+            raise Error("this run kept no timeline", "timeline", "run it with timeline=True")
+        return Picture("timeline", "timeline", "what each rank does over time", svg(self.timeline), "")
+
+    def _repr_html_(self) -> str:
+        drawn = "" if self.timeline is None else svg(self.timeline)
+        return super()._repr_html_() + drawn
+
+
+def run(
+    experiment: Optional[os.PathLike[str] | str] = None,
+    /,
+    *,
+    generator: Optional[Generator] = None,
+    timeline: bool = False,
+    **keys: Any,
+) -> Result:
+    """Runs one experiment.
+
+    Arguments are those of the command, with ``_`` for ``-``: ``fsin.run(topology="torus:8x8", load=0.3)``.
+    ``experiment`` is a file of them, which they override. Variables ``FSIN_*`` of the environment are not read.
+
+    ``traffic`` may also be a function of the node, or a square matrix of weights; ``topology`` an object of
+    ``fsin.topology``, a dictionary of node-link JSON, or a graph of networkx; ``generator`` an own source of messages.
+    ``timeline=True`` keeps what each rank of a program does over time.
+
+    Raises ``fsin.Error`` for what cannot be run, ``fsin.RunFailed`` for a run that fails, in a deadlock for example.
+    """
+    kept: list[object] = []
+    words = arguments(keys, kept)
+    text, toml, drawn = _fsin.run(file_of(experiment), words, generator, timeline)
+    result = Result(json.loads(text), toml, None if drawn is None else json.loads(drawn))
+    failure = result["failure"] if "failure" in result else None
+    if failure is not None:
+        raise RunFailed(failure["what"], result)
+    return result

@@ -1,0 +1,116 @@
+"""Arguments as the words of a command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any, Callable, Optional
+
+from fsin import _fsin
+from fsin._error import Error
+from fsin._topology import Topology, topology
+
+Arguments = list[tuple[str, list[str]]]
+
+
+def word(name: str, value: Any, kept: list[object]) -> str:
+    """A single value as a word. Objects that must live as long as the word is used are added to ``kept``."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    # Scalars of numpy may be numbers of Python too, and have a representation of their own.
+    if isinstance(value, int):
+        return repr(int(value))
+    if isinstance(value, float):
+        return repr(float(value))
+    if isinstance(value, os.PathLike):
+        return os.fsdecode(value)
+    if isinstance(value, Topology):
+        kept.append(value)
+        return value.spec
+    if name == "topology" and (isinstance(value, Mapping) or hasattr(value, "adjacency")):
+        made = topology(value)
+        kept.append(made)
+        return made.spec
+    if name == "traffic":
+        pattern = pattern_of(value)
+        kept.append(pattern)
+        return str(pattern)
+    # A scalar of numpy.
+    if hasattr(value, "item"):
+        return word(name, value.item(), kept)
+    raise Error(f"{name} takes no {type(value).__name__}", name, "give a text, a number, True or False, or a path")
+
+
+def pattern_of(value: Any) -> _fsin.Pattern:
+    """The pattern of a function, or of a square matrix of weights."""
+    if callable(value):
+        return _fsin.Pattern.of_function(value)
+    try:
+        view = memoryview(value)
+    except TypeError:
+        view = None
+    if view is not None and view.format == "d" and view.ndim == 2:
+        return _fsin.Pattern.of_matrix(view.shape[0] if view.shape else 0, view.tobytes())
+    rows: Any = view.tolist() if view is not None else value
+    try:
+        lines = [[float(weight) for weight in row] for row in rows]
+    except (TypeError, ValueError):
+        what = f"traffic takes no {type(value).__name__} such as this"
+        raise Error(what, "traffic", "give a pattern by its name, a function of the node, or a square matrix") from None
+    from array import array
+
+    return _fsin.Pattern.of_matrix(len(lines), array("d", (weight for line in lines for weight in line)).tobytes())
+
+
+def is_matrix(value: Any) -> bool:
+    """True for rows of numbers, which are one value."""
+    if isinstance(value, (str, bytes)):
+        return False
+    try:
+        return memoryview(value).ndim == 2
+    except TypeError:
+        pass
+    if not isinstance(value, (tuple, list)) or not value:
+        return False
+    return all(isinstance(row, (tuple, list)) and all(isinstance(one, (int, float)) for one in row) for row in value)
+
+
+def arguments(given: Mapping[str, Any], kept: list[object]) -> Arguments:
+    """Arguments by keyword, each with its values; an absent one is ``None``."""
+    words: Arguments = []
+    for name, value in given.items():
+        if value is None:
+            continue
+        many = (
+            isinstance(value, Iterable)
+            and not isinstance(value, (str, bytes, Mapping, Topology, os.PathLike))
+            and not hasattr(value, "adjacency")
+            and not (name == "traffic" and is_matrix(value))
+        )
+        values = [word(name, one, kept) for one in value] if many else [word(name, value, kept)]
+        if not values:
+            raise Error(f"{name} has no value", name, "give one, or leave it out")
+        words.append((name, values))
+    return words
+
+
+def file_of(experiment: Optional[os.PathLike[str] | str]) -> Optional[str]:
+    """The path of an experiment file."""
+    return None if experiment is None else os.fspath(experiment)
+
+
+def teller(progress: bool | Callable[[int, int], object], what: str) -> Optional[Callable[[int, int], object]]:
+    """What is called with every progress."""
+    if callable(progress):
+        return progress
+    if not progress:
+        return None
+
+    def tell(done: int, all_of_them: int) -> None:
+        end = "\n" if done >= all_of_them else ""
+        print(f"\r{done} of {all_of_them} {what}", end=end, file=sys.stderr, flush=True)
+
+    return tell

@@ -1,0 +1,104 @@
+//! One run.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use fsin::experiment::{Experiment, Observers, execute_ideal, execute_over, network};
+use fsin::report::write_timeline;
+use fsin::result::{Costs, Manifest, RunResult, SCHEMA, of_hosts, of_network};
+use pyo3::prelude::*;
+use trgen::trace::timeline::Span;
+
+use crate::calls::interruptible;
+use crate::fault::Fault;
+use crate::generator::Generator;
+use crate::install;
+use crate::notation::Keywords;
+use crate::settings::{Arguments, experiment};
+
+/// A run that has ended.
+pub(crate) struct Performed {
+    pub(crate) result: RunResult,
+    /// What each rank did over time, if that was asked for.
+    pub(crate) timeline: Vec<Span>,
+}
+
+/// Runs an experiment to its end, or until `stop` becomes true.
+///
+/// # Errors
+/// An experiment that cannot begin. A run that fails has a result, which says so.
+pub(crate) fn perform(experiment: &Experiment, stop: &AtomicBool, timeline: bool) -> Result<Performed, Fault> {
+    let begun = Instant::now();
+    let manifest = Manifest {
+        version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        schema: Some(SCHEMA),
+        seeds: vec![experiment.seed],
+        ..Manifest::default()
+    };
+    let costs = || Costs { cpu_seconds: None, wall_seconds: begun.elapsed().as_secs_f64(), peak_memory_bytes: None };
+    if experiment.runs.by_hosts() {
+        let run = execute_ideal(experiment, stop, timeline, &mut |_| ())?;
+        let result = of_hosts(experiment, &run, costs(), manifest, &Keywords);
+        return Ok(Performed { result, timeline: run.execution.timeline });
+    }
+    let observers = Observers { timeline, ..Observers::default() };
+    let finished = execute_over(network(experiment)?, experiment, stop, &mut |_| (), observers)?;
+    let result = of_network(experiment, &finished, costs(), manifest, &Keywords);
+    Ok(Performed { result, timeline: finished.timeline })
+}
+
+/// As [`perform`], for one of many runs; `None` if it was stopped before its end.
+///
+/// # Errors
+/// As [`perform`].
+pub(crate) fn perform_one(experiment: &Experiment, stop: &AtomicBool) -> Result<Option<RunResult>, Fault> {
+    let result = perform(experiment, stop, false)?.result;
+    Ok((result.complete || !stop.load(Ordering::Relaxed)).then_some(result))
+}
+
+/// A result as the text of an object of JSON.
+pub(crate) fn json(result: &impl serde::Serialize) -> String {
+    // No type of a result has non-string keys or a failing implementation.
+    serde_json::to_string(result).unwrap_or_default()
+}
+
+/// Runs one experiment. Returns its result as JSON, the experiment as a file, and the timeline as JSON, if asked for.
+#[pyfunction]
+pub(crate) fn run(
+    py: Python<'_>,
+    file: Option<PathBuf>,
+    mut arguments: Arguments,
+    generator: Option<Bound<'_, PyAny>>,
+    timeline: bool,
+) -> PyResult<(String, String, Option<String>)> {
+    install();
+    let generator = generator.map(|object| Generator::new(object, &mut arguments)).transpose()?;
+    let raised = generator.as_ref().map(Generator::raised);
+    let ended = interruptible(py, None, move |call| {
+        let experiment = match generator {
+            Some(generator) => generator.drive(experiment(file, arguments)?)?,
+            None => experiment(file, arguments)?,
+        };
+        if timeline && !experiment.runs.by_hosts() && !experiment.workload.has_timeline() {
+            let what = "timeline=True has no meaning without ranks that run a program";
+            return Err(Fault::new(what, "leave it out, or give a trace or a kernel").of("timeline"));
+        }
+        let Performed { result, timeline: spans } = perform(&experiment, call.stop(), timeline)?;
+        let drawn = timeline.then(|| {
+            let effective = experiment.effective();
+            let word =
+                |key: &str| effective.iter().find(|(known, _)| known.name == key).map(|(_, value)| value.clone());
+            let mut text = Vec::new();
+            // Memory takes everything.
+            let _ = write_timeline(&experiment.workload.title(&|key| word(key).unwrap_or_default()), &spans, &mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        });
+        Ok((json(&result), experiment.to_toml(), drawn))
+    });
+    // An exception in Python ends the run as a fault of its source; what was raised says more.
+    match raised.and_then(|raised| raised.take()) {
+        Some(error) => Err(error),
+        None => ended,
+    }
+}

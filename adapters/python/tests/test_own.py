@@ -1,0 +1,237 @@
+"""Components that Python defines, topologies as graphs, and descriptions."""
+
+from __future__ import annotations
+
+import gc
+import os
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any, Optional
+
+import fsin
+from common import command, result, skipped
+
+KEYS = {"topology": "torus:4x4", "load": 0.2, "cycles": 4000}
+WORDS = ["--topology", "torus:4x4", "--load", "0.2", "--cycles", "4000"]
+
+
+class Patterns(unittest.TestCase):
+    def test_a_function_is_the_pattern_that_it_computes(self) -> None:
+        complement = fsin.run(traffic=lambda node: 15 - node, **KEYS)
+        self.assertEqual(complement.digest, result(*WORDS, "--traffic", "complement")["digest"])
+
+    def test_a_matrix_is_the_pattern_of_its_file(self) -> None:
+        weights = [[float((source * 7 + to * 3) % 5) for to in range(16)] for source in range(16)]
+        weights[3] = [0.0] * 16
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "m.txt"
+            path.write_text("\n".join(" ".join(map(str, row)) for row in weights), encoding="utf-8")
+            digest = result(*WORDS, "--traffic", f"matrix({path})")["digest"]
+        found = fsin.run(traffic=weights, **KEYS)
+        self.assertEqual(found.digest, digest)
+        self.assertEqual(found.silent_nodes, 1)
+        by_dict = fsin.run(traffic=lambda node: dict(enumerate(weights[node])), **KEYS)
+        self.assertEqual(by_dict.digest, digest)
+        try:
+            import numpy
+        except ImportError:
+            skipped("numpy is not installed")
+            return
+        for array in (numpy.array(weights), numpy.array(weights, dtype=numpy.float32), numpy.array(weights).T.copy().T):
+            self.assertEqual(fsin.run(traffic=array, **KEYS).digest, digest)
+        swept = fsin.sweep(topology="torus:4x4", traffic=[numpy.array(weights), "uniform"], load=[0.1, 0.2], cycles=4000)
+        self.assertEqual(swept["digest"][1], digest)
+
+    def test_errors(self) -> None:
+        def fail(node: int) -> int:
+            raise LookupError("nothing known of it")
+
+        for traffic, what in [
+            (fail, "node 0: LookupError: nothing known of it"),
+            (lambda node: 16, "node 0 sends to 16"),
+            (lambda node: "a", "node 0: "),
+            (lambda node: {1: -1.0, 2: 3.0}, "with weight -1"),
+            ([[0.0, 1.0], [1.0, 0.0]], "2 lines, and the network 16 nodes"),
+            ([[0.0, 1.0]], "not square"),
+            (object(), "traffic takes no"),
+            ("python(77)", "no such pattern"),
+        ]:
+            with self.subTest(what=what):
+                with self.assertRaises(fsin.Error) as caught:
+                    fsin.run(traffic=traffic, **KEYS)
+                self.assertIn(what, str(caught.exception))
+                self.assertEqual(caught.exception.subject, "traffic")
+
+    def test_a_pattern_lives_as_long_as_its_run(self) -> None:
+        class Function:
+            alive = 0
+
+            def __init__(self) -> None:
+                Function.alive += 1
+
+            def __del__(self) -> None:
+                Function.alive -= 1
+
+            def __call__(self, node: int) -> int:
+                return (node + 1) % 16
+
+        for _ in range(20):
+            fsin.run(traffic=Function(), topology="torus:4x4", load=0.1, cycles=100)
+        gc.collect()
+        fsin.run(topology="torus:4x4", load=0.1, cycles=100)
+        self.assertLessEqual(Function.alive, 1)
+
+
+class Messages:
+    """Messages of a list, each with its cycle."""
+
+    window = 100
+
+    def __init__(self, messages: list[tuple[int, int, int, int]], numpy: Any = None) -> None:
+        self.messages, self.numpy = sorted(messages), numpy
+        self.asked: list[tuple[int, int]] = []
+
+    def generate(self, begin: int, until: int, /) -> Optional[tuple[Any, Any, Any, Any]]:
+        self.asked.append((begin, until))
+        if not any(cycle >= begin for cycle, *_ in self.messages):
+            return None
+        batch = [message for message in self.messages if begin <= message[0] < until]
+        columns = [[message[at] for message in batch] for at in range(4)]
+        if self.numpy is not None:
+            columns = [self.numpy.array(column, dtype=self.numpy.int64) for column in columns]
+        return columns[0], columns[1], columns[2], columns[3]
+
+
+class Generators(unittest.TestCase):
+    MESSAGES = [(at * 13 % 977, at * 5 % 16, (at * 5 + 1 + at % 15) % 16, 16 + 8 * (at % 40)) for at in range(500)]
+
+    def by_the_command(self) -> dict[str, Any]:
+        """The same messages as a list of flows. A cycle is one phit of 4 bytes at 10 Gb/s: 3.2 ns."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "flows.csv"
+            lines = [f"{source},{to},{size},{cycle * 3200}ps" for cycle, source, to, size in sorted(self.MESSAGES)]
+            path.write_text("\n".join(["src,dst,bytes,start", *lines]), encoding="utf-8")
+            return result("--topology", "torus:4x4", "--flows", str(path))
+
+    def test_a_generator_sends_what_a_list_of_flows_sends(self) -> None:
+        expected = self.by_the_command()
+        own = Messages(self.MESSAGES)
+        found = fsin.run(topology="torus:4x4", generator=own)
+        self.assertEqual(found.digest, expected["digest"])
+        self.assertEqual(found.completion_cycles, expected["completion_cycles"])
+        self.assertEqual(own.asked, [(at, at + 100) for at in range(0, 1100, 100)])
+        own.window = 7
+        self.assertEqual(fsin.run(topology="torus:4x4", generator=own).digest, expected["digest"])
+        try:
+            import numpy
+        except ImportError:
+            skipped("numpy is not installed")
+            return
+        found = fsin.run(topology="torus:4x4", generator=Messages(self.MESSAGES, numpy))
+        self.assertEqual(found.digest, expected["digest"])
+
+    def test_a_steady_run_ends_when_it_says(self) -> None:
+        class Endless:
+            def generate(self, begin: int, until: int, /) -> tuple[Any, Any, Any, int]:
+                cycles = range(begin, until, 8)
+                return list(cycles), [at % 16 for at in cycles], [(at + 1) % 16 for at in cycles], 64
+
+        found = fsin.run(topology="torus:4x4", generator=Endless(), cycles=5000)
+        self.assertEqual((found.cycles, found.complete), (5000, True))
+        found = fsin.run(topology="torus:4x4", generator=Endless(), warmup=1000, samples=3, sample_size=1000)
+        self.assertEqual(found.measured_cycles, 3000)
+        # 16 phits every 8 cycles over 16 nodes.
+        self.assertAlmostEqual(found.accepted_load_phits_per_node_cycle, 16 / 8 / 16, delta=0.01)
+        found = fsin.run(topology="torus:4x4", generator=Endless(), max_cycles=3000)
+        self.assertFalse(found.complete)
+
+    def test_errors(self) -> None:
+        class Failing:
+            def generate(self, begin: int, until: int, /) -> None:
+                raise LookupError("no messages")
+
+        with self.assertRaisesRegex(LookupError, "no messages"):
+            fsin.run(topology="torus:4x4", generator=Failing())
+        for message, what in [
+            ((5, 0, 16, 8), "nodes 0 to 15"),
+            ((5, 0, 0, 8), "sends to itself"),
+            ((5, 0, 1, 0), "0 bytes"),
+        ]:
+            with self.assertRaises(fsin.RunFailed) as caught:
+                fsin.run(topology="torus:4x4", generator=Messages([message]))
+            self.assertIn(what, str(caught.exception))
+        with self.assertRaises(fsin.Error) as refused:
+            fsin.run(topology="torus:4x4", generator=Failing(), load=0.3)
+        self.assertEqual(refused.exception.subject, "load")
+        with self.assertRaises(AttributeError):
+            fsin.run(topology="torus:4x4", generator=object())  # type: ignore[arg-type]
+
+
+class Topologies(unittest.TestCase):
+    def test_figures(self) -> None:
+        torus = fsin.topology("torus:8x8")
+        self.assertEqual((torus.nodes, torus.diameter_hops, torus.links), (64, 8, 256))
+        with self.assertRaises(fsin.Error) as caught:
+            fsin.topology("tours:8x8")
+        self.assertIn("torus", caught.exception.remedy or "")
+        self.assertEqual(fsin.topology("torus:8x8", network="wormhole").nodes, 64)
+
+    def test_a_network_goes_out_and_comes_in_as_a_graph(self) -> None:
+        tree = fsin.topology("fattree:4,2")
+        again = fsin.topology(tree.node_link())
+        self.assertEqual((again.nodes, again.switches, again.diameter_hops), (tree.nodes, tree.switches, tree.diameter_hops))
+        # Routes through a fat tree are chosen by its own routing; both networks carry a message over the same hops.
+        for one in (again, tree.node_link()):
+            found = fsin.run(topology=one, load=0.05, cycles=2000)
+            self.assertEqual(found.nodes, tree.nodes)
+        folder = Path(again.spec.removeprefix("graph:")).parent
+        self.assertTrue(folder.exists())
+        del again
+        gc.collect()
+        self.assertFalse(folder.exists())
+        with tempfile.TemporaryDirectory() as target:
+            tree.save(f"{target}/tree.json")
+            by_command = command("topology", f"graph:{target}/tree.json", "--format", "json").stdout
+            self.assertIn(f'"nodes": {tree.nodes}', by_command)
+
+    def test_graphs_of_networkx(self) -> None:
+        try:
+            import networkx
+        except ImportError:
+            skipped("networkx is not installed")
+            return
+        graph = networkx.petersen_graph()
+        petersen = fsin.topology(graph, endpoints=2)
+        self.assertEqual((petersen.nodes, petersen.switches), (20, 10))
+        self.assertEqual(fsin.run(topology=graph, load=0.1, cycles=1000).nodes, 10)
+        out = networkx.node_link_graph(fsin.topology("torus:4x4").node_link(), edges="edges")
+        self.assertEqual(out.number_of_nodes(), 16)
+        with self.assertRaises(fsin.Error):
+            fsin.topology(7)
+
+
+class Descriptions(unittest.TestCase):
+    def test_lists_and_explanations(self) -> None:
+        families = fsin.list()
+        self.assertIn("topologies", families)
+        names = [one.name for one in fsin.list("topologies")]
+        self.assertIn("torus", names)
+        self.assertTrue(fsin.list("routings", network="wormhole"))
+        (torus,) = fsin.explain("torus")
+        self.assertEqual(torus.family, "topologies")
+        self.assertIn("torus", repr(torus))
+        for call, remedy in [
+            (lambda: fsin.list("topologeis"), "topologies"),
+            (lambda: fsin.explain("tours"), "torus"),
+            (lambda: fsin.list(network="wormhol"), "wormhole"),
+        ]:
+            with self.assertRaises(fsin.Error) as caught:
+                call()
+            self.assertIn(remedy, caught.exception.remedy or "")
+        self.assertEqual(fsin.keys()["load"]["default"], "0.3")
+        self.assertIn("phit_bytes", fsin.keys())
+
+
+if __name__ == "__main__":
+    unittest.main()
