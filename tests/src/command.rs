@@ -83,10 +83,7 @@ pub fn binary() -> &'static Path {
         let binary = folder.join(format!("fsin{}", std::env::consts::EXE_SUFFIX));
         let sources =
             ["fsin/src", "fsin/core/src", "fsin/experiment/src", "fsin/models", "trgen/src", "adapters/src", "tui/src"];
-        let newest = sources
-            .iter()
-            .filter_map(|sources| newest_in(&workspace().join(sources)))
-            .max();
+        let newest = sources.iter().filter_map(|sources| newest_in(&workspace().join(sources))).max();
         if modified(&binary) < newest {
             build(folder, "fsin");
         }

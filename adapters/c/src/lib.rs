@@ -113,7 +113,7 @@ pub extern "C" fn fsin_time(network: u64) -> u64 {
 /// Sends a message now. `tag` and `cookie` mean nothing to the network and return with the arrival.
 ///
 /// Returns 0; -1 on failure: a node that is not there, a message to itself where the network carries none, or one of more
-/// than 2^50 bytes.
+/// than 2^40 bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn fsin_send(network: u64, src: u32, dst: u32, bytes: u64, tag: u64, cookie: u64) -> c_int {
     on(network, -1, |session| session.send(src, dst, bytes, tag, cookie).map(|()| 0).map_err(|error| error.to_string()))

@@ -25,7 +25,7 @@ impl Notation for Flags {
 
 /// A text without line breaks and the marks beside them.
 fn plain(text: &str) -> String {
-    text.split(|letter: char| letter.is_whitespace() || "│╭╰×".contains(letter))
+    text.split(|letter: char| letter.is_whitespace() || "│╭╰×|^".contains(letter))
         .filter(|word| !word.is_empty())
         .collect()
 }

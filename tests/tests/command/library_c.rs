@@ -124,5 +124,7 @@ fn collectives_of_astra_sim_take_the_times_of_formulas() {
     refused.env("LD_LIBRARY_PATH", library.0.path().join("lib"));
     let refused = refused.args(["topology = \"tours:8\"", "8"]).output().unwrap();
     assert_eq!(refused.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("line 1 of the settings: unknown topology `tours`"));
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("line 1 of the settings: topology: unknown topology `tours`")
+    );
 }

@@ -62,6 +62,7 @@ fn header(source: &str) -> String {
                 continue;
             }
             let _ = writeln!(comment, "//{}", words.replace('`', ""));
+            continue;
         } else if let Some(constant) = line.strip_prefix("pub const ") {
             let (name, value) = constant.split_once(": ").unwrap();
             let value = value.trim_end_matches(';').split_once(" = ").unwrap().1;

@@ -25,12 +25,11 @@ impl Draws {
 }
 
 const SETTINGS: &[&str] = &[
-    "",
     "topology = \"torus:3x3\"",
     "network = \"wormhole\"\ntopology = \"mesh:3x3\"",
     "network = \"ethernet\"\ntopology = \"fattree:2,2\"",
     "network = \"flow\"\ntopology = \"torus:3x3\"",
-    "network = \"constant-delay:delay=1us\"\nnodes = 5",
+    "network = \"constant-delay:delay=10ns\"\nnodes = 5",
     "network = \"zero\"\nnodes = 5",
     "network = \"loggops\"",
     "topology = \"torus:0\"",
@@ -65,7 +64,9 @@ fn sequences_of_calls_never_crash() {
             let result = match draws.below(12) {
                 0..4 => {
                     let (src, dst) = (node(&mut draws), node(&mut draws));
-                    let bytes = draws.number(3000);
+                    // The cost of a message follows its packets: those of the longest that are taken would take minutes.
+                    let bytes = Some(draws.number(3000)).filter(|bytes| !(1 << 22..=1 << 40).contains(bytes));
+                    let bytes = bytes.unwrap_or(1 << 22);
                     fsin_send(network, src, dst, bytes, draws.number(9), draws.number(9))
                 }
                 4 => fsin_schedule(network, draws.number(10_000_000), draws.number(9)),
@@ -75,9 +76,10 @@ fn sequences_of_calls_never_crash() {
                     let until = match draws.below(8) {
                         0 => now.wrapping_sub(1),
                         1 => draws.number(1_000_000),
-                        _ => now.saturating_add(draws.below(3_000_000)),
+                        2 => now.saturating_add(draws.below(200_000)),
+                        _ => now.saturating_add(draws.below(20_000)),
                     };
-                    let until = if until > now.saturating_add(10_000_000) { u64::MAX - 1 } else { until };
+                    let until = if until > now.saturating_add(1_000_000) { u64::MAX - 1 } else { until };
                     fsin_advance(network, until)
                 }
                 9 | 10 => {

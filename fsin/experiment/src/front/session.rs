@@ -14,7 +14,7 @@ use crate::resolve::Experiment;
 use crate::settings::{Settings, SettingsError};
 
 /// \[bytes\] The longest message.
-const LONGEST: u64 = 1 << 50;
+const LONGEST: u64 = 1 << 40;
 
 /// \[ps\] The latest time: three months.
 const LATEST: Time = 1 << 63;
@@ -193,7 +193,7 @@ impl Session {
     /// Sends a message now. `tag` and `cookie` return with its arrival.
     ///
     /// # Errors
-    /// A node that is not there, a message to itself, or of more than 2^50 bytes.
+    /// A node that is not there, a message to itself, or of more than 2^40 bytes.
     pub fn send(
         &mut self,
         source: u32,
