@@ -64,7 +64,7 @@ uint64_t fsin_time(uint64_t network);
 // Sends a message now. tag and cookie mean nothing to the network and return with the arrival.
 //
 // Returns 0; -1 on failure: a node that is not there, a message to itself where the network carries none, or one of more
-// than 2^50 bytes.
+// than 2^40 bytes.
 int fsin_send(uint64_t network, uint32_t src, uint32_t dst, uint64_t bytes, uint64_t tag, uint64_t cookie);
 
 // Sets a timer, which makes an event after delay_ps. Returns 0; -1 on failure.
