@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use trgen::phrase;
 
 use crate::cli::many::sweep::{lists, warn_of_unused};
-use crate::cli::run::perform::{Options, perform_one};
+use crate::cli::run::perform::{OneOfMany, perform_one};
 use crate::cli::run::progress::Points;
 use crate::cli::{Complaint, Exit, Flags, interrupt, output, settings};
 
@@ -109,7 +109,7 @@ fn search_one(
     stop: &AtomicBool,
 ) -> Result<Exit, Complaint> {
     let meter = Points::new(matches.get_flag("quiet"), bounds.loads());
-    let run = |longer: &Experiment| perform_one(longer, Options::new(stop, true));
+    let run = |longer: &Experiment| perform_one(longer, OneOfMany::new(stop, true));
     let searched = search(experiment, bounds, run, || meter.one_more())?;
     drop(meter);
     if let Some((load, why)) = &searched.failure {
@@ -141,7 +141,7 @@ fn search_all(
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(experiment) = experiments.get(index) else { break };
-                    let run = |longer: &Experiment| perform_one(longer, Options::new(stop, jobs == 1));
+                    let run = |longer: &Experiment| perform_one(longer, OneOfMany::new(stop, jobs == 1));
                     let searched = search(experiment, bounds, run, || meter.one_more());
                     found.lock().unwrap_or_else(PoisonError::into_inner).push((index, searched));
                 }
