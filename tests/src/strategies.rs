@@ -23,10 +23,14 @@ pub fn fixed_cases(cases: u32) -> Config {
     Config { cases: cases.min(bound), rng_seed, failure_persistence: None, ..environment }
 }
 
-/// Every routing for direct networks.
+/// Every routing for direct networks, but that of a table, which needs one.
 #[must_use]
 pub fn all_routings() -> Vec<Routing> {
-    Routing::ALL.iter().copied().filter(|routing| !routing.is_for_switches()).collect()
+    Routing::ALL
+        .iter()
+        .copied()
+        .filter(|routing| !routing.is_for_switches() && *routing != Routing::DirectRoutes)
+        .collect()
 }
 
 /// Every routing for this network of switches, with the least number of channels that it needs.

@@ -16,6 +16,7 @@ mod links;
 mod pages;
 mod placement;
 mod results;
+mod routes;
 mod shared_traces;
 mod slices;
 mod slurm;

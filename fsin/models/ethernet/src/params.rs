@@ -1,8 +1,10 @@
 //! The settings of an Ethernet, and the checks of their values.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
 use fsin_core::messages::Payload;
+use fsin_core::route::RouteTable;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
@@ -158,6 +160,8 @@ pub struct Params {
     pub ageing: u64,
     /// Static: true if a flow takes one of all shortest paths, chosen by a hash.
     pub ecmp: bool,
+    /// Static: the routes of a file, in place of shortest paths.
+    pub routes: Option<Arc<RouteTable>>,
     /// Share of the frames that are damaged on a link: 0 or more, and less than 1.
     pub per: f64,
     /// Recovery of lost frames.
@@ -208,6 +212,7 @@ impl Default for Params {
             spanning_tree: true,
             ageing: 300 * SECOND,
             ecmp: false,
+            routes: None,
             per: 0.0,
             recovery: Recovery::Oracle,
             pause: false,
@@ -308,6 +313,16 @@ impl Params {
             let what = phrase![["ecmp"], ": switches that learn addresses know one path"];
             let remedy = phrase!["set ", ["forwarding" => "static"], ", or leave it out"];
             return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("ecmp"));
+        }
+        if self.routes.is_some() && self.forwarding == Forwarding::Learning {
+            let what = phrase![["routes"], ": switches that learn addresses take no routes from a file"];
+            return Err(
+                SpecError::new(ErrorKind::Conflict, what, phrase!["set ", ["forwarding" => "static"]]).of("routes")
+            );
+        }
+        if self.routes.is_some() && self.ecmp {
+            let what = phrase![["ecmp"], " spreads shortest paths, and ", ["routes"], " gives others"];
+            return Err(SpecError::new(ErrorKind::Conflict, what, "leave out one of them").of("ecmp"));
         }
         if self.pause && self.xon >= self.xoff {
             let what = phrase![["xon" => self.xon], " is not below ", ["xoff" => self.xoff]];
