@@ -4,6 +4,7 @@ mod bad_input;
 mod book;
 mod captures;
 mod cli;
+mod clusters;
 mod damaged_files;
 mod every_key;
 mod exchange;

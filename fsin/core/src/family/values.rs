@@ -1,6 +1,6 @@
 //! Values of settings, as a model reads them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -218,9 +218,9 @@ impl dyn Values + '_ {
             let what = phrase![["routes"], " gives the routes, and ", ["routing" => self.word("routing")], " others"];
             return Err(SpecError::new(ErrorKind::Conflict, what, "leave out one of them").of("routes"));
         }
-        let path = self.folder_of("routes").join(self.word("routes"));
+        let path = Path::new(self.word("routes"));
         let within = |error: SpecError| error.within(phrase![["routes"], (": {}: ", path.display())]).of("routes");
-        let text = text_file::read(&path, MOST).map_err(|error| {
+        let text = text_file::read(path, MOST).map_err(|error| {
             let what = phrase![["routes"], (": {} cannot be read: {error}", path.display())];
             let remedy = "give a file of comma-separated values, plain or compressed with gzip";
             SpecError::new(ErrorKind::Unreadable, what, remedy).of("routes")

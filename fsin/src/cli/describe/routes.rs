@@ -133,7 +133,7 @@ pub(crate) fn routes(matches: &ArgMatches) -> Result<Exit, Complaint> {
             }
         })?;
     }
-    let loads = made.table.loads(&routers);
+    let loads = made.table.loads(&routers, made.vcs);
     let is_json = matches.get_one::<String>("format").is_some_and(|format| format == FORMATS[1]);
     print_text(&if is_json {
         as_json(&made, &loads, &graph, &routers)

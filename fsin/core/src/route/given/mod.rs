@@ -6,6 +6,8 @@
 //! [proof](super::proof), which follows every route.
 //!
 //! Where a table has several next hops, a packet takes one of them by a hash of the packet and the router.
+//!
+//! Decision: docs/decisions/0214-routes-from-files.md.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,7 +18,7 @@ use trgen::phrase;
 
 use super::proof::Network as _;
 use super::table::{Build, Choice, Function, Row, Serves};
-use super::{ChannelPolicy, Draw, Hop, Phase, Routers, RoutingFunction, Visit};
+use super::{ChannelPolicy, Draw, Hop, Phase, Routers, RoutingFunction, Visit, mask};
 
 mod read;
 mod write;
@@ -186,7 +188,7 @@ pub struct LinkLoads {
     pub links: usize,
     /// \[messages\] By output (router x ports + port): what the link carries.
     pub by_output: Vec<u64>,
-    /// Number of virtual channels in use: those of a hop that may take any channel are not counted.
+    /// Number of virtual channels in use, of all links.
     pub channels: usize,
 }
 
@@ -304,9 +306,9 @@ impl RouteTable {
         })
     }
 
-    /// What a message for each pair of endpoints puts on the links.
+    /// What a message for each pair of endpoints puts on the links, each of which has `vcs` virtual channels.
     #[must_use]
-    pub fn loads(&self, routers: &Routers<'_>) -> LinkLoads {
+    pub fn loads(&self, routers: &Routers<'_>, vcs: usize) -> LinkLoads {
         let ports = routers.ports();
         let mut by_output = vec![0; routers.routers() * ports];
         let mut used = vec![0_u32; by_output.len()];
@@ -316,7 +318,7 @@ impl RouteTable {
             for (router, port, channels) in self.path(routers, pair) {
                 let output = router * ports + usize::from(port);
                 by_output[output] += 1;
-                used[output] |= channels.unwrap_or(0);
+                used[output] |= channels.unwrap_or(mask(vcs));
                 hops += 1;
             }
         }

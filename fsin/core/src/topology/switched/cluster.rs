@@ -8,6 +8,8 @@
 //!
 //! How it departs from reality: a GPU's own router costs a hop, and what a card or a bus within the node does is left
 //! out.
+//!
+//! Decision: docs/decisions/0215-clusters.md.
 
 use std::fmt::Write as _;
 

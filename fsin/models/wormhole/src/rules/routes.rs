@@ -245,6 +245,12 @@ impl Routes {
         self.carries.row.choice == Choice::AtFirstRouter
     }
 
+    /// True if the phase of a packet may change on its way.
+    pub(crate) fn has_phases(&self) -> bool {
+        let is_open = matches!(self.function, Function::Given(_) | Function::Private(_));
+        self.is_adaptive() || self.decides() || is_open
+    }
+
     /// The tap of a message: that of the link with which its route begins, drawn once for each pair of nodes where the
     /// routing has a choice; the first one where there is one for all.
     pub(crate) fn tap(&self, source: u32, destination: u32, class: u8) -> usize {
