@@ -24,6 +24,18 @@ const MOST: usize = 4096;
 /// number of paths over a link.
 const ROUNDS: [f64; 6] = [4.0, 8.0, 16.0, 32.0, 64.0, 96.0];
 
+/// The same for networks with more pairs than [`MOST_TRIED`], where a round takes seconds.
+const FEW_ROUNDS: [f64; 3] = [8.0, 32.0, 96.0];
+
+/// A busiest link with this times the mean load is good enough.
+const NEAR: f64 = 1.05;
+
+/// Number of virtual channels that are tried beyond the least number that is enough.
+const MORE: u32 = 1;
+
+/// \[pairs\] Networks with more pairs have fewer rounds, and the least number of channels alone.
+const MOST_TRIED: usize = 1 << 17;
+
 /// Costs are below this.
 const GREATEST: f64 = 1e250;
 
@@ -272,6 +284,12 @@ struct Pairs {
 }
 
 impl Pairs {
+    /// Mean number of paths over a link.
+    fn mean(&self, routers: &Routers<'_>) -> f64 {
+        let links: usize = (0..routers.routers()).map(|router| routers.links(router).count()).sum();
+        self.hops as f64 / links.max(1) as f64
+    }
+
     /// # Errors
     /// A pair without a path.
     fn new(routers: &Routers<'_>, distances: &[u16]) -> Result<Self, SpecError> {
@@ -316,14 +334,14 @@ fn balanced(
     let outputs = routers.routers() * routers.ports();
     let ranks = Ranks::new(scheme, routers, vcs);
     let mut search = Search { routers, ranks, distances, costs: vec![1.0; outputs], partial: Vec::new() };
-    let links = (0..routers.routers()).map(|router| routers.links(router).count()).sum::<usize>().max(1);
-    let mean = (pairs.hops as f64 / links as f64).max(1.0);
+    let mean = pairs.mean(routers).max(1.0);
     let mut order: Vec<usize> = (0..pairs.all.len()).collect();
     order.sort_by_key(|&pair| mix2(seed, pair as u64));
     let mut now = State { steps: vec![Step::default(); pairs.hops], loads: vec![0; outputs] };
     let mut best: Option<(u32, State)> = None;
     let mut path = Vec::new();
-    for (round, &steepness) in ROUNDS.iter().enumerate() {
+    let rounds = if pairs.all.len() > MOST_TRIED { &FEW_ROUNDS[..] } else { &ROUNDS };
+    for (round, &steepness) in rounds.iter().enumerate() {
         // Powers by repeated multiplication: the same on every host.
         let base = 1.0 + steepness / mean;
         let powers = std::iter::successors(Some(1.0), |power| Some(power * base));
@@ -359,6 +377,10 @@ fn balanced(
         if best.as_ref().is_none_or(|&(least, _)| busiest < least) {
             best = Some((busiest, now.clone()));
         }
+        // No set of shortest paths can do better.
+        if f64::from(busiest) <= mean.ceil() {
+            break;
+        }
     }
     best.map(|(_, state)| state)
 }
@@ -382,15 +404,29 @@ pub fn balance(routers: &Routers<'_>, vcs: Option<u32>, seed: u64) -> Result<Bal
         false => &[Scheme::Dateline, Scheme::ClimbByDimension],
     };
     let counts = vcs.map_or(1..=MAX_CHANNELS, |vcs| vcs..=vcs);
+    let near = (pairs.mean(routers) * NEAR) as u32;
+    // The least number of channels that is enough; and the least busiest link so far, with its paths.
+    let mut best: Option<(u32, u32, State)> = None;
     for count in counts {
-        let states = schemes.iter().filter_map(|&scheme| {
-            let state = balanced(routers, &distances, &pairs, (scheme, count), seed)?;
-            Some((state.loads.iter().copied().max().unwrap_or(0), state))
-        });
-        if let Some((_, state)) = states.min_by_key(|(busiest, _)| *busiest) {
-            let vcs = state.steps.iter().map(|step| usize::from(step.vc) + 1).max().unwrap_or(1);
-            return Ok(Balanced { table: table(routers, &pairs, &state, vcs)?, vcs });
+        // More channels permit more paths: tried where that costs little and may gain much.
+        let is_enough = |&(first, busiest, _): &(u32, u32, State)| {
+            busiest <= near || pairs.all.len() > MOST_TRIED || count > first + MORE
+        };
+        if best.as_ref().is_some_and(is_enough) {
+            break;
         }
+        for &scheme in schemes {
+            let Some(state) = balanced(routers, &distances, &pairs, (scheme, count), seed) else { continue };
+            let busiest = state.loads.iter().copied().max().unwrap_or(0);
+            let first = best.as_ref().map_or(count, |&(first, _, _)| first);
+            if best.as_ref().is_none_or(|&(_, least, _)| busiest < least) {
+                best = Some((first, busiest, state));
+            }
+        }
+    }
+    if let Some((_, _, state)) = best {
+        let vcs = state.steps.iter().map(|step| usize::from(step.vc) + 1).max().unwrap_or(1);
+        return Ok(Balanced { table: table(routers, &pairs, &state, vcs)?, vcs });
     }
     let what = phrase![(
         "shortest paths of {} need more than {} virtual channels",

@@ -201,8 +201,14 @@ impl<N: Network> Routed<'_, N> {
     /// none.
     #[must_use]
     pub fn cycle(&self) -> Option<Vec<OutputChannel>> {
+        self.cycle_of(&self.graph()?)
+    }
+
+    /// A cycle of the [graph](Self::graph) of these routes.
+    #[must_use]
+    pub fn cycle_of(&self, graph: &ChannelGraph) -> Option<Vec<OutputChannel>> {
         let (ports, vcs) = (self.network.ports(), self.vcs);
-        let found = self.graph()?.cycle()?;
+        let found = graph.cycle()?;
         let channel = |number: usize| {
             let output = number / vcs;
             OutputChannel { router: output / ports, port: output % ports, vc: number % vcs }

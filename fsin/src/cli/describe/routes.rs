@@ -195,6 +195,8 @@ fn made(settings: &Settings, routers: &Routers<'_>, is_balanced: bool) -> Result
     };
     let build = |vcs| Build { rings, ..Build::new(row, topology, vcs, row.policy) };
     let least = row.policy.least(build(MANY_CHANNELS).function()?.classes());
+    // A packet that keeps one channel of several needs no more than one.
+    let least = if least == MANY_CHANNELS { 1 } else { least };
     let vcs = vcs.unwrap_or(least);
     let function = build(vcs).function()?;
     if vcs < least {
@@ -216,7 +218,9 @@ fn proven(made: &Made, routers: &Routers<'_>) -> Result<ChannelGraph, SpecError>
     let vcs = made.vcs;
     let (policy, choice) = (row.policy, Choice::One);
     let routed = Routed { network: routers, function: &function, choice, policy, masks: &masks, vcs };
-    if let Some(cycle) = routed.cycle() {
+    let too_large = || SpecError::new(ErrorKind::TooLarge, "too many channels", "use a smaller network");
+    let graph = routed.graph().ok_or_else(too_large)?;
+    if let Some(cycle) = routed.cycle_of(&graph) {
         let mut nodes: Vec<usize> = cycle.iter().map(|channel| channel.router).collect();
         let least = (0..nodes.len()).min_by_key(|&at| nodes[at]).unwrap_or(0);
         nodes.rotate_left(least);
@@ -230,7 +234,7 @@ fn proven(made: &Made, routers: &Routers<'_>) -> Result<ChannelGraph, SpecError>
         let remedy = phrase!["use more ", ["vcs"], ", or other virtual channels in the file"];
         return Err(SpecError::new(ErrorKind::Conflict, what, remedy));
     }
-    routed.graph().ok_or_else(|| SpecError::new(ErrorKind::TooLarge, "too many channels", "use a smaller network"))
+    Ok(graph)
 }
 
 /// The name of the link of an output.

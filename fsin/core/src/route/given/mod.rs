@@ -372,3 +372,6 @@ impl RoutingFunction for Given {
         Some(&self.0.channels)
     }
 }
+
+#[cfg(test)]
+mod tests;
