@@ -255,12 +255,15 @@ fn several_next_hops_are_all_proven_and_taken() {
     let network = "--network wormhole --topology torus:4 --vcs 1 --load 0.05 --cycles 2000";
     let (code, words) = fails(folder.path(), &format!("run {network} --routes ring.csv"));
     assert!(code == Some(2) && words.contains("0>1>2>3>0"), "{words}");
-    let result = json(
-        folder.path(),
-        &format!("run {network} --routes ring.csv --unsafe-routing true --link-loads --format json"),
-    );
-    let loads = result["link_loads"].to_string();
-    assert!(!loads.is_empty() && loads != "null", "{result}");
+    // Messages from 0 to 2 take both links of 0.
+    let flows: String = (1..40).map(|at| format!("0,2,64,{at}us\n")).collect();
+    fs::write(folder.path().join("flows.csv"), format!("src,dst,bytes,start\n{flows}")).unwrap();
+    let words =
+        "--network wormhole --topology torus:4 --vcs 1 --routes ring.csv --unsafe-routing true --flows flows.csv";
+    let result = json(folder.path(), &format!("run {words} --link-loads --format json"));
+    let links: Vec<u64> =
+        result["link_packets"][0].as_array().unwrap().iter().map(|link| link.as_u64().unwrap()).collect();
+    assert!(links.iter().sum::<u64>() == 39 && links.iter().all(|&link| link > 5), "{links:?}");
 }
 
 /// Files that are wrong: each is refused with its line, and a remedy.
