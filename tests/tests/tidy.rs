@@ -88,6 +88,8 @@ const KNOWN_BY: &[(&str, &[&str])] = &[
             "adapters/mpi/src/report.rs",
             // The topology `graph:FILE`.
             "fsin/core/src/topology/switched/graph/mod.rs",
+            // The routes of `routes`.
+            "fsin/core/src/text_file.rs",
         ],
     ),
 ];
@@ -276,7 +278,7 @@ fn features(words: &[&str]) -> BTreeSet<String> {
 /// Who evaluates experiments in a program of their own gets no parser of arguments, no terminal and no runtime.
 #[test]
 fn a_library_does_not_depend_on_a_program() {
-    const AT_MOST: usize = 80;
+    const AT_MOST: usize = 84;
     let packages = features(&["--package", "fsin-experiment", "--edges", "normal"]);
     let packages: BTreeSet<&str> = packages.iter().filter_map(|line| line.split(' ').next()).collect();
     for program in ["clap", "ctrlc", "indicatif", "miette", "tokio", "trace-prep"] {

@@ -6,7 +6,8 @@
 //! exponentially with the number of paths over it. Then each path is taken out and chosen anew, several times, with
 //! costs that grow faster each time; the best state of all is kept.
 //!
-//! The result is no optimum, and nothing is proven of its distance from one. Pairs weigh the same, whatever the traffic.
+//! The result is no optimum, and nothing is proven of its distance from one. Pairs weigh the same, whatever the
+//! traffic.
 
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
@@ -58,8 +59,8 @@ struct Step {
 /// How channels are ranked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Scheme {
-    /// Dimension by dimension, the longest first; in a dimension virtual channel by virtual channel, and there along the
-    /// ring from its dateline on (Dally and Seitz, TC 36(5), 1987).
+    /// Dimension by dimension, the longest first; in a dimension virtual channel by virtual channel, and there along
+    /// the ring from its dateline on (Dally and Seitz, TC 36(5), 1987).
     Dateline,
     /// Virtual channel by virtual channel; on each, dimension by dimension as above. Paths may turn in any order, and
     /// climb to the next channel where they turn back.

@@ -216,9 +216,9 @@ pub trait RoutingFunction: Debug + Send + Sync {
         at.phase
     }
 
-    /// By class, from 1: its virtual channels, as a mask, where the routes of the function come with their channels; such
-    /// routes are trusted in nothing, and the [proof] follows all of them. `None` if a [`ChannelPolicy`] gives classes
-    /// their channels.
+    /// By class, from 1: its virtual channels, as a mask, where the routes of the function come with their channels;
+    /// such routes are trusted in nothing, and the [proof] follows all of them. `None` if a [`ChannelPolicy`] gives
+    /// classes their channels.
     #[inline]
     fn channels(&self) -> Option<&[u32]> {
         None

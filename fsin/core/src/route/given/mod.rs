@@ -243,8 +243,8 @@ impl RouteTable {
         Ok(())
     }
 
-    /// Hop number `count` of the path of a pair of endpoints: its port and channels. `None` beyond its end, and where the
-    /// table is by router and destination.
+    /// Hop number `count` of the path of a pair of endpoints: its port and channels. `None` beyond its end, and where
+    /// the table is by router and destination.
     #[must_use]
     #[inline]
     pub fn hop_of_pair(&self, (source, destination): (usize, usize), count: usize) -> Option<(u8, Option<u32>)> {
@@ -270,8 +270,8 @@ impl RouteTable {
         Ok(paths.finish(routers))
     }
 
-    /// The ports to choose from at a router for a destination, where the table is by router and destination; `None` where
-    /// it has paths.
+    /// The ports to choose from at a router for a destination, where the table is by router and destination; `None`
+    /// where it has paths.
     #[must_use]
     pub fn next_ports(&self, router: usize, destination: usize) -> Option<impl Iterator<Item = u8> + '_> {
         let own = (self.kind == Kind::Destinations).then(|| self.entry(router, destination));

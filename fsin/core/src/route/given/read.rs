@@ -194,8 +194,8 @@ struct Row {
 /// Reads the routes of a network.
 ///
 /// # Errors
-/// What is wrong, with its line: text of another form, nodes and links that there are not, pairs without a route, routes
-/// that do not end.
+/// What is wrong, with its line: text of another form, nodes and links that there are not, pairs without a route,
+/// routes that do not end.
 pub fn read(text: &str, routers: &Routers<'_>) -> Result<RouteTable, SpecError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = (1..).zip(text.lines().map(str::trim));

@@ -20,8 +20,8 @@ fn channels(mask: Option<u32>) -> String {
     mask.map_or_else(String::new, |mask| named(mask).collect::<Vec<_>>().join("|"))
 }
 
-/// Writes the route of every pair of endpoints at different routers. Rows of hops have the port too where parallel links
-/// need it.
+/// Writes the route of every pair of endpoints at different routers. Rows of hops have the port too where parallel
+/// links need it.
 ///
 /// # Errors
 /// Those of writing; paths over parallel links, which only rows of hops can tell apart.
