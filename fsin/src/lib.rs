@@ -96,7 +96,9 @@ pub mod surveyed;
 use std::ffi::OsString;
 
 pub use fsin_core::network::Network;
-pub use fsin_core::{capture, couple, difference, family, network, route, run, stats, topology, view, watch, words};
+pub use fsin_core::{
+    capture, couple, difference, family, network, route, run, stats, text_file, topology, view, watch, words,
+};
 pub use fsin_experiment::result::{Figure, RunResult};
 pub use fsin_experiment::{self as experiment, result, sweep};
 pub use fsin_experiment::{Builder, Experiment, Options, Step, Trouble};

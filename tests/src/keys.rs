@@ -6,6 +6,7 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("ways", &["1"]),
     ("vcs", &["4"]),
     ("routing", &["bubble:oblivious", "adaptive", "dor", "shortest"]),
+    ("routes", &["routes.csv"]),
     ("order", &["dir"]),
     ("faults", &["1"]),
     ("fault-ways", &["1"]),

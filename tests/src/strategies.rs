@@ -23,10 +23,10 @@ pub fn fixed_cases(cases: u32) -> Config {
     Config { cases: cases.min(bound), rng_seed, failure_persistence: None, ..environment }
 }
 
-/// Every routing for direct networks.
+/// Every routing for direct networks, but that of a table, which needs one.
 #[must_use]
 pub fn all_routings() -> Vec<Routing> {
-    Routing::ALL.iter().copied().filter(|routing| !routing.is_for_switches()).collect()
+    Routing::ALL.iter().copied().filter(|routing| !routing.is_for_switches() && !routing.is_of_table()).collect()
 }
 
 /// Every routing for this network of switches, with the least number of channels that it needs.
@@ -109,7 +109,7 @@ pub fn fitted(mut params: RouterParams, topology: &dyn Topology, more: usize) ->
     let (shape, routing) = (topology.shape(), params.routing);
     let suits = |routing: &Routing| routing.serves(&topology.spec()) && routing.takes_dimensions(shape.dimensions);
     // Another one of the same property, as far as there is one.
-    let others = || Routing::ALL.iter().copied().filter(suits);
+    let others = || Routing::ALL.iter().copied().filter(suits).filter(|routing| !routing.is_of_table());
     let alike = || others().find(|other| other.orders_by_channel() == routing.orders_by_channel());
     params.routing =
         if suits(&routing) { routing } else { alike().or_else(|| others().next()).expect("every topology has one") };

@@ -91,6 +91,8 @@ const KNOWN_BY: &[(&str, &[&str])] = &[
             "adapters/c/src/tests/header.rs",
             // The topology `graph:FILE`.
             "fsin/core/src/topology/switched/graph/mod.rs",
+            // The routes of `routes`.
+            "fsin/core/src/text_file.rs",
         ],
     ),
 ];
@@ -280,7 +282,7 @@ fn features(words: &[&str]) -> BTreeSet<String> {
 /// Who evaluates experiments in a program of their own gets no parser of arguments, no terminal and no runtime.
 #[test]
 fn a_library_does_not_depend_on_a_program() {
-    for (library, at_most) in [("fsin-experiment", 80), ("fsin", 90)] {
+    for (library, at_most) in [("fsin-experiment", 84), ("fsin", 90)] {
         let packages = features(&["--package", library, "--no-default-features", "--edges", "normal"]);
         let packages: BTreeSet<&str> = packages.iter().filter_map(|line| line.split(' ').next()).collect();
         for program in ["clap", "crossterm", "ctrlc", "indicatif", "miette", "ratatui", "tokio", "trace-prep", "tui"] {

@@ -1,8 +1,9 @@
 //! What every network model shares: the [`Network`](network::Network) trait and the one loop that couples traffic to
 //! it, topologies, statistics and run control.
 //!
-//! Nothing here prints or reads a clock. Files are read in one place: the topology `graph:FILE` is. Threads are started
-//! in one place: the pool of [`parallel`].
+//! Nothing here prints or reads a clock. Files are read in two places: the topology `graph:FILE` is, and the file of
+//! `routes` where a model asks for the [values](family::Values) of settings. Threads are started in one place: the pool
+//! of [`parallel`].
 //!
 //! # A network of one's own
 //! A model is a [`Network`](network::Network): messages go in, notices come out. This one delivers every message in the
@@ -80,6 +81,7 @@ pub mod route;
 pub mod run;
 pub mod slab;
 pub mod stats;
+pub mod text_file;
 pub mod topology;
 pub mod view;
 pub mod wait;

@@ -225,6 +225,16 @@ pub enum Channel {
     },
 }
 
+impl Channel {
+    /// The node of the queue.
+    #[must_use]
+    pub const fn node(&self) -> NodeId {
+        match *self {
+            Self::Transit { node, .. } | Self::Switch { node, .. } | Self::Injection { node, .. } => node,
+        }
+    }
+}
+
 impl fmt::Display for Channel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {

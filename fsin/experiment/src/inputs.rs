@@ -51,6 +51,8 @@ impl Inputs {
             _ => path.to_owned(),
         };
         let named = workload.files().into_iter().map(whole);
+        let routes = experiment.effective().into_iter().find(|(key, _)| key.name == "routes");
+        let graph = graph.into_iter().chain(routes.map(|(_, path)| PathBuf::from(path)));
         let paths: Vec<PathBuf> = named.chain(graph).chain(placement).chain(patterns).collect();
         paths.iter().flat_map(|path| self.below(path)).collect()
     }

@@ -186,7 +186,7 @@ impl Settings {
     }
 
     /// The values, as models read them.
-    pub(super) fn values(&self) -> &dyn Values {
+    pub fn values(&self) -> &dyn Values {
         self
     }
 

@@ -191,6 +191,7 @@ fn commands() -> Command {
                         .help_heading("Output"),
                 ),
         )
+        .subcommand(super::describe::routes::command())
         .subcommand(
             Command::new("list")
                 .about("Lists the components of a kind, or the kinds")

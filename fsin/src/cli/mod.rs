@@ -82,6 +82,7 @@ pub(crate) fn main(registry: Registry) -> Exit {
         Some(("traffic", matches)) => describe::traffic::traffic(matches),
         Some(("legacy", matches)) => run::legacy::legacy(matches),
         Some(("topology", matches)) => describe::topology::topology(matches),
+        Some(("routes", matches)) => describe::routes::routes(matches),
         Some(("config", matches)) => run::config(matches),
         Some(("import", matches)) => match matches.subcommand() {
             Some((_, matches)) => run::config(matches),

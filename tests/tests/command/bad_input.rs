@@ -366,16 +366,17 @@ cases! {
         .file("letter.tar.xz", include_bytes!("bad_input/letter.tar.xz"));
     trace_no_such_member: case("run --trace letter.tar.xz#par.txt", "letter.tar.xz")
         .file("letter.tar.xz", include_bytes!("bad_input/letter.tar.xz"));
-    trace_gzip: case("run --trace a.trc.gz", "a.trc.gz").file("a.trc.gz", include_bytes!("bad_input/trace.trc.gz"));
+    trace_gzip_cut_short: case("run --trace a.trc.gz", "damaged or truncated gzip")
+        .file("a.trc.gz", &include_bytes!("bad_input/trace.trc.gz")[..20]);
     trace_garbage: case("run --trace a.trc", "a.trc").file("a.trc", b"\x00\x01\xfe\xff\x80garbage\x07\x1b[31m\n").in_full();
     trace_prose: trc("Once upon a time\n", "a.trc");
     trace_empty_folder: case("run --trace folder", "folder").file("folder/", "");
     file_is_a_binary_trace: case("run a.trg", "--trace a.trg").file("a.trg", b"\x00\x01\xfe\xff");
     trace_folder_of_archives: case("run --trace folder", "letter.tar.xz")
         .file("folder/letter.tar.xz", include_bytes!("bad_input/letter.tar.xz"))
-        .file("folder/a.trc.gz", include_bytes!("bad_input/trace.trc.gz"));
-    trace_folder_of_packed: case("run --trace folder", "gunzip folder/a.trc.gz")
-        .file("folder/a.trc.gz", include_bytes!("bad_input/trace.trc.gz"))
+        .file("folder/a.trc.zst", b"\x28\xB5\x2F\xFD\0\0\0\0");
+    trace_folder_of_packed: case("run --trace folder", "unzstd folder/a.trc.zst")
+        .file("folder/a.trc.zst", b"\x28\xB5\x2F\xFD\0\0\0\0")
         .file("folder/README", "nothing\n").in_full();
 }
 

@@ -158,6 +158,15 @@ fn files() -> tempfile::TempDir {
     write("other.csv", format!("{flows}3,4,50000,90ns\n"));
     write("flows.csv", flows);
     write("other.toml", job("a", 5, "0ns"));
+    // X, then Y, never round a ring.
+    let pairs = (0..16).flat_map(|here| (0..16).map(move |there| (here, there))).filter(|(here, there)| here != there);
+    let towards = |from: i32, to: i32| (to - from).signum();
+    let next = |(here, there): (i32, i32)| match towards(here % 4, there % 4) {
+        0 => here + 4 * towards(here / 4, there / 4),
+        step => here + step,
+    };
+    let rows = pairs.map(|pair| format!("{},{},{}\n", pair.0, pair.1, next(pair)));
+    write("routes.csv", std::iter::once("current,destination,next\n".to_owned()).chain(rows).collect());
     folder
 }
 
@@ -176,7 +185,7 @@ fn settings(
     let words = lengths.into_iter().chain(words.iter().copied()).map(|(name, value)| (name, value, file()));
     for (name, value, origin) in words.chain(other) {
         let value = match name {
-            "trace" | "job-mix" | "groups" | "flows" => folder.join(value).display().to_string(),
+            "trace" | "job-mix" | "groups" | "flows" | "routes" => folder.join(value).display().to_string(),
             _ => scaled(model, name, value),
         };
         settings.set(name, value, origin).unwrap();

@@ -1,13 +1,16 @@
 //! Values of settings, as a model reads them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use trgen::catalog::{Allowed, ErrorKind, SpecError, suggestion};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
 use super::Key;
+use crate::route::{self, RouteTable, Routers};
+use crate::text_file;
 use crate::topology::switched::{Uses, parse_rate};
 use crate::topology::{self, Topology};
 
@@ -198,6 +201,34 @@ impl dyn Values + '_ {
             return Err(SpecError::new(ErrorKind::Conflict, what, "leave it out").of("ways"));
         }
         Ok(topology)
+    }
+
+    /// The routes of the file of `routes` in a topology; `None` where it is not set.
+    ///
+    /// # Errors
+    /// Another value of `routing`; a file that cannot be read, or whose routes are not those of the topology, with the
+    /// line at fault.
+    pub fn routes(&self, topology: &dyn Topology) -> Result<Option<Arc<RouteTable>>, SpecError> {
+        /// \[bytes\] Longest text of a file.
+        const MOST: u64 = 1 << 32;
+        if !self.is_set("routes") {
+            return Ok(None);
+        }
+        let own = route::rows::ROUTES.component.name;
+        // A model may have a name of its own for the routing of a kind of network: `graph:routes`.
+        if self.is_set("routing") && self.word("routing").rsplit(':').next() != Some(own) {
+            let what = phrase![["routes"], " gives the routes, and ", ["routing" => self.word("routing")], " others"];
+            return Err(SpecError::new(ErrorKind::Conflict, what, "leave out one of them").of("routes"));
+        }
+        let path = Path::new(self.word("routes"));
+        let within = |error: SpecError| error.within(phrase![["routes"], (": {}: ", path.display())]).of("routes");
+        let text = text_file::read(path, MOST).map_err(|error| {
+            let what = phrase![["routes"], (": {} cannot be read: {error}", path.display())];
+            let remedy = "give a file of comma-separated values, plain or compressed with gzip";
+            SpecError::new(ErrorKind::Unreadable, what, remedy).of("routes")
+        })?;
+        let routers = Routers::new(topology).map_err(within)?;
+        Ok(Some(Arc::new(route::given::read(&text, &routers).map_err(within)?)))
     }
 
     /// The value of a key as a `T`; `what` names the type in an error.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use trgen::catalog::SpecError;
 
-use super::{Hop, Tier};
+use super::{Function, Hop, RoutingFunction as _, Tier};
 
 /// How the channels of a ring are divided into two classes, so that they form no cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -47,6 +47,8 @@ pub enum ChannelPolicy {
     Dateline,
     /// A packet that enters a ring leaves a bubble there.
     Bubble,
+    /// The routes come with their channels ([`RoutingFunction::channels`](super::RoutingFunction::channels)).
+    Given,
     /// The first channels follow another policy and are always open to a packet in the end; the others are adaptive.
     Escape(&'static ChannelPolicy),
 }
@@ -56,7 +58,7 @@ impl ChannelPolicy {
     #[must_use]
     pub const fn least(self, classes: usize) -> usize {
         match self {
-            Self::Free | Self::Bubble => 1,
+            Self::Free | Self::Bubble | Self::Given => 1,
             Self::ByClass | Self::ByHop | Self::Dateline => classes,
             Self::Escape(inner) => 1 + inner.least(classes),
         }
@@ -68,7 +70,7 @@ impl ChannelPolicy {
         match self {
             Self::Bubble => true,
             Self::Escape(inner) => inner.has_bubble(),
-            Self::Free | Self::ByClass | Self::ByHop | Self::Dateline => false,
+            Self::Free | Self::ByClass | Self::ByHop | Self::Dateline | Self::Given => false,
         }
     }
 
@@ -93,7 +95,7 @@ impl ChannelPolicy {
     pub const fn adapts(self, classes: usize, vcs: usize) -> bool {
         match self {
             Self::Escape(inner) => vcs > inner.escapes(classes, vcs),
-            Self::Free | Self::ByClass | Self::ByHop | Self::Dateline | Self::Bubble => false,
+            Self::Free | Self::ByClass | Self::ByHop | Self::Dateline | Self::Bubble | Self::Given => false,
         }
     }
 
@@ -112,6 +114,7 @@ impl fmt::Display for ChannelPolicy {
             Self::ByHop => f.write_str("by hop"),
             Self::Dateline => f.write_str("dateline"),
             Self::Bubble => f.write_str("bubble"),
+            Self::Given => f.write_str("given"),
             Self::Escape(inner) => write!(f, "escape ({inner})"),
         }
     }
@@ -137,7 +140,7 @@ impl Masks {
         let table = |vcs: usize| {
             let all = mask(vcs);
             let of_class = |class: usize| match inner {
-                ChannelPolicy::Free | ChannelPolicy::Bubble => all,
+                ChannelPolicy::Free | ChannelPolicy::Bubble | ChannelPolicy::Given => all,
                 // The larger part is that of class 0.
                 ChannelPolicy::Dateline => {
                     let first = mask(vcs - vcs / classes.max(1));
@@ -151,6 +154,18 @@ impl Masks {
             std::iter::once(all).chain((0..classes).map(of_class).map(or_all)).collect()
         };
         Self { free: table(vcs), adaptive: mask(vcs) & !mask(escapes), escape: table(escapes) }
+    }
+
+    /// The channels of a function, out of `vcs`: those that its routes come with, or as the policy divides them.
+    #[must_use]
+    pub fn of_function(policy: ChannelPolicy, function: &Function, vcs: usize) -> Self {
+        match function.channels() {
+            None => Self::new(policy, function.classes(), vcs),
+            Some(channels) => {
+                let free = std::iter::once(mask(vcs)).chain(channels.iter().copied()).collect();
+                Self { free, adaptive: 0, escape: Box::default() }
+            }
+        }
     }
 
     /// The channels that a packet may take on a hop.

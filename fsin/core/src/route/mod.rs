@@ -13,21 +13,29 @@ use std::fmt::Debug;
 
 use trgen::rng::{mix2, pick};
 
+mod balance;
 mod channels;
 mod dragonfly;
+mod follow;
+pub mod given;
 mod grid;
 mod hyperx;
 pub mod order;
 pub mod proof;
+mod routers;
 mod shortest;
 mod table;
 mod tree;
 mod turn;
 mod updown;
 
+pub use balance::{Balanced, balance};
 pub use channels::{ChannelPolicy, Masks, RingClasses, mask};
+pub use follow::{Followed, follow};
+pub use given::{LinkLoads, Paths, RouteTable};
 pub use grid::{Grid, Ring, has_rings};
 pub use order::Order;
+pub use routers::Routers;
 pub use shortest::{FAR, Links, distances, links};
 pub use table::{Build, Carries, Choice, Function, Name, ROUTINGS, Row, Serves, added, listed, serving};
 pub use updown::UpDown;
@@ -35,6 +43,7 @@ pub use updown::UpDown;
 /// The rows of the table, by the kind of network.
 pub mod rows {
     pub use super::dragonfly::{MINIMAL as DRAGONFLY_MINIMAL, UGAL as DRAGONFLY_UGAL, VALIANT as DRAGONFLY_VALIANT};
+    pub use super::given::ROW as ROUTES;
     pub use super::grid::{ADAPTIVE as GRID_ADAPTIVE, CUBE_ADAPTIVE, CUBE_DOR, DOR as GRID_DOR};
     pub use super::hyperx::{
         ADAPTIVE as HYPERX_ADAPTIVE, DAL as HYPERX_DAL, DOR as HYPERX_DOR, MINIMAL as HYPERX_MINIMAL,
@@ -205,6 +214,14 @@ pub trait RoutingFunction: Debug + Send + Sync {
     #[inline(always)]
     fn hop(&self, at: &Visit, _next: usize, _draw: &mut impl Draw) -> Phase {
         at.phase
+    }
+
+    /// By class, from 1: its virtual channels, as a mask, where the routes of the function come with their channels;
+    /// such routes are trusted in nothing, and the [proof] follows all of them. `None` if a [`ChannelPolicy`] gives
+    /// classes their channels.
+    #[inline]
+    fn channels(&self) -> Option<&[u32]> {
+        None
     }
 
     /// Specifications of smaller networks, each with its number of [directions](crate::topology::Topology::ways), that

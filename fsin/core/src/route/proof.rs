@@ -74,6 +74,12 @@ impl ChannelGraph {
         self.next[held].contains(&(wanted as u32))
     }
 
+    /// Number of dependencies.
+    #[must_use]
+    pub fn dependencies(&self) -> usize {
+        self.next.iter().map(Vec::len).sum()
+    }
+
     /// A cycle of channels, if the graph has one: each waits for the next one, and the last for the first. The search
     /// is depth first, without recursion.
     #[must_use]
@@ -195,8 +201,14 @@ impl<N: Network> Routed<'_, N> {
     /// none.
     #[must_use]
     pub fn cycle(&self) -> Option<Vec<OutputChannel>> {
+        self.cycle_of(&self.graph()?)
+    }
+
+    /// A cycle of the [graph](Self::graph) of these routes.
+    #[must_use]
+    pub fn cycle_of(&self, graph: &ChannelGraph) -> Option<Vec<OutputChannel>> {
         let (ports, vcs) = (self.network.ports(), self.vcs);
-        let found = self.graph()?.cycle()?;
+        let found = graph.cycle()?;
         let channel = |number: usize| {
             let output = number / vcs;
             OutputChannel { router: output / ports, port: output % ports, vc: number % vcs }
@@ -210,16 +222,18 @@ impl<N: Network> Routed<'_, N> {
     pub fn graph(&self) -> Option<ChannelGraph> {
         let network = self.network;
         let channels = network.routers() * network.ports() * self.vcs;
-        if channels > MOST_CHANNELS {
+        // Routes that a file gives are trusted in nothing.
+        let is_given = self.function.channels().is_some();
+        if channels > MOST_CHANNELS && !is_given {
             return None;
         }
-        // Endpoints of the same router have the same routes, up to choices that are followed.
+        // Endpoints of the same router have the same routes, up to choices that are followed; not so in a table.
         let mut seen = vec![false; network.routers()];
-        let is_first = |&endpoint: &usize| !std::mem::replace(&mut seen[network.home(endpoint)], true);
+        let is_first = |&endpoint: &usize| is_given || !std::mem::replace(&mut seen[network.home(endpoint)], true);
         let ends: Vec<usize> = (0..network.endpoints()).filter(is_first).collect();
         let mut graph = ChannelGraph::new(channels);
         let pairs = ends.iter().flat_map(|&source| ends.iter().map(move |&destination| (source, destination)));
-        let mut left = MOST_ROUTES;
+        let mut left = if is_given { usize::MAX } else { MOST_ROUTES };
         let mut walk = Walk { routed: self, graph: &mut graph, states: HashSet::new(), hops: Vec::new() };
         for (source, destination) in pairs.filter(|(source, destination)| source != destination) {
             left = left.saturating_sub(walk.every_choice(source, destination, left));

@@ -3,13 +3,14 @@
 //! A row states what a routing is; a model states which rows it [carries](Carried), and with which channel policy.
 
 use std::fmt;
+use std::sync::Arc;
 
 use trgen::NodeId;
 use trgen::catalog::{Component, Described, ErrorKind, SpecError, Table};
 
 use super::channels::{ChannelPolicy, RingClasses};
 use super::{AnyFunction, Decisions, Draw, Hop, Phase, Private, RoutingFunction, Visit};
-use super::{dragonfly, grid, hyperx, shortest, tree, turn, updown};
+use super::{RouteTable, dragonfly, given, grid, hyperx, shortest, tree, turn, updown};
 use crate::family::{Carried, topologies_with};
 use crate::topology::switched::{Fabric, Plan, Switched};
 use crate::topology::{self, Kind, Topology};
@@ -150,13 +151,15 @@ pub struct Build<'a> {
     /// Maximum number of links of a router over which packets to one destination are spread, where that can be set; 0
     /// for all.
     pub alternatives: usize,
+    /// Routes from a table, where a setting names one.
+    pub routes: Option<&'a Arc<RouteTable>>,
 }
 
 impl<'a> Build<'a> {
     /// A routing in a network with so many channels.
     #[must_use]
     pub const fn new(row: &'a Row, topology: &'a dyn Topology, vcs: usize, policy: ChannelPolicy) -> Self {
-        Self { row, topology, vcs, policy, rings: RingClasses::Dateline, alternatives: 0 }
+        Self { row, topology, vcs, policy, rings: RingClasses::Dateline, alternatives: 0, routes: None }
     }
 
     /// True if the channels leave one that is adaptive, beside so many classes of escape channels.
@@ -237,6 +240,11 @@ macro_rules! functions {
                 match self { $(Self::$variant(function) => function.hop(at, next, draw),)+ }
             }
 
+            #[inline]
+            fn channels(&self) -> Option<&[u32]> {
+                match self { $(Self::$variant(function) => function.channels(),)+ }
+            }
+
             fn specimens(&self) -> Option<Vec<(String, usize)>> {
                 match self { $(Self::$variant(function) => function.specimens(),)+ }
             }
@@ -259,6 +267,8 @@ functions! {
     UpDown(updown::UpDown),
     /// Shortest paths.
     Shortest(shortest::Shortest),
+    /// From a table.
+    Given(given::Given),
     /// Of a program's own.
     Private(Private),
 }
@@ -296,6 +306,7 @@ pub static ROUTINGS: Table<Row> = Table::new(
         &hyperx::UGAL,
         &updown::ROW,
         &shortest::ROW,
+        &given::ROW,
     ],
 );
 
@@ -323,6 +334,8 @@ impl Name {
     pub const UPDOWN: Self = Self("updown");
     /// Shortest paths by tables.
     pub const SHORTEST: Self = Self("shortest");
+    /// From a table.
+    pub const ROUTES: Self = Self("routes");
     /// By digits of source and destination.
     pub const STATIC: Self = Self("static");
     /// Minimal or once in each dimension round.
@@ -405,8 +418,9 @@ impl Carries {
     #[must_use]
     pub fn listed(&self, is_default: impl Fn(&str) -> bool) -> Carried {
         let (mut fewest, mut most) = (usize::MAX, 0);
+        let is_given = self.policy == ChannelPolicy::Given || std::ptr::eq(self.row, &given::ROW);
         let topologies = topologies_with(|row, example| {
-            let (Some(topology), true) = (example, self.row.serves.includes(row.component.name)) else {
+            let (Some(topology), true) = (example, !is_given && self.row.serves.includes(row.component.name)) else {
                 return self.row.serves.includes(row.component.name);
             };
             // Of channels that are enough for the adaptive ones.
@@ -418,6 +432,7 @@ impl Carries {
             true
         });
         let count = match fewest == most {
+            _ if is_given => "as many as they name".to_owned(),
             true => format!("{fewest} or more"),
             false => format!("{fewest} or more, {most} in some networks"),
         };

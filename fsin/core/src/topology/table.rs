@@ -62,6 +62,7 @@ pub static TOPOLOGIES: Table<Row> = Table::new(
         &switched::cube::CMESH,
         &switched::slimfly::SLIMFLY,
         &switched::star::STAR,
+        &switched::cluster::CLUSTER,
         &switched::random::RRG,
         &switched::graph::GRAPH,
     ],

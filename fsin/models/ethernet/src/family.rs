@@ -74,7 +74,7 @@ pub static FAMILY: ModelFamily = ModelFamily {
     },
     aliases: &[],
     keys: KEYS,
-    shared: &["topology", "ways", "interface", "engine", "link-loads"],
+    shared: &["topology", "ways", "routes", "interface", "engine", "link-loads"],
     // A cycle is a picosecond: the usual lengths of a run would be those of a few bits.
     defaults: &[
         ("warmup", "5000000000"),
@@ -108,6 +108,7 @@ impl Spec {
         // Forwarding decides whether routes of the description are used: it is checked with the wiring.
         let topology: Arc<dyn Topology> = values.topology(&ROUTED)?.into();
         let forwarding: Forwarding = values.parsed("forwarding")?;
+        let routes = values.routes(&*topology)?;
         let frames = frames(values)?;
         let is_thesis = values.word("frames") == FRAMES[0].name;
         let segment_header = values.integer_or("segment-header", if is_thesis { 40 } else { 0 })?;
@@ -121,6 +122,7 @@ impl Spec {
             ageing: values.span("ageing")?,
             // In a file it may stand without its condition, and has no effect then: a flag is refused.
             ecmp: values.switch("ecmp")? && (forwarding == Forwarding::Static || values.is_insisted("ecmp")),
+            routes,
             per: values.number("per")?,
             recovery: values.parsed("recovery")?,
             pause: values.switch("pause")?,

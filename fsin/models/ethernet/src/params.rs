@@ -1,9 +1,11 @@
 //! The settings of an Ethernet, and the checks of their values.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
 use fsin_core::interface::Interface;
 use fsin_core::messages::Payload;
+use fsin_core::route::RouteTable;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
@@ -159,6 +161,8 @@ pub struct Params {
     pub ageing: u64,
     /// Static: true if a flow takes one of all shortest paths, chosen by a hash.
     pub ecmp: bool,
+    /// Static: the routes of a file, in place of shortest paths.
+    pub routes: Option<Arc<RouteTable>>,
     /// Share of the frames that are damaged on a link: 0 or more, and less than 1.
     pub per: f64,
     /// Recovery of lost frames.
@@ -212,6 +216,7 @@ impl Default for Params {
             spanning_tree: true,
             ageing: 300 * SECOND,
             ecmp: false,
+            routes: None,
             per: 0.0,
             recovery: Recovery::Oracle,
             pause: false,
@@ -326,6 +331,16 @@ impl Params {
             let what = phrase![["interface" => self.interface], ": ", why];
             let remedy = phrase!["use ", ["interface" => "serial"]];
             return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("interface").given(self.interface));
+        }
+        if self.routes.is_some() && self.forwarding == Forwarding::Learning {
+            let what = phrase![["routes"], ": switches that learn addresses take no routes from a file"];
+            return Err(
+                SpecError::new(ErrorKind::Conflict, what, phrase!["set ", ["forwarding" => "static"]]).of("routes")
+            );
+        }
+        if self.routes.is_some() && self.ecmp {
+            let what = phrase![["ecmp"], " spreads shortest paths, and ", ["routes"], " gives others"];
+            return Err(SpecError::new(ErrorKind::Conflict, what, "leave out one of them").of("ecmp"));
         }
         if self.pause && self.xon >= self.xoff {
             let what = phrase![["xon" => self.xon], " is not below ", ["xoff" => self.xoff]];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Rates, Units, Values};
 use fsin_core::network::Network;
-use fsin_core::route::{Choice, listed, serving};
+use fsin_core::route::{Choice, listed, rows, serving};
 use fsin_core::topology::Topology;
 use fsin_core::topology::switched::parse_rate;
 use trgen::Geometry;
@@ -99,7 +99,7 @@ pub static FLOW: ModelFamily = ModelFamily {
     },
     aliases: &["fluid"],
     keys: KEYS,
-    shared: &["topology", "routing", "engine", "link-rate", "propagation", "link-loads"],
+    shared: &["topology", "routing", "routes", "engine", "link-rate", "propagation", "link-loads"],
     defaults: &[
         ("link-rate", "10Gb/s"),
         ("propagation", "0ns"),
@@ -194,7 +194,9 @@ impl Spec {
         let base = preset(values.value("flow-preset").unwrap_or(""))?;
         let spec = topology.spec();
         let carried = carried();
+        let routes = values.routes(&*topology)?;
         let first = serving(&carried, &spec).next().map_or("shortest", |carries| carries.row.component.name);
+        let first = if routes.is_some() { rows::ROUTES.component.name } else { first };
         let link_rate = rate(values, "link-rate")?;
         let choices = [("maxmin", Fairness::MaxMin), ("rtt", Fairness::RoundTrip), ("split", Fairness::Split)];
         let params = Params {
@@ -203,6 +205,7 @@ impl Spec {
             router_delay: values.span("hop-delay")?,
             node_rate: if values.is_set("node-rate") { rate(values, "node-rate")? } else { link_rate },
             routing: if values.is_set("routing") { values.parsed("routing")? } else { first.parse()? },
+            routes,
             paths: values
                 .choice("paths", &[("hash", Paths::Hash), ("adaptive", Paths::Adaptive), ("spray", Paths::Spray)])?,
             fairness: if values.is_set("fairness") { values.choice("fairness", &choices)? } else { base.fairness },

@@ -1,9 +1,10 @@
 //! Settings of the flow model.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use fsin_core::messages::Payload;
-use fsin_core::route::Name;
+use fsin_core::route::{Name, RouteTable};
 use trgen::catalog::SpecError;
 use trgen::phrase;
 
@@ -49,6 +50,8 @@ pub struct Params {
     pub node_rate: u64,
     /// The routing.
     pub routing: Name,
+    /// The routes of [`Name::ROUTES`].
+    pub routes: Option<Arc<RouteTable>>,
     /// The paths that are taken.
     pub paths: Paths,
     /// How flows share links.
@@ -81,6 +84,7 @@ impl Default for Params {
             router_delay: 0,
             node_rate: 10_000_000_000,
             routing: Name::SHORTEST,
+            routes: None,
             paths: Paths::Hash,
             fairness: Fairness::MaxMin,
             weight_bytes: 0,

@@ -57,6 +57,7 @@ pub(crate) fn carried() -> Vec<Carries> {
         &rows::ODD_EVEN,
         &rows::SHORTEST,
         &rows::UPDOWN,
+        &rows::ROUTES,
     ];
     rows.into_iter().map(|row| Carries { row, policy: ChannelPolicy::Free }).collect()
 }
@@ -93,7 +94,9 @@ impl Routes {
             let remedy = format!("it has {}", known.join(", "));
             return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
         };
-        let function = Build::new(carries.row, topology, CHANNELS, carries.row.policy).function()?;
+        let function =
+            Build { routes: params.routes.as_ref(), ..Build::new(carries.row, topology, CHANNELS, carries.row.policy) }
+                .function()?;
         let is_grid = matches!(function, Function::Grid(_));
         Ok(Self { function, paths: params.paths, is_grid, seed: params.seed })
     }

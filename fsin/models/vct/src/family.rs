@@ -64,7 +64,7 @@ pub static VCT: ModelFamily = ModelFamily {
     },
     aliases: &["router"],
     keys: KEYS,
-    shared: &["topology", "ways", "bandwidth", "watchdog", "engine", "threads", "link-loads"],
+    shared: &["topology", "ways", "routes", "bandwidth", "watchdog", "engine", "threads", "link-loads"],
     defaults: &[],
     short: &[],
     load_unit: PHITS_PER_NODE_CYCLE,
@@ -248,7 +248,10 @@ impl NetworkSpec for Spec {
 /// The settings of the router, with the topology's default routing where none is set; not yet checked for the topology.
 fn router(values: &dyn Values, topology: &dyn Topology) -> Result<RouterParams, SpecError> {
     let spec = topology.spec();
+    let routes = values.routes(topology)?;
+    let of_table = if topology.switched().is_some() { Routing::GraphRoutes } else { Routing::DirectRoutes };
     let routing = match (values.value("routing"), &*Routing::serving(&spec)) {
+        _ if routes.is_some() => Ok(of_table),
         (None, [usual, ..]) => Ok(*usual),
         (name, _) => Routing::named(name.unwrap_or_default(), &spec),
     };
@@ -257,6 +260,7 @@ fn router(values: &dyn Values, topology: &dyn Topology) -> Result<RouterParams, 
     let is_per_port = interface == Interface::PerPort && topology.switched().is_none();
     Ok(RouterParams {
         routing,
+        routes,
         order: values.choice("order", &[("dim", Order::Dimension), ("dir", Order::Direction)])?,
         vcs: values.integer("vcs")?,
         packet_phits: values.integer("packet")?,

@@ -170,6 +170,7 @@ mod tests {
             flit_bytes: _,
             packet_flits: _,
             routing: Routing::DOR,
+            routes: None,
             seed: _,
             watchdog_cycles: _,
             output_queue,

@@ -39,6 +39,7 @@ const KEYS: &[Key] = &[
     Key::of_network("message-classes", "N", Kind::Integer, None, "", "sets of virtual channels, of equal size, that messages and reactions (class 1) do not share; 1 if absent"),
     Key::of_network("wait-for-tail-credit", "true|false", Kind::Word, None, "", "a virtual channel is free again when all its credits are back, not when the tail has left"),
     Key::of_network("vc-busy-when-full", "true|false", Kind::Word, None, "", "a virtual channel without a credit is not allocated"),
+    Key::of_network("routes", "FILE", Kind::Path, None, "", "paths and virtual channels of all packets instead, .csv or .csv.gz: current,destination,next[,vc][,source] or source,destination,path[,vcs]; fsin routes"),
     Key::of_network("unsafe-routing", "true|false", Kind::Word, None, "", "runs what is not free of deadlock as well"),
 ];
 
@@ -95,6 +96,8 @@ impl Spec {
         let topology = values.topology_in_cycles(&LINKS)?;
         let base =
             Params::preset(values.value("preset").unwrap_or("default")).map_err(|refusal| refusal.of("preset"))?;
+        let routes = values.routes(&*topology)?;
+        let default = if routes.is_some() { Routing::ROUTES } else { default_for(&*topology) };
         let params = Params {
             interface: values.parsed("interface")?,
             ejection_ports: match values.value("consumption").map(str::parse) {
@@ -130,7 +133,8 @@ impl Spec {
             vc_classes: parsed_or(values, "vc-classes", base.vc_classes)?,
             wait_for_tail_credit: truth_or(values, "wait-for-tail-credit", base.wait_for_tail_credit)?,
             vc_busy_when_full: truth_or(values, "vc-busy-when-full", base.vc_busy_when_full)?,
-            routing: parsed_or(values, "routing", default_for(&*topology))?,
+            routing: parsed_or(values, "routing", default)?,
+            routes,
             unsafe_routing: truth_or(values, "unsafe-routing", base.unsafe_routing)?,
             seed: values.integer("seed")?,
             watchdog_cycles: values.integer("watchdog")?,

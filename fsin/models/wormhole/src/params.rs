@@ -2,8 +2,10 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use fsin_core::interface::Interface;
+use fsin_core::route::RouteTable;
 use trgen::Message;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
@@ -229,6 +231,8 @@ pub struct Params {
     pub vc_busy_when_full: bool,
     /// The routing function.
     pub routing: Routing,
+    /// The routes of [`Routing::ROUTES`].
+    pub routes: Option<Arc<RouteTable>>,
     /// True if routings that are not free of deadlock may run.
     pub unsafe_routing: bool,
     /// Seed of all draws.
@@ -263,6 +267,7 @@ impl Default for Params {
             wait_for_tail_credit: false,
             vc_busy_when_full: false,
             routing: Routing::DOR,
+            routes: None,
             unsafe_routing: false,
             seed: 1,
             watchdog_cycles: 10_000,

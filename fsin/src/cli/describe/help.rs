@@ -191,6 +191,14 @@ fn examples_and_status(name: &str) -> (&'static [&'static str], &'static str) {
         "topology" => {
             (&["fsin topology twisted:16x8:8", "fsin topology dragonfly:2,4,2 --format svg -o network.svg"], DESCRIBES)
         }
+        "routes" => (
+            &[
+                "fsin routes --topology mesh:8x8 --routing dor -o dor.csv",
+                "fsin routes --topology tpu:4x4x8_twisted --balance -o balanced.csv.gz",
+                "fsin routes --topology torus:4x4 --routes given.csv.gz",
+            ],
+            DESCRIBES,
+        ),
         "list" => (&["fsin list", "fsin list topologies", "fsin list routings --network wormhole"], DESCRIBES),
         "explain" => (&["fsin explain bubble:smart", "fsin explain 'zipf(2)'"], DESCRIBES),
         _ => (&[], ""),

@@ -95,7 +95,7 @@ fn of_network(network: &str, spec: &str, matches: &ArgMatches) -> Result<Found, 
     Ok(Found { topology, unit: model.load_unit, blocked: network.blocked_links(), dead })
 }
 
-/// What a file says of its network: how many directions of links have which rate, delay and queue.
+/// What is said of the links of a network: how many directions of links have which rate, delay and queue.
 struct Described {
     /// By what is said: \[links, one way\] how many it is said of.
     rates: BTreeMap<Option<u64>, usize>,
@@ -108,10 +108,9 @@ struct Described {
 }
 
 impl Described {
-    /// `None` unless a file describes the network.
+    /// `None` unless a file, or the specification, describes the links of the network.
     fn of(topology: &dyn Topology) -> Option<Self> {
-        topology::file(&topology.spec())?;
-        let network = topology.switched()?;
+        let network = topology.switched().filter(|network| network.is_described())?;
         let mut new = Self {
             rates: BTreeMap::new(),
             delays: BTreeMap::new(),

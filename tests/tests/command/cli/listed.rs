@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use fsin::catalogue::{Carrier, Kind, Member, kinds};
 use fsin::experiment::{Experiment, Origin, Settings, execute};
 use fsin::models::MODELS;
+use fsin::route::{Routers, balance, given};
 use fsin::topology::TOPOLOGIES;
 use tests::command::run;
 use trgen::synthetic::spatial;
@@ -51,9 +52,10 @@ fn examples(topology: &str, folder: &Path) -> Vec<String> {
 fn accepted(model: &str, routing: &str, topology: &str, folder: &Path) -> Result<Words<'static>, String> {
     let mut last = String::new();
     for spec in examples(topology, folder) {
+        let routes = routing.ends_with("routes").then(|| ("routes", routes_of(&spec, folder)));
         let words = |more: &[(&'static str, String)]| {
             let base = [("topology", spec.clone()), ("routing", routing.to_owned())];
-            base.into_iter().chain(more.iter().cloned()).collect::<Words<'static>>()
+            base.into_iter().chain(routes.clone()).chain(more.iter().cloned()).collect::<Words<'static>>()
         };
         let channels = (1..=16).map(|vcs: u32| words(&[("vcs", vcs.to_string())]));
         let all: Vec<Words<'static>> = match model {
@@ -70,6 +72,18 @@ fn accepted(model: &str, routing: &str, topology: &str, folder: &Path) -> Result
         }
     }
     Err(last)
+}
+
+/// A file of balanced routes of a topology.
+fn routes_of(spec: &str, folder: &Path) -> String {
+    let topology = fsin::topology::parse(spec, 2).unwrap();
+    let routers = Routers::new(&*topology).unwrap();
+    let balanced = balance(&routers, None, 1).unwrap();
+    let path = folder.join("routes.csv");
+    let mut text = Vec::new();
+    given::write(&balanced.table, &routers, given::Form::Hops, &mut text).unwrap();
+    fs::write(&path, text).unwrap();
+    path.display().to_string()
 }
 
 fn folder_with_files() -> tempfile::TempDir {
@@ -186,15 +200,18 @@ fn one_name_of_a_routing_sweeps_every_model_that_carries_it() {
     for topology in TOPOLOGIES.names() {
         for routing in of_both(topology, ["vct", "wormhole"]) {
             let spec = examples(topology, folder.path())[0].clone();
+            let routes = (routing == "routes").then(|| routes_of(&spec, folder.path()));
             let accepts = |model: &str, vcs: u32| {
                 let words = [("topology", spec.clone()), ("routing", routing.to_owned()), ("vcs", vcs.to_string())];
-                experiment(model, &words).is_ok()
+                let routes = routes.iter().map(|path| ("routes", path.clone()));
+                experiment(model, &words.into_iter().chain(routes).collect::<Vec<_>>()).is_ok()
             };
             let vcs = (1..=16).find(|&vcs| ["vct", "wormhole"].iter().all(|model| accepts(model, vcs)));
             let vcs = vcs.unwrap_or_else(|| panic!("{topology} {routing}: no number of channels suits both"));
             let line = format!(
                 "sweep --network vct --network wormhole --topology {spec} --routing {routing} --vcs {vcs} --cycles 200 -q \
-                 -o {topology}-{swept}"
+                 -o {topology}-{swept} {}",
+                routes.iter().map(|path| format!("--routes {path}")).collect::<String>()
             );
             done(&run(folder.path(), &line));
             swept += 1;

@@ -96,7 +96,7 @@ pub enum Fault {
     /// A compressed file or an archive is cut short or damaged.
     #[error("damaged or truncated {container} ({})", Quoted(.what))]
     Damaged {
-        /// `xz` or `tar`.
+        /// `xz`, `gzip` or `tar`.
         container: &'static str,
         /// The message of the decoder.
         what: String,

@@ -1,4 +1,4 @@
-//! Sources of trace text: a file, a folder, a tar archive, each xz-compressed or not.
+//! Sources of trace text: a file, a folder, a tar archive, each compressed with xz or gzip or not.
 //!
 //! An archive is read as a stream, once to list its members and once more for the selected files, so that its size does
 //! not matter. Nothing is ever unpacked to disk.
@@ -10,6 +10,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use flate2::bufread::MultiGzDecoder;
 use liblzma::read::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 
@@ -463,7 +464,7 @@ impl Opened<'_> {
     }
 }
 
-/// Opens a file and decompresses it if it is compressed with xz.
+/// Opens a file and decompresses it if it is compressed with xz or gzip.
 fn open_text<'a>(origin: &Origin<'a>, place: &Place) -> Result<Opened<'a>, ReadError> {
     let io_failed = |error| failed(place, error);
     let raw: Box<dyn Read + 'a> = match origin {
@@ -471,6 +472,9 @@ fn open_text<'a>(origin: &Origin<'a>, place: &Place) -> Result<Opened<'a>, ReadE
         Origin::Bytes(bytes) => Box::new(*bytes),
     };
     let (beginning, raw) = peek(raw).map_err(io_failed)?;
+    if beginning.starts_with(GZIP) {
+        return opened(Ungzip::new(raw)).map_err(io_failed);
+    }
     if !beginning.starts_with(b"\xFD7zXZ\0") {
         for &(magic, name, command) in PACKED {
             if beginning.starts_with(magic) {
@@ -482,8 +486,12 @@ fn open_text<'a>(origin: &Origin<'a>, place: &Place) -> Result<Opened<'a>, ReadE
     }
     let stream = Stream::new_stream_decoder(MAX_DICTIONARY, CONCATENATED)
         .map_err(|error| place.error(Fault::Io(error.into())))?;
-    let decoder = Unxz(XzDecoder::new_stream(raw, stream));
-    let (beginning, decoder) = peek(decoder).map_err(io_failed)?;
+    opened(Unxz(XzDecoder::new_stream(raw, stream))).map_err(io_failed)
+}
+
+/// The text of a decompressor.
+fn opened<'a>(decoder: impl Read + 'a) -> io::Result<Opened<'a>> {
+    let (beginning, decoder) = peek(decoder)?;
     let reader = Guard { inner: decoder, allowance: Rc::new(Cell::new(MAX_TEXT)), passed: Rc::default() };
     Ok(Opened { reader: Box::new(BufReader::new(reader)), tar: is_tar(&beginning) })
 }
@@ -501,9 +509,11 @@ fn unpacked_by(opened: &Result<Opened<'_>, ReadError>) -> Option<Option<&'static
     }
 }
 
+/// The first bytes of a file that gzip has compressed.
+const GZIP: &[u8] = b"\x1F\x8B";
+
 /// Compressed files that are not read directly: magic number, name, and command that unpacks them.
 const PACKED: &[(&[u8], &str, &str)] = &[
-    (b"\x1F\x8B", "gzip", "gunzip FILE"),
     (b"BZh", "bzip2", "bunzip2 FILE"),
     (b"\x28\xB5\x2F\xFD", "zstd", "unzstd FILE"),
     (b"PK\x03\x04", "zip", "unzip FILE"),
@@ -571,7 +581,30 @@ impl<R: Read> Read for Unxz<R> {
         self.0.read(buffer).map_err(|error| match error.kind() {
             io::ErrorKind::Interrupted => error,
             _ if error.raw_os_error().is_some() => error,
-            _ => io::Error::other(Stop::Damaged { byte: self.0.total_in(), what: error.to_string() }),
+            _ => io::Error::other(Stop::Damaged { container: "xz", byte: self.0.total_in(), what: error.to_string() }),
+        })
+    }
+}
+
+/// Marks the errors of the decompressor of gzip, and counts what it has taken.
+struct Ungzip<R: Read>(MultiGzDecoder<BufReader<Counted<R>>>);
+
+impl<R: Read> Ungzip<R> {
+    fn new(inner: R) -> Self {
+        Self(MultiGzDecoder::new(BufReader::new(Counted { inner, count: 0 })))
+    }
+}
+
+impl<R: Read> Read for Ungzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => error,
+            _ if error.raw_os_error().is_some() => error,
+            _ => {
+                let input = self.0.get_ref();
+                let byte = input.get_ref().count - input.buffer().len() as u64;
+                io::Error::other(Stop::Damaged { container: "gzip", byte, what: error.to_string() })
+            }
         })
     }
 }
@@ -583,6 +616,8 @@ enum Stop {
     TooLarge,
     #[error("{what}")]
     Damaged {
+        /// The kind of file.
+        container: &'static str,
         /// Offset in the compressed file.
         byte: u64,
         what: String,
@@ -593,8 +628,8 @@ enum Stop {
 pub(super) fn failed(place: &Place, error: io::Error) -> ReadError {
     let fault = match find_stop(&error) {
         Some(Stop::TooLarge) => Fault::TooLarge { what: "the text", limit: MAX_TEXT },
-        Some(Stop::Damaged { byte, what }) => {
-            return place.byte(*byte).error(Fault::Damaged { container: "xz", what: what.clone() });
+        Some(Stop::Damaged { container, byte, what }) => {
+            return place.byte(*byte).error(Fault::Damaged { container, what: what.clone() });
         }
         None if error.kind() == io::ErrorKind::NotFound => Fault::NotFound,
         None => Fault::Io(error),

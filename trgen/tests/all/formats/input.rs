@@ -132,11 +132,32 @@ fn an_archive_that_claims_more_than_it_has_costs_nothing() {
 
 #[test]
 fn other_packings_are_named() {
-    for (magic, name) in [(&b"\x1F\x8B\x08\0"[..], "gzip"), (b"BZh91AY", "bzip2"), (b"PK\x03\x04", "zip")] {
+    for (magic, name) in [(&b"\x28\xB5\x2F\xFD"[..], "zstd"), (b"BZh91AY", "bzip2"), (b"PK\x03\x04", "zip")] {
         let error = open(magic).unwrap_err();
         assert!(error.to_string().contains(name), "{error}");
         assert!(error.remedy().unwrap().to_string().contains("unpack it first"));
     }
+}
+
+#[test]
+fn gzip_is_read_and_its_damage_named() {
+    let packed = |text: &[u8]| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    };
+    let plain = open(TRC.as_bytes()).unwrap();
+    assert_eq!(open(&packed(TRC.as_bytes())).unwrap().program, plain.program);
+    assert_eq!(open(&packed(&tar(&[("a.trc", TRC)]))).unwrap().program, plain.program);
+    let whole = packed(TRC.as_bytes());
+    for length in 2..whole.len() {
+        let error = open(&whole[..length]).unwrap_err();
+        assert!(matches!(*error.fault, Fault::Damaged { container: "gzip", .. }), "{length}: {error}");
+    }
+    let mut other = whole.clone();
+    let last = other.len() - 5;
+    other[last] ^= 1;
+    assert!(matches!(*open(&other).unwrap_err().fault, Fault::Damaged { container: "gzip", .. }));
 }
 
 #[test]

@@ -255,6 +255,12 @@ impl Switched {
         self.links.as_deref()
     }
 
+    /// True if a description names the nodes and links of the network.
+    #[must_use]
+    pub fn is_described(&self) -> bool {
+        self.links.is_some()
+    }
+
     /// What the description says of the link that leaves a node through a port.
     #[must_use]
     pub fn link(&self, node: NodeId, port: Port) -> LinkAttributes {

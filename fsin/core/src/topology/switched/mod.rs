@@ -12,6 +12,7 @@ use trgen::{Geometry, NodeId};
 
 use super::{DeadLink, Ends, MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
 
+pub(super) mod cluster;
 mod colour;
 pub(super) mod cube;
 pub(super) mod dragonfly;

@@ -3,10 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
+use fsin_core::route::{RouteTable, Routers};
 use fsin_core::topology::switched::Destinations;
 use fsin_core::topology::{Port, Topology};
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
 use trgen::rng::{mix2, pick};
 
 use super::frame::{Frame, NONE};
@@ -65,7 +67,18 @@ enum Kind {
         ports: Vec<u32>,
         /// By host: its switch and the port there.
         homes: Vec<(u32, u32)>,
+        /// Paths of a file, which depend on the source too, in place of sets.
+        paths: Option<Given>,
     },
+}
+
+/// The paths of a file: by source and destination.
+#[derive(Clone, Debug)]
+struct Given {
+    /// By source and destination: the index in `ports` of the first port of their path; then the length of `ports`.
+    starts: Vec<u32>,
+    /// The ports of switches through which frames leave, path after path.
+    ports: Vec<u32>,
 }
 
 /// The error of a network whose tables would have `entries` entries.
@@ -183,10 +196,15 @@ impl Tables {
                 }
                 (known.port as usize != input).then_some(known.port)
             }
-            Kind::Static { columns, width, sets, ports, homes, .. } => {
+            Kind::Static { columns, width, sets, ports, homes, paths, .. } => {
                 let (home, last) = homes[destination];
                 if home as usize == switch {
                     return Some(last);
+                }
+                if let Some(given) = paths {
+                    let pair = source * self.hosts + destination;
+                    let path = &given.ports[given.starts[pair] as usize..given.starts[pair + 1] as usize];
+                    return path.iter().copied().find(|&port| wiring.links[port as usize].owner == device);
                 }
                 let set = sets[switch * *width + columns[destination] as usize];
                 let (first, count) = (set as usize / SET, set as usize % SET);
@@ -240,6 +258,7 @@ struct Builder<'a> {
     ports: Vec<u32>,
     /// The sets stored so far, by their ports.
     known: HashMap<Vec<u32>, u32>,
+    paths: Option<Given>,
 }
 
 impl<'a> Builder<'a> {
@@ -253,14 +272,22 @@ impl<'a> Builder<'a> {
             sets: Vec::new(),
             ports: Vec::new(),
             known: HashMap::new(),
+            paths: None,
         };
         let has_routes = topology.switched().is_some_and(|network| {
             let mut switches = (topology.endpoints()..topology.nodes()).map(NodeId::at);
             let ports = (0..wiring.node_ports).map(|port| Port(port as u8));
             switches.any(|node| ports.clone().any(|port| network.route(node, port) != Destinations::Only(&[])))
         });
-        new.are_given = has_routes;
-        if has_routes {
+        new.are_given = has_routes || params.routes.is_some();
+        if let Some(table) = &params.routes {
+            if has_routes {
+                let what = phrase![["routes"], (" gives routes, and the file of {} too", topology.spec())];
+                return Err(SpecError::new(ErrorKind::Conflict, what, "leave out one of them").of("routes"));
+            }
+            new.columns = (0..wiring.hosts as u32).collect();
+            new.routes_of_file(table)?;
+        } else if has_routes {
             new.columns = (0..wiring.hosts as u32).collect();
             new.resize(wiring.hosts)?;
             new.routes_of_description();
@@ -342,6 +369,38 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Fills the columns with the next hops of a file, or takes its paths.
+    fn routes_of_file(&mut self, table: &RouteTable) -> Result<(), SpecError> {
+        let (wiring, topology) = (self.wiring, self.topology);
+        // By switch and port of the topology: the port.
+        let mut outputs = vec![NONE; wiring.switches * wiring.node_ports];
+        for (port, link) in wiring.links.iter().enumerate() {
+            if let Some(switch) = (link.owner as usize).checked_sub(wiring.hosts).filter(|_| link.is_visible) {
+                outputs[switch * wiring.node_ports + usize::from(link.number)] = port as u32;
+            }
+        }
+        let output = |switch: usize, port: u8| outputs[switch * wiring.node_ports + usize::from(port)];
+        if table.next_ports(0, 0).is_some() {
+            self.resize(wiring.hosts)?;
+            for switch in 0..wiring.switches {
+                for host in 0..wiring.hosts {
+                    let ports = table.next_ports(switch, host).into_iter().flatten();
+                    let ports: Vec<u32> = ports.map(|port| output(switch, port)).collect();
+                    self.sets[switch * self.width + host] = self.set(ports);
+                }
+            }
+            return Ok(());
+        }
+        let routers = Routers::new(topology)?;
+        let mut given = Given { starts: vec![0], ports: Vec::new() };
+        for pair in (0..wiring.hosts).flat_map(|source| (0..wiring.hosts).map(move |to| (source, to))) {
+            given.ports.extend(table.path(&routers, pair).map(|(switch, port, _)| output(switch, port)));
+            given.starts.push(given.ports.len() as u32);
+        }
+        self.paths = Some(given);
+        Ok(())
+    }
+
     /// Follows the routes of the description from every host to every other host.
     fn check(&self) -> Result<(), SpecError> {
         let wiring = self.wiring;
@@ -388,6 +447,7 @@ impl<'a> Builder<'a> {
             sets: self.sets,
             ports: self.ports,
             homes,
+            paths: self.paths,
         }
     }
 }

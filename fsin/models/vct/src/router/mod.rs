@@ -9,7 +9,8 @@
 //! - [`layout`]: the dimensions of a router;
 //! - [`congestion`]: congestion control;
 //! - [`hop_delays`]: the delay of a hop;
-//! - [`faults`]: reachability in direct networks with dead links.
+//! - [`faults`]: reachability in direct networks with dead links;
+//! - `given`: routes of a table in direct networks.
 //!
 //! # How the model departs from reality, and who could notice
 //! - A hop costs one cycle, plus the configured delays of link and router ([`hop_delays`]). Zero-load latency of a
@@ -31,6 +32,7 @@ pub mod arbitration;
 pub mod checked;
 pub mod congestion;
 pub mod faults;
+mod given;
 pub mod hop_delays;
 pub mod injection;
 pub mod layout;

@@ -2,13 +2,16 @@
 //!
 //! Decision: docs/decisions/0006-full-packets.md.
 
+use std::sync::Arc;
+
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
-use super::{Arbitration, CheckedParams, Injection, Interface};
+use super::{Arbitration, CheckedParams, Injection, Interface, given};
 use crate::routing::switched::{RoutingFunction, unsuited};
 use crate::routing::{Order, Routing, listed};
+use fsin_core::route::RouteTable;
 use fsin_core::topology::Topology;
 use fsin_core::words::counted;
 
@@ -70,6 +73,8 @@ pub struct Timeouts {
 pub struct RouterParams {
     /// How deadlock is avoided and outputs are requested.
     pub routing: Routing,
+    /// The routes of [`Routing::DirectRoutes`] and [`Routing::GraphRoutes`].
+    pub routes: Option<Arc<RouteTable>>,
     /// Order of deterministic and escape routes.
     pub order: Order,
     /// \[channels\] Virtual channels of each link.
@@ -141,6 +146,7 @@ impl Default for RouterParams {
     fn default() -> Self {
         Self {
             routing: Routing::BubbleSmart,
+            routes: None,
             order: Order::Dimension,
             vcs: 3,
             packet_phits: 16,
@@ -381,6 +387,9 @@ impl RouterParams {
                 "",
             ));
         }
+        if routing == Routing::DirectRoutes {
+            given::check(self, topology)?;
+        }
         Ok(function)
     }
 
@@ -427,7 +436,7 @@ impl RouterParams {
     /// Settings that are valid but probably not intended.
     #[must_use]
     pub fn warnings(&self) -> Vec<Phrase> {
-        if self.lbr > 0 && self.routing.uses_datelines() {
+        if self.lbr > 0 && !self.routing.uses_bubble() {
             let name = self.routing.name();
             return vec![format!("lbr {}: the local bubble restriction has no effect with {name}", self.lbr).into()];
         }

@@ -16,6 +16,7 @@ use trgen::NodeId;
 use trgen::rng::{Purpose, mix2, pick};
 
 use super::faults::Reachability;
+use super::given::GivenPaths;
 use super::layout::Layout;
 use super::{CheckedParams, RouterParams};
 use crate::routing::switched::RoutingFunction;
@@ -168,6 +169,8 @@ pub struct RouteRules<L> {
     pub(crate) rings: Box<[Ring]>,
     /// The routing function; `None` in a direct network.
     function: Option<Arc<RoutingFunction>>,
+    /// The routes of a table, in a direct network.
+    given: Option<Arc<GivenPaths>>,
     /// Which routes remain in a direct network with dead links; `None` if all links are alive.
     reachability: Option<Arc<Reachability>>,
 }
@@ -211,8 +214,8 @@ impl<L: Layout> RouteRules<L> {
         let masks_candidates =
             adaptive.first() == Some(1) && reachability.is_none() && layout.outputs() + params.injectors <= WORD;
         let long_on_escape = matches!(adaptive, Adaptive::ShortMessagesFrom(_));
-        // Dateline routings have no restriction, as in the original.
-        let lbr = if routing.uses_datelines() { 0 } else { params.lbr };
+        // Routings without a bubble have no restriction, as in the original.
+        let lbr = if routing.uses_bubble() { params.lbr } else { 0 };
         Self {
             masks_in_order: masks_candidates && params.order == Order::Dimension && !long_on_escape,
             is_plain: masks_candidates && wake == Some(Wake::Bets) && lbr == 0,
@@ -230,6 +233,7 @@ impl<L: Layout> RouteRules<L> {
             lbr,
             seed: params.seed,
             rings: Ring::all_of(topology.geometry()),
+            given: GivenPaths::new(params, topology).map(Arc::new),
             reachability,
             function: checked.function(topology),
         }
@@ -239,6 +243,9 @@ impl<L: Layout> RouteRules<L> {
     /// route if there is any.
     #[must_use]
     pub fn route(&self, topology: &dyn Topology, from: NodeId, to: NodeId, key: u64) -> Offsets {
+        if let Some(given) = &self.given {
+            return given.offsets(self.layout.shape(), from, to);
+        }
         let route = topology.offsets(from, to, &mut |dimension| draw_direction(key, dimension));
         match &self.reachability {
             None => route,
@@ -258,6 +265,9 @@ impl<L: Layout> RouteRules<L> {
     /// there is no hop to make.
     #[must_use]
     pub fn link_of_pair(&self, topology: &dyn Topology, from: NodeId, to: NodeId, source: u64) -> usize {
+        if let Some((port, _)) = self.given.as_ref().and_then(|given| given.hop(from, to, 0)) {
+            return port.index();
+        }
         let (route, shape) = (self.route_of_pair(topology, from, to, source), self.layout.shape());
         self.order.next(shape, &route[..shape.dimensions]).map_or(0, Port::index)
     }
@@ -288,6 +298,14 @@ impl<L: Layout> RouteRules<L> {
             self.reachability.as_ref().is_none_or(|reachability| reachability.is_alive(head.node, head.offsets))
         };
         self.order.next(self.layout.shape(), head.offsets).filter(is_alive)
+    }
+
+    /// The next hop of the table of a direct network, and its channels as a mask.
+    #[inline]
+    pub(crate) fn given_hop(&self, head: &Head<'_>) -> Option<(Port, u32)> {
+        let given = self.given.as_deref()?;
+        let (port, vcs) = given.hop(head.source, head.destination, given.made(head))?;
+        Some((port, vcs.unwrap_or(u32::MAX) & self.channels_from(0)))
     }
 
     /// True if each input queue keeps a bet, which [`request`](Self::request) reads and updates.

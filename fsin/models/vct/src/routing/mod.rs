@@ -190,6 +190,7 @@ table! {
         DallyTrc(direct::dally::DimensionOrder<false, false>) = direct::dally::TRC,
         DallyBasic(direct::dally::DimensionOrder<true, false>) = direct::dally::BASIC,
         DallyImproved(direct::dally::DimensionOrder<true, true>) = direct::dally::IMPROVED,
+        DirectRoutes(direct::given::Given) = direct::given::ROW,
     }
     switched {
         Tree(switched::tree::Tree) { TreeAdaptive = switched::tree::ADAPTIVE, TreeStatic = switched::tree::STATIC }
@@ -205,7 +206,8 @@ table! {
             HyperxValiant = switched::shared::HYPERX_VALIANT,
             HyperxUgal = switched::shared::HYPERX_UGAL,
             CmeshAdaptive = switched::shared::CMESH_ADAPTIVE,
-            CmeshDor = switched::shared::CMESH_DOR
+            CmeshDor = switched::shared::CMESH_DOR,
+            GraphRoutes = switched::shared::ROUTES
         }
         Cube(switched::cube::Cube) { CubeAdaptive = switched::cube::ADAPTIVE, CubeOblivious = switched::cube::OBLIVIOUS }
         UpDown(switched::updown::UpDown) { GraphUpDown = switched::updown::ROW }

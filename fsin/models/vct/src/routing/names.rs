@@ -50,11 +50,19 @@ impl Routing {
         })
     }
 
-    /// Routings for a topology, by its specification or its name alone; the first one is the default. Empty for an
-    /// unknown topology.
+    /// True if its routes are those of a table.
+    #[must_use]
+    pub const fn is_of_table(self) -> bool {
+        matches!(self, Self::DirectRoutes | Self::GraphRoutes)
+    }
+
+    /// Routings for a topology, by its specification or its name alone; the first one is the default, and those of
+    /// tables, which nothing defaults to, come last. Empty for an unknown topology.
     #[must_use]
     pub fn serving(spec: &str) -> Vec<Self> {
-        Self::ALL.iter().copied().filter(|routing| routing.serves(spec)).collect()
+        let mut serving: Vec<Self> = Self::ALL.iter().copied().filter(|routing| routing.serves(spec)).collect();
+        serving.sort_by_key(|routing| routing.is_of_table());
+        serving
     }
 
     /// The routing that a name means in a topology, by its specification: an alias may mean one routing in a torus and
@@ -246,7 +254,10 @@ mod tests {
         assert_eq!(named("dor", "icube:4x4:2"), Ok("cube:oblivious"));
         assert_eq!(named("minimal-adaptive", "mesh:4x4"), Ok("bubble:adaptive"));
         let refusal = Routing::named("dor", "fattree:4,3").unwrap_err();
-        assert_eq!(refusal.remedy().to_string(), "use tree:adaptive, tree:static, graph:updown or graph:shortest");
+        assert_eq!(
+            refusal.remedy().to_string(),
+            "use tree:adaptive, tree:static, graph:updown, graph:shortest or graph:routes"
+        );
         assert!(Routing::BubbleOblivious.aliases().any(|alias| alias == "dor"));
         let aliases = || Routing::ALL.iter().flat_map(|routing| routing.aliases());
         assert!(aliases().all(|alias| Routing::parse(alias).is_err()), "a name is another one's alias");

@@ -79,6 +79,8 @@ pub(super) struct Part<const P: usize, const V: usize> {
     head_delay: u64,
     /// True if a head's request depends on the state of its router.
     pub(super) is_adaptive: bool,
+    /// True if the phase of a packet may change with a hop.
+    pub(super) has_phases: bool,
     /// True if flits are arbitrated one by one, allocators use masks, and output queues have no bound. A lone request
     /// then needs no matching.
     pub(super) is_plain: bool,
@@ -227,6 +229,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             queued: vec![VecDeque::new(); queues],
             head_delay: params.head_delay(),
             is_adaptive,
+            has_phases: routes.has_phases(),
             is_plain,
             is_lean,
             is_direct: is_plain && is_lean,

@@ -347,7 +347,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let packet = &mut self.ends.packets[number];
         packet.switch_cycles += packet.end_stage(self.clock);
         packet.traversal_cycles += packet.end_stage(leaves);
-        if self.is_adaptive && !is_last {
+        if self.has_phases && !is_last {
             let first_here = if target & ENDPOINT == 0 { self.first } else { 0 };
             let there = first_here + self.routers.router_of((target & !ABROAD) as usize);
             packet.phase = self.routes.hop(self.first + router, there, &packet.head(0), &mut ByKey(packet.key));

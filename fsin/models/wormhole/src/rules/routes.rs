@@ -5,6 +5,7 @@ use fsin_core::network::Channel;
 use fsin_core::route::proof::{self, OutputChannel, Routed};
 use fsin_core::route::{self, Build, Carries, Choice, Function, Hop, Masks, Phase, RoutingFunction as _, Visit};
 use fsin_core::topology::Topology;
+use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
@@ -23,8 +24,9 @@ pub enum BuildError {
     Setting(#[from] SpecError),
     /// Channels that may wait for each other in a cycle.
     #[error(
-        "routing {routing} is not free of deadlock here: {} channels may wait for each other in a cycle: {}",
+        "routing {routing} is not free of deadlock here: {} channels may wait for each other in a cycle, {}: {}",
         cycle.len(),
+        round(cycle),
         listed(cycle)
     )]
     Cycle {
@@ -33,6 +35,16 @@ pub enum BuildError {
         /// Each waits for the next one, and the last for the first.
         cycle: Vec<Channel>,
     },
+}
+
+/// The nodes that a cycle of channels passes, from the least number on, as `0>4>8>0`.
+fn round(cycle: &[Channel]) -> String {
+    let mut nodes: Vec<NodeId> = cycle.iter().map(|channel| channel.node()).collect();
+    if let Some(least) = (0..nodes.len()).min_by_key(|&at| nodes[at]) {
+        nodes.rotate_left(least);
+        nodes.push(nodes[0]);
+    }
+    nodes.iter().map(NodeId::to_string).collect::<Vec<_>>().join(">")
 }
 
 /// The channels of a cycle, as a list in words.
@@ -100,6 +112,7 @@ const CARRIED: &[Carries] = &[
     Carries::new(&route::rows::SHORTEST),
     Carries::new(&route::rows::CUBE_DOR),
     Carries::new(&route::rows::CUBE_ADAPTIVE),
+    Carries::new(&route::rows::ROUTES),
 ];
 
 /// The routings that the model carries, those of a program's own included.
@@ -198,12 +211,14 @@ impl Routes {
         }
         // Each message class has channels of its own, all of the same number: routings know those of class 0 only.
         let vcs = params.vcs_of_class();
-        let build = Build { rings: params.vc_classes, ..Build::new(carries.row, topology, vcs, carries.policy) };
+        let routes = params.routes.as_ref();
+        let build =
+            Build { rings: params.vc_classes, routes, ..Build::new(carries.row, topology, vcs, carries.policy) };
         let function = build.function()?;
         check_vcs(&carries, &function, params)?;
         Ok(Self {
             carries,
-            masks: Masks::new(carries.policy, function.classes(), vcs),
+            masks: Masks::of_function(carries.policy, &function, vcs),
             function,
             homes: (0..wiring.endpoints).map(|endpoint| wiring.home(endpoint * wiring.own).0 as u32).collect(),
             ejections: (0..wiring.endpoints).map(|endpoint| wiring.ejection(endpoint)).collect(),
@@ -228,6 +243,12 @@ impl Routes {
     /// True if the phase of a head is [decided](Self::decide) at its first router.
     pub(crate) fn decides(&self) -> bool {
         self.carries.row.choice == Choice::AtFirstRouter
+    }
+
+    /// True if the phase of a packet may change on its way.
+    pub(crate) fn has_phases(&self) -> bool {
+        let is_open = matches!(self.function, Function::Given(_) | Function::Private(_));
+        self.is_adaptive() || self.decides() || is_open
     }
 
     /// The tap of a message: that of the link with which its route begins, drawn once for each pair of nodes where the

@@ -20,7 +20,7 @@ use std::path::Path;
 use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 
-use super::{Plan, Switched};
+use super::{Plan, Switched, cluster};
 use crate::topology::{Kind, Row, check_once, number, table::both_ways};
 use network::Description;
 use statement::Places;
@@ -124,12 +124,16 @@ fn parts(words: &str) -> (&str, Option<&str>) {
 /// The file from which the topology of a specification is read; `None` if it is not read from a file.
 #[must_use]
 pub fn file(spec: &str) -> Option<&Path> {
+    let spec = cluster::inner(spec).unwrap_or(spec);
     spec.strip_prefix("graph:").map(|words| Path::new(parts(words).0)).filter(|path| !path.as_os_str().is_empty())
 }
 
 /// The specification with another file in place of its own. A specification without a file stays the same.
 #[must_use]
 pub fn with_file(spec: &str, path: &Path) -> String {
+    if let Some(own) = cluster::inner(spec) {
+        return spec.replacen(&format!("({own})"), &format!("({})", with_file(own, path)), 1);
+    }
     match spec.strip_prefix("graph:").map(parts) {
         Some((_, Some(count))) => format!("graph:{},endpoints={count}", path.display()),
         Some((_, None)) => format!("graph:{}", path.display()),

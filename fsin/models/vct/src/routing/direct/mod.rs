@@ -9,6 +9,7 @@ pub(super) mod bimodal;
 mod bubble;
 pub(super) mod dally;
 pub(super) mod double;
+pub(super) mod given;
 pub(super) mod oblivious;
 pub(super) mod random;
 pub(super) mod shortest;

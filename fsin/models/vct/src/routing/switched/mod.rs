@@ -33,7 +33,7 @@ pub(super) mod cube;
 pub(super) mod dragonfly;
 pub(super) mod hyperx;
 mod links;
-pub(super) mod shared;
+pub(crate) mod shared;
 pub(super) mod shortest_paths;
 pub(super) mod tree;
 pub(super) mod updown;

@@ -5,10 +5,14 @@
 //! network is built. A packet whose route is decided at its first switch carries 0 until then, and after that the phase
 //! of its route and 1.
 
-use fsin_core::route::proof::{self, Routed};
-use fsin_core::route::{self, Build, ByKey, Carries, Function, Hop, Masks, Phase, RoutingFunction as _, Tier, rows};
+use std::sync::Arc;
+
+use fsin_core::route::proof::{self, OutputChannel, Routed};
+use fsin_core::route::{
+    self, Build, ByKey, Carries, Function, Hop, Masks, Phase, RouteTable, RoutingFunction as _, Tier, rows,
+};
 use fsin_core::topology::switched::{Fabric, Switched};
-use fsin_core::topology::{self, Port, Topology as _};
+use fsin_core::topology::{self, Port, Topology, node_name};
 use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
@@ -49,14 +53,18 @@ pub(in crate::routing) static CMESH_ADAPTIVE: Row =
 pub(in crate::routing) static CMESH_DOR: Row =
     row("cmesh:dor", &["dor", "e-cube", "dimension-order", "dim_order", "xy"], &["cmesh"], &rows::CUBE_DOR);
 
+pub(in crate::routing) static ROUTES: Row =
+    Row { serves: Serves::Switched, ..row("graph:routes", &["routes"], &[], &rows::ROUTES) };
+
 /// The row of all models for each of these routings.
-const ROWS: [(Routing, &route::Row); 6] = [
+const ROWS: [(Routing, &route::Row); 7] = [
     (Routing::HyperxMinimal, &rows::HYPERX_MINIMAL),
     (Routing::HyperxMinimalAdaptive, &rows::HYPERX_ADAPTIVE),
     (Routing::HyperxValiant, &rows::HYPERX_VALIANT),
     (Routing::HyperxUgal, &rows::HYPERX_UGAL),
     (Routing::CmeshAdaptive, &rows::CUBE_ADAPTIVE),
     (Routing::CmeshDor, &rows::CUBE_DOR),
+    (Routing::GraphRoutes, &rows::ROUTES),
 ];
 
 /// The routing as all models know it.
@@ -75,14 +83,34 @@ pub(in crate::routing) struct Shared {
     first_switch: usize,
 }
 
+/// The error of channels that may wait for each other in a cycle; `first` is the number of the first router.
+pub(crate) fn cyclic(name: &str, topology: &dyn Topology, first: usize, cycle: &[OutputChannel]) -> SpecError {
+    let mut nodes: Vec<usize> = cycle.iter().map(|channel| channel.router + first).collect();
+    if let Some(least) = (0..nodes.len()).min_by_key(|&at| nodes[at]) {
+        nodes.rotate_left(least);
+        nodes.push(nodes[0]);
+    }
+    let nodes: Vec<String> = nodes.into_iter().map(|node| node_name(topology, NodeId::at(node))).collect();
+    let what = phrase![
+        ["routing" => name],
+        (" is not free of deadlock in {}: {} channels may wait for each other in a cycle, {}", topology.spec(), cycle.len(), nodes.join(">"))
+    ];
+    SpecError::new(ErrorKind::Conflict, what, phrase!["use more ", ["vcs"], " or another ", ["routing"]]).of("routing")
+}
+
 /// In the first state word: the route has not been decided.
 const UNDECIDED: i16 = 0;
 
 impl Shared {
     /// The function of a network, with its channels, whether or not it is free of deadlock.
-    fn built(carries: Carries, vcs: usize, network: &Switched) -> Result<Self, SpecError> {
-        let function = Build::new(carries.row, network, vcs, carries.policy).function()?;
-        let masks = Masks::new(carries.policy, function.classes(), vcs);
+    fn built(
+        carries: Carries,
+        vcs: usize,
+        network: &Switched,
+        routes: Option<&Arc<RouteTable>>,
+    ) -> Result<Self, SpecError> {
+        let function = Build { routes, ..Build::new(carries.row, network, vcs, carries.policy) }.function()?;
+        let masks = Masks::of_function(carries.policy, &function, vcs);
         Ok(Self { carries, function, masks, first_switch: network.fabric().endpoints() })
     }
 
@@ -93,7 +121,7 @@ impl Shared {
             for (spec, ways) in specimens {
                 let specimen = topology::parse(&spec, ways)?;
                 if let Some(network) = specimen.switched() {
-                    Self::built(self.carries, vcs, network)?.search(name, vcs, network)?;
+                    Self::built(self.carries, vcs, network, None)?.search(name, vcs, network)?;
                 }
             }
             return Ok(());
@@ -114,12 +142,7 @@ impl Shared {
             vcs,
         };
         let Some(cycle) = routed.cycle() else { return Ok(()) };
-        let what = phrase![
-            ["routing" => name],
-            (" is not free of deadlock in {}: {} channels may wait for each other in a cycle", network.spec(), cycle.len())
-        ];
-        Err(SpecError::new(ErrorKind::Conflict, what, phrase!["use more ", ["vcs"], " or another ", ["routing"]])
-            .of("routing"))
+        Err(cyclic(name, network, self.first_switch, &cycle))
     }
 
     /// True if the route is decided at the first switch.
@@ -153,7 +176,7 @@ impl Shared {
 impl SwitchRouting for Shared {
     fn new(params: &RouterParams, network: &Switched) -> Result<Self, SpecError> {
         let carries = carried(params.routing).ok_or_else(|| unsuited(params.routing, &network.spec()))?;
-        let new = Self::built(carries, params.vcs, network)?;
+        let new = Self::built(carries, params.vcs, network, params.routes.as_ref())?;
         let (name, least) = (params.routing.name(), carries.least(&new.function));
         if params.vcs < least {
             let why = if carries.row.why.is_empty() { "one for each class" } else { carries.row.why };
@@ -207,7 +230,7 @@ impl SwitchRouting for Shared {
     fn hop(&self, fabric: &Fabric, at: &Departure, port: Port, state: &mut [i16]) {
         let Some(next) = next_switch(fabric, at.node, port) else { return };
         let (home, _) = fabric.home(at.destination);
-        // The routings above ask for the source at its own switch alone.
+        // Only decisions look at the source, and they are made at its own switch.
         let visit = self.visit((at.node, home), at.destination.0, at.destination.0, at.node);
         let mut draw = ByKey(at.key);
         let phase = if self.is_undecided(state) {

@@ -1,0 +1,114 @@
+//! The routers of a topology, their links and their endpoints, as routes see them.
+
+use trgen::NodeId;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
+
+use super::proof;
+use crate::topology::{Port, Topology, node_name};
+
+/// Maximum number of routers of a network whose routes are in a table.
+const MAX_ROUTERS: usize = 8192;
+
+/// In [`Routers::next`]: no router.
+const NOWHERE: u32 = u32::MAX;
+
+/// Routers, the links between them, and the router of each endpoint. In a direct network each node is a router with an
+/// endpoint of its own.
+#[derive(Debug)]
+pub struct Routers<'a> {
+    /// The network.
+    pub topology: &'a dyn Topology,
+    /// Number of the first router among the nodes of the topology: 0 in a direct network.
+    pub first: usize,
+    ports: usize,
+    /// By router and port: the router at the other end; [`NOWHERE`] for an endpoint, or nothing.
+    next: Vec<u32>,
+    /// By endpoint: its router.
+    homes: Vec<u32>,
+}
+
+impl<'a> Routers<'a> {
+    /// The routers of a topology. Dead links are left out.
+    ///
+    /// # Errors
+    /// More routers than tables of routes are made for.
+    pub fn new(topology: &'a dyn Topology) -> Result<Self, SpecError> {
+        let first = if topology.switched().is_some() { topology.endpoints() } else { 0 };
+        let count = topology.nodes() - first;
+        if count > MAX_ROUTERS {
+            let what = format!("tables of routes are for networks of at most {MAX_ROUTERS} routers, here are {count}");
+            let remedy = phrase!["use a ", ["routing"], " of the topology's own"];
+            return Err(SpecError::new(ErrorKind::TooLarge, what, remedy));
+        }
+        let ports = topology.shape().ports();
+        let mut next = vec![NOWHERE; count * ports];
+        for router in 0..count {
+            for port in 0..ports {
+                let there = topology.neighbour(NodeId::at(router + first), Port(port as u8));
+                if let Some(there) = there.and_then(|there| there.index().checked_sub(first)) {
+                    next[router * ports + port] = there as u32;
+                }
+            }
+        }
+        let homes = match topology.switched() {
+            None => (0..count as u32).collect(),
+            Some(network) => {
+                let home = |endpoint: usize| network.fabric().home(NodeId::at(endpoint)).0;
+                (0..topology.endpoints()).map(|endpoint| (home(endpoint).index() - first) as u32).collect()
+            }
+        };
+        Ok(Self { topology, first, ports, next, homes })
+    }
+
+    /// The ports of a router that lead to another router, each with that router, in order.
+    pub fn links(&self, router: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let own = self.next[router * self.ports..][..self.ports].iter().enumerate();
+        own.filter(|&(_, &there)| there != NOWHERE).map(|(port, &there)| (port, there as usize))
+    }
+
+    /// The name of a router for readers: that of the description of the network, or its number among the nodes.
+    #[must_use]
+    pub fn name(&self, router: usize) -> String {
+        node_name(self.topology, NodeId::at(router + self.first))
+    }
+
+    /// The name of an endpoint.
+    #[must_use]
+    pub fn endpoint_name(&self, endpoint: usize) -> String {
+        node_name(self.topology, NodeId::at(endpoint))
+    }
+
+    /// True if two links of a router lead to the same router, so that the next router does not tell which one is meant.
+    #[must_use]
+    pub fn has_parallel_links(&self) -> bool {
+        (0..proof::Network::routers(self)).any(|router| {
+            let mut ends: Vec<usize> = self.links(router).map(|(_, there)| there).collect();
+            ends.sort_unstable();
+            ends.array_windows().any(|[one, other]| one == other)
+        })
+    }
+}
+
+impl proof::Network for Routers<'_> {
+    fn routers(&self) -> usize {
+        self.next.len() / self.ports.max(1)
+    }
+
+    fn ports(&self) -> usize {
+        self.ports
+    }
+
+    fn endpoints(&self) -> usize {
+        self.homes.len()
+    }
+
+    fn home(&self, endpoint: usize) -> usize {
+        self.homes[endpoint] as usize
+    }
+
+    fn next(&self, router: usize, port: usize) -> Option<usize> {
+        let next = self.next[router * self.ports + port];
+        (next != NOWHERE).then_some(next as usize)
+    }
+}
