@@ -15,7 +15,9 @@ pub mod dashboard;
 pub mod pcapng;
 mod registry;
 
-pub use fsin_core::{capture, couple, difference, family, network, route, run, stats, topology, view, watch, words};
+pub use fsin_core::{
+    capture, couple, difference, failures, family, network, route, run, stats, topology, view, watch, words,
+};
 pub use fsin_experiment::{self as experiment, result, sweep};
 pub use fsin_models as models;
 pub use fsin_report as report;

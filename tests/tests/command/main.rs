@@ -7,6 +7,7 @@ mod cli;
 mod damaged_files;
 mod every_key;
 mod exchange;
+mod failures;
 mod flags;
 mod flow;
 mod honest;

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use trgen::catalog::{Allowed, ErrorKind, SpecError, suggestion};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
 use super::Key;
+use crate::failures::Failures;
 use crate::topology::switched::{Uses, parse_rate};
 use crate::topology::{self, Topology};
 
@@ -196,6 +198,41 @@ impl dyn Values + '_ {
             return Err(SpecError::new(ErrorKind::Conflict, what, "leave it out").of("ways"));
         }
         Ok(topology)
+    }
+
+    /// What `fail` says of a topology, in a model whose cycle is a picosecond; nothing where it is not set.
+    ///
+    /// # Errors
+    /// Those of [`Failures::parse`].
+    pub fn failures(&self, topology: &dyn Topology) -> Result<Failures, SpecError> {
+        match self.value("fail") {
+            Some(value) => Failures::parse(value, &self.folder_of("fail"), topology, self.integer("seed")?, (1, 1)),
+            None => Ok(Failures::default()),
+        }
+    }
+
+    /// The topology without the links that `fail` names, in a model whose links are dead from the start or never.
+    ///
+    /// # Errors
+    /// Those of [`Failures::parse`], a time after the start, and endpoints that are cut off, unless the model
+    /// `drops` their messages.
+    pub fn without_failed(&self, topology: Arc<dyn Topology>, drops: bool) -> Result<Arc<dyn Topology>, SpecError> {
+        let failures = self.failures(&*topology)?;
+        if let Some(change) = failures.changes.first() {
+            let what = phrase![["fail" => change.words.join(",")], ": links of this network model are dead from the start or never"];
+            let remedy = phrase![
+                "write @0 as the time, or use ",
+                ["network" => "ethernet"],
+                " or ",
+                ["network" => "flow"]
+            ];
+            return Err(SpecError::new(ErrorKind::Unsupported, what, remedy).of("fail"));
+        }
+        if !drops && let Some(lost) = failures.unreachable(&*topology) {
+            let remedy = phrase!["let fewer links fail, or use ", ["network" => "ethernet"], " or ", ["network" => "flow"], ", which drop such messages"];
+            return Err(lost.remedied(remedy));
+        }
+        Ok(failures.at_first(&topology))
     }
 
     /// The value of a key as a `T`; `what` names the type in an error.

@@ -150,13 +150,15 @@ pub struct Build<'a> {
     /// Maximum number of links of a router over which packets to one destination are spread, where that can be set; 0
     /// for all.
     pub alternatives: usize,
+    /// True if the model drops messages to which no route leads, so that routers may be cut off.
+    pub may_be_parted: bool,
 }
 
 impl<'a> Build<'a> {
     /// A routing in a network with so many channels.
     #[must_use]
     pub const fn new(row: &'a Row, topology: &'a dyn Topology, vcs: usize, policy: ChannelPolicy) -> Self {
-        Self { row, topology, vcs, policy, rings: RingClasses::Dateline, alternatives: 0 }
+        Self { row, topology, vcs, policy, rings: RingClasses::Dateline, alternatives: 0, may_be_parted: false }
     }
 
     /// True if the channels leave one that is adaptive, beside so many classes of escape channels.

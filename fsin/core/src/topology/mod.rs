@@ -20,6 +20,7 @@ mod twisted;
 mod written;
 
 pub use cayley::Cayley;
+pub(crate) use damaged::{damaged, links_both_ways};
 pub use distances::Distances;
 pub use grid::Grid;
 pub use rows::{Rows, port_name};

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use fsin_core::failures::Failures;
 use fsin_core::messages::Payload;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
@@ -193,6 +194,8 @@ pub struct Params {
     pub ties: TieOrder,
     /// Which statistics are kept of each port; no other result depends on it.
     pub port_stats: PortStats,
+    /// Failures and repairs of links; times count in ps.
+    pub failures: Failures,
     /// Seed of all draws.
     pub seed: u64,
 }
@@ -225,6 +228,7 @@ impl Default for Params {
             frames: Frames::THESIS,
             ties: TieOrder::Port,
             port_stats: PortStats::Figures,
+            failures: Failures::default(),
             seed: 1,
         }
     }

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use fsin_core::failures::Failures;
 use fsin_core::messages::Payload;
 use fsin_core::route::Name;
 use trgen::catalog::SpecError;
@@ -71,6 +72,8 @@ pub struct Params {
     pub header_bytes: u32,
     /// Seed of the hash of paths.
     pub seed: u64,
+    /// Failures and repairs of links; times count in ps.
+    pub failures: Failures,
 }
 
 impl Default for Params {
@@ -92,6 +95,7 @@ impl Default for Params {
             packet_bytes: 4096,
             header_bytes: 0,
             seed: 1,
+            failures: Failures::default(),
         }
     }
 }
