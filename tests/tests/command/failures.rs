@@ -51,10 +51,10 @@ fn topology_names_what_dies_and_when() {
 #[test]
 fn phases_show_before_during_and_after() {
     let folder = tempfile::tempdir().unwrap();
-    let fail = "--fail node:5@1ms,repair:node:5@2ms";
+    let fail = "--fail node:5@40ms,repair:node:5@80ms";
     for network in ["ethernet", "ethernet:recovery=none", "ethernet:forwarding=static,ecmp=true", "flow"] {
         let line = format!(
-            "run --network {network} --topology torus:4x4 --load 0.1 --cycles 3000000000 --link-rate 1Gb/s {fail}"
+            "run --network {network} --topology torus:4x4 --load 0.1 --cycles 120000000000 --link-rate 1Gb/s {fail}"
         );
         let found = figures(folder.path(), &line);
         assert_eq!(
@@ -64,17 +64,17 @@ fn phases_show_before_during_and_after() {
         );
         let phases = found["phases"].as_array().unwrap();
         let of = |name: &str| -> Vec<f64> { phases.iter().map(|phase| phase[name].as_f64().unwrap()).collect() };
-        assert_eq!(of("start_cycle"), [1.0, 1_000_000_001.0, 2_000_000_001.0], "{network}");
+        assert_eq!(of("start_cycle"), [1.0, 40_000_000_001.0, 80_000_000_001.0], "{network}");
         assert_eq!(of("dead_links"), [0.0, 4.0, 0.0], "{network}");
         assert_eq!(
             (&phases[1]["events"][0], &phases[2]["events"][0]),
-            (&"node:5@1ms".into(), &"repair:node:5@2ms".into())
+            (&"node:5@40ms".into(), &"repair:node:5@80ms".into())
         );
-        assert_eq!(of("cycles").iter().sum::<f64>(), 3e9);
+        assert_eq!(of("cycles").iter().sum::<f64>(), 120e9);
         let accepted = of("accepted_load_phits_per_node_cycle");
-        // Two of sixteen nodes do not count any more: the sender and its share of all destinations.
-        assert!(accepted[1] < 0.95 * accepted[0] && accepted[1] > 0.8 * accepted[0], "{network}: {accepted:?}");
-        assert!((accepted[2] - accepted[0]).abs() < 0.1 * accepted[0], "{network}: {accepted:?}");
+        // Node 5 sends nothing that arrives, and of what others send a fifteenth is for it: 14 of 16 parts are left.
+        assert!((accepted[1] / accepted[0] - 0.875).abs() < 0.05, "{network}: {accepted:?}");
+        assert!((accepted[2] / accepted[0] - 1.0).abs() < 0.06, "{network}: {accepted:?}");
         for (name, total) in [("packets_received", "packets_received"), ("packets_dropped", "packets_dropped")] {
             assert_eq!(of(name).iter().sum::<f64>(), found[total].as_f64().unwrap(), "{network}");
         }
@@ -115,8 +115,7 @@ fn dead_from_the_start_is_dead_in_the_file() {
 #[test]
 fn routings_go_round_dead_links_or_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let line =
-        |network: &str, more: &str| format!("run --network {network} --topology torus:4x4 --load 0.1 {more} --quiet");
+    let line = |network: &str, more: &str| format!("run --network {network} --topology torus:4x4 --load 0.1 {more}");
     for network in ["wormhole:routing=dor", "flow:routing=adaptive"] {
         let (status, text) = refused(folder.path(), &line(network, "--fail link:0-1@0"));
         assert_eq!(status, Some(2), "{network}");
@@ -151,8 +150,7 @@ fn routings_go_round_dead_links_or_are_refused() {
 fn programs_that_hang_say_who_waits() {
     let folder = tempfile::tempdir().unwrap();
     for network in ["flow", "ethernet"] {
-        let line =
-            format!("run --network {network} --topology torus:4x4 --kernel all-to-all:tasks=16,bytes=100000 --quiet");
+        let line = format!("run --network {network} --topology torus:4x4 --kernel all-to-all:tasks=16,bytes=100000");
         // While another way is left, the program ends, and later than without failures.
         let end = |more: &str| figures(folder.path(), &format!("{line} {more}"))["completion_cycles"].as_u64().unwrap();
         assert!(end("--fail class:x#2@100us") > end(""), "{network}");

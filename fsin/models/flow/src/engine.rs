@@ -35,6 +35,10 @@ const MEASURES: [Measure; 3] = [
     Measure { name: "rate_changes", unit: "", about: "changes of the rate of a flow" },
 ];
 
+/// A measure of networks whose links fail.
+static MESSAGES_LOST: Measure =
+    Measure { name: "messages_lost", unit: "messages", about: "that had no route, or none any more when a link died" };
+
 /// The entry of a flow: time \[ps\], source, number of the message, slot.
 type Entry = (u64, u32, u64, u32);
 
@@ -87,6 +91,8 @@ pub(crate) struct Flows {
     most: usize,
     fills: u64,
     changes: u64,
+    /// \[messages\] Messages without a route; `None` where links never fail.
+    lost: Option<u64>,
 }
 
 impl Flows {
@@ -122,6 +128,7 @@ impl Flows {
             most: 0,
             fills: 0,
             changes: 0,
+            lost: (!params.failures.is_empty()).then_some(0),
             wiring,
         })
     }
@@ -226,6 +233,12 @@ impl Flows {
             self.messages.lose(slot, self.params.payload().short_of(bytes, index), notices);
         }
         self.messages.sent(slot, notices);
+        self.count_lost();
+    }
+
+    /// Counts a lost message.
+    fn count_lost(&mut self) {
+        self.lost = self.lost.map(|lost| lost + 1);
     }
 
     /// Takes a flow from the active ones.
@@ -393,7 +406,10 @@ impl Engine for Flows {
             true => Vec::new(),
             false => match self.path(source.0, destination.0, number) {
                 Some(path) => path,
-                None => return self.messages.drop_at_source(packets, short),
+                None => {
+                    self.count_lost();
+                    return self.messages.drop_at_source(packets, short);
+                }
             },
         };
         let slot = self.messages.accept(message, packets, short, Engine::clock(self), ());
@@ -458,6 +474,10 @@ impl Engine for Flows {
 
     fn figures(&self) -> Vec<(&'static Measure, f64)> {
         let [most, fills, changes] = &MEASURES;
-        vec![(most, self.most as f64), (fills, self.fills as f64), (changes, self.changes as f64)]
+        let lost = self.lost.map(|lost| (&MESSAGES_LOST, lost as f64));
+        [(most, self.most as f64), (fills, self.fills as f64), (changes, self.changes as f64)]
+            .into_iter()
+            .chain(lost)
+            .collect()
     }
 }
