@@ -16,7 +16,6 @@ mod names;
 mod parse;
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -55,8 +54,8 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// What a value of `fail` says of a topology: a list of events, or the path of a file of them, relative to `folder`.
-    /// `cycle` is the length of a cycle in ps, as numerator and denominator.
+    /// What a value of `fail` says of a topology: a list of events, or the path of a file of them, relative to
+    /// `folder`. `cycle` is the length of a cycle in ps, as numerator and denominator.
     ///
     /// # Errors
     /// The first event that cannot be parsed, that names what the topology does not have, or that changes nothing.
@@ -67,19 +66,7 @@ impl Failures {
         seed: u64,
         cycle: (u64, u64),
     ) -> Result<Self, SpecError> {
-        let events = match file(value) {
-            None => parse::list(value)?,
-            Some(path) => {
-                let path = folder.join(path);
-                let text = fs::read_to_string(&path).map_err(|why| {
-                    let what = format!("{}: {why}", path.display());
-                    let remedy = "give the path of a file of failures, or a list such as link:0-1@5us";
-                    SpecError::new(ErrorKind::Malformed, what, remedy).of("fail").given(value)
-                })?;
-                parse::lines(&path.display().to_string(), &text)?
-            }
-        };
-        Self::resolve(events, topology, seed, cycle)
+        Self::resolve(parse::events(value, folder)?, topology, seed, cycle)
     }
 
     /// True if no link ever dies.
@@ -180,9 +167,9 @@ impl Failures {
     /// The pairs of nodes without a route after each later change that leaves some.
     #[must_use]
     pub fn warnings(&self, whole: &dyn Topology) -> Vec<Phrase> {
-        let later = self.changes.iter().zip(self.phases().skip(1));
-        let lost =
-            later.filter_map(|(change, dead)| Some((change, LostPairs::between(&parts(whole, &dead_ports(&dead)))?)));
+        let lost_of =
+            |(change, dead): (_, Vec<DeadLink>)| Some((change, LostPairs::between(&parts(whole, &dead_ports(&dead)))?));
+        let lost = self.changes.iter().zip(self.phases().skip(1)).filter_map(lost_of);
         let text = |(change, lost): (&Change, LostPairs)| phrase![["fail" => change.words.join(",")], ": no route is left for {lost}; their messages are lost"];
         lost.map(text).collect()
     }
@@ -201,7 +188,7 @@ fn too_few(event: &Event, links: usize) -> SpecError {
 /// Which of the ports of a topology lead nowhere because their links are dead.
 #[must_use]
 pub fn dead_ports(dead: &[DeadLink]) -> HashSet<(NodeId, Port)> {
-    dead.iter().flat_map(names::ports).collect()
+    dead.iter().flat_map(DeadLink::ports).collect()
 }
 
 /// Pairs of nodes between which no route is left.
@@ -234,8 +221,8 @@ impl LostPairs {
     }
 }
 
-/// The part of the network to which each endpoint belongs: two in one part can reach each other over links both ways, of
-/// which those that leave the ports `dead` are none.
+/// The part of the network to which each endpoint belongs: two in one part can reach each other over links both ways,
+/// other than those that leave the ports `dead`.
 #[must_use]
 pub fn parts(topology: &dyn Topology, dead: &HashSet<(NodeId, Port)>) -> Vec<u32> {
     let mut parts = vec![u32::MAX; topology.nodes()];

@@ -6,7 +6,7 @@ use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError, suggestion};
 
 use super::parse::{Event, What};
-use crate::topology::{DeadLink, Port, Topology, links_both_ways, node_name};
+use crate::topology::{DeadLink, Topology, links_both_ways, node_name};
 
 /// Other names of classes of links, each with that of the topology.
 const CLASS_NAMES: [(&str, &str); 6] = [
@@ -165,10 +165,4 @@ impl<'a> Names<'a> {
             false => self.topology.link_class(link.from, link.port),
         }
     }
-}
-
-/// All ports from which a link leaves, by both ends.
-pub(super) fn ports(link: &DeadLink) -> impl Iterator<Item = (NodeId, Port)> + use<> {
-    let back = link.back.map(|back| (link.to, back));
-    std::iter::once((link.from, link.port)).chain(back)
 }

@@ -1,5 +1,6 @@
 //! The notation of failures: `link:A-B@TIME`, `node:A@TIME`, `class:NAME#N@TIME`, each with `repair:` before it or not.
 
+use std::fs;
 use std::path::Path;
 
 use trgen::catalog::{ErrorKind, SpecError, suggestion};
@@ -66,13 +67,25 @@ pub fn file(value: &str) -> Option<&Path> {
     (!is_list).then(|| Path::new(value))
 }
 
+/// The events of a value: of a list, or of the file that it names, whose path is relative to `folder`.
+pub(super) fn events(value: &str, folder: &Path) -> Result<Vec<Event>, SpecError> {
+    let Some(path) = file(value) else { return list(value) };
+    let path = folder.join(path);
+    let text = fs::read_to_string(&path).map_err(|why| {
+        let what = format!("{}: {why}", path.display());
+        let remedy = "give the path of a file of failures, or a list such as link:0-1@5us";
+        SpecError::new(ErrorKind::Malformed, what, remedy).of("fail").given(value)
+    })?;
+    lines(&path.display().to_string(), &text)
+}
+
 /// The events of a list, which are separated by commas.
-pub(super) fn list(value: &str) -> Result<Vec<Event>, SpecError> {
+fn list(value: &str) -> Result<Vec<Event>, SpecError> {
     value.split(',').map(|word| event(word.trim(), "")).collect()
 }
 
 /// The events of a file: one or several a line. From `#` at the beginning of a word on, a line is a comment.
-pub(super) fn lines(name: &str, text: &str) -> Result<Vec<Event>, SpecError> {
+fn lines(name: &str, text: &str) -> Result<Vec<Event>, SpecError> {
     let mut events = Vec::new();
     for (line, number) in text.lines().zip(1..) {
         let place = format!("{name}, line {number}: ");

@@ -219,7 +219,8 @@ impl dyn Values + '_ {
     pub fn without_failed(&self, topology: Arc<dyn Topology>, drops: bool) -> Result<Arc<dyn Topology>, SpecError> {
         let failures = self.failures(&*topology)?;
         if let Some(change) = failures.changes.first() {
-            let what = phrase![["fail" => change.words.join(",")], ": links of this network model are dead from the start or never"];
+            let words = change.words.join(",");
+            let what = phrase![["fail" => words], ": links of this network model are dead from the start or never"];
             let remedy = phrase![
                 "write @0 as the time, or use ",
                 ["network" => "ethernet"],
@@ -229,7 +230,13 @@ impl dyn Values + '_ {
             return Err(SpecError::new(ErrorKind::Unsupported, what, remedy).of("fail"));
         }
         if !drops && let Some(lost) = failures.unreachable(&*topology) {
-            let remedy = phrase!["let fewer links fail, or use ", ["network" => "ethernet"], " or ", ["network" => "flow"], ", which drop such messages"];
+            let remedy = phrase![
+                "let fewer links fail, or use ",
+                ["network" => "ethernet"],
+                " or ",
+                ["network" => "flow"],
+                ", which drop such messages"
+            ];
             return Err(lost.remedied(remedy));
         }
         Ok(failures.at_first(&topology))

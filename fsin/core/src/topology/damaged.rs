@@ -9,7 +9,6 @@ use trgen::rng::{Purpose, mix2, pick};
 use trgen::{Geometry, NodeId};
 
 use super::{DeadLink, Faults, Offsets, Port, Shape, Topology};
-use crate::failures::dead_ports;
 
 /// Maximum number of nodes: unreachable pairs are searched one by one.
 const MAX_NODES: usize = 4096;
@@ -55,7 +54,7 @@ impl Damaged {
 
     /// The network without these links.
     fn without(whole: Arc<dyn Topology>, links: Vec<DeadLink>) -> Self {
-        Self { whole, dead: dead_ports(&links), links }
+        Self { whole, dead: links.iter().flat_map(DeadLink::ports).collect(), links }
     }
 }
 

@@ -70,6 +70,14 @@ pub struct DeadLink {
     pub back: Option<Port>,
 }
 
+impl DeadLink {
+    /// The nodes and ports that it leaves: one or both of its ends.
+    pub fn ports(&self) -> impl Iterator<Item = (NodeId, Port)> + use<> {
+        let back = self.back.map(|back| (self.to, back));
+        std::iter::once((self.from, self.port)).chain(back)
+    }
+}
+
 /// The shape of a network. In a direct network every node sends, receives and forwards packets, and all have the same
 /// number of ports. In a network of switches the first nodes are endpoints, which send and receive; the nodes after
 /// them are switches.
