@@ -79,6 +79,8 @@ const KNOWN_BY: &[(&str, &[&str])] = &[
             "fsin/experiment/src",
             "trace-prep/src",
             "trace-prep/archives/src",
+            // Lists of failures are read where they are parsed.
+            "fsin/core/src/failures/parse.rs",
             // Traces, placements and matrices of traffic are read where they are parsed.
             "trgen/src/synthetic/file.rs",
             "trgen/src/trace/formats",

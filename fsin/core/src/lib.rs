@@ -71,6 +71,7 @@ pub mod couple;
 pub mod difference;
 pub mod divisor;
 pub mod engine;
+pub mod failures;
 pub mod family;
 pub mod interface;
 pub mod messages;

@@ -127,6 +127,14 @@ impl Wiring {
         self.starts[device] as usize..self.starts[device + 1] as usize
     }
 
+    /// The port of a link of the topology, by the node and port that it leaves.
+    #[must_use]
+    pub fn port_of(&self, node: NodeId, port: Port) -> Option<usize> {
+        let device = node.index() + if self.is_switched { 0 } else { self.hosts };
+        let is_it = |&at: &usize| self.links[at].is_visible && usize::from(self.links[at].number) == port.index();
+        self.ports(device).find(is_it)
+    }
+
     /// True if a device is a host.
     #[must_use]
     #[inline(always)]

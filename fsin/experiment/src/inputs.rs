@@ -12,6 +12,7 @@ use trgen::trace::placement;
 
 use super::keys::Kind;
 use super::resolve::Experiment;
+use fsin_core::failures;
 use fsin_core::topology;
 
 /// A file that was read.
@@ -45,6 +46,9 @@ impl Inputs {
         });
         let placement = placement::file(&experiment.placement, Path::new("")).filter(|_| workload.has_tasks());
         let graph = experiment.topology().and_then(|topology| topology::file(&topology.spec()).map(Path::to_owned));
+        let settings = experiment.settings();
+        let fail = settings.value("fail").filter(|_| experiment.effective().iter().any(|(key, _)| key.name == "fail"));
+        let fail = fail.and_then(failures::file).map(|path| settings.folder_of("fail").join(path));
         // The events of an OTF2 archive are beside its anchor file.
         let whole = |path: &Path| match path.parent() {
             Some(folder) if is_anchor(path) => Path::new(".").join(folder),
@@ -53,7 +57,7 @@ impl Inputs {
         let named = workload.files().into_iter().map(whole);
         let routes = experiment.effective().into_iter().find(|(key, _)| key.name == "routes");
         let graph = graph.into_iter().chain(routes.map(|(_, path)| PathBuf::from(path)));
-        let paths: Vec<PathBuf> = named.chain(graph).chain(placement).chain(patterns).collect();
+        let paths: Vec<PathBuf> = named.chain(graph).chain(fail).chain(placement).chain(patterns).collect();
         paths.iter().flat_map(|path| self.below(path)).collect()
     }
 
@@ -111,6 +115,7 @@ pub fn without_folders(key: &str, value: String) -> String {
     match key {
         "topology" => topology::file(&value).map(name_of).map(|name| topology::with_file(&value, &name)),
         "placement" => placement::file(&value, Path::new("")).map(|path| placement::with_file(&value, &name_of(&path))),
+        "fail" => failures::file(&value).map(|path| name_of(path).display().to_string()),
         "traffic" => Some(traffic::with_files(&value, name_of)),
         "size" => Some(size::with_files(&value, name_of)),
         _ => None,

@@ -21,6 +21,7 @@ use super::models::{Networks, expand, is_of_models, model, undeclared};
 use super::plan::{RunPlan, plan};
 use super::settings::{Origin, Settings, SettingsError, toml_value};
 use super::workload::{Request, Workload, cycle_seconds, is_of_workloads, pace, placement_of, workload};
+use fsin_core::failures;
 use fsin_core::family::{ModelFamily, NetworkSpec, Units, Wire};
 use fsin_core::stats::Keep;
 use fsin_core::topology::{self, Topology};
@@ -265,6 +266,11 @@ impl Experiment {
                     let named = || topology::file(&value).map_or_else(|| value.clone(), in_folder);
                     let spec = self.topology().map_or_else(named, |topology| topology.spec());
                     topology::file(&spec).map_or(value, |path| topology::with_file(&spec, &absolute(path)))
+                }
+                _ if key.name == "fail" => {
+                    let folder = self.settings.folder_of("fail");
+                    failures::file(&value)
+                        .map_or(value.clone(), |path| absolute(&folder.join(path)).display().to_string())
                 }
                 _ if key.name == "placement" => match placement::file(&value, &self.settings.folder_of("placement")) {
                     Some(path) => placement::with_file(&value, &absolute(&path)),

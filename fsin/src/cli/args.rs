@@ -181,6 +181,13 @@ fn commands() -> Command {
                         .help_heading("Network"),
                 )
                 .arg(
+                    Arg::new("fail")
+                        .long("fail")
+                        .value_name("EVENTS|FILE")
+                        .help("Failures and repairs of links, as for run --fail: those that they mean are named")
+                        .help_heading("Network"),
+                )
+                .arg(
                     Arg::new("format")
                         .long("format")
                         .value_name("FORMAT")

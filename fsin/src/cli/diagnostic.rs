@@ -140,6 +140,9 @@ fn remedy_of_waits(waits: &[Wait]) -> &'static str {
     if waits.iter().any(|wait| wait.cause == WaitCause::Receiver) {
         "sends above --eager wait for their receiver: raise --eager or leave it out; if the receive lines of a .trc were \
          read in the wrong order, give the other --recv-order"
+    } else if waits.iter().any(|wait| wait.cause == WaitCause::Loss) {
+        "a program does not send a lost message again: let the network recover losses (--recovery of ethernet), and with \
+         --fail let fewer links fail, or repair them before they are needed"
     } else {
         "check that every receive of the trace has a matching send (source, destination, tag), and that tasks do not wait \
          for each other in a circle: `trace-prep check` says which it is"

@@ -8,6 +8,7 @@ mod clusters;
 mod damaged_files;
 mod every_key;
 mod exchange;
+mod failures;
 mod flags;
 mod flow;
 mod honest;

@@ -19,6 +19,7 @@ use trgen::units::Decimal;
 use trgen::{Geometry, NodeId, phrase};
 
 use crate::capture::{Capture, Place};
+use crate::failures::Failures;
 use crate::network::Network;
 use crate::topology::{DeadLink, Topology};
 
@@ -223,6 +224,11 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
     /// Links that are dead.
     fn dead_links(&self) -> Vec<DeadLink> {
         self.topology().map_or_else(Vec::new, |topology| topology.dead_links())
+    }
+
+    /// When links fail and are repaired, in a model that takes such times.
+    fn failures(&self) -> Option<&Failures> {
+        None
     }
 
     /// Units in which it counts.

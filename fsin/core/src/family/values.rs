@@ -9,6 +9,7 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 
 use super::Key;
+use crate::failures::Failures;
 use crate::route::{self, RouteTable, Routers};
 use crate::text_file;
 use crate::topology::switched::{Uses, parse_rate};
@@ -229,6 +230,48 @@ impl dyn Values + '_ {
         })?;
         let routers = Routers::new(topology).map_err(within)?;
         Ok(Some(Arc::new(route::given::read(&text, &routers).map_err(within)?)))
+    }
+
+    /// What `fail` says of a topology, in a model whose cycle is a picosecond; nothing where it is not set.
+    ///
+    /// # Errors
+    /// Those of [`Failures::parse`].
+    pub fn failures(&self, topology: &dyn Topology) -> Result<Failures, SpecError> {
+        match self.value("fail") {
+            Some(value) => Failures::parse(value, &self.folder_of("fail"), topology, self.integer("seed")?, (1, 1)),
+            None => Ok(Failures::default()),
+        }
+    }
+
+    /// The topology without the links that `fail` names, in a model whose links are dead from the start or never.
+    ///
+    /// # Errors
+    /// Those of [`Failures::parse`], a time after the start, and endpoints that are cut off, unless the model
+    /// `drops` their messages.
+    pub fn without_failed(&self, topology: Arc<dyn Topology>, drops: bool) -> Result<Arc<dyn Topology>, SpecError> {
+        let failures = self.failures(&*topology)?;
+        if let Some(change) = failures.changes.first() {
+            let words = change.words.join(",");
+            let what = phrase![["fail" => words], ": links of this network model are dead from the start or never"];
+            let remedy = phrase![
+                "write @0 as the time, or use ",
+                ["network" => "ethernet"],
+                " or ",
+                ["network" => "flow"]
+            ];
+            return Err(SpecError::new(ErrorKind::Unsupported, what, remedy).of("fail"));
+        }
+        if !drops && let Some(lost) = failures.unreachable(&*topology) {
+            let remedy = phrase![
+                "let fewer links fail, or use ",
+                ["network" => "ethernet"],
+                " or ",
+                ["network" => "flow"],
+                ", which drop such messages"
+            ];
+            return Err(lost.remedied(remedy));
+        }
+        Ok(failures.at_first(&topology))
     }
 
     /// The value of a key as a `T`; `what` names the type in an error.

@@ -45,6 +45,21 @@ pub type Links = Vec<Vec<(u32, u32)>>;
 /// # Errors
 /// More routers than tables of distances are made for; nodes of a direct network that cannot be reached in this way.
 pub fn links(topology: &dyn Topology) -> Result<Links, SpecError> {
+    let links = links_in_parts(topology)?;
+    if topology.switched().is_none() {
+        let reached = distances(&links, 0, |_, _| true);
+        if let Some(lost) = reached.iter().position(|&hops| hops == FAR) {
+            let what = format!("no links of {} that work both ways lead from node 0 to node {lost}", topology.spec());
+            let remedy =
+                phrase!["use ", ["ways" => 2], ", fewer dead links, or a ", ["routing"], " of the topology's own"];
+            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
+        }
+    }
+    Ok(links)
+}
+
+/// The same links, where routers may be cut off.
+fn links_in_parts(topology: &dyn Topology) -> Result<Links, SpecError> {
     let first = if topology.switched().is_some() { topology.endpoints() } else { 0 };
     let count = topology.nodes() - first;
     if count > MAX_ROUTERS {
@@ -65,14 +80,13 @@ pub fn links(topology: &dyn Topology) -> Result<Links, SpecError> {
         for (router, own) in links.iter_mut().enumerate() {
             own.retain(|&(_, there)| all[there as usize].iter().any(|&(_, back)| back as usize == router));
         }
-        let reached = distances(&links, 0, |_, _| true);
-        if let Some(lost) = reached.iter().position(|&hops| hops == FAR) {
-            let what = format!("no links of {} that work both ways lead from node 0 to node {lost}", topology.spec());
-            let remedy = phrase!["use ", ["ways" => 2], ", fewer ", ["faults"], ", or a ", ["routing"], " of the topology's own"];
-            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
-        }
     }
     Ok(links)
+}
+
+/// The links for a routing function.
+pub(super) fn links_for(build: &Build<'_>) -> Result<Links, SpecError> {
+    if build.may_be_parted { links_in_parts(build.topology) } else { links(build.topology) }
 }
 
 /// \[hops\] By router: its distance to router `to`, over links for which `is_allowed(from, to)`; [`FAR`] if no such
@@ -107,13 +121,13 @@ pub struct Shortest {
 
 impl Shortest {
     fn new(build: &Build<'_>) -> Result<Self, SpecError> {
-        let links = links(build.topology)?;
+        let links = links_for(build)?;
         let count = links.len();
         let distances: Vec<u16> = (0..count).flat_map(|to| distances(&links, to, |_, _| true)).collect();
         // Packets travel only between routers with endpoints, and distances decrease on the way.
         let homes = build.homes();
         let pairs = distances.iter().enumerate().filter(|&(pair, _)| homes[pair / count] && homes[pair % count]);
-        let longest = pairs.map(|(_, &hops)| hops.into()).max().unwrap_or(0);
+        let longest = pairs.map(|(_, &hops)| hops).filter(|&hops| hops != FAR).max().map_or(0, usize::from);
         if longest >= 255 {
             let what = format!("routes of {} have up to {longest} hops", build.topology.spec());
             return Err(

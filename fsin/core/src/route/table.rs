@@ -153,13 +153,24 @@ pub struct Build<'a> {
     pub alternatives: usize,
     /// Routes from a table, where a setting names one.
     pub routes: Option<&'a Arc<RouteTable>>,
+    /// True if the model drops messages to which no route leads, so that routers may be cut off.
+    pub may_be_parted: bool,
 }
 
 impl<'a> Build<'a> {
     /// A routing in a network with so many channels.
     #[must_use]
     pub const fn new(row: &'a Row, topology: &'a dyn Topology, vcs: usize, policy: ChannelPolicy) -> Self {
-        Self { row, topology, vcs, policy, rings: RingClasses::Dateline, alternatives: 0, routes: None }
+        Self {
+            row,
+            topology,
+            vcs,
+            policy,
+            rings: RingClasses::Dateline,
+            alternatives: 0,
+            routes: None,
+            may_be_parted: false,
+        }
     }
 
     /// True if the channels leave one that is adaptive, beside so many classes of escape channels.

@@ -6,7 +6,7 @@
 
 use trgen::catalog::{Component, SpecError};
 
-use super::shortest::{FAR, Links, distances, links};
+use super::shortest::{FAR, Links, distances, links_for};
 use super::table::{Build, Choice, Function, Row, Serves};
 use super::{ChannelPolicy, Draw, Hop, Phase, RoutingFunction, Visit};
 
@@ -45,7 +45,7 @@ pub struct UpDown {
 
 impl UpDown {
     fn of(build: &Build<'_>) -> Result<Self, SpecError> {
-        Ok(Self::new(links(build.topology)?))
+        Ok(Self::new(links_for(build)?))
     }
 
     /// The tables, with two entries for each pair of switches.

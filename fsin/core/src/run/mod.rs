@@ -7,7 +7,7 @@
 
 use crate::couple::{Coupled, Failure, Reached};
 use crate::network::Settled;
-use crate::stats::{Counts, Fairness, Summary, Window, fairness};
+use crate::stats::{Counts, Fairness, Mark, Summary, Window, fairness};
 use crate::view::Occupancy;
 use trgen::Cycle;
 use trgen::phrase::Phrase;
@@ -68,12 +68,48 @@ pub struct Outcome {
     /// \[packets\] Headers that crossed each link in the measured batches, by the link's router and port (index router
     /// x ports + port); empty unless the network is [observed](crate::network::Network::observe).
     pub crossings: Vec<u64>,
+    /// The phases of the whole run between failures and repairs of links; empty if none happened.
+    pub phases: Vec<Phase>,
     /// Hash over all deliveries of the run.
     pub digest: u64,
     /// Why the run ended early, if it did.
     pub failure: Option<Failure>,
     /// Warnings for readers of the results.
     pub warnings: Vec<Warning>,
+}
+
+/// A part of a run between two failures or repairs of links.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Phase {
+    /// \[cycle\] Its first cycle.
+    pub start: Cycle,
+    /// \[cycles\] Its length.
+    pub cycles: u64,
+    /// Packets in it.
+    pub counts: Counts,
+    /// \[cycles\] Mean latency of the packets received in it; `None` if there were none.
+    pub latency_mean: Option<f64>,
+}
+
+impl Phase {
+    /// The phases that the marks of a run make, and its end.
+    fn between(marks: &[Mark], end: Mark) -> Vec<Self> {
+        if marks.is_empty() {
+            return Vec::new();
+        }
+        let first = Mark { at: Cycle::FIRST, counts: Counts::default(), latency: (0, 0) };
+        let all: Vec<Mark> = std::iter::once(first).chain(marks.iter().copied()).chain([end]).collect();
+        let phase = |[one, next]: &[Mark; 2]| {
+            let (packets, cycles) = (next.latency.0 - one.latency.0, next.latency.1 - one.latency.1);
+            Self {
+                start: one.at,
+                cycles: next.at.since(one.at),
+                counts: next.counts.since(&one.counts),
+                latency_mean: (packets > 0).then(|| cycles as f64 / packets as f64),
+            }
+        };
+        all.array_windows().map(phase).collect()
+    }
 }
 
 /// A warning for readers of the results.
@@ -326,6 +362,7 @@ impl<'a, 'b> Conductor<'a, 'b> {
             silent_nodes,
             fairness,
             crossings: after.into_iter().zip(before).map(|(after, before)| after - before).collect(),
+            phases: Phase::between(recorder.marks(), recorder.totals_at(clock)),
             digest: recorder.digest(),
             failure: end.err(),
             warnings: self.warnings,

@@ -194,6 +194,21 @@ pub struct Recorder {
     observed: Option<Box<Distribution>>,
     /// What is kept of single nodes, flows, messages and packets; `None` if nothing is.
     details: Option<Box<Details>>,
+    /// Number and sum \[cycles\] of the latencies in closed windows.
+    closed_latency: (u64, u128),
+    /// The record at each mark.
+    marks: Vec<Mark>,
+}
+
+/// The record at a time that divides the run, such as that of a failure: totals since the start of the run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mark {
+    /// \[cycle\] The first cycle after the mark.
+    pub at: Cycle,
+    /// Packets so far.
+    pub counts: Counts,
+    /// Number and sum \[cycles\] of the latencies of packets so far.
+    pub latency: (u64, u128),
 }
 
 impl Recorder {
@@ -207,6 +222,8 @@ impl Recorder {
             digest: 0,
             observed: None,
             details: None,
+            closed_latency: (0, 0),
+            marks: Vec::new(),
         }
     }
 
@@ -329,10 +346,34 @@ impl Recorder {
     /// Closes the window, returns it, and opens the next one.
     pub fn take_window(&mut self) -> Window {
         self.closed.add(&self.window.counts);
+        self.closed_latency = self.latency_so_far();
         if let Some(observed) = &mut self.observed {
             observed.merge(&self.window.latency);
         }
         std::mem::take(&mut self.window)
+    }
+
+    /// Number and sum \[cycles\] of the latencies of packets since the start of the run.
+    fn latency_so_far(&self) -> (u64, u128) {
+        let moments = self.window.latency.moments();
+        (self.closed_latency.0 + moments.count(), self.closed_latency.1 + moments.sum())
+    }
+
+    /// The totals of the run at cycle `at`, to which it has been simulated.
+    #[must_use]
+    pub fn totals_at(&self, at: Cycle) -> Mark {
+        Mark { at, counts: self.totals(), latency: self.latency_so_far() }
+    }
+
+    /// Divides the run at cycle `at`, to which it has been simulated.
+    pub fn mark(&mut self, at: Cycle) {
+        self.marks.push(self.totals_at(at));
+    }
+
+    /// The totals at each [mark](Self::mark).
+    #[must_use]
+    pub fn marks(&self) -> &[Mark] {
+        &self.marks
     }
 
     /// Begins to collect the latency of all windows. Windows closed earlier are not included.

@@ -1,6 +1,7 @@
 //! Direct networks with dead links.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
@@ -16,11 +17,11 @@ const MAX_NODES: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Damaged {
     /// The network without dead links.
-    whole: Box<dyn Topology>,
+    whole: Arc<dyn Topology>,
     /// Dead links, by the node and port that they leave.
     dead: HashSet<(NodeId, Port)>,
-    /// Dead links that were drawn, in their order.
-    drawn: Vec<DeadLink>,
+    /// Dead links, those that were drawn in the order of the draws.
+    links: Vec<DeadLink>,
 }
 
 impl Damaged {
@@ -38,35 +39,60 @@ impl Damaged {
                 format!("use a direct network of at most {MAX_NODES} nodes"),
             ));
         }
-        let mut alive: Vec<Vec<(NodeId, Port)>> = Vec::new();
-        let mut known: HashSet<(NodeId, Port)> = HashSet::new();
-        for (node, port) in links(&*whole) {
-            if known.contains(&(node, port)) {
-                continue;
-            }
-            let mut link = vec![(node, port)];
-            link.extend(if faults.one_way { None } else { way_back(&*whole, node, port) });
-            known.extend(&link);
-            alive.push(link);
-        }
+        let mut alive = links_of_each(&*whole, faults.one_way);
         if count > alive.len() {
             let kind = if faults.one_way { "one way" } else { "both ways" };
             let what = phrase![["faults" => count], (": {} has {} links, counted {kind}", whole.spec(), alive.len())];
             return Err(SpecError::new(ErrorKind::Conflict, what, "use fewer"));
         }
         let key = mix2(faults.seed, Purpose::Setup as u64);
-        let drawn: Vec<Vec<(NodeId, Port)>> = (0..count)
+        let drawn = (0..count)
             .map(|fault| alive.swap_remove(pick(mix2(key, fault as u64), alive.len() as u32) as usize))
             .collect();
-        let dead = drawn.iter().flatten().copied().collect();
-        let of_both = |link: &Vec<(NodeId, Port)>| {
-            let &(from, port) = link.first()?;
-            let to = whole.neighbour(from, port)?;
-            Some(DeadLink { from, port, to, back: link.get(1).map(|&(_, back)| back) })
-        };
-        let drawn = drawn.iter().filter_map(of_both).collect();
-        Ok(Self { whole, dead, drawn })
+        Ok(Self::without(whole.into(), drawn))
     }
+
+    /// The network without these links.
+    fn without(whole: Arc<dyn Topology>, links: Vec<DeadLink>) -> Self {
+        Self { whole, dead: links.iter().flat_map(DeadLink::ports).collect(), links }
+    }
+}
+
+/// A topology without these links, which are some of its [links](links_both_ways). Nodes may be cut off.
+pub(crate) fn damaged(whole: &Arc<dyn Topology>, dead: &[DeadLink]) -> Arc<dyn Topology> {
+    match whole.switched() {
+        _ if dead.is_empty() => Arc::clone(whole),
+        Some(network) => {
+            let ends = |link: &DeadLink| Some([(link.from, link.port), (link.to, link.back?)]);
+            Arc::new(network.less(&dead.iter().filter_map(ends).collect::<Vec<_>>()))
+        }
+        None => Arc::new(Damaged::without(Arc::clone(whole), dead.to_vec())),
+    }
+}
+
+/// All links of a topology, each once, with both directions where it has them. In a network of switches they are those
+/// of endpoints too.
+pub(crate) fn links_both_ways(topology: &dyn Topology) -> Vec<DeadLink> {
+    let Some(network) = topology.switched() else { return links_of_each(topology, false) };
+    let both = links(topology).filter_map(|(from, port)| {
+        let (to, back) = (topology.neighbour(from, port)?, network.fabric().back(from, port));
+        Some(DeadLink { from, port, to, back: Some(back) }).filter(|_| (from, port) < (to, back))
+    });
+    both.collect()
+}
+
+/// The links of a direct network, each once, or each direction by itself.
+fn links_of_each(topology: &dyn Topology, one_way: bool) -> Vec<DeadLink> {
+    let mut known: HashSet<(NodeId, Port)> = HashSet::new();
+    let mut found = Vec::new();
+    for (from, port) in links(topology) {
+        let Some(to) = topology.neighbour(from, port).filter(|_| !known.contains(&(from, port))) else { continue };
+        let back = if one_way { None } else { way_back(topology, from, port) };
+        known.extend(back);
+        known.insert((from, port));
+        found.push(DeadLink { from, port, to, back: back.map(|(_, back)| back) });
+    }
+    found
 }
 
 /// Every link, in one direction, by the node and port that it leaves.
@@ -122,11 +148,11 @@ impl Topology for Damaged {
     }
 
     fn faults(&self) -> usize {
-        self.drawn.len()
+        self.whole.faults() + self.links.len()
     }
 
     fn dead_links(&self) -> Vec<DeadLink> {
-        self.drawn.clone()
+        self.whole.dead_links().into_iter().chain(self.links.iter().copied()).collect()
     }
 
     fn shape(&self) -> Shape {

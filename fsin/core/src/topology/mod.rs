@@ -20,6 +20,7 @@ mod twisted;
 mod written;
 
 pub use cayley::Cayley;
+pub(crate) use damaged::{damaged, links_both_ways};
 pub use distances::Distances;
 pub use grid::Grid;
 pub use rows::{Rows, port_name};
@@ -67,6 +68,14 @@ pub struct DeadLink {
     pub to: NodeId,
     /// The port through which the other direction leaves that node; `None` if only this direction is dead.
     pub back: Option<Port>,
+}
+
+impl DeadLink {
+    /// The nodes and ports that it leaves: one or both of its ends.
+    pub fn ports(&self) -> impl Iterator<Item = (NodeId, Port)> + use<> {
+        let back = self.back.map(|back| (self.to, back));
+        std::iter::once((self.from, self.port)).chain(back)
+    }
 }
 
 /// The shape of a network. In a direct network every node sends, receives and forwards packets, and all have the same

@@ -33,7 +33,7 @@ pub use of_hosts::of_hosts;
 pub use of_network::of_network;
 pub use rows::{
     Batch, CollectiveRow, CompletionBounds, Device, FailureKind, FailureReport, GuestRow, HostTask, JobRow, MachineRow,
-    MarkRow, ModelFigure, PortRow, RankRow, ReplayedTask, RunningDigest, SentRow, ShotRow, TaskRow, WaitRow,
+    MarkRow, ModelFigure, PhaseRow, PortRow, RankRow, ReplayedTask, RunningDigest, SentRow, ShotRow, TaskRow, WaitRow,
     WarningKind,
 };
 pub use schema::{Part, parts, schema};

@@ -8,19 +8,21 @@ use super::manifest::Manifest;
 use super::of_collectives::ns;
 use super::of_details::details;
 use super::of_jobs::jobs;
-use super::rows::{Batch, CompletionBounds, FailureKind, FailureReport, ReplayedTask, ShotRow, TaskRow};
+use super::rows::{Batch, CompletionBounds, FailureKind, FailureReport, PhaseRow, ReplayedTask, ShotRow, TaskRow};
 use super::settings::settings;
 use super::table::{
-    self, OF_COLLECTIVES, OF_DEAD_LINKS, OF_FLOWS, OF_HISTOGRAM, OF_JOBS, OF_LINKS, OF_MESSAGES, OF_NODES, RunResult,
+    self, OF_COLLECTIVES, OF_DEAD_LINKS, OF_FAILURES, OF_FLOWS, OF_HISTOGRAM, OF_JOBS, OF_LINKS, OF_MESSAGES, OF_NODES,
+    RunResult,
 };
 use super::{Costs, SCHEMA};
 use fsin_core::couple;
+use fsin_core::family::Units;
 use fsin_core::network::NetworkFailure;
-use fsin_core::topology::{dead_link_name, links_of};
+use fsin_core::topology::{DeadLink, dead_link_name, links_of};
 use trgen::phrase::Notation;
 
 use crate::{Bound, Bounds, Experiment, Finished, RunPlan, TraceFacts};
-use fsin_core::run::{Outcome, Sample, Saturation, Verdict};
+use fsin_core::run::{Outcome, Phase, Sample, Saturation, Verdict};
 use fsin_core::stats::{Summary, Whole, estimate, half_width_of_series, lag1, mean};
 
 /// The result of a run; texts name settings in the `notation`.
@@ -94,8 +96,10 @@ pub fn of_network(
     result.model_figures = rows(&finished.measures);
     result.ports = rows(&finished.ports);
     result.dead_links = dead_links(experiment);
+    result.phases = phases(experiment, outcome);
     let left_out = [
         (result.dead_links.is_none(), OF_DEAD_LINKS),
+        (result.phases.is_none(), OF_FAILURES),
         (finished.links.is_none(), OF_LINKS),
         (finished.collectives.is_empty(), OF_COLLECTIVES),
         (finished.jobs.is_none(), OF_JOBS),
@@ -118,6 +122,34 @@ fn dead_links(experiment: &Experiment) -> Option<Vec<String>> {
     let topology = experiment.topology()?;
     let dead = experiment.network.dead_links();
     (!dead.is_empty()).then(|| dead.iter().map(|dead| dead_link_name(&**topology, dead)).collect())
+}
+
+/// The phases of a run between failures and repairs; `None` if there were none.
+fn phases(experiment: &Experiment, outcome: &Outcome) -> Option<Vec<PhaseRow>> {
+    let failures = experiment.network.failures()?;
+    let words = failures.changes.iter().map(|change| change.words.clone());
+    let dead = std::iter::once(Vec::new()).chain(words).zip(failures.phases());
+    let Units { packet_phits, phit_bytes, .. } = experiment.units;
+    let row = |(phase, (events, dead)): (&Phase, (Vec<String>, Vec<DeadLink>))| {
+        let node_cycles = phase.cycles as f64 * outcome.nodes as f64;
+        let whole = phase.counts.whole(packet_phits);
+        let load = |packets: f64| (phase.cycles > 0).then(|| packets * experiment.load_of_a_packet() / node_cycles);
+        let phits = u128::from(phase.counts.dropped) * u128::from(packet_phits);
+        let bytes = phits.saturating_sub(phase.counts.short.dropped.into()) * u128::from(phit_bytes);
+        PhaseRow {
+            start_cycle: phase.start.0,
+            cycles: phase.cycles,
+            events,
+            dead_links: dead.len() as u64,
+            generated_load_phits_per_node_cycle: load(whole.generated),
+            accepted_load_phits_per_node_cycle: load(whole.received),
+            latency_mean_cycles: phase.latency_mean,
+            packets_received: phase.counts.received,
+            packets_dropped: phase.counts.dropped,
+            bytes_dropped: u64::try_from(bytes).unwrap_or(u64::MAX),
+        }
+    };
+    (!outcome.phases.is_empty()).then(|| outcome.phases.iter().zip(dead).map(row).collect())
 }
 
 /// A tabular figure; `None` without rows.

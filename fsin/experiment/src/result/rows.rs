@@ -135,6 +135,32 @@ impl Batch {
     }
 }
 
+/// A part of a run between failures and repairs of links.
+#[derive(Clone, PartialEq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct PhaseRow {
+    /// \[cycle\] Its first cycle.
+    pub start_cycle: u64,
+    /// \[cycles\] Its length.
+    pub cycles: u64,
+    /// The failures and repairs with which it began; none in the first one.
+    pub events: Vec<String>,
+    /// \[links\] Dead links.
+    pub dead_links: u64,
+    /// \[phits/node/cycle\] Generated load.
+    pub generated_load_phits_per_node_cycle: Option<f64>,
+    /// \[phits/node/cycle\] Accepted load.
+    pub accepted_load_phits_per_node_cycle: Option<f64>,
+    /// \[cycles\] Mean latency of the packets received; null if there were none.
+    pub latency_mean_cycles: Option<f64>,
+    /// \[packets\] Received.
+    pub packets_received: u64,
+    /// \[packets\] Lost for good, those without a route included.
+    pub packets_dropped: u64,
+    /// \[bytes\] Of these packets.
+    pub bytes_dropped: u64,
+}
+
 /// A shot: a burst of messages, and the time until all have arrived.
 #[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug, JsonSchema)]
 #[serde(default)]

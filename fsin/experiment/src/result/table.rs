@@ -18,8 +18,8 @@ use super::manifest::Manifest;
 use super::of_collectives::CollectiveTimes;
 use super::of_details::{FlowRow, LatencyBin, MessageClass, NodeRow};
 use super::rows::{
-    Batch, CompletionBounds, FailureReport, GuestRow, JobRow, MachineRow, ModelFigure, PortRow, RankRow, RunningDigest,
-    ShotRow, TaskRow, WarningKind,
+    Batch, CompletionBounds, FailureReport, GuestRow, JobRow, MachineRow, ModelFigure, PhaseRow, PortRow, RankRow,
+    RunningDigest, ShotRow, TaskRow, WarningKind,
 };
 use super::serial::Written;
 
@@ -181,6 +181,7 @@ figures! {
     MessageClasses = message_classes: Option<Vec<MessageClass>>, [] "the same figures of messages by their size, in classes";
     MessageDeciles = message_deciles: Option<Vec<MessageClass>>, [] "the same figures of each tenth of the messages, in the order of their sizes";
     DeadLinks = dead_links: Option<Vec<String>>, [] "each dead link by its ends and ports; of networks that have some";
+    Phases = phases: Option<Vec<PhaseRow>>, [] "the run between failures and repairs of links; of runs in which some happened";
     CompletionCycles = completion_cycles: Option<u64>, ["cycles"] "clock when the last task was done, which starts at 1; null of traffic that does not end";
     CompletionSeconds = completion_seconds: Option<f64>, ["s"] "the same as time";
     CompletionBound = completion_bound_cycles: Option<u64>, ["cycles"] "greatest of the bounds below which the completion cannot be";
@@ -285,6 +286,9 @@ pub(super) const OF_COLLECTIVES: &[Figure] = &[F::Collectives];
 
 /// Figures of networks with dead links only.
 pub(super) const OF_DEAD_LINKS: &[Figure] = &[F::DeadLinks];
+
+/// Figures of runs in which links failed or were repaired.
+pub(super) const OF_FAILURES: &[Figure] = &[F::Phases];
 
 /// Figures of job mixes only.
 pub(super) const OF_JOBS: &[Figure] =

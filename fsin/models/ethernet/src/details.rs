@@ -30,12 +30,16 @@ static MEASURES: [Measure; 17] = [
     measure("message_latency_max", "ns", "the longest of them"),
 ];
 
+/// A measure of networks whose links fail.
+pub(crate) static FRAMES_LOST: Measure =
+    measure("frames_lost_on_dead_links", "frames", "copies on a link that died, in the queue before it, or sent to it");
+
 /// Counts of frames and bytes since the start of the run, without PAUSE frames. A frame that is flooded becomes several
 /// copies. A frame that is sent again is another frame.
 ///
 /// At every instant `frames_sent + copies_made` is the sum of `frames_received`, `copies_filtered`, the frames that
-/// ports have [dropped](PortDetails::dropped), the frames that links have [damaged](PortDetails::damaged), and the
-/// copies under way.
+/// ports have [dropped](PortDetails::dropped), the frames that links have [damaged](PortDetails::damaged), those
+/// [lost on dead links](Self::lost_on_dead_links), and the copies under way.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Totals {
     /// Number of frames that hosts have begun to send.
@@ -66,6 +70,8 @@ pub struct Totals {
     pub bytes_sent: u64,
     /// \[frames\] PAUSE frames sent by switches, both to stop and to go on.
     pub pauses: u64,
+    /// \[frames\] Copies lost because a link was dead.
+    pub lost_on_dead_links: u64,
     /// Number of frames that hosts have begun to send again.
     pub(crate) sent_again: u64,
 }

@@ -13,7 +13,9 @@ use trgen::phrase::Phrase;
 use trgen::{Cycle, Message};
 
 use crate::capture::Capture;
+use crate::details::FRAMES_LOST;
 use crate::params::{Params, PortStats, Recovery, TieOrder};
+use crate::rules::alive::Alive;
 use crate::rules::forwarding::Tables;
 use crate::rules::frame::Errors;
 use crate::rules::hosts::{Hosts, Origin};
@@ -32,6 +34,8 @@ const DROPS_IN_VAIN: u64 = 100_000;
 pub(crate) struct Base {
     pub(crate) params: Params,
     pub(crate) wiring: Wiring,
+    /// Which links are dead, now and later.
+    pub(crate) alive: Alive,
     /// The forwarding tables of all switches.
     pub(crate) tables: Tables,
     /// The order of frames that arrive at the same instant.
@@ -52,6 +56,8 @@ pub(crate) struct Base {
     /// \[ps\] Time within which every frame arrives that no queue drops: on a path through all switches, with all queues
     /// full.
     patience: u64,
+    /// \[links\] Greatest number that a frame crosses without a loop: each switch once, as often as routes have changed.
+    pub(crate) most_hops: usize,
     /// A failure that ends the run.
     pub(crate) failure: Option<NetworkFailure>,
     /// \[ps\] Time at which a frame last arrived.
@@ -60,7 +66,7 @@ pub(crate) struct Base {
 
 impl Base {
     pub(crate) fn new(topology: &dyn Topology, params: Params) -> Result<Self, SpecError> {
-        let (wiring, tables) = crate::prepare(topology, &params)?;
+        let (wiring, alive, tables) = crate::prepare(topology, &params)?;
         let slowest = wiring.links.iter().zip(&wiring.rooms).map(|(link, &room)| {
             let frame = link.time(params.frames.longest() as u16) + link.gap;
             frame.saturating_mul(u64::from(room) + 1).saturating_add(link.delay)
@@ -71,7 +77,8 @@ impl Base {
             lengths: vec![Lengths::default(); lengths],
             ties: Ties::new(params.seed, params.ties == TieOrder::Hash),
             errors: Errors::new(params.seed, params.per),
-            hosts: Hosts::new(&params, &wiring),
+            hosts: Hosts::new(&params, &wiring, &alive),
+            most_hops: wiring.switches * (1 + params.failures.changes.len()),
             now: 0,
             pauses: 0,
             crossed: Vec::new(),
@@ -81,6 +88,7 @@ impl Base {
             last_moved: 0,
             params,
             wiring,
+            alive,
             tables,
         })
     }
@@ -113,6 +121,12 @@ pub(crate) trait Events: std::fmt::Debug + Send {
 
     /// Lets hosts send that may have become able to, and sets the timers of connections.
     fn serve_hosts(&mut self);
+
+    /// Loses all frames on the link of a port, which has died, and in the queue before it: first those that left first.
+    fn cut(&mut self, port: usize, notices: &mut Notices);
+
+    /// Lets a port send whose link has been repaired.
+    fn resume(&mut self, port: usize);
 
     /// True if a frame, or the end of a frame, is on a link.
     fn is_moving(&self) -> bool;
@@ -205,7 +219,13 @@ impl<E: Events> Simulated<E> {
     #[inline]
     fn failure(&mut self) -> Result<(), NetworkFailure> {
         let base = self.0.base();
-        if base.params.pause && base.failure.is_none() && base.hosts.messages.in_flight() > 0 && !self.0.is_moving() {
+        let may_wait = base.alive.next_at().is_none();
+        if base.params.pause
+            && may_wait
+            && base.failure.is_none()
+            && base.hosts.messages.in_flight() > 0
+            && !self.0.is_moving()
+        {
             self.0.base_mut().failure = self.find_deadlock();
         }
         if self.0.base().hosts.dropped_in_vain > DROPS_IN_VAIN {
@@ -217,6 +237,30 @@ impl<E: Events> Simulated<E> {
             Some(failure) => Err(failure.clone()),
             None => Ok(()),
         }
+    }
+}
+
+impl<E: Events> Simulated<E> {
+    /// Links die and are repaired at time `at`, before all else at that time.
+    #[cold]
+    fn change(&mut self, at: u64, notices: &mut Notices) {
+        let base = self.0.base_mut();
+        base.now = at;
+        base.hosts.messages.recorder.mark(Cycle(at + 1));
+        let [dying, repaired] = base.alive.advance();
+        base.tables.renew(&base.wiring, &base.params, &base.alive);
+        base.hosts.parts.clone_from(&base.alive.parts);
+        for &port in &dying {
+            self.0.cut(port, notices);
+        }
+        let Base { wiring, hosts, .. } = self.0.base_mut();
+        for port in dying.into_iter().filter(|&port| wiring.is_host(wiring.links[port].owner)) {
+            hosts.lose_all(wiring.links[port].owner, at, notices);
+        }
+        for port in repaired {
+            self.0.resume(port);
+        }
+        self.0.serve_hosts();
     }
 }
 
@@ -244,7 +288,19 @@ impl<E: Events> Engine for Simulated<E> {
 
     fn step(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         self.failure()?;
-        let Some(at) = self.0.next_at().filter(|&at| at < until.0) else {
+        let mut next = self.0.next_at();
+        if let Some(change) = self.0.base().alive.next_at()
+            && change < until.0
+            && next.is_none_or(|next| change <= next)
+        {
+            self.change(change, notices);
+            self.failure()?;
+            next = self.0.next_at();
+            if next != Some(change) {
+                return Ok(());
+            }
+        }
+        let Some(at) = next.filter(|&at| at < until.0) else {
             self.0.base_mut().now = until.0 - 1;
             return Ok(());
         };
@@ -271,7 +327,12 @@ impl<E: Events> Engine for Simulated<E> {
     }
 
     fn figures(&self) -> Vec<(&'static Measure, f64)> {
-        self.details().measures(self.message_latency())
+        let mut measures = self.details().measures(self.message_latency());
+        let base = self.0.base();
+        if !base.alive.is_always() {
+            measures.push((&FRAMES_LOST, base.hosts.totals.lost_on_dead_links as f64));
+        }
+        measures
     }
 
     fn port_figures(&self) -> Vec<PortFigures> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fsin_core::capture::{Capture, Place};
+use fsin_core::failures::Failures;
 use fsin_core::family::{Ends, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Values};
 use fsin_core::network::Network;
 use fsin_core::topology::switched::parse_rate;
@@ -74,7 +75,7 @@ pub static FAMILY: ModelFamily = ModelFamily {
     },
     aliases: &[],
     keys: KEYS,
-    shared: &["topology", "ways", "routes", "interface", "engine", "link-loads"],
+    shared: &["topology", "ways", "fail", "routes", "interface", "engine", "link-loads"],
     // A cycle is a picosecond: the usual lengths of a run would be those of a few bits.
     defaults: &[
         ("warmup", "5000000000"),
@@ -97,7 +98,10 @@ pub static FAMILY: ModelFamily = ModelFamily {
 /// Checked settings.
 #[derive(Debug)]
 struct Spec {
+    /// The topology with all its links.
     topology: Arc<dyn Topology>,
+    /// The topology at the start.
+    at_first: Arc<dyn Topology>,
     params: Params,
     /// True if the reference engine simulates the network, false for the fast engine.
     is_reference: bool,
@@ -107,6 +111,7 @@ impl Spec {
     fn from_values(values: &dyn Values) -> Result<Self, SpecError> {
         // Forwarding decides whether routes of the description are used: it is checked with the wiring.
         let topology: Arc<dyn Topology> = values.topology(&ROUTED)?.into();
+        let failures = values.failures(&*topology)?;
         let forwarding: Forwarding = values.parsed("forwarding")?;
         let routes = values.routes(&*topology)?;
         let frames = frames(values)?;
@@ -141,11 +146,13 @@ impl Spec {
             rto_min: values.span("rto-min")?,
             rto_max: values.span("rto-max")?,
             port_stats: values.parsed("port-stats")?,
+            failures,
             seed: values.integer("seed")?,
         };
         check(&*topology, &params)?;
         let is_reference = values.choice("engine", &[("fast", false), ("reference", true)])?;
-        Ok(Self { topology, params, is_reference })
+        let at_first = params.failures.at_first(&topology);
+        Ok(Self { topology, at_first, params, is_reference })
     }
 }
 
@@ -257,7 +264,15 @@ impl NetworkSpec for Spec {
     }
 
     fn topology(&self) -> Option<&Arc<dyn Topology>> {
-        Some(&self.topology)
+        Some(&self.at_first)
+    }
+
+    fn failures(&self) -> Option<&Failures> {
+        Some(&self.params.failures)
+    }
+
+    fn unreachable(&self) -> Option<SpecError> {
+        self.params.failures.unreachable(&*self.topology)
     }
 
     fn blocked_links(&self) -> Option<Vec<Ends>> {
@@ -268,6 +283,7 @@ impl NetworkSpec for Spec {
     /// Names links that carry nothing because of the choice of routes: their capacity is missing from the figures.
     fn warnings(&self) -> Vec<Phrase> {
         let mut warnings: Vec<Phrase> = self.other_rates().into_iter().collect();
+        warnings.extend(self.params.failures.warnings(&*self.topology));
         if self.params.ecmp {
             return warnings;
         }

@@ -22,10 +22,17 @@
 //! At one instant ports become free before frames arrive, and timers expire last. Frames that arrive at one instant are
 //! taken in the order of their ports, or of a hash ([`TieOrder`]).
 //!
+//! # Links that fail
+//! When a link dies, the frames on it and in the queue before it are lost, and what waits at a host whose own link dies; a
+//! frame of which a cut-through switch has seen the header is forwarded to its end. Tables and trees are computed anew at
+//! once, and addresses are forgotten. What is lost is recovered as other losses are, unless no route is left: then its
+//! message is lost. At one instant links die and are repaired before all else.
+//!
 //! # How the model departs from reality, and who could notice
 //! - Forwarding takes no time, and only the lengths of queues bound a switch's memory. To model a switch's forwarding
 //!   latency, add it to the propagation delay of links.
-//! - Messages of the spanning tree are not simulated: the network begins with the tree that IEEE 802.1D finds.
+//! - Messages of the spanning tree are not simulated: the network begins with the tree that IEEE 802.1D finds, and has
+//!   another one at the instant of a failure.
 //! - A PAUSE frame holds until the next one: refreshing it is not simulated, and it is never damaged.
 //! - Connections with windows are open from the start and for ever.
 //! - With the recovery `oracle` the sender learns of a loss at once and repeats the frame at once, so that what is lost
@@ -61,6 +68,7 @@ use fsin_core::family::Ends;
 use fsin_core::network::Network;
 use fsin_core::stats::Distribution;
 use fsin_core::topology::{Port, Topology};
+use rules::alive::Alive;
 use rules::forwarding::Tables;
 use rules::wiring::Wiring;
 use trgen::catalog::SpecError;
@@ -94,13 +102,13 @@ pub fn check(topology: &dyn Topology, params: &Params) -> Result<(), SpecError> 
 /// # Errors
 /// The first setting that cannot be used.
 pub fn blocked_links(topology: &dyn Topology, params: &Params) -> Result<Vec<Ends>, SpecError> {
-    let (wiring, tables) = prepare(topology, params)?;
+    let (wiring, alive, tables) = prepare(topology, params)?;
     let end = |port: usize| {
         let link = &wiring.links[port];
         (wiring.node(link.owner as usize), Port(link.number as u8))
     };
     // Both ports of a blocked link are listed; each link is taken once.
-    let links = tables.blocked().into_iter().map(|port| (port, wiring.links[port].peer as usize));
+    let links = tables.blocked(&alive).into_iter().map(|port| (port, wiring.links[port].peer as usize));
     Ok(links.filter(|(port, peer)| port < peer).map(|(port, peer)| [end(port), end(peer)]).collect())
 }
 
@@ -121,14 +129,15 @@ pub fn host_rates(topology: &dyn Topology, params: &Params) -> Result<Vec<u64>, 
 /// # Errors
 /// The first setting that cannot be used.
 pub fn unused_links(topology: &dyn Topology, params: &Params) -> Result<[usize; 2], SpecError> {
-    let (wiring, tables) = prepare(topology, params)?;
-    Ok(tables.unused(&wiring))
+    let (wiring, alive, tables) = prepare(topology, params)?;
+    Ok(tables.unused(&wiring, &alive))
 }
 
-/// The wiring and the tables of a network that has been checked.
-fn prepare(topology: &dyn Topology, params: &Params) -> Result<(Wiring, Tables), SpecError> {
+/// The wiring, the state of links at the start and the tables of a network that has been checked.
+fn prepare(topology: &dyn Topology, params: &Params) -> Result<(Wiring, Alive, Tables), SpecError> {
     params.check()?;
     let wiring = Wiring::new(topology, params)?;
-    let tables = Tables::new(topology, &wiring, params)?;
-    Ok((wiring, tables))
+    let alive = Alive::new(topology, &wiring, params)?;
+    let tables = Tables::new(topology, &wiring, params, &alive)?;
+    Ok((wiring, alive, tables))
 }

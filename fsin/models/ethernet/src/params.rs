@@ -3,6 +3,7 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
+use fsin_core::failures::Failures;
 use fsin_core::interface::Interface;
 use fsin_core::messages::Payload;
 use fsin_core::route::RouteTable;
@@ -201,6 +202,8 @@ pub struct Params {
     pub interface: Interface,
     /// Which statistics are kept of each port; no other result depends on it.
     pub port_stats: PortStats,
+    /// Failures and repairs of links; times count in ps.
+    pub failures: Failures,
     /// Seed of all draws.
     pub seed: u64,
 }
@@ -235,6 +238,7 @@ impl Default for Params {
             ties: TieOrder::Port,
             interface: Interface::Serial,
             port_stats: PortStats::Figures,
+            failures: Failures::default(),
             seed: 1,
         }
     }

@@ -179,7 +179,7 @@ impl Reference {
     /// Begins the next transmission of a port, if it can.
     fn send(&mut self, port: usize) {
         let state = &mut self.ports[port];
-        if state.is_busy {
+        if state.is_busy || self.base.alive.is_dead(port) {
             return;
         }
         if state.wants_pause != state.told_pause {
@@ -253,7 +253,7 @@ impl Reference {
             return self.base.hosts.arrive(link.device, &frame, self.base.now, notices);
         }
         // A route without loops passes each switch once.
-        if usize::from(frame.hops) > self.base.wiring.switches {
+        if usize::from(frame.hops) > self.base.most_hops {
             self.base.failure.get_or_insert_with(|| {
                 let storm = Storm {
                     at: Cycle(self.base.now),
@@ -299,6 +299,11 @@ impl Reference {
 
     /// Puts a frame into the queue of an output, or drops it.
     fn enqueue(&mut self, output: usize, frame: Frame, held: usize, notices: &mut Notices) {
+        // The link has died while the end of the frame was coming.
+        if self.base.alive.is_dead(output) {
+            self.release(held);
+            return self.base.hosts.lose_on_dead_link(frame.unit, self.base.now, notices);
+        }
         self.change_queue(output);
         let state = &mut self.ports[output];
         if !self.base.params.pause && state.queue.len() >= self.base.wiring.rooms[output] as usize {
@@ -367,6 +372,31 @@ impl Events for Reference {
         self.serve();
     }
 
+    fn cut(&mut self, port: usize, notices: &mut Notices) {
+        let is_on_it = |event: &mut Event| matches!(event.kind, EventKind::Arrive { port: of, .. } if of == port);
+        let mut lost: Vec<Event> = self.events.extract_if(.., is_on_it).collect();
+        lost.sort_by_key(|event| event.at);
+        self.change_queue(port);
+        let state = &mut self.ports[port];
+        (state.is_paused, state.told_pause) = (false, false);
+        let waiting = std::mem::take(&mut state.queue);
+        for event in lost {
+            if let EventKind::Arrive { frame, .. } = event.kind
+                && is_of_hosts(&frame)
+            {
+                self.base.hosts.lose_on_dead_link(frame.unit, self.base.now, notices);
+            }
+        }
+        for (frame, held) in waiting {
+            self.release(held);
+            self.base.hosts.lose_on_dead_link(frame.unit, self.base.now, notices);
+        }
+    }
+
+    fn resume(&mut self, port: usize) {
+        self.send(port);
+    }
+
     fn is_moving(&self) -> bool {
         self.events.iter().any(|event| event.kind.is_moving())
     }
@@ -379,7 +409,7 @@ impl Events for Reference {
             waiting,
             area: state.area + waiting as u128 * u128::from(self.base.now - state.changed),
             is_paused: state.is_paused,
-            has_control: state.wants_pause != state.told_pause,
+            has_control: state.wants_pause != state.told_pause && !self.base.alive.is_dead(port),
         }
     }
 

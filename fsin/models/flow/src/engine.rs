@@ -1,13 +1,15 @@
 //! Flows in simulated time: entries, ends, and shares between them.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
 
 use fsin_core::engine::Engine;
+use fsin_core::failures::{Change, Failures, dead_ports};
 use fsin_core::messages::Messages;
 use fsin_core::network::{Injected, Measure, NetworkFailure, Notices};
 use fsin_core::stats::Receipt;
-use fsin_core::topology::Topology;
+use fsin_core::topology::{DeadLink, Topology};
 use fsin_core::view::Occupancy;
 use trgen::catalog::SpecError;
 use trgen::{Cycle, Message};
@@ -31,11 +33,26 @@ const MEASURES: [Measure; 3] = [
     Measure { name: "rate_changes", unit: "", about: "changes of the rate of a flow" },
 ];
 
+/// A measure of networks whose links fail.
+static MESSAGES_LOST: Measure =
+    Measure { name: "messages_lost", unit: "messages", about: "that had no route, or none any more when a link died" };
+
 /// The entry of a flow: time \[ps\], source, number of the message, slot.
 type Entry = (u64, u32, u64, u32);
 
 /// The end of a flow: time \[ps\], source, number of the message, slot, number of the change.
 type End = (u64, u32, u64, u32, u32);
+
+/// The state of links from some time on.
+#[derive(Debug)]
+struct Later {
+    /// \[ps\] The time.
+    at: u64,
+    /// By link: true if it is dead from then on.
+    dead: Vec<bool>,
+    /// The routes from then on.
+    routes: Routes,
+}
 
 /// A network of flows.
 #[derive(Debug)]
@@ -43,6 +60,8 @@ pub(crate) struct Flows {
     params: Params,
     wiring: Wiring,
     routes: Routes,
+    /// Failures and repairs to come.
+    later: VecDeque<Later>,
     shares: Shares,
     messages: Messages,
     /// By slot of the message: its flow.
@@ -70,19 +89,23 @@ pub(crate) struct Flows {
     most: usize,
     fills: u64,
     changes: u64,
+    /// \[messages\] Messages without a route; `None` where links never fail.
+    lost: Option<u64>,
 }
 
 impl Flows {
-    pub(crate) fn new(topology: &dyn Topology, params: &Params, is_reference: bool) -> Result<Self, SpecError> {
+    pub(crate) fn new(topology: &Arc<dyn Topology>, params: &Params, is_reference: bool) -> Result<Self, SpecError> {
         params.check()?;
-        let wiring = Wiring::new(topology, params)?;
-        let routes = Routes::new(topology, params)?;
-        routes.check(&wiring, topology)?;
+        let wiring = Wiring::new(&**topology, params)?;
+        let routes = Routes::new(&*params.failures.at_first(topology), params)?;
+        routes.check(&wiring, &**topology)?;
+        let later = later(topology, params, &wiring)?;
         let (hosts, links) = (wiring.ports.hosts, wiring.capacities.len());
         Ok(Self {
             shares: Shares::new(Law::new(params), wiring.capacities.clone()),
             params: params.clone(),
             routes,
+            later,
             messages: Messages::new(hosts),
             flows: Vec::new(),
             active: Vec::new(),
@@ -103,6 +126,7 @@ impl Flows {
             most: 0,
             fills: 0,
             changes: 0,
+            lost: (!params.failures.is_empty()).then_some(0),
             wiring,
         })
     }
@@ -125,11 +149,12 @@ impl Flows {
             self.ends.pop();
         }
         let entry = self.entries.peek().map(|Reverse((at, ..))| *at);
-        if let Some((_, services)) = &mut self.local {
-            return entry.into_iter().chain(services.next_end()).min();
-        }
-        let end = self.ends.peek().map(|Reverse((at, ..))| *at).filter(|&at| at < NEVER);
-        entry.into_iter().chain(end).min()
+        let end = match &mut self.local {
+            Some((_, services)) => services.next_end(),
+            None => self.ends.peek().map(|Reverse((at, ..))| *at).filter(|&at| at < NEVER),
+        };
+        let change = self.later.front().map(|later| later.at);
+        entry.into_iter().chain(end).chain(change).min()
     }
 
     /// The message of a flow arrives.
@@ -161,19 +186,106 @@ impl Flows {
         self.messages.deliver(slot, at, notices);
     }
 
-    /// A flow ends.
-    fn end(&mut self, slot: u32, notices: &mut Notices) {
-        self.shares.leave(slot, &mut self.flows);
+    /// Links die and are repaired. Flows over links that are dead then, in the order of their sources and numbers, take
+    /// other paths, or are lost.
+    fn change(&mut self, later: Later, notices: &mut Notices) {
+        self.routes = later.routes;
+        self.messages.recorder.mark(Cycle(self.now + 1));
+        let is_hit = |slot: &u32| self.flows[*slot as usize].uses.iter().any(|of| later.dead[of.link as usize]);
+        let waiting = self.entries.iter().map(|Reverse((.., slot))| (*slot, false));
+        let all = self.active.iter().map(|&slot| (slot, true)).chain(waiting);
+        let mut hit: Vec<(u32, bool)> = all.filter(|(slot, _)| is_hit(slot)).collect();
+        hit.sort_unstable_by_key(|&(slot, _)| (self.flows[slot as usize].source, self.flows[slot as usize].number));
+        for (slot, is_active) in hit {
+            if is_active {
+                self.shares.leave(slot, &mut self.flows);
+                self.is_stale = true;
+                let flow = &mut self.flows[slot as usize];
+                if let Some((_, services)) = self.local.as_mut().filter(|_| flow.key != OPEN) {
+                    flow.left = services.take_off(slot, flow.key.1, self.now);
+                }
+            }
+            for of in &self.flows[slot as usize].uses {
+                self.chosen[of.link as usize] -= 1;
+            }
+            let Message { source, destination, .. } = self.messages.get(slot).message;
+            match self.path(source.0, destination.0, self.flows[slot as usize].number) {
+                Some(path) => {
+                    self.take(slot, path);
+                    if is_active {
+                        self.shares.enter(slot, &mut self.flows[slot as usize]);
+                    }
+                }
+                None => self.lose(slot, is_active, notices),
+            }
+        }
+    }
+
+    /// A flow is lost whole, which is not on its links any more.
+    fn lose(&mut self, slot: u32, is_active: bool, notices: &mut Notices) {
+        if is_active {
+            self.remove(slot);
+        } else {
+            self.depart(slot);
+            self.entries.retain(|Reverse((.., other))| *other != slot);
+        }
+        let flow = &mut self.flows[slot as usize];
+        flow.uses.clear();
+        flow.places.clear();
+        flow.changes = flow.changes.wrapping_add(1);
+        let (packets, bytes) = (self.messages.get(slot).packets, self.messages.get(slot).message.bytes);
+        for index in 0..packets {
+            self.messages.lose(slot, self.params.payload().short_of(bytes, index), notices);
+        }
+        self.messages.sent(slot, notices);
+        self.count_lost();
+    }
+
+    /// Counts a lost message.
+    fn count_lost(&mut self) {
+        self.lost = self.lost.map(|lost| lost + 1);
+    }
+
+    /// Takes a flow from the active ones.
+    fn remove(&mut self, slot: u32) {
         let place = self.places[slot as usize];
         self.active.swap_remove(place as usize);
         if let Some(&moved) = self.active.get(place as usize) {
             self.places[moved as usize] = place;
         }
+    }
+
+    /// What a message uses of links, without cross traffic; `None` if no route is left.
+    fn path(&self, source: u32, destination: u32, number: u64) -> Option<Vec<Use>> {
+        let flows = |link: u32| self.chosen[link as usize] as usize;
+        self.routes.uses(&self.wiring, flows, (source, destination), number)
+    }
+
+    /// A flow takes a path. Returns the latency \[ps\] of the path.
+    fn take(&mut self, slot: u32, mut uses: Vec<Use>) -> u64 {
+        let latency = self.latency(&uses);
+        let (weight, bound) = self.shares.law().weight(&uses, &self.wiring, latency);
+        let hops = uses.iter().map(|of| u128::from(of.share)).sum::<u128>() / u128::from(WHOLE);
+        self.shares.law().complete(&mut uses, &self.wiring);
+        for of in &uses {
+            self.chosen[of.link as usize] += 1;
+        }
+        let flow = &mut self.flows[slot as usize];
+        (flow.uses, flow.weight, flow.bound, flow.hops) = (uses, weight, bound, hops as u64);
+        (flow.key, flow.released) = (OPEN, 0);
+        flow.places.clear();
+        latency
+    }
+
+    /// A flow ends.
+    fn end(&mut self, slot: u32, notices: &mut Notices) {
+        self.shares.leave(slot, &mut self.flows);
+        self.remove(slot);
         self.arrive(slot, notices);
     }
 
-    /// A flow enters. True if it gets a share; otherwise it arrives at once.
-    fn enter(&mut self, slot: u32, notices: &mut Notices) -> bool {
+    /// Records that the packets of a message depart.
+    fn depart(&mut self, slot: u32) {
         let underway = self.messages.get(slot);
         let (packets, bytes) = (underway.packets, underway.message.bytes);
         let offered = underway.offered.0 - 1;
@@ -182,8 +294,13 @@ impl Flows {
         recorder.injected(packets);
         recorder.short().injected += payload.short(bytes);
         for _ in 0..packets {
-            recorder.departed(self.now - offered);
+            recorder.departed(self.now.saturating_sub(offered));
         }
+    }
+
+    /// A flow enters. True if it gets a share; otherwise it arrives at once.
+    fn enter(&mut self, slot: u32, notices: &mut Notices) -> bool {
+        self.depart(slot);
         let flow = &mut self.flows[slot as usize];
         if flow.left == 0 || flow.uses.is_empty() {
             self.arrive(slot, notices);
@@ -234,6 +351,20 @@ impl Flows {
     }
 }
 
+/// The states of links after the failures and repairs to come.
+fn later(topology: &Arc<dyn Topology>, params: &Params, wiring: &Wiring) -> Result<VecDeque<Later>, SpecError> {
+    let Failures { changes, .. } = &params.failures;
+    let phases = params.failures.phases().zip(params.failures.topologies(topology)).skip(1);
+    let of = |(change, (dead, topology)): (&Change, (Vec<DeadLink>, Arc<dyn Topology>))| {
+        let mut by_link = vec![false; wiring.capacities.len()];
+        for (node, port) in dead_ports(&dead) {
+            wiring.ports.port_of(node, port).into_iter().for_each(|link| by_link[link] = true);
+        }
+        Ok(Later { at: change.at, dead: by_link, routes: Routes::new(&*topology, params)? })
+    };
+    changes.iter().zip(phases).map(of).collect()
+}
+
 #[cfg(test)]
 impl Flows {
     /// What flows use of each link is at most its capacity, and each flow has a rate. While shares wait for entries at the
@@ -278,37 +409,28 @@ impl Engine for Flows {
         let (packets, short) = (payload.packets_of(bytes), payload.short(bytes));
         let number = self.counts[source.index()].0;
         self.counts[source.index()].0 += 1;
-        let mut uses = Vec::new();
-        if source != destination {
-            let chosen = &self.chosen;
-            let flows = |link: u32| chosen[link as usize] as usize;
-            match self.routes.uses(&self.wiring, flows, (source.0, destination.0), number) {
-                Some(path) => uses = path,
-                None => return self.messages.drop_at_source(packets, short),
-            }
-        }
-        let latency = self.latency(&uses);
-        let (weight, bound) = self.shares.law().weight(&uses, &self.wiring, latency);
-        let hops = uses.iter().map(|of| u128::from(of.share)).sum::<u128>() / u128::from(WHOLE);
-        self.shares.law().complete(&mut uses, &self.wiring);
-        for of in &uses {
-            self.chosen[of.link as usize] += 1;
-        }
+        let uses = match source == destination {
+            true => Vec::new(),
+            false => match self.path(source.0, destination.0, number) {
+                Some(path) => path,
+                None => {
+                    self.count_lost();
+                    return self.messages.drop_at_source(packets, short);
+                }
+            },
+        };
         let slot = self.messages.accept(message, packets, short, Engine::clock(self), ());
-        let late = u128::from(latency) * u128::from(self.params.latency_millionths) + u128::from(MILLION / 2);
-        let at = u64::try_from(u128::from(self.now) + late / u128::from(MILLION)).unwrap_or(NEVER);
-        self.entries.push(Reverse((at, source.0, number, slot)));
-        let at = slot as usize;
-        let left = u128::from(self.params.carried(bytes)) * BYTE;
-        if at == self.flows.len() {
+        if slot as usize == self.flows.len() {
             self.places.push(0);
             self.flows.push(Flow::default());
         }
-        let flow = &mut self.flows[at];
-        (flow.uses, flow.weight, flow.bound, flow.left) = (uses, weight, bound, left);
-        (flow.rate, flow.number, flow.source) = (0, number, source.0);
-        (flow.key, flow.released, flow.hops) = (OPEN, 0, hops as u64);
-        flow.places.clear();
+        let latency = self.take(slot, uses);
+        let late = u128::from(latency) * u128::from(self.params.latency_millionths) + u128::from(MILLION / 2);
+        let at = u64::try_from(u128::from(self.now) + late / u128::from(MILLION)).unwrap_or(NEVER);
+        self.entries.push(Reverse((at, source.0, number, slot)));
+        let left = u128::from(self.params.carried(bytes)) * BYTE;
+        let flow = &mut self.flows[slot as usize];
+        (flow.left, flow.rate, flow.number, flow.source) = (left, 0, number, source.0);
         flow.changes = flow.changes.wrapping_add(1);
         Injected::Accepted
     }
@@ -323,6 +445,9 @@ impl Engine for Flows {
             return Ok(());
         };
         self.now = at;
+        if let Some(later) = self.later.pop_front_if(|later| later.at == at) {
+            self.change(later, notices);
+        }
         let ended = self.local.as_mut().map_or_else(Vec::new, |(_, services)| services.take_ended(at));
         self.is_stale |= !ended.is_empty();
         for (_, _, slot) in ended {
@@ -361,6 +486,10 @@ impl Engine for Flows {
 
     fn figures(&self) -> Vec<(&'static Measure, f64)> {
         let [most, fills, changes] = &MEASURES;
-        vec![(most, self.most as f64), (fills, self.fills as f64), (changes, self.changes as f64)]
+        let lost = self.lost.map(|lost| (&MESSAGES_LOST, lost as f64));
+        [(most, self.most as f64), (fills, self.fills as f64), (changes, self.changes as f64)]
+            .into_iter()
+            .chain(lost)
+            .collect()
     }
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use fsin_core::failures::Failures;
 use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Rates, Units, Values};
 use fsin_core::network::Network;
-use fsin_core::route::{Choice, listed, rows, serving};
+use fsin_core::route::{Carries, Choice, listed, rows, serving};
 use fsin_core::topology::Topology;
 use fsin_core::topology::switched::parse_rate;
 use trgen::Geometry;
@@ -99,7 +100,7 @@ pub static FLOW: ModelFamily = ModelFamily {
     },
     aliases: &["fluid"],
     keys: KEYS,
-    shared: &["topology", "routing", "routes", "engine", "link-rate", "propagation", "link-loads"],
+    shared: &["topology", "fail", "routing", "routes", "engine", "link-rate", "propagation", "link-loads"],
     defaults: &[
         ("link-rate", "10Gb/s"),
         ("propagation", "0ns"),
@@ -117,7 +118,10 @@ pub static FLOW: ModelFamily = ModelFamily {
 /// Checked settings.
 #[derive(Debug)]
 struct Spec {
+    /// The topology with all its links.
     topology: Arc<dyn Topology>,
+    /// The topology at the start.
+    at_first: Arc<dyn Topology>,
     params: Params,
     /// True if all shares are computed anew at every change.
     is_reference: bool,
@@ -191,11 +195,13 @@ fn millionths(values: &dyn Values, key: &'static str, absent: u64) -> Result<u64
 impl Spec {
     fn from_values(values: &dyn Values) -> Result<Self, SpecError> {
         let topology: Arc<dyn Topology> = values.topology(&LINKS)?.into();
+        let failures = values.failures(&*topology)?;
         let base = preset(values.value("flow-preset").unwrap_or(""))?;
         let spec = topology.spec();
         let carried = carried();
         let routes = values.routes(&*topology)?;
-        let first = serving(&carried, &spec).next().map_or("shortest", |carries| carries.row.component.name);
+        let may_serve = |carries: &&Carries| failures.is_empty() || !carries.row.serves.requires_intact_topology();
+        let first = serving(&carried, &spec).find(may_serve).map_or("shortest", |carries| carries.row.component.name);
         let first = if routes.is_some() { rows::ROUTES.component.name } else { first };
         let link_rate = rate(values, "link-rate")?;
         let choices = [("maxmin", Fairness::MaxMin), ("rtt", Fairness::RoundTrip), ("split", Fairness::Split)];
@@ -218,11 +224,13 @@ impl Spec {
             packet_bytes: values.integer("packet-bytes")?,
             header_bytes: values.integer("header-bytes")?,
             seed: values.integer("seed")?,
+            failures,
         };
         let is_reference = values.choice("engine", &[("fast", false), ("reference", true)])?;
-        crate::build(&*topology, &params, is_reference)?;
+        crate::build(&topology, &params, is_reference)?;
         let preset = PRESETS.iter().find(|one| values.value("flow-preset") == Some(one.name)).map(|one| one.name);
-        Ok(Self { topology, params, is_reference, preset })
+        let at_first = params.failures.at_first(&topology);
+        Ok(Self { topology, at_first, params, is_reference, preset })
     }
 
     /// \[bytes/ps\] Payload that a link of `rate` b/s carries.
@@ -235,7 +243,7 @@ impl Spec {
 
 impl NetworkSpec for Spec {
     fn build(&self) -> Result<Box<dyn Network>, SpecError> {
-        crate::build(&*self.topology, &self.params, self.is_reference)
+        crate::build(&self.topology, &self.params, self.is_reference)
     }
 
     fn carries_to_itself(&self) -> bool {
@@ -247,7 +255,19 @@ impl NetworkSpec for Spec {
     }
 
     fn topology(&self) -> Option<&Arc<dyn Topology>> {
-        Some(&self.topology)
+        Some(&self.at_first)
+    }
+
+    fn failures(&self) -> Option<&Failures> {
+        Some(&self.params.failures)
+    }
+
+    fn unreachable(&self) -> Option<SpecError> {
+        self.params.failures.unreachable(&*self.topology)
+    }
+
+    fn warnings(&self) -> Vec<Phrase> {
+        self.params.failures.warnings(&*self.topology)
     }
 
     fn units(&self) -> Units {

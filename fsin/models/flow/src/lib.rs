@@ -13,6 +13,8 @@
 //!   link were split evenly among its flows, whatever they use elsewhere ([`Fairness::Split`]).
 //! - A message of 0 bytes, or to the own node, arrives when it enters.
 //! - A message counts as sent when it has arrived.
+//! - When a link dies, the flows over it take other paths at once, with what is left of them, and where no route is left
+//!   they are lost whole. A repair changes nothing for flows under way. At one instant links die and are repaired first.
 //!
 //! # Numbers
 //! A tick is a picosecond; when the clock is at cycle c, the time is c - 1 ticks. Rates are integers in 2^-50 bytes per
@@ -49,6 +51,8 @@ mod wiring;
 pub use family::FLOW;
 pub use params::{Fairness, Params, Paths};
 
+use std::sync::Arc;
+
 use fsin_core::network::Network;
 use fsin_core::topology::Topology;
 use trgen::catalog::SpecError;
@@ -58,6 +62,6 @@ use trgen::catalog::SpecError;
 ///
 /// # Errors
 /// The first setting that cannot be used.
-pub fn build(topology: &dyn Topology, params: &Params, is_reference: bool) -> Result<Box<dyn Network>, SpecError> {
+pub fn build(topology: &Arc<dyn Topology>, params: &Params, is_reference: bool) -> Result<Box<dyn Network>, SpecError> {
     Ok(Box::new(engine::Flows::new(topology, params, is_reference)?))
 }

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use fsin_core::failures::Failures;
 use fsin_core::messages::Payload;
 use fsin_core::route::{Name, RouteTable};
 use trgen::catalog::SpecError;
@@ -74,6 +75,8 @@ pub struct Params {
     pub header_bytes: u32,
     /// Seed of the hash of paths.
     pub seed: u64,
+    /// Failures and repairs of links; times count in ps.
+    pub failures: Failures,
 }
 
 impl Default for Params {
@@ -96,6 +99,7 @@ impl Default for Params {
             packet_bytes: 4096,
             header_bytes: 0,
             seed: 1,
+            failures: Failures::default(),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The paths of flows: what a flow uses of each link.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
+use fsin_core::failures::parts;
 use fsin_core::route::{
     Build, ByKey, Carries, ChannelPolicy, Decisions, Draw, Function, Hop, LANE, RoutingFunction, Visit, rows, serving,
 };
@@ -83,6 +84,8 @@ pub(crate) struct Routes {
     paths: Paths,
     is_grid: bool,
     seed: u64,
+    /// By host: the part of the network in which it is; empty where links never fail.
+    parts: Vec<u32>,
 }
 
 impl Routes {
@@ -94,11 +97,18 @@ impl Routes {
             let remedy = format!("it has {}", known.join(", "));
             return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
         };
-        let function =
-            Build { routes: params.routes.as_ref(), ..Build::new(carries.row, topology, CHANNELS, carries.row.policy) }
-                .function()?;
+        if !params.failures.is_empty() && carries.row.serves.requires_intact_topology() {
+            let what = phrase![["routing" => name], " cannot avoid dead links"];
+            let remedy =
+                phrase!["use ", ["routing" => "shortest"], " or ", ["routing" => "updown"], ", which go round them"];
+            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
+        }
+        let build = Build::new(carries.row, topology, CHANNELS, carries.row.policy);
+        let may_be_parted = !params.failures.is_empty();
+        let function = Build { routes: params.routes.as_ref(), may_be_parted, ..build }.function()?;
         let is_grid = matches!(function, Function::Grid(_));
-        Ok(Self { function, paths: params.paths, is_grid, seed: params.seed })
+        let parts = if params.failures.is_empty() { Vec::new() } else { parts(topology, &HashSet::new()) };
+        Ok(Self { function, paths: params.paths, is_grid, seed: params.seed, parts })
     }
 
     /// What a message from host to host uses of links, other than cross traffic. `flows` is the number of flows of each
@@ -110,6 +120,9 @@ impl Routes {
         (source, destination): (u32, u32),
         number: u64,
     ) -> Option<Vec<Use>> {
+        if self.parts.get(source as usize) != self.parts.get(destination as usize) {
+            return None;
+        }
         let key = mix2(mix2(self.seed, source.into()), mix2(destination.into(), number));
         let mut draw = Ways { by_key: ByKey(key), is_grid: self.is_grid };
         let first = wiring.home(source);
@@ -133,7 +146,7 @@ impl Routes {
         /// \[flows\] That are looked at.
         const SAMPLE: usize = 16;
         let hosts = wiring.ports.hosts;
-        if self.paths != Paths::Spray || hosts < 2 {
+        if self.paths != Paths::Spray || hosts < 2 || !self.parts.is_empty() {
             return Ok(());
         }
         let distances = (1..=SAMPLE).map(|part| (part * hosts / (SAMPLE + 1)).max(1) as u32);

@@ -161,6 +161,13 @@ impl Services {
         self.mark(link);
     }
 
+    /// Takes a flow off its link, and returns \[2^-50 bytes/ns x ps\] what is left of it.
+    pub(crate) fn take_off(&mut self, slot: u32, link: u32, now: u64) -> u128 {
+        let left = self.targets[slot as usize].target.saturating_sub(self.links[link as usize].at(now));
+        self.leave(slot);
+        left
+    }
+
     /// A flow has ended.
     fn leave(&mut self, slot: u32) {
         let change = &mut self.targets[slot as usize].change;

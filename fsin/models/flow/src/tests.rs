@@ -1,8 +1,13 @@
 //! Both engines agree, flows never exceed a capacity, and bytes are conserved.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use fsin_core::engine::Engine;
+use fsin_core::failures::Failures;
 use fsin_core::network::{Network, Notices};
-use fsin_core::topology;
+use fsin_core::route::Name;
+use fsin_core::topology::{self, Topology};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt as _, SeedableRng as _};
 use trgen::{Cycle, Delivery, Message, NodeId};
@@ -74,8 +79,8 @@ fn run(network: &mut Flows, messages: &[(u64, Message)], mut look: impl FnMut(&F
 fn check(cases: std::ops::Range<u64>) {
     for case in cases {
         let (spec, params, messages) = drawn(case);
-        let topology = topology::parse(&spec, 2).unwrap();
-        let build = |is_reference| Flows::new(&*topology, &params, is_reference).unwrap();
+        let topology: Arc<dyn Topology> = Arc::from(topology::parse(&spec, 2).unwrap());
+        let build = |is_reference| Flows::new(&topology, &params, is_reference).unwrap();
         let expected = run(&mut build(true), &messages, Flows::check_capacities);
         assert_eq!(expected.0.len(), messages.len(), "case {case}");
         let found = run(&mut build(false), &messages, Flows::check_capacities);
@@ -105,16 +110,115 @@ fn engines_agree_on_10_000_networks() {
 fn every_fairness_keeps_within_the_capacity_of_links() {
     for case in 0..60 {
         let (spec, params, messages) = drawn(case);
-        let topology = topology::parse(&spec, 2).unwrap();
+        let topology: Arc<dyn Topology> = Arc::from(topology::parse(&spec, 2).unwrap());
         for fairness in [Fairness::RoundTrip, Fairness::Split] {
             for paths in [Paths::Hash, Paths::Spray] {
                 for cross_millionths in [0, 50_000] {
                     let weighted = Params { fairness, paths, cross_millionths, weight_bytes: 20_537, ..params.clone() };
-                    let mut network = Flows::new(&*topology, &weighted, false).unwrap();
+                    let mut network = Flows::new(&topology, &weighted, false).unwrap();
                     let (deliveries, _) = run(&mut network, &messages, Flows::check_capacities);
                     assert_eq!(deliveries.len(), messages.len(), "case {case}: {weighted:?}");
                 }
             }
         }
     }
+}
+
+/// Settings with drawn failures and repairs, as far as they are possible one after another.
+fn with_failures(case: u64, topology: &Arc<dyn Topology>, params: Params) -> Params {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(case ^ 0xfa11);
+    let (mut words, mut failures, mut at): (Vec<String>, Failures, u64) = (Vec::new(), Failures::default(), 0);
+    for _ in 0..rng.random_range(1..10) {
+        at += [0, 1, 1_000_000, rng.random_range(0..20_000_000)][rng.random_range(0..4)];
+        let class = ["x", "hosts", "local", "global", "between-switches"][rng.random_range(0..5)];
+        let name = match rng.random_bool(0.3) {
+            true => format!("node:{}", rng.random_range(0..topology.nodes())),
+            false => format!("class:{class}#{}", rng.random_range(1..4)),
+        };
+        for word in [format!("{name}@{at}"), format!("repair:{name}@{at}")] {
+            let list = words.iter().cloned().chain([word.clone()]).collect::<Vec<_>>().join(",");
+            if let Ok(found) = Failures::parse(&list, Path::new(""), &**topology, case, (1, 1)) {
+                words.push(word);
+                failures = found;
+                break;
+            }
+        }
+    }
+    Params { failures, ..params }
+}
+
+#[test]
+fn engines_agree_about_links_that_fail() {
+    let (mut hit, mut lost) = (0, 0);
+    for case in 0..400 {
+        let (spec, params, messages) = drawn(case);
+        let topology: Arc<dyn Topology> = Arc::from(topology::parse(&spec, 2).unwrap());
+        let params = with_failures(
+            case,
+            &topology,
+            Params { routing: [Name::SHORTEST, Name::UPDOWN][case as usize % 2], ..params },
+        );
+        let build = |is_reference| Flows::new(&topology, &params, is_reference).unwrap();
+        let mut reference = build(true);
+        let expected = run(&mut reference, &messages, Flows::check_capacities);
+        let found = run(&mut build(false), &messages, Flows::check_capacities);
+        assert_eq!(found, expected, "case {case}: {spec} {params:?}");
+        let counts = Network::settled(&mut reference).recorder.totals();
+        assert_eq!(counts.generated, counts.received + counts.dropped, "case {case}");
+        assert_eq!(counts.injected, counts.received + counts.dropped_inside, "case {case}");
+        // What was sent in bytes has arrived or is reported as lost.
+        let payload = u64::from(params.packet_bytes);
+        let received = payload * counts.received - counts.short.received;
+        let dropped = payload * counts.dropped - counts.short.dropped;
+        let sent: u64 = messages.iter().map(|(_, message)| message.bytes).sum();
+        assert_eq!(received + dropped, sent, "case {case}");
+        (hit, lost) = (hit + u64::from(counts.dropped_inside > 0), lost + counts.without_a_route());
+        for fairness in [Fairness::RoundTrip, Fairness::Split] {
+            for paths in [Paths::Spray, Paths::Adaptive] {
+                let other = Params { fairness, paths, cross_millionths: 50_000, ..params.clone() };
+                let mut network = Flows::new(&topology, &other, false).unwrap();
+                run(&mut network, &messages, Flows::check_capacities);
+                let others = Network::settled(&mut network).recorder.totals();
+                assert_eq!(others.generated, others.received + others.dropped, "case {case}: {other:?}");
+            }
+        }
+    }
+    assert!(hit > 20 && lost > 100, "flows were lost under way in {hit} cases, and {lost} packets had no route");
+}
+
+/// Two flows of one link of 1 byte/ns; the other link dies, and its flow joins them: every finish by hand.
+#[test]
+fn flows_take_other_paths_with_what_is_left_of_them() {
+    let topology: Arc<dyn Topology> = Arc::from(topology::parse("torus:4", 2).unwrap());
+    let failures = |list: &str| Failures::parse(list, Path::new(""), &*topology, 1, (1, 1)).unwrap();
+    let message = |id, source, destination| Message {
+        id,
+        source: NodeId(source),
+        destination: NodeId(destination),
+        bytes: 4000,
+        class: 0,
+    };
+    let times = |list: &str, messages: &[Message]| {
+        let params = Params {
+            link_rate: 8_000_000_000,
+            node_rate: 80_000_000_000,
+            failures: failures(list),
+            ..Params::default()
+        };
+        let mut network = Flows::new(&topology, &params, false).unwrap();
+        let messages: Vec<(u64, Message)> = messages.iter().map(|&message| (0, message)).collect();
+        let (deliveries, _) = run(&mut network, &messages, Flows::check_capacities);
+        let times = deliveries.iter().map(|delivery| (delivery.message.id, delivery.delivered.0 / 1000));
+        (times.collect::<Vec<_>>(), Network::settled(&mut network).recorder.totals().dropped)
+    };
+    let both = [message(0, 0, 1), message(1, 0, 3)];
+    // Each alone on its link.
+    assert_eq!(times("link:1-2@1ms", &both), (vec![(0, 4000), (1, 4000)], 0));
+    // After 1000 bytes each, 0 goes to 1 over 3 and 2, with 1: the rest, 6000 bytes, at 1 byte/ns, evenly.
+    assert_eq!(times("link:0-1@1us", &both), (vec![(0, 7000), (1, 7000)], 0));
+    // The repair changes nothing for it.
+    assert_eq!(times("link:0-1@1us,repair:link:0-1@2us", &both), (vec![(0, 7000), (1, 7000)], 0));
+    // No route is left: its packet is lost.
+    assert_eq!(times("node:1@1us", &both), (vec![(1, 4000)], 1));
+    assert_eq!(times("node:1@0", &both), (vec![(1, 4000)], 1));
 }

@@ -42,7 +42,7 @@ pub static FAMILY: ModelFamily = ModelFamily {
     load_unit: "fraction of capacity",
     routings: Routing::carried,
     keys: KEYS,
-    shared: &["topology", "ways", "link-rate", "routing", "unsafe-routing", "faults", "engine", "link-loads"],
+    shared: &["topology", "ways", "fail", "link-rate", "routing", "unsafe-routing", "faults", "engine", "link-loads"],
     // A cycle is a picosecond: the usual lengths of a run would be those of a few characters.
     defaults: &[
         ("link-rate", "1.28Gb/s"),
@@ -73,7 +73,7 @@ struct Spec {
 
 impl Spec {
     fn from_values(values: &dyn Values) -> Result<Self, SpecError> {
-        let topology: Arc<dyn Topology> = values.topology(&LINKS)?.into();
+        let topology = values.without_failed(values.topology(&LINKS)?.into(), false)?;
         let params = Params {
             link_rate: rate(values, "link-rate")?,
             cable_length: values.number("cable-length")?,

@@ -64,13 +64,16 @@ pub static VCT: ModelFamily = ModelFamily {
     },
     aliases: &["router"],
     keys: KEYS,
-    shared: &["topology", "ways", "routes", "bandwidth", "watchdog", "engine", "threads", "link-loads"],
+    shared: &["topology", "ways", "fail", "routes", "bandwidth", "watchdog", "engine", "threads", "link-loads"],
     defaults: &[],
     short: &[],
     load_unit: PHITS_PER_NODE_CYCLE,
     routings: Routing::carried,
     parse: |values| Ok(Arc::new(Spec::from_values(values)?)),
 };
+
+/// Maximum number of nodes of a direct network with dead links: unreachable pairs are searched one by one.
+const MAX_SEARCHED_NODES: usize = 4096;
 
 /// An engine that simulates the model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,6 +92,8 @@ struct Spec {
     router: CheckedParams,
     engine: Engine,
     threads: usize,
+    /// The setting to which dead links are due, with its value.
+    cause: (&'static str, String),
 }
 
 impl Spec {
@@ -98,9 +103,17 @@ impl Spec {
         let count = values.integer_or("faults", 0)?;
         let faults = Faults { count, one_way: one_way(values)?, seed: router.seed };
         let topology = topology::with_faults(topology, &faults).map_err(|refusal| refusal.of("faults"))?;
+        let is_direct = topology.switched().is_none();
+        let topology = values.without_failed(topology.into(), is_direct)?;
+        if is_direct && topology.faults() > 0 && topology.nodes() > MAX_SEARCHED_NODES {
+            let what = phrase![["fail"], (": {} has {} nodes", topology.spec(), topology.nodes())];
+            let remedy = format!("use a direct network of at most {MAX_SEARCHED_NODES} nodes");
+            return Err(SpecError::new(ErrorKind::TooLarge, what, remedy).of("fail"));
+        }
         let router = checked(values, &router, &*topology)?;
         let (engine, threads) = engine(values)?;
-        Ok(Self { topology: topology.into(), router, engine, threads })
+        let cause = if count > 0 { ("faults", count.to_string()) } else { ("fail", values.word("fail").to_owned()) };
+        Ok(Self { topology, router, engine, threads, cause })
     }
 }
 
@@ -226,18 +239,18 @@ impl NetworkSpec for Spec {
         let reachability = Reachability::new(&self.router, &*self.topology)?;
         let lost = reachability.lost(&*self.topology, 4);
         let what = phrase![
-            ["faults" => self.topology.faults()],
+            [self.cause.0 => &self.cause.1],
             ": with ",
             ["routing" => self.router.routing.name()],
             " no route is left for {lost}"
         ];
         let remedy = phrase![
-            "direct networks do not go round dead links: use ",
-            ["faults" => "0"],
-            ", or a network of switches with ",
+            "direct networks do not go round dead links: leave out ",
+            [self.cause.0],
+            ", or use a network of switches with ",
             ["routing" => "graph:updown"]
         ];
-        (lost.count > 0).then(|| SpecError::new(ErrorKind::Conflict, what, remedy).of("faults"))
+        (lost.count > 0).then(|| SpecError::new(ErrorKind::Conflict, what, remedy).of(self.cause.0))
     }
 
     fn warnings(&self) -> Vec<Phrase> {

@@ -57,6 +57,7 @@ pub static WORMHOLE: ModelFamily = ModelFamily {
     shared: &[
         "topology",
         "ways",
+        "fail",
         "vcs",
         "routing",
         "interface",
@@ -93,7 +94,7 @@ struct Spec {
 
 impl Spec {
     fn from_values(values: &dyn Values) -> Result<Self, SpecError> {
-        let topology = values.topology_in_cycles(&LINKS)?;
+        let topology = values.without_failed(values.topology_in_cycles(&LINKS)?.into(), false)?;
         let base =
             Params::preset(values.value("preset").unwrap_or("default")).map_err(|refusal| refusal.of("preset"))?;
         let routes = values.routes(&*topology)?;
@@ -145,7 +146,7 @@ impl Spec {
         let named = |one: &&Component| values.value("preset") == Some(one.name);
         let preset = PRESETS.iter().find(named).map(|one| one.name);
         let has_rings = has_rings(&*topology);
-        Ok(Self { topology: topology.into(), params, is_reference, threads, preset, has_rings })
+        Ok(Self { topology, params, is_reference, threads, preset, has_rings })
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use fsin::experiment::{self, Origin, Settings};
+use fsin::failures::{Change, Failures};
 use fsin::family::{Ends, PHITS_PER_NODE_CYCLE};
 use fsin::surveyed::{check_size, surveyed};
 use fsin::topology::switched::{Delay, Destinations, LinkAttributes, Syntax, rewritten};
@@ -14,6 +16,7 @@ use fsin::topology::{self, DeadLink, Port, Survey, Topology};
 use fsin::words::counted;
 use serde_json::{Map, Value, json};
 use trgen::NodeId;
+use trgen::catalog::SpecError;
 
 use super::picture;
 use crate::cli::output::Document;
@@ -35,10 +38,18 @@ pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let found = match matches.get_one::<String>("network") {
         Some(network) => of_network(network, word("spec"), matches)?,
         None => {
-            let topology = topology::parse(word("spec"), ways)
-                .map_err(|refusal| Complaint::new(Exit::Usage, refusal.what(), refusal.remedy()))?;
+            let refused = |refusal: SpecError| Complaint::new(Exit::Usage, refusal.what(), refusal.remedy());
+            let whole: Arc<dyn Topology> = Arc::from(topology::parse(word("spec"), ways).map_err(refused)?);
+            let failures = match matches.get_one::<String>("fail") {
+                Some(fail) => {
+                    let seed = experiment::key("seed").and_then(|key| key.default?.parse().ok()).unwrap_or(1);
+                    Failures::parse(fail, Path::new(""), &*whole, seed, (1, 1)).map_err(refused)?
+                }
+                None => Failures::default(),
+            };
+            let topology = failures.at_first(&whole);
             let dead = topology.dead_links();
-            Found { topology: Arc::from(topology), unit: PHITS_PER_NODE_CYCLE, blocked: None, dead }
+            Found { topology, unit: PHITS_PER_NODE_CYCLE, blocked: None, dead, failures }
         }
     };
     let topology = &found.topology;
@@ -74,8 +85,10 @@ struct Found {
     unit: &'static str,
     /// The links that the network blocks, if it ever blocks any.
     blocked: Option<Vec<Ends>>,
-    /// The dead links.
+    /// The dead links at the start.
     dead: Vec<DeadLink>,
+    /// What happens later.
+    failures: Failures,
 }
 
 /// The topology of a specification as a network model uses it.
@@ -86,13 +99,25 @@ fn of_network(network: &str, spec: &str, matches: &ArgMatches) -> Result<Found, 
     if matches.value_source("ways") == Some(ValueSource::CommandLine) {
         settings.set("ways", matches.get_one::<usize>("ways").map_or(2, |&ways| ways).to_string(), Origin::Flag)?;
     }
+    if let Some(fail) = matches.get_one::<String>("fail") {
+        settings.set("fail", fail, Origin::Flag)?;
+    }
     let (model, network) = experiment::network_of(settings)?;
+    if matches.contains_id("fail") && !model.understands("fail") {
+        let what = format!("--fail has no meaning with --network {}", model.component.name);
+        return Err(Complaint::new(
+            Exit::Usage,
+            what,
+            "leave it out, or name a network with links: vct, ethernet, flow",
+        ));
+    }
     let topology = network.topology().ok_or_else(|| {
         let what = format!("--network {}: this model has no topology", model.component.name);
         Complaint::new(Exit::Usage, what, "leave it out, or name a network with links: vct, wormhole, ethernet")
     })?;
     let (topology, dead) = (Arc::clone(topology), network.dead_links());
-    Ok(Found { topology, unit: model.load_unit, blocked: network.blocked_links(), dead })
+    let failures = network.failures().cloned().unwrap_or_default();
+    Ok(Found { topology, unit: model.load_unit, blocked: network.blocked_links(), dead, failures })
 }
 
 /// What is said of the links of a network: how many directions of links have which rate, delay and queue.
@@ -199,11 +224,33 @@ fn figures(found: &Found) -> Map<String, Value> {
         };
         figures.insert("dead_links".to_owned(), found.dead.iter().map(link).collect());
     }
+    if !found.failures.changes.is_empty() {
+        let names =
+            |links: &[DeadLink]| links.iter().map(|link| topology::dead_link_name(topology, link)).collect::<Vec<_>>();
+        let phases = found.failures.changes.iter().zip(found.failures.phases().skip(1));
+        let phase = |(change, dead): (&Change, Vec<DeadLink>)| {
+            json!({ "at_ps": change.at, "events": change.words, "dies": names(&change.dies),
+                    "revives": names(&change.revives), "dead_links": dead.len() })
+        };
+        figures.insert("failures".to_owned(), phases.map(phase).collect());
+    }
     if let Some(blocked) = &found.blocked {
         let link = |&[(node, port), (to_node, to_port)]: &Ends| json!({ "node": node.0, "port": port.0, "to_node": to_node.0, "to_port": to_port.0 });
         figures.insert("blocked_links".to_owned(), blocked.iter().map(link).collect());
     }
     figures
+}
+
+/// How many links these are, and the names of the first ones; nothing if there are none.
+fn named(topology: &dyn Topology, links: &[DeadLink]) -> String {
+    match links.len() {
+        0 => String::new(),
+        count => {
+            let some = links.iter().take(MAX_BLOCKED).map(|link| topology::dead_link_name(topology, link));
+            let more = if count > MAX_BLOCKED { ", ... (all with --format json)" } else { "" };
+            format!("{}: {}{more}", counted(count, "link", "links"), some.collect::<Vec<_>>().join(", "))
+        }
+    }
 }
 
 /// The properties of a topology as lines of text.
@@ -258,19 +305,22 @@ fn table(found: &Found) -> String {
         ("middle", format!("{}, one way, {halves}", counted(survey.middle_links, "link", "links"))),
         ("uniform load", format!("{} {unit} at most{injectors}", number(survey.uniform_load_bound))),
     ];
-    let dead = match found.dead.len() {
-        0 => String::new(),
-        count => {
-            let some = found.dead.iter().take(MAX_BLOCKED).map(|dead| topology::dead_link_name(topology, dead));
-            let more = if count > MAX_BLOCKED { ", ... (all with --format json)" } else { "" };
-            format!("{}: {}{more}", counted(count, "link", "links"), some.collect::<Vec<_>>().join(", "))
-        }
-    };
+    let dead = named(topology, &found.dead);
+    let later = found.failures.changes.iter().map(|change| {
+        let parts = [("dies", "die", &change.dies), ("is repaired", "are repaired", &change.revives)];
+        let parts = parts.into_iter().filter(|(.., links)| !links.is_empty());
+        let texts = parts.map(|(one, several, links)| {
+            format!("{} {}", named(topology, links), if links.len() == 1 { one } else { several })
+        });
+        ("later", format!("{}: {}", topology::time_text(change.at), texts.collect::<Vec<_>>().join("; ")))
+    });
     let described = Described::of(topology).map_or_else(Vec::new, |described| described.rows());
     let rows = rows
         .into_iter()
         .chain(described)
-        .chain([("dead", dead), ("blocked", blocked)])
+        .chain([("dead", dead)])
+        .chain(later)
+        .chain([("blocked", blocked)])
         .filter(|(_, value)| !value.is_empty());
     rows.fold(String::new(), |mut text, (name, value)| {
         let _ = writeln!(text, "{name:<14}{value}");

@@ -52,14 +52,19 @@ impl Switched {
     /// # Errors
     /// Endpoints that can no longer reach each other.
     pub(super) fn without(&self, dead: &[Ends]) -> Result<Self, SpecError> {
+        let damaged = self.less(dead);
+        damaged.check_reachable()?;
+        Ok(damaged)
+    }
+
+    /// This network without these links, even if endpoints can then no longer reach each other.
+    pub(in crate::topology) fn less(&self, dead: &[Ends]) -> Self {
         let mut fabric = (*self.fabric).clone();
         for &(node, port) in dead.iter().flatten() {
             fabric.neighbours[node.index() * fabric.ports + port.index()] = NOWHERE;
         }
         fabric.dead.extend(dead);
-        let damaged = Self { fabric: Arc::new(fabric), ..self.clone() };
-        damaged.check_reachable()?;
-        Ok(damaged)
+        Self { fabric: Arc::new(fabric), ..self.clone() }
     }
 
     /// Rejects a network in which some endpoints cannot reach others, and names pairs of them.

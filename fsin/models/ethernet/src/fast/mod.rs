@@ -102,6 +102,7 @@ impl Fast {
     fn process(&mut self, event: &Event, notices: &mut Notices) {
         match event.order & KIND {
             FREE => self.free(event.order as usize, event.handle, notices),
+            ARRIVE if self.is_of_the_past(event) => return,
             ARRIVE => {
                 self.moving -= 1;
                 self.base.last_moved = event.at;
@@ -133,6 +134,9 @@ impl Fast {
     /// Handles a port that is free, or the observed beginning of a transmission that was known before.
     fn free(&mut self, port: usize, frame: u32, notices: &mut Notices) {
         if frame != NONE {
+            if !self.base.alive.is_always() && !self.ports[port].line.contains(&(self.base.now, frame)) {
+                return;
+            }
             let frame = &self.frames[frame].frame;
             return self.base.taps.show(
                 &self.base.wiring,
@@ -152,6 +156,15 @@ impl Fast {
 
     fn lose(&mut self, slot: u32, notices: &mut Notices) {
         self.base.hosts.lose(self.frames[slot].frame.unit, self.base.now, notices);
+        self.frames.release(slot);
+    }
+
+    /// Handles a frame that is lost because a link is dead.
+    fn lose_on_dead_link(&mut self, slot: u32, notices: &mut Notices) {
+        let frame = self.frames[slot].frame;
+        if is_of_hosts(&frame) {
+            self.base.hosts.lose_on_dead_link(frame.unit, self.base.now, notices);
+        }
         self.frames.release(slot);
     }
 
@@ -196,7 +209,7 @@ impl Fast {
     fn send(&mut self, port: usize) {
         let state = &mut self.ports[port];
         // At the same instant ports become free in the order of their numbers.
-        if state.is_scheduled {
+        if state.is_scheduled || self.base.alive.is_dead(port) {
             return;
         }
         let has_control = state.wants_pause != state.told_pause;
@@ -291,14 +304,32 @@ impl Fast {
         }
     }
 
-    /// Puts the arrival of a frame, or of its header, into the calendar.
+    /// \[ps\] The time at which a frame, or its header, arrives that begins to be sent at `begin`.
     #[inline(always)]
-    fn schedule_arrival(&mut self, port: usize, begin: u64, slot: u32) {
+    fn arrival(&self, port: usize, begin: u64, slot: u32) -> u64 {
         let link = &self.base.wiring.links[port];
         let frame = &self.frames[slot].frame;
         let is_by_header = self.is_cut_through && link.is_to_switch && frame.control == Control::No;
         let time = if is_by_header { link.header() } else { link.time(frame.bytes) };
-        let at = begin.saturating_add(time + link.delay);
+        begin.saturating_add(time + link.delay)
+    }
+
+    /// True if the frame of an arrival was lost when its link died.
+    #[inline(always)]
+    fn is_of_the_past(&self, event: &Event) -> bool {
+        if self.base.alive.is_always() {
+            return false;
+        }
+        let port = (event.order & PORT) as usize;
+        let is_it = |&(begin, slot): &(u64, u32)| slot == event.handle && self.arrival(port, begin, slot) == event.at;
+        !self.ports[port].line.front().is_some_and(is_it)
+    }
+
+    /// Puts the arrival of a frame, or of its header, into the calendar.
+    #[inline(always)]
+    fn schedule_arrival(&mut self, port: usize, begin: u64, slot: u32) {
+        let at = self.arrival(port, begin, slot);
+        let link = &self.base.wiring.links[port];
         let order = ARRIVE | u64::from(self.base.ties.rank(link, port as u32, at)) << INPUT_BITS | port as u64;
         self.calendar.add(Event { at, order, handle: slot });
     }
@@ -337,7 +368,7 @@ impl Fast {
             self.base.hosts.arrive(link.device, frame, self.base.now, notices);
             return self.frames.release(slot);
         }
-        if usize::from(frame.hops) > self.base.wiring.switches {
+        if usize::from(frame.hops) > self.base.most_hops {
             return self.report_storm(input, slot, notices);
         }
         let mut outputs = std::mem::take(&mut self.outputs);
@@ -415,6 +446,11 @@ impl Fast {
     /// Transmits a frame through an output, puts it into its queue, or drops it.
     #[inline]
     fn enqueue(&mut self, output: usize, slot: u32, notices: &mut Notices) {
+        // The link has died while the end of the frame was coming.
+        if self.base.alive.is_dead(output) {
+            self.release(self.frames[slot].held);
+            return self.lose_on_dead_link(slot, notices);
+        }
         if self.base.params.pause {
             return self.enqueue_held(output, slot);
         }
@@ -508,6 +544,41 @@ impl Events for Fast {
         self.serve();
     }
 
+    fn cut(&mut self, port: usize, notices: &mut Notices) {
+        let (now, state) = (self.base.now, &mut self.ports[port]);
+        let line = std::mem::take(&mut state.line);
+        let waiting = std::mem::take(&mut state.queue);
+        (state.begun, state.is_paused, state.told_pause) = (0, false, false);
+        if let Some(&(begin, _)) = line.iter().find(|(begin, _)| *begin >= now) {
+            state.free_at = begin;
+        }
+        if self.base.params.pause {
+            state.area += waiting.len() as u128 * u128::from(now - state.changed);
+            state.changed = now;
+        } else {
+            state.area -= line.iter().map(|(begin, _)| u128::from(begin.saturating_sub(now))).sum::<u128>();
+        }
+        if let Some(lengths) = self.base.lengths.get_mut(port) {
+            if self.base.params.pause {
+                lengths.spend(waiting.len(), now);
+            } else {
+                lengths.clear(now);
+            }
+        }
+        self.moving -= line.len() as u64;
+        for (_, slot) in line {
+            self.lose_on_dead_link(slot, notices);
+        }
+        for slot in waiting {
+            self.release(self.frames[slot].held);
+            self.lose_on_dead_link(slot, notices);
+        }
+    }
+
+    fn resume(&mut self, port: usize) {
+        self.send(port);
+    }
+
     fn is_moving(&self) -> bool {
         self.moving > 0
     }
@@ -525,7 +596,7 @@ impl Events for Fast {
             waiting: state.waiting(now),
             area,
             is_paused: state.is_paused,
-            has_control: state.wants_pause != state.told_pause,
+            has_control: state.wants_pause != state.told_pause && !self.base.alive.is_dead(port),
         }
     }
 

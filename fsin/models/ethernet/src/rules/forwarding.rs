@@ -11,6 +11,7 @@ use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::rng::{mix2, pick};
 
+use super::alive::Alive;
 use super::frame::{Frame, NONE};
 use super::tree::spanning;
 use super::wiring::Wiring;
@@ -65,7 +66,7 @@ enum Kind {
         sets: Vec<u32>,
         /// The ports of all sets, set after set.
         ports: Vec<u32>,
-        /// By host: its switch and the port there.
+        /// By host: its switch, and the port there, or [`NONE`] if the link is dead.
         homes: Vec<(u32, u32)>,
         /// Paths of a file, which depend on the source too, in place of sets.
         paths: Option<Given>,
@@ -88,7 +89,12 @@ fn too_large(topology: &dyn Topology, entries: usize) -> SpecError {
 }
 
 impl Tables {
-    pub(crate) fn new(topology: &dyn Topology, wiring: &Wiring, params: &Params) -> Result<Self, SpecError> {
+    pub(crate) fn new(
+        topology: &dyn Topology,
+        wiring: &Wiring,
+        params: &Params,
+        alive: &Alive,
+    ) -> Result<Self, SpecError> {
         let kind = match params.forwarding {
             Forwarding::Learning => {
                 let entries = wiring.switches.saturating_mul(wiring.hosts);
@@ -96,8 +102,8 @@ impl Tables {
                     return Err(too_large(topology, entries));
                 }
                 let forwards = match params.spanning_tree {
-                    true => spanning(wiring),
-                    false => vec![true; wiring.links.len()],
+                    true => spanning(wiring, alive),
+                    false => (0..wiring.links.len()).map(|port| !alive.is_dead(port)).collect(),
                 };
                 Kind::Learning {
                     forwards,
@@ -105,15 +111,39 @@ impl Tables {
                     learnt: vec![Learnt { seen: 0, port: NONE }; entries],
                 }
             }
-            Forwarding::Static => Builder::new(topology, wiring, params)?.finish(),
+            Forwarding::Static => Builder::new(topology, wiring, params, alive)?.finish(),
         };
         Ok(Self { hosts: wiring.hosts, seed: params.seed, kind })
     }
 
+    /// The tables after links have died or were repaired: routes and trees of the links that are alive, and no address that
+    /// was learnt before.
+    pub(crate) fn renew(&mut self, wiring: &Wiring, params: &Params, alive: &Alive) {
+        match &mut self.kind {
+            Kind::Learning { forwards, learnt, .. } => {
+                *forwards = match params.spanning_tree {
+                    true => spanning(wiring, alive),
+                    false => (0..wiring.links.len()).map(|port| !alive.is_dead(port)).collect(),
+                };
+                learnt.fill(Learnt { seen: 0, port: NONE });
+            }
+            Kind::Static { columns, width, sets, ports, homes, .. } => {
+                let mut new = Sets { width: *width, sets: vec![0; sets.len()], ..Sets::default() };
+                for (column, goal) in goals(wiring, columns) {
+                    new.shortest_paths(wiring, alive, goal, column as usize, params.ecmp);
+                }
+                (*sets, *ports) = (new.sets, new.ports);
+                *homes = self::homes(wiring, alive);
+            }
+        }
+    }
+
     /// The ports that the spanning tree blocks; empty without one.
-    pub(crate) fn blocked(&self) -> Vec<usize> {
+    pub(crate) fn blocked(&self, alive: &Alive) -> Vec<usize> {
         match &self.kind {
-            Kind::Learning { forwards, .. } => (0..forwards.len()).filter(|&port| !forwards[port]).collect(),
+            Kind::Learning { forwards, .. } => {
+                (0..forwards.len()).filter(|&port| !forwards[port] && !alive.is_dead(port)).collect()
+            }
             Kind::Static { .. } => Vec::new(),
         }
     }
@@ -121,8 +151,10 @@ impl Tables {
     /// With shortest paths and without [`ecmp`](Params::ecmp): the number of links between switches that lie on shortest
     /// paths between hosts, and of these the number that the tables do not use. With a spanning tree: the number of
     /// links between switches, and of those that it blocks. Each direction of a link counts by itself. Zeros otherwise.
-    pub(crate) fn unused(&self, wiring: &Wiring) -> [usize; 2] {
-        let is_inner = |port: usize| wiring.links[port].is_to_switch && !wiring.is_host(wiring.links[port].owner);
+    pub(crate) fn unused(&self, wiring: &Wiring, alive: &Alive) -> [usize; 2] {
+        let is_inner = |port: usize| {
+            wiring.links[port].is_to_switch && !wiring.is_host(wiring.links[port].owner) && !alive.is_dead(port)
+        };
         match &self.kind {
             Kind::Learning { forwards, .. } => {
                 let inner = (0..wiring.links.len()).filter(|&port| is_inner(port));
@@ -134,10 +166,8 @@ impl Tables {
                 let (mut shortest, mut taken) = (vec![false; wiring.links.len()], vec![false; wiring.links.len()]);
                 let mut starts = vec![false; wiring.switches];
                 (0..wiring.hosts).for_each(|host| starts[wiring.home(host).0] = true);
-                let goals: BTreeMap<u32, usize> =
-                    (0..wiring.hosts).map(|host| (columns[host], wiring.home(host).0)).collect();
-                for (&column, &goal) in &goals {
-                    let hops = hops_to(wiring, goal);
+                for (column, goal) in goals(wiring, columns) {
+                    let hops = hops_to(wiring, alive, goal);
                     let mut order: Vec<usize> =
                         (0..wiring.switches).filter(|&at| hops[at] != NONE && at != goal).collect();
                     order.sort_unstable_by_key(|&at| Reverse(hops[at]));
@@ -146,7 +176,7 @@ impl Tables {
                     for switch in order {
                         let next = |port: usize| wiring.links[port].device as usize - first;
                         if reached[switch] {
-                            let nearer = |port: &usize| is_nearer(wiring, &hops, switch, *port);
+                            let nearer = |port: &usize| is_nearer(wiring, alive, &hops, switch, *port);
                             for port in wiring.ports(first + switch).filter(nearer) {
                                 (shortest[port], reached[next(port)]) = (true, true);
                             }
@@ -199,7 +229,7 @@ impl Tables {
             Kind::Static { columns, width, sets, ports, homes, paths, .. } => {
                 let (home, last) = homes[destination];
                 if home as usize == switch {
-                    return Some(last);
+                    return (last != NONE).then_some(last);
                 }
                 if let Some(given) = paths {
                     let pair = source * self.hosts + destination;
@@ -222,16 +252,28 @@ impl Tables {
     }
 }
 
+/// The columns of tables, each with the switch to which its routes lead.
+fn goals(wiring: &Wiring, columns: &[u32]) -> BTreeMap<u32, usize> {
+    (0..wiring.hosts).map(|host| (columns[host], wiring.home(host).0)).collect()
+}
+
+/// By host: its switch, and the port there, or [`NONE`] if the link is dead.
+fn homes(wiring: &Wiring, alive: &Alive) -> Vec<(u32, u32)> {
+    let homes = (0..wiring.hosts).map(|host| wiring.home(host));
+    homes.map(|(switch, port)| (switch as u32, if alive.is_dead(port) { NONE } else { port as u32 })).collect()
+}
+
 /// By switch: the number of links to switch `goal`; [`NONE`] where it cannot be reached.
-fn hops_to(wiring: &Wiring, goal: usize) -> Vec<u32> {
+fn hops_to(wiring: &Wiring, alive: &Alive, goal: usize) -> Vec<u32> {
     let first = wiring.hosts;
     let mut hops = vec![NONE; wiring.switches];
     hops[goal] = 0;
     let mut reached = VecDeque::from([goal]);
     while let Some(switch) = reached.pop_front() {
-        for link in &wiring.links[wiring.ports(first + switch)] {
+        for port in wiring.ports(first + switch) {
+            let link = &wiring.links[port];
             let there = link.device as usize;
-            if link.is_to_switch && hops[there - first] == NONE {
+            if link.is_to_switch && !alive.is_dead(port) && hops[there - first] == NONE {
                 hops[there - first] = hops[switch] + 1;
                 reached.push_back(there - first);
             }
@@ -241,45 +283,83 @@ fn hops_to(wiring: &Wiring, goal: usize) -> Vec<u32> {
 }
 
 /// True if a port of a switch leads to a switch that is one link nearer to the goal of `hops`.
-fn is_nearer(wiring: &Wiring, hops: &[u32], switch: usize, port: usize) -> bool {
+fn is_nearer(wiring: &Wiring, alive: &Alive, hops: &[u32], switch: usize, port: usize) -> bool {
     let link = &wiring.links[port];
-    link.is_to_switch && hops[link.device as usize - wiring.hosts].checked_add(1) == Some(hops[switch])
+    link.is_to_switch
+        && !alive.is_dead(port)
+        && hops[link.device as usize - wiring.hosts].checked_add(1) == Some(hops[switch])
 }
 
 /// Builds the tables of static forwarding.
 struct Builder<'a> {
     topology: &'a dyn Topology,
     wiring: &'a Wiring,
+    alive: &'a Alive,
     are_given: bool,
-    /// By host: the column of its routes. This field and the next ones become those of [`Kind::Static`].
+    /// By host: the column of its routes.
     columns: Vec<u32>,
+    sets: Sets,
+    /// Paths of a file, where its routes depend on the source.
+    paths: Option<Given>,
+}
+
+/// Sets of ports by switch and column, as [`Kind::Static`] has them.
+#[derive(Default)]
+struct Sets {
     width: usize,
     sets: Vec<u32>,
     ports: Vec<u32>,
     /// The sets stored so far, by their ports.
     known: HashMap<Vec<u32>, u32>,
-    paths: Option<Given>,
+}
+
+impl Sets {
+    /// Stores a set of ports once, and returns it in packed form.
+    fn set(&mut self, ports: Vec<u32>) -> u32 {
+        if let Some(&set) = self.known.get(&ports) {
+            return set;
+        }
+        let set = (self.ports.len() * SET + ports.len()) as u32;
+        self.ports.extend(&ports);
+        self.known.insert(ports, set);
+        set
+    }
+
+    /// Fills a column with shortest paths to switch `goal`: every port that leads one hop nearer if `all`, else the one
+    /// with the lowest number.
+    fn shortest_paths(&mut self, wiring: &Wiring, alive: &Alive, goal: usize, column: usize, all: bool) {
+        let first = wiring.hosts;
+        let hops = hops_to(wiring, alive, goal);
+        for switch in 0..wiring.switches {
+            let nearer = |port: &usize| is_nearer(wiring, alive, &hops, switch, *port);
+            let unreached = hops[switch] == NONE || switch == goal;
+            let found = wiring.ports(first + switch).filter(|port| !unreached && nearer(port));
+            let ports = found.map(|port| port as u32).take(if all { usize::MAX } else { 1 }).collect();
+            self.sets[switch * self.width + column] = self.set(ports);
+        }
+    }
 }
 
 impl<'a> Builder<'a> {
-    fn new(topology: &'a dyn Topology, wiring: &'a Wiring, params: &Params) -> Result<Self, SpecError> {
-        let mut new = Self {
-            topology,
-            wiring,
-            are_given: false,
-            columns: Vec::new(),
-            width: 0,
-            sets: Vec::new(),
-            ports: Vec::new(),
-            known: HashMap::new(),
-            paths: None,
-        };
+    fn new(
+        topology: &'a dyn Topology,
+        wiring: &'a Wiring,
+        params: &Params,
+        alive: &'a Alive,
+    ) -> Result<Self, SpecError> {
+        let (columns, sets) = (Vec::new(), Sets::default());
+        let mut new = Self { topology, wiring, alive, are_given: false, columns, sets, paths: None };
         let has_routes = topology.switched().is_some_and(|network| {
             let mut switches = (topology.endpoints()..topology.nodes()).map(NodeId::at);
             let ports = (0..wiring.node_ports).map(|port| Port(port as u8));
             switches.any(|node| ports.clone().any(|port| network.route(node, port) != Destinations::Only(&[])))
         });
         new.are_given = has_routes || params.routes.is_some();
+        if new.are_given && !alive.is_always() {
+            let what = phrase![["fail"], (": the routes that {} gives are not computed anew", topology.spec())];
+            let remedy = phrase!["leave the routes out, or use ", ["forwarding" => "learning"]];
+            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("fail"));
+        }
         if let Some(table) = &params.routes {
             if has_routes {
                 let what = phrase![["routes"], (" gives routes, and the file of {} too", topology.spec())];
@@ -303,7 +383,7 @@ impl<'a> Builder<'a> {
             let mut switches: Vec<(usize, u32)> = switches.into_iter().collect();
             switches.sort_unstable();
             for (switch, column) in switches {
-                new.shortest_paths(switch, column as usize, params.ecmp);
+                new.sets.shortest_paths(wiring, alive, switch, column as usize, params.ecmp);
             }
         }
         Ok(new)
@@ -318,34 +398,9 @@ impl<'a> Builder<'a> {
         if entries > MAX_ENTRIES {
             return Err(too_large(self.topology, entries));
         }
-        self.width = width;
-        self.sets = vec![0; entries];
+        self.sets.width = width;
+        self.sets.sets = vec![0; entries];
         Ok(())
-    }
-
-    /// Stores a set of ports once, and returns it in packed form.
-    fn set(&mut self, ports: Vec<u32>) -> u32 {
-        if let Some(&set) = self.known.get(&ports) {
-            return set;
-        }
-        let set = (self.ports.len() * SET + ports.len()) as u32;
-        self.ports.extend(&ports);
-        self.known.insert(ports, set);
-        set
-    }
-
-    /// Fills a column with shortest paths to switch `goal`: every port that leads one hop nearer if `all`, else the one
-    /// with the lowest number.
-    fn shortest_paths(&mut self, goal: usize, column: usize, all: bool) {
-        let first = self.wiring.hosts;
-        let hops = hops_to(self.wiring, goal);
-        for switch in 0..self.wiring.switches {
-            let nearer = |port: &usize| is_nearer(self.wiring, &hops, switch, *port);
-            let unreached = hops[switch] == NONE || switch == goal;
-            let found = self.wiring.ports(first + switch).filter(|port| !unreached && nearer(port));
-            let ports = found.map(|port| port as u32).take(if all { usize::MAX } else { 1 }).collect();
-            self.sets[switch * self.width + column] = self.set(ports);
-        }
     }
 
     /// Fills the columns with the routes of the description of the network: the first link that names a destination, or
@@ -359,8 +414,9 @@ impl<'a> Builder<'a> {
             // Of parallel edges with one position, the first port comes first.
             ports.sort_by_key(|&(number, _)| network.link_order(node, number));
             for (number, port) in ports.into_iter().rev() {
-                let set = self.set(vec![port as u32]);
-                let row = &mut self.sets[switch * self.width..][..self.width];
+                let set = self.sets.set(vec![port as u32]);
+                let width = self.sets.width;
+                let row = &mut self.sets.sets[switch * width..][..width];
                 match network.route(node, number) {
                     Destinations::All => row.fill(set),
                     Destinations::Only(hosts) => hosts.iter().for_each(|&host| row[host as usize] = set),
@@ -386,7 +442,8 @@ impl<'a> Builder<'a> {
                 for host in 0..wiring.hosts {
                     let ports = table.next_ports(switch, host).into_iter().flatten();
                     let ports: Vec<u32> = ports.map(|port| output(switch, port)).collect();
-                    self.sets[switch * self.width + host] = self.set(ports);
+                    let set = self.sets.set(ports);
+                    self.sets.sets[switch * self.sets.width + host] = set;
                 }
             }
             return Ok(());
@@ -415,8 +472,8 @@ impl<'a> Builder<'a> {
             for from in (0..wiring.hosts).filter(|&from| from != to) {
                 let (mut switch, mut path) = (wiring.home(from).0, Vec::new());
                 while switch != wiring.home(to).0 && !arrives[switch] {
-                    let set = self.sets[switch * self.width + to] as usize;
-                    let Some(&port) = self.ports[set / SET..][..set % SET].first() else {
+                    let set = self.sets.sets[switch * self.sets.width + to] as usize;
+                    let Some(&port) = self.sets.ports[set / SET..][..set % SET].first() else {
                         let node = wiring.hosts + switch;
                         return Err(malformed(from, to, format!("end at node {node}")));
                     };
@@ -438,14 +495,13 @@ impl<'a> Builder<'a> {
 
     /// The finished tables.
     fn finish(self) -> Kind {
-        let homes = (0..self.wiring.hosts).map(|host| self.wiring.home(host));
-        let homes = homes.map(|(switch, port)| (switch as u32, port as u32)).collect();
+        let homes = homes(self.wiring, self.alive);
         Kind::Static {
             are_given: self.are_given,
             columns: self.columns,
-            width: self.width,
-            sets: self.sets,
-            ports: self.ports,
+            width: self.sets.width,
+            sets: self.sets.sets,
+            ports: self.sets.ports,
             homes,
             paths: self.paths,
         }

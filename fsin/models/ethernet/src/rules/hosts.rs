@@ -13,6 +13,7 @@ use fsin_core::stats::{Distribution, Receipt};
 use trgen::rng::mix2;
 use trgen::{Cycle, Message, NodeId};
 
+use super::alive::Alive;
 use super::frame::{Control, Frame, NONE, bit_time};
 use super::uncut::Uncut;
 use super::window::{Connection, Counters, Sent};
@@ -116,12 +117,14 @@ pub(crate) struct Hosts {
     pub(crate) timers: Vec<u32>,
     /// Hosts to be [woken](Self::wake), each with the time \[ps\].
     pub(crate) wakes: Vec<(u32, u64)>,
+    /// By host: the part of the network in which it is, whose hosts it can reach; empty if it can reach all.
+    pub(crate) parts: Vec<u32>,
     /// Scratch memory for what a connection sends and completes.
     scratch: (Vec<Sent>, Vec<u32>),
 }
 
 impl Hosts {
-    pub(crate) fn new(params: &Params, wiring: &Wiring) -> Self {
+    pub(crate) fn new(params: &Params, wiring: &Wiring, alive: &Alive) -> Self {
         let hosts = wiring.hosts;
         let host = |host| {
             let link = &wiring.links[wiring.host_port(host)];
@@ -152,6 +155,7 @@ impl Hosts {
             ready: Vec::new(),
             timers: Vec::new(),
             wakes: Vec::new(),
+            parts: alive.parts.clone(),
             scratch: (Vec::new(), Vec::new()),
         }
     }
@@ -161,6 +165,10 @@ impl Hosts {
         let Message { source, destination, bytes, .. } = message;
         let (frames, short) = (self.payload().packets_of(bytes), self.payload().short(bytes));
         let is_known = destination.index() < self.hosts.len() && source.index() < self.hosts.len();
+        if is_known && !self.has_route(source, destination) {
+            self.totals.messages_lost += 1;
+            return self.messages.drop_at_source(frames, short);
+        }
         if !is_known || source == destination {
             return self.messages.drop_at_source(frames, short);
         }
@@ -182,6 +190,37 @@ impl Hosts {
             self.ready.push(source.0);
         }
         Injected::Accepted
+    }
+
+    /// True if a route leads from one host to another.
+    #[inline]
+    fn has_route(&self, source: NodeId, destination: NodeId) -> bool {
+        self.parts.is_empty() || self.parts[source.index()] == self.parts[destination.index()]
+    }
+
+    /// Loses all frames that wait at a host, whose link has died, and those of its messages. With windows there are none:
+    /// no host is cut off.
+    pub(crate) fn lose_all(&mut self, number: u32, now: u64, notices: &mut Notices) {
+        let host = &mut self.hosts[number as usize];
+        let delayed = std::mem::take(&mut host.delayed);
+        host.frames.extend(delayed.into_iter().map(|(_, waiting)| waiting));
+        let ending = host.ending;
+        while let Some((frame, _)) = self.next(number, now) {
+            // The one in transmission ends later.
+            let host = &mut self.hosts[number as usize];
+            let sent = host.ending.filter(|_| host.ending != ending);
+            host.ending = ending;
+            self.lose_on_dead_link(frame.unit, now, notices);
+            if let Some(message) = sent {
+                self.messages.sent(message, notices);
+            }
+        }
+    }
+
+    /// Handles a copy that is lost because a link is dead.
+    pub(crate) fn lose_on_dead_link(&mut self, unit: u32, now: u64, notices: &mut Notices) {
+        self.totals.lost_on_dead_links += 1;
+        self.end_copy(unit, now, notices);
     }
 
     /// The connection between two hosts, which is opened at its first use.
@@ -422,13 +461,13 @@ impl Hosts {
         let whole = self.messages.get(message).message;
         match self.params.recovery {
             _ if is_received => {}
-            Recovery::Oracle | Recovery::Backoff => {
+            Recovery::Oracle | Recovery::Backoff if self.has_route(whole.source, whole.destination) => {
                 let waiting = Waiting { load, is_again: true, losses: losses + 1 };
                 return self.send_again(whole.source.0, waiting, key, now);
             }
             // The sender finds out by its window.
             Recovery::Window => {}
-            Recovery::None => {
+            Recovery::None | Recovery::Oracle | Recovery::Backoff => {
                 let short = self.payload().short_of(whole.bytes, index);
                 self.totals.messages_lost += u64::from(self.messages.lose(message, short, notices));
             }

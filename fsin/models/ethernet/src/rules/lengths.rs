@@ -32,6 +32,12 @@ impl Lengths {
         self.spend(self.begins.len(), now);
     }
 
+    /// Removes all frames that wait.
+    pub(crate) fn clear(&mut self, now: u64) {
+        self.catch_up(now);
+        self.begins.clear();
+    }
+
     /// Adds a frame that waits from `now` until it begins to be sent.
     pub(crate) fn wait(&mut self, now: u64, begin: u64) {
         self.catch_up(now);

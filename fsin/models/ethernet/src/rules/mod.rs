@@ -1,5 +1,6 @@
 //! What both engines share: sizes, wiring, forwarding, hosts and their windows.
 
+pub(crate) mod alive;
 pub(crate) mod forwarding;
 pub(crate) mod frame;
 pub(crate) mod hosts;

@@ -5,30 +5,36 @@
 //! the lowest port there; a link of which neither end is a root port is blocked. The cost of a link is 20 Tb/s over its
 //! data rate (table 17-3). Switches begin with this tree: its messages are not simulated.
 
+use super::alive::Alive;
+use super::frame::NONE;
 use super::wiring::Wiring;
 
 /// \[b/s\] Rate of a link of cost 1: the cost of a link is this number over its rate.
 const REFERENCE: u64 = 20_000_000_000_000;
 
 /// By port: whether it forwards frames. Ports to hosts always do.
-pub(crate) fn spanning(wiring: &Wiring) -> Vec<bool> {
+pub(crate) fn spanning(wiring: &Wiring, alive: &Alive) -> Vec<bool> {
     let mut forwards: Vec<bool> = wiring.links.iter().map(|link| !link.is_to_switch).collect();
     let first = wiring.hosts;
-    // By switch: cost of the path to the root, once known.
-    let mut known: Vec<Option<u64>> = vec![None; wiring.switches];
+    // By switch: whether its path to the root is known.
+    let mut known = vec![false; wiring.switches];
     let mut candidates = std::collections::BinaryHeap::new();
-    let mut next = Some((0, 0, None));
-    while let Some((cost, switch, root_port)) = next {
-        if known[switch].is_none() {
-            known[switch] = Some(cost);
-            if let Some(port) = root_port {
-                let port: u32 = port;
-                forwards[port as usize] = true;
-                forwards[wiring.links[port as usize].peer as usize] = true;
+    // Where links are dead, each part of the network has a tree of its own.
+    for root in 0..wiring.switches {
+        if !known[root] {
+            candidates.push(std::cmp::Reverse((0, root, NONE, root, NONE)));
+        }
+        while let Some(std::cmp::Reverse((cost, _, _, switch, root_port))) = candidates.pop() {
+            if std::mem::replace(&mut known[switch], true) {
+                continue;
+            }
+            if root_port != NONE {
+                forwards[root_port as usize] = true;
+                forwards[wiring.links[root_port as usize].peer as usize] = true;
             }
             for port in wiring.ports(first + switch) {
                 let link = &wiring.links[port];
-                if link.is_to_switch {
+                if link.is_to_switch && !alive.is_dead(port) {
                     let cost = cost + (REFERENCE / link.rate).max(1);
                     let there = link.device as usize - first;
                     // In the order of preference: cost, the switch nearer the root, its port.
@@ -36,11 +42,11 @@ pub(crate) fn spanning(wiring: &Wiring) -> Vec<bool> {
                 }
             }
         }
-        next = candidates.pop().map(|std::cmp::Reverse((cost, _, _, there, root_port))| (cost, there, Some(root_port)));
     }
     for host in 0..first {
         forwards[wiring.host_port(host as u32)] = true;
     }
+    (0..forwards.len()).filter(|&port| alive.is_dead(port)).for_each(|port| forwards[port] = false);
     forwards
 }
 
@@ -54,7 +60,7 @@ mod tests {
         for spec in ["torus:4x3", "hypercube:3", "fattree:2,3", "hyperx:3x2:2", "mesh:5"] {
             let topology = fsin_core::topology::parse(spec, 2).unwrap();
             let wiring = Wiring::new(&*topology, &Params::default()).unwrap();
-            let forwards = spanning(&wiring);
+            let forwards = spanning(&wiring, &Alive::default());
             let links = wiring.links.iter().enumerate();
             let inner = links.filter(|(port, link)| {
                 let both = (wiring.is_host(link.owner), wiring.is_host(link.device));

@@ -2,15 +2,17 @@
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use crate::common::{advance, graph, message};
 use fsin_core::capture::Place;
 use fsin_core::difference::{self, Offer};
+use fsin_core::failures::Failures;
 use fsin_core::interface::Interface;
-use fsin_core::network::{Network, NetworkFailure, Notices};
+use fsin_core::network::{Injected, Network, NetworkFailure, Notices};
 use fsin_core::stats::{Counts, Moments, Recorder};
-use fsin_core::topology::{self, Topology};
+use fsin_core::topology::{self, Port, Topology};
 use fsin_core::view::Occupancy;
 use fsin_ethernet::capture::{Capture, Captured, Direction};
 use fsin_ethernet::{Ethernet, Forwarding, Frames, Params, PortStats, Recovery, Switching, TieOrder, fast, reference};
@@ -134,7 +136,7 @@ fn conserved(network: &mut dyn Ethernet) -> Result<(), TestCaseError> {
     let details = network.details();
     let totals = &details.totals;
     let (dropped, damaged) = details.losses();
-    let gone = totals.frames_received + totals.copies_filtered + dropped + damaged;
+    let gone = totals.frames_received + totals.copies_filtered + dropped + damaged + totals.lost_on_dead_links;
     prop_assert_eq!(totals.frames_sent + totals.copies_made, gone + network.copies_in_flight());
     for port in &details.ports {
         let Some(lengths) = port.lengths else { continue };
@@ -207,7 +209,11 @@ fn both(
                 let new = message(fates.len() as u64, host as u32, destination as u32, bytes);
                 fates.push([false; 3]);
                 offers.push((Cycle(now), new));
-                prop_assert_eq!(reference.inject(new), fast.inject(new));
+                let outcome = reference.inject(new);
+                prop_assert_eq!(outcome, fast.inject(new));
+                if outcome == Injected::Dropped {
+                    *fates.last_mut().unwrap() = [true, false, true];
+                }
             }
         }
         let is_over = !is_offering && reference.in_flight() == 0;
@@ -250,7 +256,7 @@ fn both(
     }
     for [sent, delivered, dropped] in fates {
         prop_assert!(sent && delivered != dropped);
-        prop_assert!(delivered || case.params.recovery == Recovery::None);
+        prop_assert!(delivered || case.params.recovery == Recovery::None || !case.params.failures.is_empty());
     }
     prop_assert!(reference.settled().recorder == fast.settled().recorder, "recorders differ");
     let details = reference.details();
@@ -296,6 +302,71 @@ proptest! {
         let (link_rate, propagation, segment) = (1_000_000_000, 0, case.params.frames.mtu - 40);
         let params = Params { link_rate, propagation, pause: true, xoff, xon: xoff - 1, segment, ..case.params };
         agree(&Case { params: Params { port_queue: 10_000, ..params }, bytes: 0, gap: 1 + case.gap % 4, ..case })?;
+    }
+}
+
+/// A case with up to eight failures and repairs of links and nodes, as far as they are possible one after another.
+fn with_failures(case: Case, draws: &[u64]) -> Case {
+    let topology = place(case.topology);
+    let links: Vec<String> = (0..topology.nodes())
+        .flat_map(|node| (0..topology.shape().ports()).map(move |port| (NodeId::at(node), Port(port as u8))))
+        .filter_map(|(node, port)| {
+            let name = |node| topology::node_name(&*topology, node);
+            Some(format!("link:{}-{}", name(node), name(topology.neighbour(node, port)?)))
+        })
+        .collect();
+    let mut case = case;
+    let (mut words, mut at): (Vec<String>, u64) = (Vec::new(), 0);
+    for &draw in draws {
+        at += [0, 1, draw % (20 * US), draw % (200 * US)][(draw >> 8) as usize % 4];
+        let name = match (draw >> 16) % 8 {
+            0 => format!(
+                "node:{}",
+                topology::node_name(&*topology, NodeId::at((draw >> 24) as usize % topology.nodes()))
+            ),
+            _ => links[(draw >> 24) as usize % links.len()].clone(),
+        };
+        let mut with = |word: String| {
+            let list = words.iter().cloned().chain([word.clone()]).collect::<Vec<_>>().join(",");
+            let Ok(failures) = Failures::parse(&list, Path::new(""), &*topology, 1, (1, 1)) else { return false };
+            let params = Params { failures, ..case.params.clone() };
+            let is_possible = fsin_ethernet::check(&*topology, &params).is_ok();
+            if is_possible {
+                words.push(word);
+                case.params = params;
+            }
+            is_possible
+        };
+        let _ = with(format!("{name}@{at}")) || with(format!("repair:{name}@{at}"));
+    }
+    case
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn engines_agree_about_links_that_fail(case in case(), draws in prop::collection::vec(any::<u64>(), 1..8)) {
+        agree(&with_failures(case, &draws))?;
+    }
+
+    /// Frames of one length on links of one rate, without delays: links die while other things happen.
+    #[test]
+    fn engines_agree_about_failures_at_the_same_instants(
+        case in case(), draws in prop::collection::vec(any::<u64>(), 1..8), pause in any::<bool>(), steps in 1u64..4,
+    ) {
+        let (link_rate, propagation, segment) = (1_000_000_000, 0, case.params.frames.mtu - 40);
+        let params = Params { link_rate, propagation, pause, xoff: 2, xon: 1, segment, ..case.params };
+        let case = Case { params: Params { port_queue: 10_000, ..params }, bytes: 0, gap: 1, ..case };
+        let mut case = with_failures(case, &draws);
+        let shortest = (u64::from(8 * case.params.frames.of(0)) + u64::from(case.params.frames.gap)) * 1_000;
+        for change in &mut case.params.failures.changes {
+            change.at = change.at.next_multiple_of(shortest) + steps - 1;
+        }
+        case.params.failures.changes.dedup_by_key(|change| change.at);
+        if fsin_ethernet::check(&*place(case.topology), &case.params).is_ok() {
+            agree(&case)?;
+        }
     }
 }
 

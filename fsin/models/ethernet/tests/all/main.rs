@@ -3,5 +3,6 @@
 mod common;
 mod engines_agree;
 mod exact;
+mod failures;
 mod family;
 mod model;

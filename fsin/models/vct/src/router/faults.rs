@@ -14,6 +14,7 @@ use trgen::NodeId;
 
 use super::RouterParams;
 use crate::routing::Order;
+use fsin_core::failures::LostPairs;
 use fsin_core::topology::{Offsets, Port, Shape, Topology};
 
 /// In [`Reachability::neighbours`]: no live link.
@@ -29,17 +30,6 @@ pub struct Reachability {
     is_adaptive: bool,
     /// By node and port: the node at the other end; [`NOWHERE`] if the link is dead or missing.
     neighbours: Arc<[u32]>,
-}
-
-/// Pairs of nodes without a remaining route.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LostPairs {
-    /// \[pairs\] Number of unreachable ordered pairs.
-    pub count: usize,
-    /// \[pairs\] Number of all ordered pairs of different nodes.
-    pub of: usize,
-    /// The first unreachable pairs: source and destination.
-    pub some: Vec<(NodeId, NodeId)>,
 }
 
 impl Reachability {
@@ -134,14 +124,5 @@ impl Reachability {
             }
         }
         lost
-    }
-}
-
-impl std::fmt::Display for LostPairs {
-    /// The text that completes "no route is left for ...".
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let named: Vec<String> = self.some.iter().map(|(from, to)| format!("{from} to {to}")).collect();
-        let more = if self.count > self.some.len() { ", ..." } else { "" };
-        write!(f, "{} of {} pairs of nodes ({}{more})", self.count, self.of, named.join(", "))
     }
 }

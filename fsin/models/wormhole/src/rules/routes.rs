@@ -206,7 +206,7 @@ impl Routes {
         if topology.faults() > 0 && carries.row.serves.requires_intact_topology() {
             let what = phrase![["routing" => name], " cannot avoid dead links"];
             let remedy =
-                phrase!["use ", ["routing" => "updown"], " on a network of switches, or leave out ", ["faults"]];
+                phrase!["use ", ["routing" => "updown"], " or ", ["routing" => "shortest"], ", which go round them"];
             return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
         }
         // Each message class has channels of its own, all of the same number: routings know those of class 0 only.

@@ -1,0 +1,205 @@
+//! Failures of links by name and time, as the command takes them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use tests::command::run;
+
+fn stdout(folder: &Path, line: &str) -> String {
+    let output = run(folder, line);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{line}: {error}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn figures(folder: &Path, line: &str) -> Value {
+    serde_json::from_str(&stdout(folder, &format!("{line} --quiet --format json"))).unwrap()
+}
+
+/// The exit status of a command, and its messages on one line.
+fn refused(folder: &Path, line: &str) -> (Option<i32>, String) {
+    let output = run(folder, line);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let words = text.split(|letter: char| letter.is_whitespace() || letter == '│').filter(|word| !word.is_empty());
+    (output.status.code(), words.collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn topology_names_what_dies_and_when() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "topology mesh:3x3 --fail link:0-1@0,node:8@5us,repair:link:0-1@5us";
+    let table = stdout(folder.path(), line);
+    assert!(table.contains("dead          1 link: 0 X+ - 1 X-\n"), "{table}");
+    let later = "later         5us: 2 links: 5 Y+ - 8 Y-, 7 X+ - 8 X- die; 1 link: 0 X+ - 1 X- is repaired\n";
+    assert!(table.contains(later), "{table}");
+    let found: Value = serde_json::from_str(&stdout(folder.path(), &format!("{line} --format json"))).unwrap();
+    let change = &found["failures"][0];
+    assert_eq!((&change["at_ps"], &change["dead_links"]), (&5_000_000.into(), &2.into()));
+    assert_eq!(change["revives"][0], "0 X+ - 1 X-");
+    for network in ["vct", "wormhole:routing=updown", "ethernet", "flow", "myrinet"] {
+        let table = stdout(folder.path(), &format!("topology mesh:3x3 --network {network} --fail link:0-1@0"));
+        assert!(table.contains("dead          1 link: 0 X+ - 1 X-"), "{network}: {table}");
+    }
+    let (status, text) = refused(folder.path(), "topology mesh:3x3 --network constant-delay --fail link:0-1@0");
+    assert!(status == Some(2) && text.contains("constant-delay"), "{text}");
+}
+
+/// Accepted load falls while links are dead, and recovers; nothing is lost without being counted.
+#[test]
+fn phases_show_before_during_and_after() {
+    let folder = tempfile::tempdir().unwrap();
+    let fail = "--fail node:5@40ms,repair:node:5@80ms";
+    for network in ["ethernet", "ethernet:recovery=none", "ethernet:forwarding=static,ecmp=true", "flow"] {
+        let line = format!(
+            "run --network {network} --topology torus:4x4 --load 0.1 --cycles 120000000000 --link-rate 1Gb/s {fail}"
+        );
+        let found = figures(folder.path(), &line);
+        assert_eq!(
+            found["digest"],
+            figures(folder.path(), &format!("{line} --engine reference"))["digest"],
+            "{network}"
+        );
+        let phases = found["phases"].as_array().unwrap();
+        let of = |name: &str| -> Vec<f64> { phases.iter().map(|phase| phase[name].as_f64().unwrap()).collect() };
+        assert_eq!(of("start_cycle"), [1.0, 40_000_000_001.0, 80_000_000_001.0], "{network}");
+        assert_eq!(of("dead_links"), [0.0, 4.0, 0.0], "{network}");
+        assert_eq!(
+            (&phases[1]["events"][0], &phases[2]["events"][0]),
+            (&"node:5@40ms".into(), &"repair:node:5@80ms".into())
+        );
+        assert_eq!(of("cycles").iter().sum::<f64>(), 120e9);
+        let accepted = of("accepted_load_phits_per_node_cycle");
+        // Node 5 sends nothing that arrives, and of what others send a fifteenth is for it: 14 of 16 parts are left.
+        assert!((accepted[1] / accepted[0] - 0.875).abs() < 0.05, "{network}: {accepted:?}");
+        assert!((accepted[2] / accepted[0] - 1.0).abs() < 0.06, "{network}: {accepted:?}");
+        for (name, total) in [("packets_received", "packets_received"), ("packets_dropped", "packets_dropped")] {
+            assert_eq!(of(name).iter().sum::<f64>(), found[total].as_f64().unwrap(), "{network}");
+        }
+        assert!(of("packets_dropped")[1] > 0.0 && of("bytes_dropped")[1] > 0.0, "{network}");
+        let count = |name: &str| found[name].as_u64().unwrap();
+        let gone = count("packets_received") + count("packets_dropped") + count("packets_in_flight");
+        assert_eq!(count("packets_generated"), gone, "{network}");
+        let warning = found["warnings"].to_string();
+        assert!(warning.contains("no route is left for 30 of 240 pairs of nodes (0 to 5, 1 to 5"), "{warning}");
+    }
+}
+
+/// A link that is dead from the start is one that the file says is dead.
+#[test]
+fn dead_from_the_start_is_dead_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let network = |dead: &str| format!("a b\nb c\nc d\nd a{dead}\na c\na H1\nb H2\nc H3\nd H4\nd H5\n");
+    fs::write(folder.path().join("dead.txt"), network(" dead true")).unwrap();
+    fs::write(folder.path().join("whole.txt"), network("")).unwrap();
+    for (network, load) in [
+        ("vct:routing=updown", "--cycles 2000"),
+        ("wormhole:routing=updown", "--cycles 2000"),
+        ("ethernet", "--cycles 200000000"),
+        ("ethernet:forwarding=static", "--cycles 200000000"),
+        ("flow", "--cycles 200000000"),
+        ("myrinet", "--cycles 200000000"),
+    ] {
+        let digest = |more: &str| {
+            figures(folder.path(), &format!("run --network {network} --load 0.3 {load} {more}"))["digest"].clone()
+        };
+        let dead = digest("--topology graph:dead.txt");
+        assert_eq!(digest("--topology graph:whole.txt --fail link:a-d@0"), dead, "{network}");
+        assert_ne!(digest("--topology graph:whole.txt"), dead, "{network}");
+    }
+}
+
+/// Routings that cannot avoid dead links are refused with the advice which can, and those can.
+#[test]
+fn routings_go_round_dead_links_or_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |network: &str, more: &str| format!("run --network {network} --topology torus:4x4 --load 0.1 {more}");
+    for network in ["wormhole:routing=dor", "flow:routing=adaptive"] {
+        let (status, text) = refused(folder.path(), &line(network, "--fail link:0-1@0"));
+        assert_eq!(status, Some(2), "{network}");
+        assert!(
+            text.contains("cannot avoid dead links") && text.contains("--routing updown") && text.contains("shortest"),
+            "{text}"
+        );
+    }
+    for (network, cycles) in
+        [("wormhole:routing=updown", 2000), ("wormhole:routing=shortest,vcs=8", 2000), ("flow", 1_000_000_000)]
+    {
+        let found = figures(folder.path(), &line(network, &format!("--fail link:0-1@0,link:0-4@0 --cycles {cycles}")));
+        assert_eq!(
+            (found["packets_dropped"].as_u64(), found["dead_links"].as_array().unwrap().len()),
+            (Some(0), 2),
+            "{network}"
+        );
+    }
+    for network in ["vct", "wormhole", "myrinet"] {
+        let (status, text) = refused(folder.path(), &line(network, "--fail link:0-1@5us"));
+        assert_eq!(status, Some(2), "{network}");
+        assert!(text.contains("from the start or never") && text.contains("--network ethernet"), "{text}");
+    }
+    let (status, text) = refused(folder.path(), &line("wormhole:routing=updown", "--fail node:3@0"));
+    assert!(status == Some(2) && text.contains("no route is left for 30 of 240 pairs"), "{text}");
+    let (status, text) = refused(folder.path(), &line("ethernet:recovery=window", "--fail node:3@1us"));
+    assert!(status == Some(2) && text.contains("--recovery oracle"), "{text}");
+}
+
+/// A collective that loses a message ends with who waits for whom.
+#[test]
+fn programs_that_hang_say_who_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    for network in ["flow:routing=shortest", "ethernet:forwarding=static,ecmp=true"] {
+        let line = format!("run --network {network} --topology torus:4x4 --kernel all-to-all:tasks=16,bytes=100000");
+        // While another way is left, the program ends, and later than without failures.
+        let end = |more: &str| figures(folder.path(), &format!("{line} {more}"))["completion_cycles"].as_u64().unwrap();
+        assert!(end("--fail class:x#8@100us") > end(""), "{network}");
+        let (status, text) = refused(folder.path(), &format!("{line} --fail node:6@100us"));
+        assert_eq!(status, Some(3), "{network}: {text}");
+        assert!(
+            text.contains("task 0 on node 0")
+                && text.contains("messages were lost")
+                && text.contains("--fail let fewer"),
+            "{network}: {text}"
+        );
+        // From the start on, it is foreseen.
+        let (status, text) = refused(folder.path(), &format!("{line} --fail node:6@0"));
+        assert!(status == Some(2) && text.contains("would wait for ever"), "{network}: {text}");
+    }
+}
+
+#[test]
+fn errors_name_the_word_and_the_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |fail: &str| format!("run --network flow --topology torus:4x4 --fail {fail}");
+    for (fail, what, remedy) in [
+        ("link:0-5@0", "`link:0-5@0`: no link joins 0 and 5", "0 has links to 1, 3, 4, 12"),
+        ("link:0-1", "no time is given", "link:0-1@0"),
+        ("nod:1@0", "`nod` is nothing that fails", "`node`"),
+        ("no-such-file", "no-such-file", "path of a file"),
+    ] {
+        let (status, text) = refused(folder.path(), &line(fail));
+        assert!(status == Some(2) && text.contains(what) && text.contains(remedy), "{fail}: {text}");
+    }
+    fs::write(folder.path().join("list.txt"), "# in May\nlink:0-1@5us\nlink:0-9@6us\n").unwrap();
+    let (status, text) = refused(folder.path(), &line("list.txt"));
+    assert!(status == Some(2) && text.contains("list.txt, line 3: `link:0-9@6us`"), "{text}");
+}
+
+/// A file is relative to the experiment file that names it, is read again by `rerun`, and identifies the experiment.
+#[test]
+fn failures_stand_in_files() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("in")).unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("in/list.txt", "link:0-1@10us # cut\nrepair:link:0-1@20us\n");
+    write(
+        "in/a.toml",
+        "network = \"flow\"\ntopology = \"torus:4x4\"\nload = 0.5\ncycles = 100000000\nfail = \"list.txt\"\n",
+    );
+    let found = figures(folder.path(), "run in/a.toml -o kept");
+    assert_eq!(found["phases"].as_array().unwrap().len(), 3);
+    let list = figures(folder.path(), "run in/a.toml --fail link:0-1@10us,repair:link:0-1@20us");
+    assert_eq!((&list["digest"], &list["phases"]), (&found["digest"], &found["phases"]));
+    stdout(folder.path(), "rerun kept --quiet");
+}
