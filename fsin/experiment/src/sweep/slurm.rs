@@ -170,10 +170,14 @@ fn directive_word(path: &str, pattern: &str) -> String {
 mod tests {
     use super::*;
 
+    fn program(path: &str) -> [OsString; 1] {
+        [path.into()]
+    }
+
     #[test]
     fn a_script_names_every_task_once() {
         let slurm = Slurm { at_once: 4, pack: 2, threads: 3, options: vec!["--partition=short".to_owned()] };
-        let script = slurm.script(Path::new("/bin/fsin"), Path::new("/r"), Path::new("/r/slurm/run-1"), 7);
+        let script = slurm.script(&program("/bin/fsin"), Path::new("/r"), Path::new("/r/slurm/run-1"), 7);
         assert_eq!(
             script,
             "#!/bin/sh\n#SBATCH --job-name=fsin-sweep\n#SBATCH --array=0-6%4\n#SBATCH --cpus-per-task=3\n\
@@ -189,15 +193,15 @@ mod tests {
         let slurm = Slurm { at_once: 0, pack: 1, threads: 1, options: Vec::new() };
         for name in ["a\ntouch x", "a\r", "back\\", "\u{1b}[31m"] {
             let root = Path::new("/r").join(name);
-            assert!(slurm.check(&root, Path::new("/bin/fsin")).is_err(), "{name:?}");
-            assert!(slurm.check(Path::new("/r"), &root).is_err(), "{name:?}");
+            assert!(slurm.check(&root, &program("/bin/fsin")).is_err(), "{name:?}");
+            assert!(slurm.check(Path::new("/r"), &[root.clone().into_os_string()]).is_err(), "{name:?}");
         }
         let options = Slurm { options: vec!["--x\ntouch x".to_owned()], ..slurm.clone() };
-        assert!(options.check(Path::new("/r"), Path::new("/bin/fsin")).is_err());
+        assert!(options.check(Path::new("/r"), &program("/bin/fsin")).is_err());
         for name in ["two words", "it's", "a\"b", "$(touch x)", "`touch x`", "100%a", "-o", "#b", "\u{e9}\u{4e2d}"] {
             let root = Path::new("/r").join(name);
-            assert!(slurm.check(&root, Path::new("/bin/fsin")).is_ok(), "{name:?}");
-            let script = slurm.script(Path::new("/bin/fsin"), &root, &root.join("slurm/run-1"), 1);
+            assert!(slurm.check(&root, &program("/bin/fsin")).is_ok(), "{name:?}");
+            let script = slurm.script(&program("/bin/fsin"), &root, &root.join("slurm/run-1"), 1);
             let lines: Vec<&str> = script.lines().collect();
             assert_eq!(lines.len(), 6, "{script}");
             // All but the command are comments for the shell.
