@@ -22,7 +22,7 @@
 //!   on the link already occupy their room in the queue. This matters for sizing the queues of long links: with credits
 //!   that take as long as phits, queues would have to be up to twice as long for the same load.
 //! - Where links have unlike rates, room is counted in whole packets: a queue has room for a packet when the tail of
-//!   another one has left it, not while that one leaves as fast as the next arrives. Full queues are used a little less.
+//!   another one has left it, not while that one leaves as fast as the next arrives. Full queues hold a little less.
 //!   Decision: docs/decisions/0219-links-of-unlike-rate.md.
 //! - Every random draw (a channel, a direction at equal distance) is a function of (run seed, packet or node, purpose,
 //!   cycle): results do not depend on the order in which heads are visited. The original uses one generator in that

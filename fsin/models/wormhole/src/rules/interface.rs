@@ -1,10 +1,10 @@
 //! Endpoints: sources cut messages into packets and packets into flits; sinks put them together again.
 //!
-//! An endpoint has one tap, or one for each link of its router, and each tap sends at most one flit a cycle, fewer over a
-//! slow link. It has a queue without bound for each message class, and sends one packet of a queue after the other;
-//! classes that have a flit and a credit take turns. A head takes the first VC of its class that has a credit, cyclically from the one
-//! after that of the class's last packet; the other flits of the packet wait for credits of that VC. A sink takes what
-//! comes, one flit a cycle.
+//! An endpoint has one tap, or one for each link of its router, and each tap sends at most one flit a cycle, fewer over
+//! a slow link. It has a queue without bound for each message class, and sends one packet of a queue after the other;
+//! classes that have a flit and a credit take turns. A head takes the first VC of its class that has a credit,
+//! cyclically from the one after that of the class's last packet; the other flits of the packet wait for credits of
+//! that VC. A sink takes what comes, one flit a cycle.
 
 use std::collections::VecDeque;
 
