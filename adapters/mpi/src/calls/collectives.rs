@@ -104,9 +104,11 @@ pub(crate) fn block(world: &World, (address, count, handle): Buffer) -> Outcome<
     Ok(Block { address, count, ty })
 }
 
-/// An error if a rank sends from the buffer into which it receives.
+/// An error if a rank sends from the buffer into which it receives. Two buffers at `MPI_BOTTOM` are told apart by where
+/// their datatypes place the data.
 fn distinct(from: &Block, into: &Block) -> Outcome {
-    if from.address == into.address && from.bytes() > 0 && into.bytes() > 0 {
+    let is_same = from.address == into.address && from.ty.true_bounds().0 == into.ty.true_bounds().0;
+    if from.bytes() > 0 && into.bytes() > 0 && is_same {
         return error(ERR_BUFFER, "the same buffer is sent from and received into: use MPI_IN_PLACE");
     }
     Ok(())
