@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use crate::abi::*;
 use crate::arguments;
-use crate::calls::collectives::{Block, block};
+use crate::calls::blocks::{Block, block};
 use crate::calls::windows::target_of;
 use crate::engine::windows::{Landing, expect, lock, request, send};
 use crate::error::{Outcome, error};
