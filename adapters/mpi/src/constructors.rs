@@ -9,7 +9,7 @@ use crate::error::{Outcome, error};
 
 /// The description of a constructor: its number `MPI_COMBINER_...` in `mpi.h`, and its arguments.
 pub(crate) fn constructor(combiner: c_int, integers: Vec<i64>, addresses: Vec<i64>, types: Vec<c_int>) -> Made {
-    Made { combiner, integers, addresses, types }
+    Made::by(combiner, integers, addresses, types)
 }
 
 /// A type of blocks of one type. The lengths are in values, the displacements `bytes` in bytes.

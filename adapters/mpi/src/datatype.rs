@@ -30,6 +30,15 @@ pub(crate) struct Made {
     pub(crate) addresses: Vec<i64>,
     /// Handles of the types of which it was made.
     pub(crate) types: Vec<c_int>,
+    /// Those types themselves, which the program may have freed meanwhile.
+    held: Vec<Rc<Type>>,
+}
+
+impl Made {
+    /// How a type is made by the constructor with this number, from these arguments.
+    pub(crate) fn by(combiner: c_int, integers: Vec<i64>, addresses: Vec<i64>, types: Vec<c_int>) -> Self {
+        Self { combiner, integers, addresses, types, held: Vec::new() }
+    }
 }
 
 /// A datatype.
@@ -206,15 +215,16 @@ impl Types {
         }
     }
 
-    /// Adds a type of the program and returns its handle.
-    pub(crate) fn add(&mut self, ty: Type) -> c_int {
+    /// Adds a type of the program, which keeps those of which it was made, and returns its handle.
+    pub(crate) fn add(&mut self, mut ty: Type) -> c_int {
+        ty.made.held = ty.made.types.iter().filter_map(|&handle| self.get(handle).ok()).collect();
         self.made.add(Rc::new(ty))
     }
 
-    /// Adds a second handle of a type and returns it.
-    pub(crate) fn add_again(&mut self, handle: c_int) -> Outcome<c_int> {
-        let found = self.get(handle)?;
-        Ok(self.made.add(found))
+    /// Handles of the types of which a type was made: new ones, which the program frees, of those that are not predefined.
+    pub(crate) fn parts(&mut self, ty: &Type) -> Vec<c_int> {
+        let parts = ty.made.types.iter().zip(&ty.made.held);
+        parts.map(|(&handle, held)| if is_builtin(handle) { handle } else { self.made.add(Rc::clone(held)) }).collect()
     }
 
     /// A handle of a type that an operation has kept: the one that the program has used, or, if it has been freed, a new

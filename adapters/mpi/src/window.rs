@@ -1,7 +1,7 @@
 //! Windows of one-sided communication: their state on this rank, and what their messages say.
 //!
 //! Every access is a message that the target carries out while it is in a call of MPI, in the order of the sender's
-//! messages. Nothing here knows the network or the program; `engine::windows` sends and carries out.
+//! messages. Nothing here knows the network or the program: `target` says what a rank does with a message, `engine` sends.
 //!
 //! Decision: docs/decisions/0225-one-sided.md.
 
@@ -117,6 +117,16 @@ impl Order {
         let order = Self { code, id, is_counted: head[1] != 0, op, place, count, ty };
         Some((order, from.len() - rest.len()))
     }
+}
+
+/// A buffer of this rank that an answer fills.
+#[derive(Clone, Debug)]
+pub(crate) struct Landing {
+    pub(crate) address: usize,
+    pub(crate) count: i64,
+    pub(crate) ty: Rc<Type>,
+    /// The request that ends with the answer.
+    pub(crate) request: Option<c_int>,
 }
 
 /// How a window was made, as `mpi.h` numbers it.
@@ -352,5 +362,6 @@ impl Windows {
     }
 }
 
+pub(crate) mod target;
 #[cfg(test)]
 mod tests;

@@ -17,7 +17,6 @@ use crate::datatype::Types;
 use crate::describe;
 use crate::engine::mail::Mail;
 use crate::engine::requests::Requests;
-use crate::engine::windows::Landing;
 use crate::error::Outcome;
 use crate::host;
 use crate::objects;
@@ -25,7 +24,7 @@ use crate::operation::{self, Op, Terms};
 use crate::report::{self, Log, Statistics, Summary};
 use crate::settings::{Compute, Settings};
 use crate::table::Table;
-use crate::window::Windows;
+use crate::window::{Landing, Windows};
 
 /// \[ps\] Virtual time that an unsuccessful test or probe takes, so that a program that polls reaches the time of the
 /// event.

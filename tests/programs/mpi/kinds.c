@@ -64,6 +64,20 @@ static void held(void) {
     MPI_Comm_free(&comm);
     MPI_Wait(&request, &status);
     CHECK(status.MPI_SOURCE == here && got[0] == previous + 1 && got[2] == 10 * previous);
+
+    /* A datatype keeps those of which it was made. */
+    MPI_Datatype inner, outer, found;
+    int integers, addresses, types, combiner, numbers[1], length;
+    MPI_Type_vector(2, 1, 2, MPI_INT, &inner);
+    MPI_Type_contiguous(3, inner, &outer);
+    MPI_Type_free(&inner);
+    MPI_Type_get_envelope(outer, &integers, &addresses, &types, &combiner);
+    CHECK(integers == 1 && addresses == 0 && types == 1 && combiner == MPI_COMBINER_CONTIGUOUS);
+    MPI_Type_get_contents(outer, 1, 0, 1, numbers, NULL, &found);
+    MPI_Type_size(found, &length);
+    CHECK(numbers[0] == 3 && length == 8);
+    MPI_Type_free(&found);
+    MPI_Type_free(&outer);
 }
 
 /* A persistent request keeps its arguments from its creation on. */

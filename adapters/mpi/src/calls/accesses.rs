@@ -4,12 +4,12 @@ use std::ffi::c_int;
 
 use crate::abi::*;
 use crate::arguments;
-use crate::calls::collectives::{Block, block};
+use crate::calls::blocks::{Block, block};
 use crate::calls::windows::target_of;
-use crate::engine::windows::{Landing, expect, lock, request, send};
+use crate::engine::windows::{expect, lock, request, send};
 use crate::error::{Outcome, error};
 use crate::operation;
-use crate::window::{Code, Order};
+use crate::window::{Code, Landing, Order};
 use crate::world::World;
 
 /// The values of a target that an access concerns: rank, displacement, count, datatype.

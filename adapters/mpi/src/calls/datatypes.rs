@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int};
 
 use crate::abi::*;
-use crate::arguments::{array, length, store, view};
+use crate::arguments::{array, length, missing, store, view};
 use crate::calls::attributes;
 use crate::calls::information::{put_text, text};
 use crate::constructors::{
@@ -28,7 +28,8 @@ unsafe fn contents(
     addresses: *mut i64,
     into: Ip,
 ) -> Outcome {
-    let found = types.get(handle)?.made.clone();
+    let ty = types.get(handle)?;
+    let found = &ty.made;
     if datatype::is_builtin(handle) {
         return error(ERR_TYPE, "a predefined datatype has no contents");
     }
@@ -37,20 +38,17 @@ unsafe fn contents(
         (most_addresses, found.addresses.len()),
         (most_types, found.types.len()),
     ];
+    if into.is_null() && !found.types.is_empty() {
+        return missing("types");
+    }
     if let Some((room, needed)) = room.into_iter().find(|(room, needed)| room < needed) {
         return error(ERR_ARG, format!("an array of {room} elements is too short for {needed}"));
     }
-    // A derived type is returned as a new handle, which the program frees.
-    let handles: Outcome<Vec<c_int>> = found
-        .types
-        .iter()
-        .map(|&inner| if datatype::is_builtin(inner) { Ok(inner) } else { types.add_again(inner) })
-        .collect();
     // SAFETY: the arrays of the program, of these lengths.
     unsafe {
         store(integers, found.integers.iter().map(|&value| value as c_int), "integers")?;
         store(addresses, found.addresses.iter().copied(), "addresses")?;
-        store(into, handles?, "types")?;
+        store(into, types.parts(&ty), "types")?;
     }
     Ok(())
 }

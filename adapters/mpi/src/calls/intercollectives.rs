@@ -10,7 +10,7 @@ use trgen::trace::collectives::{Algorithm, ExpandError};
 use crate::abi::*;
 use crate::arguments;
 use crate::between::{Root, Script, Sides};
-use crate::calls::collectives::{Block, Blocks, Buffer, Kept, Plan, block, write_blocks};
+use crate::calls::blocks::{Block, Blocks, Buffer, Kept, Plan, block, write_blocks};
 use crate::collective::{Finish, Running};
 use crate::data::{Combine, Data, Reduction, Route, Share};
 use crate::engine::collectives::{Form, start};

@@ -2,6 +2,7 @@
 
 mod accesses;
 mod attributes;
+pub(crate) mod blocks;
 mod cartesian;
 pub(crate) mod collectives;
 mod communicators;

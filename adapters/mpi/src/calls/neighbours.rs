@@ -4,8 +4,9 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use crate::abi::*;
+use crate::calls::blocks::{Blocks, Buffer, Plan, block, irregular, irregular_typed, regular};
 use crate::calls::cartesian::neighbourhood;
-use crate::calls::collectives::{Blocks, Buffer, Plan, block, collectives, irregular, irregular_typed, regular};
+use crate::calls::collectives::collectives;
 use crate::calls::messages::{Mode, persistent, receive_in, request_of, send_in, together};
 use crate::engine::collectives::Form;
 use crate::engine::completion::wait_own;

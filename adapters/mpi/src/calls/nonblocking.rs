@@ -4,6 +4,7 @@ use std::ffi::c_int;
 
 use crate::abi::*;
 use crate::arguments::{self, array};
+use crate::calls::blocks::{Blocks, Kept, Plan, block, irregular, irregular_typed, regular};
 use crate::calls::collectives::*;
 use crate::calls::messages::persistent;
 use crate::data::Share;

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::ffi::{c_char, c_int};
 
 use crate::abi::*;
-use crate::calls::collectives::{Kept, barrier, reduce};
+use crate::calls::blocks::Kept;
+use crate::calls::collectives::{barrier, reduce};
 use crate::calls::communicators::exchange;
 use crate::calls::environment::{allocate, release};
 use crate::calls::information::{self, put_text, text};

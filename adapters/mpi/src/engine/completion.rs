@@ -58,8 +58,8 @@ pub(crate) fn cancel(world: &mut World, handle: c_int) -> Outcome {
         type Cancel = unsafe extern "C" fn(usize, c_int) -> c_int;
         let is_over = c_int::from(request.state == State::Done);
         // SAFETY: the function that the program has given with `MPI_Grequest_start`.
-        world.lend(|| unsafe { std::mem::transmute::<F, Cancel>(cancel)(extra, is_over) });
-        return Ok(());
+        let code = world.lend(|| unsafe { std::mem::transmute::<F, Cancel>(cancel)(extra, is_over) });
+        return if code == SUCCESS { Ok(()) } else { error(code, "the cancel function of a request has failed") };
     }
     // A message that has been sent is in the network: only receives can be taken back.
     if matches!(request, Request { what: What::Receive { .. }, state: State::Pending, .. }) {

@@ -6,6 +6,7 @@
 //! Decision: docs/decisions/0224-rendezvous.md.
 
 use std::ffi::c_int;
+use std::rc::Rc;
 
 use adapters::protocol::Inject;
 use bytes::Bytes;
@@ -15,11 +16,12 @@ use super::mail::{
     Waiting, body_tag, seal,
 };
 use super::requests::{Request, State, What};
-use super::windows;
 use crate::abi::*;
 use crate::collective::{Disagreement, Running, Step};
 use crate::communicator::rank_in;
 use crate::datatype::Type;
+use crate::window::Order;
+use crate::window::target::carry_out;
 use crate::world::World;
 
 /// A message to be sent.
@@ -144,7 +146,7 @@ pub(super) fn arrive(world: &mut World, message: Message) {
 fn dispatch(world: &mut World, message: Message) {
     match message.kind {
         MATCHED => return complete(world, Owner::Request(message.note as c_int)),
-        WINDOW => return windows::arrive(world, message),
+        WINDOW => return arrive_at_window(world, &message),
         CLEAR => return send_body(world, message.source, message.note),
         BODY => {
             if let Some((owner, request)) = world.mail.cleared.remove(&(message.source, message.note)) {
@@ -167,6 +169,45 @@ fn dispatch(world: &mut World, message: Message) {
         world.end("the answer to a synchronous send would be late: use --sync combined for this program", 1);
     }
     deliver(world, posted.owner, message);
+}
+
+/// Sends a message of the window with this context to a rank of the world. `bytes` is its modelled size.
+pub(super) fn send_order(world: &mut World, context: u64, to: usize, order: &Order, data: &[u8], bytes: u64) {
+    let message = Outgoing { kind: WINDOW, to, context, tag: 0, note: 0, bytes };
+    transmit(world, message, &order.write(data), None);
+}
+
+/// Carries out a message of a window. Its window exists: no rank uses a window before all have begun to make it, or after
+/// all have begun to free it.
+fn arrive_at_window(world: &mut World, message: &Message) {
+    let (context, source) = (message.context, message.source);
+    if let Some(log) = &mut world.log {
+        let number = log.receive(Some(source), Some(message.tag), context, message.data.len() as u64);
+        log.wait(number);
+    }
+    world.statistics.received += 1;
+    let Some((order, start)) = Order::read(&message.data) else {
+        world.end(&format!("rank {source} has sent a message of a window that cannot be read"), 1)
+    };
+    let data = &message.data[start..];
+    let Some(window) = world.windows.of_context(context) else { return };
+    let Some(members) = world.comms.get(window.comm).ok().map(|comm| Rc::clone(&comm.group)) else { return };
+    let Some(rank) = rank_in(&members, source) else { return };
+    match carry_out(window, rank, &order, data) {
+        Ok(carried) => {
+            for (to, reply, found) in carried.replies {
+                send_order(world, context, members[to], &reply, &found, found.len() as u64);
+            }
+            if let Some(landing) = carried.answer.and_then(|id| world.answers.remove(&id)) {
+                // SAFETY: the buffer that the program has given for the result.
+                unsafe { landing.ty.unpack(data, landing.address as M, landing.count) };
+                if let Some(request) = landing.request {
+                    world.requests.end(request);
+                }
+            }
+        }
+        Err(failure) => world.end(&format!("rank {source} accesses {} here", failure.text), failure.class),
+    }
 }
 
 /// Gives a message to the receive of `owner`, which ends. If it is a request to send, the receive waits for the message.
