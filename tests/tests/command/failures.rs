@@ -158,7 +158,7 @@ fn programs_that_hang_say_who_waits() {
         assert_eq!(status, Some(3), "{network}: {text}");
         assert!(
             text.contains("task 0 on node 0")
-                && text.contains("messages were lost")
+                && text.contains("waits for a message from task 6")
                 && text.contains("--fail let fewer"),
             "{network}: {text}"
         );

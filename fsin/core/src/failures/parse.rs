@@ -85,7 +85,7 @@ fn list(value: &str) -> Result<Vec<Event>, SpecError> {
 }
 
 /// The events of a file: one or several a line. From `#` at the beginning of a word on, a line is a comment.
-fn lines(name: &str, text: &str) -> Result<Vec<Event>, SpecError> {
+pub(super) fn lines(name: &str, text: &str) -> Result<Vec<Event>, SpecError> {
     let mut events = Vec::new();
     for (line, number) in text.lines().zip(1..) {
         let place = format!("{name}, line {number}: ");

@@ -1,7 +1,7 @@
-use std::fs;
 use std::path::Path;
 
 use super::*;
+use crate::topology::switched::network_of_text;
 use crate::topology::{dead_link_name, parse as topology};
 
 fn failures(value: &str, spec: &str) -> Result<Failures, SpecError> {
@@ -53,24 +53,23 @@ fn classes_are_drawn_among_what_is_alive() {
 
 #[test]
 fn names_are_those_of_the_file_and_may_have_hyphens() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("net.txt");
-    fs::write(&path, "H1 s-1\nH2 s-2\ns-1 s-2\ns-1 s-2\ns-2 s\nH3 s\n").unwrap();
-    let spec = format!("graph:{}", path.display());
-    let network = topology(&spec, 2).unwrap();
-    let found = failures("link:s-1-s-2@0,link:H3-s@4", &spec).unwrap();
+    let text = "H1 s-1\nH2 s-2\ns-1 s-2\ns-1 s-2\ns-2 s\nH3 s\n";
+    let network = network_of_text(text, "graph:x".to_owned(), None).unwrap();
+    let failures = |list: &str| Failures::parse(list, Path::new(""), &network, 1, (1, 1));
+    let found = failures("link:s-1-s-2@0,link:H3-s@4").unwrap();
     assert_eq!((found.start.len(), found.changes[0].dies.len()), (2, 1), "parallel links die together");
-    let name = dead_link_name(&*network, &found.changes[0].dies[0]);
+    let name = dead_link_name(&network, &found.changes[0].dies[0]);
     assert!(name.contains("H3") && name.contains('s'), "{name}");
-    let error = failures("node:s-3@0", &spec).unwrap_err();
+    let error = failures("node:s-3@0").unwrap_err();
     assert!(error.remedy().to_string().contains("s-1"), "{}", error.remedy());
-    let list = folder.path().join("failures.txt");
-    fs::write(&list, "# the first failure\nlink:s-1-s-2@0 # both\n\nlink:H3-s@4, node:H1@5\n").unwrap();
-    let read = Failures::parse("failures.txt", folder.path(), &*network, 1, (1, 1)).unwrap();
+    let lines = |text: &str| parse::lines("list.txt", text);
+    let read = lines("# the first failure\nlink:s-1-s-2@0 # both\n\nlink:H3-s@4, node:H1@5\n").unwrap();
+    let read = Failures::resolve(read, &network, 1, (1, 1)).unwrap();
     assert_eq!((read.start.len(), read.changes.len()), (2, 2));
-    fs::write(&list, "link:s-1-s-2@0\nlink:H3-t@4\n").unwrap();
-    let error = Failures::parse("failures.txt", folder.path(), &*network, 1, (1, 1)).unwrap_err();
-    assert!(error.to_string().contains("failures.txt, line 2: `link:H3-t@4`: there is no node `t`"), "{error}");
+    let read = lines("link:s-1-s-2@0\nlink:H3-t@4\n").unwrap();
+    let error = Failures::resolve(read, &network, 1, (1, 1)).unwrap_err();
+    assert!(error.to_string().contains("list.txt, line 2: `link:H3-t@4`: there is no node `t`"), "{error}");
+    assert!(lines("# nothing\n").unwrap_err().to_string().contains("names no failure"));
 }
 
 #[test]
@@ -92,7 +91,7 @@ fn refusals_name_the_word_and_the_remedy() {
         ("class:x#17@0", "16 of its links are alive then, and not 17", "leave it out"),
         ("link:0-1@0,node:0@1,link:0-4@2", "nothing of it is alive then", "leave it out"),
         ("repair:link:0-1@3", "nothing of it is dead then", "leave it out"),
-        ("link:0-1@99999999s", "it is too late", "within the run"),
+        ("link:0-1@9999999s", "it is too late", "within the run"),
         ("/no/such/file", "/no/such/file", "path of a file of failures"),
     ] {
         let error = failures(value, "torus:4x4").unwrap_err();
