@@ -10,7 +10,7 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("order", &["dir"]),
     ("faults", &["1"]),
     ("fault-ways", &["1"]),
-    ("fail", &["link:1-2@0"]),
+    ("fail", &["link:1-2@0", "node:1@0"]),
     ("link-delay", &["3"]),
     ("router-delay", &["2"]),
     ("alternatives", &["1"]),

@@ -119,7 +119,7 @@ impl<'a> Names<'a> {
     fn no_link(&self, event: &Event, one: NodeId, other: NodeId) -> SpecError {
         let name = |node| node_name(self.topology, node);
         let ends = |dead: &DeadLink| [(one, other), (other, one)].contains(&(dead.from, dead.to));
-        if self.topology.dead_links().iter().any(|dead| ends(dead)) {
+        if self.topology.dead_links().iter().any(ends) {
             let what = "the description of the network says that it is dead";
             return event.error(ErrorKind::Conflict, what, "leave it out");
         }

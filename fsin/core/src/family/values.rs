@@ -238,7 +238,8 @@ impl dyn Values + '_ {
     /// Those of [`Failures::parse`].
     pub fn failures(&self, topology: &dyn Topology) -> Result<Failures, SpecError> {
         match self.value("fail") {
-            Some(value) => Failures::parse(value, &self.folder_of("fail"), topology, self.integer("seed")?, (1, 1)),
+            Some(value) => Failures::parse(value, &self.folder_of("fail"), topology, self.integer("seed")?, (1, 1))
+                .map_err(|refusal| refusal.within(phrase![["fail"], ": "])),
             None => Ok(Failures::default()),
         }
     }
