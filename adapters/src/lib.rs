@@ -14,7 +14,6 @@
 
 pub mod address;
 pub mod backlog;
-pub mod clock;
 pub mod codec;
 pub mod endpoint;
 pub mod guest;
@@ -25,3 +24,5 @@ pub mod protocol;
 pub mod relay;
 mod stream;
 pub mod token;
+
+pub use trgen::clock;

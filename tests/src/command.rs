@@ -81,10 +81,9 @@ pub fn binary() -> &'static Path {
         let test = std::env::current_exe().expect("a running test has a path");
         let folder = test.parent().and_then(Path::parent).expect("tests lie in PROFILE/deps");
         let binary = folder.join(format!("fsin{}", std::env::consts::EXE_SUFFIX));
-        let newest = ["fsin/src", "fsin/core/src", "fsin/models", "trgen/src", "adapters/src", "tui/src"]
-            .iter()
-            .filter_map(|sources| newest_in(&workspace().join(sources)))
-            .max();
+        let sources =
+            ["fsin/src", "fsin/core/src", "fsin/experiment/src", "fsin/models", "trgen/src", "adapters/src", "tui/src"];
+        let newest = sources.iter().filter_map(|sources| newest_in(&workspace().join(sources))).max();
         if modified(&binary) < newest {
             build(folder, "fsin");
         }
@@ -100,7 +99,7 @@ pub fn binary() -> &'static Path {
 #[must_use]
 pub fn mpi_library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
-    LIBRARY.get_or_init(|| library("libfsin_mpi.so", "fsin-mpi"))
+    LIBRARY.get_or_init(|| library("libfsin_mpi.so", "fsin-mpi", &[]))
 }
 
 /// The plugin of QEMU, likewise.
@@ -110,13 +109,25 @@ pub fn mpi_library() -> &'static Path {
 #[must_use]
 pub fn qemu_plugin() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
-    LIBRARY.get_or_init(|| library("libfsin_qemu_plugin.so", "fsin-qemu-plugin"))
+    LIBRARY.get_or_init(|| library("libfsin_qemu_plugin.so", "fsin-qemu-plugin", &[]))
 }
 
-fn library(file: &str, package: &str) -> PathBuf {
+/// The folder of the C library, likewise.
+///
+/// # Panics
+/// When it cannot be built.
+#[must_use]
+pub fn c_library() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    let library = LIBRARY.get_or_init(|| library("libfsin_c.so", "fsin-c", &["fsin/core/src", "fsin/experiment/src"]));
+    library.parent().expect("a library lies in a folder")
+}
+
+/// A library of a package, built here if it is missing or older than its sources: adapters, traffic, and others.
+fn library(file: &str, package: &str, others: &[&str]) -> PathBuf {
     let folder = binary().parent().expect("the command lies in a folder");
     let library = folder.join(file);
-    let sources = ["adapters", "trgen/src"].iter();
+    let sources = ["adapters", "trgen/src"].iter().chain(others);
     let newest = sources.filter_map(|sources| newest_in(&workspace().join(sources))).max();
     if modified(&library) < newest {
         build(folder, package);

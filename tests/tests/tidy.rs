@@ -42,6 +42,7 @@ const ROOMS: &[Room] = &[
     room("fsin-archives", "trace-prep/archives", &["trgen"]),
     room("trace-prep", "trace-prep", &["fsin-archives", "trgen"]),
     room("fsin-experiment", "fsin/experiment", &["adapters", "fsin-archives", "fsin-core", "fsin-models", "trgen"]),
+    room("fsin-c", "adapters/c", &["fsin-experiment"]),
     room("fsin-report", "fsin/report", &["fsin-core", "fsin-experiment", "trgen"]),
     room(
         "fsin",
@@ -86,6 +87,8 @@ const KNOWN_BY: &[(&str, &[&str])] = &[
             "adapters/src",
             // What the launcher reads at the end of a rank.
             "adapters/mpi/src/report.rs",
+            // The header of C is written of the sources.
+            "adapters/c/src/tests/header.rs",
             // The topology `graph:FILE`.
             "fsin/core/src/topology/switched/graph/mod.rs",
         ],
@@ -102,6 +105,7 @@ const NARROW: &[&str] = &["fsin/core", "fsin/models", "fsin/stamp"];
 /// the whole crate.
 const WITHOUT_CYCLES: &[(&str, &str)] = &[
     ("adapters", "live"),
+    ("adapters/c", ""),
     ("adapters/mpi", ""),
     ("adapters/qemu/plugin", ""),
     ("fsin", ""),
@@ -210,7 +214,7 @@ fn experiments_do_not_know_results_and_results_do_not_know_sweeps() {
     for path in sources(&folder) {
         let above: &[&str] = match path.strip_prefix(&folder).expect("a source below it").iter().next() {
             Some(part) if part == "sweep" || part == "lib.rs" => &[],
-            Some(part) if part == "result" => &["crate::sweep"],
+            Some(part) if part == "result" || part == "front" => &["crate::sweep"],
             _ => &["crate::result", "crate::sweep"],
         };
         let text = read(&path);
@@ -276,13 +280,14 @@ fn features(words: &[&str]) -> BTreeSet<String> {
 /// Who evaluates experiments in a program of their own gets no parser of arguments, no terminal and no runtime.
 #[test]
 fn a_library_does_not_depend_on_a_program() {
-    const AT_MOST: usize = 80;
-    let packages = features(&["--package", "fsin-experiment", "--edges", "normal"]);
-    let packages: BTreeSet<&str> = packages.iter().filter_map(|line| line.split(' ').next()).collect();
-    for program in ["clap", "ctrlc", "indicatif", "miette", "tokio", "trace-prep"] {
-        assert!(!packages.contains(program), "fsin-experiment depends on {program}");
+    for (library, at_most) in [("fsin-experiment", 80), ("fsin", 90)] {
+        let packages = features(&["--package", library, "--no-default-features", "--edges", "normal"]);
+        let packages: BTreeSet<&str> = packages.iter().filter_map(|line| line.split(' ').next()).collect();
+        for program in ["clap", "crossterm", "ctrlc", "indicatif", "miette", "ratatui", "tokio", "trace-prep", "tui"] {
+            assert!(!packages.contains(program), "{library} depends on {program}");
+        }
+        assert!(packages.contains("trgen") && packages.len() <= at_most, "{library}: {}: {packages:?}", packages.len());
     }
-    assert!(packages.contains("trgen") && packages.len() <= AT_MOST, "{}: {packages:?}", packages.len());
 }
 
 /// Other features of a package mean to compile it, and everything that builds on it, once more: minutes.

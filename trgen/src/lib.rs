@@ -12,6 +12,7 @@
 
 pub mod calendar;
 pub mod catalog;
+pub mod clock;
 pub mod conformance;
 pub mod geometry;
 pub mod message;

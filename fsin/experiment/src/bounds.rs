@@ -11,8 +11,9 @@ use trgen::trace::flow::Flow;
 use trgen::trace::placement::{Distance, hop_bytes};
 use trgen::{NodeId, phrase};
 
-use super::execute::{Trouble, run};
+use super::execute::run;
 use super::resolve::Experiment;
+use super::trouble::Trouble;
 use super::workload::{Driven, Driver};
 use fsin_core::family::{Rates, Units};
 use fsin_core::topology::{Distances, Topology, cuts, links_of};

@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use fsin_archives::OpenError;
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::synthetic::RoundTrips;
 use trgen::synthetic::traffic::Shot;
-use trgen::trace::formats::ReadError;
 use trgen::trace::jobs::{Job, JobMix, JobRecord};
 use trgen::trace::matrix::Matrix;
 use trgen::trace::placement::hop_bytes;
@@ -23,6 +21,7 @@ use super::details::{MessageTime, message_times};
 use super::plan::RunPlan;
 use super::resolve::Experiment;
 use super::settings::SettingsError;
+use super::trouble::Trouble;
 use super::workload::{Driven, Driver};
 use fsin_core::couple::{Coupled, Failure, PacketLog};
 use fsin_core::network::{Figures, Measure, Network, PortFigures, Settled};
@@ -34,47 +33,6 @@ use fsin_core::stats::{Counts, Details, Estimate, Keep};
 use fsin_core::topology::{Distances, Port, Topology};
 use fsin_core::watch::Watch;
 use fsin_core::words::counted;
-
-/// Why an experiment could not begin.
-#[derive(Debug, thiserror::Error)]
-pub enum Trouble {
-    /// A setting cannot be used.
-    #[error(transparent)]
-    Settings(#[from] SettingsError),
-    /// The trace cannot be read.
-    #[error(transparent)]
-    Trace(#[from] ReadError),
-    /// The trace is in a format that its own tool must print, and printing failed.
-    #[error("{what}")]
-    Unprinted {
-        /// Description of the failure.
-        what: String,
-        /// Remedy.
-        remedy: Phrase,
-        /// True if the trace is valid, but there was no room for the text.
-        no_room: bool,
-    },
-}
-
-impl Trouble {
-    /// Description of the error.
-    #[must_use]
-    pub fn what(&self) -> Phrase {
-        match self {
-            Self::Settings(error) => error.error.what().clone(),
-            Self::Trace(_) | Self::Unprinted { .. } => self.to_string().into(),
-        }
-    }
-}
-
-impl From<OpenError> for Trouble {
-    fn from(error: OpenError) -> Self {
-        match error {
-            OpenError::Read(error) => Self::Trace(error),
-            OpenError::Printed { what, remedy, no_room } => Self::Unprinted { what, remedy, no_room },
-        }
-    }
-}
 
 /// Measurements of a trace or kernel beside those of the network.
 #[derive(Clone, PartialEq, Debug)]

@@ -12,9 +12,9 @@ use trgen::trace::goal::{Graph, chain};
 use trgen::trace::replay::SHOWN;
 use trgen::{Cycle, Wait, WaitCause};
 
-use super::execute::Trouble;
 use super::hosts;
 use super::resolve::{Experiment, Runs};
+use super::trouble::Trouble;
 use super::workload::{check_expanded, check_ticks, phrases, reject_inapplicable};
 use fsin_core::couple::Failure;
 

@@ -10,7 +10,7 @@ use trgen::catalog::ErrorKind;
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::quote::visible;
-use trgen::trace::formats::{Fault, ReadError};
+use trgen::trace::formats::Fault;
 use trgen::{Wait, WaitCause};
 
 use super::{Exit, Flags};
@@ -56,22 +56,20 @@ impl Complaint {
 
     /// The error of a run that could not begin.
     pub(crate) fn of_trouble(trouble: Trouble, settings: &Settings) -> Self {
+        let remedy = trouble.remedy();
         match trouble {
             Trouble::Settings(error) => error.into(),
-            Trouble::Unprinted { what, remedy, no_room } => {
+            Trouble::Unprinted { what, no_room, .. } => {
                 Self::new(if no_room { Exit::Failed } else { Exit::Usage }, what, remedy)
             }
-            Trouble::Trace(error) => {
-                let remedy = error.remedy().unwrap_or_else(|| remedy_of_trace(&error).into());
-                match *error.fault {
-                    // If the trace is missing, the error is that of the setting that names it.
-                    Fault::NotFound => {
-                        let what = phrase![["trace"], " {error}"];
-                        settings.error("trace", ErrorKind::Unreadable, what, remedy).into()
-                    }
-                    _ => Self::new(Exit::Usage, error.to_string(), remedy),
+            Trouble::Trace(error) => match *error.fault {
+                // If the trace is missing, the error is that of the setting that names it.
+                Fault::NotFound => {
+                    let what = phrase![["trace"], " {error}"];
+                    settings.error("trace", ErrorKind::Unreadable, what, remedy).into()
                 }
-            }
+                _ => Self::new(Exit::Usage, error.to_string(), remedy),
+            },
         }
     }
 
@@ -145,17 +143,6 @@ fn remedy_of_waits(waits: &[Wait]) -> &'static str {
     } else {
         "check that every receive of the trace has a matching send (source, destination, tag), and that tasks do not wait \
          for each other in a circle: `trace-prep check` says which it is"
-    }
-}
-
-/// The remedy for an error in a trace that has none of its own.
-fn remedy_of_trace(error: &ReadError) -> &'static str {
-    match *error.fault {
-        Fault::Io(_) => "check that it is a file that you may read",
-        Fault::NotText => "give a trace as text, or an archive of one (fsin list formats)",
-        Fault::TooLarge { .. } | Fault::TooManyTasks { .. } => "check that it is the file you mean",
-        _ if error.place.line.is_some() => "correct this line, or record the trace again",
-        _ => "correct the trace, or record it again",
     }
 }
 

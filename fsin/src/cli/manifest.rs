@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-use fsin::experiment::{Experiment, Input, Inputs, hex};
+use fsin::experiment::{Experiment, Inputs, hex};
 use fsin::result::{Costs, InputFile, Manifest, SCHEMA};
 use sha2::{Digest, Sha256};
 
@@ -72,18 +72,13 @@ pub(crate) fn reset_peak_memory() {
 
 /// The input files with their present hashes.
 pub(crate) fn inputs(experiment: &Experiment) -> Vec<InputFile> {
-    Inputs::default().of(experiment).into_iter().map(row).collect()
+    Inputs::default().of(experiment).into_iter().map(InputFile::from).collect()
 }
 
 /// A file with its present hash.
 #[cfg(feature = "live")]
 pub(crate) fn input(path: &Path) -> Vec<InputFile> {
-    Inputs::default().below(path).into_iter().map(row).collect()
-}
-
-/// An input file as a row of the manifest.
-fn row(Input { path, bytes, sha256, .. }: Input) -> InputFile {
-    InputFile { path: path.to_string_lossy().into_owned(), bytes, sha256 }
+    Inputs::default().below(path).into_iter().map(InputFile::from).collect()
 }
 
 /// \[bytes\] Peak memory of this process, where the system reports it (Linux).

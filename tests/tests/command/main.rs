@@ -12,6 +12,8 @@ mod flow;
 mod honest;
 mod jobs;
 mod legacy;
+mod library;
+mod library_c;
 mod links;
 mod pages;
 mod placement;

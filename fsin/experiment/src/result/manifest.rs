@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::inputs::Input;
+
 /// What is needed to run an experiment again, and to believe its result. Of older versions some fields may be empty.
 #[derive(Clone, PartialEq, Default, Serialize, Deserialize, Debug, JsonSchema)]
 #[serde(default)]
@@ -50,4 +52,10 @@ pub struct InputFile {
     pub bytes: u64,
     /// SHA-256 of its content, 64 hexadecimal digits.
     pub sha256: String,
+}
+
+impl From<Input> for InputFile {
+    fn from(Input { path, bytes, sha256, .. }: Input) -> Self {
+        Self { path: path.to_string_lossy().into_owned(), bytes, sha256 }
+    }
 }

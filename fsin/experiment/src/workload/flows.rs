@@ -10,9 +10,9 @@ use trgen::{Geometry, TrGen};
 
 use super::{Driven, Driver, Request, Workload, WorkloadFamily};
 use crate::conflicts::CYCLE;
-use crate::execute::Trouble;
 use crate::resolve::Experiment;
 use crate::settings::{Settings, SettingsError};
+use crate::trouble::Trouble;
 
 pub(super) static ROW: WorkloadFamily = WorkloadFamily {
     key: Some("flows"),

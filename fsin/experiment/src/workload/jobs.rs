@@ -22,9 +22,9 @@ use trgen::{Cycle, Geometry, Picoseconds, TrGen};
 use super::programs::{check_expanded, distances, read_options, reject_inapplicable};
 use super::{Driven, Driver, Workload, WorkloadFamily};
 use crate::conflicts::{GRAPHS, JOBS, TASKS, TRACE};
-use crate::execute::Trouble;
 use crate::resolve::Experiment;
 use crate::settings::{Origin, Settings, SettingsError};
+use crate::trouble::Trouble;
 
 pub(super) static ROW: WorkloadFamily = WorkloadFamily {
     key: Some("job-mix"),

@@ -11,9 +11,9 @@ use super::programs::{application, misplaced};
 use super::synthetic::misfit;
 use super::{Driver, Workload, WorkloadFamily};
 use crate::conflicts::TASKS;
-use crate::execute::Trouble;
 use crate::resolve::Experiment;
 use crate::settings::SettingsError;
+use crate::trouble::Trouble;
 
 pub(super) static ROW: WorkloadFamily = WorkloadFamily {
     key: Some("kernel"),

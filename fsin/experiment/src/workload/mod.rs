@@ -27,9 +27,9 @@ use trgen::trace::timeline::{CollectiveRecord, Part, Span};
 use trgen::{Geometry, TrGen};
 
 use crate::conflicts::{SYNTHETIC, Times};
-use crate::execute::Trouble;
 use crate::resolve::Experiment;
 use crate::settings::{Settings, SettingsError};
+use crate::trouble::Trouble;
 use fsin_core::family::Units;
 
 pub use jobs::{JobEntry, JobFile, Work};

@@ -20,10 +20,10 @@ use trgen::{Geometry, NodeId, SourceError, TrGen};
 
 use super::synthetic::misfit;
 use super::{Driven, Request};
-use crate::execute::Trouble;
 use crate::quantity::rate;
 use crate::resolve::Experiment;
 use crate::settings::{Origin, Settings, SettingsError};
+use crate::trouble::Trouble;
 use fsin_core::topology::Distances;
 
 /// An application alone.

@@ -14,10 +14,10 @@ use trgen::{Geometry, TrGen};
 
 use super::{Driven, Driver, Request, Workload, WorkloadFamily};
 use crate::conflicts::{SYNTHETIC, Times};
-use crate::execute::Trouble;
 use crate::plan::samples;
 use crate::resolve::Experiment;
 use crate::settings::{Origin, SettingsError};
+use crate::trouble::Trouble;
 
 pub(super) static ROW: WorkloadFamily =
     WorkloadFamily { key: None, keys: &[SYNTHETIC], parse: |request| Ok(Arc::new(Synthetic(config(request)?))) };

@@ -27,9 +27,9 @@ use super::programs::{
 };
 use super::{Driven, Driver, Workload, WorkloadFamily};
 use crate::conflicts::{TASKS, TRACE};
-use crate::execute::Trouble;
 use crate::hosts::{check_kind, dialect, in_units};
 use crate::resolve::Experiment;
+use crate::trouble::Trouble;
 
 pub(super) static ROW: WorkloadFamily = WorkloadFamily {
     key: Some("trace"),

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use trgen::phrase;
 
 use crate::cli::many::sweep::{lists, warn_of_unused};
-use crate::cli::run::perform::{Options, perform_one};
+use crate::cli::run::perform::{OneOfMany, perform_one};
 use crate::cli::run::progress::Points;
 use crate::cli::{Complaint, Exit, Flags, interrupt, output, settings};
 
@@ -247,7 +247,7 @@ fn decide(
             }
         }
         let longer = Experiment::resolve(settings)?;
-        let Some(result) = perform_one(&longer, Options::new(stop, alone))? else { return Ok(None) };
+        let Some(result) = perform_one(&longer, OneOfMany::new(stop, alone))? else { return Ok(None) };
         let least = factor.saturating_mul(2);
         if !result.is_undecided() || result.failure.is_some() || least > lengthen {
             return Ok(Some(result));

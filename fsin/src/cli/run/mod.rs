@@ -14,12 +14,13 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 use fsin::couple::PacketLog;
-use fsin::experiment::{Experiment, Origin, check, variable};
+use fsin::experiment::memory::check as check_memory;
+use fsin::experiment::{Experiment, Options, Origin, Performed, check, variable};
 use fsin::report::{FORMATS, Format, write_timeline};
 use fsin::stats::Arrival;
 
 use crate::cli::run::log::Log;
-use crate::cli::run::perform::{Options, Performed, perform};
+use crate::cli::run::perform::perform;
 use crate::cli::run::progress::Meter;
 use crate::cli::watch::looking::{self, Looking};
 use crate::cli::{Complaint, Exit, Flags, interrupt, output, settings};
@@ -41,9 +42,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
             );
             return Err(Complaint::new(Exit::Usage, what, "leave it out, or use --network vct"));
         }
-    } else {
-        memory::check(&experiment)?;
     }
+    check_memory(&experiment)?;
     let verbose = matches.get_flag("verbose");
     if verbose {
         tell_settings(&experiment);
@@ -72,15 +72,17 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     };
     interrupt::loading();
     let watch = looking.as_mut().map(Looking::watch);
-    let options = Options {
-        progress: Some(&mut progress),
-        watch,
-        network,
-        log,
-        timeline: timeline.is_some(),
-        ..Options::new(stop, true)
-    };
-    let performed = perform(&experiment, options);
+    let mut options = Options::default().stop(stop).progress(&mut progress).timeline(timeline.is_some());
+    if let Some(watch) = watch {
+        options = options.watch(watch);
+    }
+    if let Some(network) = network {
+        options = options.network(network);
+    }
+    if let Some(log) = log {
+        options = options.log(log);
+    }
+    let performed = perform(&experiment, options, true);
     interrupt::loaded();
     drop(meter);
     let recorded = match looking {
@@ -89,7 +91,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     };
     let captured = capture.map_or(Ok(()), pcap::Recording::end);
     let logged = packets.map_or(Ok(()), Log::end);
-    let Performed { result, failure, messages: times, timeline: spans } = performed?;
+    let Performed { result, failure, messages: times, timeline: spans, .. } = performed?;
     let timed = messages.map_or(Ok(()), |mut log| {
         log.messages(times.as_deref().unwrap_or_default());
         log.end()
@@ -165,9 +167,7 @@ fn tell_settings(experiment: &Experiment) {
 /// Prints the effective experiment, if it can be run.
 pub(crate) fn config(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let experiment = settings::one_experiment(settings::read(matches)?)?;
-    if !experiment.runs.by_hosts() {
-        memory::check(&experiment)?;
-    }
+    check_memory(&experiment)?;
     check(&experiment).map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
     output::Document::open(matches)?.print(&experiment.to_toml())?;
     Ok(Exit::Done)

@@ -3,11 +3,10 @@
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
+use fsin::experiment::Step;
 use fsin::run::Progress;
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use trgen::Cycle;
-
-use crate::cli::run::perform::Step;
 
 /// Template of the bar if the number of cycles is known.
 const KNOWN_LENGTH: &str = "{msg} {wide_bar} {human_pos}/{human_len} cycles  {rate}  {eta} left";
@@ -40,6 +39,7 @@ impl Meter {
             _ if self.bar.is_none() => {}
             Step::Cycles(progress) => self.cycles(progress),
             Step::Events(events) => self.events(events),
+            _ => {}
         }
     }
 

@@ -12,7 +12,7 @@ use fsin::words::counted;
 use serde_json::{Map, Value};
 use trgen::Cycle;
 
-use crate::cli::run::perform::{Options, perform_one};
+use crate::cli::run::perform::{OneOfMany, perform_one};
 use crate::cli::run::progress::Points;
 use crate::cli::{Complaint, Exit, Flags, interrupt, output};
 
@@ -126,7 +126,7 @@ fn check(plan: &Plan, collected: &Collected, number: usize, folder: &Path, alone
         differences.push("input files are not those that were read".to_owned());
     }
     let limit = stopped_after(row, &experiment).map(|(count, _)| count);
-    match perform_one(&experiment, Options { limit, ..Options::new(interrupt::flag(), alone) }) {
+    match perform_one(&experiment, OneOfMany { limit, ..OneOfMany::new(interrupt::flag(), alone) }) {
         Ok(None) => return None,
         Ok(Some(result)) => {
             compare("", &without_paths(&row.result), &without_paths(&result.reproducible()), &mut differences);

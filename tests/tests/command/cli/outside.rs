@@ -116,3 +116,17 @@ fn crates_outside_the_workspace_have_the_whole_command() {
         done(&run(folder.path(), "run --cycles 100"));
     }
 }
+
+#[test]
+fn a_program_with_the_library_alone_has_the_figures_of_the_command() {
+    let program = built("library");
+    let folder = folder();
+    let printed = text(&run_of(&program, folder.path(), ""));
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines.len(), 3, "{printed}");
+    for (line, load) in lines.into_iter().zip(["0.1", "0.2", "0.3"]) {
+        let words = format!("run --topology torus:8x8 --traffic transpose --load {load} --format json");
+        let figures: Value = serde_json::from_str(&text(&run(folder.path(), &words))).unwrap();
+        assert_eq!(line, format!("{load} {:.3}", figures["latency_mean_cycles"].as_f64().unwrap()));
+    }
+}

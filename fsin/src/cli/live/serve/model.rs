@@ -3,8 +3,9 @@
 use adapters::clock::Clock;
 use clap::ArgMatches;
 use fsin::dashboard;
+use fsin::experiment::memory::check as check_memory;
 use fsin::experiment::{
-    CLOSED_LOOP, Experiment, Key, Origin, Settings, cycle_ratio, key, live_keys, live_network, named,
+    Experiment, Key, Origin, Settings, key, live_clock, live_keys, live_network, live_settings, named,
 };
 use fsin::family::ForGuests;
 use fsin::models::MODELS;
@@ -14,7 +15,6 @@ use serde_json::{Map, Value, json};
 use trgen::phrase;
 use tui::view::About;
 
-use crate::cli::run::memory;
 use crate::cli::settings::{given, without_effect as unused};
 use crate::cli::{Complaint, Exit, manifest, output};
 
@@ -39,18 +39,14 @@ pub(in crate::cli) struct Model {
 /// Builds the network that the command line specifies. `guests` is the number of guests, if it is given.
 pub(in crate::cli) fn model(matches: &ArgMatches, guests: Option<usize>) -> Result<Model, Complaint> {
     let mut settings = Settings::default();
-    let word = key("network").and_then(|key| given(matches, key)).map_or_else(String::new, |(word, _)| word);
-    let model = named(&word).unwrap_or(MODELS.rows()[0]);
     for key in live_keys() {
-        let Some((value, origin)) = given(matches, key) else { continue };
-        // In other runs only tasks use the rate of links and the size of phits, and the flags are refused without them.
-        // Messages of guests have bytes and times too: as defaults they are never refused.
-        let is_of_tasks = ["bandwidth", "phit-bytes"].contains(&key.name) && model.understands(key.name);
-        settings.set(key.name, value, if is_of_tasks { Origin::Default } else { origin })?;
+        if let Some((value, origin)) = given(matches, key) {
+            settings.set(key.name, value, origin)?;
+        }
     }
-    if !settings.is_set("source") {
-        settings.set("source", CLOSED_LOOP, Origin::Default)?;
-    }
+    let word = settings.value("network").unwrap_or_default().to_owned();
+    let model = named(&word).unwrap_or(MODELS.rows()[0]);
+    let mut settings = live_settings(settings)?;
     // A network without a topology has as many nodes as guests, unless the user gives another number.
     let has_nodes = ["nodes", "topology"].into_iter().any(|key| settings.is_set(key)) || word.contains("nodes=");
     if let Some(guests) = guests
@@ -63,7 +59,7 @@ pub(in crate::cli) fn model(matches: &ArgMatches, guests: Option<usize>) -> Resu
     if !matches.get_flag("quiet") {
         unused(&experiment).iter().for_each(|warning| output::tell(&format!("warning: {warning}")));
     }
-    memory::check(&experiment)?;
+    check_memory(&experiment)?;
     // Messages of guests have no load, of which packets and phits would be the unit.
     let is_flag = |key: &&Key| matches!(given(matches, key), Some((_, Origin::Flag)));
     let lengths = ["packet", "phit-bytes"].into_iter().filter_map(key).find(is_flag);
@@ -74,12 +70,8 @@ pub(in crate::cli) fn model(matches: &ArgMatches, guests: Option<usize>) -> Resu
         return Err(Complaint::new(Exit::Usage, what, "leave it out"));
     }
     let ForGuests { network, response } = live_network(&experiment)?;
+    let clock = live_clock(&experiment)?;
     let bandwidth = experiment.settings().value("bandwidth").unwrap_or_default();
-    let ratio = experiment.network.cycle().or_else(|| cycle_ratio(bandwidth, experiment.units.phit_bytes));
-    let clock = ratio.and_then(|(numerator, denominator)| Clock::new(numerator, denominator)).ok_or_else(|| {
-        let what = format!("--bandwidth {bandwidth}: a phit must take 1 ps or more, at a whole number of bits/s");
-        Complaint::new(Exit::Usage, what, "write --bandwidth 10Gb/s (prefixes k, M, G, T)")
-    })?;
     let acts = |name: &str| live_keys().any(|key| key.name == name);
     let mut settings = typed(experiment.effective().into_iter().filter(|(key, _)| acts(key.name)).collect());
     settings.entry("network").or_insert_with(|| json!(experiment.model.component.name));

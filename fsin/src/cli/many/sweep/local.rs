@@ -15,7 +15,7 @@ use fsin::sweep::{Plan, Point, StopRule, Store};
 use fsin::watch::Watch;
 use serde_json::{Value, json};
 
-use crate::cli::run::perform::{Options, perform_one};
+use crate::cli::run::perform::{OneOfMany, perform_one};
 use crate::cli::run::progress::Points;
 use crate::cli::watch::showing::Board;
 use crate::cli::{Complaint, Exit, interrupt, output, stamp};
@@ -153,7 +153,7 @@ fn run_here(
         Ok(experiment) => {
             let mut watcher = watched.board.and_then(|board| board.watcher(index, &experiment, watched.stop));
             let watch = watcher.as_mut().map(|watcher| &mut **watcher as &mut dyn Watch);
-            perform_one(&experiment, Options { watch, ..Options::new(watched.stop, alone) })
+            perform_one(&experiment, OneOfMany { watch, ..OneOfMany::new(watched.stop, alone) })
         }
         Err(error) => Err(error.into()),
     };

@@ -1,12 +1,12 @@
-//! Conversion between cycles of the network and picoseconds of the guests, by an exact ratio.
+//! Conversion between cycles of the network and picoseconds of what sends through it, by an exact ratio.
 //!
 //! Cycle 1 begins at 0 ps. An injection enters in the first cycle that begins at or after its time; events of a cycle
 //! are visible at its end. Both conversions round up, and use integers only.
 
-use trgen::Cycle;
-pub use trgen::units::parse_span;
+use crate::units::Cycle;
+pub use crate::units::parse_span;
 
-/// \[ps\] A point in the guests' time, since the start of the run.
+/// \[ps\] A point in time, since the start of the run.
 pub type Time = u64;
 
 /// Later than every time: the promise of a guest that is blocked.

@@ -1,0 +1,46 @@
+// The interface between ASTRA-sim and a network, by its signatures: a stand-in for tests where ASTRA-sim is not there.
+// With ASTRA-sim, its own header of this name is used.
+#pragma once
+
+#include <cstdint>
+
+namespace AstraSim {
+
+/// Units of a time.
+enum time_type_e { SE = 0, MS, US, NS, FS };
+
+/// A time.
+struct timespec_t {
+  time_type_e time_res;
+  long double time_val;
+};
+
+/// What the caller knows of a message; networks pass it on.
+struct sim_request;
+
+/// The network as a rank sees it.
+class AstraNetworkAPI {
+ public:
+  enum class BackendType { NotSpecified = 0, Garnet, NS3, Analytical };
+
+  explicit AstraNetworkAPI(int rank) : rank(rank) {}
+  virtual ~AstraNetworkAPI() = default;
+
+  virtual int sim_send(void* buffer, uint64_t count, int type, int dst, int tag, sim_request* request,
+                       void (*msg_handler)(void* fun_arg), void* fun_arg) = 0;
+  virtual int sim_recv(void* buffer, uint64_t count, int type, int src, int tag, sim_request* request,
+                       void (*msg_handler)(void* fun_arg), void* fun_arg) = 0;
+  virtual void sim_schedule(timespec_t delta, void (*fun_ptr)(void* fun_arg), void* fun_arg) = 0;
+  virtual timespec_t sim_get_time() = 0;
+
+  virtual BackendType get_backend_type() { return BackendType::NotSpecified; }
+  virtual int sim_comm_get_rank() { return rank; }
+  virtual int sim_comm_set_rank(int new_rank) { return rank = new_rank; }
+  virtual double get_BW_at_dimension(int) { return -1; }
+  virtual void sim_notify_finished() {}
+
+ protected:
+  int rank;
+};
+
+}  // namespace AstraSim
