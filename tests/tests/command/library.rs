@@ -73,34 +73,25 @@ fn defaults_are_those_of_the_command() {
 fn every_key_means_what_it_means_to_the_command() {
     let folder = tempfile::tempdir().unwrap();
     let (mut accepted, mut refused) = (0, 0);
-    for key in keys() {
+    for key in keys().iter().filter(|key| key.name != "network") {
         let values = VALUES.iter().find(|(name, _)| *name == key.name).map_or(&[][..], |(_, values)| values);
-        for value in values.iter().copied().chain(["", "-1", "x:y"]) {
-            if key.kind == Kind::Switch && value != "true" {
-                continue;
-            }
-            // The first model that understands it, and the default.
-            let models = MODELS.rows().iter().find(|model| model.understands(key.name)).into_iter();
-            for model in models.map(|model| model.component.name).chain(["vct"]) {
-                if key.name == "network" {
-                    continue;
-                }
-                let mut command = fsin(folder.path());
-                command.args(["config", "--network", model]);
-                match key.kind {
-                    Kind::Switch => command.arg(format!("--{}", key.name)),
-                    _ => command.arg(format!("--{}={value}", key.name)),
-                };
-                let library = config(Experiment::builder().network(model).set(key.name, value));
-                let what = format!("{model}, {} = {value:?}", key.name);
-                match agree(&what, library, &command.output().unwrap()) {
-                    true => accepted += 1,
-                    false => refused += 1,
-                }
+        // A model that understands it; the keys of all experiments, over the default.
+        let model = MODELS.rows().iter().find(|model| model.understands(key.name)).unwrap_or(&MODELS.rows()[0]);
+        let model = model.component.name;
+        let is_switch = key.kind == Kind::Switch;
+        for value in values.iter().copied().chain(["", "x:y"]).filter(|value| !is_switch || *value == "true") {
+            let mut command = fsin(folder.path());
+            command.args(["config", "--network", model]);
+            command.arg(if is_switch { format!("--{}", key.name) } else { format!("--{}={value}", key.name) });
+            let of_library = config(Experiment::builder().network(model).set(key.name, value));
+            let what = format!("{model}, {} = {value:?}", key.name);
+            match agree(&what, of_library, &command.output().unwrap()) {
+                true => accepted += 1,
+                false => refused += 1,
             }
         }
     }
-    assert!(accepted > 100 && refused > 200, "{accepted} accepted, {refused} refused");
+    assert!(accepted > 60 && refused > 100, "{accepted} accepted, {refused} refused");
 }
 
 /// The figures of a run that do not depend on machine and time.

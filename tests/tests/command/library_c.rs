@@ -99,10 +99,10 @@ fn collectives_of_astra_sim_take_the_times_of_formulas() {
         }
         text(&command.args([settings, &bytes.to_string()]).output().unwrap())
     };
-    // A wire of 1 us and 50 bytes in a nanosecond. Of 8 ranks each sends an eighth in 14 steps.
+    // A wire of 1 us and 50 bytes in a nanosecond, which is its cycle. Of 8 ranks each sends an eighth in 14 steps.
     const RANKS: u64 = 8;
     let wire = |bytes: u64| 1_000_000 + bytes * 20;
-    for bytes in [8_000, 8 << 20] {
+    for bytes in [8_000, 8_000_000] {
         let (there_and_back, all) = (2 * wire(bytes), 2 * (RANKS - 1) * wire(bytes / RANKS));
         let settings = format!("network = \"constant-delay:delay=1us,rate=50GB/s\"\nnodes = {RANKS}");
         assert_eq!(times(&settings, bytes), format!("ping-pong {there_and_back} ps\nall-reduce {all} ps\n"));

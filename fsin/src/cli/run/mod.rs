@@ -34,14 +34,12 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         output::check_folder(folder)?;
     }
     let is_ideal = experiment.runs.by_hosts();
-    if is_ideal {
-        if let Some(flag) = looking::asked(matches) {
-            let what = format!(
-                "--{flag} has no meaning with --network {}, which has no cycles and no routers",
-                experiment.model.component.name
-            );
-            return Err(Complaint::new(Exit::Usage, what, "leave it out, or use --network vct"));
-        }
+    if is_ideal && let Some(flag) = looking::asked(matches) {
+        let what = format!(
+            "--{flag} has no meaning with --network {}, which has no cycles and no routers",
+            experiment.model.component.name
+        );
+        return Err(Complaint::new(Exit::Usage, what, "leave it out, or use --network vct"));
     }
     check_memory(&experiment)?;
     let verbose = matches.get_flag("verbose");
