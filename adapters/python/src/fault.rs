@@ -66,15 +66,10 @@ impl From<SettingsError> for Fault {
 
 impl From<Trouble> for Fault {
     fn from(trouble: Trouble) -> Self {
+        let [what, remedy] = [trouble.what(), trouble.remedy()].map(|text| text.written(&Keywords));
         match trouble {
             Trouble::Settings(error) => error.into(),
-            Trouble::Trace(error) => {
-                let remedy = error.remedy().map(|remedy| remedy.written(&Keywords));
-                Self { what: error.to_string(), subject: Some("trace".to_owned()), remedy }
-            }
-            Trouble::Unprinted { what, remedy, .. } => {
-                Self { what, subject: Some("trace".to_owned()), remedy: Some(remedy.written(&Keywords)) }
-            }
+            _ => Self::new(what, remedy).of("trace"),
         }
     }
 }

@@ -2,13 +2,11 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
-use fsin::experiment::{Experiment, Observers, execute_ideal, execute_over, network};
+use fsin::experiment::{Experiment, Options, Performed};
 use fsin::report::write_timeline;
-use fsin::result::{Costs, Manifest, RunResult, SCHEMA, of_hosts, of_network};
+use fsin::result::RunResult;
 use pyo3::prelude::*;
-use trgen::trace::timeline::Span;
 
 use crate::calls::interruptible;
 use crate::fault::Fault;
@@ -17,35 +15,12 @@ use crate::install;
 use crate::notation::Keywords;
 use crate::settings::{Arguments, experiment};
 
-/// A run that has ended.
-pub(crate) struct Performed {
-    pub(crate) result: RunResult,
-    /// What each rank did over time, if that was asked for.
-    pub(crate) timeline: Vec<Span>,
-}
-
 /// Runs an experiment to its end, or until `stop` becomes true.
 ///
 /// # Errors
 /// An experiment that cannot begin. A run that fails has a result, which says so.
 pub(crate) fn perform(experiment: &Experiment, stop: &AtomicBool, timeline: bool) -> Result<Performed, Fault> {
-    let begun = Instant::now();
-    let manifest = Manifest {
-        version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-        schema: Some(SCHEMA),
-        seeds: vec![experiment.seed],
-        ..Manifest::default()
-    };
-    let costs = || Costs { cpu_seconds: None, wall_seconds: begun.elapsed().as_secs_f64(), peak_memory_bytes: None };
-    if experiment.runs.by_hosts() {
-        let run = execute_ideal(experiment, stop, timeline, &mut |_| ())?;
-        let result = of_hosts(experiment, &run, costs(), manifest, &Keywords);
-        return Ok(Performed { result, timeline: run.execution.timeline });
-    }
-    let observers = Observers { timeline, ..Observers::default() };
-    let finished = execute_over(network(experiment)?, experiment, stop, &mut |_| (), observers)?;
-    let result = of_network(experiment, &finished, costs(), manifest, &Keywords);
-    Ok(Performed { result, timeline: finished.timeline })
+    Ok(experiment.run_with(Options::default().stop(stop).timeline(timeline).notation(&Keywords))?)
 }
 
 /// As [`perform`], for one of many runs; `None` if it was stopped before its end.
@@ -84,7 +59,7 @@ pub(crate) fn run(
             let what = "timeline=True has no meaning without ranks that run a program";
             return Err(Fault::new(what, "leave it out, or give a trace or a kernel").of("timeline"));
         }
-        let Performed { result, timeline: spans } = perform(&experiment, call.stop(), timeline)?;
+        let Performed { result, timeline: spans, .. } = perform(&experiment, call.stop(), timeline)?;
         let drawn = timeline.then(|| {
             let effective = experiment.effective();
             let word =
