@@ -369,6 +369,7 @@ mod tests {
                 "machines",
                 "man",
                 "reference",
+                "routes",
                 "schema",
                 "top",
                 "topology",

@@ -72,8 +72,9 @@ fn links_of_a_description() {
     }
 }
 
-/// A short message of three frames behind a long one of 100 is the sixth frame of its host where frames take turns. A
-/// second message to the long one's destination waits for it.
+/// A short message of three frames behind a long one of 100 ends with the seventh frame of its host where frames take
+/// turns: the first was on its way alone, and it is the long one's turn again. A second message to the long one's
+/// destination waits for it.
 #[test]
 fn messages_take_turns_at_a_host() {
     const FRAME: u64 = 1_526 * 8 * NANOSECOND;
@@ -82,8 +83,8 @@ fn messages_take_turns_at_a_host() {
     for (interface, expected) in [
         (Interface::Serial, [nth(100), nth(103), nth(104)]),
         (Interface::Interleaved(1), [nth(100), nth(103), nth(104)]),
-        (Interface::Interleaved(2), [nth(103), nth(6), nth(104)]),
-        (Interface::Interleaved(9), [nth(103), nth(6), nth(104)]),
+        (Interface::Interleaved(2), [nth(103), nth(7), nth(104)]),
+        (Interface::Interleaved(9), [nth(103), nth(7), nth(104)]),
     ] {
         let params = Params { interface, ..params(1_000_000_000, Forwarding::Static) };
         for mut network in engines(&*row(1, 3, false), &params) {

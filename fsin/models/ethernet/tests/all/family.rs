@@ -25,6 +25,7 @@ impl Values for Set {
         let elsewhere = || match name {
             "topology" => Some("fattree:2,2"),
             "ways" => Some("2"),
+            "interface" => Some("serial"),
             "engine" => Some("fast"),
             "seed" => Some("1"),
             _ => None,
