@@ -93,8 +93,6 @@ pub mod pcapng;
 mod registry;
 pub mod surveyed;
 
-use std::ffi::OsString;
-
 pub use fsin_core::network::Network;
 pub use fsin_core::{
     capture, couple, difference, failures, family, network, route, run, stats, text_file, topology, view, watch, words,
@@ -125,8 +123,9 @@ pub fn main_with(registry: Registry) -> std::process::ExitCode {
 /// As [`main_with`], called by a program that is not the command, such as an interpreter: `words` are the name of the
 /// command and its arguments, and the words `program` start it again, for the worker processes of sweeps. Call once in a
 /// process, which should end soon afterwards: handlers of signals stay installed.
+#[cfg(feature = "command")]
 #[must_use]
-pub fn main_called(registry: Registry, program: Vec<OsString>, words: Vec<OsString>) -> u8 {
+pub fn main_called(registry: Registry, program: Vec<std::ffi::OsString>, words: Vec<std::ffi::OsString>) -> u8 {
     cli::called_by(program, words);
     cli::main(registry) as u8
 }
