@@ -244,6 +244,15 @@ impl dyn Values + '_ {
         }
     }
 
+    /// An error about a routing that nobody has set, where `fail` is the reason: with that setting before it.
+    #[must_use]
+    pub fn because_of_failures(&self, error: SpecError) -> SpecError {
+        match self.is_set("fail") && !self.is_set("routing") {
+            true => error.within(phrase![["fail"], ": "]),
+            false => error,
+        }
+    }
+
     /// The topology without the links that `fail` names, in a model whose links are dead from the start or never.
     ///
     /// # Errors

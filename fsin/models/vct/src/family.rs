@@ -110,7 +110,7 @@ impl Spec {
             let remedy = format!("use a direct network of at most {MAX_SEARCHED_NODES} nodes");
             return Err(SpecError::new(ErrorKind::TooLarge, what, remedy).of("fail"));
         }
-        let router = checked(values, &router, &*topology)?;
+        let router = checked(values, &router, &*topology).map_err(|error| values.because_of_failures(error))?;
         let (engine, threads) = engine(values)?;
         let cause = if count > 0 { ("faults", count.to_string()) } else { ("fail", values.word("fail").to_owned()) };
         Ok(Self { topology, router, engine, threads, cause })

@@ -140,7 +140,7 @@ impl Spec {
             seed: values.integer("seed")?,
             watchdog_cycles: values.integer("watchdog")?,
         };
-        check(&*topology, &params).map_err(|error| refusal(values, error))?;
+        check(&*topology, &params).map_err(|error| values.because_of_failures(refusal(values, error)))?;
         let is_reference = values.choice("engine", &[("fast", false), ("reference", true)])?;
         let threads = parallel::threads(values, is_reference)?;
         let named = |one: &&Component| values.value("preset") == Some(one.name);
