@@ -340,13 +340,13 @@ fn wrong_files_are_refused_with_line_and_remedy() {
         ),
         (
             "no port",
-            format!("current,destination,next,source,port\n0,1,1,0,x\n"),
+            "current,destination,next,source,port\n0,1,1,0,x\n".to_owned(),
             "line 2: `x` is no port",
             "use a number",
         ),
         (
             "another port",
-            format!("current,destination,next,source,port\n0,1,1,0,1\n"),
+            "current,destination,next,source,port\n0,1,1,0,1\n".to_owned(),
             "line 2: port 1 of 0 does not lead to 1",
             "ports that lead there: 0",
         ),
