@@ -161,6 +161,9 @@ struct Look {
     ymax: Option<f64>,
 }
 
+/// A picture: kind, name, caption, SVG and data.
+type Drawn = (&'static str, String, String, String, String);
+
 #[pymethods]
 impl Swept {
     /// The varying settings, by key and with their values.
@@ -190,8 +193,7 @@ impl Swept {
         self.plan.left_out().into_iter().chain(remarks(&self.plan, &self.collected)).collect()
     }
 
-    /// The pictures: kind, name, caption, SVG and data of each.
-    fn pictures(&self, look: Look) -> PyResult<Vec<(&'static str, String, String, String, String)>> {
+    fn pictures(&self, look: Look) -> PyResult<Vec<Drawn>> {
         let Look { along, each, only, names, title, scale, panels, saturated, xmax, ymax } = look;
         let choice = Choice { along, each, only, names };
         let curves =
