@@ -30,7 +30,7 @@ pub(super) enum Uncut {
     /// One after another.
     Serial(SendQueue),
     /// Several in progress, to different hosts, whose frames take turns.
-    Interleaved(Lane<Rest>),
+    Interleaved(Box<Lane<Rest>>),
 }
 
 impl Uncut {
@@ -38,11 +38,12 @@ impl Uncut {
     pub(super) fn new(interface: Interface) -> Self {
         match interface {
             Interface::Serial | Interface::PerPort => Self::Serial(SendQueue::default()),
-            Interface::Interleaved(most) => Self::Interleaved(Lane::new(most)),
+            Interface::Interleaved(most) => Self::Interleaved(Box::new(Lane::new(most))),
         }
     }
 
     /// Appends a message of so many frames.
+    #[inline]
     pub(super) fn push(&mut self, slot: u32, destination: NodeId, frames: u64) {
         match self {
             Self::Serial(queue) => queue.push(slot),
@@ -60,6 +61,7 @@ impl Uncut {
     }
 
     /// Takes the next frame: the slot of its message, and its number there.
+    #[inline]
     pub(super) fn pop<X>(&mut self, messages: &Messages<X>) -> Option<(u32, u64)> {
         match self {
             Self::Serial(queue) => queue.pop(messages),
