@@ -244,7 +244,6 @@ impl SendQueue {
     }
 
     /// Takes the next packet: the slot of its message, and its number there.
-    #[inline]
     pub fn pop<X>(&mut self, messages: &Messages<X>) -> Option<(u32, u64)> {
         let &slot = self.messages.front()?;
         let index = self.next;
