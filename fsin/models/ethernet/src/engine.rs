@@ -250,6 +250,7 @@ impl<E: Events> Simulated<E> {
         let [dying, repaired] = base.alive.advance();
         base.tables.renew(&base.wiring, &base.params, &base.alive);
         base.hosts.parts.clone_from(&base.alive.parts);
+        base.hosts.changes += 1;
         for &port in &dying {
             self.0.cut(port, notices);
         }

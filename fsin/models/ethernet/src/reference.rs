@@ -266,7 +266,9 @@ impl Reference {
             return self.base.hosts.filter(frame.unit, self.base.now, notices);
         }
         let mut outputs = Vec::new();
-        let only = self.base.tables.forward(&self.base.wiring, link.device, input, &frame, self.base.now, &mut outputs);
+        let is_outdated = self.base.hosts.is_outdated(frame.unit);
+        let Base { tables, wiring, now, .. } = &mut self.base;
+        let only = tables.forward(wiring, link.device, input, &frame, is_outdated, *now, &mut outputs);
         outputs.extend(only);
         if outputs.is_empty() {
             return self.base.hosts.filter(frame.unit, self.base.now, notices);

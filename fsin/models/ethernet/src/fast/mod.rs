@@ -372,7 +372,9 @@ impl Fast {
             return self.report_storm(input, slot, notices);
         }
         let mut outputs = std::mem::take(&mut self.outputs);
-        match self.base.tables.forward(&self.base.wiring, link.device, input, frame, self.base.now, &mut outputs) {
+        let is_outdated = !self.base.alive.is_always() && self.base.hosts.is_outdated(frame.unit);
+        let wiring = &self.base.wiring;
+        match self.base.tables.forward(wiring, link.device, input, frame, is_outdated, self.base.now, &mut outputs) {
             Some(output) if !self.base.params.pause && !self.is_cut_through => {
                 self.enqueue(output as usize, slot, notices)
             }

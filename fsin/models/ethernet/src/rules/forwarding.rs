@@ -195,7 +195,8 @@ impl Tables {
         }
     }
 
-    /// Learns the source of a frame that comes to a switch, `device`, through its port `input`. Returns the port
+    /// Learns the source of a frame that comes to a switch, `device`, through its port `input`, unless the frame
+    /// is outdated: sent before links have last changed, and perhaps on a way that leads elsewhere now. Returns the port
     /// through which the frame goes on. If there are several, returns `None` and writes them to `out`; `out` stays
     /// empty if the frame is filtered.
     #[inline]
@@ -205,6 +206,7 @@ impl Tables {
         device: u32,
         input: usize,
         frame: &Frame,
+        is_outdated: bool,
         now: u64,
         out: &mut Vec<u32>,
     ) -> Option<u32> {
@@ -217,7 +219,9 @@ impl Tables {
                     return None;
                 }
                 let table = &mut learnt[switch * self.hosts..][..self.hosts];
-                table[source] = Learnt { seen: now, port: input as u32 };
+                if !is_outdated {
+                    table[source] = Learnt { seen: now, port: input as u32 };
+                }
                 let known = table[destination];
                 if known.port == NONE || now - known.seen > *ageing {
                     let others = wiring.ports(wiring.hosts + switch).filter(|&port| port != input && forwards[port]);

@@ -44,6 +44,8 @@ struct Unit {
     is_received: bool,
     /// Number of times that its content was lost before.
     losses: u32,
+    /// Number of changes of links before it was sent.
+    changes: u32,
 }
 
 /// What is kept of a message under way beside what every model keeps. A message is held for each of its frames that are
@@ -119,6 +121,8 @@ pub(crate) struct Hosts {
     pub(crate) wakes: Vec<(u32, u64)>,
     /// By host: the part of the network in which it is, whose hosts it can reach; empty if it can reach all.
     pub(crate) parts: Vec<u32>,
+    /// Number of changes of links up to now.
+    pub(crate) changes: u32,
     /// Scratch memory for what a connection sends and completes.
     scratch: (Vec<Sent>, Vec<u32>),
 }
@@ -156,6 +160,7 @@ impl Hosts {
             timers: Vec::new(),
             wakes: Vec::new(),
             parts: alive.parts.clone(),
+            changes: 0,
             scratch: (Vec::new(), Vec::new()),
         }
     }
@@ -323,7 +328,8 @@ impl Hosts {
                 (self.connections[connection as usize].source, self.params.frames.of_ack(self.params.ack_bytes))
             }
         };
-        let unit = self.units.store(Unit { load, key, copies: 1, is_received: false, losses });
+        let changes = self.changes;
+        let unit = self.units.store(Unit { load, key, copies: 1, is_received: false, losses, changes });
         let bytes = bytes as u16;
         self.totals.bytes_sent += u64::from(bytes);
         let (damaged_by, hops, control) = (NONE, 0, Control::No);
@@ -339,6 +345,12 @@ impl Hosts {
     #[inline]
     pub(crate) fn key(&self, unit: u32) -> u64 {
         self.units[unit].key
+    }
+
+    /// True if links have changed since a frame was sent.
+    #[inline]
+    pub(crate) fn is_outdated(&self, unit: u32) -> bool {
+        self.units[unit].changes != self.changes
     }
 
     /// Records that a host has ended a transmission and its port is free.
