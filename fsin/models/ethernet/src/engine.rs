@@ -17,7 +17,7 @@ use crate::details::FRAMES_LOST;
 use crate::params::{Params, PortStats, Recovery, TieOrder};
 use crate::rules::alive::Alive;
 use crate::rules::forwarding::Tables;
-use crate::rules::frame::Errors;
+use crate::rules::frame::{Errors, Frame};
 use crate::rules::hosts::{Hosts, Origin};
 use crate::rules::lengths::Lengths;
 use crate::rules::port::{Counts, Taps};
@@ -56,8 +56,6 @@ pub(crate) struct Base {
     /// \[ps\] Time within which every frame arrives that no queue drops: on a path through all switches, with all queues
     /// full.
     patience: u64,
-    /// \[links\] Greatest number that a frame crosses without a loop: each switch once, as often as routes have changed.
-    pub(crate) most_hops: usize,
     /// A failure that ends the run.
     pub(crate) failure: Option<NetworkFailure>,
     /// \[ps\] Time at which a frame last arrived.
@@ -78,7 +76,6 @@ impl Base {
             ties: Ties::new(params.seed, params.ties == TieOrder::Hash),
             errors: Errors::new(params.seed, params.per),
             hosts: Hosts::new(&params, &wiring, &alive),
-            most_hops: wiring.switches * (1 + params.failures.changes.len()),
             now: 0,
             pauses: 0,
             crossed: Vec::new(),
@@ -91,6 +88,13 @@ impl Base {
             alive,
             tables,
         })
+    }
+
+    /// True if a frame has passed more switches than there are, as often as routes have changed: it circulates.
+    #[inline]
+    pub(crate) fn circulates(&self, frame: &Frame) -> bool {
+        let (hops, switches) = (usize::from(frame.hops), self.wiring.switches);
+        hops > switches && hops > switches * (1 + self.hosts.changes_since(frame.unit) as usize)
     }
 }
 

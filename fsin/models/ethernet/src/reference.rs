@@ -252,8 +252,7 @@ impl Reference {
         if !link.is_to_switch {
             return self.base.hosts.arrive(link.device, &frame, self.base.now, notices);
         }
-        // A route without loops passes each switch once.
-        if usize::from(frame.hops) > self.base.most_hops {
+        if self.base.circulates(&frame) {
             self.base.failure.get_or_insert_with(|| {
                 let storm = Storm {
                     at: Cycle(self.base.now),
@@ -266,7 +265,7 @@ impl Reference {
             return self.base.hosts.filter(frame.unit, self.base.now, notices);
         }
         let mut outputs = Vec::new();
-        let is_outdated = self.base.hosts.is_outdated(frame.unit);
+        let is_outdated = self.base.hosts.changes_since(frame.unit) > 0;
         let Base { tables, wiring, now, .. } = &mut self.base;
         let only = tables.forward(wiring, link.device, input, &frame, is_outdated, *now, &mut outputs);
         outputs.extend(only);

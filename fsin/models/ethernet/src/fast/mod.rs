@@ -368,11 +368,11 @@ impl Fast {
             self.base.hosts.arrive(link.device, frame, self.base.now, notices);
             return self.frames.release(slot);
         }
-        if usize::from(frame.hops) > self.base.most_hops {
+        if self.base.circulates(frame) {
             return self.report_storm(input, slot, notices);
         }
         let mut outputs = std::mem::take(&mut self.outputs);
-        let is_outdated = !self.base.alive.is_always() && self.base.hosts.is_outdated(frame.unit);
+        let is_outdated = !self.base.alive.is_always() && self.base.hosts.changes_since(frame.unit) > 0;
         let wiring = &self.base.wiring;
         match self.base.tables.forward(wiring, link.device, input, frame, is_outdated, self.base.now, &mut outputs) {
             Some(output) if !self.base.params.pause && !self.is_cut_through => {

@@ -347,10 +347,10 @@ impl Hosts {
         self.units[unit].key
     }
 
-    /// True if links have changed since a frame was sent.
+    /// Number of changes of links since a frame was sent.
     #[inline]
-    pub(crate) fn is_outdated(&self, unit: u32) -> bool {
-        self.units[unit].changes != self.changes
+    pub(crate) fn changes_since(&self, unit: u32) -> u32 {
+        self.changes - self.units[unit].changes
     }
 
     /// Records that a host has ended a transmission and its port is free.
