@@ -381,6 +381,20 @@ proptest! {
     }
 }
 
+/// Frames that are on their way when the tree changes come by links that lead elsewhere now. Were addresses learnt from
+/// them, frames would be sent there, and sent again, for ever.
+#[test]
+fn frames_of_the_tree_before_teach_no_addresses() {
+    let (topology, seed) = ("dragonfly:p=1,a=3,h=1", 10_444_469_925_728_694_111);
+    let frames = Frames { mtu: 500, gap: 7, ack: Some(1_000), ..Frames::TCP };
+    let fail = "link:18-20@10494001";
+    let failures = Failures::parse(fail, Path::new(""), &*place(topology), 1, (1, 1)).unwrap();
+    let (link_rate, propagation, port_queue, ties) = (1_000_000_000, 0, 10_000, TieOrder::Hash);
+    let params =
+        Params { link_rate, propagation, port_queue, segment: 460, frames, ties, failures, seed, ..Params::default() };
+    assert_eq!(agree(&Case { topology, params, rounds: 22, gap: 1, bytes: 0, seed }).unwrap(), None);
+}
+
 /// Hosts that lose their frames at the same instants, and send them again at once, would do so for ever: that is
 /// reported, and a drawn wait ends it.
 #[test]
