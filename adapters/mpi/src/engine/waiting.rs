@@ -60,7 +60,7 @@ fn sources(world: &World, until: Until) -> Option<Vec<u32>> {
         Owner::Part(handle, _) => handle != own,
         Owner::Request(_) => posted.source.is_none(),
     };
-    // A rank with a window answers whoever accesses it.
+    // Other ranks may access the windows of this one, which then answers.
     if !world.settings.deterministic || !world.windows.is_empty() || world.mail.posted.iter().any(is_open) {
         return None;
     }

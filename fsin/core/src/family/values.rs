@@ -244,7 +244,7 @@ impl dyn Values + '_ {
         }
     }
 
-    /// An error about a routing that nobody has set, where `fail` is the reason: with that setting before it.
+    /// Names `fail` as the cause of an error about the routing, where the routing was chosen because of it and not set.
     #[must_use]
     pub fn because_of_failures(&self, error: SpecError) -> SpecError {
         match self.is_set("fail") && !self.is_set("routing") {

@@ -21,7 +21,7 @@ impl Pace {
     pub const FULL: Self = Self { phits: 1, cycles: 1 };
 
     /// The pace of a link of `rate` where the fastest has `fastest`, both in the same unit and not 0. `None` if the
-    /// ratio is above 1, or has a number above [`MAX_RATIO`] in lowest terms.
+    /// link is faster than the fastest, or if a term of their reduced ratio exceeds [`MAX_RATIO`].
     #[must_use]
     pub fn of(rate: u64, fastest: u64) -> Option<Self> {
         let divisor = gcd(rate, fastest);
