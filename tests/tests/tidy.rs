@@ -41,7 +41,11 @@ const ROOMS: &[Room] = &[
     room("fsin-qemu-plugin", "adapters/qemu/plugin", &["fsin-adapters"]),
     room("fsin-archives", "trace-prep/archives", &["trgen"]),
     room("trace-prep", "trace-prep", &["fsin-archives", "trgen"]),
-    room("fsin-experiment", "fsin/experiment", &["fsin-adapters", "fsin-archives", "fsin-core", "fsin-models", "trgen"]),
+    room(
+        "fsin-experiment",
+        "fsin/experiment",
+        &["fsin-adapters", "fsin-archives", "fsin-core", "fsin-models", "trgen"],
+    ),
     room("fsin-c", "adapters/c", &["fsin-experiment"]),
     room("fsin-report", "fsin/report", &["fsin-core", "fsin-experiment", "trgen"]),
     room(
@@ -295,7 +299,9 @@ fn a_library_does_not_depend_on_a_program() {
     for (library, at_most) in [("fsin-experiment", 84), ("fsin", 90)] {
         let packages = features(&["--package", library, "--no-default-features", "--edges", "normal"]);
         let packages: BTreeSet<&str> = packages.iter().filter_map(|line| line.split(' ').next()).collect();
-        for program in ["clap", "crossterm", "ctrlc", "indicatif", "miette", "ratatui", "tokio", "trace-prep", "fsin-tui"] {
+        for program in
+            ["clap", "crossterm", "ctrlc", "indicatif", "miette", "ratatui", "tokio", "trace-prep", "fsin-tui"]
+        {
             assert!(!packages.contains(program), "{library} depends on {program}");
         }
         assert!(packages.contains("trgen") && packages.len() <= at_most, "{library}: {}: {packages:?}", packages.len());
