@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 use tests::modules::{Graph, told as module};
@@ -210,6 +210,51 @@ fn crates_build_on_what_the_drawing_allows() {
         for table in ["dev-dependencies", "build-dependencies"] {
             assert!(ours(&manifest, table).is_subset(&allowed), "{table} of {}", room.name);
         }
+    }
+}
+
+/// An archive of a package holds its folder and nothing else.
+#[test]
+fn packages_include_files_of_their_own_folders() {
+    for room in ROOMS {
+        let folder = workspace().join(room.folder);
+        for path in ["src", "benches"].iter().flat_map(|name| sources(&folder.join(name))) {
+            let depth = path.strip_prefix(&folder).expect("a source below it").components().count() - 1;
+            let text = read(&path);
+            for word in ["include_str!(\"", "include_bytes!(\"", "#[path = \""] {
+                for file in text.split(word).skip(1).filter_map(|rest| rest.split('"').next()) {
+                    let up = Path::new(file).components().filter(|&part| part == Component::ParentDir).count();
+                    assert!(up <= depth, "{} includes {file}", told(&path));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_version_everywhere() {
+    let manifest_of_all = manifest("");
+    let workspace_table = &manifest_of_all["workspace"];
+    let version = workspace_table["package"]["version"].as_str().expect("a text");
+    for room in ROOMS {
+        let dependency = workspace_table["dependencies"]
+            .as_table()
+            .expect("a table")
+            .values()
+            .find(|dependency| dependency.get("path").and_then(Value::as_str) == Some(room.folder));
+        if let Some(dependency) = dependency {
+            assert_eq!(dependency["version"].as_str(), Some(version), "{}", room.name);
+        }
+        for file in ["README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+            assert!(workspace().join(room.folder).join(file).is_file(), "{} lacks {file}", room.name);
+        }
+    }
+    assert_eq!(manifest("adapters/python")["package"]["version"].as_str(), Some(version));
+    for (file, line) in
+        [("CITATION.cff", format!("version: {version}")), ("CHANGELOG.md", format!("## [{version}] - "))]
+    {
+        let text = read(&workspace().join(file));
+        assert!(text.lines().any(|found| found.starts_with(&line)), "{file} lacks `{line}`");
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! A macro and not a build script: what a build script tells is new for every target of its package, so that each
 //! `git add` would compile the library again. The macro concerns the one crate that calls it.
+//!
+//! Decision: docs/decisions/0253-release.md (packages of a registry).
 
 use std::fmt::Write as _;
 use std::fs;
