@@ -13,8 +13,8 @@ use std::process::Command;
 use proc_macro::TokenStream;
 
 /// The commit of the package that calls it, as a literal: twelve digits, with `-dirty` behind them where files differ
-/// from it, or `unknown` where there is no repository. Of a package of a registry it is the commit that cargo recorded in
-/// the package: a repository around it is another project's.
+/// from it, or `unknown` where there is no repository. Of a package of a registry it is the commit that cargo recorded
+/// in the package: a repository around it is another project's.
 ///
 /// The crate is compiled again when the commit or the index of the repository changes.
 #[proc_macro]
