@@ -8,6 +8,7 @@
 //! - [`live`]: the source of traffic ([`trgen::TrGen`]) that keeps guests and network in step;
 //! - [`guest`]: the other side: a blocking library for guests, and guests built on it;
 //! - [`machine`]: the network interface of a virtual machine as a stepped guest, exact to the nanosecond;
+//! - [`image`]: what the image of virtual machines is made of;
 //! - [`relay`]: a guest that carries Ethernet frames of virtual machines;
 //! - [`clock`]: cycles and picoseconds; [`address`]: addresses of endpoints; [`token`]: authentication;
 //! - [`owner_socket`]: sockets to which only their owner can connect; [`backlog`]: queues of connections.
@@ -17,6 +18,7 @@ pub mod backlog;
 pub mod codec;
 pub mod endpoint;
 pub mod guest;
+pub mod image;
 pub mod live;
 pub mod machine;
 pub mod owner_socket;

@@ -76,7 +76,7 @@
 //! | `plots` | pictures as PNG and PDF; SVG and pgf need nothing |
 //!
 //! All are on by default. A program that evaluates experiments wants none:
-//! `fsin = { version = "0.1", default-features = false }`.
+//! `fsin = { version = "0.2", default-features = false }`.
 
 // The command is written against the library as others see it.
 extern crate self as fsin;
@@ -105,11 +105,6 @@ pub use fsin_report as report;
 pub use fsin_vct::{engine, router, routing};
 pub use registry::Registry;
 pub use trgen::{self, Cycle, Delivery, Message, NodeId, TrGen};
-
-/// The page of the book, whose programs are tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/book/src/howto/library-rust.md")]
-pub struct Page;
 
 /// Executes the command that the arguments of the process give, with these components. Returns its exit status.
 ///

@@ -43,3 +43,8 @@ pub mod shared;
 pub mod strategies;
 pub mod table;
 pub mod waits;
+
+/// The page of the book on the library, whose programs are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/book/src/howto/library-rust.md")]
+pub struct PageOfTheLibrary;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 use tests::modules::{Graph, told as module};
@@ -35,20 +35,24 @@ const ROOMS: &[Room] = &[
         &["fsin-core", "fsin-ethernet", "fsin-flow", "fsin-myrinet", "fsin-vct", "fsin-wormhole", "trgen"],
     ),
     room("fsin-stamp", "fsin/stamp", &[]),
-    room("tui", "tui", &[]),
-    room("adapters", "adapters", &["trgen"]),
-    room("fsin-mpi", "adapters/mpi", &["adapters", "trgen"]),
-    room("fsin-qemu-plugin", "adapters/qemu/plugin", &["adapters"]),
+    room("fsin-tui", "tui", &[]),
+    room("fsin-adapters", "adapters", &["trgen"]),
+    room("fsin-mpi", "adapters/mpi", &["fsin-adapters", "trgen"]),
+    room("fsin-qemu-plugin", "adapters/qemu/plugin", &["fsin-adapters"]),
     room("fsin-archives", "trace-prep/archives", &["trgen"]),
     room("trace-prep", "trace-prep", &["fsin-archives", "trgen"]),
-    room("fsin-experiment", "fsin/experiment", &["adapters", "fsin-archives", "fsin-core", "fsin-models", "trgen"]),
+    room(
+        "fsin-experiment",
+        "fsin/experiment",
+        &["fsin-adapters", "fsin-archives", "fsin-core", "fsin-models", "trgen"],
+    ),
     room("fsin-c", "adapters/c", &["fsin-experiment"]),
     room("fsin-report", "fsin/report", &["fsin-core", "fsin-experiment", "trgen"]),
     room(
         "fsin",
         "fsin",
         &[
-            "adapters",
+            "fsin-adapters",
             "fsin-archives",
             "fsin-core",
             "fsin-experiment",
@@ -56,8 +60,8 @@ const ROOMS: &[Room] = &[
             "fsin-report",
             "fsin-stamp",
             "fsin-vct",
+            "fsin-tui",
             "trgen",
-            "tui",
         ],
     ),
 ];
@@ -87,6 +91,8 @@ const KNOWN_BY: &[(&str, &[&str])] = &[
             "trgen/src/trace/placement",
             // Sockets, and the secrets of guests, are files.
             "adapters/src",
+            // The commit that cargo recorded in a package.
+            "fsin/stamp/src/lib.rs",
             // What the launcher reads at the end of a rank.
             "adapters/mpi/src/report.rs",
             // The header of C is written of the sources.
@@ -132,7 +138,13 @@ fn manifest(folder: &str) -> Table {
 /// The members of the workspace among the dependencies in a table of a manifest.
 fn ours(manifest: &Table, table: &str) -> BTreeSet<String> {
     let names = manifest.get(table).and_then(Value::as_table).into_iter().flat_map(Table::keys);
-    names.filter(|name| ROOMS.iter().any(|room| room.name == *name)).cloned().collect()
+    names.map(|name| package(name)).filter(|name| ROOMS.iter().any(|room| room.name == *name)).collect()
+}
+
+/// The package of a dependency, which the workspace may give another name.
+fn package(name: &str) -> String {
+    let shared = &manifest("")["workspace"]["dependencies"];
+    shared.get(name).and_then(|shared| shared.get("package")?.as_str()).unwrap_or(name).to_owned()
 }
 
 /// The sources below a folder, without those of crates that lie within it.
@@ -198,6 +210,51 @@ fn crates_build_on_what_the_drawing_allows() {
         for table in ["dev-dependencies", "build-dependencies"] {
             assert!(ours(&manifest, table).is_subset(&allowed), "{table} of {}", room.name);
         }
+    }
+}
+
+/// An archive of a package holds its folder and nothing else.
+#[test]
+fn packages_include_files_of_their_own_folders() {
+    for room in ROOMS {
+        let folder = workspace().join(room.folder);
+        for path in ["src", "benches"].iter().flat_map(|name| sources(&folder.join(name))) {
+            let depth = path.strip_prefix(&folder).expect("a source below it").components().count() - 1;
+            let text = read(&path);
+            for word in ["include_str!(\"", "include_bytes!(\"", "#[path = \""] {
+                for file in text.split(word).skip(1).filter_map(|rest| rest.split('"').next()) {
+                    let up = Path::new(file).components().filter(|&part| part == Component::ParentDir).count();
+                    assert!(up <= depth, "{} includes {file}", told(&path));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_version_everywhere() {
+    let manifest_of_all = manifest("");
+    let workspace_table = &manifest_of_all["workspace"];
+    let version = workspace_table["package"]["version"].as_str().expect("a text");
+    for room in ROOMS {
+        let dependency = workspace_table["dependencies"]
+            .as_table()
+            .expect("a table")
+            .values()
+            .find(|dependency| dependency.get("path").and_then(Value::as_str) == Some(room.folder));
+        if let Some(dependency) = dependency {
+            assert_eq!(dependency["version"].as_str(), Some(version), "{}", room.name);
+        }
+        for file in ["README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+            assert!(workspace().join(room.folder).join(file).is_file(), "{} lacks {file}", room.name);
+        }
+    }
+    assert_eq!(manifest("adapters/python")["package"]["version"].as_str(), Some(version));
+    for (file, line) in
+        [("CITATION.cff", format!("version: {version}")), ("CHANGELOG.md", format!("## [{version}] - "))]
+    {
+        let text = read(&workspace().join(file));
+        assert!(text.lines().any(|found| found.starts_with(&line)), "{file} lacks `{line}`");
     }
 }
 
@@ -287,7 +344,9 @@ fn a_library_does_not_depend_on_a_program() {
     for (library, at_most) in [("fsin-experiment", 84), ("fsin", 90)] {
         let packages = features(&["--package", library, "--no-default-features", "--edges", "normal"]);
         let packages: BTreeSet<&str> = packages.iter().filter_map(|line| line.split(' ').next()).collect();
-        for program in ["clap", "crossterm", "ctrlc", "indicatif", "miette", "ratatui", "tokio", "trace-prep", "tui"] {
+        for program in
+            ["clap", "crossterm", "ctrlc", "indicatif", "miette", "ratatui", "tokio", "trace-prep", "fsin-tui"]
+        {
             assert!(!packages.contains(program), "{library} depends on {program}");
         }
         assert!(packages.contains("trgen") && packages.len() <= at_most, "{library}: {}: {packages:?}", packages.len());

@@ -109,24 +109,25 @@ class Sweeps(unittest.TestCase):
                     self.assertEqual(caught.exception.subject, subject, str(caught.exception))
 
     def test_frames_take_it_as_it_is(self) -> None:
-        swept = fsin.sweep(load=[0.1, 0.2], vcs=[2, 3], **KEYS)
-        self.assertEqual(len(swept.rows()), 4)
+        swept = fsin.sweep(topology="torus:4x4", load="0.01..0.5/50", vcs=[2, 3, 4, 5], seeds=5, cycles=100)
+        self.assertEqual((len(swept.rows()), swept.failed), (1000, []))
         try:
             import pandas
         except ImportError:
             skipped("pandas is not installed")
         else:
             frame = pandas.DataFrame(swept)
-            self.assertEqual(list(frame["load"]), [0.1, 0.2, 0.1, 0.2])
+            self.assertEqual(list(frame["load"]), swept["load"])
             self.assertEqual(str(frame["latency_mean_cycles"].dtype), "float64")
-            self.assertEqual(list(frame.groupby("vcs").size()), [2, 2])
+            self.assertEqual(list(frame.groupby("vcs").size()), [250] * 4)
         try:
             import polars
         except ImportError:
             skipped("polars is not installed")
         else:
             frame = polars.DataFrame(swept)
-            self.assertEqual(frame["vcs"].to_list(), [2, 2, 3, 3])
+            self.assertEqual(frame["vcs"].to_list(), swept["vcs"])
+            self.assertEqual(frame["vcs"].n_unique(), 4)
             self.assertEqual(frame["latency_mean_cycles"].to_list(), swept["latency_mean_cycles"])
 
 

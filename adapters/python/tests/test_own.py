@@ -168,6 +168,44 @@ class Generators(unittest.TestCase):
             fsin.run(topology="torus:4x4", generator=object())  # type: ignore[arg-type]
 
 
+class Routes(unittest.TestCase):
+    KEYS = {"topology": "mesh:4x3", "network": "wormhole", "vcs": 2, "load": 0.2, "cycles": 3000}
+
+    def test_columns_are_the_routes_of_their_file(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "dor.csv"
+            command("routes", "--topology", "mesh:4x3", "--routing", "dor", "--vcs", "2", "-o", str(path))
+            head, *rows = [line.split(",") for line in path.read_text(encoding="utf-8").splitlines() if line[0] != "#"]
+            expected = fsin.run(routes=path, **self.KEYS).digest
+        columns: dict[str, Any] = {name: [row[at] for row in rows] for at, name in enumerate(head)}
+        self.assertEqual(fsin.run(routes=columns, **self.KEYS).digest, expected)
+        if "vc" in columns:
+            columns["vc"] = [[int(one) for one in cell.split("|")] if cell else None for cell in columns["vc"]]
+            self.assertEqual(fsin.run(routes=columns, **self.KEYS).digest, expected)
+        try:
+            import numpy
+        except ImportError:
+            skipped("numpy is not installed")
+            return
+        for name in ("current", "destination", "next", "source"):
+            if name in columns:
+                columns[name] = numpy.array([int(cell) for cell in columns[name]])
+        self.assertEqual(fsin.run(routes=columns, **self.KEYS).digest, expected)
+
+    def test_errors(self) -> None:
+        for columns, what in [
+            ({"current": [0], "destination": [1, 2], "next": [1]}, "differ in length"),
+            ({"current": ["a,b"], "destination": [1], "next": [1]}, "without commas"),
+            ({"current": [0], "destination": [1]}, "no column `next`"),
+            ({"current": [0], "destination": [2], "next": [9]}, "line 2"),
+        ]:
+            with self.subTest(what=what):
+                with self.assertRaises(fsin.Error) as caught:
+                    fsin.run(routes=columns, **self.KEYS)
+                self.assertIn(what, f"{caught.exception} {caught.exception.remedy}")
+                self.assertEqual(caught.exception.subject, "routes")
+
+
 class Topologies(unittest.TestCase):
     def test_figures(self) -> None:
         torus = fsin.topology("torus:8x8")

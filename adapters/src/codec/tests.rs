@@ -74,7 +74,7 @@ fn the_vectors_are_what_the_codec_writes_and_reads() {
         let hex: String = all[start..].iter().map(|byte| format!("{byte:02x}")).collect();
         text.push_str(&format!("{name} {hex}\n"));
     }
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/tgp1-vectors.txt");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/codec/tgp1-vectors.txt");
     if std::env::var_os("UPDATE_VECTORS").is_some() {
         std::fs::write(path, &text).unwrap();
     }

@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use fsin::result::{Figure, parts};
 use serde_json::Value;
 use tests::command::{fsin, run};
-use tests::pages::pages;
-use tests::shared::workspace;
+use tests::pages::{blocks, pages, shell};
+use tests::shared::{skipped, workspace};
 
 fn book() -> PathBuf {
     workspace().join("docs/book/src")
@@ -51,6 +51,40 @@ fn links_and_pictures_of_the_book_exist() {
         let name = page.strip_prefix(book()).unwrap().display().to_string();
         assert!(name == "SUMMARY.md" || summary.contains(&format!("({name})")), "{name} is not in the summary");
     }
+}
+
+/// The pictures are drawn again, by the commands beside them. `UPDATE_EXAMPLES=1` keeps the new ones.
+#[test]
+fn the_gallery_is_what_its_commands_draw() {
+    let page = fs::read_to_string(book().join("gallery.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for block in blocks(&page) {
+        let output = shell(folder.path(), &block.text);
+        assert!(output.status.success(), "{}: {}", block.text, String::from_utf8_lossy(&output.stderr));
+    }
+    let pictures: Vec<&str> = page.split("](gallery/").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    assert!(pictures.len() > 7, "{pictures:?}");
+    for picture in pictures {
+        let (made, kept) = (folder.path().join(picture), book().join("gallery").join(picture));
+        if std::env::var_os("UPDATE_EXAMPLES").is_some() {
+            fs::copy(&made, &kept).unwrap();
+        }
+        assert!(fs::read(&made).unwrap() == fs::read(&kept).unwrap(), "{picture} is not what its command draws");
+    }
+}
+
+/// Every link and anchor of the site leads to a page of it, before `mdbook` and, where that is installed, after it.
+#[test]
+fn no_link_of_the_site_leaves_it_or_leads_nowhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let has_mdbook = Command::new("mdbook").arg("--version").output().is_ok();
+    let mut site = Command::new("python3");
+    site.arg(workspace().join("docs/book/site"));
+    if !has_mdbook {
+        site.arg("--sources");
+    }
+    let Ok(output) = site.arg(folder.path().join("site")).output() else { return skipped("the site: no python3") };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// Names of figures: those of an object, and of all objects nested in it.

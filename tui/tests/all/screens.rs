@@ -1,6 +1,6 @@
 //! Whole screens at three sizes, as text; colours are tested where they are made.
 //!
-//! After an intended change: `INSTA_UPDATE=always cargo test -p tui --test all screens::`, and look at every difference.
+//! After an intended change: `INSTA_UPDATE=always cargo test -p fsin-tui --test all screens::`, and look at every difference.
 
 use std::io::Cursor;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The screens of a sweep at three sizes, as text.
 //!
-//! After an intended change: `INSTA_UPDATE=always cargo test -p tui --test all sweep::`, and look at every difference.
+//! After an intended change: `INSTA_UPDATE=always cargo test -p fsin-tui --test all sweep::`, and look at every difference.
 
 use std::sync::Arc;
 

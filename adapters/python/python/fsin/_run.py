@@ -58,7 +58,8 @@ def run(
     ``experiment`` is a file of them, which they override. Variables ``FSIN_*`` of the environment are not read.
 
     ``traffic`` may also be a function of the node, or a square matrix of weights; ``topology`` an object of
-    ``fsin.topology``, a dictionary of node-link JSON, or a graph of networkx; ``generator`` an own source of messages.
+    ``fsin.topology``, a dictionary of node-link JSON, or a graph of networkx; ``routes`` a dictionary of the columns of a
+    file of routes, as lists or arrays; ``generator`` an own source of messages.
     ``timeline=True`` keeps what each rank of a program does over time.
 
     Raises ``fsin.Error`` for what cannot be run, ``fsin.RunFailed`` for a run that fails, in a deadlock for example.

@@ -9,6 +9,7 @@ from typing import Any, Callable, Optional
 
 from fsin import _fsin
 from fsin._error import Error
+from fsin._routes import Routes, is_columns
 from fsin._topology import Topology, topology
 
 Arguments = list[tuple[str, list[str]]]
@@ -34,6 +35,10 @@ def word(name: str, value: Any, kept: list[object]) -> str:
         made = topology(value)
         kept.append(made)
         return made.spec
+    if name == "routes" and is_columns(value):
+        routes = Routes(value)
+        kept.append(routes)
+        return str(routes.path)
     if name == "traffic":
         pattern = pattern_of(value)
         kept.append(pattern)
@@ -89,6 +94,7 @@ def arguments(given: Mapping[str, Any], kept: list[object]) -> Arguments:
             and not isinstance(value, (str, bytes, Mapping, Topology, os.PathLike))
             and not hasattr(value, "adjacency")
             and not (name == "traffic" and is_matrix(value))
+            and not (name == "routes" and is_columns(value))
         )
         values = [word(name, one, kept) for one in value] if many else [word(name, value, kept)]
         if not values:

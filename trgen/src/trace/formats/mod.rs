@@ -301,17 +301,17 @@ fn archives_fault(found: &[Archive]) -> Fault {
 /// The error for a source without a trace that can be read.
 fn nothing_found(source: &Source<'_>) -> ReadError {
     let known = format!("known formats: {}; `fsin list formats` describes them", FORMATS.names().join(", "));
-    let fault = match source.only_entry() {
-        _ if let Some(fault) = otf2::archive(source) => fault,
-        _ if dumpi::holds_binaries(source) => dumpi::unprinted(),
-        _ if let Some(fault) = foreign::fault(source) => fault,
-        _ if !source.archives().is_empty() => archives_fault(source.archives()),
+    let known_otherwise = otf2::archive(source)
+        .or_else(|| dumpi::holds_binaries(source).then(dumpi::unprinted))
+        .or_else(|| foreign::fault(source))
+        .or_else(|| (!source.archives().is_empty()).then(|| archives_fault(source.archives())));
+    let fault = known_otherwise.unwrap_or_else(|| match source.only_entry() {
         Some(entry) if !source.is_archive() => match entry.head.first() {
             None => Fault::Empty,
             Some(line) => Fault::UnknownFormat { found: line.clone(), known },
         },
         _ => Fault::NoTrace { files: source.entries().len(), known },
-    };
+    });
     source.place().error(fault)
 }
 

@@ -4,20 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use adapters::image::SOURCES;
 use clap::ArgMatches;
 
 use super::flags;
 use crate::cli::{Complaint, Exit, output};
-
-/// The script that makes the image, and its input files: path and text.
-const FILES: &[(&str, &str)] = &[
-    ("prepare", include_str!("../../../../../adapters/qemu/prepare")),
-    ("guest/init", include_str!("../../../../../adapters/qemu/guest/init")),
-    ("guest/tool.c", include_str!("../../../../../adapters/qemu/guest/tool.c")),
-    ("guest/cpi.c", include_str!("../../../../../adapters/qemu/guest/cpi.c")),
-    ("guest/pingpong.c", include_str!("../../../../../adapters/qemu/guest/pingpong.c")),
-    ("guest/progress.c", include_str!("../../../../../adapters/qemu/guest/progress.c")),
-];
 
 /// `fsin machines prepare`: makes the image.
 pub(super) fn prepare(matches: &ArgMatches) -> Result<Exit, Complaint> {
@@ -33,7 +24,7 @@ pub(super) fn prepare(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     // The script and its input files are kept in the image, as its sources.
     let sources = image.join("sources");
-    for (name, text) in FILES {
+    for (name, text) in SOURCES {
         let path = sources.join(name);
         let folder = path.parent().unwrap_or(&sources);
         fs::create_dir_all(folder).and_then(|()| fs::write(&path, text)).map_err(|error| failed(&path, error))?;

@@ -1,0 +1,51 @@
+"""Routes as columns, in the place of a file of routes."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+from typing import Any
+
+from fsin._error import Error
+
+
+class Routes:
+    """A file of routes, which is there as long as this object."""
+
+    def __init__(self, columns: Any) -> None:
+        names = [str(name) for name in columns.keys()]
+        cells = [texts(name, columns[name]) for name in columns.keys()]
+        lengths = {name: len(column) for name, column in zip(names, cells)}
+        if len(set(lengths.values())) > 1:
+            told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+            raise Error(f"columns of routes differ in length: {told}", "routes", "give every row a value in each")
+        folder = tempfile.mkdtemp(prefix="fsin-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.path = Path(folder) / "routes.csv"
+        rows = (",".join(row) for row in zip(*cells))
+        self.path.write_text("\n".join([",".join(names), *rows, ""]), encoding="utf-8")
+
+
+def is_columns(value: Any) -> bool:
+    """True for a dictionary of columns, or a table of pandas."""
+    return hasattr(value, "keys") and hasattr(value, "__getitem__")
+
+
+def texts(name: str, column: Any) -> list[str]:
+    """The values of a column, a list or an array, as the file has them."""
+    values = column.tolist() if hasattr(column, "tolist") else column
+    return [text(name, value) for value in values]
+
+
+def text(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, (list, tuple)) or hasattr(value, "tolist"):
+        # Several channels of a hop, or the hops of a path.
+        return ("|" if name == "vc" else ">").join(str(one) for one in value)
+    found = str(value)
+    if any(letter in found for letter in ",\n\r"):
+        raise Error(f"routes: column {name} holds {found!r}", "routes", "give numbers, or names without commas")
+    return found
