@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fsin::experiment::{Driven, Driver, Experiment, RunPlan, Trouble, Workload};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use trgen::{Cycle, Delivery, Geometry, Message, Next, NodeId, Outbox, SourceError, TrGen};
 
 use crate::fault::Fault;
@@ -128,6 +129,11 @@ impl Workload for Generator {
     }
 }
 
+/// A column of 64-bit integers.
+fn numbers(bytes: &[u8]) -> Vec<i64> {
+    bytes.as_chunks::<8>().0.iter().map(|&word| i64::from_ne_bytes(word)).collect()
+}
+
 /// The source of one run.
 #[derive(Debug)]
 struct Source {
@@ -148,9 +154,10 @@ impl Source {
     fn ask(&mut self) -> Result<(), SourceError> {
         let (begin, until) = (self.asked, self.asked.saturating_add(self.generator.window));
         let object = &self.generator.object;
-        let answer = Python::attach(|py| -> PyResult<Option<[Vec<u8>; 4]>> {
+        let answer = Python::attach(|py| -> PyResult<Option<[Vec<i64>; 4]>> {
             let batch = py.import("fsin._generator")?.getattr("batch")?;
-            batch.call1((object.bind(py), begin, until))?.extract()
+            let columns: Option<[Bound<'_, PyBytes>; 4]> = batch.call1((object.bind(py), begin, until))?.extract()?;
+            Ok(columns.map(|columns| columns.map(|column| numbers(column.as_bytes()))))
         });
         let columns = answer.map_err(|error| {
             let what = format!("the generator failed in cycles {begin} to {until}: {error}");
@@ -162,10 +169,7 @@ impl Source {
             self.ended = true;
             return Ok(());
         };
-        let [cycles, sources, destinations, bytes] = columns.map(|column| {
-            let (words, _) = column.as_chunks::<8>();
-            words.iter().map(|&word| i64::from_ne_bytes(word)).collect::<Vec<i64>>()
-        });
+        let [cycles, sources, destinations, bytes] = columns;
         for (at, &cycle) in cycles.iter().enumerate() {
             let (source, destination, bytes) = (sources[at], destinations[at], bytes[at]);
             let is_node = |node: i64| (0..self.nodes as i64).contains(&node);
