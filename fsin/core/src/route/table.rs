@@ -10,7 +10,7 @@ use trgen::catalog::{Component, Described, ErrorKind, SpecError, Table};
 
 use super::channels::{ChannelPolicy, RingClasses};
 use super::{AnyFunction, Decisions, Draw, Hop, Phase, Private, RoutingFunction, Visit};
-use super::{RouteTable, dragonfly, given, grid, hyperx, shortest, tree, turn, updown};
+use super::{RouteTable, butterfly, dragonfly, given, grid, hyperx, shortest, tree, turn, updown};
 use crate::family::{Carried, topologies_with};
 use crate::topology::switched::{Fabric, Plan, Switched};
 use crate::topology::{self, Kind, Topology};
@@ -80,7 +80,9 @@ pub enum Serves {
     Dragonflies,
     /// HyperX.
     Hyperx,
-    /// All networks of switches.
+    /// Butterflies.
+    Butterflies,
+    /// All networks of switches whose links lead both ways.
     Switches,
     /// Every network.
     Every,
@@ -93,11 +95,12 @@ impl Serves {
         topology::row(spec).is_some_and(|row| match self {
             Self::Grids => row.kind == Kind::Grid,
             Self::Meshes => row.component.name == "mesh",
-            Self::Direct => row.kind != Kind::Switched,
+            Self::Direct => matches!(row.kind, Kind::Grid | Kind::Direct),
             Self::Cubes => ["icube", "cmesh"].contains(&row.component.name),
             Self::Trees => ["fattree", "thintree", "slimtree"].contains(&row.component.name),
             Self::Dragonflies => row.component.name == "dragonfly",
             Self::Hyperx => row.component.name == "hyperx",
+            Self::Butterflies => row.component.name == "fly",
             Self::Switches => row.kind == Kind::Switched,
             Self::Every => true,
         })
@@ -113,7 +116,8 @@ impl Serves {
             | Self::Cubes
             | Self::Trees
             | Self::Dragonflies
-            | Self::Hyperx => true,
+            | Self::Hyperx
+            | Self::Butterflies => true,
             Self::Switches | Self::Every => false,
         }
     }
@@ -129,6 +133,7 @@ impl fmt::Display for Serves {
             Self::Trees => "fattree, thintree and slimtree",
             Self::Dragonflies => "dragonfly",
             Self::Hyperx => "hyperx",
+            Self::Butterflies => "fly",
             Self::Switches => "networks of switches",
             Self::Every => "every network",
         })
@@ -274,6 +279,8 @@ functions! {
     Dragonfly(dragonfly::Dragonfly),
     /// Of HyperX.
     Hyperx(hyperx::Hyperx),
+    /// Of butterflies.
+    Butterfly(butterfly::Butterfly),
     /// Up*/down*.
     UpDown(updown::UpDown),
     /// Shortest paths.
@@ -315,6 +322,7 @@ pub static ROUTINGS: Table<Row> = Table::new(
         &hyperx::MINIMAL,
         &hyperx::VALIANT,
         &hyperx::UGAL,
+        &butterfly::ROW,
         &updown::ROW,
         &shortest::ROW,
         &given::ROW,

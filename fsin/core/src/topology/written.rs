@@ -46,7 +46,7 @@ pub fn dot(topology: &dyn Topology, blocked: &[Ends]) -> String {
         for port in (0..topology.shape().ports()).map(|port| Port(port as u8)) {
             let Some(to) = topology.neighbour(from, port) else { continue };
             let back = match network {
-                Some(network) => Some((to, network.fabric().back(from, port))),
+                Some(network) => network.fabric().back(from, port).map(|back| (to, back)),
                 None => way_back(topology, from, port),
             };
             let one_way_dead = |dead: &&DeadLink| dead.to == from && dead.from == to && dead.back.is_none();

@@ -44,7 +44,7 @@ impl Routing {
     pub fn serves(self, spec: &str) -> bool {
         row(spec).is_some_and(|topology| match self.row().serves {
             Serves::Grids => topology.kind == Kind::Grid,
-            Serves::Direct => topology.kind != Kind::Switched,
+            Serves::Direct => matches!(topology.kind, Kind::Grid | Kind::Direct),
             Serves::Switched => topology.kind == Kind::Switched,
             Serves::Only(names) => names.contains(&topology.component.name),
         })
