@@ -84,7 +84,7 @@ pub enum Serves {
     Butterflies,
     /// All networks of switches whose links lead both ways.
     Switches,
-    /// Every network.
+    /// Every network whose links lead both ways.
     Every,
 }
 
@@ -102,7 +102,7 @@ impl Serves {
             Self::Hyperx => row.component.name == "hyperx",
             Self::Butterflies => row.component.name == "fly",
             Self::Switches => row.kind == Kind::Switched,
-            Self::Every => true,
+            Self::Every => row.kind != Kind::OneWay,
         })
     }
 
@@ -359,6 +359,8 @@ impl Name {
     pub const STATIC: Self = Self("static");
     /// Minimal or once in each dimension round.
     pub const DAL: Self = Self("dal");
+    /// By the digits of the destination.
+    pub const DESTINATION_TAG: Self = Self("destination-tag");
 
     /// The routing that a word means, which is a name or another name of it.
     ///

@@ -513,6 +513,7 @@ mod tests {
             ("hyperx:3x3:1", Routing::VALIANT, 2),
             ("hyperx:3x2:1", Routing::UGAL, 4),
             ("rrg:s=10,d=3,p=1", Routing::UPDOWN, 1),
+            ("fly:3,3", Routing::DESTINATION_TAG, 1),
             ("hyperx:3x3:1", Routing::UPDOWN, 1),
         ] {
             let params = Params { routing, vcs, ..Params::default() };

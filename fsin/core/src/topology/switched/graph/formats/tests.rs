@@ -153,7 +153,15 @@ fn faults_name_their_line_and_a_remedy() {
 #[test]
 fn what_is_written_is_read_back() {
     let directed = "Ha Sa\nHb Sb\nSa -> Sb delay 9\nSb -> Sa delay 1 queue 7 rate 1000Mbps\nSa Sb dead true\n";
-    let topologies = ["torus:4x3", "fattree:2,3", "dragonfly:p=1,a=3,h=1", "hyperx:3x3:2", "star:5", "cmesh:2x2:2"];
+    let topologies = [
+        "torus:4x3",
+        "fattree:2,3",
+        "dragonfly:p=1,a=3,h=1",
+        "hyperx:3x3:2",
+        "star:5",
+        "cmesh:2x2:2",
+        "rail:k=2,of=(star:3)",
+    ];
     let written = topologies.map(|spec| topology::dot(&*topology::parse(spec, 2).unwrap(), &[]));
     let samples = ALL.iter().copied().chain([OWN, directed]).map(|text| topology::dot(&read(text), &[]));
     for dot in written.into_iter().chain(samples) {

@@ -97,7 +97,7 @@ struct Backbone {
 
 /// The statements of a platform. `is_duplex` is true if links whose directions share a bandwidth are taken as full duplex.
 pub(in super::super) fn parse<'a>(text: &'a str, places: &Places<'_>, is_duplex: bool) -> Result<Graph<'a>, SpecError> {
-    let document = document(text)?;
+    let document = document(text, places)?;
     let mut platform = Platform {
         places,
         points: Vec::new(),

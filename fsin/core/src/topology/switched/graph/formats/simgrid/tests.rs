@@ -180,6 +180,19 @@ fn zones_are_joined_at_their_gateways() {
 }
 
 #[test]
+fn deep_and_large_platforms_are_refused() {
+    let deep = "<zone id=\"z\" routing=\"Full\">".repeat(100_000);
+    assert!(refused(&deep).to_string().contains("nested deeper than 64"));
+    let entity = "<!DOCTYPE x [<!ENTITY a \"b\">]><platform>&a;</platform>";
+    let error = described(entity, "graph:x".to_owned(), None, false).unwrap_err();
+    assert!(error.to_string().contains("entities"), "{error}");
+    let large = FLAT.replace("0-2,7", "0-999999");
+    assert!(refused(&large).to_string().contains("links"), "{}", refused(&large));
+    let many = FLAT.replace("/>", " topology=\"FAT_TREE\" topo_parameters=\"2;2,2;9999,9999;1,1\"/>");
+    assert!(refused(&many).to_string().contains("topo_parameters"), "{}", refused(&many));
+}
+
+#[test]
 fn faults_name_their_line_and_a_remedy() {
     let mut wrongly = Vec::new();
     let torus = FLAT.replace("/>", " topology=\"TORUS\" topo_parameters=\"2,2\"/>");
