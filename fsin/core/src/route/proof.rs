@@ -229,8 +229,8 @@ impl<N: Network> Routed<'_, N> {
         if channels > MOST_CHANNELS && !is_given {
             return None;
         }
-        // Endpoints with the same routers have the same routes, up to choices that are followed; not so in a table. Those
-        // with a home in common have an entry in common, in all networks.
+        // Endpoints with the same routers have the same routes, up to choices that are followed; not so in a table.
+        // Those with a home in common have an entry in common, in all networks.
         let mut seen = vec![false; network.routers()];
         let is_first = |&endpoint: &usize| is_given || !std::mem::replace(&mut seen[network.home(endpoint)], true);
         let ends: Vec<usize> = (0..network.endpoints()).filter(is_first).collect();

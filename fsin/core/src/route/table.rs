@@ -86,6 +86,8 @@ pub enum Serves {
     Switches,
     /// Every network whose links lead both ways.
     Every,
+    /// The same, but networks of several planes, where it would use one of them.
+    OnePlane,
 }
 
 impl Serves {
@@ -103,6 +105,7 @@ impl Serves {
             Self::Butterflies => row.component.name == "fly",
             Self::Switches => row.kind == Kind::Switched,
             Self::Every => row.kind != Kind::OneWay,
+            Self::OnePlane => row.kind != Kind::OneWay && row.component.name != "rail",
         })
     }
 
@@ -118,7 +121,7 @@ impl Serves {
             | Self::Dragonflies
             | Self::Hyperx
             | Self::Butterflies => true,
-            Self::Switches | Self::Every => false,
+            Self::Switches | Self::Every | Self::OnePlane => false,
         }
     }
 }
@@ -136,6 +139,7 @@ impl fmt::Display for Serves {
             Self::Butterflies => "fly",
             Self::Switches => "networks of switches",
             Self::Every => "every network",
+            Self::OnePlane => "every network of one plane",
         })
     }
 }

@@ -267,7 +267,7 @@ fn one_name_of_a_routing_sweeps_every_model_that_carries_it() {
             let accepts = |model: &str, vcs: u32| {
                 let words = [("topology", spec.clone()), ("routing", routing.to_owned()), ("vcs", vcs.to_string())];
                 let routes = routes.iter().map(|path| ("routes", path.clone()));
-                experiment(model, &words.into_iter().chain(routes).collect::<Vec<_>>()).is_ok()
+                experiment(model, &words.into_iter().chain(routes).collect::<Vec<_>>(), SHORT).is_ok()
             };
             let vcs = (1..=16).find(|&vcs| ["vct", "wormhole"].iter().all(|model| accepts(model, vcs)));
             let vcs = vcs.unwrap_or_else(|| panic!("{topology} {routing}: no number of channels suits both"));

@@ -1,8 +1,8 @@
 //! Butterflies: stages of switches whose links lead one way, with a single route between two endpoints.
 //!
 //! Packets of endpoint s enter at switch s / k of the first stage. Port j of a switch of stage i leads to the switch of
-//! the next stage in whose number, of n - 1 digits, digit i is j in place of its own, the first digit first; that of the
-//! last stage to endpoint k w + j. So the digits of the destination are the ports of the route.
+//! the next stage in whose number, of n - 1 digits, digit i is j in place of its own, the first digit first; that of
+//! the last stage to endpoint k w + j. So the digits of the destination are the ports of the route.
 //!
 //! How it departs from reality: an endpoint is one node, although its two links are at opposite sides of the network.
 //!

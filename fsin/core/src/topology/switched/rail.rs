@@ -25,8 +25,8 @@ pub(in crate::topology) const RAIL: Row = Row {
     component: Component {
         name: "rail",
         about: "k planes, each a network of its own, and a link of every host to each: rail:k=4,of=(fattree:4,2),rate=100Gb/s; \
-                a packet chooses its plane as the routing chooses among equal links: by credits (vct and wormhole: shortest, \
-                updown), by destination (ethernet: static), by flow (ethernet: ecmp; flow)",
+                a packet chooses its plane as the routing chooses among equal links: shortest by credits (vct and wormhole) or load \
+                (flow), ethernet by a hash with ecmp; up*/down* and a spanning tree would use one plane",
         parameters: &[
             Parameter { name: "k", about: "planes", range: "1 to 128", default: "" },
             Parameter {

@@ -33,7 +33,8 @@ pub(super) fn is_xml(text: &str, tag: &str) -> bool {
 /// Maximum depth of elements. The parser calls itself for each level.
 const MAX_DEPTH: usize = 64;
 
-/// The place at which elements are nested too deep, or an entity is declared, which may hold elements; `None` if nowhere.
+/// The place at which elements are nested too deep, or an entity is declared, which may hold elements; `None` if there
+/// is none.
 fn too_deep(text: &str) -> Option<usize> {
     let (mut depth, mut next) = (0_usize, 0);
     while let Some(at) = text[next..].find('<').map(|skipped| next + skipped) {

@@ -109,8 +109,8 @@ impl Cluster {
         Some(())
     }
 
-    /// A fat tree: a switch of level l has digits of its subtree above l, and digits of its place among the tops of that
-    /// subtree from l down. Those of level l and l - 1 that differ in digit l alone are linked.
+    /// A fat tree: a switch of level l has digits of its subtree above l, and digits of its place among the tops of
+    /// that subtree from l down. Those of level l and l - 1 that differ in digit l alone are linked.
     fn fat_tree(&self, down: &[usize], up: &[usize], parallel: &[usize], platform: &mut Platform<'_>) -> Option<()> {
         product(down.iter().copied()).filter(|&hosts| hosts == self.hosts.len())?;
         let mut below = self.hosts.clone();

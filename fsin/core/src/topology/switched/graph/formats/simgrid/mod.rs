@@ -95,7 +95,8 @@ struct Backbone {
     policy: Policy,
 }
 
-/// The statements of a platform. `is_duplex` is true if links whose directions share a bandwidth are taken as full duplex.
+/// The statements of a platform. `is_duplex` is true if links whose directions share a bandwidth are taken as full
+/// duplex.
 pub(in super::super) fn parse<'a>(text: &'a str, places: &Places<'_>, is_duplex: bool) -> Result<Graph<'a>, SpecError> {
     let document = document(text, places)?;
     let mut platform = Platform {
@@ -255,8 +256,8 @@ impl Platform<'_> {
         self.star(element, router, cables, backbone)
     }
 
-    /// Adds the links of hosts to their router, and what a backbone between them means: it adds to the time of messages,
-    /// and holds them back nowhere.
+    /// Adds the links of hosts to their router, and what a backbone between them means: it adds to the time of
+    /// messages, and holds them back nowhere.
     fn star(
         &mut self,
         element: &Element<'_, '_>,
