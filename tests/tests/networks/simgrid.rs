@@ -1,4 +1,4 @@
-//! Platforms of SimGrid beside SimGrid: links, latency and bandwidth between every two hosts.
+//! Platforms of SimGrid beside SimGrid: links, latency and bandwidth between every two hosts, and the time of a message.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs;
@@ -7,6 +7,8 @@ use std::process::Command;
 
 use fsin::topology::switched::{Delay, Switched};
 use fsin::topology::{self, Port, Topology as _};
+use serde_json::Value;
+use tests::command::fsin;
 use tests::shared::{skipped, workspace};
 use trgen::NodeId;
 
@@ -125,6 +127,30 @@ fn ours(net: &Switched) -> Ways {
     ways
 }
 
+/// \[ps\] Time that a million bytes take between two hosts, by the model `flow`: SimGrid's, without its factors for TCP.
+fn flow(folder: &Path, topology: &str, [from, to]: [usize; 2]) -> u64 {
+    fs::write(folder.join("flows.csv"), format!("src,dst,bytes,start\n{from},{to},1MB,0\n")).expect("a file");
+    let _ = fs::remove_file(folder.join("log.jsonl"));
+    let output = fsin(folder)
+        .args(["run", "-q", "--network", "flow", "--hop-delay", "0ps", "--topology", topology, "--flows", "flows.csv"])
+        .args(["--message-stats", "--message-log", "log.jsonl"])
+        .output()
+        .expect("fsin has just been built");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let log = fs::read_to_string(folder.join("log.jsonl")).expect("a log");
+    let message: Value = serde_json::from_str(&log).expect("one message");
+    message["delivered_cycle"].as_u64().expect("a time")
+}
+
+/// \[ps\] The same by SimGrid.
+fn simulated(program: &Path, platform: &Path, [from, to]: [&str; 2]) -> u64 {
+    let model = ["--cfg=network/model:CM02", "--cfg=network/crosstraffic:0"];
+    let output =
+        Command::new(program).arg(platform).args([from, to]).args(model).output().expect("it has just been built");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    (said.trim().parse::<f64>().unwrap_or_else(|_| panic!("{said}")) * 1e12).round() as u64
+}
+
 #[test]
 fn every_two_hosts_of_a_platform_are_as_far_as_in_simgrid() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -141,9 +167,15 @@ fn every_two_hosts_of_a_platform_are_as_far_as_in_simgrid() {
         );
         let path = folder.path().join("platform.xml");
         fs::write(&path, &text).expect("a file");
-        let net = topology::parse(&format!("graph:{}{words}", path.display()), 2);
+        let spec = format!("graph:{}{words}", path.display());
+        let net = topology::parse(&spec, 2);
         let net = net.unwrap_or_else(|error| panic!("{text}: {error}"));
-        let (ours, theirs) = (ours(net.switched().expect("a network of switches")), theirs(&program, &path));
+        let switched = net.switched().expect("a network of switches");
+        let ends = [0, net.endpoints() - 1];
+        let names = ends.map(|end| switched.name(NodeId::at(end)).expect("hosts have names"));
+        let (time, expected) = (flow(folder.path(), &spec, ends), simulated(&program, &path, names));
+        assert!(time.abs_diff(expected) <= 1000, "{time} ps, by SimGrid {expected}: {text}");
+        let (ours, theirs) = (ours(switched), theirs(&program, &path));
         assert_eq!(ours.len(), theirs.len(), "{text}");
         for (pair, way) in &theirs {
             assert_eq!(ours.get(pair), Some(way), "{pair:?} of {text}");
