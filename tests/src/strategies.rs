@@ -43,7 +43,7 @@ pub fn routings_of(switches: &str) -> Vec<(Routing, usize)> {
 }
 
 /// Small networks of switches that cover all special cases of each kind.
-pub const SWITCHES: [&str; 19] = [
+pub const SWITCHES: [&str; 23] = [
     "fattree:2,3",
     "fattree:4,2",
     "fattree:3,1",
@@ -63,6 +63,10 @@ pub const SWITCHES: [&str; 19] = [
     "icube:2x1x3:1",
     "rrg:s=10,d=3,p=2",
     "rrg:s=9,d=4,p=1,seed=2",
+    "cmesh:3x2:2",
+    "star:5",
+    "fly:2,3",
+    "fly:3,2",
 ];
 
 /// Runs on networks of switches, with all their routings.

@@ -229,7 +229,7 @@ impl Ends {
 /// direct network join the same two nodes, the n-th links of both directions belong together.
 fn way_back(topology: &dyn Topology, node: NodeId, port: Port, there: NodeId) -> Option<Port> {
     if let Some(network) = topology.switched() {
-        return Some(network.fabric().back(node, port));
+        return network.fabric().back(node, port);
     }
     let leading = |from: NodeId, to: NodeId| {
         (0..topology.shape().ports())

@@ -245,13 +245,14 @@ impl Config {
             "torus" | "mesh" => format!("{topology}:{sizes}"),
             "cmesh" => format!("cmesh:{sizes}:{c}"),
             "fattree" => format!("fattree:{k},{n}"),
+            "fly" => format!("fly:{k},{n}"),
             "flatfly" => format!("hyperx:{sizes}:{c}"),
             "anynet" => match self.value("network_file").0 {
                 "" => return Err(self.refusal("topology", "no network_file", "add network_file = FILE;")),
                 file => format!("graph:{file}"),
             },
             _ => {
-                let remedy = "torus, mesh, cmesh, fattree, flatfly and anynet have an equal here; `fsin list topologies` names others";
+                let remedy = "torus, mesh, cmesh, fattree, fly, flatfly and anynet have an equal here; `fsin list topologies` names others";
                 return Err(self.refusal("topology", "a network without an equal here", remedy));
             }
         };
@@ -262,11 +263,13 @@ impl Config {
             ("torus", "dim_order_bal") => ("dor", Some("balanced")),
             ("mesh" | "cmesh" | "torus" | "flatfly", "min_adapt") => ("adaptive", None),
             ("fattree", "anca") => ("adaptive", None),
+            ("fly", "dest_tag") => ("destination-tag", None),
             ("anynet", "min") => ("shortest", None),
             _ => {
                 let remedy = match topology.as_str() {
                     "torus" => "dim_order, dim_order_bal and min_adapt have an equal here",
                     "fattree" => "anca has an equal here; `fsin list routings` names others",
+                    "fly" => "dest_tag has an equal here",
                     "anynet" => "min has an equal here",
                     _ => "dor and min_adapt have an equal here; `fsin list routings` names others",
                 };
@@ -463,7 +466,8 @@ mod tests {
     #[test]
     fn what_has_no_equal_is_named() {
         for (text, expected) in [
-            ("topology = fly; routing_function = dest_tag;", "topology = fly"),
+            ("topology = gemini; routing_function = dor;", "topology = gemini"),
+            ("topology = fly; routing_function = dor;", "routing_function = dor"),
             ("topology = mesh; routing_function = chaos;", "routing_function = chaos"),
             ("topology = mesh; routing_function = dor; rooter = iq;", "`rooter`"),
             ("topology = mesh; routing_function = dor; router = event;", "router = event"),

@@ -13,6 +13,7 @@ mod options;
 mod paced;
 mod replay;
 mod saturation_is_decided;
+mod simgrid;
 mod slower_links;
 mod soak;
 mod switches;

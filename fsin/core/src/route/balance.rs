@@ -297,7 +297,7 @@ impl Pairs {
         let (mut all, mut hops) = (Vec::new(), 0);
         let endpoints = routers.endpoints();
         for (source, destination) in (0..endpoints).flat_map(|source| (0..endpoints).map(move |to| (source, to))) {
-            let (from, to) = (routers.home(source), routers.home(destination));
+            let (from, to) = (routers.entry(source), routers.home(destination));
             match distances[to * routers.routers() + from] {
                 0 => {}
                 FAR => {
@@ -351,7 +351,7 @@ fn balanced(
         search.costs = now.loads.iter().map(|&load| cost(load)).collect();
         for &pair in &order {
             let (source, destination, first) = pairs.all[pair];
-            let (from, to) = (routers.home(source as usize), routers.home(destination as usize));
+            let (from, to) = (routers.entry(source as usize), routers.home(destination as usize));
             let count = usize::from(distances[to * routers.routers() + from]);
             if round > 0 {
                 let mut here = from;

@@ -55,7 +55,7 @@ pub fn follow(
     let mut hops: Vec<Hop> = Vec::new();
     let mut passed: Vec<usize> = Vec::new();
     for (source, destination) in (0..endpoints).flat_map(|source| (0..endpoints).map(move |to| (source, to))) {
-        let (first, home) = (routers.home(source), routers.home(destination));
+        let (first, home) = (routers.entry(source), routers.home(destination));
         let key = mix2(mix2(seed, source as u64), destination as u64);
         let mut draw = OfPair { by_key: ByKey(key), has_drawn: false };
         let (source, destination) = (source as u32, destination as u32);

@@ -14,6 +14,7 @@ use std::fmt::Debug;
 use trgen::rng::{mix2, pick};
 
 mod balance;
+mod butterfly;
 mod channels;
 mod dragonfly;
 mod follow;
@@ -42,6 +43,7 @@ pub use updown::UpDown;
 
 /// The rows of the table, by the kind of network.
 pub mod rows {
+    pub use super::butterfly::ROW as BUTTERFLY;
     pub use super::dragonfly::{MINIMAL as DRAGONFLY_MINIMAL, UGAL as DRAGONFLY_UGAL, VALIANT as DRAGONFLY_VALIANT};
     pub use super::given::ROW as ROUTES;
     pub use super::grid::{ADAPTIVE as GRID_ADAPTIVE, CUBE_ADAPTIVE, CUBE_DOR, DOR as GRID_DOR};

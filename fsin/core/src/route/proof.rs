@@ -130,7 +130,9 @@ pub trait Network {
     fn ports(&self) -> usize;
     /// Number of endpoints.
     fn endpoints(&self) -> usize;
-    /// The router of an endpoint.
+    /// The router at which packets of an endpoint enter the network.
+    fn entry(&self, endpoint: usize) -> usize;
+    /// The router with a link to an endpoint: its entry too, unless links lead one way.
     fn home(&self, endpoint: usize) -> usize;
     /// The router at the other end of an output; `None` for an endpoint, or nothing.
     fn next(&self, router: usize, port: usize) -> Option<usize>;
@@ -227,7 +229,8 @@ impl<N: Network> Routed<'_, N> {
         if channels > MOST_CHANNELS && !is_given {
             return None;
         }
-        // Endpoints of the same router have the same routes, up to choices that are followed; not so in a table.
+        // Endpoints with the same routers have the same routes, up to choices that are followed; not so in a table.
+        // Those with a home in common have an entry in common, in all networks.
         let mut seen = vec![false; network.routers()];
         let is_first = |&endpoint: &usize| is_given || !std::mem::replace(&mut seen[network.home(endpoint)], true);
         let ends: Vec<usize> = (0..network.endpoints()).filter(is_first).collect();
@@ -259,7 +262,7 @@ impl<N: Network> Walk<'_, '_, N> {
     fn every_choice(&mut self, source: usize, destination: usize, most: usize) -> usize {
         let mut script = Script::default();
         let network = self.routed.network;
-        let (first, home) = (network.home(source), network.home(destination));
+        let (first, home) = (network.entry(source), network.home(destination));
         let at = Visit { source: source as u32, destination: destination as u32, first, here: first, home, phase: 0 };
         for count in 1..=most {
             self.states.clear();

@@ -24,7 +24,8 @@ pub struct Routers<'a> {
     ports: usize,
     /// By router and port: the router at the other end; [`NOWHERE`] for an endpoint, or nothing.
     next: Vec<u32>,
-    /// By endpoint: its router.
+    /// By endpoint: the router at which its packets enter the network, and the one from which a link leads to it.
+    entries: Vec<u32>,
     homes: Vec<u32>,
 }
 
@@ -51,14 +52,17 @@ impl<'a> Routers<'a> {
                 }
             }
         }
-        let homes = match topology.switched() {
-            None => (0..count as u32).collect(),
+        let (entries, homes) = match topology.switched() {
+            None => ((0..count as u32).collect(), (0..count as u32).collect()),
             Some(network) => {
-                let home = |endpoint: usize| network.fabric().home(NodeId::at(endpoint)).0;
-                (0..topology.endpoints()).map(|endpoint| (home(endpoint).index() - first) as u32).collect()
+                let fabric = network.fabric();
+                let number = |router: NodeId| (router.index() - first) as u32;
+                let endpoints = || (0..topology.endpoints()).map(NodeId::at);
+                let homes = endpoints().map(|endpoint| number(fabric.home(endpoint).0)).collect();
+                (endpoints().map(|endpoint| number(fabric.entry(endpoint))).collect(), homes)
             }
         };
-        Ok(Self { topology, first, ports, next, homes })
+        Ok(Self { topology, first, ports, next, entries, homes })
     }
 
     /// The ports of a router that lead to another router, each with that router, in order.
@@ -101,6 +105,10 @@ impl proof::Network for Routers<'_> {
 
     fn endpoints(&self) -> usize {
         self.homes.len()
+    }
+
+    fn entry(&self, endpoint: usize) -> usize {
+        self.entries[endpoint] as usize
     }
 
     fn home(&self, endpoint: usize) -> usize {

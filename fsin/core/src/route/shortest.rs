@@ -67,6 +67,11 @@ fn links_in_parts(topology: &dyn Topology) -> Result<Links, SpecError> {
         let remedy = phrase!["use a ", ["routing"], " of the topology's own"];
         return Err(SpecError::new(ErrorKind::TooLarge, what, remedy).of("routing"));
     }
+    if topology.switched().is_some_and(|network| network.fabric().leads_one_way()) {
+        let what = format!("the links of {} lead one way, and routings by tables need both", topology.spec());
+        let remedy = phrase!["use a ", ["routing"], " of the topology's own"];
+        return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
+    }
     let ports = topology.shape().ports();
     let of = |router: usize| {
         let node = NodeId::at(router + first);

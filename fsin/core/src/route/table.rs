@@ -10,7 +10,7 @@ use trgen::catalog::{Component, Described, ErrorKind, SpecError, Table};
 
 use super::channels::{ChannelPolicy, RingClasses};
 use super::{AnyFunction, Decisions, Draw, Hop, Phase, Private, RoutingFunction, Visit};
-use super::{RouteTable, dragonfly, given, grid, hyperx, shortest, tree, turn, updown};
+use super::{RouteTable, butterfly, dragonfly, given, grid, hyperx, shortest, tree, turn, updown};
 use crate::family::{Carried, topologies_with};
 use crate::topology::switched::{Fabric, Plan, Switched};
 use crate::topology::{self, Kind, Topology};
@@ -80,10 +80,14 @@ pub enum Serves {
     Dragonflies,
     /// HyperX.
     Hyperx,
-    /// All networks of switches.
+    /// Butterflies.
+    Butterflies,
+    /// All networks of switches whose links lead both ways.
     Switches,
-    /// Every network.
+    /// Every network whose links lead both ways.
     Every,
+    /// The same, but networks of several planes, where it would use one of them.
+    OnePlane,
 }
 
 impl Serves {
@@ -93,13 +97,15 @@ impl Serves {
         topology::row(spec).is_some_and(|row| match self {
             Self::Grids => row.kind == Kind::Grid,
             Self::Meshes => row.component.name == "mesh",
-            Self::Direct => row.kind != Kind::Switched,
+            Self::Direct => matches!(row.kind, Kind::Grid | Kind::Direct),
             Self::Cubes => ["icube", "cmesh"].contains(&row.component.name),
             Self::Trees => ["fattree", "thintree", "slimtree"].contains(&row.component.name),
             Self::Dragonflies => row.component.name == "dragonfly",
             Self::Hyperx => row.component.name == "hyperx",
+            Self::Butterflies => row.component.name == "fly",
             Self::Switches => row.kind == Kind::Switched,
-            Self::Every => true,
+            Self::Every => row.kind != Kind::OneWay,
+            Self::OnePlane => row.kind != Kind::OneWay && row.component.name != "rail",
         })
     }
 
@@ -113,8 +119,9 @@ impl Serves {
             | Self::Cubes
             | Self::Trees
             | Self::Dragonflies
-            | Self::Hyperx => true,
-            Self::Switches | Self::Every => false,
+            | Self::Hyperx
+            | Self::Butterflies => true,
+            Self::Switches | Self::Every | Self::OnePlane => false,
         }
     }
 }
@@ -129,8 +136,10 @@ impl fmt::Display for Serves {
             Self::Trees => "fattree, thintree and slimtree",
             Self::Dragonflies => "dragonfly",
             Self::Hyperx => "hyperx",
+            Self::Butterflies => "fly",
             Self::Switches => "networks of switches",
             Self::Every => "every network",
+            Self::OnePlane => "every network of one plane",
         })
     }
 }
@@ -274,6 +283,8 @@ functions! {
     Dragonfly(dragonfly::Dragonfly),
     /// Of HyperX.
     Hyperx(hyperx::Hyperx),
+    /// Of butterflies.
+    Butterfly(butterfly::Butterfly),
     /// Up*/down*.
     UpDown(updown::UpDown),
     /// Shortest paths.
@@ -315,6 +326,7 @@ pub static ROUTINGS: Table<Row> = Table::new(
         &hyperx::MINIMAL,
         &hyperx::VALIANT,
         &hyperx::UGAL,
+        &butterfly::ROW,
         &updown::ROW,
         &shortest::ROW,
         &given::ROW,
@@ -351,6 +363,8 @@ impl Name {
     pub const STATIC: Self = Self("static");
     /// Minimal or once in each dimension round.
     pub const DAL: Self = Self("dal");
+    /// By the digits of the destination.
+    pub const DESTINATION_TAG: Self = Self("destination-tag");
 
     /// The routing that a word means, which is a name or another name of it.
     ///

@@ -20,7 +20,7 @@ pub static ROW: Row = Row {
         source: "Schroeder et al., Autonet: a high-speed, self-configuring local area network, JSAC 9(8), 1991",
     },
     aliases: &["up-down", "up*/down*", "graph:updown"],
-    serves: Serves::Every,
+    serves: Serves::OnePlane,
     policy: ChannelPolicy::Free,
     why: "",
     choice: Choice::Any,

@@ -75,7 +75,7 @@ pub(crate) fn damaged(whole: &Arc<dyn Topology>, dead: &[DeadLink]) -> Arc<dyn T
 pub(crate) fn links_both_ways(topology: &dyn Topology) -> Vec<DeadLink> {
     let Some(network) = topology.switched() else { return links_of_each(topology, false) };
     let both = links(topology).filter_map(|(from, port)| {
-        let (to, back) = (topology.neighbour(from, port)?, network.fabric().back(from, port));
+        let (to, back) = (topology.neighbour(from, port)?, network.fabric().back(from, port)?);
         Some(DeadLink { from, port, to, back: Some(back) }).filter(|_| (from, port) < (to, back))
     });
     both.collect()

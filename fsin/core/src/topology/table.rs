@@ -36,6 +36,8 @@ pub enum Kind {
     Direct,
     /// A network of switches.
     Switched,
+    /// A network of switches whose links lead one way.
+    OneWay,
 }
 
 /// All topologies. One line per member.
@@ -60,9 +62,11 @@ pub static TOPOLOGIES: Table<Row> = Table::new(
         &switched::hyperx::HYPERX,
         &switched::cube::ICUBE,
         &switched::cube::CMESH,
+        &switched::butterfly::FLY,
         &switched::slimfly::SLIMFLY,
         &switched::star::STAR,
         &switched::cluster::CLUSTER,
+        &switched::rail::RAIL,
         &switched::random::RRG,
         &switched::graph::GRAPH,
     ],
@@ -86,13 +90,13 @@ pub fn parse(spec: &str, ways: usize) -> Result<Box<dyn Topology>, SpecError> {
     }
 }
 
-/// Requires bidirectional links, the only ones that networks of switches have.
+/// Requires that nothing is said of the directions of links, which the plan of a network of switches determines.
 pub(super) fn both_ways(network: Switched, ways: usize) -> Built {
     match ways {
         2 => Ok(Box::new(network)),
         _ => Err(SpecError::new(
             ErrorKind::Conflict,
-            format!("the links of {} lead both ways", network.spec()),
+            format!("the links of {} lead where its plan says", network.spec()),
             phrase!["use ", ["ways" => 2], ", or leave it out"],
         )
         .of("ways")),
@@ -111,6 +115,7 @@ mod tests {
             if component.name != "graph" {
                 let built = parse(example, 2).unwrap_or_else(|error| panic!("{example}: {error}"));
                 let found = match (built.switched(), built.is_grid()) {
+                    (Some(network), _) if network.fabric().leads_one_way() => Kind::OneWay,
                     (Some(_), _) => Kind::Switched,
                     (None, true) => Kind::Grid,
                     (None, false) => Kind::Direct,

@@ -87,7 +87,8 @@ impl Routing {
     pub(crate) fn carried() -> Vec<Carried> {
         let carried = |component: &'static Component| {
             let is_dor = component.name == Self::DimensionOrder.name();
-            let topologies = topologies_with(|row, _| !is_dor || row.kind == Kind::Grid);
+            let topologies =
+                topologies_with(|row, _| if is_dor { row.kind == Kind::Grid } else { row.kind != Kind::OneWay });
             let is_default = component.name == Self::UpDown.name();
             let names = ALIASES.iter().find(|(name, _)| *name == component.name);
             Carried {

@@ -196,9 +196,65 @@ fn configurations_of_booksim_are_experiments() {
     let ran = fsin(folder.path()).args(["run", "small.cfg", "--cycles", "2000", "--format", "json", "-q"]).output();
     let ran = figures(&ran.expect("fsin has just been built"));
     assert_eq!((&ran["experiment"]["network"], &ran["experiment"]["buffer"]), (&"wormhole".into(), &8.into()));
-    std::fs::write(folder.path().join("fly.cfg"), "topology = fly; k = 4;\n").expect("a file");
+    std::fs::write(folder.path().join("fly.cfg"), "topology = gemini; k = 4;\n").expect("a file");
     let refused =
         fsin(folder.path()).args(["import", "booksim", "fly.cfg"]).output().expect("fsin has just been built");
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(refused.status.code() == Some(2) && said.contains("topology = fly") && said.contains("fly.cfg"), "{said}");
+    assert!(
+        refused.status.code() == Some(2) && said.contains("topology = gemini") && said.contains("fly.cfg"),
+        "{said}"
+    );
+}
+
+/// A network of six routers with a node each: two triangles, and a link of latency 3 between them.
+const ANYNET: &str = "router 0 node 0 router 1 router 2\nrouter 1 node 1 router 2\nrouter 2 node 2 router 3 3\n\
+                      router 3 node 3 router 4 router 5\nrouter 4 node 4 router 5\nrouter 5 node 5\n";
+
+/// Configurations of each kind of network, with its number of nodes, and the mean of routers on a route between any two
+/// nodes, each itself included, of which links have two ends; and of the cycles beyond one that links take.
+const CONFIGURATIONS: [(&str, u32, f64, f64); 10] = [
+    ("topology = mesh; k = 4; n = 2; routing_function = dor;", 16, 1.0 + 2.0 * 1.25, 0.0),
+    ("topology = mesh; k = 3; n = 3; routing_function = dim_order;", 27, 1.0 + 3.0 * 8.0 / 9.0, 0.0),
+    ("topology = torus; k = 4; n = 2; routing_function = dim_order; use_noc_latency = 0;", 16, 1.0 + 2.0, 0.0),
+    ("topology = torus; k = 4; n = 2; routing_function = dim_order_bal; use_noc_latency = 1;", 16, 1.0 + 2.0, 2.0),
+    ("topology = fly; k = 2; n = 3; routing_function = dest_tag;", 8, 3.0, 0.0),
+    ("topology = fly; k = 4; n = 2; routing_function = dest_tag;", 16, 2.0, 0.0),
+    ("topology = cmesh; k = 2; n = 2; c = 4; routing_function = dor;", 16, 1.0 + 1.0, 0.0),
+    // Of 16 nodes, 4 are below the same switch, and a route to the others passes three.
+    ("topology = fattree; k = 4; n = 2; routing_function = anca;", 16, (4.0 + 12.0 * 3.0) / 16.0, 0.0),
+    ("topology = flatfly; k = 3; n = 2; c = 2; routing_function = dor;", 18, 1.0 + 2.0 * 2.0 / 3.0, 0.0),
+    // To itself 1, to the two others of the triangle 2; across: between the middles 2, with one other 3, two others 4.
+    (
+        "topology = anynet; network_file = net.txt; routing_function = min;",
+        6,
+        (6.0 + 12.0 * 2.0 + 2.0 * 2.0 + 8.0 * 3.0 + 8.0 * 4.0) / 36.0,
+        2.0 * 18.0 / 36.0,
+    ),
+];
+
+/// Configurations of ten networks at little load: routers on routes, and latency, by formula. A head takes four cycles
+/// in a router, two on a link between routers, and four between nodes and their routers, the last with its own cycle.
+#[test]
+fn configurations_of_every_network_by_formula() {
+    let folder = folder();
+    std::fs::write(folder.path().join("net.txt"), ANYNET).expect("a file");
+    let mut wrongly = Vec::new();
+    for (network, nodes, routers, beyond) in CONFIGURATIONS {
+        let text = format!(
+            "// A network.\n{network}\ntraffic = uniform; packet_size = 3; num_vcs = 8; vc_buf_size = 8; injection_rate = 0.002;\n\
+             sample_period = 20000; max_samples = 8; credit_delay = 0; seed = 7;\n"
+        );
+        std::fs::write(folder.path().join("row.cfg"), &text).expect("a file");
+        let output = fsin(folder.path()).args(["run", "row.cfg", "--format", "json", "-q"]).output();
+        let output = output.expect("fsin has just been built");
+        assert!(output.status.success(), "{text}: {}", String::from_utf8_lossy(&output.stderr));
+        let ran = figures(&output);
+        assert_eq!(ran["nodes"].as_u64(), Some(nodes.into()), "{text}");
+        let latency = ran["latency_mean_cycles"].as_f64().expect("packets arrive");
+        let expected = 4.0 * routers + (routers - 1.0) + beyond + 3.0 + 2.0;
+        if (latency - expected).abs() > 0.03 * expected {
+            wrongly.push(format!("{network}: {latency}, by formula {expected}"));
+        }
+    }
+    assert!(wrongly.is_empty(), "{}", wrongly.join("\n"));
 }

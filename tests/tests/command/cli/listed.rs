@@ -8,8 +8,9 @@ use fsin::catalogue::{Carrier, Kind, Member, kinds};
 use fsin::experiment::{Experiment, Origin, Settings, execute};
 use fsin::models::MODELS;
 use fsin::route::{Routers, balance, given};
-use fsin::topology::TOPOLOGIES;
+use fsin::topology::{self, TOPOLOGIES};
 use tests::command::run;
+use tests::shared::aloud;
 use trgen::synthetic::spatial;
 
 use super::{done, folder};
@@ -17,12 +18,16 @@ use super::{done, folder};
 /// Settings by name and value.
 type Words<'a> = Vec<(&'a str, String)>;
 
-/// The experiment of a model with these settings, of a short run.
-fn experiment(model: &str, words: &[(&str, String)]) -> Result<Experiment, String> {
+/// \[cycles\] Length of a short run.
+const SHORT: u64 = 200;
+
+/// The experiment of a model with these settings, of a run of so many cycles; in models that count picoseconds of 100 000
+/// times as many.
+fn experiment(model: &str, words: &[(&str, String)], cycles: u64) -> Result<Experiment, String> {
     let mut settings = Settings::default();
-    let cycles = if matches!(model, "ethernet" | "myrinet" | "flow") { "20000000" } else { "200" };
+    let cycles = if matches!(model, "ethernet" | "myrinet" | "flow") { cycles * 100_000 } else { cycles };
     let has_end = words.iter().any(|(key, value)| matches!(*key, "kernel" | "job-mix") || value == "shot");
-    let length = if has_end { None } else { Some(("cycles", cycles.to_owned())) };
+    let length = if has_end { None } else { Some(("cycles", cycles.to_string())) };
     let words = [("network", model.to_owned())].into_iter().chain(words.iter().cloned()).chain(length);
     for (key, value) in words {
         settings.set(key, value, Origin::Flag).map_err(|error| error.to_string())?;
@@ -32,9 +37,17 @@ fn experiment(model: &str, words: &[(&str, String)]) -> Result<Experiment, Strin
 
 /// Runs a model with these settings.
 fn tried(model: &str, words: &[(&str, String)]) -> Result<(), String> {
-    let finished = execute(&experiment(model, words)?, &AtomicBool::new(false), &mut |_| ());
+    ran(&experiment(model, words, SHORT)?).map(|_| ())
+}
+
+/// Runs an experiment: the packets that were received.
+fn ran(experiment: &Experiment) -> Result<u64, String> {
+    let finished = execute(experiment, &AtomicBool::new(false), &mut |_| ());
     let finished = finished.map_err(|trouble| trouble.to_string())?;
-    finished.outcome.failure.map_or(Ok(()), |failure| Err(failure.to_string()))
+    match finished.outcome.failure {
+        None => Ok(finished.outcome.totals.received),
+        Some(failure) => Err(failure.to_string()),
+    }
 }
 
 /// Specifications of a topology, the example of its row first. `folder` holds the file of `graph`.
@@ -65,7 +78,7 @@ fn accepted(model: &str, routing: &str, topology: &str, folder: &Path) -> Result
             _ => channels.collect(),
         };
         for words in all {
-            match experiment(model, &words) {
+            match experiment(model, &words, SHORT) {
                 Ok(_) => return Ok(words),
                 Err(error) => last = error,
             }
@@ -164,7 +177,9 @@ fn every_model_runs_every_topology_with_its_default_routing_and_every_routing_th
             let has_default = carried.iter().any(|one| one.default_of.contains(&topology));
             let has_any = carried.iter().any(|one| one.topologies.contains(&topology));
             assert_eq!(has_default, has_any, "{name} {topology}: the routing if none is named");
-            if model.understands("topology") && (carried.is_empty() || has_default) {
+            // A model without routings of its own takes every network whose links lead both ways.
+            let leads_back = topology::row(topology).is_some_and(|row| row.kind != topology::Kind::OneWay);
+            if model.understands("topology") && (has_default || carried.is_empty() && leads_back) {
                 let spec = examples(topology, folder.path())[0].clone();
                 let vcs = if name == "wormhole" { vec![("vcs", "4".to_owned())] } else { Vec::new() };
                 check(format!("{name} {spec}"), tried(name, &[vec![("topology", spec)], vcs].concat()));
@@ -180,6 +195,54 @@ fn every_model_runs_every_topology_with_its_default_routing_and_every_routing_th
     }
     assert!(run > 300, "{run} runs");
     assert!(failed.is_empty(), "{} of {run}:\n{}", failed.len(), failed.join("\n"));
+}
+
+/// Every routing that a model carries in every topology at full load: nothing is deadlocked, and packets arrive to the
+/// end. Only routings that were asked for although they are not proved may deadlock.
+fn soak(cycles: u64, seeds: &[u64]) {
+    let folder = folder_with_files();
+    let (mut failed, mut runs, mut deadlocks) = (Vec::new(), 0, 0);
+    for model in MODELS.rows() {
+        let name = model.component.name;
+        for one in (model.routings)() {
+            for topology in &one.topologies {
+                let words = accepted(name, one.component.name, topology, folder.path());
+                let words = words.unwrap_or_else(|error| panic!("{name} {topology} {}: {error}", one.component.name));
+                let is_unsafe = words.iter().any(|(key, _)| *key == "unsafe-routing");
+                for seed in seeds {
+                    let more = [("load", "1".to_owned()), ("seed", seed.to_string())];
+                    let words = [&words[..], &more].concat();
+                    let received = |cycles| experiment(name, &words, cycles).and_then(|experiment| ran(&experiment));
+                    // What arrives in a run is more than in its first half.
+                    let fault = match (received(cycles / 2), received(cycles)) {
+                        (Ok(half), Ok(all)) if half < all => None,
+                        (Ok(half), Ok(all)) => Some(format!("{half} packets in the first half, {all} in all")),
+                        (_, Err(error)) | (Err(error), _) if is_unsafe && error.contains("deadlock") => {
+                            deadlocks += 1;
+                            None
+                        }
+                        (_, Err(error)) | (Err(error), _) => Some(error),
+                    };
+                    failed.extend(fault.map(|fault| format!("{name} {words:?}: {fault}")));
+                    runs += 1;
+                }
+            }
+        }
+    }
+    aloud(&format!("{runs} runs, {deadlocks} deadlocks of routings that were not proved\n"));
+    assert!(runs > 250 * seeds.len(), "{runs} runs");
+    assert!(failed.is_empty(), "{} of {runs}:\n{}", failed.len(), failed.join("\n"));
+}
+
+#[test]
+fn no_routing_of_any_model_deadlocks_in_any_topology_at_full_load() {
+    soak(4000, &[1]);
+}
+
+#[test]
+#[ignore = "100 000 cycles of every routing of every model take minutes"]
+fn no_routing_of_any_model_deadlocks_in_a_long_time() {
+    soak(100_000, &[1, 7, 2026]);
 }
 
 /// Names by which both models carry a routing in a topology.
@@ -204,7 +267,7 @@ fn one_name_of_a_routing_sweeps_every_model_that_carries_it() {
             let accepts = |model: &str, vcs: u32| {
                 let words = [("topology", spec.clone()), ("routing", routing.to_owned()), ("vcs", vcs.to_string())];
                 let routes = routes.iter().map(|path| ("routes", path.clone()));
-                experiment(model, &words.into_iter().chain(routes).collect::<Vec<_>>()).is_ok()
+                experiment(model, &words.into_iter().chain(routes).collect::<Vec<_>>(), SHORT).is_ok()
             };
             let vcs = (1..=16).find(|&vcs| ["vct", "wormhole"].iter().all(|model| accepts(model, vcs)));
             let vcs = vcs.unwrap_or_else(|| panic!("{topology} {routing}: no number of channels suits both"));

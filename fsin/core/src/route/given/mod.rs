@@ -290,7 +290,7 @@ impl RouteTable {
         routers: &'a Routers<'_>,
         (source, destination): (usize, usize),
     ) -> impl Iterator<Item = (usize, u8, Option<u32>)> + 'a {
-        let (mut here, home, mut count) = (routers.home(source), routers.home(destination), 0);
+        let (mut here, home, mut count) = (routers.entry(source), routers.home(destination), 0);
         std::iter::from_fn(move || {
             if here == home {
                 return None;

@@ -275,7 +275,7 @@ fn rows<'a>(
             continue;
         }
         let is_first = source.is_none_or(|source| source == current)
-            && nodes.router(current).is_err_and(|own| nodes.router(next) == Ok(routers.home(own)));
+            && nodes.router(current).is_err_and(|own| nodes.router(next) == Ok(routers.entry(own)));
         let is_last = next == destination && nodes.router(current) == Ok(routers.home(destination));
         if !is_first && !is_last {
             let what = format!("no link leads from {} to {} on this route", nodes.name(current), nodes.name(next));
@@ -292,7 +292,7 @@ fn rows<'a>(
 /// The error of a pair without a route.
 fn missing(routers: &Routers<'_>, (source, destination): (usize, usize), at: usize) -> SpecError {
     let (from, to) = (routers.endpoint_name(source), routers.endpoint_name(destination));
-    let what = match at == routers.home(source) {
+    let what = match at == routers.entry(source) {
         true => format!("there is no route from {from} to {to}"),
         false => format!("the route from {from} to {to} ends at {}", routers.name(at)),
     };
@@ -324,7 +324,7 @@ fn by_source(rows: &mut [Row], mut table: Builder, routers: &Routers<'_>) -> Res
                 );
                 return Err(fault(line, what, "leave one; rows without a source may have several next hops"));
             }
-            let (mut here, mut passed) = (routers.home(source), Vec::new());
+            let (mut here, mut passed) = (routers.entry(source), Vec::new());
             while source != destination && here != routers.home(destination) {
                 let Ok(at) = own.binary_search_by_key(&(here as u32), |row| row.here) else {
                     return Err(missing(routers, (source, destination), here));
@@ -377,8 +377,8 @@ fn by_destination(rows: &mut [Row], mut table: Builder, routers: &Routers<'_>) -
         let home = routers.home(destination);
         let mut is_done = vec![false; routers.routers()];
         is_done[home] = true;
-        for source in (0..routers.endpoints()).filter(|&source| !is_done[routers.home(source)]).collect::<Vec<_>>() {
-            let mut path: Vec<(usize, usize)> = vec![(routers.home(source), 0)];
+        for source in (0..routers.endpoints()).filter(|&source| !is_done[routers.entry(source)]).collect::<Vec<_>>() {
+            let mut path: Vec<(usize, usize)> = vec![(routers.entry(source), 0)];
             while let Some((here, tried)) = path.last_mut() {
                 let (at, own) = (*here, &rows[of_entry[*here * routers.endpoints() + destination].clone()]);
                 if own.is_empty() && !is_done[at] {
@@ -424,7 +424,7 @@ fn paths<'a>(
         }
         let words = values[path].split(['>', ' ']).map(str::trim).filter(|word| !word.is_empty());
         let mut visited = words.map(|word| nodes.node(line, "path:", word)).collect::<Result<Vec<_>, _>>()?;
-        let (from, to) = (routers.home(source), routers.home(destination));
+        let (from, to) = (routers.entry(source), routers.home(destination));
         // In a network of switches, endpoints may stand at the ends.
         if routers.first > 0 {
             if visited.first() == Some(&source) {
@@ -467,8 +467,8 @@ fn paths<'a>(
         let (source, destination) = (pair / endpoints, pair % endpoints);
         match path {
             Some((_, own)) => steps[own].iter().try_for_each(|&step| table.push(step))?,
-            None if routers.home(source) == routers.home(destination) => {}
-            None => return Err(missing(routers, (source, destination), routers.home(source))),
+            None if routers.entry(source) == routers.home(destination) => {}
+            None => return Err(missing(routers, (source, destination), routers.entry(source))),
         }
         table.end();
     }

@@ -37,7 +37,7 @@ pub fn write(table: &RouteTable, routers: &Routers<'_>, form: Form, out: &mut im
     let endpoints = routers.endpoints();
     for pair in (0..endpoints).flat_map(|source| (0..endpoints).map(move |destination| (source, destination))) {
         let (source, destination) = (routers.endpoint_name(pair.0), routers.endpoint_name(pair.1));
-        let mut nodes = vec![routers.name(routers.home(pair.0))];
+        let mut nodes = vec![routers.name(routers.entry(pair.0))];
         let mut sets = Vec::new();
         for (here, port, mask) in table.path(routers, pair) {
             let Some(next) = routers.next(here, port.into()) else { continue };

@@ -13,12 +13,12 @@
 
 use std::fmt::Write as _;
 
-use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError, suggestion};
 
 use super::graph::{MAX_SWITCHES, network, parse_rate};
-use super::{Delay, LinkAttributes, Switched};
-use crate::topology::{Kind, Port, Row, Topology, number, rate_text, table, table::both_ways, time_text};
+use super::plane::{Plane, delay_text, is_delay, words};
+use super::{LinkAttributes, Switched};
+use crate::topology::{Kind, Row, number, rate_text, table::both_ways};
 
 /// A valid specification, for errors.
 const EXAMPLE: &str = "cluster:nodes=4,gpus=8,up-rate=450GB/s,rails=8,out=(star:4),out-rate=400Gb/s";
@@ -106,7 +106,7 @@ struct Cluster {
 }
 
 /// The words of a specification, `NAME=VALUE`, which are separated by commas outside parentheses.
-fn split(words: &str) -> Vec<&str> {
+pub(super) fn split(words: &str) -> Vec<&str> {
     let (mut parts, mut begin, mut depth) = (Vec::new(), 0, 0_usize);
     for (at, letter) in words.char_indices() {
         match letter {
@@ -123,10 +123,12 @@ fn split(words: &str) -> Vec<&str> {
     parts
 }
 
-/// The part of a specification that is that of the network between nodes, without its parentheses.
+/// The part of a specification that is that of the network between nodes, or of planes, without its parentheses.
 pub(super) fn inner(spec: &str) -> Option<&str> {
-    let words = spec.strip_prefix("cluster:")?;
-    let out = split(words).into_iter().find_map(|word| word.strip_prefix("out="))?;
+    let (words, name) = [("cluster:", "out="), ("rail:", "of=")]
+        .iter()
+        .find_map(|(own, name)| Some((spec.strip_prefix(own)?, name)))?;
+    let out = split(words).into_iter().find_map(|word| word.strip_prefix(name))?;
     Some(out.strip_prefix('(')?.strip_suffix(')').unwrap_or(out))
 }
 
@@ -199,7 +201,6 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
         }
     };
     for (name, delay) in [("up-delay", up_delay), ("out-delay", out_delay)] {
-        let is_delay = |text: &str| text.parse::<u32>().is_ok() || trgen::units::parse_span(text).is_some();
         if let Some(delay) = delay.filter(|delay| !is_delay(delay)) {
             let what = format!("{name}={delay} in `{spec}` is no delay");
             return Err(SpecError::new(
@@ -239,19 +240,8 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
 impl Cluster {
     /// The attributes of a link of a level: 0 within a node, 1 between nodes.
     fn attributes(&self, level: usize, own: LinkAttributes) -> String {
-        let mut text = String::new();
-        let rate = own.rate.or(self.rates.map(|rates| rates[level]));
-        if let Some(rate) = rate {
-            let _ = write!(text, " rate {}", rate_text(rate));
-        }
-        let own = own.delay.map(|delay| match delay {
-            Delay::Cycles(cycles) => cycles.to_string(),
-            Delay::Time(span) => time_text(span),
-        });
-        if let Some(delay) = own.as_deref().or(self.delays[level].as_deref()) {
-            let _ = write!(text, " delay {delay}");
-        }
-        text
+        let delay = own.delay.map(delay_text);
+        words(own.rate.or(self.rates.map(|rates| rates[level])), delay.as_deref().or(self.delays[level].as_deref()))
     }
 
     /// Number of links within the node that a GPU has.
@@ -271,11 +261,9 @@ impl Cluster {
         let has_cards = rails < gpus;
         let plane = match nodes {
             1 => None,
-            _ => Some(table::parse(&self.out, 2).map_err(|error| error.within(format!("out of `{}`: ", self.spec)))?),
+            _ => Some(Plane::parse(&self.out).map_err(|error| error.within(format!("out of `{}`: ", self.spec)))?),
         };
-        let of_planes = plane.as_deref().map_or(0, |plane| {
-            rails * (plane.nodes() - if plane.switched().is_some() { plane.endpoints() } else { 0 })
-        });
+        let of_planes = plane.as_ref().map_or(0, |plane| rails * plane.routers());
         let switches =
             nodes * (gpus + usize::from(self.up == Up::Switch) + if has_cards { rails } else { 0 }) + of_planes;
         if switches > MAX_SWITCHES {
@@ -293,7 +281,7 @@ impl Cluster {
             let _ = writeln!(text, "H{node}.{gpu} g{node}.{gpu}{own}{own_delay}");
         }
         self.within_nodes(&mut text);
-        let Some(plane) = plane.as_deref() else { return Ok(text) };
+        let Some(plane) = &plane else { return Ok(text) };
         if plane.endpoints() < nodes {
             let what = format!("out=({}) has {} endpoints, and there are {nodes} nodes", self.out, plane.endpoints());
             return Err(SpecError::new(ErrorKind::Conflict, what, "use a larger network, or fewer nodes"));
@@ -329,13 +317,11 @@ impl Cluster {
     }
 
     /// Adds the network of a rail and the links of nodes to it.
-    fn rail(&self, rail: usize, plane: &dyn Topology, text: &mut String) {
+    fn rail(&self, rail: usize, plane: &Plane, text: &mut String) {
         let attributes = self.attributes(1, LinkAttributes::default());
-        let first = if plane.switched().is_some() { plane.endpoints() } else { 0 };
         let sharing = self.gpus / self.rails;
         for node in 0..self.nodes {
-            let home =
-                plane.switched().map_or(node, |network| network.fabric().home(NodeId::at(node)).0.index() - first);
+            let home = plane.home(node);
             let card = match sharing {
                 1 => format!("g{node}.{rail}"),
                 _ => {
@@ -348,28 +334,6 @@ impl Cluster {
             };
             let _ = writeln!(text, "{card} r{rail}.{home}{attributes}");
         }
-        for router in first..plane.nodes() {
-            for port in (0..plane.shape().ports()).map(|port| Port(port as u8)) {
-                let Some(there) = plane.neighbour(NodeId::at(router), port).filter(|there| there.index() >= first)
-                else {
-                    continue;
-                };
-                let back = match plane.switched() {
-                    Some(network) => network.fabric().back(NodeId::at(router), port),
-                    None => {
-                        let (dimension, is_positive) = plane.shape().direction(port);
-                        plane.shape().port(dimension, !is_positive)
-                    }
-                };
-                // Each link once, from its lower end.
-                if (router, port) < (there.index(), back) {
-                    let own = plane
-                        .switched()
-                        .map_or_else(LinkAttributes::default, |network| network.link(NodeId::at(router), port));
-                    let (from, to) = (router - first, there.index() - first);
-                    let _ = writeln!(text, "r{rail}.{from} r{rail}.{to}{}", self.attributes(1, own));
-                }
-            }
-        }
+        plane.links(&format!("r{rail}"), |own| self.attributes(1, own), text);
     }
 }

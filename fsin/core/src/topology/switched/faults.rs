@@ -29,8 +29,9 @@ impl Switched {
         let mut alive: Vec<Ends> = Vec::new();
         for node in switches {
             for port in (0..fabric.ports()).map(|port| Port(port as u8)) {
-                if let Some(there) = fabric.neighbour(node, port).filter(|there| node < *there) {
-                    alive.push([(node, port), (there, fabric.back(node, port))]);
+                let there = fabric.neighbour(node, port).filter(|there| node < *there);
+                if let (Some(there), Some(back)) = (there, fabric.back(node, port)) {
+                    alive.push([(node, port), (there, back)]);
                 }
             }
         }

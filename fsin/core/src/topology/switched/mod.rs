@@ -1,7 +1,8 @@
 //! Networks of switches: endpoints send and receive, switches only forward packets.
 //!
-//! Endpoints have the first numbers, followed by the switches. An endpoint has one link, to its switch. It is a router
-//! with one port, so the link to the first switch and the link from the last one are hops like all others.
+//! Endpoints have the first numbers, followed by the switches. An endpoint has one link, to its switch; where links
+//! lead one way, one to the switch at which its packets enter and one from that at which they leave. It is a router with
+//! one port, so the link to the first switch and the link from the last one are hops like all others.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -12,6 +13,7 @@ use trgen::{Geometry, NodeId};
 
 use super::{DeadLink, Ends, MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
 
+pub(super) mod butterfly;
 pub(super) mod cluster;
 mod colour;
 pub(super) mod cube;
@@ -24,11 +26,14 @@ mod lattice;
 mod links;
 mod named;
 mod pace;
+mod plane;
+pub(super) mod rail;
 pub(super) mod random;
 pub(super) mod slimfly;
 pub(super) mod star;
 pub(super) mod tree;
 
+pub use butterfly::Butterfly;
 pub use cube::Cube;
 pub use dragonfly::Dragonfly;
 pub use dragonfly_plus::DragonflyPlus;
@@ -48,19 +53,34 @@ const MAX_LINKS: usize = 255;
 /// In [`Fabric::neighbours`]: no node.
 const NOWHERE: u32 = u32::MAX;
 
-/// A bidirectional link. Each end has an index among the links of its node: 0, 1, 2, ... (Indices may be unused.)
+/// A link. Each end from which it leads has an index among the links of its node: 0, 1, 2, ... (Indices may be unused.)
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Link {
     /// By end: its node, and its index among the links of that node.
     ends: [(u32, u32); 2],
+    /// True if it leads from the first end to the second alone; the index of the second means nothing.
+    is_one_way: bool,
 }
 
 impl Link {
-    /// A link.
+    /// A link both ways.
     const fn new(ends: [(u32, u32); 2]) -> Self {
-        Self { ends }
+        Self { ends, is_one_way: false }
+    }
+
+    /// A link from a node, with its index there, to another.
+    const fn one_way(from: (u32, u32), to: u32) -> Self {
+        Self { ends: [from, (to, 0)], is_one_way: true }
+    }
+
+    /// The ends from which it leads.
+    fn begins(&self) -> &[(u32, u32)] {
+        &self.ends[..if self.is_one_way { 1 } else { 2 }]
     }
 }
+
+/// In [`Fabric::backs`]: the link leads one way.
+const NO_WAY: u8 = u8::MAX;
 
 /// The nodes, their ports and the links between them.
 #[derive(Clone, Debug)]
@@ -77,17 +97,21 @@ pub struct Fabric {
     starts: Vec<u32>,
     /// By node and index of a link: its port.
     places: Vec<u8>,
-    /// By endpoint: its switch, and the switch's port to it.
+    /// By endpoint: the switch that its link leads to.
+    entries: Vec<u32>,
+    /// By endpoint: the switch with a link to it, and the port of that link.
     homes: Vec<(u32, u8)>,
-    /// By node and port: the port of the node at the other end that leads back.
+    /// By node and port: the port of the node at the other end that leads back; [`NO_WAY`] if none does.
     backs: Vec<u8>,
     /// Dead links, by the node and port that each direction leaves. They are left out of `neighbours`.
     dead: Vec<Ends>,
+    /// True if links lead one way.
+    is_one_way: bool,
 }
 
 impl Fabric {
     /// `endpoints` come first among `nodes`; each has one link, at index 0, to a switch. `colours` are the port numbers
-    /// of the directed links, those from the first ends first; `None` if the numbers do not matter.
+    /// of the directed links, of each link that from the first end first; `None` if the numbers do not matter.
     fn new(
         spec: &str,
         endpoints: usize,
@@ -95,13 +119,16 @@ impl Fabric {
         links: &[Link],
         colours: Option<Vec<u8>>,
     ) -> Result<Self, SpecError> {
-        let mut degree = vec![0u32; nodes];
-        for &(node, place) in links.iter().flat_map(|link| &link.ends) {
+        let (mut degree, mut entering) = (vec![0u32; nodes], vec![0u32; nodes]);
+        for &(node, place) in links.iter().flat_map(Link::begins) {
             degree[node as usize] = degree[node as usize].max(place + 1);
+        }
+        for link in links.iter().filter(|link| link.is_one_way) {
+            entering[link.ends[1].0 as usize] += 1;
         }
         // Given port numbers may have gaps: those of rings of one switch.
         let coloured = colours.iter().flatten().max().map_or(0, |&most| u32::from(most) + 1);
-        let ports = degree.iter().copied().max().unwrap_or(0).max(coloured) as usize;
+        let ports = degree.iter().chain(&entering).copied().max().unwrap_or(0).max(coloured) as usize;
         if ports > MAX_LINKS {
             let what = format!("a switch of `{spec}` has {ports} links");
             return Err(SpecError::new(
@@ -110,13 +137,11 @@ impl Fabric {
                 format!("use at most {MAX_LINKS} links of each switch"),
             ));
         }
-        let arcs: Vec<(u32, u32)> = links
-            .iter()
-            .flat_map(|link| {
-                let [(one, _), (other, _)] = link.ends;
-                [(one, other), (other, one)]
-            })
-            .collect();
+        // By directed link: its link, and the end of that from which it leads.
+        let sides = |(number, link): (usize, &Link)| (0..link.begins().len()).map(move |end| (number, end));
+        let directions: Vec<(usize, usize)> = links.iter().enumerate().flat_map(sides).collect();
+        let ends_of = |(link, end): (usize, usize)| (links[link].ends[end].0, links[link].ends[1 - end].0);
+        let arcs: Vec<(u32, u32)> = directions.iter().map(|&direction| ends_of(direction)).collect();
         let colours = colours.unwrap_or_else(|| colour::colours(nodes, ports, &arcs));
         let mut new = Self {
             endpoints,
@@ -130,17 +155,23 @@ impl Fabric {
                 }))
                 .collect(),
             places: vec![0; degree.iter().sum::<u32>() as usize],
+            entries: vec![NOWHERE; endpoints],
             homes: Vec::new(),
-            backs: vec![0; nodes * ports],
+            backs: vec![NO_WAY; nodes * ports],
             dead: Vec::new(),
+            is_one_way: links.iter().any(|link| link.is_one_way),
         };
-        for (arc, &colour) in colours.iter().enumerate() {
-            let link = links[arc / 2];
-            let (node, place) = link.ends[arc % 2];
+        for (arc, (&colour, &(link, end))) in colours.iter().zip(&directions).enumerate() {
+            let (node, place) = links[link].ends[end];
             let at = node as usize * ports + usize::from(colour);
             new.neighbours[at] = arcs[arc].1;
-            new.backs[at] = colours[arc ^ 1];
+            if !links[link].is_one_way {
+                new.backs[at] = colours[if end == 0 { arc + 1 } else { arc - 1 }];
+            }
             new.places[(new.starts[node as usize] + place) as usize] = colour;
+            if let Some(entry) = new.entries.get_mut(node as usize) {
+                *entry = arcs[arc].1;
+            }
         }
         new.homes = vec![(NOWHERE, 0); endpoints];
         for node in endpoints..nodes {
@@ -212,10 +243,24 @@ impl Fabric {
         (neighbour != NOWHERE).then_some(NodeId(neighbour))
     }
 
-    /// The port of the node at the other end of a port that leads back.
+    /// The port of the node at the other end of a port that leads back; `None` where the link leads one way.
     #[must_use]
-    pub fn back(&self, node: NodeId, port: Port) -> Port {
-        Port(self.backs[node.index() * self.ports + port.index()])
+    pub fn back(&self, node: NodeId, port: Port) -> Option<Port> {
+        let back = self.backs[node.index() * self.ports + port.index()];
+        (back != NO_WAY).then_some(Port(back))
+    }
+
+    /// True if links lead one way.
+    #[must_use]
+    pub const fn leads_one_way(&self) -> bool {
+        self.is_one_way
+    }
+
+    /// The switch at which packets of an endpoint enter the network: its [home](Self::home), unless links lead one way.
+    #[must_use]
+    #[inline]
+    pub fn entry(&self, endpoint: NodeId) -> NodeId {
+        NodeId(self.entries[endpoint.index()])
     }
 
     /// The switch of an endpoint, and the switch's port to it.

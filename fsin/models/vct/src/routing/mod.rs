@@ -207,6 +207,7 @@ table! {
             HyperxUgal = switched::shared::HYPERX_UGAL,
             CmeshAdaptive = switched::shared::CMESH_ADAPTIVE,
             CmeshDor = switched::shared::CMESH_DOR,
+            FlyDestinationTag = switched::shared::FLY,
             GraphRoutes = switched::shared::ROUTES
         }
         Cube(switched::cube::Cube) { CubeAdaptive = switched::cube::ADAPTIVE, CubeOblivious = switched::cube::OBLIVIOUS }

@@ -139,7 +139,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         let division = Division::new(wiring.routers, threads, true);
         let mut endpoints = vec![Vec::new(); division.parts];
         let place = |endpoint: usize| {
-            let part = division.part_of(wiring.home(endpoint).0);
+            let part = division.part_of(wiring.entry(endpoint).0);
             endpoints[part].push(endpoint as u32);
             (part as u32, endpoints[part].len() as u32 - 1)
         };

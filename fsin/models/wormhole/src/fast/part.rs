@@ -200,7 +200,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let is_lean = is_in_step && params.switch_alloc_delay == 1;
         let out = wiring.paced.as_ref().map_or(&[][..], |paced| &paced.out);
         let home = |&endpoint: &u32| {
-            let (router, port) = wiring.home(endpoint as usize);
+            let (router, port) = wiring.entry(endpoint as usize);
             let target = ((router - first) * P + port) * V;
             (target as u32, wiring.back(router, port).delay + 1)
         };

@@ -257,7 +257,7 @@ impl Reference {
     /// Lets an endpoint send a flit, if it can.
     fn inject_flit(&mut self, endpoint: usize) {
         let now = self.clock;
-        let (router, port) = self.wiring.home(endpoint);
+        let (router, port) = self.wiring.entry(endpoint);
         let delay = u64::from(self.wiring.back(router, port).delay);
         if let Some((flit, vc)) = self.ends.send(endpoint, now) {
             self.routers[router].arriving[port].push_back((now + delay + 1, vc, flit));

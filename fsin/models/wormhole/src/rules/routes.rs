@@ -108,6 +108,7 @@ const CARRIED: &[Carries] = &[
     Carries::new(&route::rows::HYPERX_ADAPTIVE),
     Carries::new(&route::rows::HYPERX_VALIANT),
     Carries::new(&route::rows::HYPERX_UGAL),
+    Carries::new(&route::rows::BUTTERFLY),
     Carries::new(&route::rows::UPDOWN),
     Carries::new(&route::rows::SHORTEST),
     Carries::new(&route::rows::CUBE_DOR),
@@ -176,9 +177,11 @@ pub(crate) struct Routes {
     function: Function,
     /// The VCs of each class of hops, in message class 0.
     masks: Masks,
-    /// By endpoint: its router.
+    /// By endpoint: the router at which its packets enter the network.
+    entries: Vec<u32>,
+    /// By endpoint: the router from which packets reach it.
     homes: Vec<u32>,
-    /// By endpoint: the first port of its router that leads to it.
+    /// By endpoint: the first port of that router that leads to it.
     ejections: Vec<u8>,
     /// Number of such ports, taken by the input ports in turn.
     ejection_ports: u8,
@@ -220,8 +223,9 @@ impl Routes {
             carries,
             masks: Masks::of_function(carries.policy, &function, vcs),
             function,
-            homes: (0..wiring.endpoints).map(|endpoint| wiring.home(endpoint * wiring.own).0 as u32).collect(),
-            ejections: (0..wiring.endpoints).map(|endpoint| wiring.ejection(endpoint)).collect(),
+            entries: (0..wiring.endpoints).map(|endpoint| wiring.entry(endpoint * wiring.own).0 as u32).collect(),
+            homes: (0..wiring.endpoints).map(|endpoint| wiring.exit(endpoint).0 as u32).collect(),
+            ejections: (0..wiring.endpoints).map(|endpoint| wiring.exit(endpoint).1).collect(),
             ejection_ports: if topology.switched().is_some() {
                 1
             } else {
@@ -261,23 +265,24 @@ impl Routes {
         let head = Head { source, destination, phase: 0, class, input: 0 };
         let mut candidates = Vec::new();
         let key = mix2(mix2(self.seed, source.into()), u64::MAX - u64::from(destination));
-        self.candidates(self.home(source), &head, &mut ByKey(key), &mut candidates);
+        self.candidates(self.entry(source), &head, &mut ByKey(key), &mut candidates);
         let links: Vec<usize> =
             candidates.iter().map(|candidate| candidate.port.into()).filter(|&port| port < self.links).collect();
         first + if links.is_empty() { 0 } else { links[pick(key, links.len() as u32) as usize] }
     }
 
-    /// The router of an endpoint.
+    /// The router at which packets of an endpoint enter the network.
     #[inline(always)]
-    fn home(&self, endpoint: u32) -> usize {
-        self.homes[endpoint as usize] as usize
+    fn entry(&self, endpoint: u32) -> usize {
+        self.entries[endpoint as usize] as usize
     }
 
     /// A head at router `here`.
     #[inline(always)]
     fn visit(&self, here: usize, head: &Head) -> Visit {
         let &Head { source, destination, phase, .. } = head;
-        Visit { source, destination, first: self.home(source), here, home: self.home(destination), phase }
+        let home = self.homes[destination as usize] as usize;
+        Visit { source, destination, first: self.entry(source), here, home, phase }
     }
 
     /// A hop with the VCs of the message class of the head.
@@ -402,8 +407,12 @@ impl proof::Network for Wiring {
         self.endpoints
     }
 
+    fn entry(&self, endpoint: usize) -> usize {
+        Self::entry(self, endpoint * self.own).0
+    }
+
     fn home(&self, endpoint: usize) -> usize {
-        Self::home(self, endpoint * self.own).0
+        self.exit(endpoint).0
     }
 
     fn next(&self, router: usize, port: usize) -> Option<usize> {
@@ -504,6 +513,7 @@ mod tests {
             ("hyperx:3x3:1", Routing::VALIANT, 2),
             ("hyperx:3x2:1", Routing::UGAL, 4),
             ("rrg:s=10,d=3,p=1", Routing::UPDOWN, 1),
+            ("fly:3,3", Routing::DESTINATION_TAG, 1),
             ("hyperx:3x3:1", Routing::UPDOWN, 1),
         ] {
             let params = Params { routing, vcs, ..Params::default() };

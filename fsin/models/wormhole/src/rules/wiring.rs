@@ -66,10 +66,10 @@ pub(crate) struct Wiring {
     /// By router and input port: where its flits come from, and its credits go to. Credits take as long as the flits of
     /// the same link, in the other direction.
     back: Vec<Wire>,
-    /// By tap: its router, and the input port there at which its flits arrive.
-    homes: Vec<(u32, u8)>,
-    /// By tap: the output port of its router that leads to it.
-    ejections: Vec<u8>,
+    /// By tap: the router that its link leads to, and the input port there at which its flits arrive.
+    entries: Vec<(u32, u8)>,
+    /// By tap: the router with a link to it, and the output port of that link.
+    exits: Vec<(u32, u8)>,
     /// `None` if every link passes a flit in each cycle.
     pub(crate) paced: Option<Paced>,
 }
@@ -94,8 +94,8 @@ impl Wiring {
             out: vec![nothing; routers * ports],
             back: vec![nothing; routers * ports],
             own,
-            homes: vec![(0, 0); endpoints * own],
-            ejections: vec![0; endpoints * own],
+            entries: vec![(0, 0); endpoints * own],
+            exits: vec![(0, 0); endpoints * own],
             paced: network.map(|network| Paced::new(network, routers, ports)),
         };
         for router in 0..routers {
@@ -104,15 +104,7 @@ impl Wiring {
                 let Some(there) = topology.neighbour(node, Port(port as u8)) else { continue };
                 let delay = delay_of(node, Port(port as u8));
                 if there.index() < first {
-                    // The way from the endpoint may have another number than that to it.
-                    let ports = (0..shape.ports()).map(|port| Port(port as u8));
-                    let own = ports.into_iter().find(|&own| topology.neighbour(there, own).is_some());
-                    let input = own.unwrap_or(Port(port as u8));
-                    let injection = delay_of(there, input);
-                    new.attach(there.index(), router, (input.index(), injection), (port, delay));
-                    if let Some(paced) = &mut new.paced {
-                        paced.from_taps[there.index()] = PacedLink::new(pace(there, input));
-                    }
+                    new.eject(there.index(), router, (port, delay));
                     continue;
                 }
                 let (to, at) = ((there.index() - first) as u32, new.arrives_at(port));
@@ -123,26 +115,34 @@ impl Wiring {
             if !shape.is_switched() {
                 for tap in 0..own {
                     let port = shape.ports() + tap;
-                    new.attach(router * own + tap, router, (port, OWN_DELAY), (port, OWN_DELAY));
+                    new.inject(router * own + tap, router, (port, OWN_DELAY));
+                    new.eject(router * own + tap, router, (port, OWN_DELAY));
+                }
+            }
+        }
+        for endpoint in (0..first).map(NodeId::at) {
+            // The way from the endpoint may have another number than that to it, and lead to another switch.
+            for port in (0..shape.ports()).map(|port| Port(port as u8)) {
+                let Some(there) = topology.neighbour(endpoint, port) else { continue };
+                new.inject(endpoint.index(), there.index() - first, (port.index(), delay_of(endpoint, port)));
+                if let Some(paced) = &mut new.paced {
+                    paced.from_taps[endpoint.index()] = PacedLink::new(pace(endpoint, port));
                 }
             }
         }
         new
     }
 
-    /// Links a tap with an input port and an output port of its router, each with the delay of its direction.
-    fn attach(
-        &mut self,
-        tap: usize,
-        router: usize,
-        (input, injection): (usize, u32),
-        (output, ejection): (usize, u32),
-    ) {
-        let wire = |delay| Wire { end: End::Endpoint(tap as u32), delay };
-        self.out[router * self.ports + output] = wire(ejection);
-        self.back[router * self.ports + input] = wire(injection);
-        self.homes[tap] = (router as u32, input as u8);
-        self.ejections[tap] = output as u8;
+    /// Links a tap with an input port of a router.
+    fn inject(&mut self, tap: usize, router: usize, (input, delay): (usize, u32)) {
+        self.back[router * self.ports + input] = Wire { end: End::Endpoint(tap as u32), delay };
+        self.entries[tap] = (router as u32, input as u8);
+    }
+
+    /// Links an output port of a router with a tap.
+    fn eject(&mut self, tap: usize, router: usize, (output, delay): (usize, u32)) {
+        self.out[router * self.ports + output] = Wire { end: End::Endpoint(tap as u32), delay };
+        self.exits[tap] = (router as u32, output as u8);
     }
 
     /// The input port of the next router at which flits arrive that leave through output port `port`. In a direct
@@ -164,10 +164,11 @@ impl Wiring {
         self.back[router * self.ports + port]
     }
 
-    /// The output port of its router that leads to an endpoint, the first of them.
+    /// The router with a link to an endpoint, and the output port of that link, the first of them.
     #[inline(always)]
-    pub(crate) fn ejection(&self, endpoint: usize) -> u8 {
-        self.ejections[endpoint * self.own]
+    pub(crate) fn exit(&self, endpoint: usize) -> (usize, u8) {
+        let (router, port) = self.exits[endpoint * self.own];
+        (router as usize, port)
     }
 
     /// True if flits at an input port come from this endpoint.
@@ -178,13 +179,13 @@ impl Wiring {
 
     /// Number of taps of all endpoints.
     pub(crate) fn taps(&self) -> usize {
-        self.homes.len()
+        self.entries.len()
     }
 
-    /// The router of a tap, and the input port there at which its flits arrive.
+    /// The router that the link of a tap leads to, and the input port there at which its flits arrive.
     #[inline(always)]
-    pub(crate) fn home(&self, tap: usize) -> (usize, usize) {
-        let (router, port) = self.homes[tap];
+    pub(crate) fn entry(&self, tap: usize) -> (usize, usize) {
+        let (router, port) = self.entries[tap];
         (router as usize, port.into())
     }
 
@@ -283,7 +284,7 @@ mod tests {
                     End::Endpoint(endpoint) => {
                         endpoints += 1;
                         assert_eq!(usize::from(wiring.ejection(endpoint as usize)), port, "{spec}");
-                        let (home, input) = wiring.home(endpoint as usize);
+                        let (home, input) = wiring.entry(endpoint as usize);
                         assert_eq!((home, wiring.back(home, input).end), (router, End::Endpoint(endpoint)), "{spec}");
                     }
                     End::Nothing => {}

@@ -63,6 +63,8 @@ const PLACES: &[(&str, &[Routing])] = &[
         &[Routing::DOR, Routing::MINIMAL, Routing::ADAPTIVE, Routing::VALIANT, Routing::UGAL, Routing::UPDOWN],
     ),
     ("rrg:s=8,d=3,p=2", &[Routing::UPDOWN, Routing::SHORTEST]),
+    ("fly:2,3", &[Routing::DESTINATION_TAG]),
+    ("fly:3,2", &[Routing::DESTINATION_TAG]),
 ];
 
 prop_compose! {

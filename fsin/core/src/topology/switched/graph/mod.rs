@@ -34,8 +34,8 @@ pub(in crate::topology) const GRAPH: Row = Row {
     component: Component {
         name: "graph",
         about: "hosts, switches and links of a file: lines `A B` of links both ways, DOT, directed or not, CSV, an edge list, \
-                node-link JSON, GraphML or GML of networkx and others, a list of ns-3, BookSim's anynet, or a topology of htsim, \
-                known by how it begins. Nodes named H... are hosts, and all others switches, but for kind=switch or kind=host; endpoints and switches are numbered in \
+                node-link JSON, GraphML or GML of networkx and others, a platform of SimGrid, a list of ns-3, BookSim's anynet, or a \
+                topology of htsim, known by how it begins. Nodes named H... are hosts, and all others switches, but for kind=switch or kind=host; endpoints and switches are numbered in \
                 order of first appearance. `fsin topology graph:FILE` says what was understood",
         parameters: &[
             Parameter { name: "file", about: "path of the file", range: "up to 4096 switches", default: "" },
@@ -46,6 +46,13 @@ pub(in crate::topology) const GRAPH: Row = Row {
                         and count, in each direction if `A -> B` and `B -> A` say so; a model that does not use one refuses it",
                 range: "0 to 254",
                 default: "1; 0 with hosts",
+            },
+            Parameter {
+                name: "shared",
+                about: "of a platform of SimGrid: links whose directions share one bandwidth (SHARED) are taken as full duplex, \
+                        each direction with all of it",
+                range: "duplex",
+                default: "refused",
             },
         ],
         source: "Graphviz, The DOT language",
@@ -88,15 +95,25 @@ const EXAMPLE: &str = "graph:net.txt,endpoints=4";
 /// # Errors
 /// Text of another form, and nodes and links that make no network, with their places.
 pub fn network(text: &str, spec: String, endpoints: Option<u32>) -> Result<Switched, SpecError> {
+    described(text, spec, endpoints, false)
+}
+
+/// [`network`], where `is_duplex` says that links of a platform whose directions share a bandwidth are full duplex.
+fn described(text: &str, spec: String, endpoints: Option<u32>, is_duplex: bool) -> Result<Switched, SpecError> {
     // Some editors write a byte order mark first.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if is_dot(text) {
+    if !is_duplex && is_dot(text) {
         let text = without_lines_of_a_preprocessor(text);
         let places = Places::new(&text);
         return Description::read(&dot::parse(&text)?, &places)?.build(spec, endpoints);
     }
     let places = Places::new(text);
     let graph = match formats::reader(text) {
+        _ if formats::simgrid::begins(text) => formats::simgrid::parse(text, &places, is_duplex)?,
+        _ if is_duplex => {
+            let what = format!("shared=duplex in `{spec}`: its links have no policy of sharing");
+            return Err(SpecError::new(ErrorKind::Meaningless, what, "leave it out: it is for platforms of SimGrid"));
+        }
         Some(read) => read(text, &places)?,
         None => list::parse(text, &places)?,
     };
@@ -116,16 +133,40 @@ fn without_lines_of_a_preprocessor(text: &str) -> String {
     text.lines().map(|line| if line.starts_with('#') { "" } else { line }).collect::<Vec<_>>().join("\n")
 }
 
-/// The path in a text such as `net.txt,endpoints=4`, and the number of endpoints if it is given.
-fn parts(words: &str) -> (&str, Option<&str>) {
-    words.rsplit_once(",endpoints=").map_or((words, None), |(path, count)| (path, Some(count)))
+/// The words of a specification such as `net.txt,endpoints=4`.
+#[derive(Clone, Copy)]
+struct Words<'a> {
+    path: &'a str,
+    endpoints: Option<&'a str>,
+    shared: Option<&'a str>,
+}
+
+impl<'a> Words<'a> {
+    fn new(words: &'a str) -> Self {
+        let mut new = Self { path: words, endpoints: None, shared: None };
+        while let Some((path, last)) = new.path.rsplit_once(',') {
+            let (name, value) = last.split_once('=').unwrap_or((last, ""));
+            let place = match name {
+                "endpoints" => &mut new.endpoints,
+                "shared" => &mut new.shared,
+                _ => break,
+            };
+            // A word that stands twice is no parameter, and then no file has that path.
+            if place.is_some() {
+                break;
+            }
+            (*place, new.path) = (Some(value), path);
+        }
+        new
+    }
 }
 
 /// The file from which the topology of a specification is read; `None` if it is not read from a file.
 #[must_use]
 pub fn file(spec: &str) -> Option<&Path> {
     let spec = cluster::inner(spec).unwrap_or(spec);
-    spec.strip_prefix("graph:").map(|words| Path::new(parts(words).0)).filter(|path| !path.as_os_str().is_empty())
+    let path = spec.strip_prefix("graph:").map(|words| Path::new(Words::new(words).path));
+    path.filter(|path| !path.as_os_str().is_empty())
 }
 
 /// The specification with another file in place of its own. A specification without a file stays the same.
@@ -134,18 +175,20 @@ pub fn with_file(spec: &str, path: &Path) -> String {
     if let Some(own) = cluster::inner(spec) {
         return spec.replacen(&format!("({own})"), &format!("({})", with_file(own, path)), 1);
     }
-    match spec.strip_prefix("graph:").map(parts) {
-        Some((_, Some(count))) => format!("graph:{},endpoints={count}", path.display()),
-        Some((_, None)) => format!("graph:{}", path.display()),
-        None => spec.to_owned(),
-    }
+    let parameters = |words: &str| words.get(Words::new(words).path.len()..).unwrap_or("").to_owned();
+    let words = spec.strip_prefix("graph:");
+    words.map_or_else(|| spec.to_owned(), |words| format!("graph:{}{}", path.display(), parameters(words)))
 }
 
 /// Parses `net.txt,endpoints=4`, and reads the file.
 fn parse(words: &str) -> Result<Switched, SpecError> {
     let spec = format!("graph:{words}");
-    let (path, count) = parts(words);
-    let endpoints = count.map(|count| number(&spec, count, EXAMPLE)).transpose()?;
+    let Words { path, endpoints, shared } = Words::new(words);
+    let endpoints = endpoints.map(|count| number(&spec, count, EXAMPLE)).transpose()?;
+    if let Some(other) = shared.filter(|&shared| shared != "duplex") {
+        let what = format!("shared={other} in `{spec}`");
+        return Err(SpecError::new(ErrorKind::UnknownName, what, "write shared=duplex, or leave it out"));
+    }
     if path.is_empty() {
         return Err(SpecError::new(
             ErrorKind::Malformed,
@@ -168,7 +211,7 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
         && !fs::exists(path).unwrap_or(true)
     {
         check_once(&spec, words)?;
-        return Err(SpecError::unknown("parameter", name, &["endpoints"]));
+        return Err(SpecError::unknown("parameter", name, &["endpoints", "shared"]));
     }
     let length = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
     if length > MAX_BYTES {
@@ -181,7 +224,7 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
     if text.len() as u64 > MAX_BYTES {
         return Err(unreadable(format!("it does not end within {MAX_BYTES} bytes")));
     }
-    network(&text, spec, endpoints).map_err(|refusal| refusal.within(format!("{path}: ")))
+    described(&text, spec, endpoints, shared.is_some()).map_err(|refusal| refusal.within(format!("{path}: ")))
 }
 
 #[cfg(test)]

@@ -319,8 +319,8 @@ impl<'a> Description<'a> {
         };
         let full = self.links()?;
         let mut links: Vec<Link> =
-            homes.iter().map(|&(endpoint, switch)| Link { ends: [next(endpoint), next(switch)] }).collect();
-        links.extend(full.iter().map(|link| Link { ends: link.ends.map(|node| next(numbers[node as usize])) }));
+            homes.iter().map(|&(endpoint, switch)| Link::new([next(endpoint), next(switch)])).collect();
+        links.extend(full.iter().map(|link| Link::new(link.ends.map(|node| next(numbers[node as usize])))));
         self.check(&full)?;
         let network = Switched::new(spec, count as usize, nodes, &links, None, Unplanned)?;
         let described = self.described(&network.fabric, &full, &links[homes.len()..], &numbers)?;

@@ -113,7 +113,7 @@ fn directions_have_attributes_of_their_own() {
         assert_eq!(link(&net, "Sb", "Sa"), back, "{text}");
         assert_eq!(link(&net, "Ha", "Sa"), nothing);
         let (node, port) = toward(&net, "Sa", "Sb")[0];
-        assert_eq!((net.wire(node, port), net.fabric().back(node, port)), (9, toward(&net, "Sb", "Sa")[0].1));
+        assert_eq!((net.wire(node, port), net.fabric().back(node, port)), (9, Some(toward(&net, "Sb", "Sa")[0].1)));
     }
 }
 

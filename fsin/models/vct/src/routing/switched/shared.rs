@@ -53,17 +53,21 @@ pub(in crate::routing) static CMESH_ADAPTIVE: Row =
 pub(in crate::routing) static CMESH_DOR: Row =
     row("cmesh:dor", &["dor", "e-cube", "dimension-order", "dim_order", "xy"], &["cmesh"], &rows::CUBE_DOR);
 
+pub(in crate::routing) static FLY: Row =
+    row("fly:destination-tag", &["destination-tag", "dest_tag", "dest-tag"], &["fly"], &rows::BUTTERFLY);
+
 pub(in crate::routing) static ROUTES: Row =
     Row { serves: Serves::Switched, ..row("graph:routes", &["routes"], &[], &rows::ROUTES) };
 
 /// The row of all models for each of these routings.
-const ROWS: [(Routing, &route::Row); 7] = [
+const ROWS: [(Routing, &route::Row); 8] = [
     (Routing::HyperxMinimal, &rows::HYPERX_MINIMAL),
     (Routing::HyperxMinimalAdaptive, &rows::HYPERX_ADAPTIVE),
     (Routing::HyperxValiant, &rows::HYPERX_VALIANT),
     (Routing::HyperxUgal, &rows::HYPERX_UGAL),
     (Routing::CmeshAdaptive, &rows::CUBE_ADAPTIVE),
     (Routing::CmeshDor, &rows::CUBE_DOR),
+    (Routing::FlyDestinationTag, &rows::BUTTERFLY),
     (Routing::GraphRoutes, &rows::ROUTES),
 ];
 
@@ -203,7 +207,7 @@ impl SwitchRouting for Shared {
         _all: u32,
         mut add_candidate: impl FnMut(Candidate),
     ) {
-        let (first, _) = fabric.home(visit.source);
+        let first = fabric.entry(visit.source);
         let at = self.visit((visit.node, home), visit.source.0, visit.destination.0, first);
         let mut draw = ByKey(visit.key);
         if !self.is_undecided(visit.state) {
@@ -265,6 +269,10 @@ impl proof::Network for Switches<'_> {
 
     fn endpoints(&self) -> usize {
         self.0.endpoints()
+    }
+
+    fn entry(&self, endpoint: usize) -> usize {
+        self.0.entry(NodeId::at(endpoint)).index() - self.0.endpoints()
     }
 
     fn home(&self, endpoint: usize) -> usize {

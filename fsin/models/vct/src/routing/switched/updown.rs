@@ -23,7 +23,7 @@ pub(in crate::routing) const ROW: Row = Row {
         source: "Schroeder et al., Autonet: a high-speed, self-configuring local area network, JSAC 9(8), 1991",
     },
     aliases: &["up-down", "up*/down*", "updown"],
-    serves: Serves::Switched,
+    serves: Serves::OnePlane,
     vcs: Vcs::AtLeast(1),
     dimensions: None,
     avoidance: Avoidance::Order,

@@ -30,8 +30,55 @@ pub(super) fn is_xml(text: &str, tag: &str) -> bool {
     text.trim_start().starts_with('<') && first.is_some_and(|(at, _)| text[at..].starts_with(tag))
 }
 
+/// Maximum depth of elements. The parser calls itself for each level.
+const MAX_DEPTH: usize = 64;
+
+/// The place at which elements are nested too deep, or an entity is declared, which may hold elements; `None` if there
+/// is none.
+fn too_deep(text: &str) -> Option<usize> {
+    let (mut depth, mut next) = (0_usize, 0);
+    while let Some(at) = text[next..].find('<').map(|skipped| next + skipped) {
+        let rest = &text[at..];
+        // What ends by a word of its own, and holds no elements.
+        let remark =
+            [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")].iter().find(|(begin, _)| rest.starts_with(begin));
+        if let Some((begin, end)) = remark {
+            next = at + begin.len() + rest[begin.len()..].find(end)?;
+            continue;
+        }
+        let mut quote = None;
+        let end = rest.char_indices().find(|&(_, letter)| match (quote, letter) {
+            (Some(open), _) if letter == open => {
+                quote = None;
+                false
+            }
+            (None, '"' | '\'') => {
+                quote = Some(letter);
+                false
+            }
+            (None, '>') => true,
+            _ => false,
+        });
+        next = at + end?.0;
+        match () {
+            () if rest.starts_with("</") => depth = depth.saturating_sub(1),
+            () if rest.starts_with("<!") && text[at..next].contains("<!ENTITY") => return Some(at),
+            () if rest.starts_with("<!") || text[..next].ends_with('/') => {}
+            () => depth += 1,
+        }
+        if depth > MAX_DEPTH {
+            return Some(at);
+        }
+    }
+    None
+}
+
 /// The document of a text.
-pub(super) fn document(text: &str) -> Result<Document<'_>, SpecError> {
+pub(super) fn document<'a>(text: &'a str, places: &Places<'_>) -> Result<Document<'a>, SpecError> {
+    if let Some(at) = too_deep(text) {
+        let what = format!("elements are nested deeper than {MAX_DEPTH}, or a file declares entities");
+        return Err(malformed(places, at, what, "write what describes a network alone"));
+    }
     Document::parse_with_options(text, roxmltree::ParsingOptions { allow_dtd: true, nodes_limit: 1 << 22 }).map_err(
         |error| {
             let place = error.pos();
@@ -51,7 +98,7 @@ struct Key {
 
 /// The statements of a document.
 pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>, SpecError> {
-    let document = document(text)?;
+    let document = document(text, places)?;
     let root = document.root_element();
     let elements = |of: Node<'_, '_>, name: &'static str| {
         of.children().filter(move |child| child.has_tag_name_any(name)).map(|child| child.id()).collect::<Vec<_>>()

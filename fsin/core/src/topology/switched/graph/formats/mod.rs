@@ -14,6 +14,7 @@ mod htsim;
 mod json;
 mod lines;
 mod ns3;
+pub(super) mod simgrid;
 mod zoo;
 
 use std::borrow::Cow;

@@ -44,8 +44,18 @@ const HTSIM: &str = "Nodes 16\nTiers 3\nPodsize 4\nTier 0\nDownlink_speed_Gbps 1
 Tier 1\nDownlink_speed_Gbps 100\nRadix_Up 2\nRadix_Down 2\nDownlink_Latency_ns 1000\nTier 2\nDownlink_speed_Gbps 400\nRadix_Down 4\n\
 Downlink_Latency_ns 2000\n";
 
+const SIMGRID: &str = "<platform version=\"4.1\"><zone id=\"w\" routing=\"Full\"><host id=\"H0\"/><host id=\"H1\"/>\n<router id=\"west\"/>\
+<router id=\"east\"/>\n<link id=\"a\" bandwidth=\"10Gbps\" latency=\"0\" sharing_policy=\"SPLITDUPLEX\"/>\n<link id=\"b\" bandwidth=\"1.25GBps\" \
+sharing_policy=\"SPLITDUPLEX\"/>\n<link id=\"c\" bandwidth=\"5E9\" latency=\"4us\" sharing_policy=\"SPLITDUPLEX\"/>\n\
+<route src=\"H0\" dst=\"west\"><link_ctn id=\"a\" direction=\"UP\"/></route>\n\
+<route src=\"H0\" dst=\"H1\"><link_ctn id=\"a\" direction=\"UP\"/><link_ctn id=\"c\" direction=\"UP\"/><link_ctn id=\"b\" direction=\"DOWN\"/></route>\n\
+<route src=\"H1\" dst=\"east\"><link_ctn id=\"b\" direction=\"UP\"/></route></zone>\n\
+<cluster id=\"t\" prefix=\"n\" suffix=\"\" radical=\"0-3\" bw=\"1Gbps\" lat=\"1us\" topology=\"TORUS\" topo_parameters=\"2,2\"/>\n\
+<zone id=\"z\" routing=\"Floyd\"><link id=\"l\" bandwidth=\"1Gbps\" latency=\"1us\" sharing_policy=\"SPLITDUPLEX\"/>\n\
+<route src=\"n0\" dst=\"west\"><link_ctn id=\"l\" direction=\"UP\"/></route></zone></platform>\n";
+
 /// All samples.
-const ALL: [&str; 8] = [GML, GRAPHML, JSON, EDGES, CSV, NS3, ANYNET, HTSIM];
+const ALL: [&str; 9] = [GML, GRAPHML, JSON, EDGES, CSV, NS3, ANYNET, HTSIM, SIMGRID];
 
 #[test]
 fn one_network_in_every_format() {
@@ -143,7 +153,15 @@ fn faults_name_their_line_and_a_remedy() {
 #[test]
 fn what_is_written_is_read_back() {
     let directed = "Ha Sa\nHb Sb\nSa -> Sb delay 9\nSb -> Sa delay 1 queue 7 rate 1000Mbps\nSa Sb dead true\n";
-    let topologies = ["torus:4x3", "fattree:2,3", "dragonfly:p=1,a=3,h=1", "hyperx:3x3:2", "star:5", "cmesh:2x2:2"];
+    let topologies = [
+        "torus:4x3",
+        "fattree:2,3",
+        "dragonfly:p=1,a=3,h=1",
+        "hyperx:3x3:2",
+        "star:5",
+        "cmesh:2x2:2",
+        "rail:k=2,of=(star:3)",
+    ];
     let written = topologies.map(|spec| topology::dot(&*topology::parse(spec, 2).unwrap(), &[]));
     let samples = ALL.iter().copied().chain([OWN, directed]).map(|text| topology::dot(&read(text), &[]));
     for dot in written.into_iter().chain(samples) {
