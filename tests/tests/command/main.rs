@@ -16,6 +16,7 @@ mod jobs;
 mod legacy;
 mod library;
 mod library_c;
+mod levels;
 mod links;
 mod pages;
 mod placement;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use crate::catalog::{ErrorKind, SpecError};
 
-/// Greatest factor.
-const GREATEST: f64 = 1e6;
+/// Factors that are possible.
+const FACTORS: std::ops::RangeInclusive<f64> = 1e-3..=1e6;
 /// Most ranks that are slow.
 const MOST: u32 = 1 << 20;
 
@@ -37,7 +37,7 @@ impl Slow {
                 let (first, last) = ranks.split_once('-').unwrap_or((ranks, ranks));
                 let (first, last) = (first.parse::<u32>().ok()?, last.parse::<u32>().ok()?);
                 let factor: f64 = factor.parse().ok()?;
-                (first <= last && last < MOST && (0.0..=GREATEST).contains(&factor)).then_some((first, last, factor))
+                (first <= last && last < MOST && FACTORS.contains(&factor)).then_some((first, last, factor))
             };
             let (first, last, factor) = read().ok_or_else(|| {
                 let what = format!("`{part}` is not a rank with the factor of its computing times");

@@ -80,6 +80,12 @@ impl Layout {
         Self { groups: groups.iter().map(arranged).collect() }
     }
 
+    /// True if some group has algorithms of two levels.
+    #[must_use]
+    pub fn has_levels(&self) -> bool {
+        self.groups.iter().any(|group| group.each > 1)
+    }
+
     /// The algorithm of a collective of a group.
     #[must_use]
     pub fn algorithm(&self, kind: CollectiveKind, group: u32) -> &'static str {

@@ -12,7 +12,7 @@
 //! Libraries cut the shares into chunks that follow one another through the levels, which then overlap. A study of that
 //! overlap should replay a trace with the chunks as messages.
 //!
-//! Decision: docs/decisions/0228-hierarchical-collectives.md.
+//! Decision: docs/decisions/0250-collectives-of-two-levels.md.
 
 use super::machine_learning::{
     ALL_GATHER_RING, ALL_GATHER_TORUS_STEPS, ALL_REDUCE_RING, ALL_REDUCE_TORUS_STEPS, REDUCE_SCATTER_RING,

@@ -26,8 +26,8 @@ use std::path::{Path, PathBuf};
 
 use crate::Geometry;
 use crate::catalog::{Component, Described, Parameter, SpecError, Table};
+use crate::synthetic;
 use crate::synthetic::expr::{self, Call, Expr};
-use crate::synthetic::file;
 use crate::trace::kind::CollectiveKind;
 use crate::trace::program::{Event, Program, Receive, Send, Tag, TagFilter};
 use crate::trace::timeline::CollectiveRecord;
@@ -379,18 +379,28 @@ fn in_groups(
     Ok((entry, shape))
 }
 
+/// Position in the text of a kernel of the name of the file that it reads, and the name; `None` if it reads none.
+fn named_file(text: &str) -> Option<(usize, String)> {
+    let expr = Expr::parse(text).ok()?;
+    let entry = &uneven::ALL_TO_ALL_MATRIX;
+    if expr.name != entry.component.name && !entry.aliases.contains(&&*expr.name) {
+        return None;
+    }
+    let call = Call::bind(text, &expr, &entry.component).ok()?;
+    let file = call.given("file")?;
+    Some((file.position, file.word()?.to_owned()))
+}
+
+/// The file that a kernel reads, if it reads one.
+#[must_use]
+pub fn file(text: &str) -> Option<PathBuf> {
+    named_file(text).map(|(_, name)| name.into())
+}
+
 /// The text of a kernel with the name of the file that it reads, if it reads one, replaced.
 #[must_use]
 pub fn with_file(text: &str, path: impl Fn(&Path) -> PathBuf) -> String {
-    let Ok(expr) = Expr::parse(text) else { return text.to_owned() };
-    let component = &uneven::ALL_TO_ALL_MATRIX;
-    if expr.name != component.component.name && !component.aliases.contains(&&*expr.name) {
-        return text.to_owned();
-    }
-    let call = Call::bind(text, &expr, &component.component);
-    let named = call.ok().and_then(|call| call.given("file").map(|file| (file.position, file.word().map(str::to_owned))));
-    let found = named.and_then(|(position, name)| Some((position, name?)));
-    file::with_files(text, found.into_iter().collect(), path)
+    synthetic::file::with_files(text, named_file(text).into_iter().collect(), path)
 }
 
 /// A program within the limits of kernels.

@@ -95,6 +95,8 @@ const COMBINED: u64 = 3;
 struct Progress {
     /// Its node and its part, once begun.
     begun: Option<(u32, Part)>,
+    /// Index of its record, and of the rank's share there, once begun.
+    share: (usize, usize),
     /// Messages that have arrived, by phase.
     arrived: [u32; PHASES],
     /// Arrivals that have been taken.
@@ -243,6 +245,12 @@ impl Replay {
     #[must_use]
     pub const fn trace(&self) -> &Trace {
         &self.trace
+    }
+
+    /// True if collectives of some group have an algorithm of two levels.
+    #[must_use]
+    pub fn has_levels(&self) -> bool {
+        self.layout.has_levels()
     }
 
     /// \[ps\] The end of each rank.
@@ -460,9 +468,11 @@ impl Replay {
                     self.records.push(CollectiveRecord { kind, algorithm, group, number, size, calls, bytes, parts });
                     self.records.len() - 1
                 });
-                self.records[record].parts.push(Share { rank, begin: now, end: None });
+                let parts = &mut self.records[record].parts;
+                parts.push(Share { rank, begin: now, end: None });
+                let share = (record, parts.len() - 1);
                 let progress = self.ranks[rank as usize].progress.entry((group, number)).or_default();
-                progress.begun = Some((node, part));
+                (progress.begun, progress.share) = (Some((node, part)), share);
                 if is_part && self.params.group_delay > 0 {
                     (progress.is_busy, progress.is_starting) = (true, true);
                     self.agenda.push(now.saturating_add(self.params.group_delay), Event::Taken { rank, group, number });

@@ -33,15 +33,12 @@ impl Replay {
                     return;
                 }
                 let is_over = progress.outstanding == 0;
+                let (record, share) = progress.share;
                 progress.begun = None;
                 if is_over {
                     self.ranks[rank as usize].progress.remove(&(group, number));
                 }
-                if let Some(&record) = self.record_of.get(&(group, number))
-                    && let Some(entry) = self.records[record].parts.iter_mut().find(|part| part.rank == rank)
-                {
-                    entry.end = Some(now);
-                }
+                self.records[record].parts[share].end = Some(now);
                 let state = &mut self.ranks[rank as usize];
                 state.is_communicating = false;
                 let begin = state.communicating_since;
