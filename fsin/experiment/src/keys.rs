@@ -34,7 +34,7 @@ const KEYS: &[Key] = &[
     key_of(Network, "network", "MODEL[:key=value,...]", Word, None, "", "network model, and its settings: vct (the default), wormhole, constant-delay:delay=1us, loggops:L=2500,G=6 (for traces); fsin list networks"),
     key_of(Network, "topology", "SPEC", Word, Some("torus:8x8"), "", "shape and sizes: torus:16x16, mesh:8x8x8, twisted:16x8:8; fsin list topologies"),
     key_of(Network, "ways", "1|2", Integer, Some("2"), "", "directions of the links of each dimension"),
-    key_of(Network, "fail", "EVENTS|FILE", Word, None, "", "failures of links by name and time, separated by commas or in a file: link:A-B@5us, node:A@1ms, class:NAME#N@0 (N links, drawn by the seed), repair:link:A-B@9us; @0 is dead from the start"),
+    key_of(Network, "fail", "EVENTS|FILE", Word, None, "", "failures of links by name and time, separated by commas or in a file: link:A-B@5us, node:A@1ms, class:NAME#N@0 (N links, drawn by the seed), repair:link:A-B@9us; @0 is dead from the start; none, as one of several values"),
     key_of(Traffic, "source", "open|throttled", Word, Some("open"), "", "what a full source buffer does: messages queue without bound (open loop), or the node generates nothing (throttled; the default of tasks, shots and guests)"),
     key_of(Traffic, "traffic", "PATTERN", Word, Some("uniform"), "", "destinations: transpose, hotspot(0.1,0), A + B, A@1000 then B@500"),
     key_of(Traffic, "temporal", "PROCESS", Word, Some("bernoulli"), "", "when: bernoulli, cburst(8), markov(2,0.01), reactive(0.5,1), shot(10)"),

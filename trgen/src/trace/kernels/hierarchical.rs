@@ -9,6 +9,9 @@
 //! 2 (g - 1) (a + S / (g b)) + 2 (N - 1) (A + S / (g N R)). A reduce-scatter and an all-gather take half of that.
 //!
 //! # How the model departs from reality, and who could notice
+//! Groups are of consecutive tasks, wherever a placement puts them; a study of placements on such machines should replay a
+//! Chakra trace, whose collectives follow the placement.
+//!
 //! Libraries cut the shares into chunks that follow one another through the levels, which then overlap. A study of that
 //! overlap should replay a trace with the chunks as messages.
 //!

@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn loads_of_experts_follow_zipfs_law() {
-        for (skew, expected) in [(0.2, 0.10), (0.45, 0.24), (0.7, 0.38)] {
+        for (skew, expected) in [(0.2, 0.10), (0.45, 0.24), (0.7, 0.40)] {
             let routing = Routing { tokens: 8192, experts: 64, topk: 2, skew, seed: 7 };
             let formula = gini(&routing.weights());
             assert!((formula - expected).abs() < 0.02, "{skew}: {formula}");
