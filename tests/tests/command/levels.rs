@@ -2,12 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 use tests::chakra::{collective, compute, file};
 use tests::command::run;
+use tests::shared::{skipped, workspace};
 
 /// Nodes, and GPUs of each.
 const MACHINE: (f64, f64) = (16.0, 8.0);
@@ -60,42 +63,49 @@ fn collectives_of_16_nodes_of_8_take_their_formula_on_ideal_links() {
         let (found, algorithm) = measured(&result(folder.path(), &line));
         assert_eq!(algorithm, "hierarchical");
         let expected = formula(kernel, bytes, time, time);
-        assert!((found - expected).abs() <= 1.0, "{kernel}: {found} {expected}");
+        // A first message leaves in cycle 1, and a task ends in the cycle after its last arrival.
+        assert_eq!(found, expected + 2.0, "{kernel}");
         // The same by group, without a network of levels.
         let line = format!("run --kernel {kernel}:tasks=128,group=8,bytes={bytes} --topology torus:128 {ideal}");
         assert_eq!(measured(&result(folder.path(), &line)), (found, algorithm), "{kernel}");
     }
-    // The last share of a broadcast leaves after seven others, goes down a tree of four levels, and is gathered.
-    let line = format!("run --kernel broadcast:bytes=128e5 --topology cluster:nodes=16,gpus=8 {ideal}");
-    let (found, _) = measured(&result(folder.path(), &line.replace("128e5", "12800000")));
-    let share = 12_800_000.0 / 8.0;
-    let expected = 500.0 + 7.0 * share / 50.0 + 4.0 * time(share) + 7.0 * time(share);
-    assert!(found <= expected + 1.0 && found >= expected - 7.0 * share / 50.0, "{found} {expected}");
+    // A share of a broadcast goes to its GPU, down a tree of four levels, and round the ring of a node.
+    let line = format!("run --kernel broadcast:bytes=12800000 --topology cluster:nodes=16,gpus=8 {ideal}");
+    let (found, _) = measured(&result(folder.path(), &line));
+    let expected = (1.0 + 4.0 + 7.0) * time(128e5 / 8.0);
+    assert!((0.0..=12.0).contains(&(found - expected)), "{found} {expected}: up to a cycle for a send before another");
 }
 
-/// Links of 400 Gb/s and 100 ns within a node, of 100 Gb/s and 1 us between nodes.
-const LEVELS: &str = "cluster:nodes=16,gpus=8,up-rate=400Gb/s,up-delay=100ns,out-rate=100Gb/s,out-delay=1us";
+/// Links of 400 Gb/s and 128 ns within a node, of 100 Gb/s and 1024 ns between nodes: whole cycles of vct.
+const LEVELS: &str = "cluster:nodes=16,gpus=8,up-rate=400Gb/s,up-delay=128ns,out-rate=100Gb/s,out-delay=1024ns";
 
 #[test]
 fn an_all_reduce_takes_its_formula_and_what_a_model_adds() {
     let folder = tempfile::tempdir().unwrap();
     const BYTES: f64 = 12_800_000.0;
-    let expected = formula("all-reduce", BYTES, |m| m / 50.0 + 200.0, |m| m / 12.5 + 2000.0);
+    let expected = formula("all-reduce", BYTES, |m| m / 50.0 + 256.0, |m| m / 12.5 + 2048.0);
     let (steps_within, steps_between) = (14.0, 30.0);
-    for (network, least, most) in [
+    for (network, most) in [
         // Fluid flows: nothing but rounding.
-        ("--network flow", 0.0, 1.0),
-        // A packet of 64 bytes at each of two routers of a level and at both ends, and cycles of 80 ps.
-        ("--routing shortest --vcs 6", 0.0, steps_within * 20.0 + steps_between * 50.0),
+        ("--network flow", 1.0),
         // A frame of 1500 bytes is stored at each of two switches and sent with 38 bytes more, of 1518 for 1460.
-        ("--network ethernet:forwarding=static", 0.0, 0.08 * expected + steps_within * 100.0 + steps_between * 400.0),
+        ("--network ethernet:forwarding=static", 0.06 * expected + steps_within * 100.0 + steps_between * 400.0),
     ] {
         let line = format!("run --kernel all-reduce:bytes={BYTES} --topology {LEVELS} {network}");
         let (found, algorithm) = measured(&result(folder.path(), &line));
         assert_eq!(algorithm, "hierarchical", "{network}");
         let more = found - expected;
-        assert!((least - 1.0..=most).contains(&more), "{network}: {found} ns, {expected} by formula");
+        assert!((0.0..=most).contains(&more), "{network}: {found} ns, {expected} by formula");
     }
+    // Packets of 64 bytes cross the routers of both GPUs and a switch; links without delays, which their queues could not
+    // cover.
+    let cluster = "cluster:nodes=16,gpus=8,up-rate=400Gb/s,out-rate=100Gb/s";
+    let line = format!("run --kernel all-reduce:bytes=128000 --topology {cluster} --routing shortest --vcs 6");
+    let (found, algorithm) = measured(&result(folder.path(), &line));
+    let expected_there = formula("all-reduce", 128e3, |m| m / 50.0, |m| m / 12.5);
+    assert_eq!(algorithm, "hierarchical");
+    let more = found - expected_there;
+    assert!((0.0..=steps_within * 10.0 + steps_between * 30.0).contains(&more), "{found} ns, {expected_there} by formula");
     // A ring of all GPUs sends nearly the whole vector twice over the slower links.
     let line = format!("run --network flow --kernel all-reduce-ring:bytes={BYTES} --topology {LEVELS}");
     let (found, algorithm) = measured(&result(folder.path(), &line));
@@ -187,21 +197,12 @@ fn slow_ranks_compute_longer_and_others_wait_for_them() {
     }
 }
 
-/// \[packets\] What leaves each node on a rail and enters each node on it, by number of the rail.
-fn rails(found: &Value, gpus: u64) -> (Vec<u64>, Vec<u64>) {
-    let (mut out, mut within) = (vec![0; gpus as usize], vec![0; gpus as usize]);
-    for link in found["links"].as_array().unwrap() {
-        let name = |end: &str| link[end].as_str().unwrap_or("").to_owned();
-        let packets = link["packets"].as_u64().unwrap();
-        let (from, to) = (name("from_name"), name("to_name"));
-        if let (Some((_, gpu)), true) = (from.strip_prefix('g').and_then(|gpu| gpu.split_once('.')), to.starts_with('r')) {
-            out[gpu.parse::<usize>().unwrap()] += packets;
-        }
-        if let (Some((_, gpu)), true) = (from.strip_prefix('g').and_then(|gpu| gpu.split_once('.')), to.starts_with('u')) {
-            within[gpu.parse::<usize>().unwrap()] += packets;
-        }
-    }
-    (out, within)
+/// \[packets\] What the switches of 2 nodes of 4 GPUs carry: those within nodes, and those of the rails. They are numbered
+/// after 8 GPUs and the router of each.
+fn carried(found: &Value) -> (Vec<u64>, Vec<u64>) {
+    let rows = found["link_packets"].as_array().unwrap();
+    let sum = |row: &Value| row.as_array().unwrap().iter().filter_map(Value::as_u64).sum();
+    (rows[16..18].iter().map(sum).collect(), rows[18..22].iter().map(sum).collect())
 }
 
 #[test]
@@ -213,13 +214,15 @@ fn messages_leave_their_node_on_the_rail_of_their_destination() {
     {
         let of = |cross: &str| {
             let line = format!("run {network} --topology cluster:nodes=2,gpus=4{cross} --flows f.csv --link-loads");
-            rails(&result(folder.path(), &line), 4)
+            carried(&result(folder.path(), &line))
         };
-        let (out, within) = of(",cross-rail=pxn");
-        assert!(out[0] == 0 && out[1] > 0 && out[2] == out[1] && out[3] == 0, "{network}: {out:?}");
-        assert!(within[0] == out[1] && within[1] == 0 && within[2] == 0, "{network}: {within:?}");
-        let (out, _) = of("");
-        assert_eq!(out[0] + out[1], out[2], "{network}: either rail takes them: {out:?}");
+        let (within, rails) = of(",cross-rail=pxn");
+        let packets = rails[2];
+        assert!(packets > 0, "{network}");
+        assert_eq!(rails, [0, packets, packets, 0], "{network}");
+        assert_eq!(within, [packets, 0], "{network}: the rail changes in the first node");
+        let (within, rails) = of("");
+        assert_eq!((rails[0] + rails[1], within[0] + within[1]), (packets, packets), "{network}: {rails:?} {within:?}");
     }
     for (line, what) in [
         ("run --topology cluster:nodes=2,gpus=4,cross-rail=pxn --routing updown --cycles 10", "rule of shortest paths"),
@@ -270,5 +273,36 @@ fn failures_under_collectives_lose_nothing_or_say_who_waits() {
             assert_eq!(output.status.code(), Some(3), "{line}: {text}");
             assert!(text.contains("waits for"), "{line}: {text}");
         }
+    }
+}
+
+/// The training step of the example: what its generator writes, and the figures that its page shows.
+#[test]
+fn the_training_step_of_the_example_has_the_figures_that_are_kept() {
+    let example = workspace().join("examples/ai-fabrics");
+    let folder = tempfile::tempdir().unwrap();
+    let (made, kept) = (folder.path().join("made"), folder.path().join("kept"));
+    fs::create_dir_all(&kept).unwrap();
+    let python = Command::new("python3").arg(example.join("step.py")).arg(&made).status();
+    let tar = Command::new("tar").arg("-xJf").arg(example.join("step.tar.xz")).arg("-C").arg(&kept).status();
+    if python.is_ok_and(|status| status.success()) && tar.is_ok_and(|status| status.success()) {
+        for entry in fs::read_dir(&made).unwrap() {
+            let path = entry.unwrap().path();
+            let same = kept.join("step").join(path.file_name().unwrap());
+            assert_eq!(fs::read(&path).unwrap(), fs::read(&same).unwrap(), "{}", path.display());
+        }
+    } else {
+        skipped("no Python or tar with xz: the generator of the training step is not looked at");
+    }
+    let line = format!("sweep {} -o {} --quiet", example.join("step.toml").display(), folder.path().join("s").display());
+    let output = run(folder.path(), &line);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let table = |path: &Path| -> Vec<BTreeMap<String, String>> {
+        csv::Reader::from_path(path).unwrap().deserialize().map(Result::unwrap).collect()
+    };
+    let (found, kept) = (table(&folder.path().join("s/results.csv")), table(&example.join("step.csv")));
+    assert_eq!(found.len(), kept.len());
+    for (found, kept) in found.iter().zip(&kept) {
+        kept.iter().for_each(|(column, value)| assert_eq!(&found[column], value, "{column}: {kept:?}"));
     }
 }
