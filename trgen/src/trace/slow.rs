@@ -77,7 +77,11 @@ impl Slow {
     pub fn check(&self, ranks: usize, computes: impl Fn(u32) -> bool) -> Result<(), SpecError> {
         if let Some((&rank, _)) = self.factors.range(u32::try_from(ranks).unwrap_or(u32::MAX)..).next() {
             let what = format!("there is no rank {rank}: there are {ranks}");
-            return Err(SpecError::new(ErrorKind::OutOfRange, what, format!("ranks are numbered 0 to {}", ranks.max(1) - 1)));
+            return Err(SpecError::new(
+                ErrorKind::OutOfRange,
+                what,
+                format!("ranks are numbered 0 to {}", ranks.max(1) - 1),
+            ));
         }
         match self.factors.keys().find(|&&rank| !computes(rank)) {
             None => Ok(()),

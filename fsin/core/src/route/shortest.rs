@@ -162,8 +162,7 @@ impl RoutingFunction for Shortest {
         let all = || self.links[at.here].iter().filter(|&&(_, next)| row[next as usize] < row[at.here]);
         // Dead links may leave none that keeps to the rule.
         let keep_to_rule = self.rails.is_some() && all().any(|&(_, next)| self.keeps(at, next));
-        let nearer =
-            || all().filter(|&&(_, next)| !keep_to_rule || self.keeps(at, next)).map(|&(port, _)| port);
+        let nearer = || all().filter(|&&(_, next)| !keep_to_rule || self.keeps(at, next)).map(|&(port, _)| port);
         let rank = |port: u32| mix2(mix2(at.here as u64, at.home as u64), port.into());
         let class = 1 + (at.phase as usize).min(self.classes() - 1) as u8;
         for port in nearer() {

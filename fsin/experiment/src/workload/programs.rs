@@ -109,9 +109,8 @@ pub(super) fn slow_among(
 
 /// Makes the calculations of slow ranks of a graph last longer.
 pub(crate) fn slow_down(experiment: &Experiment, graph: &mut Graph) -> Result<(), SettingsError> {
-    let computes = |rank: u32| {
-        graph.ranks()[rank as usize].nodes().iter().any(|node| node.kind == Kind::Calc && node.size > 0)
-    };
+    let computes =
+        |rank: u32| graph.ranks()[rank as usize].nodes().iter().any(|node| node.kind == Kind::Calc && node.size > 0);
     slow_among(experiment, graph.ranks().len(), computes)?;
     for (rank, factor) in experiment.slow.ranks() {
         graph.scale_work_of(rank as usize..rank as usize + 1, factor);

@@ -236,6 +236,20 @@ impl Part {
         None
     }
 
+    /// Position in the group of the rank that sends arrival `number` (from 0); `None` after the last one, and where that
+    /// may be any rank of several.
+    #[must_use]
+    pub fn sender(&self, number: u32) -> Option<u32> {
+        let (at, _) = self.phase_of(number)?;
+        let Phase { kind, size, place, members, .. } = self.phases[at]?;
+        let sender = match kind {
+            AllReduce | AllGather | ReduceScatter => (place + size - 1) % size,
+            Broadcast | Scatter => 0,
+            AllToAll | Barrier | Reduce | Gather => return None,
+        };
+        Some(members.first + sender * members.stride)
+    }
+
     /// \[bytes\] Size of the data of arrival `number` (from 0) that are combined with those present; `None` if they are kept
     /// as they are.
     #[must_use]
@@ -408,6 +422,7 @@ mod tests {
                 let size = each * nodes;
                 let part = |place| Part::hierarchical(kind, (each, nodes), place, 1003);
                 let mut sent: HashMap<(u32, usize), u32> = HashMap::new();
+                let mut senders: Vec<(u32, u32, usize)> = Vec::new();
                 let mut sum = 0;
                 for place in 0..size {
                     for taken in 0..=part(place).arrivals() {
@@ -415,6 +430,7 @@ mod tests {
                             let is_within = to / each == place / each;
                             assert!(!has_levels(kind) || is_within || to % each == place % each, "a rail of its own");
                             *sent.entry((to, phase)).or_default() += 1;
+                            senders.push((place, to, phase));
                             sum += bytes;
                         });
                     }
@@ -422,10 +438,17 @@ mod tests {
                 for place in 0..size {
                     let mut received: HashMap<(u32, usize), u32> = HashMap::new();
                     for number in 0..part(place).arrivals() {
-                        *received.entry((place, part(place).phase_of(number).unwrap().0)).or_default() += 1;
+                        let phase = part(place).phase_of(number).unwrap().0;
+                        *received.entry((place, phase)).or_default() += 1;
+                        let sender = part(place).sender(number);
+                        assert!(sender.is_none_or(|sender| senders.contains(&(sender, place, phase))), "{kind:?}");
                     }
                     for phase in 0..PHASES {
-                        assert_eq!(sent.get(&(place, phase)), received.get(&(place, phase)), "{kind:?} {place} {phase}");
+                        assert_eq!(
+                            sent.get(&(place, phase)),
+                            received.get(&(place, phase)),
+                            "{kind:?} {place} {phase}"
+                        );
                     }
                 }
                 let (g, n, all) = (u64::from(each), u64::from(nodes), u64::from(size));

@@ -302,8 +302,13 @@ impl Switched {
         if self.rails.is_none() {
             return Ok(());
         }
-        let what = phrase![("cross-rail=pxn in `{}` is a rule of shortest paths, and ", self.spec), routing.clone(), " has others"];
-        let remedy = phrase!["leave it out, or use ", ["routing" => "shortest"], "; ethernet: ", ["forwarding" => "static"]];
+        let what = phrase![
+            ("cross-rail=pxn in `{}` is a rule of shortest paths, and ", self.spec),
+            routing.clone(),
+            " has others"
+        ];
+        let remedy =
+            phrase!["leave it out, or use ", ["routing" => "shortest"], "; ethernet: ", ["forwarding" => "static"]];
         Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("topology"))
     }
 

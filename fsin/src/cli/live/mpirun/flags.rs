@@ -236,7 +236,8 @@ pub(super) fn compute(matches: &ArgMatches, mode: Mode) -> Result<String, Compla
 /// How long computing takes for each rank, where `compute` says how long for those that are not slow.
 pub(super) fn by_rank(matches: &ArgMatches, compute: &str, ranks: usize, mode: Mode) -> Result<Vec<String>, Complaint> {
     let Some(word) = matches.get_one::<String>("slow") else { return Ok(vec![compute.to_owned(); ranks]) };
-    let refused = |what: String, remedy: &str| Err(Complaint::new(Exit::Usage, format!("--slow {word}: {what}"), remedy));
+    let refused =
+        |what: String, remedy: &str| Err(Complaint::new(Exit::Usage, format!("--slow {word}: {what}"), remedy));
     if compute == "none" {
         return refused("no rank computes".to_owned(), "add --compute fixed:1us or measured, or leave --slow out");
     }

@@ -322,17 +322,17 @@ impl Replay {
             }
             let nodes = &self.trace.ranks[number];
             let running =
-                rank.progress.iter().filter_map(|(&(group, number), progress)| Some((progress.begun?, group, number)));
-            if let Some(((node, _), group, collective)) = running.min_by_key(|&((node, _), ..)| node) {
+                rank.progress.iter().filter_map(|(&key, progress)| Some((progress.begun?, key, progress.taken)));
+            if let Some(((node, part), (group, collective), taken)) = running.min_by_key(|&((node, _), ..)| node) {
                 let record = self.record_of.get(&(group, collective)).map(|&at| &self.records[at]);
                 let begun =
                     |other: &&u32| record.is_none_or(|record| record.parts.iter().all(|part| part.rank != **other));
                 let missing: Vec<String> =
                     self.trace.groups[group as usize].ranks.iter().filter(begun).take(8).map(u32::to_string).collect();
-                let who = if missing.is_empty() {
-                    "messages of its group".to_owned()
-                } else {
-                    format!("rank {}", missing.join(", "))
+                let who = match part.sender(taken) {
+                    _ if !missing.is_empty() => format!("rank {}", missing.join(", ")),
+                    Some(place) => format!("a message of rank {}", self.layout.rank(group, place)),
+                    None => "messages of its group".to_owned(),
                 };
                 waits.push(format!("rank {number}: node {} waits for {who}", named(&nodes[node as usize])));
             } else if let Some((from, tag, node)) = rank
