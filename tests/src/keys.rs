@@ -132,6 +132,7 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("placement", &["random"]),
     ("bandwidth", &["1Gb/s"]),
     ("compute", &["0.5"]),
+    ("slow", &["rank:0x2"]),
     ("flop-rate", &["1Gflop/s"]),
     ("trace-unit", &["us"]),
     ("recv-order", &["dst-src"]),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use trgen::Picoseconds;
+use trgen::trace::chakra::collective::Layout;
 use trgen::trace::chakra::{self, Work};
 use trgen::trace::goal::{Graph, Kind};
 use trgen::trace::program::{Event, Program};
@@ -115,6 +116,7 @@ pub fn graph(graph: &Graph) -> Facts {
 #[must_use]
 pub fn chakra(trace: &chakra::Trace) -> Facts {
     let mut facts = Facts { tasks: trace.ranks.len() as u64, ..Facts::default() };
+    let layout = Layout::flat(&trace.groups);
     for (rank, nodes) in trace.ranks.iter().enumerate() {
         let counts = trace.counts(rank);
         for (name, count) in [
@@ -135,8 +137,8 @@ pub fn chakra(trace: &chakra::Trace) -> Facts {
                 _ => {}
             }
         }
-        trace.sends_of_collectives(rank as u32, |_, bytes| facts.count_message(bytes, true));
+        trace.sends_of_collectives(&layout, rank as u32, |_, bytes| facts.count_message(bytes, true));
     }
-    facts.pairs = trace.traffic().iter().map(|row| row.len() as u64).sum();
+    facts.pairs = trace.traffic(&layout).iter().map(|row| row.len() as u64).sum();
     facts
 }

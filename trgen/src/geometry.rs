@@ -12,6 +12,8 @@ pub struct Geometry {
     sizes: Vec<u32>,
     /// Number of consecutive nodes that share a leaf switch; 1 if there are no leaf switches.
     leaf: u32,
+    /// Number of consecutive nodes that a network of their own joins; 1 if there are no such groups.
+    group: u32,
 }
 
 impl Geometry {
@@ -20,7 +22,7 @@ impl Geometry {
     #[must_use]
     pub fn new(sizes: &[u32]) -> Option<Self> {
         let nodes = sizes.iter().try_fold(1u32, |product, &size| product.checked_mul(size))?;
-        (nodes > 0 && !sizes.is_empty()).then(|| Self { sizes: sizes.to_vec(), leaf: 1 })
+        (nodes > 0 && !sizes.is_empty()).then(|| Self { sizes: sizes.to_vec(), leaf: 1, group: 1 })
     }
 
     /// The same nodes as endpoints of a tree, with `leaf` consecutive nodes per leaf switch. `None` if `leaf` does not
@@ -29,6 +31,20 @@ impl Geometry {
     pub fn with_leaf(self, leaf: u32) -> Option<Self> {
         let fits = leaf > 0 && self.nodes().is_multiple_of(leaf as usize);
         fits.then_some(Self { leaf, ..self })
+    }
+
+    /// The same nodes in groups of `group` consecutive ones, each with a network of its own: the GPUs of a server. `None`
+    /// if `group` does not divide the number of nodes.
+    #[must_use]
+    pub fn with_group(self, group: u32) -> Option<Self> {
+        let fits = group > 0 && self.nodes().is_multiple_of(group as usize);
+        fits.then_some(Self { group, ..self })
+    }
+
+    /// Nodes of each group that has a network of its own; 1 in networks of one level.
+    #[must_use]
+    pub const fn group(&self) -> u32 {
+        self.group
     }
 
     /// Nodes on each leaf switch of a tree; 1 in other networks.
@@ -92,6 +108,8 @@ mod tests {
         assert_eq!(Geometry::new(&[1 << 16, 1 << 16, 2]), None);
         let line = Geometry::new(&[12]).unwrap();
         assert_eq!((line.leaf(), line.clone().with_leaf(4).map(|tree| tree.leaf())), (1, Some(4)));
-        assert_eq!((line.clone().with_leaf(5), line.with_leaf(0)), (None, None));
+        assert_eq!((line.clone().with_leaf(5), line.clone().with_leaf(0)), (None, None));
+        assert_eq!((line.group(), line.clone().with_group(4).map(|machine| machine.group())), (1, Some(4)));
+        assert_eq!((line.clone().with_group(5), line.with_group(0)), (None, None));
     }
 }

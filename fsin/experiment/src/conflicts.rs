@@ -46,6 +46,8 @@ pub(super) const BATCH: &[&str] =
     &["warmup", "conv-period", "conv-threshold", "max-conv-time", "samples", "sample-size", "min-batch-packets"];
 /// Keys of workloads with tasks.
 pub(super) const TASKS: &[&str] = &["eager", "tasks-per-node", "placement", "bandwidth", "phit-bytes"];
+/// Keys of one application alone, whose ranks have numbers.
+pub(super) const RANKS: &[&str] = &["slow"];
 /// Keys of finite runs.
 pub(super) const ENDING: &[&str] = &["max-cycles", "strict"];
 /// Keys of traces.
@@ -56,7 +58,8 @@ pub(super) const JOBS: &[&str] = &["scheduler", "allocation"];
 /// Keys of graphs, which are not allowed as jobs.
 pub(super) const GRAPHS: &[&str] = &["hosts", "groups", "peak", "memory-bandwidth"];
 /// Keys that apply where hosts compute over a wire, beside those of the model.
-const WIRE: &[&str] = &["trace", "network", "hosts", "compute", "flop-rate", "trace-unit", "recv-order", "collectives"];
+const WIRE: &[&str] =
+    &["trace", "network", "hosts", "compute", "slow", "flop-rate", "trace-unit", "recv-order", "collectives"];
 /// Keys that determine the length of a cycle.
 pub(crate) const CYCLE: &[&str] = &["bandwidth", "phit-bytes"];
 
@@ -104,7 +107,7 @@ pub(super) fn conflicts(settings: &Settings, tasks: Option<&'static str>, times:
             return Err(settings.error("temporal", ErrorKind::Conflict, what, "leave it out"));
         }
         let of_tasks: Vec<&'static str> = TASKS.iter().copied().filter(|key| !CYCLE.contains(key)).collect();
-        let others = [SYNTHETIC, &["shot", "cycles"], BATCH, &of_tasks[..], TRACE];
+        let others = [SYNTHETIC, &["shot", "cycles"], BATCH, &of_tasks[..], TRACE, RANKS];
         if let Some(key) = others.into_iter().find_map(given) {
             let why = phrase!["with ", ["flows"], ", whose file says what is sent and when"];
             return useless(key, why, phrase!["leave it out; ", ["max-cycles"], " limits the run"]);
@@ -117,6 +120,13 @@ pub(super) fn conflicts(settings: &Settings, tasks: Option<&'static str>, times:
                 let what =
                     phrase!["`background` is traffic beside one application, and ", ["job-mix"], " runs several"];
                 return Err(settings.error("temporal", ErrorKind::Conflict, what, "leave it out"));
+            }
+            if let Some(key) = given(RANKS) {
+                return useless(
+                    key,
+                    phrase!["with ", ["job-mix"], ", whose applications each have ranks of their own"],
+                    "leave it out".into(),
+                );
             }
             if let Some(key) = given(GRAPHS) {
                 return useless(
@@ -159,7 +169,7 @@ pub(super) fn conflicts(settings: &Settings, tasks: Option<&'static str>, times:
     // Where a file gives times of links, the bandwidth makes them cycles.
     let has_file = topology::file(settings.word("topology")).is_some();
     let of_tasks: Vec<&'static str> = TASKS.iter().copied().filter(|&key| key != "bandwidth" || !has_file).collect();
-    if let Some(key) = given(&of_tasks).or_else(|| given(TRACE)) {
+    if let Some(key) = given(&of_tasks).or_else(|| given(TRACE)).or_else(|| given(RANKS)) {
         return useless(
             key,
             "with synthetic traffic".into(),

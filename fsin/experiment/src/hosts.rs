@@ -7,6 +7,7 @@ use trgen::trace::chakra::Dependencies;
 use trgen::trace::chakra::replay::Params as RankParams;
 use trgen::trace::goal::Graph;
 use trgen::trace::goal::hosts::HostParams;
+use trgen::trace::slow::Slow;
 use trgen::units::{DECIMALS, Decimal, parse_span};
 
 use super::quantity::rate;
@@ -32,6 +33,8 @@ enum Slot<'a> {
     Flag(&'a mut bool),
     /// `all` or `data`.
     Dependencies(&'a mut Dependencies),
+    /// `ring` or `hierarchical`.
+    Levels(&'a mut Option<bool>),
     /// A number of engines, from 1 on.
     Engines(&'a mut u32),
     /// A time with its unit \[ps\].
@@ -73,6 +76,13 @@ fn numbers(
                         _ => return None,
                     }
                 }
+                Slot::Levels(slot) => {
+                    **slot = match value.trim() {
+                        "ring" => Some(false),
+                        "hierarchical" => Some(true),
+                        _ => return None,
+                    }
+                }
                 Slot::Engines(slot) => **slot = value.trim().parse().ok().filter(|&engines| engines > 0)?,
                 Slot::Time(slot) => **slot = parse_span(value.trim())?,
             }
@@ -84,7 +94,8 @@ fn numbers(
                 [name],
                 (
                     ": `{part}` is not one of {} with its value: a whole number up to 2^40 (O and G: with up to {DECIMALS} \
-                     decimals), streams true or false, deps all or data, engines from 1 on, least and group-delay a time",
+                     decimals), streams true or false, deps all or data, engines from 1 on, least and group-delay a time, \
+                     algorithm ring or hierarchical",
                     keys.join(", ")
                 )
             ];
@@ -95,7 +106,7 @@ fn numbers(
 }
 
 /// Keys of `hosts` that are of Chakra traces; the others are of GOAL graphs.
-const OF_CHAKRA: &[&str] = &["deps", "engines", "least", "group-delay"];
+const OF_CHAKRA: &[&str] = &["deps", "engines", "least", "group-delay", "algorithm"];
 
 /// The keys of `hosts` that are given.
 fn given(settings: &Settings) -> impl Iterator<Item = &str> {
@@ -116,14 +127,17 @@ pub(super) fn check_kind(settings: &Settings, is_chakra: bool) -> Result<(), Set
 }
 
 /// The parameters of the hosts of a graph, and of the ranks of a Chakra trace. `gap_per_byte` is G of the network; `None`
-/// over routers, where G is 0. `scale` is the factor on computing times.
+/// over routers, where G is 0. `scale` is the factor on computing times, and `gpus` the number of GPUs of a node of the
+/// network, 1 in networks of one level.
 pub(super) fn hosts(
     settings: &Settings,
     gap_per_byte: Option<Decimal>,
     scale: f64,
+    gpus: u32,
 ) -> Result<(HostParams, RankParams), SettingsError> {
     let mut params = HostParams::default();
     let mut ranks = RankParams { scale, ..RankParams::default() };
+    let mut levels = None;
     let gap_per_byte = gap_per_byte.unwrap_or(Decimal::whole(0));
     let mut overhead_per_byte = Decimal::whole(params.overhead_per_byte);
     if settings.is_set("hosts") {
@@ -139,8 +153,15 @@ pub(super) fn hosts(
             ("engines", Slot::Engines(engines)),
             ("least", Slot::Time(least)),
             ("group-delay", Slot::Time(group_delay)),
+            ("algorithm", Slot::Levels(&mut levels)),
         ];
         numbers(settings, "hosts", settings.word("hosts"), values, "o=1500,g=1000,O=0,S=65535,streams=false")?;
+    }
+    ranks.gpus = if levels == Some(false) { 1 } else { gpus };
+    if levels == Some(true) && gpus == 1 {
+        let what = phrase![["hosts" => "algorithm=hierarchical"], " needs a network whose nodes have several GPUs"];
+        let remedy = phrase!["leave it out, or use one, such as ", ["topology" => "cluster:nodes=4,gpus=8"]];
+        return Err(settings.error("hosts", ErrorKind::Conflict, what, remedy));
     }
     for (key, unit, example, slot) in
         [("peak", "flop", "100Tflop/s", &mut ranks.peak), ("memory-bandwidth", "B", "2TB/s", &mut ranks.memory)]
@@ -169,6 +190,18 @@ pub(super) fn dialect(graph: &Graph, params: &HostParams) -> Option<Phrase> {
         true => ("streams, a calculation releases what requires it when it ends", "streams=false"),
     };
     (cpus > 1).then(|| phrase![("the operations of the graph use {cpus} CPUs of a host: {taken} (otherwise "), ["hosts" => other], ")"])
+}
+
+/// Ranks whose computations last longer. `scale` is the factor on all computing times.
+pub(super) fn slow(settings: &Settings, scale: f64) -> Result<Slow, SettingsError> {
+    if !settings.is_set("slow") {
+        return Ok(Slow::default());
+    }
+    if scale == 0.0 {
+        let what = phrase![["slow"], " has no meaning with ", ["compute" => 0], ", which removes computing"];
+        return Err(settings.error("slow", ErrorKind::Meaningless, what, "leave out one of them"));
+    }
+    Slow::parse(settings.word("slow")).map_err(|refusal| settings.refused("slow", refusal))
 }
 
 /// \[bytes\] Maximum size of a message that is sent eagerly; `None` if all messages are.

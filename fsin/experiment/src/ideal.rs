@@ -15,7 +15,7 @@ use trgen::{Cycle, Wait, WaitCause};
 use super::hosts;
 use super::resolve::{Experiment, Runs};
 use super::trouble::Trouble;
-use super::workload::{check_expanded, check_ticks, phrases, reject_inapplicable};
+use super::workload::{check_expanded, check_ticks, phrases, reject_inapplicable, slow_down};
 use fsin_core::couple::Failure;
 
 /// Outcome of an execution over an ideal network.
@@ -136,6 +136,7 @@ fn prepare(experiment: &Experiment) -> Result<Ready, Trouble> {
     };
     hosts::check_kind(settings, false)?;
     graph.scale_work(experiment.pace.compute_scale);
+    slow_down(experiment, &mut graph)?;
     check_ticks(experiment, &graph)?;
     notes.extend(hosts::dialect(&graph, &experiment.hosts));
     Ok(Ready { graph, latency: wire.latency, notes, warnings })

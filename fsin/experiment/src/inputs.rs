@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use fsin_archives::otf2::is_anchor;
 use sha2::{Digest, Sha256};
 use trgen::synthetic::{size, traffic};
-use trgen::trace::placement;
+use trgen::trace::{kernels, placement};
 
 use super::keys::Kind;
 use super::resolve::Experiment;
@@ -118,6 +118,7 @@ pub fn without_folders(key: &str, value: String) -> String {
         "fail" => failures::file(&value).map(|path| name_of(path).display().to_string()),
         "traffic" => Some(traffic::with_files(&value, name_of)),
         "size" => Some(size::with_files(&value, name_of)),
+        "kernel" => Some(kernels::with_file(&value, name_of)),
         _ => None,
     }
     .unwrap_or(value)

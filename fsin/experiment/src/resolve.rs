@@ -10,11 +10,12 @@ use trgen::phrase::Phrase;
 use trgen::synthetic::Config;
 use trgen::trace::chakra::replay::Params as RankParams;
 use trgen::trace::goal::hosts::HostParams;
-use trgen::trace::placement;
 use trgen::trace::replay::{Pace, Protocol};
+use trgen::trace::slow::Slow;
+use trgen::trace::{kernels, placement};
 
 use super::conflicts::{BATCH, ENDING, Times, check_needs, check_unused, conflicts, is_of_wire, task_key, unmet};
-use super::hosts::{eager, hosts, tasks_per_node};
+use super::hosts::{eager, hosts, slow, tasks_per_node};
 use super::keys::{Key, Kind, keys};
 use super::models;
 use super::models::{Networks, expand, is_of_models, model, undeclared};
@@ -74,6 +75,8 @@ pub struct Experiment {
     pub hosts: HostParams,
     /// Parameters of the ranks of Chakra traces.
     pub ranks: RankParams,
+    /// Ranks whose computations last longer.
+    pub slow: Slow,
     /// How messages of programs are sent.
     pub protocol: Protocol,
     /// Number of tasks on each node.
@@ -158,7 +161,8 @@ impl Experiment {
             Runs::Network => None,
             Runs::Hosts(wire) => Some(wire.gap_per_byte),
         };
-        let (hosts, ranks) = hosts(&settings, gap_per_byte, pace.compute_scale)?;
+        let (hosts, ranks) = hosts(&settings, gap_per_byte, pace.compute_scale, geometry.group())?;
+        let slow = slow(&settings, pace.compute_scale)?;
         let tasks_per_node = tasks_per_node(&settings)?;
         if runs.by_hosts() {
             check_wire(&settings, model)?;
@@ -176,6 +180,7 @@ impl Experiment {
             cycle_seconds,
             hosts,
             ranks,
+            slow,
             protocol: Protocol { eager_limit: eager(&settings)? },
             tasks_per_node,
             plan,
@@ -255,6 +260,10 @@ impl Experiment {
                 _ if key.name == "traffic" => {
                     let folder = self.settings.folder_of("traffic");
                     trgen::synthetic::traffic::with_files(&value, |name| absolute(&folder.join(name)))
+                }
+                _ if key.name == "kernel" => {
+                    let folder = self.settings.folder_of("kernel");
+                    kernels::with_file(&value, |name| absolute(&folder.join(name)))
                 }
                 _ if key.name == "size" => {
                     let folder = self.settings.folder_of("size");

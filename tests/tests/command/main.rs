@@ -14,6 +14,7 @@ mod flow;
 mod honest;
 mod jobs;
 mod legacy;
+mod levels;
 mod library;
 mod library_c;
 mod links;

@@ -90,7 +90,7 @@ pub(super) fn exp(x: f64) -> f64 {
 }
 
 /// rank^-exponent, the same on every host.
-pub(super) fn inverse_power(rank: f64, exponent: f64) -> f64 {
+pub(crate) fn inverse_power(rank: f64, exponent: f64) -> f64 {
     exp((-exponent * ln(rank)).max(-700.0))
 }
 

@@ -411,6 +411,12 @@ impl<'a> Call<'a> {
         refuse(self.text, self.expr.position, problem, remedy)
     }
 
+    /// True if the component has this parameter.
+    #[must_use]
+    pub fn declares(&self, parameter: &str) -> bool {
+        self.component.parameters.iter().any(|declared| declared.name == parameter)
+    }
+
     /// The argument given for a parameter, if any.
     ///
     /// # Panics

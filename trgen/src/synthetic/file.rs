@@ -27,7 +27,7 @@ pub(super) fn collect(expr: &Expr, found: &mut Vec<(usize, String)>) {
 }
 
 /// `text` with the names of `found`, as [`collect`] finds them, replaced.
-pub(super) fn with_files(text: &str, found: Vec<(usize, String)>, path: impl Fn(&Path) -> PathBuf) -> String {
+pub(crate) fn with_files(text: &str, found: Vec<(usize, String)>, path: impl Fn(&Path) -> PathBuf) -> String {
     let mut whole = text.to_owned();
     for (position, name) in found.into_iter().rev() {
         let quotes = if whole[position..].starts_with('"') { 2 } else { 0 };
@@ -71,7 +71,7 @@ fn text(call: &Call, folder: &Path) -> Result<(String, String), SpecError> {
 }
 
 /// The lines of numbers in the file that the parameter `file` names, each with its line number from 1.
-pub(super) fn numbers(call: &Call, folder: &Path) -> Result<Lines, SpecError> {
+pub(crate) fn numbers(call: &Call, folder: &Path) -> Result<Lines, SpecError> {
     let (shown, text) = text(call, folder)?;
     lines(call, shown, text.lines().zip(1..))
 }
@@ -216,11 +216,11 @@ pub(super) fn pairs(
 
 /// Contents of a file.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(crate) struct Lines {
     /// Path of the file, for errors.
     shown: String,
     /// Line number, and the numbers of the line: at least one.
-    pub(super) lines: Vec<(u64, Vec<f64>)>,
+    pub(crate) lines: Vec<(u64, Vec<f64>)>,
 }
 
 impl Lines {
@@ -230,7 +230,7 @@ impl Lines {
     }
 
     /// An error about one line of the file, or about all of it.
-    pub(super) fn refuse(&self, call: &Call, line: Option<u64>, what: &str, remedy: &str) -> SpecError {
+    pub(crate) fn refuse(&self, call: &Call, line: Option<u64>, what: &str, remedy: &str) -> SpecError {
         let place = line.map_or_else(|| self.shown.clone(), |line| format!("{}, line {line}", self.shown));
         let argument: Option<&Expr> = call.given("file");
         match argument {

@@ -73,12 +73,14 @@ impl Matrix {
         matrix
     }
 
-    /// The matrix of a Chakra trace, its collectives as the messages of their algorithms.
+    /// The matrix of a Chakra trace, its collectives as the messages of their algorithms of one level.
     #[cfg(feature = "formats")]
     #[must_use]
     pub fn of_chakra(trace: &super::chakra::Trace) -> Self {
+        use super::chakra::collective::Layout;
+
         let mut matrix = Self::default();
-        for (rank, row) in trace.traffic().into_iter().enumerate() {
+        for (rank, row) in trace.traffic(&Layout::flat(&trace.groups)).into_iter().enumerate() {
             debug_assert_eq!(rank, matrix.tasks);
             matrix.push(Row(row));
         }

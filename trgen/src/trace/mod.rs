@@ -18,4 +18,5 @@ pub mod matrix;
 pub mod placement;
 pub mod program;
 pub mod replay;
+pub mod slow;
 pub mod timeline;

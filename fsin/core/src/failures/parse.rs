@@ -9,6 +9,9 @@ use trgen::units::parse_span;
 /// The kinds of things that fail.
 const KINDS: [&str; 3] = ["link", "node", "class"];
 
+/// No failures: one of several values in a sweep.
+const NONE: &str = "none";
+
 /// How each kind is written.
 const FORMS: &str = "write link:A-B@5us, node:A@1ms or class:NAME#N@0, or repair: before one of them";
 
@@ -63,7 +66,7 @@ fn error(place: &str, word: &str, kind: ErrorKind, what: &str, remedy: impl Into
 pub fn file(value: &str) -> Option<&Path> {
     let begins =
         KINDS.iter().chain(&["repair"]).any(|kind| value.split_once(':').is_some_and(|(word, _)| word == *kind));
-    let is_list = begins || value.contains('@') || value.is_empty();
+    let is_list = begins || value == NONE || value.contains('@') || value.is_empty();
     (!is_list).then(|| Path::new(value))
 }
 
@@ -81,6 +84,9 @@ pub(super) fn events(value: &str, folder: &Path) -> Result<Vec<Event>, SpecError
 
 /// The events of a list, which are separated by commas.
 fn list(value: &str) -> Result<Vec<Event>, SpecError> {
+    if value == NONE {
+        return Ok(Vec::new());
+    }
     value.split(',').map(|word| event(word.trim(), "")).collect()
 }
 

@@ -13,6 +13,12 @@ fn named(links: &[DeadLink]) -> Vec<String> {
 }
 
 #[test]
+fn none_is_no_failure() {
+    assert!(failures("none", "mesh:3x3").unwrap().is_empty());
+    assert_eq!(parse::file("none"), None);
+}
+
+#[test]
 fn events_are_ordered_by_time() {
     let found = failures("repair:link:1-0@9us,link:0-1@5us,node:3@0,link:4-5@5us", "mesh:3x3").unwrap();
     assert_eq!(named(&found.start), ["0-3", "3-4", "3-6"]);

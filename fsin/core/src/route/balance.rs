@@ -397,6 +397,9 @@ pub fn balance(routers: &Routers<'_>, vcs: Option<u32>, seed: u64) -> Result<Bal
         let remedy = format!("routes are balanced for at most {MOST} of each");
         return Err(SpecError::new(ErrorKind::TooLarge, what, remedy).of("topology"));
     }
+    if let Some(network) = routers.topology.switched() {
+        network.check_rails(&"the balance of routes".into())?;
+    }
     let distances = distances(routers);
     let pairs = Pairs::new(routers, &distances)?;
     let is_switched = routers.topology.switched().is_some();

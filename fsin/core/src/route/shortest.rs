@@ -4,6 +4,7 @@
 //! it holds, so there is no deadlock.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, SpecError};
@@ -12,6 +13,7 @@ use trgen::rng::mix2;
 
 use super::table::{Build, Choice, Function, Row, Serves};
 use super::{ChannelPolicy, Draw, Hop, Phase, RoutingFunction, Visit};
+use crate::topology::switched::Rails;
 use crate::topology::{Port, Topology};
 
 /// Any shortest path.
@@ -122,6 +124,8 @@ pub struct Shortest {
     longest: usize,
     /// Maximum number of links of a router over which packets to one destination are spread; 0 for all.
     alternatives: usize,
+    /// The rule for changes of rails, and the number of the first router in the network.
+    rails: Option<(Arc<Rails>, usize)>,
 }
 
 impl Shortest {
@@ -139,7 +143,17 @@ impl Shortest {
                 SpecError::new(ErrorKind::TooLarge, what, phrase!["use ", ["routing" => "updown"]]).of("routing")
             );
         }
-        Ok(Self { links, distances, longest, alternatives: build.alternatives })
+        let network = build.topology.switched();
+        let rails = network.and_then(|network| Some((Arc::clone(network.rails()?), network.fabric().endpoints())));
+        Ok(Self { links, distances, longest, alternatives: build.alternatives, rails })
+    }
+
+    /// True if a link keeps to the rule for changes of rails.
+    fn keeps(&self, at: &Visit, next: u32) -> bool {
+        self.rails.as_ref().is_none_or(|(rails, first)| {
+            let [here, there, home] = [at.here, next as usize, at.home].map(|router| NodeId::at(router + first));
+            rails.keep(here, there, home)
+        })
     }
 }
 
@@ -150,10 +164,10 @@ impl RoutingFunction for Shortest {
 
     fn hops(&self, at: &Visit, _: &mut impl Draw, mut add: impl FnMut(Hop)) {
         let row = &self.distances[at.home * self.links.len()..][..self.links.len()];
-        let nearer = || {
-            let is_nearer = |&&(_, next): &&(u32, u32)| row[next as usize] < row[at.here];
-            self.links[at.here].iter().filter(is_nearer).map(|&(port, _)| port)
-        };
+        let all = || self.links[at.here].iter().filter(|&&(_, next)| row[next as usize] < row[at.here]);
+        // Dead links may leave none that keeps to the rule.
+        let keep_to_rule = self.rails.is_some() && all().any(|&(_, next)| self.keeps(at, next));
+        let nearer = || all().filter(|&&(_, next)| !keep_to_rule || self.keeps(at, next)).map(|&(port, _)| port);
         let rank = |port: u32| mix2(mix2(at.here as u64, at.home as u64), port.into());
         let class = 1 + (at.phase as usize).min(self.classes() - 1) as u8;
         for port in nearer() {

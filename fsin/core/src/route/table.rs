@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use trgen::NodeId;
 use trgen::catalog::{Component, Described, ErrorKind, SpecError, Table};
+use trgen::phrase;
 
 use super::channels::{ChannelPolicy, RingClasses};
 use super::{AnyFunction, Decisions, Draw, Hop, Phase, Private, RoutingFunction, Visit};
@@ -205,6 +206,10 @@ impl<'a> Build<'a> {
     /// # Errors
     /// A topology for which there is none; dead links that the routing cannot avoid.
     pub fn function(&self) -> Result<Function, SpecError> {
+        let name = self.row.component.name;
+        if let Some(network) = self.topology.switched().filter(|_| name != shortest::ROW.component.name) {
+            network.check_rails(&phrase![["routing" => name]])?;
+        }
         (self.row.build)(self)
     }
 }

@@ -1,5 +1,6 @@
 //! Application kernels.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use trgen::Geometry;
@@ -7,19 +8,22 @@ use trgen::synthetic::{Config, traffic};
 use trgen::trace::program::Program;
 use trgen::trace::{kernels, placement};
 
-use super::programs::{application, misplaced};
+use super::programs::{application, check_slow, misplaced};
 use super::synthetic::misfit;
 use super::{Driver, Workload, WorkloadFamily};
-use crate::conflicts::TASKS;
+use crate::conflicts::{RANKS, TASKS};
 use crate::resolve::Experiment;
 use crate::settings::SettingsError;
 use crate::trouble::Trouble;
 
 pub(super) static ROW: WorkloadFamily = WorkloadFamily {
     key: Some("kernel"),
-    keys: &[TASKS],
+    keys: &[TASKS, RANKS],
     parse: |request| {
-        Ok(Arc::new(Kernel { spec: request.settings.word("kernel").to_owned(), beside: request.beside()? }))
+        let folder = request.settings.folder_of("kernel");
+        let spec = kernels::with_file(request.settings.word("kernel"), |name| folder.join(name));
+        let file = kernels::file(&spec);
+        Ok(Arc::new(Kernel { spec, file, beside: request.beside()? }))
     },
 };
 
@@ -28,6 +32,8 @@ pub(super) static ROW: WorkloadFamily = WorkloadFamily {
 struct Kernel {
     /// Name and parameters of the kernel.
     spec: String,
+    /// The file that it reads, if it reads one.
+    file: Option<PathBuf>,
     /// Background traffic of nodes without a task.
     beside: Option<Config>,
 }
@@ -46,7 +52,7 @@ impl Kernel {
 
 impl Workload for Kernel {
     fn title(&self, _: &dyn Fn(&str) -> String) -> String {
-        format!("kernel {}", self.spec)
+        format!("kernel {}", kernels::with_file(&self.spec, |path| path.file_name().unwrap_or_default().into()))
     }
 
     fn understands(&self, key: &str) -> bool {
@@ -61,6 +67,10 @@ impl Workload for Kernel {
         self.beside.as_ref()
     }
 
+    fn files(&self) -> Vec<&Path> {
+        self.file.iter().map(PathBuf::as_path).collect()
+    }
+
     fn check(&self, experiment: &Experiment) -> Result<(), SettingsError> {
         let geometry = experiment.geometry();
         if let Some(config) = &self.beside {
@@ -69,7 +79,9 @@ impl Workload for Kernel {
         if geometry.nodes() > MOST_CHECKED {
             return Ok(());
         }
-        let tasks = self.program(experiment, geometry)?.tasks.len();
+        let program = self.program(experiment, geometry)?;
+        check_slow(experiment, &program)?;
+        let tasks = program.tasks.len();
         let used = tasks.div_ceil(experiment.tasks_per_node);
         placement::check(&experiment.placement, used, geometry, experiment.seed)
             .map_err(|refusal| misplaced(experiment, tasks, geometry.nodes(), refusal))

@@ -33,7 +33,7 @@ use crate::trouble::Trouble;
 use fsin_core::family::Units;
 
 pub use jobs::{JobEntry, JobFile, Work};
-pub(crate) use programs::{check_expanded, check_ticks, phrases, reject_inapplicable};
+pub(crate) use programs::{check_expanded, check_ticks, phrases, reject_inapplicable, slow_down};
 pub(crate) use tasks::{cycle_seconds, pace, placement_of};
 
 /// A kind of workload.
@@ -262,6 +262,8 @@ pub const CHECKED: &[&str] = &[
     "size",
     "load",
     "kernel",
+    "slow",
+    "compute",
     "flows",
     "tasks-per-node",
     "placement",

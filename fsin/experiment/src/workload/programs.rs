@@ -10,10 +10,10 @@ use trgen::trace::chakra::{Group, groups};
 use trgen::trace::collectives::Choice;
 use trgen::trace::flow::Flow;
 use trgen::trace::formats::{ComputeUnit, ReadOptions, unused_options};
-use trgen::trace::goal::Graph;
+use trgen::trace::goal::{Graph, Kind};
 use trgen::trace::matrix::Matrix;
 use trgen::trace::placement::{self, Descent, Known};
-use trgen::trace::program::Program;
+use trgen::trace::program::{Event, Program};
 use trgen::trace::replay::{Replay, ReplayReport};
 use trgen::trace::timeline::Span;
 use trgen::{Geometry, NodeId, SourceError, TrGen};
@@ -85,10 +85,37 @@ pub(super) fn application(
     beside: Option<&Config>,
     notes: &mut Vec<Phrase>,
 ) -> Result<Box<dyn Driven>, Trouble> {
+    check_slow(experiment, &program)?;
     let matrix = || Ok(Matrix::of_program(&program));
     let placement = placement(experiment, program.tasks.len(), geometry, &matrix, notes)?;
     let replay = Replay::new(program, &placement, geometry.nodes(), experiment.pace);
     Ok(replaying(experiment, started(experiment, replay, key)?, &placement, geometry, beside)?)
+}
+
+/// Rejects slow tasks that do not exist or compute nothing.
+pub(super) fn check_slow(experiment: &Experiment, program: &Program) -> Result<(), SettingsError> {
+    let computes = |task: u32| program.tasks[task as usize].iter().any(|event| matches!(event, Event::Compute(_)));
+    slow_among(experiment, program.tasks.len(), computes)
+}
+
+/// Rejects slow ranks that do not exist or compute nothing.
+pub(super) fn slow_among(
+    experiment: &Experiment,
+    ranks: usize,
+    computes: impl Fn(u32) -> bool,
+) -> Result<(), SettingsError> {
+    experiment.slow.check(ranks, computes).map_err(|refusal| experiment.settings().refused("slow", refusal))
+}
+
+/// Makes the calculations of slow ranks of a graph last longer.
+pub(crate) fn slow_down(experiment: &Experiment, graph: &mut Graph) -> Result<(), SettingsError> {
+    let computes =
+        |rank: u32| graph.ranks()[rank as usize].nodes().iter().any(|node| node.kind == Kind::Calc && node.size > 0);
+    slow_among(experiment, graph.ranks().len(), computes)?;
+    for (rank, factor) in experiment.slow.ranks() {
+        graph.scale_work_of(rank as usize..rank as usize + 1, factor);
+    }
+    Ok(())
 }
 
 /// Lines that name no settings, as phrases.
@@ -229,7 +256,7 @@ pub(super) fn replaying(
     beside: Option<&Config>,
 ) -> Result<Box<dyn Driven>, SettingsError> {
     let (settings, nodes) = (experiment.settings(), geometry.nodes());
-    let replay = replay.with_protocol(experiment.protocol);
+    let replay = replay.with_protocol(experiment.protocol).with_slow(&experiment.slow);
     let Some(config) = beside else { return Ok(Box::new(replay)) };
 
     let mut busy = vec![false; nodes];

@@ -23,17 +23,18 @@ use trgen::trace::timeline::{CollectiveRecord, Span};
 use trgen::{Geometry, TrGen};
 
 use super::programs::{
-    application, check_expanded, check_ticks, phrases, placement, read_options, reject_inapplicable, replaying, started,
+    application, check_expanded, check_ticks, phrases, placement, read_options, reject_inapplicable, replaying,
+    slow_among, slow_down, started,
 };
 use super::{Driven, Driver, Workload, WorkloadFamily};
-use crate::conflicts::{TASKS, TRACE};
+use crate::conflicts::{RANKS, TASKS, TRACE};
 use crate::hosts::{check_kind, dialect, in_units};
 use crate::resolve::Experiment;
 use crate::trouble::Trouble;
 
 pub(super) static ROW: WorkloadFamily = WorkloadFamily {
     key: Some("trace"),
-    keys: &[TASKS, TRACE],
+    keys: &[TASKS, TRACE, RANKS],
     parse: |request| {
         Ok(Arc::new(Trace {
             path: request.settings.word("trace").into(),
@@ -163,6 +164,7 @@ fn driver(
             let header = container.header();
             let mut notes = phrases(header.notes.clone());
             let matrix = || Ok(formats::container_matrix(path, &container)?);
+            slow_among(experiment, container.summaries().len(), |_| true)?;
             let placement = placement(experiment, container.summaries().len(), geometry, &matrix, &mut notes)?;
             let replay = Replay::stored(&container, &placement, nodes, experiment.pace);
             let driven = replaying(experiment, started(experiment, replay, "trace")?, &placement, geometry, beside)?;
@@ -190,8 +192,16 @@ fn driver(
                 let placement = placement(experiment, trace.ranks.len(), geometry, &matrix, &mut notes)?;
                 let warnings = untimed(&trace, &experiment.ranks).into_iter().collect();
                 let calls = calls(&trace);
-                let replay = chakra::Replay::new(trace, experiment.ranks, &placement, nodes, experiment.pace.cycle)
-                    .map_err(|error| refused(experiment, &error))?;
+                let params = chakra::Params { slow: experiment.slow.clone(), ..experiment.ranks.clone() };
+                let replay = chakra::Replay::new(trace, params, &placement, nodes, experiment.pace.cycle)
+                    .map_err(|error| refused(experiment, error))?;
+                if replay.has_levels() {
+                    notes.push(phrase![
+                        "collectives of groups with several GPUs in each of several nodes are hierarchical (",
+                        ["hosts" => "algorithm=ring"],
+                        ": as the others)"
+                    ]);
+                }
                 (Box::new(replay) as Box<dyn Driven>, warnings, notes, calls)
             }
             Application::Graphs(GraphTrace { mut graph, notes, format }) => {
@@ -201,6 +211,7 @@ fn driver(
                 check_kind(experiment.settings(), false)?;
                 alone(experiment, beside)?;
                 graph.scale_work(experiment.pace.compute_scale);
+                slow_down(experiment, &mut graph)?;
                 let matrix = || Ok(Matrix::of_graph(&graph));
                 let placement = placement(experiment, graph.ranks().len(), geometry, &matrix, &mut notes)?;
                 let HostParams { overhead, gap, overhead_per_byte, rendezvous, ticks, .. } = experiment.hosts;
@@ -263,7 +274,10 @@ fn calls(trace: &ChakraRanks) -> BTreeMap<&'static str, u64> {
 }
 
 /// The error of a Chakra trace that cannot be executed.
-fn refused(experiment: &Experiment, error: &chakra::ReplayError) -> Trouble {
+fn refused(experiment: &Experiment, error: chakra::ReplayError) -> Trouble {
+    if let chakra::ReplayError::Slow(refusal) = error {
+        return experiment.settings().refused("slow", refusal).into();
+    }
     let what = phrase![["trace"], ": {error}"];
     let remedy = match error {
         chakra::ReplayError::Dag(_) if experiment.ranks.dependencies == Dependencies::All => phrase![

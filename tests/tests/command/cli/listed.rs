@@ -126,7 +126,7 @@ fn run_member(kind: &Kind, member: &Member, folder: &Path) -> Result<(), String>
         "traffic" => or_needs(with("vct", &[("traffic", spatial::example(&name).unwrap_or(&name))])),
         "temporal" => or_needs(with("vct", &[("temporal", &name)])),
         "sizes" => or_needs(with("vct", &[("size", &name)])),
-        "kernels" => tried("vct", &[("topology", "torus:4x4x4".to_owned()), ("kernel", name)]),
+        "kernels" => or_needs(tried("vct", &[("topology", "torus:4x4x4".to_owned()), ("kernel", name)])),
         "placements" => or_needs(with("vct", &[("kernel", "bintree"), ("placement", &name)])),
         "schedulers" => with("vct", &[("job-mix", &mix), ("scheduler", &name)]),
         "allocations" => with("vct", &[("job-mix", &mix), ("allocation", &name)]),

@@ -15,7 +15,7 @@ pub mod wire;
 
 use std::collections::BTreeMap;
 
-use collective::Part;
+use collective::Layout;
 
 pub use crate::trace::kind::CollectiveKind;
 pub use dag::{DagError, Dependencies};
@@ -122,26 +122,24 @@ pub struct Counts {
 }
 
 impl Trace {
-    /// Calls `send` with receiving rank and size \[bytes\] of every message that a rank sends in collectives. Groups to which
-    /// it does not belong count for nothing.
+    /// Calls `send` with receiving rank and size \[bytes\] of every message that a rank sends in collectives of this layout.
+    /// Groups to which it does not belong count for nothing.
     ///
     /// # Panics
     /// When there is no such rank.
-    pub fn sends_of_collectives(&self, rank: u32, mut send: impl FnMut(u32, u64)) {
+    pub fn sends_of_collectives(&self, layout: &Layout, rank: u32, mut send: impl FnMut(u32, u64)) {
         for node in &self.ranks[rank as usize] {
             let Work::Collective { kind, group, bytes } = node.work else { continue };
-            let members = &self.groups[group as usize].ranks;
-            let Some(place) = members.iter().position(|&member| member == rank) else { continue };
-            let part = Part::new(kind, members.len() as u32, place as u32, bytes);
+            let Some(part) = layout.part(kind, group, rank, bytes) else { continue };
             for taken in 0..=part.arrivals() {
-                part.sends(taken, |place, bytes| send(members[place as usize], bytes));
+                part.sends(taken, |_, place, bytes| send(layout.rank(group, place), bytes));
             }
         }
     }
 
-    /// Messages and bytes that each rank sends, by receiving rank.
+    /// Messages and bytes that each rank sends, by receiving rank, with collectives of this layout.
     #[must_use]
-    pub fn traffic(&self) -> Vec<BTreeMap<u32, (u64, u64)>> {
+    pub fn traffic(&self, layout: &Layout) -> Vec<BTreeMap<u32, (u64, u64)>> {
         let row = |(rank, nodes): (u32, &Vec<Node>)| {
             let mut row: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
             let mut add = |to: u32, bytes: u64| {
@@ -154,7 +152,7 @@ impl Trace {
                     add(to, bytes);
                 }
             }
-            self.sends_of_collectives(rank, add);
+            self.sends_of_collectives(layout, rank, add);
             row
         };
         (0_u32..).zip(&self.ranks).map(row).collect()

@@ -6,7 +6,7 @@ use super::{Collective, Entry, ITERATIONS, Kernel, Shape, Steps, TASKS, any_numb
 use crate::catalog::{Component, Parameter};
 use crate::trace::kind::CollectiveKind;
 
-const VECTOR: Parameter =
+pub(super) const VECTOR: Parameter =
     Parameter { name: "bytes", about: "size of the whole vector [bytes]", range: "0..=2^36", default: "65536" };
 const PARAMETERS: &[Parameter] = &[TASKS, VECTOR, ITERATIONS];
 const ON_GRID: &[Parameter] = &[TASKS, VECTOR, ITERATIONS, super::GRID];

@@ -12,6 +12,7 @@
 
 mod collective;
 mod grid;
+mod hierarchical;
 mod machine_learning;
 mod matmul;
 mod pairwise;
@@ -19,9 +20,13 @@ mod random;
 mod ring;
 mod schedule;
 mod shape;
+mod uneven;
+
+use std::path::{Path, PathBuf};
 
 use crate::Geometry;
 use crate::catalog::{Component, Described, Parameter, SpecError, Table};
+use crate::synthetic;
 use crate::synthetic::expr::{self, Call, Expr};
 use crate::trace::kind::CollectiveKind;
 use crate::trace::program::{Event, Program, Receive, Send, Tag, TagFilter};
@@ -29,6 +34,8 @@ use crate::trace::timeline::CollectiveRecord;
 use crate::units::{Picoseconds, TaskId};
 
 use shape::Shape;
+
+pub use uneven::{Exchanges, Make};
 
 /// Properties of the messages of a kernel whose iterations are all alike.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +99,17 @@ pub enum Row {
     Steps(&'static Entry),
     /// A function that writes the program of every task.
     Program(&'static expr::Entry<Write>),
+    /// All-to-alls of unequal blocks.
+    Exchanges(&'static expr::Entry<Make>),
+    /// One of two kernels, by the network.
+    Choice(&'static expr::Entry<Choice>),
+}
+
+/// A kernel whose algorithm depends on whether its tasks form groups, as on machines of two levels.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    levels: &'static Entry,
+    flat: &'static Entry,
 }
 
 impl Described for Row {
@@ -99,6 +117,8 @@ impl Described for Row {
         match self {
             Self::Steps(entry) => &entry.component,
             Self::Program(entry) => &entry.component,
+            Self::Exchanges(entry) => &entry.component,
+            Self::Choice(entry) => &entry.component,
         }
     }
 
@@ -106,6 +126,8 @@ impl Described for Row {
         match self {
             Self::Steps(entry) => entry.aliases,
             Self::Program(entry) => entry.aliases,
+            Self::Exchanges(entry) => entry.aliases,
+            Self::Choice(entry) => entry.aliases,
         }
     }
 }
@@ -146,6 +168,18 @@ pub static KERNELS: Table<Row> = Table::new(
         &Row::Steps(&machine_learning::REDUCE_SCATTER_HALVING),
         &Row::Steps(&machine_learning::REDUCE_SCATTER_TORUS2D),
         &Row::Steps(&machine_learning::REDUCE_SCATTER_TORUS3D),
+        &Row::Choice(&hierarchical::ALL_REDUCE),
+        &Row::Choice(&hierarchical::REDUCE_SCATTER),
+        &Row::Choice(&hierarchical::ALL_GATHER),
+        &Row::Choice(&hierarchical::BROADCAST),
+        &Row::Steps(&hierarchical::ALL_REDUCE_HIERARCHICAL),
+        &Row::Steps(&hierarchical::REDUCE_SCATTER_HIERARCHICAL),
+        &Row::Steps(&hierarchical::ALL_GATHER_HIERARCHICAL),
+        &Row::Steps(&hierarchical::BROADCAST_HIERARCHICAL),
+        &Row::Steps(&hierarchical::BROADCAST_TREE),
+        &Row::Steps(&hierarchical::ALL_TO_ALL_HIERARCHICAL),
+        &Row::Exchanges(&uneven::ALL_TO_ALL_MATRIX),
+        &Row::Exchanges(&uneven::MOE),
         &Row::Steps(&matmul::MATMUL),
     ],
 );
@@ -219,13 +253,27 @@ pub fn collective(
     let expr = Expr::parse(text)?;
     let row = expr::find(KERNELS.family(), KERNELS.rows(), text, &expr)?;
     let call = Call::bind(text, &expr, row.component())?;
-    let Row::Steps(Entry { build: kernel, .. }) = row else { return Ok(None) };
-    let Some(Collective { kind, algorithm, of_blocks }) = kernel.collective else { return Ok(None) };
-    let size = Shape::read(&call, kernel.dimensions, default_tasks, default_geometry)?.tasks;
+    let of = |kind, algorithm, size, calls, bytes| {
+        Ok(Some(CollectiveRecord { kind, algorithm, group: None, number: 0, size, calls, bytes, parts: Vec::new() }))
+    };
+    let (entry, shape) = match row {
+        Row::Program(_) => return Ok(None),
+        Row::Exchanges(entry) => {
+            // The mean size of blocks depends on no draw.
+            let context = KernelContext { tasks: default_tasks, geometry: default_geometry, seed: 1 };
+            let exchanges = (entry.build)(&call, &context)?;
+            return exchanges.measured().map_or(Ok(None), |(calls, bytes)| {
+                of(CollectiveKind::AllToAll, "unequal blocks", exchanges.tasks(), calls, bytes)
+            });
+        }
+        Row::Steps(entry) => in_groups(entry, &call, default_tasks, default_geometry)?,
+        Row::Choice(entry) => entry.build.steps(&call, default_tasks, default_geometry)?,
+    };
+    let Some(Collective { kind, algorithm, of_blocks }) = entry.build.collective else { return Ok(None) };
     let bytes = call.integer("bytes", 0..=LARGEST)? as u64;
-    let bytes = if of_blocks { bytes.saturating_mul(size.into()) } else { bytes };
+    let bytes = if of_blocks { bytes.saturating_mul(shape.tasks.into()) } else { bytes };
     let calls = call.integer("iterations", 0..=MOST_ITERATIONS)? as u64;
-    Ok(Some(CollectiveRecord { kind, algorithm, group: None, number: 0, size, calls, bytes, parts: Vec::new() }))
+    of(kind, algorithm, shape.tasks, calls, bytes)
 }
 
 /// Builds the program of a kernel as [`parse`] does, with a run seed for kernels with random draws.
@@ -241,16 +289,14 @@ pub fn parse_seeded(
     let expr = Expr::parse(text)?;
     let row = expr::find(KERNELS.family(), KERNELS.rows(), text, &expr)?;
     let call = Call::bind(text, &expr, row.component())?;
-    let entry = match row {
-        Row::Steps(entry) => entry,
-        Row::Program(entry) => {
-            let program =
-                (entry.build)(&call, &KernelContext { tasks: default_tasks, geometry: default_geometry, seed })?;
-            return checked(&call, program);
-        }
+    let context = KernelContext { tasks: default_tasks, geometry: default_geometry, seed };
+    let (entry, mut shape) = match row {
+        Row::Program(entry) => return checked(&call, (entry.build)(&call, &context)?),
+        Row::Exchanges(entry) => return checked(&call, (entry.build)(&call, &context)?.program()),
+        Row::Steps(entry) => in_groups(entry, &call, default_tasks, default_geometry)?,
+        Row::Choice(entry) => entry.build.steps(&call, default_tasks, default_geometry)?,
     };
     let kernel = &entry.build;
-    let mut shape = Shape::read(&call, kernel.dimensions, default_tasks, default_geometry)?;
     shape.seed = seed;
     let name = call.name();
     if let Some(needs) = (kernel.refuses)(shape.tasks) {
@@ -302,6 +348,59 @@ pub fn parse_seeded(
         events.shrink_to_fit();
     }
     Ok(program)
+}
+
+impl Choice {
+    /// The kernel for these tasks.
+    fn steps(
+        &self,
+        call: &Call,
+        default_tasks: usize,
+        default_geometry: Option<&Geometry>,
+    ) -> Result<(&'static Entry, Shape), SpecError> {
+        let shape = Shape::read(call, self.levels.build.dimensions, default_tasks, default_geometry)?;
+        Ok((if shape.grid.is_empty() { self.flat } else { self.levels }, shape))
+    }
+}
+
+/// A kernel and its tasks, which form groups if it has the parameter `group`.
+fn in_groups(
+    entry: &'static Entry,
+    call: &Call,
+    default_tasks: usize,
+    default_geometry: Option<&Geometry>,
+) -> Result<(&'static Entry, Shape), SpecError> {
+    let shape = Shape::read(call, entry.build.dimensions, default_tasks, default_geometry)?;
+    if call.declares("group") && shape.grid.is_empty() {
+        let problem = format!("`{}` needs groups of tasks, and {} tasks form none here", call.name(), shape.tasks);
+        let remedy = "give group=, or use a network whose nodes have several GPUs, such as cluster:nodes=4,gpus=8";
+        return Err(call.refuse_all(&problem, remedy));
+    }
+    Ok((entry, shape))
+}
+
+/// Position in the text of a kernel of the name of the file that it reads, and the name; `None` if it reads none.
+fn named_file(text: &str) -> Option<(usize, String)> {
+    let expr = Expr::parse(text).ok()?;
+    let entry = &uneven::ALL_TO_ALL_MATRIX;
+    if expr.name != entry.component.name && !entry.aliases.contains(&&*expr.name) {
+        return None;
+    }
+    let call = Call::bind(text, &expr, &entry.component).ok()?;
+    let file = call.given("file")?;
+    Some((file.position, file.word()?.to_owned()))
+}
+
+/// The file that a kernel reads, if it reads one.
+#[must_use]
+pub fn file(text: &str) -> Option<PathBuf> {
+    named_file(text).map(|(_, name)| name.into())
+}
+
+/// The text of a kernel with the name of the file that it reads, if it reads one, replaced.
+#[must_use]
+pub fn with_file(text: &str, path: impl Fn(&Path) -> PathBuf) -> String {
+    synthetic::file::with_files(text, named_file(text).into_iter().collect(), path)
 }
 
 /// A program within the limits of kernels.

@@ -81,6 +81,13 @@ impl Ring {
         Self { size, place: task, before: (task + size - 1) % size, after: (task + 1) % size, first: 0, part: 1 }
     }
 
+    /// The ring of the `size` consecutive tasks of a task's group, with `part` pieces for each.
+    pub(super) const fn within(size: u32, task: u32, part: u32) -> Self {
+        let (place, start) = (task % size, task - task % size);
+        let (before, after) = (start + (place + size - 1) % size, start + (place + 1) % size);
+        Self { size, place, before, after, first: 0, part }
+    }
+
     /// The part of the task `by` positions before this one.
     const fn part_behind(&self, by: u32) -> (u32, u32) {
         (self.first + (self.place + 2 * self.size - by) % self.size * self.part, self.part)
@@ -224,6 +231,32 @@ pub(super) fn doubling(
         (held, round) = (held * 2, round + 1);
     }
     round
+}
+
+/// Pieces that number 0 has go down a binomial tree of `size` numbers. `task(number)` gives the task. Returns the next
+/// round.
+pub(super) fn broadcast(
+    size: u32,
+    number: u32,
+    round: u32,
+    pieces: (u32, u32),
+    task: impl Fn(u32) -> u32,
+    out: &mut dyn FnMut(Step),
+) -> u32 {
+    let top = size.next_power_of_two();
+    // The lowest 1 bit, beyond which the number itself gives on.
+    let own = if number == 0 { top } else { number & number.wrapping_neg() };
+    if number > 0 {
+        out(Step { action: Action::Keep, peer: task(number - own), pieces, round: round + own.ilog2() });
+    }
+    let mut by = own / 2;
+    while by > 0 {
+        if number + by < size {
+            out(Step { action: Action::Send, peer: task(number + by), pieces, round: round + by.ilog2() });
+        }
+        by /= 2;
+    }
+    round + top.ilog2()
 }
 
 #[cfg(test)]

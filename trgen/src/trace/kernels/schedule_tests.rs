@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use super::super::hierarchical as levels;
 use super::super::machine_learning as ml;
 use super::super::{parse, shape::Shape};
 use super::{Action, Algorithm, Step};
@@ -157,11 +158,24 @@ fn all_gathers_give_everyone_every_piece() {
     }
 }
 
+#[test]
+fn broadcasts_give_everyone_the_vector_of_the_root() {
+    for (algorithm, dimensions) in [(levels::BROADCAST_TREE_STEPS, 0), (levels::BROADCAST_STEPS, 2)] {
+        for tasks in 1..=33 {
+            let grids = if dimensions == 0 { vec![Vec::new()] } else { grids(tasks, dimensions) };
+            for shape in grids.into_iter().map(|grid| Shape::new(tasks, grid)) {
+                let held = run(&algorithm, &shape, |task, _| u64::from(task == 0));
+                assert!(held.iter().flatten().all(|&sum| sum == 1), "{shape:?}");
+            }
+        }
+    }
+}
+
 /// The programs follow these steps: the same peers in the same order, and pieces whose bytes add up to the vector.
 #[test]
 fn programs_are_the_steps_in_bytes() {
     const BYTES: u64 = 1003;
-    let kernels: [(&str, Algorithm, usize); 10] = [
+    let kernels: [(&str, Algorithm, usize); 15] = [
         ("all-reduce-ring", ml::ALL_REDUCE_RING_STEPS, 0),
         ("all-reduce-doubling", ml::ALL_REDUCE_DOUBLING_STEPS, 0),
         ("all-reduce-halving", ml::ALL_REDUCE_HALVING_STEPS, 0),
@@ -172,6 +186,11 @@ fn programs_are_the_steps_in_bytes() {
         ("reduce-scatter-torus2d", ml::REDUCE_SCATTER_TORUS_STEPS, 2),
         ("all-gather-ring", ml::ALL_GATHER_RING_STEPS, 0),
         ("all-gather-torus3d", ml::ALL_GATHER_TORUS_STEPS, 3),
+        ("broadcast-tree", levels::BROADCAST_TREE_STEPS, 0),
+        ("all-reduce-hierarchical", ml::ALL_REDUCE_TORUS_STEPS, 2),
+        ("reduce-scatter-hierarchical", ml::REDUCE_SCATTER_TORUS_STEPS, 2),
+        ("all-gather-hierarchical", ml::ALL_GATHER_TORUS_STEPS, 2),
+        ("broadcast-hierarchical", levels::BROADCAST_STEPS, 2),
     ];
     for (name, algorithm, dimensions) in kernels {
         for tasks in 2..=33u32 {
@@ -181,7 +200,11 @@ fn programs_are_the_steps_in_bytes() {
             }
             let grid = if dimensions > 0 { grids(tasks, dimensions).pop().unwrap_or_default() } else { Vec::new() };
             let words: Vec<String> = grid.iter().map(u32::to_string).collect();
-            let layout = if grid.is_empty() { format!("tasks={tasks}") } else { format!("grid={}", words.join("x")) };
+            let layout = match &*words {
+                [] => format!("tasks={tasks}"),
+                [group, _] if name.ends_with("hierarchical") => format!("tasks={tasks},group={group}"),
+                sizes => format!("grid={}", sizes.join("x")),
+            };
             let text = format!("{name}:{layout},bytes={BYTES},iterations=2");
             let program = parse(&text, 64, None).unwrap_or_else(|refusal| panic!("{text}: {refusal}"));
             let shape = Shape::new(tasks, grid);

@@ -11,7 +11,8 @@ use crate::synthetic::expr::{Call, Expr};
 pub(super) struct Shape {
     /// Number of tasks, 1 to [`MOST_TASKS`].
     pub(super) tasks: u32,
-    /// Sizes of the grid of tasks, whose product is `tasks`; empty for kernels without a grid.
+    /// Sizes of the grid of tasks, whose product is `tasks`; empty for kernels without a grid, and where tasks form no
+    /// groups.
     pub(super) grid: Vec<u32>,
     /// \[bytes\] The parameter `bytes`.
     pub(super) bytes: u64,
@@ -28,7 +29,8 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Reads `tasks` and, if the kernel is defined on grids of these `dimensions`, `grid`.
+    /// Reads `tasks` and, if the kernel is defined on grids of these `dimensions`, `grid`. A kernel with the parameter
+    /// `group` has a grid if its tasks form groups: the tasks of a group by the number of groups.
     pub(super) fn read(
         call: &Call,
         dimensions: &[usize],
@@ -40,7 +42,9 @@ impl Shape {
             None => None,
         };
         let Some(&usual) = dimensions.first() else {
-            return Ok(Self::new(tasks(call, asked, default_tasks)?, Vec::new()));
+            let tasks = tasks(call, asked, default_tasks)?;
+            let group = if call.declares("group") { group(call, tasks, default_geometry)? } else { None };
+            return Ok(Self::new(tasks, group.map_or_else(Vec::new, |group| vec![group, tasks / group])));
         };
         if let Some(argument) = call.given("grid") {
             let grid = sizes(call, argument, dimensions)?;
@@ -76,6 +80,20 @@ fn tasks(call: &Call, asked: Option<u32>, default: usize) -> Result<u32, SpecErr
         let problem = format!("`{}` cannot have one task on each of {default} nodes", call.name());
         call.refuse_all(&problem, format!("give tasks=, 1 to {MOST_TASKS}"))
     })
+}
+
+/// The number of tasks of a group: `group`, or else that of the network if it divides the tasks.
+fn group(call: &Call, tasks: u32, geometry: Option<&Geometry>) -> Result<Option<u32>, SpecError> {
+    let Some(argument) = call.given("group") else {
+        let own = geometry.map_or(1, Geometry::group);
+        return Ok((own > 1 && tasks.is_multiple_of(own)).then_some(own));
+    };
+    let group = call.integer("group", 1..=i64::from(MOST_TASKS))? as u32;
+    if tasks.is_multiple_of(group) {
+        return Ok(Some(group));
+    }
+    let problem = format!("{tasks} tasks do not form groups of {group}");
+    Err(call.refuse(argument, &problem, "give a divisor of the number of tasks"))
 }
 
 /// Parses the sizes of a grid.

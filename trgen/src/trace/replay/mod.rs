@@ -31,6 +31,7 @@ use super::container::Reader;
 use super::flow::Flow;
 use super::matching::Posted;
 use super::program::{Event, Program, Receive, TagFilter};
+use super::slow::Slow;
 use super::timeline::{Doing, Span, Timeline};
 use crate::message::{Delivery, Message};
 use crate::source::{Activity, Next, Outbox, SourceError, TaskActivity, TrGen, Wait};
@@ -198,6 +199,17 @@ impl Replay {
             None => self.silent_nodes,
         };
         Self { protocol, silent_nodes, ..self }
+    }
+
+    /// Makes the computations of some tasks slow. Call before the replay begins.
+    #[must_use]
+    pub fn with_slow(mut self, slow: &Slow) -> Self {
+        for (rank, factor) in slow.ranks() {
+            if let Some(task) = self.tasks.get_mut(rank as usize) {
+                task.slowness = factor;
+            }
+        }
+        self
     }
 
     /// Keeps what every task does over time from now on.

@@ -39,6 +39,8 @@ pub(super) enum Outstanding {
 #[derive(Clone, Debug)]
 pub(super) struct Task {
     pub(super) node: NodeId,
+    /// Factor of its computing times.
+    pub(super) slowness: f64,
     /// The program and the position in it.
     pub(super) steps: Steps,
     pub(super) state: State,
@@ -62,6 +64,7 @@ impl Task {
     pub(super) fn new(node: NodeId, steps: Steps) -> Self {
         Self {
             node,
+            slowness: 1.0,
             steps,
             state: State::Running,
             mailbox: Mailbox::default(),
@@ -78,8 +81,8 @@ impl Task {
     /// been active in `now`. Returns the last of them, in which the next event may begin; `None` if the time is less
     /// than a cycle.
     pub(super) fn compute(&mut self, time: Picoseconds, pace: Pace, now: Cycle) -> Option<Cycle> {
-        let scaled =
-            if pace.compute_scale == 1.0 { time.0 } else { (time.0 as f64 * pace.compute_scale).round() as u64 };
+        let scale = pace.compute_scale * self.slowness;
+        let scaled = if scale == 1.0 { time.0 } else { (time.0 as f64 * scale).round() as u64 };
         let cycles = scaled / pace.cycle.0;
         let others = cycles.checked_sub(1)?;
         self.report.compute_cycles += cycles;

@@ -26,11 +26,22 @@ fn check(name: &str, program: &Program) {
 
 #[test]
 fn every_kernel_keeps_to_the_contract() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("m.csv");
+    std::fs::write(&file, "0,1,200\n3,9,0\n0,70,0\n").unwrap();
     for kernel in kernels::components() {
+        let has = |name: &str| kernel.parameters.iter().any(|parameter| parameter.name == name);
+        if has("file") {
+            let text = format!("{}:file=\"{}\",iterations=3", kernel.name, file.display());
+            check(&text, &kernels::parse(&text, 64, None).unwrap());
+            continue;
+        }
         for words in ["tasks=16", "tasks=16,iterations=3,bytes=5000", "tasks=64,bytes=0"] {
+            let words = if has("ranks") { words.replace("tasks", "ranks") } else { words.to_owned() };
             // One that computes does so in no time.
-            let computes = kernel.parameters.iter().any(|parameter| parameter.name == "madd");
-            let text = format!("{}:{words}{}", kernel.name, if computes { ",madd=0" } else { "" });
+            let more = if has("madd") { ",madd=0" } else { "" };
+            let group = if has("group") { ",group=4" } else { "" };
+            let text = format!("{}:{words}{more}{group}", kernel.name);
             check(&text, &kernels::parse(&text, 64, None).unwrap());
         }
     }

@@ -4,7 +4,7 @@
 //! and, where it has a rail for itself, the one out of it. GPUs that share a rail share a switch that stands for the
 //! network card (`n0.0`). Each rail is a network of its own, which has the cards of that rail of all nodes as its
 //! endpoints. A packet for another GPU number thus changes the rail within its node or within that of its destination:
-//! both are shortest paths.
+//! both are shortest paths. With `cross-rail=pxn` it does so within its node ([`Rails`]), as NCCL's PXN does.
 //!
 //! How it departs from reality: a GPU's own router costs a hop, and what a card or a bus within the node does is left
 //! out.
@@ -12,6 +12,7 @@
 //! Decision: docs/decisions/0215-clusters.md.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError, suggestion};
 
@@ -75,6 +76,13 @@ pub(in crate::topology) const CLUSTER: Row = Row {
                 range: "1us, 20",
                 default: "as the network model's settings say",
             },
+            Parameter {
+                name: "cross-rail",
+                about: "where a message for a GPU of another rail changes rails: within the node that it leaves (pxn), or \
+                        there or within that of its destination (any); pxn takes routings by shortest paths",
+                range: "any, pxn",
+                default: "any",
+            },
         ],
         source: "fsin's own, after machines of eight GPUs with a network card for each",
     },
@@ -89,6 +97,51 @@ enum Up {
     Switch,
     Ring,
     Full,
+}
+
+/// Where messages leave their node: only from a GPU of the rail of their destination, where a shortest path does so.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rails {
+    /// By node of the network.
+    stands: Vec<Stand>,
+}
+
+/// What a node of the network is in a machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stand {
+    /// The router of a GPU, with its node and its rail.
+    Gpu { node: u32, rail: u32 },
+    /// The switch that joins the GPUs of a node.
+    Within,
+    /// An endpoint, a card, or part of the network between nodes.
+    Other,
+}
+
+impl Rails {
+    /// Those of a machine whose network has these names.
+    fn of(network: &Switched, sharing: usize) -> Self {
+        let stand = |node: usize| {
+            let name = network.name(NodeId::at(node)).unwrap_or("");
+            let gpu = || {
+                let (node, gpu) = name.strip_prefix('g')?.split_once('.')?;
+                Some(Stand::Gpu { node: node.parse().ok()?, rail: gpu.parse::<u32>().ok()? / sharing as u32 })
+            };
+            if name.starts_with('u') { Stand::Within } else { gpu().unwrap_or(Stand::Other) }
+        };
+        Self { stands: (0..network.fabric().nodes()).map(stand).collect() }
+    }
+
+    /// True if a link from one router to another keeps to the rule for messages to a GPU with the router `home`.
+    #[must_use]
+    pub fn keep(&self, here: NodeId, there: NodeId, home: NodeId) -> bool {
+        let stand = |router: NodeId| self.stands.get(router.index()).copied().unwrap_or(Stand::Other);
+        match (stand(here), stand(home)) {
+            (Stand::Gpu { node, rail }, Stand::Gpu { node: to_node, rail: to_rail }) => {
+                node == to_node || rail == to_rail || stand(there) != Stand::Other
+            }
+            _ => true,
+        }
+    }
 }
 
 /// The numbers of a machine.
@@ -134,7 +187,8 @@ pub(super) fn inner(spec: &str) -> Option<&str> {
 
 /// Parses `nodes=4,gpus=8,out=(fattree:4,2)`.
 fn parse(words: &str) -> Result<Switched, SpecError> {
-    const NAMES: [&str; 9] = ["nodes", "gpus", "up", "up-rate", "up-delay", "rails", "out", "out-rate", "out-delay"];
+    const NAMES: [&str; 10] =
+        ["nodes", "gpus", "up", "up-rate", "up-delay", "rails", "out", "out-rate", "out-delay", "cross-rail"];
     let spec = format!("cluster:{words}");
     let as_in_the_example = || format!("write it as in `{EXAMPLE}`");
     let mut given: [Option<&str>; NAMES.len()] = [None; NAMES.len()];
@@ -160,7 +214,7 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
             ));
         }
     }
-    let [nodes, gpus, up, up_rate, up_delay, rails, out, out_rate, out_delay] = given;
+    let [nodes, gpus, up, up_rate, up_delay, rails, out, out_rate, out_delay, cross_rail] = given;
     let count = |name: &str, value: Option<&str>, absent: Option<usize>, most: usize| -> Result<usize, SpecError> {
         let value = match (value, absent) {
             (Some(value), _) => number(&spec, value, EXAMPLE)? as usize,
@@ -220,6 +274,15 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
             return Err(SpecError::new(ErrorKind::UnknownName, what, &near));
         }
     };
+    let keeps_rails = match cross_rail.unwrap_or("any") {
+        "any" => false,
+        "pxn" => true,
+        other => {
+            let near = suggestion(other, &["any", "pxn"]);
+            let what = format!("cross-rail={other} in `{spec}` is no way to change rails");
+            return Err(SpecError::new(ErrorKind::UnknownName, what, &near));
+        }
+    };
     let out = match out {
         None => format!("star:{nodes}"),
         Some(out) => match out.strip_prefix('(').and_then(|out| out.strip_suffix(')')) {
@@ -234,7 +297,10 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
     let cluster = Cluster { spec, nodes, gpus, up, rails, rates, delays, out };
     let text = cluster.text()?;
     let built = network(&text, cluster.spec.clone(), None);
-    built.map_err(|error| error.within(format!("`{}` as a graph: ", cluster.spec)))
+    let built = built.map_err(|error| error.within(format!("`{}` as a graph: ", cluster.spec)))?;
+    let rails = keeps_rails.then(|| Arc::new(Rails::of(&built, gpus / cluster.rails)));
+    let geometry = built.geometry.clone().with_group(gpus as u32).unwrap_or_else(|| built.geometry.clone());
+    Ok(Switched { geometry, rails, ..built })
 }
 
 impl Cluster {

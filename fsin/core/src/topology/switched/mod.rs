@@ -9,6 +9,8 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
+use trgen::phrase::Phrase;
 use trgen::{Geometry, NodeId};
 
 use super::{DeadLink, Ends, MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
@@ -34,6 +36,7 @@ pub(super) mod star;
 pub(super) mod tree;
 
 pub use butterfly::Butterfly;
+pub use cluster::Rails;
 pub use cube::Cube;
 pub use dragonfly::Dragonfly;
 pub use dragonfly_plus::DragonflyPlus;
@@ -302,6 +305,8 @@ pub struct Switched {
     names: Vec<String>,
     /// What a file says of links.
     links: Option<Arc<Links>>,
+    /// Where messages between the nodes of a machine of two levels leave theirs; `None` if that is free.
+    rails: Option<Arc<Rails>>,
 }
 
 impl Switched {
@@ -319,13 +324,37 @@ impl Switched {
         let geometry = geometry.ok_or_else(|| {
             SpecError::new(ErrorKind::Malformed, format!("`{spec}` has no endpoint"), "use one or more")
         })?;
-        Ok(Self { spec, geometry, fabric, plan: Arc::new(plan), names: Vec::new(), links: None })
+        Ok(Self { spec, geometry, fabric, plan: Arc::new(plan), names: Vec::new(), links: None, rails: None })
     }
 
     /// The name of a host or switch, if a file names it.
     #[must_use]
     pub fn name(&self, node: NodeId) -> Option<&str> {
         self.names.get(node.index()).map(String::as_str).filter(|name| !name.is_empty())
+    }
+
+    /// Where messages between the nodes of a machine of two levels leave theirs; `None` if that is free.
+    #[must_use]
+    pub const fn rails(&self) -> Option<&Arc<Rails>> {
+        self.rails.as_ref()
+    }
+
+    /// Rejects a rule for changes of rails, where a routing does not follow it.
+    ///
+    /// # Errors
+    /// If there is such a rule.
+    pub fn check_rails(&self, routing: &Phrase) -> Result<(), SpecError> {
+        if self.rails.is_none() {
+            return Ok(());
+        }
+        let what = phrase![
+            ("cross-rail=pxn in `{}` is a rule of shortest paths, and ", self.spec),
+            routing.clone(),
+            " has others"
+        ];
+        let remedy =
+            phrase!["leave it out, or use ", ["routing" => "shortest"], "; ethernet: ", ["forwarding" => "static"]];
+        Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("topology"))
     }
 
     /// The nodes, their ports and the links between them.

@@ -95,6 +95,11 @@ impl Tables {
         params: &Params,
         alive: &Alive,
     ) -> Result<Self, SpecError> {
+        if let Some(network) = topology.switched()
+            && (params.forwarding != Forwarding::Static || params.routes.is_some())
+        {
+            network.check_rails(&"a spanning tree, or routes of a file,".into())?;
+        }
         let kind = match params.forwarding {
             Forwarding::Learning => {
                 let entries = wiring.switches.saturating_mul(wiring.hosts);
@@ -337,7 +342,14 @@ impl Sets {
         for switch in 0..wiring.switches {
             let nearer = |port: &usize| is_nearer(wiring, alive, &hops, switch, *port);
             let unreached = hops[switch] == NONE || switch == goal;
-            let found = wiring.ports(first + switch).filter(|port| !unreached && nearer(port));
+            let keeps = |port: &usize| {
+                let ends = [first + switch, wiring.links[*port].device as usize, first + goal].map(NodeId::at);
+                wiring.rails.as_ref().is_none_or(|rails| rails.keep(ends[0], ends[1], ends[2]))
+            };
+            let all_nearer = || wiring.ports(first + switch).filter(|port| !unreached && nearer(port));
+            // Dead links may leave none that keeps to the rule.
+            let keep_to_rule = wiring.rails.is_some() && all_nearer().any(|port| keeps(&port));
+            let found = all_nearer().filter(|port| !keep_to_rule || keeps(port));
             let ports = found.map(|port| port as u32).take(if all { usize::MAX } else { 1 }).collect();
             self.sets[switch * self.width + column] = self.set(ports);
         }

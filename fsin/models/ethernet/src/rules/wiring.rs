@@ -2,9 +2,10 @@
 //! the usual rate and delay.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use fsin_core::capture::{Interface, Place};
-use fsin_core::topology::switched::{Attribute, Delay, LinkAttributes, Uses};
+use fsin_core::topology::switched::{Attribute, Delay, LinkAttributes, Rails, Switched, Uses};
 use fsin_core::topology::{Port, Topology};
 use fsin_core::wiring;
 use trgen::catalog::{ErrorKind, SpecError};
@@ -79,6 +80,8 @@ pub(crate) struct Wiring {
     ports: wiring::Wiring,
     /// By port: the link that leaves through it.
     pub(crate) links: Vec<Link>,
+    /// The rule for changes of rails of a machine of two levels.
+    pub(crate) rails: Option<Arc<Rails>>,
     /// \[frames\] By port: room of its queue. Kept apart from the links, each of which fills a cache line.
     pub(crate) rooms: Vec<u32>,
 }
@@ -106,7 +109,8 @@ impl Wiring {
             links.push(link);
             rooms.push(room);
         }
-        Ok(Self { ports, links, rooms })
+        let rails = topology.switched().and_then(Switched::rails).cloned();
+        Ok(Self { ports, links, rails, rooms })
     }
 
     /// A port as users know it.

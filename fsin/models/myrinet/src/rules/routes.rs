@@ -66,6 +66,9 @@ impl Routes {
             let what = format!("{} has {} switches", topology.spec(), wires.switches);
             return Err(SpecError::new(ErrorKind::TooLarge, what, format!("use at most {MAX_SWITCHES}")).of("topology"));
         }
+        if let Some(network) = topology.switched() {
+            network.check_rails(&phrase![["network" => "myrinet"]])?;
+        }
         let scheme = match params.routing {
             Routing::UpDown => Scheme::UpDown(UpDown::new(links(wires, sees_dead))),
             Routing::Shortest => {

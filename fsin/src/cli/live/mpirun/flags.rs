@@ -16,6 +16,7 @@ use fsin::experiment::live_keys;
 use serde_json::{Map, Value, json};
 use trgen::NodeId;
 use trgen::trace::collectives::Choice;
+use trgen::trace::slow::Slow;
 
 use crate::cli::live::guest::span;
 use crate::cli::live::serve;
@@ -82,6 +83,12 @@ pub(crate) fn command() -> Command {
             "How long computing takes: none; fixed:TIME before each call that communicates; measured[:FACTOR], the \
              processor time of the rank, which is not deterministic [none; measured in real-time mode]",
         ))
+        .arg(
+            Arg::new("slow")
+                .long("slow")
+                .value_name("rank:NxF,...")
+                .help("Factors of the computing times of ranks: rank:3x1.2, rank:8-11x2; with --compute fixed or measured"),
+        )
         .arg(
             word(
                 "mode",
@@ -226,6 +233,37 @@ pub(super) fn compute(matches: &ArgMatches, mode: Mode) -> Result<String, Compla
     }
 }
 
+/// How long computing takes for each rank, where `compute` says how long for those that are not slow.
+pub(super) fn by_rank(matches: &ArgMatches, compute: &str, ranks: usize, mode: Mode) -> Result<Vec<String>, Complaint> {
+    let Some(word) = matches.get_one::<String>("slow") else { return Ok(vec![compute.to_owned(); ranks]) };
+    let refused =
+        |what: String, remedy: &str| Err(Complaint::new(Exit::Usage, format!("--slow {word}: {what}"), remedy));
+    if compute == "none" {
+        return refused("no rank computes".to_owned(), "add --compute fixed:1us or measured, or leave --slow out");
+    }
+    if mode == Mode::Realtime {
+        return refused("in real time ranks compute as fast as this machine".to_owned(), "leave out --mode, or --slow");
+    }
+    let slow = match Slow::parse(word).and_then(|slow| slow.check(ranks, |_| true).map(|()| slow)) {
+        Ok(slow) => slow,
+        Err(error) => return refused(error.to_string(), "write --slow rank:3x1.2, of a rank that there is"),
+    };
+    let of_rank = |rank: usize| {
+        let factor = slow.factor(rank as u32);
+        match compute.split_once(':') {
+            Some(("fixed", time)) if factor != 1.0 => {
+                let time = time.parse::<f64>().unwrap_or(0.0) * factor;
+                format!("fixed:{}", time.round() as u64)
+            }
+            Some(("measured", of_all)) if factor != 1.0 => {
+                format!("measured:{}", (of_all.parse::<f64>().unwrap_or(1.0) * factor).clamp(1e-6, 1e6))
+            }
+            _ => compute.to_owned(),
+        }
+    };
+    Ok((0..ranks).map(of_rank).collect())
+}
+
 /// The mode, and the pace of real time in thousandths.
 pub(super) fn mode(matches: &ArgMatches) -> Result<(Mode, u32), Complaint> {
     let (mode, pace) = match matches.get_flag("find-factor") {
@@ -356,6 +394,9 @@ pub(super) fn settle(settings: &mut Map<String, Value>, matches: &ArgMatches, ra
         word => word,
     };
     settings.insert("compute".to_owned(), json!(compute));
+    if let Some(slow) = matches.get_one::<String>("slow") {
+        settings.insert("slow".to_owned(), json!(slow));
+    }
     for name in ["collectives", "sync", "rendezvous", "clock-read", "send-overhead", "receive-overhead"] {
         settings.insert(name.to_owned(), json!(matches.get_one::<String>(name)));
     }

@@ -32,8 +32,8 @@ use crate::cli::{Complaint, Flags, manifest, output};
 pub(super) struct Order {
     /// Number of ranks.
     ranks: usize,
-    /// How long computing takes, in the form that the environment of the ranks has.
-    compute: String,
+    /// By rank: how long computing takes, in the form that the environment of the ranks has.
+    compute: Vec<String>,
     /// The algorithms of collectives, in the form that the environment of the ranks has.
     collectives: String,
     /// \[bytes\] Longest message that is sent without waiting for its receive.
@@ -59,7 +59,8 @@ impl Order {
     pub(super) fn of(matches: &ArgMatches, stop: &'static AtomicBool) -> Result<Self, Complaint> {
         let ranks = matches.get_one::<usize>("guests").copied().unwrap_or(1);
         let mode = flags::mode(matches)?;
-        let (compute, collectives) = (flags::compute(matches, mode.0)?, flags::collectives(matches)?.to_owned());
+        let compute = flags::by_rank(matches, &flags::compute(matches, mode.0)?, ranks, mode.0)?;
+        let collectives = flags::collectives(matches)?.to_owned();
         let (rendezvous, clock_read) = (flags::rendezvous(matches)?, flags::clock_read(matches)?);
         let library = library::LIBRARY.find()?;
         let mut model = model(matches, Some(flags::nodes(matches, ranks).max(2)))?;

@@ -24,8 +24,8 @@ pub(super) struct Launch<'a> {
     pub(super) folder: &'a Path,
     /// The address at which the network listens.
     pub(super) address: String,
-    /// How long computing takes.
-    pub(super) compute: &'a str,
+    /// By rank: how long computing takes.
+    pub(super) compute: &'a [String],
     /// The algorithms of collectives.
     pub(super) collectives: &'a str,
     /// \[bytes\] Longest message whose send ends at once.
@@ -153,7 +153,7 @@ impl Ranks {
                 .env("FSIN_MPI_SIZE", launch.ranks.to_string())
                 .env("FSIN_MPI_ADDRESS", &launch.address)
                 .env(FOLDER, launch.folder)
-                .env("FSIN_MPI_COMPUTE", launch.compute)
+                .env("FSIN_MPI_COMPUTE", &launch.compute[rank])
                 .env("FSIN_MPI_COLLECTIVES", launch.collectives)
                 .env("FSIN_MPI_BUFFERED", launch.buffered.to_string())
                 .env("FSIN_MPI_RENDEZVOUS", launch.rendezvous.to_string())

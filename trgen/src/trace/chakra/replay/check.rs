@@ -1,9 +1,10 @@
 //! What is checked before a trace is executed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashSet};
 
 use super::super::dag::{DagError, named};
 use super::super::{Trace, Work};
+use crate::catalog::SpecError;
 use crate::source::SourceError;
 
 /// A trace that cannot be executed.
@@ -50,22 +51,18 @@ pub enum ReplayError {
         /// Its number of collectives.
         count_b: usize,
     },
+    /// Slow ranks that do not exist, or compute nothing.
+    #[error(transparent)]
+    Slow(SpecError),
     /// A placement that does not fit.
     #[error(transparent)]
     Placement(#[from] SourceError),
 }
 
-/// Checks ranks and groups; returns the position of each rank in each of its groups.
-pub(super) fn check(trace: &Trace) -> Result<Vec<HashMap<u32, u32>>, ReplayError> {
+/// Checks ranks and groups.
+pub(super) fn check(trace: &Trace) -> Result<(), ReplayError> {
     let count = trace.ranks.len();
-    let mut places: Vec<HashMap<u32, u32>> = vec![HashMap::new(); count];
-    for (group, members) in (0_u32..).zip(&trace.groups) {
-        for (place, &rank) in (0_u32..).zip(&members.ranks) {
-            if let Some(of_rank) = places.get_mut(rank as usize) {
-                of_rank.insert(group, place);
-            }
-        }
-    }
+    let members: Vec<HashSet<u32>> = trace.groups.iter().map(|group| group.ranks.iter().copied().collect()).collect();
     let mut taken: BTreeMap<u32, BTreeMap<u32, usize>> = BTreeMap::new();
     for (rank, nodes) in trace.ranks.iter().enumerate() {
         for node in nodes {
@@ -75,12 +72,12 @@ pub(super) fn check(trace: &Trace) -> Result<Vec<HashMap<u32, u32>>, ReplayError
                     return beyond(other);
                 }
                 Work::Collective { group, .. } => {
-                    let members = &trace.groups[group as usize];
-                    if let Some(&other) = members.ranks.iter().find(|&&other| other as usize >= count) {
+                    let ranks = &trace.groups[group as usize].ranks;
+                    if let Some(&other) = ranks.iter().find(|&&other| other as usize >= count) {
                         return beyond(other);
                     }
-                    if !places[rank].contains_key(&group) {
-                        let group = members.name.to_string();
+                    if !members[group as usize].contains(&(rank as u32)) {
+                        let group = trace.groups[group as usize].name.to_string();
                         return Err(ReplayError::NotInGroup { rank, node: named(node), group });
                     }
                     *taken.entry(group).or_default().entry(rank as u32).or_default() += 1;
@@ -98,5 +95,5 @@ pub(super) fn check(trace: &Trace) -> Result<Vec<HashMap<u32, u32>>, ReplayError
             return Err(ReplayError::Uneven { group, a: first, count_a: of(first), b: other, count_b: of(other) });
         }
     }
-    Ok(places)
+    Ok(())
 }

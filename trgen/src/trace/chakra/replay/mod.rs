@@ -9,7 +9,7 @@
 //! - A send ends when its message arrives; a receive when its message arrives, or when it begins if the message is there.
 //! - Collectives of a group are matched in the order in which each rank begins them. A rank's collective ends when the last
 //!   message for it has arrived, and, where data are combined, has been added; a rank that only sends ends with the arrival
-//!   of its last message.
+//!   of its last message. On a machine of two levels its phases follow one another at each rank ([`Layout`]).
 //!
 //! # How the model departs from reality, and who could notice
 //! - A message enters the network in the first cycle that begins at or after its departure, and arrives at the end of its
@@ -27,12 +27,13 @@ mod check;
 mod pieces;
 mod source;
 
-use super::collective::{Part, algorithm};
+use super::collective::{Layout, PHASES, Part};
 use super::dag::{Dag, DagError, named};
 use super::{CollectiveKind, Dependencies, Trace, Work};
 use crate::source::SourceError;
 use crate::trace::flow::Flow;
 use crate::trace::replay::{ReplayReport, SHOWN, TaskReport};
+use crate::trace::slow::Slow;
 use crate::trace::timeline::{Busy, CollectiveRecord, Doing, Part as Share, Span, Timeline};
 use crate::units::{Cycle, NodeId, Picoseconds};
 
@@ -42,7 +43,7 @@ use check::check;
 pub use check::ReplayError;
 
 /// Parameters of the ranks.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Params {
     /// The dependencies that count.
     pub dependencies: Dependencies,
@@ -59,6 +60,11 @@ pub struct Params {
     pub group_delay: u64,
     /// Factor of recorded durations and of those by rates; 0 or more.
     pub scale: f64,
+    /// Ranks whose computations last longer.
+    pub slow: Slow,
+    /// Number of consecutive nodes of the network that form a machine, within which collectives have a level of their own;
+    /// 1 for algorithms of one level.
+    pub gpus: u32,
 }
 
 impl Default for Params {
@@ -71,6 +77,8 @@ impl Default for Params {
             least: 0,
             group_delay: 0,
             scale: 1.0,
+            slow: Slow::default(),
+            gpus: 1,
         }
     }
 }
@@ -87,8 +95,10 @@ const COMBINED: u64 = 3;
 struct Progress {
     /// Its node and its part, once begun.
     begun: Option<(u32, Part)>,
-    /// Messages that have arrived.
-    arrived: u32,
+    /// Index of its record, and of the rank's share there, once begun.
+    share: (usize, usize),
+    /// Messages that have arrived, by phase.
+    arrived: [u32; PHASES],
     /// Arrivals that have been taken.
     taken: u32,
     /// True while an arrival is being taken, or the first message is delayed.
@@ -135,8 +145,8 @@ pub struct Replay {
     params: Params,
     ranks: Vec<Rank>,
     agenda: Agenda,
-    /// Position of each rank in each group.
-    places: Vec<HashMap<u32, u32>>,
+    /// The ranks of each group, and the algorithms of their collectives.
+    layout: Layout,
     /// Messages that have left their rank and not entered the network, by time and number.
     leaving: BinaryHeap<Reverse<(u64, u64, usize)>>,
     left: u64,
@@ -181,7 +191,8 @@ impl Replay {
         if let Some(node) = placement.iter().find(|node| node.index() >= nodes) {
             return fault(format!("the placement names node {node}, but there are {nodes} nodes"));
         }
-        let places = check(&trace)?;
+        check(&trace)?;
+        params.slow.check(count, |rank| trace.counts(rank as usize).computations > 0).map_err(ReplayError::Slow)?;
         let dags = trace
             .ranks
             .iter()
@@ -195,9 +206,9 @@ impl Replay {
         });
         let mut replay = Self {
             ranks: ranks.collect(),
+            layout: Layout::of_machine(&trace.groups, placement, params.gpus),
             params: Params { engines: params.engines.max(1), ..params },
             agenda: Agenda::default(),
-            places,
             leaving: BinaryHeap::new(),
             left: 0,
             messages: Vec::new(),
@@ -236,6 +247,12 @@ impl Replay {
         &self.trace
     }
 
+    /// True if collectives of some group have an algorithm of two levels.
+    #[must_use]
+    pub fn has_levels(&self) -> bool {
+        self.layout.has_levels()
+    }
+
     /// \[ps\] The end of each rank.
     #[must_use]
     pub fn finish(&self) -> Vec<u64> {
@@ -269,7 +286,7 @@ impl Replay {
     #[must_use]
     pub fn flows(&self) -> Vec<Flow> {
         let nodes = &self.placement;
-        let rows = self.trace.traffic().into_iter().zip(nodes);
+        let rows = self.trace.traffic(&self.layout).into_iter().zip(nodes);
         rows.flat_map(|(row, &from)| {
             row.into_iter().map(move |(to, (messages, bytes))| Flow { from, to: nodes[to as usize], bytes, messages })
         })
@@ -305,18 +322,17 @@ impl Replay {
             }
             let nodes = &self.trace.ranks[number];
             let running =
-                rank.progress.iter().filter_map(|(&(group, number), progress)| Some((progress.begun?, group, number)));
-            if let Some(((node, part), group, collective)) = running.min_by_key(|&((node, _), ..)| node) {
+                rank.progress.iter().filter_map(|(&key, progress)| Some((progress.begun?, key, progress.taken)));
+            if let Some(((node, part), (group, collective), taken)) = running.min_by_key(|&((node, _), ..)| node) {
                 let record = self.record_of.get(&(group, collective)).map(|&at| &self.records[at]);
                 let begun =
                     |other: &&u32| record.is_none_or(|record| record.parts.iter().all(|part| part.rank != **other));
                 let missing: Vec<String> =
                     self.trace.groups[group as usize].ranks.iter().filter(begun).take(8).map(u32::to_string).collect();
-                let _ = part;
-                let who = if missing.is_empty() {
-                    "messages of its group".to_owned()
-                } else {
-                    format!("rank {}", missing.join(", "))
+                let who = match part.sender(taken) {
+                    _ if !missing.is_empty() => format!("rank {}", missing.join(", ")),
+                    Some(place) => format!("a message of rank {}", self.layout.rank(group, place)),
+                    None => "messages of its group".to_owned(),
                 };
                 waits.push(format!("rank {number}: node {} waits for {who}", named(&nodes[node as usize])));
             } else if let Some((from, tag, node)) = rank
@@ -332,8 +348,8 @@ impl Replay {
         waits
     }
 
-    /// \[ps\] Duration of a computation.
-    fn duration(&self, micros: u64, operations: u64, tensor: u64) -> u64 {
+    /// \[ps\] Duration of a computation of a rank.
+    fn duration(&self, rank: u32, micros: u64, operations: u64, tensor: u64) -> u64 {
         let recorded = if micros > 0 {
             micros.saturating_mul(1000 * NANOSECOND)
         } else if let Some(peak) = self.params.peak {
@@ -344,7 +360,8 @@ impl Replay {
         } else {
             return self.params.least;
         };
-        if self.params.scale == 1.0 { recorded } else { (recorded as f64 * self.params.scale).round() as u64 }
+        let scale = self.params.scale * self.params.slow.factor(rank);
+        if scale == 1.0 { recorded } else { (recorded as f64 * scale).round() as u64 }
     }
 
     /// A node has all that it waits for. True if it finishes at once.
@@ -417,7 +434,7 @@ impl Replay {
         let Work::Compute { micros, operations, tensor } = self.trace.ranks[rank as usize][node as usize].work else {
             return;
         };
-        let duration = self.duration(micros, operations, tensor);
+        let duration = self.duration(rank, micros, operations, tensor);
         let state = &mut self.ranks[rank as usize];
         let end = now.saturating_add(duration);
         state.busy.add(now, end);
@@ -438,23 +455,24 @@ impl Replay {
                 self.send(now, Purpose::Send { from: rank, node, to }, bytes);
             }
             Work::Collective { kind, group, bytes } => {
-                let members = &self.trace.groups[group as usize].ranks;
-                let size = members.len() as u32;
-                let place = self.places[rank as usize].get(&group).copied().unwrap_or_default();
-                let is_part = members.len() < self.ranks.len();
+                let Some(part) = self.layout.part(kind, group, rank, bytes) else { return };
+                let size = self.trace.groups[group as usize].ranks.len() as u32;
+                let is_part = (size as usize) < self.ranks.len();
                 let number = self.ranks[rank as usize].begun.entry(group).or_default();
                 let number = std::mem::replace(number, *number + 1);
                 let record = *self.record_of.entry((group, number)).or_insert_with(|| {
                     let gathers = matches!(kind, CollectiveKind::AllGather);
                     let bytes = if gathers { bytes.saturating_mul(size.into()) } else { bytes };
+                    let (algorithm, calls, parts) = (self.layout.algorithm(kind, group), 1, Vec::new());
                     let group = is_part.then(|| self.trace.groups[group as usize].name.to_string());
-                    let (algorithm, calls, parts) = (algorithm(kind), 1, Vec::new());
                     self.records.push(CollectiveRecord { kind, algorithm, group, number, size, calls, bytes, parts });
                     self.records.len() - 1
                 });
-                self.records[record].parts.push(Share { rank, begin: now, end: None });
+                let parts = &mut self.records[record].parts;
+                parts.push(Share { rank, begin: now, end: None });
+                let share = (record, parts.len() - 1);
                 let progress = self.ranks[rank as usize].progress.entry((group, number)).or_default();
-                progress.begun = Some((node, Part::new(kind, size, place, bytes)));
+                (progress.begun, progress.share) = (Some((node, part)), share);
                 if is_part && self.params.group_delay > 0 {
                     (progress.is_busy, progress.is_starting) = (true, true);
                     self.agenda.push(now.saturating_add(self.params.group_delay), Event::Taken { rank, group, number });
@@ -498,7 +516,7 @@ impl Replay {
                 if let Work::Compute { micros, operations, tensor } =
                     self.trace.ranks[rank as usize][node as usize].work
                 {
-                    let begin = now - self.duration(micros, operations, tensor);
+                    let begin = now - self.duration(rank, micros, operations, tensor);
                     self.note(rank, node, Doing::Computing, begin, now);
                 }
                 self.finish_node(rank, node, now);
@@ -522,7 +540,7 @@ impl Replay {
                     None => *state.early.entry((from, tag)).or_default() += 1,
                 }
             }
-            Event::Arrived(Purpose::Piece { from, to, group, number }) => {
+            Event::Arrived(Purpose::Piece { from, to, group, number, phase }) => {
                 let state = &mut self.ranks[from as usize];
                 if let Some(progress) = state.progress.get_mut(&(group, number)) {
                     progress.outstanding -= 1;
@@ -536,7 +554,8 @@ impl Replay {
                         None => {}
                     }
                 }
-                self.ranks[to as usize].progress.entry((group, number)).or_default().arrived += 1;
+                let arrived = &mut self.ranks[to as usize].progress.entry((group, number)).or_default().arrived;
+                arrived[usize::from(phase)] += 1;
                 self.take_arrivals(to, group, number, now);
             }
             Event::Taken { rank, group, number } => {

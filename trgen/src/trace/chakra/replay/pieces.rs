@@ -10,12 +10,12 @@ impl Replay {
         let Some((_, part)) = progress.begun else { return };
         let taken = progress.taken;
         let mut sends = Vec::new();
-        part.sends(taken, |place, bytes| sends.push((place, bytes)));
+        part.sends(taken, |phase, place, bytes| sends.push((phase as u8, place, bytes)));
         progress.outstanding += sends.len() as u32;
-        for (place, bytes) in sends {
-            let to = self.trace.groups[group as usize].ranks[place as usize];
+        for (phase, place, bytes) in sends {
+            let to = self.layout.rank(group, place);
             self.ranks[from as usize].report.sent_collective += 1;
-            self.send(now, Purpose::Piece { from, to, group, number }, bytes);
+            self.send(now, Purpose::Piece { from, to, group, number, phase }, bytes);
         }
     }
 
@@ -28,34 +28,29 @@ impl Replay {
             if progress.is_busy {
                 return;
             }
-            if progress.taken == part.arrivals() {
+            let Some((phase, first)) = part.phase_of(progress.taken) else {
                 if part.arrivals() == 0 && progress.outstanding > 0 {
                     return;
                 }
                 let is_over = progress.outstanding == 0;
+                let (record, share) = progress.share;
                 progress.begun = None;
                 if is_over {
                     self.ranks[rank as usize].progress.remove(&(group, number));
                 }
-                if let Some(&record) = self.record_of.get(&(group, number))
-                    && let Some(entry) = self.records[record].parts.iter_mut().find(|part| part.rank == rank)
-                {
-                    entry.end = Some(now);
-                }
+                self.records[record].parts[share].end = Some(now);
                 let state = &mut self.ranks[rank as usize];
                 state.is_communicating = false;
                 let begin = state.communicating_since;
                 self.note(rank, node, Doing::Collective, begin, now);
                 self.finish_node(rank, node, now);
                 return;
-            }
-            if progress.taken == progress.arrived {
+            };
+            if progress.taken - first == progress.arrived[phase] {
                 return;
             }
-            let combining = match self.params.memory {
-                Some(memory) if progress.taken < part.combined() => {
-                    COMBINED * (part.arriving(progress.taken) as f64 * 1e9 / memory) as u64 * NANOSECOND
-                }
+            let combining = match (self.params.memory, part.combined(progress.taken)) {
+                (Some(memory), Some(bytes)) => COMBINED * (bytes as f64 * 1e9 / memory) as u64 * NANOSECOND,
                 _ => 0,
             };
             let delay = combining + if is_part { self.params.group_delay } else { 0 };

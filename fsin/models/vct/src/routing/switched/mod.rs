@@ -159,6 +159,9 @@ impl RoutingFunction {
             let what = phrase![["routing" => params.routing.name()], " cannot avoid dead links"];
             return Err(SpecError::new(ErrorKind::Conflict, what, ""));
         }
+        if params.routing != Routing::GraphShortest {
+            network.check_rails(&phrase![["routing" => params.routing.name()]])?;
+        }
         let function = Function::new(params, network)?;
         Ok(Self { fabric, all: ((1u64 << params.vcs) - 1) as u32, choice, function })
     }

@@ -3,6 +3,8 @@
 //! The n-th hop between switches uses channels of class n. A packet waits for channels of higher numbers than the one
 //! that it holds, so there is no deadlock.
 
+use std::sync::Arc;
+
 use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
@@ -13,7 +15,7 @@ use super::{Candidate, Departure, SwitchRouting, Visit, classes, next_switch};
 use crate::router::RouterParams;
 use crate::routing::{Avoidance, Choice, Requests, Row, Serves, Vcs};
 use fsin_core::topology::Port;
-use fsin_core::topology::switched::{Fabric, Switched};
+use fsin_core::topology::switched::{Fabric, Rails, Switched};
 
 pub(in crate::routing) const ROW: Row = Row {
     component: Component {
@@ -43,6 +45,8 @@ pub(in crate::routing) struct ShortestPaths {
     classes: Vec<u32>,
     /// Maximum number of links of a switch over which packets to one destination are spread.
     alternatives: usize,
+    /// The rule for changes of rails of a machine of two levels.
+    rails: Option<Arc<Rails>>,
 }
 
 impl SwitchRouting for ShortestPaths {
@@ -74,7 +78,8 @@ impl SwitchRouting for ShortestPaths {
             ));
         }
         let alternatives = if params.alternatives == 0 { usize::MAX } else { params.alternatives as usize };
-        Ok(Self { links, distances, classes: classes(needed, vcs), alternatives })
+        let rails = network.rails().cloned();
+        Ok(Self { links, distances, classes: classes(needed, vcs), alternatives, rails })
     }
 
     fn last_channels(&self, _visit: &Visit<'_>, all: u32) -> u32 {
@@ -87,7 +92,7 @@ impl SwitchRouting for ShortestPaths {
 
     fn candidates(
         &self,
-        _fabric: &Fabric,
+        fabric: &Fabric,
         visit: &Visit<'_>,
         home: NodeId,
         _all: u32,
@@ -95,7 +100,14 @@ impl SwitchRouting for ShortestPaths {
     ) {
         let (here, to) = (self.links.number(visit.node), self.links.number(home));
         let row = &self.distances[to * self.links.count()..][..self.links.count()];
-        let nearer = || self.links.to[here].iter().filter(|&&(_, next)| row[next as usize] < row[here]);
+        let all = || self.links.to[here].iter().filter(|&&(_, next)| row[next as usize] < row[here]);
+        let keeps = |next: u32| {
+            let there = NodeId(next + fabric.endpoints() as u32);
+            self.rails.as_ref().is_none_or(|rails| rails.keep(visit.node, there, home))
+        };
+        // Dead links may leave none that keeps to the rule.
+        let keep_to_rule = self.rails.is_some() && all().any(|&(_, next)| keeps(next));
+        let nearer = || all().filter(|&&(_, next)| !keep_to_rule || keeps(next));
         let rank = |port: Port| mix2(mix2(here as u64, to as u64), port.0.into());
         let vcs = self.classes[(visit.state[0] as usize).min(self.classes.len() - 1)];
         for &(port, _) in nearer() {
