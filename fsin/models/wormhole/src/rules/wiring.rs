@@ -3,8 +3,11 @@
 //! In a direct network each node is a router, and its last ports lead to its own endpoint, one for each tap. In a
 //! network of switches the switches are the routers, and endpoints hang at their ports.
 
+use std::sync::Arc;
+
 use trgen::NodeId;
 
+use super::outages::Outages;
 use crate::params::Params;
 use fsin_core::network::Channel;
 use fsin_core::topology::switched::{Attribute, Pace, PacedLink, Switched, Uses};
@@ -72,6 +75,8 @@ pub(crate) struct Wiring {
     ejections: Vec<u8>,
     /// `None` if every link passes a flit in each cycle.
     pub(crate) paced: Option<Paced>,
+    /// Links that are dead at times.
+    pub(crate) outages: Arc<Outages>,
 }
 
 impl Wiring {
@@ -97,6 +102,7 @@ impl Wiring {
             homes: vec![(0, 0); endpoints * own],
             ejections: vec![0; endpoints * own],
             paced: network.map(|network| Paced::new(network, routers, ports)),
+            outages: Arc::default(),
         };
         for router in 0..routers {
             let node = NodeId::at(router + first);
@@ -127,6 +133,7 @@ impl Wiring {
                 }
             }
         }
+        new.outages = Arc::new(Outages::new(&params.timetable, &new));
         new
     }
 
@@ -206,6 +213,11 @@ impl Wiring {
     /// The number that users know a router by.
     pub(crate) fn node(&self, router: usize) -> NodeId {
         NodeId::at(if self.is_switched() { self.endpoints + router } else { router })
+    }
+
+    /// The router that users know by this number; `None` for an endpoint of a network of switches.
+    pub(crate) fn router(&self, node: NodeId) -> Option<usize> {
+        node.index().checked_sub(if self.is_switched() { self.endpoints } else { 0 })
     }
 
     /// Writes the flits in buffers, by input port, and the packets that outputs have sent. Does not write what waits at
