@@ -17,7 +17,7 @@
 //! learn of the failure, and compute and load their tables, in no time: it is a lower bound of a real reconfiguration,
 //! which takes some 0.1 s.
 //!
-//! Decision: docs/decisions/0231-reconfiguration.md.
+//! Decision: docs/decisions/0221-reconfiguration.md.
 
 use std::collections::VecDeque;
 

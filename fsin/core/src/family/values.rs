@@ -304,37 +304,6 @@ impl dyn Values + '_ {
         }
     }
 
-    /// The topology without the links that `fail` names, in a model whose links are dead from the start or never.
-    ///
-    /// # Errors
-    /// Those of [`Failures::parse`], a time after the start, and endpoints that are cut off, unless the model
-    /// `drops` their messages.
-    pub fn without_failed(&self, topology: Arc<dyn Topology>, drops: bool) -> Result<Arc<dyn Topology>, SpecError> {
-        let failures = self.failures(&*topology)?;
-        if let Some(change) = failures.changes.first() {
-            let words = change.words.join(",");
-            let what = phrase![["fail" => words], ": links of this network model are dead from the start or never"];
-            let remedy = phrase![
-                "write @0 as the time, or use ",
-                ["network" => "ethernet"],
-                " or ",
-                ["network" => "flow"]
-            ];
-            return Err(SpecError::new(ErrorKind::Unsupported, what, remedy).of("fail"));
-        }
-        if !drops && let Some(lost) = failures.unreachable(&*topology) {
-            let remedy = phrase![
-                "let fewer links fail, or use ",
-                ["network" => "ethernet"],
-                " or ",
-                ["network" => "flow"],
-                ", which drop such messages"
-            ];
-            return Err(lost.remedied(remedy));
-        }
-        Ok(failures.at_first(&topology))
-    }
-
     /// The value of a key as a `T`; `what` names the type in an error.
     fn parse<T: FromStr>(&self, name: &'static str, what: &str) -> Result<T, SpecError> {
         let word = self.word(name);

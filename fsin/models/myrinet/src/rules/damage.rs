@@ -1,4 +1,6 @@
 //! Packets that links damage which are dead at times.
+//!
+//! Decision: docs/decisions/0221-reconfiguration.md.
 
 use std::collections::BTreeMap;
 

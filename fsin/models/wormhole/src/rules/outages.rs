@@ -1,4 +1,6 @@
 //! Links that are dead at times, and the packets that they damage.
+//!
+//! Decision: docs/decisions/0221-reconfiguration.md.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

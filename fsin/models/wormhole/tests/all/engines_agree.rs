@@ -278,7 +278,7 @@ fn avoiding() -> impl Strategy<Value = Routing> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn engines_agree_about_links_that_fail(
