@@ -152,7 +152,8 @@ impl<T: Pending> Lane<T> {
     pub fn retain(&mut self, keep: impl Fn(&T) -> bool) {
         let mut later: Vec<(u64, T)> = std::mem::take(&mut self.later).into_values().flatten().collect();
         later.sort_unstable_by_key(|(number, _)| *number);
-        let all = std::mem::take(&mut self.in_progress).into_iter().chain(later.into_iter().map(|(_, message)| message));
+        let all =
+            std::mem::take(&mut self.in_progress).into_iter().chain(later.into_iter().map(|(_, message)| message));
         (self.ready, self.count) = (BTreeMap::new(), 0);
         all.filter(keep).for_each(|message| self.push(message));
     }
@@ -240,7 +241,8 @@ mod tests {
         messages.into_iter().for_each(|message| lane.push(message));
         assert_eq!(lane.next(|_| Some(()), rest).unwrap().1.0, 0);
         lane.retain(|message| message.1 != 8);
-        let numbers: Vec<u32> = std::iter::from_fn(|| lane.next(|_| Some(()), rest)).map(|(_, message)| message.0).collect();
+        let numbers: Vec<u32> =
+            std::iter::from_fn(|| lane.next(|_| Some(()), rest)).map(|(_, message)| message.0).collect();
         assert_eq!(numbers, [0, 2, 3, 4]);
     }
 

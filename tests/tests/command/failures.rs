@@ -107,8 +107,10 @@ fn networks_drain_before_their_routes_change() {
             ("fattree:3,2", "between-switches"),
             ("graph:ring.txt", "between-switches"),
         ] {
-            let network = if topology == "torus:4x4" { network.replace(":routing=graph:updown", "") } else { network.to_owned() };
-            let line = format!("run --network {network} --topology {topology} --load 0.3 {}", how.replace("CLASS", class));
+            let network =
+                if topology == "torus:4x4" { network.replace(":routing=graph:updown", "") } else { network.to_owned() };
+            let line =
+                format!("run --network {network} --topology {topology} --load 0.3 {}", how.replace("CLASS", class));
             let found = figures(folder.path(), &line);
             let other = figures(folder.path(), &format!("{line} --engine reference"));
             assert_eq!((&found["digest"], &found["phases"]), (&other["digest"], &other["phases"]), "{line}");

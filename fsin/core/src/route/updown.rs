@@ -147,7 +147,8 @@ mod tests {
     /// A line of three switches with the greatest number in its middle, beside the part of the root.
     #[test]
     fn each_part_of_a_network_has_a_root() {
-        let links: Links = vec![vec![(0, 1), (1, 1), (2, 1)], vec![(0, 0)], vec![(0, 4)], vec![(0, 4)], vec![(0, 2), (1, 3)]];
+        let links: Links =
+            vec![vec![(0, 1), (1, 1), (2, 1)], vec![(0, 0)], vec![(0, 4)], vec![(0, 4)], vec![(0, 2), (1, 3)]];
         assert_eq!(downwards(&links), [0, 4, 1, 2, 3]);
         let routes = UpDown::new(links);
         assert_eq!(routes.next(2, 3, false).collect::<Vec<_>>(), [(0, 4)]);

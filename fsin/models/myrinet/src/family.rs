@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
 use fsin_core::failures::Failures;
+use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
 use fsin_core::network::Network;
 use fsin_core::topology::switched::parse_rate;
 use fsin_core::topology::{DeadLink, Topology};

@@ -141,7 +141,8 @@ fn prepare(topology: &Arc<dyn Topology>, params: &Params, is_checked: bool) -> R
     params.check()?;
     let wires = Wires::new(&**topology, params, is_checked)?;
     if params.faults > 0 && !params.timetable.is_empty() {
-        let what = phrase![["faults" => params.faults], ": hosts see dead links late, and those of ", ["fail"], " at once"];
+        let what =
+            phrase![["faults" => params.faults], ": hosts see dead links late, and those of ", ["fail"], " at once"];
         let remedy = phrase!["leave it out, and let links fail from the start by ", ["fail"]];
         return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("faults"));
     }

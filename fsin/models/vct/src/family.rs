@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::routing::{Order, Routing};
+use fsin_core::failures::{Failures, LostPairs, Timetable};
 use fsin_core::family::{
     Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values, bandwidth_unused,
 };
-use fsin_core::failures::{Failures, LostPairs, Timetable};
 use fsin_core::network::Network;
 use fsin_core::parallel;
 use fsin_core::topology::{self, Faults, Topology};

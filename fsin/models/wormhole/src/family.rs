@@ -3,10 +3,10 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
+use fsin_core::failures::Failures;
 use fsin_core::family::{
     Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values, bandwidth_unused,
 };
-use fsin_core::failures::Failures;
 use fsin_core::network::Network;
 use fsin_core::parallel;
 use fsin_core::topology::{Switched, Topology};

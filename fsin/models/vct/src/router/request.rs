@@ -223,12 +223,7 @@ impl<L: Layout> RouteRules<L> {
     }
 
     /// The rules for a network of which these links are left, with this routing function.
-    fn of(
-        params: &RouterParams,
-        layout: L,
-        topology: &dyn Topology,
-        function: Option<Arc<RoutingFunction>>,
-    ) -> Self {
+    fn of(params: &RouterParams, layout: L, topology: &dyn Topology, function: Option<Arc<RoutingFunction>>) -> Self {
         let routing = params.routing;
         let (compares_space, wake) = match routing.row().requests {
             Requests::Direct { compares_space, wake, .. } => (compares_space, Some(wake)),

@@ -50,8 +50,8 @@ use fsin_core::wait::{Place, cyclic_wait};
 use trgen::{Cycle, Message};
 
 use crate::params::Params;
-use crate::rules::interface::Unsent;
 use crate::rules::details::Details;
+use crate::rules::interface::Unsent;
 use crate::rules::routes::{BuildError, Routes};
 use crate::rules::whole::Whole;
 use crate::rules::wiring::Wiring;

@@ -268,9 +268,7 @@ impl<const P: usize, const V: usize> Routers<P, V> {
         let out_port = |router, port| {
             let wire = if port < ports { wiring.out(router, port) } else { NOTHING };
             let (target, saved) = match wire.end {
-                End::Router { router, port } => {
-                    first(router, port, wiring.outages.have(router as usize, port.into()))
-                }
+                End::Router { router, port } => first(router, port, wiring.outages.have(router as usize, port.into())),
                 End::Endpoint(_) | End::Nothing => (ENDPOINT, 0),
             };
             OutPort { free: crate::rules::routes::mask(vcs), grant: 0, target, delay: wire.delay + 1 - saved, left: 0 }

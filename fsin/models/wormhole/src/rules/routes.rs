@@ -218,8 +218,12 @@ impl Routes {
         // Each message class has channels of its own, all of the same number: routings know those of class 0 only.
         let vcs = params.vcs_of_class();
         let routes = params.routes.as_ref();
-        let build =
-            Build { rings: params.vc_classes, routes, may_be_parted, ..Build::new(carries.row, topology, vcs, carries.policy) };
+        let build = Build {
+            rings: params.vc_classes,
+            routes,
+            may_be_parted,
+            ..Build::new(carries.row, topology, vcs, carries.policy)
+        };
         let function = build.function()?;
         check_vcs(&carries, &function, params)?;
         Ok(Self {

@@ -48,12 +48,7 @@ pub(crate) struct Whole {
 
 impl Whole {
     pub(crate) fn new(params: &Params, endpoints: usize, reconfiguration: Reconfiguration<Arc<Routes>>) -> Self {
-        Self {
-            params: params.clone(),
-            messages: Messages::new(endpoints),
-            stages: Stages::default(),
-            reconfiguration,
-        }
+        Self { params: params.clone(), messages: Messages::new(endpoints), stages: Stages::default(), reconfiguration }
     }
 
     /// Makes the failures and repairs of cycle `now`, before it. Returns true if endpoints then begin no packets.

@@ -290,7 +290,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         for (part, accepted) in self.parts.with_accepted_mut() {
             part.works.rules.requests = requests.clone();
             let first = part.works.first;
-            let is_lost = |node: u32, message: &Unsent| !requests.reaches(topology, NodeId(first + node), message.destination);
+            let is_lost =
+                |node: u32, message: &Unsent| !requests.reaches(topology, NodeId(first + node), message.destination);
             let mut lost = part.works.give_up(is_lost);
             lost.extend(accepted.extract_if(.., |(node, message)| is_lost(*node, message)));
             for (node, Unsent { slot, packets, .. }) in lost {
