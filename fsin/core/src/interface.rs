@@ -148,6 +148,16 @@ impl<T: Pending> Lane<T> {
         self.count += 1;
     }
 
+    /// Removes all messages but those to `keep`, of which turns and order stay the same.
+    pub fn retain(&mut self, keep: impl Fn(&T) -> bool) {
+        let mut later: Vec<(u64, T)> = std::mem::take(&mut self.later).into_values().flatten().collect();
+        later.sort_unstable_by_key(|(number, _)| *number);
+        let all =
+            std::mem::take(&mut self.in_progress).into_iter().chain(later.into_iter().map(|(_, message)| message));
+        (self.ready, self.count) = (BTreeMap::new(), 0);
+        all.filter(keep).for_each(|message| self.push(message));
+    }
+
     /// Takes a packet of the first message in turn for which `place` finds one; `rest` is the message without that
     /// packet, or `None` if it was the last. Returns the place, and the message as it was with the packet.
     pub fn next<P>(&mut self, place: impl Fn(&T) -> Option<P>, rest: impl FnOnce(&T) -> Option<T>) -> Option<(P, T)> {
@@ -222,6 +232,18 @@ mod tests {
         assert_eq!(lane.next(other, rest).unwrap().1.0, 1);
         assert_eq!(lane.next(|_| Some(()), rest).unwrap().1.0, 0);
         assert!(lane.next(other, rest).is_some() && lane.next(other, rest).is_none());
+    }
+
+    #[test]
+    fn what_is_left_keeps_its_order() {
+        let mut lane = Lane::new(2);
+        let messages = [Plain(0, 7, 2), Plain(1, 8, 1), Plain(2, 9, 1), Plain(3, 7, 1), Plain(4, 5, 1)];
+        messages.into_iter().for_each(|message| lane.push(message));
+        assert_eq!(lane.next(|_| Some(()), rest).unwrap().1.0, 0);
+        lane.retain(|message| message.1 != 8);
+        let numbers: Vec<u32> =
+            std::iter::from_fn(|| lane.next(|_| Some(()), rest)).map(|(_, message)| message.0).collect();
+        assert_eq!(numbers, [0, 2, 3, 4]);
     }
 
     #[test]

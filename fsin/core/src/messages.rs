@@ -1,9 +1,9 @@
 //! Messages under way, from the cycle in which they are offered to that in which all their packets have arrived or are
 //! lost; and how hosts cut them into packets.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
-use trgen::{Cycle, Delivery, Message};
+use trgen::{Cycle, Delivery, Message, NodeId};
 
 use crate::network::{Injected, Notices};
 use crate::slab::Slab;
@@ -44,6 +44,10 @@ pub struct Messages<X = ()> {
     underway: Slab<Underway<X>>,
     /// \[packets\] Accepted packets that have been neither received nor dropped.
     in_flight: u64,
+    /// By source and number there: packets of which a part is damaged, and which are discarded at their destination.
+    damaged: HashSet<(NodeId, u64)>,
+    /// \[packets\] Packets discarded so far.
+    discarded: u64,
     /// The record of all measurements.
     pub recorder: Recorder,
 }
@@ -52,7 +56,14 @@ impl<X> Messages<X> {
     /// No messages, in a network of this many end nodes.
     #[must_use]
     pub fn new(nodes: usize) -> Self {
-        Self { nodes, underway: Slab::new(), in_flight: 0, recorder: Recorder::new(nodes) }
+        Self {
+            nodes,
+            underway: Slab::new(),
+            in_flight: 0,
+            damaged: HashSet::new(),
+            discarded: 0,
+            recorder: Recorder::new(nodes),
+        }
     }
 
     /// Number of end nodes.
@@ -132,6 +143,64 @@ impl<X> Messages<X> {
         let underway = &mut self.underway[slot];
         underway.received += 1;
         underway.received == underway.packets
+    }
+
+    /// Records that the tail of a packet, which is shorter than a full one by `short`, has come to its destination. A
+    /// [damaged](Self::damage) packet is lost; with the last one of a message that is delivered.
+    #[inline]
+    pub fn arrive(&mut self, slot: u32, at: Cycle, receipt: &Receipt, short: u64, notices: &mut Notices) {
+        if self.discards(receipt) {
+            self.lose(slot, short, notices);
+        } else if self.receive(slot, at, receipt, short) {
+            self.deliver(slot, at, notices);
+        }
+    }
+
+    /// True if a packet is damaged, whose tail has come to its destination. The model then [loses](Self::lose) it.
+    #[inline]
+    pub fn discards(&mut self, receipt: &Receipt) -> bool {
+        let is_damaged = !self.damaged.is_empty() && self.damaged.remove(&(receipt.source, receipt.sequence));
+        self.discarded += u64::from(is_damaged);
+        is_damaged
+    }
+
+    /// Records that a part of a packet under way is damaged; it may have been before. The packet is known by its source
+    /// and its number among those of the source.
+    pub fn damage(&mut self, source: NodeId, sequence: u64) {
+        self.damaged.insert((source, sequence));
+    }
+
+    /// \[packets\] Packets whose tails have come to their destinations, damaged ones included.
+    #[must_use]
+    pub fn arrived(&self) -> u64 {
+        self.recorder.totals().received + self.discarded
+    }
+
+    /// \[packets\] Packets that their sources have begun and whose tails have not come to their destinations, in a
+    /// model where all [arrive](Self::arrive).
+    #[must_use]
+    pub fn begun(&self) -> u64 {
+        self.recorder.totals().injected - self.arrived()
+    }
+
+    /// Records that a source gives up the last `packets` packets of a message, which it has not begun and which are
+    /// shorter than full ones by `short` in total: no route is left for them. Returns true if no packet of the message
+    /// had been lost before.
+    pub fn abandon(&mut self, slot: u32, packets: u64, short: u64, notices: &mut Notices) -> bool {
+        self.recorder.dropped(packets);
+        self.recorder.short().dropped += short;
+        self.in_flight -= packets;
+        let underway = &mut self.underway[slot];
+        let (lost, lost_short) = (underway.lost, underway.lost_short);
+        underway.lost += packets;
+        underway.is_sent = true;
+        notices.sent.push(underway.message);
+        notices.dropped.push(underway.message);
+        self.recorder.dropped_inside(lost);
+        self.recorder.short().dropped += lost_short;
+        self.in_flight -= lost;
+        self.release_if_over(slot);
+        lost == 0
     }
 
     /// Reports the delivery of a message in cycle `at`.
@@ -255,6 +324,24 @@ impl SendQueue {
         Some((slot, index))
     }
 
+    /// Removes the messages that `is_lost`, by their slots, and returns them, each with the number of its first packet
+    /// that has not been taken.
+    pub fn give_up(&mut self, is_lost: impl Fn(u32) -> bool) -> Vec<(u32, u64)> {
+        let (mut lost, mut next) = (Vec::new(), std::mem::take(&mut self.next));
+        for slot in std::mem::take(&mut self.messages) {
+            let first = std::mem::take(&mut next);
+            if is_lost(slot) {
+                lost.push((slot, first));
+                continue;
+            }
+            if self.messages.is_empty() {
+                self.next = first;
+            }
+            self.messages.push_back(slot);
+        }
+        lost
+    }
+
     /// \[packets\] Packets that wait.
     #[must_use]
     pub fn waiting<X>(&self, messages: &Messages<X>) -> u64 {
@@ -294,6 +381,23 @@ mod tests {
     }
 
     #[test]
+    fn damaged_packets_are_lost_where_they_arrive_and_abandoned_ones_at_their_source() {
+        let (mut messages, mut notices) = (Messages::<()>::new(2), Notices::default());
+        let slot = messages.accept(message(7), 5, 6, FIRST, ());
+        messages.recorder.injected(3);
+        messages.damage(NodeId(0), 1);
+        messages.damage(NodeId(0), 1);
+        (0..3).for_each(|sequence| messages.arrive(slot, FIRST, &receipt(sequence), 0, &mut notices));
+        let totals = messages.recorder.totals();
+        assert_eq!((totals.received, messages.begun(), messages.in_flight(), notices.is_empty()), (2, 0, 3, true));
+        assert!(!messages.abandon(slot, 2, 6, &mut notices), "a packet has been lost before");
+        let totals = messages.recorder.totals();
+        assert_eq!((totals.dropped, totals.dropped_inside, totals.short.dropped, messages.in_flight()), (3, 1, 6, 0));
+        assert_eq!((&notices.sent, &notices.dropped), (&vec![message(7)], &vec![message(7)]));
+        assert_eq!(messages.accept(message(8), 1, 0, FIRST, ()), slot, "the message is over");
+    }
+
+    #[test]
     fn slots_are_used_again_when_messages_are_over() {
         let (mut messages, mut notices) = (Messages::<()>::new(2), Notices::default());
         let first = messages.accept(message(0), 1, 0, FIRST, ());
@@ -316,6 +420,9 @@ mod tests {
             queue.push(messages.accept(message(id), packets, short, FIRST, ()));
         }
         assert_eq!((queue.pop(&messages), queue.waiting(&messages)), (Some((0, 0)), 5));
+        let (mut first, mut second) = (queue.clone(), queue.clone());
+        assert_eq!((first.give_up(|slot| slot == 0), first.pop(&messages)), (vec![(0, 1)], Some((1, 0))));
+        assert_eq!((second.give_up(|slot| slot == 1), second.pop(&messages)), (vec![(1, 0)], Some((0, 1))));
         let rest: Vec<_> = std::iter::from_fn(|| queue.pop(&messages)).collect();
         assert_eq!(rest, [(0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
         assert!(queue.is_empty());

@@ -333,6 +333,11 @@ impl Experiment {
 /// True if the bandwidth determines cycles, whatever the workload: where the file of the topology gives delays as times,
 /// or rates of some links only.
 fn takes_bandwidth(network: &dyn NetworkSpec) -> bool {
+    // Times of failures are converted to cycles by it.
+    let is_timed = network.failures().is_some_and(|failures| !failures.changes.is_empty());
+    if is_timed && network.cycle().is_none() {
+        return true;
+    }
     let Some(switched) = network.topology().and_then(|topology| topology.switched()) else { return false };
     match (network.cycle(), switched.cycle()) {
         (Some(_), Some(_)) => switched.needs_bandwidth(),

@@ -87,6 +87,54 @@ fn phases_show_before_during_and_after() {
     }
 }
 
+/// Networks with back-pressure hold injection until they are empty, and then take new routes.
+#[test]
+fn networks_drain_before_their_routes_change() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("ring.txt"), "a b\nb c\nc d\nd a\na c\na H1\nb H2\nc H3\nd H4\n").unwrap();
+    let cycles = "--cycles 9000 --fail class:CLASS#1@3000,repair:class:CLASS#1@6000";
+    let times = "--cycles 900000000 --fail class:CLASS#1@300us,repair:class:CLASS#1@600us";
+    let networks = [
+        ("vct:routing=graph:updown", cycles, 3000),
+        ("wormhole:routing=updown", cycles, 3000),
+        ("wormhole:routing=shortest,vcs=8", cycles, 3000),
+        ("myrinet", times, 300_000_000),
+    ];
+    for (network, how, phase) in networks {
+        for (topology, class) in [
+            ("torus:4x4", "x"),
+            ("dragonfly:p=2,a=4,h=2", "global"),
+            ("fattree:3,2", "between-switches"),
+            ("graph:ring.txt", "between-switches"),
+        ] {
+            let network =
+                if topology == "torus:4x4" { network.replace(":routing=graph:updown", "") } else { network.to_owned() };
+            let line =
+                format!("run --network {network} --topology {topology} --load 0.3 {}", how.replace("CLASS", class));
+            let found = figures(folder.path(), &line);
+            let other = figures(folder.path(), &format!("{line} --engine reference"));
+            assert_eq!((&found["digest"], &found["phases"]), (&other["digest"], &other["phases"]), "{line}");
+            let phases = found["phases"].as_array().unwrap();
+            let of = |name: &str| -> Vec<u64> { phases.iter().map(|phase| phase[name].as_u64().unwrap()).collect() };
+            assert_eq!(of("start_cycle"), [1, phase + 1, 2 * phase + 1], "{line}");
+            assert_eq!(of("dead_links"), [0, 1, 0], "{line}");
+            for total in ["packets_received", "packets_dropped"] {
+                assert_eq!(of(total).iter().sum::<u64>(), found[total].as_u64().unwrap(), "{line}");
+            }
+            // All is lost through the failure; a repair loses nothing, nor does what is under way before.
+            assert_eq!((of("packets_dropped")[0], of("packets_dropped")[2]), (0, 0), "{line}");
+            let count = |name: &str| found[name].as_u64().unwrap();
+            let gone = count("packets_received") + count("packets_dropped") + count("packets_in_flight");
+            assert_eq!(count("packets_generated"), gone, "{line}");
+            let rows = found["model_figures"].as_array().unwrap();
+            let of = |name: &str| rows.iter().find(|row| row["name"] == name).unwrap()["value"].as_f64().unwrap();
+            assert_eq!(of("reconfigurations"), 2.0, "{line}");
+            let (mean, most) = (of("injection_held_mean"), of("injection_held_max"));
+            assert!(0.0 < mean && mean <= most && most < phase as f64, "{line}: {mean} {most}");
+        }
+    }
+}
+
 /// A link that is dead from the start is one that the file says is dead.
 #[test]
 fn dead_from_the_start_is_dead_in_the_file() {
@@ -134,10 +182,17 @@ fn routings_go_round_dead_links_or_are_refused() {
             "{network}"
         );
     }
-    for network in ["vct", "wormhole", "myrinet"] {
-        let (status, text) = refused(folder.path(), &line(network, "--fail link:0-1@5us"));
+    for (network, topology, remedy) in [
+        ("vct", "fattree:2,2", "graph:updown"),
+        ("wormhole", "torus:4x4", "--routing updown"),
+        ("wormhole:routing=adaptive", "fattree:2,2", "--routing updown"),
+        ("myrinet:routing=dor", "torus:4x4", "--routing updown"),
+    ] {
+        let line = format!("run --network {network} --topology {topology} --load 0.1 --fail class:links#1@5us");
+        let class = if topology == "torus:4x4" { "x" } else { "between-switches" };
+        let (status, text) = refused(folder.path(), &line.replace("links", class));
         assert_eq!(status, Some(2), "{network}");
-        assert!(text.contains("from the start or never") && text.contains("--network ethernet"), "{text}");
+        assert!(text.contains("cannot avoid dead links") && text.contains(remedy), "{network}: {text}");
     }
     let (status, text) = refused(folder.path(), &line("wormhole:routing=updown", "--fail node:3@0"));
     assert!(status == Some(2) && text.contains("no route is left for 30 of 240 pairs"), "{text}");

@@ -2,18 +2,20 @@
 //! batch, the digest over all deliveries, and the cyclic wait of a deadlock.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use fsin::couple::Coupled;
 use fsin::difference::{self, Object, Recording};
 use fsin::engine::fast;
 use fsin::engine::reference::Reference;
+use fsin::failures::{self, Timetable};
 use fsin::network::{Injected, Network, NetworkFailure, Notices, Settled};
 use fsin::router::{Arbitration, Consumption, Interface, RouterParams};
 use fsin::routing::Routing;
 use fsin::run::{Outcome, fixed, to_end};
 use fsin::stats::Recorder;
-use fsin::topology::Survey;
+use fsin::topology::{Survey, Topology};
 use fsin::view::Occupancy;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -439,6 +441,49 @@ fn paced() -> impl Strategy<Value = Setup> {
 #[test]
 fn links_of_unlike_rate_in_300_networks() {
     check_cases(300, &paced(), check_synthetic);
+}
+
+/// The same setup with drawn failures and repairs of links, by a routing that goes round them; `None` where that does not
+/// fit.
+fn with_failures(setup: &Setup, draws: &[u64]) -> Option<Setup> {
+    let topology: Arc<dyn Topology> = setup.shape().into();
+    let timetable = Timetable::new(failures::drawn(&*topology, draws, 200), &topology);
+    let mut params = RouterParams { timetable, ..setup.params.clone() };
+    if topology.switched().is_some() {
+        (params.routing, params.vcs) = match draws[0] % 3 {
+            0 => (Routing::GraphShortest, 8),
+            _ => (Routing::GraphUpDown, params.vcs),
+        };
+        params.alternatives *= u32::from(params.routing == Routing::GraphShortest);
+    }
+    let params = effective(params);
+    let is_timed = !params.timetable.is_empty() && params.check(&*topology).is_ok();
+    is_timed.then(|| Setup { params, ..setup.clone() })
+}
+
+fn failing() -> impl Strategy<Value = Setup> {
+    let setups = prop_oneof![2 => synthetic(0..=3), 1 => switched(), 1 => paced()];
+    (setups, prop::collection::vec(any::<u64>(), 1..8))
+        .prop_filter_map("goes round dead links", |(setup, draws)| with_failures(&setup, &draws))
+}
+
+fn check_failing(setup: &Setup) -> Result<(), TestCaseError> {
+    let outcome = agree_for(setup, CYCLES)?;
+    let whole: u64 = outcome.phases.iter().map(|phase| phase.counts.generated).sum();
+    let gone: u64 = outcome.phases.iter().map(|phase| phase.counts.received + phase.counts.dropped).sum();
+    prop_assert_eq!(whole, gone + outcome.in_flight);
+    Ok(())
+}
+
+#[test]
+fn links_that_fail_in_300_networks() {
+    check_cases(300, &failing(), check_failing);
+}
+
+#[test]
+#[ignore = "5 000 cases take minutes"]
+fn links_that_fail_in_5_000_networks() {
+    check_cases(5_000, &failing(), check_failing);
 }
 
 #[test]

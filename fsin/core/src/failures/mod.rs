@@ -12,8 +12,11 @@
 //!
 //! Decision: docs/decisions/0220-failures.md.
 
+mod drawn;
 mod names;
 mod parse;
+mod reconfiguration;
+mod timetable;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -29,7 +32,10 @@ use crate::topology::{DeadLink, Port, Topology, damaged};
 use names::Names;
 use parse::{At, Event};
 
+pub use drawn::drawn;
 pub use parse::file;
+pub use reconfiguration::Reconfiguration;
+pub use timetable::{Outage, Timetable};
 
 /// Links that die or are repaired at one time.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,6 +48,14 @@ pub struct Change {
     pub revives: Vec<DeadLink>,
     /// The events of this time, as they are written.
     pub words: Vec<String>,
+}
+
+impl Change {
+    /// The warning that no route is left for these pairs of nodes after this change.
+    #[must_use]
+    pub fn warning(&self, lost: &LostPairs) -> Phrase {
+        phrase![["fail" => self.words.join(",")], ": no route is left for {lost}; their messages are lost"]
+    }
 }
 
 /// Which links are dead, and when.
@@ -170,8 +184,7 @@ impl Failures {
         let lost_of =
             |(change, dead): (_, Vec<DeadLink>)| Some((change, LostPairs::between(&parts(whole, &dead_ports(&dead)))?));
         let lost = self.changes.iter().zip(self.phases().skip(1)).filter_map(lost_of);
-        let text = |(change, lost): (&Change, LostPairs)| phrase![["fail" => change.words.join(",")], ": no route is left for {lost}; their messages are lost"];
-        lost.map(text).collect()
+        lost.map(|(change, lost): (&Change, LostPairs)| change.warning(&lost)).collect()
     }
 }
 

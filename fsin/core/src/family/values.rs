@@ -9,10 +9,10 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 
 use super::Key;
-use crate::failures::Failures;
+use crate::failures::{Failures, Timetable};
 use crate::route::{self, RouteTable, Routers};
 use crate::text_file;
-use crate::topology::switched::{Uses, parse_rate};
+use crate::topology::switched::{Switched, Uses, parse_rate};
 use crate::topology::{self, Topology};
 
 /// The values of all settings.
@@ -158,13 +158,7 @@ impl dyn Values + '_ {
         uses.check_before_conversion(&*topology)?;
         let topology = match topology.switched() {
             Some(network) if network.has_times() || network.has_rates() => {
-                let word = self.word("bandwidth");
-                let rate = parse_rate(word).filter(|&rate| rate > 0).ok_or_else(|| {
-                    let what = phrase![["bandwidth"], " takes a rate in bits per second, not `{word}`"];
-                    let remedy = phrase![self.write("bandwidth", "10Gb/s"), " (prefixes k, M, G, T)"];
-                    SpecError::new(ErrorKind::Malformed, what, remedy).of("bandwidth")
-                })?;
-                Box::new(network.in_cycles(self.integer("phit-bytes")?, rate)?)
+                Box::new(network.in_cycles(self.integer("phit-bytes")?, self.link_rate()?)?)
             }
             _ => topology,
         };
@@ -237,41 +231,57 @@ impl dyn Values + '_ {
     /// # Errors
     /// Those of [`Failures::parse`].
     pub fn failures(&self, topology: &dyn Topology) -> Result<Failures, SpecError> {
+        self.failures_in(topology, (1, 1))
+    }
+
+    /// The same in a model with cycles of this length.
+    fn failures_in(&self, topology: &dyn Topology, cycle: (u64, u64)) -> Result<Failures, SpecError> {
         match self.value("fail") {
-            Some(value) => Failures::parse(value, &self.folder_of("fail"), topology, self.integer("seed")?, (1, 1))
+            Some(value) => Failures::parse(value, &self.folder_of("fail"), topology, self.integer("seed")?, cycle)
                 .map_err(|refusal| refusal.within(phrase![["fail"], ": "])),
             None => Ok(Failures::default()),
         }
     }
 
-    /// Names `fail` as the cause of an error about the routing, where the routing was chosen because of it and not set.
-    #[must_use]
-    pub fn because_of_failures(&self, error: SpecError) -> SpecError {
-        match self.is_set("fail") && !self.is_set("routing") {
-            true => error.within(phrase![["fail"], ": "]),
-            false => error,
+    /// \[ps\] Length of a cycle of a model in which it is the time of a phit on a link, as numerator and denominator;
+    /// `topology` is one [in cycles](Self::topology_in_cycles).
+    fn cycle(&self, topology: &dyn Topology) -> Result<(u64, u64), SpecError> {
+        if let Some(cycle) = topology.switched().and_then(Switched::cycle) {
+            return Ok(cycle);
         }
+        let phit: u64 = self.integer("phit-bytes")?;
+        let picoseconds = phit.checked_mul(8_000_000_000_000).ok_or_else(|| self.too_large("phit-bytes"))?;
+        Ok((picoseconds, self.link_rate()?))
     }
 
-    /// The topology without the links that `fail` names, in a model whose links are dead from the start or never.
+    /// \[b/s\] The rate of a link to which no file gives one.
+    fn link_rate(&self) -> Result<u64, SpecError> {
+        let word = self.word("bandwidth");
+        parse_rate(word).filter(|&rate| rate > 0).ok_or_else(|| {
+            let what = phrase![["bandwidth"], " takes a rate in bits per second, not `{word}`"];
+            let remedy = phrase![self.write("bandwidth", "10Gb/s"), " (prefixes k, M, G, T)"];
+            SpecError::new(ErrorKind::Malformed, what, remedy).of("bandwidth")
+        })
+    }
+
+    /// What `fail` says of a topology in a model that changes its routes while it runs, and the network in which the
+    /// run begins: without the links that are dead from the start, if no link changes later; otherwise with all links,
+    /// of which routes take those that are alive. A cycle is a picosecond if `is_picosecond`, and else the time of a
+    /// phit.
     ///
     /// # Errors
-    /// Those of [`Failures::parse`], a time after the start, and endpoints that are cut off, unless the model
-    /// `drops` their messages.
-    pub fn without_failed(&self, topology: Arc<dyn Topology>, drops: bool) -> Result<Arc<dyn Topology>, SpecError> {
-        let failures = self.failures(&*topology)?;
-        if let Some(change) = failures.changes.first() {
-            let words = change.words.join(",");
-            let what = phrase![["fail" => words], ": links of this network model are dead from the start or never"];
-            let remedy = phrase![
-                "write @0 as the time, or use ",
-                ["network" => "ethernet"],
-                " or ",
-                ["network" => "flow"]
-            ];
-            return Err(SpecError::new(ErrorKind::Unsupported, what, remedy).of("fail"));
-        }
-        if !drops && let Some(lost) = failures.unreachable(&*topology) {
+    /// Those of [`Failures::parse`], and endpoints that are cut off from the start, unless the model `drops` their
+    /// messages.
+    pub fn timetable(
+        &self,
+        whole: Arc<dyn Topology>,
+        is_picosecond: bool,
+        drops: bool,
+    ) -> Result<(Arc<dyn Topology>, Timetable), SpecError> {
+        let is_counted = is_picosecond || self.value("fail").is_none();
+        let cycle = if is_counted { (1, 1) } else { self.cycle(&*whole)? };
+        let failures = self.failures_in(&*whole, cycle)?;
+        if !drops && let Some(lost) = failures.unreachable(&*whole) {
             let remedy = phrase![
                 "let fewer links fail, or use ",
                 ["network" => "ethernet"],
@@ -281,7 +291,17 @@ impl dyn Values + '_ {
             ];
             return Err(lost.remedied(remedy));
         }
-        Ok(failures.at_first(&topology))
+        let topology = if failures.changes.is_empty() { failures.at_first(&whole) } else { Arc::clone(&whole) };
+        Ok((topology, Timetable::new(failures, &whole)))
+    }
+
+    /// Names `fail` as the cause of an error about the routing, where the routing was chosen because of it and not set.
+    #[must_use]
+    pub fn because_of_failures(&self, error: SpecError) -> SpecError {
+        match self.is_set("fail") && !self.is_set("routing") {
+            true => error.within(phrase![["fail"], ": "]),
+            false => error,
+        }
     }
 
     /// The value of a key as a `T`; `what` names the type in an error.

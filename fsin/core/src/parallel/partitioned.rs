@@ -109,6 +109,12 @@ impl<P: Partition> Partitioned<P> {
         &self.accepted
     }
 
+    /// The partitions, each with the messages that its nodes receive in the next cycle, to change them. The network must
+    /// be [settled](Self::settle).
+    pub fn with_accepted_mut(&mut self) -> impl Iterator<Item = (&mut P, &mut Vec<P::Accepted>)> {
+        self.parts.iter_mut().map(Box::as_mut).zip(&mut self.accepted)
+    }
+
     /// Simulates cycle `now`, on all threads if `is_worth` waking them; the network must be settled. Passes the reports
     /// to `read`: all of them if threads are not at work, or unless the cycle `may_go_on`. Otherwise threads go on, and
     /// only the reports of its beginning are read, of which there is one for each partition.

@@ -39,7 +39,7 @@ pub use order::Order;
 pub use routers::Routers;
 pub use shortest::{FAR, Links, distances, links};
 pub use table::{Build, Carries, Choice, Function, Name, ROUTINGS, Row, Serves, added, listed, serving};
-pub use updown::UpDown;
+pub use updown::{UpDown, downwards};
 
 /// The rows of the table, by the kind of network.
 pub mod rows {

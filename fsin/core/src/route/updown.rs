@@ -10,6 +10,22 @@ use super::shortest::{FAR, Links, distances, links_for};
 use super::table::{Build, Choice, Function, Row, Serves};
 use super::{ChannelPolicy, Draw, Hop, Phase, RoutingFunction, Visit};
 
+/// The switches in their order, the root first. Where the network is in several parts, each has a root of its own.
+#[must_use]
+pub fn downwards(links: &Links) -> Vec<u32> {
+    let mut depths = vec![FAR; links.len()];
+    // The first of those with most links.
+    let weight = |&switch: &usize| (links[switch].len(), std::cmp::Reverse(switch));
+    while let Some(root) = (0..links.len()).filter(|&switch| depths[switch] == FAR).max_by_key(weight) {
+        for (depth, found) in depths.iter_mut().zip(distances(links, root, |_, _| true)) {
+            *depth = found.min(*depth);
+        }
+    }
+    let mut sorted: Vec<u32> = (0..links.len() as u32).collect();
+    sorted.sort_unstable_by_key(|&switch| (depths[switch as usize], switch));
+    sorted
+}
+
 /// Up, then down.
 pub static ROW: Row = Row {
     component: Component {
@@ -52,18 +68,15 @@ impl UpDown {
     #[must_use]
     pub fn new(links: Links) -> Self {
         let count = links.len();
-        let root = (0..count).max_by_key(|&switch| (links[switch].len(), std::cmp::Reverse(switch))).unwrap_or(0);
-        let depths = distances(&links, root, |_, _| true);
-        let mut sorted: Vec<u32> = (0..count as u32).collect();
-        sorted.sort_unstable_by_key(|&switch| (depths[switch as usize], switch));
+        let sorted = downwards(&links);
         let mut order = vec![0; count];
         for (position, &switch) in sorted.iter().enumerate() {
             order[switch as usize] = position as u32;
         }
         let (mut any, mut down) = (Vec::new(), Vec::new());
         for to in 0..count {
-            let downwards = distances(&links, to, |from, to| order[from as usize] < order[to as usize]);
-            let mut both = downwards.clone();
+            let only_down = distances(&links, to, |from, to| order[from as usize] < order[to as usize]);
+            let mut both = only_down.clone();
             // In this order, the distance of every switch further up is known.
             for &switch in &sorted {
                 let ups = links[switch as usize].iter().map(|&(_, next)| next as usize);
@@ -72,7 +85,7 @@ impl UpDown {
                 both[switch as usize] = both[switch as usize].min(best);
             }
             any.extend(both);
-            down.extend(downwards);
+            down.extend(only_down);
         }
         Self { links, order, any, down }
     }
@@ -129,5 +142,17 @@ mod tests {
         assert_eq!(routes.next(1, 3, false).collect::<Vec<_>>(), [(0, 2)]);
         assert_eq!(routes.next(4, 2, true).collect::<Vec<_>>(), []);
         assert!(routes.is_down(2, 3) && !routes.is_down(3, 4));
+    }
+
+    /// A line of three switches with the greatest number in its middle, beside the part of the root.
+    #[test]
+    fn each_part_of_a_network_has_a_root() {
+        let links: Links =
+            vec![vec![(0, 1), (1, 1), (2, 1)], vec![(0, 0)], vec![(0, 4)], vec![(0, 4)], vec![(0, 2), (1, 3)]];
+        assert_eq!(downwards(&links), [0, 4, 1, 2, 3]);
+        let routes = UpDown::new(links);
+        assert_eq!(routes.next(2, 3, false).collect::<Vec<_>>(), [(0, 4)]);
+        assert_eq!(routes.next(4, 3, false).collect::<Vec<_>>(), [(1, 3)]);
+        assert_eq!(routes.next(2, 0, false).count() + routes.next(0, 2, false).count(), 0);
     }
 }

@@ -12,6 +12,7 @@ use trgen::catalog::SpecError;
 use trgen::{Cycle, Message};
 
 use crate::params::{END, Params, TICKS};
+use crate::rules::damage::Arriving;
 use crate::rules::hosts::Hosts;
 use crate::rules::wires::Wires;
 use crate::{Details, Event, Myrinet, PortDetails};
@@ -32,6 +33,8 @@ pub(crate) struct Base {
     pub(crate) ready: u64,
     /// \[ticks\] Time of the next BEATs.
     pub(crate) next_beat: u64,
+    /// Packets that come off links which are dead at times.
+    pub(crate) arriving: Arriving,
     /// \[packets\] By port: packets on its link, if that is a link of the topology, since observation began.
     crossed: Vec<u64>,
 }
@@ -49,6 +52,7 @@ impl Base {
             character,
             ready: if params.store_character { character } else { 0 },
             next_beat: params.beat * TICKS,
+            arriving: Arriving::default(),
             crossed: Vec::new(),
             params,
             wires,
@@ -117,7 +121,22 @@ impl<E: Instants> Simulated<E> {
         self.skip_beats(end);
         let base = self.0.base_mut();
         let deadline = base.hosts.next_deadline().unwrap_or(u64::MAX).min(base.next_beat);
-        self.0.next_event().min(deadline)
+        let change = base.hosts.reconfiguration.next_change(u64::MAX);
+        let change = if change < u64::MAX { (change - 1).saturating_mul(TICKS) } else { u64::MAX };
+        self.0.next_event().min(deadline).min(change)
+    }
+
+    /// Simulates everything that happens at an instant, where links die and are repaired during the run.
+    #[cold]
+    fn process_planned(&mut self, at: u64, notices: &mut Notices) {
+        self.0.base_mut().hosts.change(at);
+        self.0.process(at, notices);
+        if self.0.base_mut().hosts.renew(at, notices) {
+            for host in 0..self.0.base().wires.hosts as u32 {
+                let port = self.0.base().wires.host_port(host);
+                self.0.begin(port, at);
+            }
+        }
     }
 }
 
@@ -161,7 +180,10 @@ impl<E: Instants> Engine for Simulated<E> {
         }
         let end = at.next_multiple_of(TICKS).min(end);
         while at <= end {
-            self.0.process(at, notices);
+            match self.0.base().hosts.reconfiguration.is_planned() {
+                true => self.process_planned(at, notices),
+                false => self.0.process(at, notices),
+            }
             at = self.next_instant(end);
         }
         let base = self.0.base_mut();
@@ -181,7 +203,9 @@ impl<E: Instants> Engine for Simulated<E> {
     }
 
     fn figures(&self) -> Vec<(&'static Measure, f64)> {
-        self.details().measures(self.message_latency())
+        let mut figures = self.details().measures(self.message_latency());
+        figures.extend(self.0.base().hosts.reconfiguration.measures());
+        figures
     }
 }
 

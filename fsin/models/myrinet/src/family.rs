@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fsin_core::failures::Failures;
 use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
 use fsin_core::network::Network;
 use fsin_core::topology::switched::parse_rate;
@@ -65,7 +66,10 @@ pub static FAMILY: ModelFamily = ModelFamily {
 /// Checked settings.
 #[derive(Debug)]
 struct Spec {
+    /// The network in which a run begins: with the links that are dead at times.
     topology: Arc<dyn Topology>,
+    /// The network without the links that `fail` says are dead at the start.
+    at_first: Arc<dyn Topology>,
     params: Params,
     /// True if the reference engine simulates the network, false for the fast engine.
     is_reference: bool,
@@ -73,7 +77,7 @@ struct Spec {
 
 impl Spec {
     fn from_values(values: &dyn Values) -> Result<Self, SpecError> {
-        let topology = values.without_failed(values.topology(&LINKS)?.into(), false)?;
+        let (topology, timetable) = values.timetable(values.topology(&LINKS)?.into(), true, false)?;
         let params = Params {
             link_rate: rate(values, "link-rate")?,
             cable_length: values.number("cable-length")?,
@@ -88,11 +92,13 @@ impl Spec {
             routing: if values.is_set("routing") { values.parsed("routing")? } else { Routing::UpDown },
             unsafe_routing: values.is_set("unsafe-routing") && values.switch("unsafe-routing")?,
             faults: values.integer_or("faults", 0)?,
+            timetable,
             seed: values.integer("seed")?,
         };
         check(&topology, &params)?;
         let is_reference = values.choice("engine", &[("fast", false), ("reference", true)])?;
-        Ok(Self { topology, params, is_reference })
+        let at_first = Arc::clone(params.timetable.at_first().unwrap_or(&topology));
+        Ok(Self { topology, at_first, params, is_reference })
     }
 }
 
@@ -120,12 +126,16 @@ impl NetworkSpec for Spec {
     }
 
     fn topology(&self) -> Option<&Arc<dyn Topology>> {
-        Some(&self.topology)
+        Some(&self.at_first)
+    }
+
+    fn failures(&self) -> Option<&Failures> {
+        Some(self.params.timetable.failures())
     }
 
     fn dead_links(&self) -> Vec<DeadLink> {
-        let damaged = self.topology.switched().map(|network| network.with_faults(self.params.faults, self.params.seed));
-        damaged.and_then(Result::ok).map_or_else(|| self.topology.dead_links(), |damaged| damaged.dead_links())
+        let damaged = self.at_first.switched().map(|network| network.with_faults(self.params.faults, self.params.seed));
+        damaged.and_then(Result::ok).map_or_else(|| self.at_first.dead_links(), |damaged| damaged.dead_links())
     }
 
     /// A phit is a byte of a message, a packet a full one; load 1 fills a host's link with packets over one switch.
@@ -149,12 +159,13 @@ impl NetworkSpec for Spec {
     }
 
     fn warnings(&self) -> Vec<Phrase> {
-        match self.params.unsafe_routing && self.params.routing != Routing::UpDown {
-            true => vec![phrase![
+        let mut warnings = self.params.timetable.failures().warnings(&*self.topology);
+        if self.params.unsafe_routing && self.params.routing != Routing::UpDown {
+            warnings.push(phrase![
                 ["routing" => self.params.routing.name()],
                 " is not proven free of deadlock: look at packet_timeouts"
-            ]],
-            false => Vec::new(),
+            ]);
         }
+        warnings
     }
 }

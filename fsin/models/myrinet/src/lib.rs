@@ -59,13 +59,15 @@ pub use details::{Details, PortDetails, Totals};
 pub use family::FAMILY;
 pub use params::{ALIASES, MAX_DELAY, MAX_PAYLOAD, MAX_SLACK, MAX_TIME, Params, RATES, ROUTING, ROUTINGS, Routing};
 
+use fsin_core::failures::Reconfiguration;
 use fsin_core::network::Network;
 use fsin_core::stats::Distribution;
 use fsin_core::topology::Topology;
 use rules::hosts::Hosts;
 use rules::routes::Routes;
 use rules::wires::Wires;
-use trgen::catalog::SpecError;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
 
 /// An event that tests can observe.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -138,14 +140,24 @@ pub fn check(topology: &Arc<dyn Topology>, params: &Params) -> Result<(), SpecEr
 fn prepare(topology: &Arc<dyn Topology>, params: &Params, is_checked: bool) -> Result<(Wires, Hosts), SpecError> {
     params.check()?;
     let wires = Wires::new(&**topology, params, is_checked)?;
-    let mut routes = Vec::new();
-    for sees_dead in [false, true] {
-        if !sees_dead || params.faults > 0 {
-            let mut table = Routes::new(topology, &wires, params, sees_dead)?;
-            table.check(&wires, params)?;
-            routes.push(table);
-        }
+    if params.faults > 0 && !params.timetable.is_empty() {
+        let what =
+            phrase![["faults" => params.faults], ": hosts see dead links late, and those of ", ["fail"], " at once"];
+        let remedy = phrase!["leave it out, and let links fail from the start by ", ["fail"]];
+        return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("faults"));
     }
-    let hosts = Hosts::new(params, &wires, routes);
+    let checked = |topology: &Arc<dyn Topology>, sees_dead: bool| {
+        let mut table = Routes::new(topology, &wires, params, sees_dead)?;
+        table.check(&wires, params)?;
+        Ok::<_, SpecError>(table)
+    };
+    let first = params.timetable.at_first().unwrap_or(topology);
+    let mut routes = vec![checked(first, false)?];
+    if params.faults > 0 {
+        routes.push(checked(first, true)?);
+    }
+    let later = params.timetable.later().map(|(at, left)| Ok((at, checked(left, false)?)));
+    let later = later.collect::<Result<Vec<_>, SpecError>>()?;
+    let hosts = Hosts::new(params, &wires, routes, Reconfiguration::new(later));
     Ok((wires, hosts))
 }

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use fsin_core::failures::Timetable;
 use fsin_core::family::{Carried, topologies_with};
 use fsin_core::messages::Payload;
 use fsin_core::topology::Kind;
@@ -153,6 +154,8 @@ pub struct Params {
     pub unsafe_routing: bool,
     /// \[links\] Number of links between switches that are dead from the start.
     pub faults: usize,
+    /// Links that die and are repaired during the run, seen at once. The topology has them all.
+    pub timetable: Timetable,
     /// Seed of all draws.
     pub seed: u64,
 }
@@ -173,6 +176,7 @@ impl Default for Params {
             routing: Routing::UpDown,
             unsafe_routing: false,
             faults: 0,
+            timetable: Timetable::default(),
             seed: 1,
         }
     }

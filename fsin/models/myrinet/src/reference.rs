@@ -193,6 +193,12 @@ impl Reference {
     fn arrive(&mut self, port: u32, handle: u32, index: u32, at: u64, notices: &mut Notices) {
         let link = self.base.wires.links()[port as usize];
         let packet = *self.base.hosts.packet(handle);
+        if self.base.wires.outages.contains_key(&port) {
+            self.base.arriving.come(port, packet.serial, at);
+            if index == packet.crc() && self.base.arriving.is_damaged(&self.base.wires, port, at) {
+                self.base.hosts.damage(handle);
+            }
+        }
         if !link.is_to_switch {
             if index == packet.crc() {
                 self.base.hosts.deliver(handle, at, notices);

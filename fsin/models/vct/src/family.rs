@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::routing::{Order, Routing};
+use fsin_core::failures::{Failures, LostPairs, Timetable};
 use fsin_core::family::{
     Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values, bandwidth_unused,
 };
@@ -87,8 +88,10 @@ enum Engine {
 /// Checked settings of the model.
 #[derive(Debug)]
 struct Spec {
-    /// The topology, with its dead links.
+    /// The network in which a run begins: with the links that are dead at times, without those that always are.
     topology: Arc<dyn Topology>,
+    /// The network without the links that are dead at the start.
+    at_first: Arc<dyn Topology>,
     router: CheckedParams,
     engine: Engine,
     threads: usize,
@@ -97,6 +100,14 @@ struct Spec {
 }
 
 impl Spec {
+    /// The pairs of nodes of a direct network without a route over the links that are left; `None` if there are none.
+    fn lost(&self, left: &dyn Topology) -> Option<LostPairs> {
+        /// Pairs that are named.
+        const NAMED: usize = 4;
+        let lost = Reachability::new(&self.router, left)?.lost(left, NAMED);
+        (lost.count > 0).then_some(lost)
+    }
+
     fn from_values(values: &dyn Values) -> Result<Self, SpecError> {
         let topology = values.topology_in_cycles(&LINKS)?;
         let router = router(values, &*topology)?;
@@ -104,16 +115,19 @@ impl Spec {
         let faults = Faults { count, one_way: one_way(values)?, seed: router.seed };
         let topology = topology::with_faults(topology, &faults).map_err(|refusal| refusal.of("faults"))?;
         let is_direct = topology.switched().is_none();
-        let topology = values.without_failed(topology.into(), is_direct)?;
-        if is_direct && topology.faults() > 0 && topology.nodes() > MAX_SEARCHED_NODES {
+        let (topology, timetable) = values.timetable(topology.into(), false, is_direct)?;
+        let is_damaged = topology.faults() > 0 || !timetable.is_empty();
+        if is_direct && is_damaged && topology.nodes() > MAX_SEARCHED_NODES {
             let what = phrase![["fail"], (": {} has {} nodes", topology.spec(), topology.nodes())];
             let remedy = format!("use a direct network of at most {MAX_SEARCHED_NODES} nodes");
             return Err(SpecError::new(ErrorKind::TooLarge, what, remedy).of("fail"));
         }
+        let router = RouterParams { timetable, ..router };
         let router = checked(values, &router, &*topology).map_err(|error| values.because_of_failures(error))?;
         let (engine, threads) = engine(values)?;
         let cause = if count > 0 { ("faults", count.to_string()) } else { ("fail", values.word("fail").to_owned()) };
-        Ok(Self { topology, router, engine, threads, cause })
+        let at_first = Arc::clone(router.timetable.at_first().unwrap_or(&topology));
+        Ok(Self { topology, at_first, router, engine, threads, cause })
     }
 }
 
@@ -138,7 +152,11 @@ impl NetworkSpec for Spec {
     }
 
     fn topology(&self) -> Option<&Arc<dyn Topology>> {
-        Some(&self.topology)
+        Some(&self.at_first)
+    }
+
+    fn failures(&self) -> Option<&Failures> {
+        Some(self.router.timetable.failures())
     }
 
     fn units(&self) -> Units {
@@ -236,8 +254,7 @@ impl NetworkSpec for Spec {
     }
 
     fn unreachable(&self) -> Option<SpecError> {
-        let reachability = Reachability::new(&self.router, &*self.topology)?;
-        let lost = reachability.lost(&*self.topology, 4);
+        let lost = self.lost(&*self.at_first)?;
         let what = phrase![
             [self.cause.0 => &self.cause.1],
             ": with ",
@@ -250,11 +267,21 @@ impl NetworkSpec for Spec {
             ", or use a network of switches with ",
             ["routing" => "graph:updown"]
         ];
-        (lost.count > 0).then(|| SpecError::new(ErrorKind::Conflict, what, remedy).of(self.cause.0))
+        Some(SpecError::new(ErrorKind::Conflict, what, remedy).of(self.cause.0))
     }
 
     fn warnings(&self) -> Vec<Phrase> {
-        self.router.warnings()
+        let timetable = &self.router.timetable;
+        let mut warnings = self.router.warnings();
+        match self.topology.switched() {
+            Some(_) => warnings.extend(timetable.failures().warnings(&*self.topology)),
+            None => {
+                let later = timetable.failures().changes.iter().zip(timetable.later());
+                let lost = later.filter_map(|(change, (_, left))| Some(change.warning(&self.lost(&**left)?)));
+                warnings.extend(lost);
+            }
+        }
+        warnings
     }
 }
 
@@ -299,6 +326,7 @@ fn router(values: &dyn Values, topology: &dyn Topology) -> Result<RouterParams, 
         timeouts: timeouts(values)?,
         link_delays: link_delays(values)?,
         router_delay: if values.is_set("router-delay") { values.integer("router-delay")? } else { 0 },
+        timetable: Timetable::default(),
         alternatives: if values.is_set("alternatives") { values.integer("alternatives")? } else { 0 },
         source_queue: values.choice("source", &[("open", SourceQueue::Open), ("throttled", SourceQueue::Throttled)])?,
         seed: values.integer("seed")?,

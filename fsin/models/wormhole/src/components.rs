@@ -192,6 +192,7 @@ mod tests {
             wait_for_tail_credit: _,
             vc_busy_when_full: _,
             unsafe_routing: _,
+            timetable: _,
         } = Params::booksim()
         else {
             panic!("a preset has another routing")

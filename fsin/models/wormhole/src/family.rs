@@ -3,6 +3,7 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
+use fsin_core::failures::Failures;
 use fsin_core::family::{
     Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values, bandwidth_unused,
 };
@@ -81,7 +82,10 @@ pub static WORMHOLE: ModelFamily = ModelFamily {
 /// Checked settings.
 #[derive(Debug)]
 struct Spec {
+    /// The network in which a run begins: with the links that are dead at times.
     topology: Arc<dyn Topology>,
+    /// The network without the links that are dead at the start.
+    at_first: Arc<dyn Topology>,
     params: Params,
     /// True if the reference engine simulates the network, false for the fast engine.
     is_reference: bool,
@@ -94,7 +98,7 @@ struct Spec {
 
 impl Spec {
     fn from_values(values: &dyn Values) -> Result<Self, SpecError> {
-        let topology = values.without_failed(values.topology_in_cycles(&LINKS)?.into(), false)?;
+        let (topology, timetable) = values.timetable(values.topology_in_cycles(&LINKS)?.into(), false, false)?;
         let base =
             Params::preset(values.value("preset").unwrap_or("default")).map_err(|refusal| refusal.of("preset"))?;
         let routes = values.routes(&*topology)?;
@@ -137,6 +141,7 @@ impl Spec {
             routing: parsed_or(values, "routing", default)?,
             routes,
             unsafe_routing: truth_or(values, "unsafe-routing", base.unsafe_routing)?,
+            timetable,
             seed: values.integer("seed")?,
             watchdog_cycles: values.integer("watchdog")?,
         };
@@ -146,7 +151,8 @@ impl Spec {
         let named = |one: &&Component| values.value("preset") == Some(one.name);
         let preset = PRESETS.iter().find(named).map(|one| one.name);
         let has_rings = has_rings(&*topology);
-        Ok(Self { topology, params, is_reference, threads, preset, has_rings })
+        let at_first = Arc::clone(params.timetable.at_first().unwrap_or(&topology));
+        Ok(Self { topology, at_first, params, is_reference, threads, preset, has_rings })
     }
 }
 
@@ -186,7 +192,15 @@ impl NetworkSpec for Spec {
     }
 
     fn topology(&self) -> Option<&Arc<dyn Topology>> {
-        Some(&self.topology)
+        Some(&self.at_first)
+    }
+
+    fn failures(&self) -> Option<&Failures> {
+        Some(self.params.timetable.failures())
+    }
+
+    fn warnings(&self) -> Vec<Phrase> {
+        self.params.timetable.failures().warnings(&*self.topology)
     }
 
     fn units(&self) -> Units {

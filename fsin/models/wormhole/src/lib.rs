@@ -19,6 +19,9 @@ pub use params::{Allocator, Hold, MAX_BUFFER, MAX_DELAY, MAX_SPEEDUP, MAX_VCS, P
 pub use rules::details::{Details, Stages, Stalls};
 pub use rules::routes::{BuildError, carried};
 
+use std::sync::Arc;
+
+use fsin_core::failures::Reconfiguration;
 use fsin_core::interface::Interface;
 use fsin_core::network::Network;
 use fsin_core::topology::Topology;
@@ -62,8 +65,17 @@ fn check_interface(topology: &dyn Topology, params: &Params) -> Result<(), SpecE
     }
 }
 
-/// The wiring and routing function of a network that has been checked.
-fn prepare(topology: &dyn Topology, params: &Params) -> Result<(Wiring, Routes), BuildError> {
+/// What a network that has been checked is made of.
+struct Prepared {
+    wiring: Wiring,
+    /// The routes at the start.
+    routes: Arc<Routes>,
+    /// Those after failures and repairs.
+    reconfiguration: Reconfiguration<Arc<Routes>>,
+}
+
+/// The wiring and routing functions of a network, checked.
+fn prepare(topology: &dyn Topology, params: &Params) -> Result<Prepared, BuildError> {
     params.check()?;
     rules::wiring::LINKS.check(topology)?;
     check_interface(topology, params)?;
@@ -73,9 +85,15 @@ fn prepare(topology: &dyn Topology, params: &Params) -> Result<(Wiring, Routes),
         let remedy = format!("use a network whose routers have at most {MAX_PORTS}");
         return Err(SpecError::new(ErrorKind::TooLarge, what, remedy).of("topology").into());
     }
-    let routes = Routes::new(params, topology, &wiring)?;
-    if !params.unsafe_routing {
-        routes.prove(params, &wiring)?;
-    }
-    Ok((wiring, routes))
+    let routes_of = |topology: &dyn Topology| -> Result<Arc<Routes>, BuildError> {
+        let routes = Routes::new(params, topology, &wiring)?;
+        if !params.unsafe_routing {
+            routes.prove(params, &wiring)?;
+        }
+        Ok(Arc::new(routes))
+    };
+    let routes = routes_of(params.timetable.at_first().map_or(topology, |first| &**first))?;
+    let later = params.timetable.later().map(|(at, topology)| Ok((at, routes_of(&**topology)?)));
+    let later = later.collect::<Result<Vec<_>, BuildError>>()?;
+    Ok(Prepared { wiring, routes, reconfiguration: Reconfiguration::new(later) })
 }

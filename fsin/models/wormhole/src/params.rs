@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use fsin_core::failures::Timetable;
 use fsin_core::interface::Interface;
 use fsin_core::route::RouteTable;
 use trgen::Message;
@@ -235,6 +236,8 @@ pub struct Params {
     pub routes: Option<Arc<RouteTable>>,
     /// True if routings that are not free of deadlock may run.
     pub unsafe_routing: bool,
+    /// Links that die and are repaired during the run. The topology has them all.
+    pub timetable: Timetable,
     /// Seed of all draws.
     pub seed: u64,
     /// \[cycles\] Time without any movement of a flit after which the network counts as being in deadlock.
@@ -269,6 +272,7 @@ impl Default for Params {
             routing: Routing::DOR,
             routes: None,
             unsafe_routing: false,
+            timetable: Timetable::default(),
             seed: 1,
             watchdog_cycles: 10_000,
         }

@@ -87,7 +87,7 @@ struct Found {
     blocked: Option<Vec<Ends>>,
     /// The dead links at the start.
     dead: Vec<DeadLink>,
-    /// What happens later.
+    /// What happens later. Times are picoseconds.
     failures: Failures,
 }
 
@@ -116,7 +116,14 @@ fn of_network(network: &str, spec: &str, matches: &ArgMatches) -> Result<Found, 
         Complaint::new(Exit::Usage, what, "leave it out, or name a network with links: vct, wormhole, ethernet")
     })?;
     let (topology, dead) = (Arc::clone(topology), network.dead_links());
-    let failures = network.failures().cloned().unwrap_or_default();
+    let mut failures = network.failures().cloned().unwrap_or_default();
+    let bandwidth = experiment::key("bandwidth").and_then(|key| key.default).unwrap_or_default();
+    let cycle = network.cycle().or_else(|| experiment::cycle_ratio(bandwidth, network.units().phit_bytes));
+    for change in &mut failures.changes {
+        let (picoseconds, cycles) = cycle.unwrap_or((1, 1));
+        let at = u128::from(change.at) * u128::from(picoseconds) / u128::from(cycles.max(1));
+        change.at = u64::try_from(at).unwrap_or(u64::MAX);
+    }
     Ok(Found { topology, unit: model.load_unit, blocked: network.blocked_links(), dead, failures })
 }
 

@@ -82,6 +82,13 @@ impl Fast {
                 Kind::Start => self.start(port, packet, serial, index, at),
                 Kind::Deliver => {
                     if self.inputs[port as usize].version == index && self.base.hosts.alive(packet, serial).is_some() {
+                        let link = self.base.wires.links()[port as usize];
+                        if self.base.arriving.is_damaged(&self.base.wires, link.peer, at) {
+                            self.base.hosts.damage(packet);
+                        }
+                        if !self.base.wires.is_host(link.owner) {
+                            continue;
+                        }
                         self.base.hosts.deliver(packet, at, notices);
                         if self.base.hosts.packet(packet).has_passed {
                             self.base.hosts.gap_arrived(packet);
@@ -128,13 +135,19 @@ impl Fast {
         let link = self.base.wires.links()[port as usize];
         let (first, is_new) = (index & !NEW, index & NEW != 0);
         let peer = link.peer as usize;
-        if !link.is_to_switch {
+        let is_watched = self.base.wires.outages.contains_key(&port);
+        if is_watched {
+            self.base.arriving.come(port, serial, at);
+        }
+        if !link.is_to_switch || (is_watched && first <= packet.crc()) {
             let input = &mut self.inputs[peer];
             input.version = input.version.wrapping_add(1);
             let due = at + u64::from(packet.crc() - first) * self.base.character;
             let version = input.version;
             let (kind, port) = (Kind::Deliver, peer as u32);
             self.calendar.add(Event { at: due, kind, port, packet: handle, index: version, serial });
+        }
+        if !link.is_to_switch {
             return;
         }
         self.touch(peer, at);
@@ -182,8 +195,8 @@ impl Fast {
         }
         let link = self.base.wires.links()[port as usize];
         let peer = link.peer as usize;
+        self.inputs[peer].version = self.inputs[peer].version.wrapping_add(1);
         if !link.is_to_switch {
-            self.inputs[peer].version = self.inputs[peer].version.wrapping_add(1);
             return;
         }
         self.touch(peer, at);

@@ -159,6 +159,7 @@ pub(super) struct Input {
     pub(super) crosses: u64,
     /// True if the input is in the list of inputs that have changed.
     pub(super) is_listed: bool,
-    /// At a host: version of its deliveries, which distinguishes events of this delivery from events of former ones.
+    /// Version of the arrivals of CRCs, which distinguishes events of this run from events of former ones. Such events
+    /// are of hosts, and of switches behind links that are dead at times.
     pub(super) version: u32,
 }

@@ -4,6 +4,7 @@
 
 use std::collections::VecDeque;
 
+use fsin_core::failures::Reconfiguration;
 use fsin_core::messages::{Messages, Payload, SendQueue, Underway};
 use fsin_core::network::{Injected, Notices};
 use fsin_core::slab::Slab;
@@ -88,6 +89,8 @@ pub(crate) struct Hosts {
     serial: u64,
     /// Tables of routes: the first, and a second one for the time after dead links have been seen, if there are any.
     routes: Vec<Routes>,
+    /// Routes to come.
+    pub(crate) reconfiguration: Reconfiguration<Routes>,
     /// \[ticks\] Time at which dead links are seen.
     seen_at: u64,
     /// By time: \[ticks\] the deadline of a packet, its handle and its serial number.
@@ -101,7 +104,12 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    pub(crate) fn new(params: &Params, wires: &Wires, routes: Vec<Routes>) -> Self {
+    pub(crate) fn new(
+        params: &Params,
+        wires: &Wires,
+        routes: Vec<Routes>,
+        reconfiguration: Reconfiguration<Routes>,
+    ) -> Self {
         Self {
             params: params.clone(),
             hidden_hops: wires.hidden_hops(),
@@ -110,6 +118,7 @@ impl Hosts {
             packets: Slab::new(),
             serial: 0,
             routes,
+            reconfiguration,
             seen_at: if params.faults == 0 { u64::MAX } else { 2 * params.beat * TICKS },
             deadlines: VecDeque::new(),
             message_latency: Distribution::default(),
@@ -124,6 +133,10 @@ impl Hosts {
         let (packets, short) = (self.payload().packets_of(bytes), self.payload().short(bytes));
         let is_known = destination.index() < self.hosts.len() && source.index() < self.hosts.len();
         if !is_known || source == destination {
+            return self.messages.drop_at_source(packets, short);
+        }
+        if !self.reconfiguration.is_held() && !self.routes[0].reach(source.0, destination.0) {
+            self.totals.messages_lost += 1;
             return self.messages.drop_at_source(packets, short);
         }
         let host = &mut self.hosts[source.index()];
@@ -146,6 +159,9 @@ impl Hosts {
 
     /// Begins the next packet of a host at instant `now`, and returns its handle; [`NONE`] if the host has no packet.
     pub(crate) fn begin(&mut self, number: u32, now: u64, wires: &Wires) -> u32 {
+        if self.reconfiguration.is_held() {
+            return NONE;
+        }
         let Some((slot, index)) = self.hosts[number as usize].queue.pop(&self.messages) else { return NONE };
         let Underway { message, offered, .. } = *self.messages.get(slot);
         let destination = message.destination.0;
@@ -176,6 +192,42 @@ impl Hosts {
         let deadline = now.saturating_add(self.params.timeout * TICKS);
         self.deadlines.push_back((deadline, packet, serial));
         packet
+    }
+
+    /// Makes the failures and repairs at instant `now`, before all else at that instant.
+    pub(crate) fn change(&mut self, now: u64) {
+        while self.reconfiguration.change(cycle_at(now)) {
+            self.messages.recorder.mark(Cycle(cycle_at(now)));
+        }
+    }
+
+    /// Lets new routes take effect at instant `now` if links have changed and the CRC of every packet has arrived.
+    /// Returns true if so.
+    pub(crate) fn renew(&mut self, now: u64, notices: &mut Notices) -> bool {
+        // Packets that are removed do not arrive.
+        if self.messages.begun() > self.totals.timeouts + self.totals.lost_on_dead_links {
+            return false;
+        }
+        let Some(routes) = self.reconfiguration.renew(cycle_at(now)) else { return false };
+        for (source, host) in (0..).zip(&mut self.hosts) {
+            let messages = &self.messages;
+            let is_lost = |slot: u32| !routes.reach(source, messages.get(slot).message.destination.0);
+            for (slot, first) in host.queue.give_up(is_lost) {
+                let Underway { message, packets, .. } = *self.messages.get(slot);
+                let short = Payload(self.params.payload).short(message.bytes);
+                let is_first = self.messages.abandon(slot, packets - first, short, notices);
+                self.totals.messages_lost += u64::from(is_first);
+            }
+        }
+        self.routes[0] = routes;
+        true
+    }
+
+    /// Records that a dead link has damaged a packet.
+    pub(crate) fn damage(&mut self, handle: u32) {
+        let Packet { message: slot, index, .. } = self.packets[handle];
+        let Underway { message, more: sequence, .. } = *self.messages.get(slot);
+        self.messages.damage(message.source, sequence + index);
     }
 
     /// A packet by its handle.
@@ -216,8 +268,12 @@ impl Hosts {
             hops: u64::from(route.switches + 1).saturating_sub(self.hidden_hops),
         };
         let cycle = Cycle(now.div_ceil(TICKS));
-        self.totals.payload_received += u64::from(self.payload().bytes_of(message.bytes, index));
         let short = self.payload().short_of(message.bytes, index);
+        if self.messages.discards(&receipt) {
+            self.totals.messages_lost += u64::from(self.messages.lose(slot, short, notices));
+            return self.note(now, EventKind::Lost { source, destination, sequence: sequence + index });
+        }
+        self.totals.payload_received += u64::from(self.payload().bytes_of(message.bytes, index));
         if self.messages.receive(slot, cycle, &receipt, short) {
             self.message_latency.record(latency);
             self.messages.deliver(slot, cycle, notices);
@@ -301,6 +357,11 @@ impl Hosts {
             events.push(Event { at, kind });
         }
     }
+}
+
+/// \[cycle\] The cycle in which an instant is, or with which it begins.
+pub(crate) const fn cycle_at(now: u64) -> u64 {
+    now / TICKS + 1
 }
 
 /// \[ps\] Time of `ticks` ticks, rounded to the nearest.

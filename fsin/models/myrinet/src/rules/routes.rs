@@ -1,11 +1,12 @@
 //! Routes, which the sender writes at the head of a packet: a character for each switch.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use fsin_core::failures::parts;
 use fsin_core::route::proof::ChannelGraph;
 use fsin_core::route::{Links, Order, UpDown, distances};
-use fsin_core::topology::Topology;
+use fsin_core::topology::{Port, Topology};
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
@@ -52,16 +53,24 @@ pub(crate) struct Routes {
     known: HashMap<(u32, u32), Route>,
     /// Output ports of all routes found so far, route after route.
     ports: Vec<u32>,
+    /// By host: the part of the network in which it is; empty if no link dies or is repaired during the run.
+    parts: Vec<u32>,
 }
 
 impl Routes {
-    /// The routes of a network. They avoid dead links if `sees_dead`.
+    /// The routes of a network that use the links of `topology`, all or some of those of `wires`. They avoid dead links
+    /// if `sees_dead`.
     pub(crate) fn new(
         topology: &Arc<dyn Topology>,
         wires: &Wires,
         params: &Params,
         sees_dead: bool,
     ) -> Result<Self, SpecError> {
+        let is_left = |port: usize| {
+            let link = &wires.links()[port];
+            let is_there = || topology.neighbour(wires.node(link.owner as usize), Port(link.number as u8)).is_some();
+            !(sees_dead && wires.dead[port]) && (params.timetable.is_empty() || !link.is_visible || is_there())
+        };
         if wires.switches > MAX_SWITCHES {
             let what = format!("{} has {} switches", topology.spec(), wires.switches);
             return Err(SpecError::new(ErrorKind::TooLarge, what, format!("use at most {MAX_SWITCHES}")).of("topology"));
@@ -70,11 +79,16 @@ impl Routes {
             network.check_rails(&phrase![["network" => "myrinet"]])?;
         }
         let scheme = match params.routing {
-            Routing::UpDown => Scheme::UpDown(UpDown::new(links(wires, sees_dead))),
+            Routing::UpDown => Scheme::UpDown(UpDown::new(links(wires, is_left))),
             Routing::Shortest => {
-                let links = links(wires, sees_dead);
+                let links = links(wires, is_left);
                 let hops = (0..wires.switches).flat_map(|to| distances(&links, to, |_, _| true)).collect();
                 Scheme::Shortest(links, hops)
+            }
+            Routing::DimensionOrder if !params.timetable.is_empty() => {
+                let what = phrase![["routing" => params.routing.name()], " cannot avoid dead links"];
+                let remedy = phrase!["use ", ["routing" => "updown"], ", which goes round them"];
+                return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
             }
             Routing::DimensionOrder if topology.is_grid() => Scheme::DimensionOrder(Arc::clone(topology)),
             Routing::DimensionOrder => {
@@ -83,10 +97,16 @@ impl Routes {
                 return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
             }
         };
-        Ok(Self { scheme, seed: params.seed, known: HashMap::new(), ports: Vec::new() })
+        let parts = if params.timetable.is_empty() { Vec::new() } else { parts(&**topology, &HashSet::new()) };
+        Ok(Self { scheme, seed: params.seed, known: HashMap::new(), ports: Vec::new(), parts })
     }
 
-    /// The route between two different hosts.
+    /// True if a route leads from one host to another.
+    pub(crate) fn reach(&self, source: u32, destination: u32) -> bool {
+        self.parts.get(source as usize) == self.parts.get(destination as usize)
+    }
+
+    /// The route between two different hosts, of which one reaches the other.
     pub(crate) fn between(&mut self, wires: &Wires, source: u32, destination: u32) -> Route {
         if let Some(&route) = self.known.get(&(source, destination)) {
             return route;
@@ -130,7 +150,7 @@ impl Routes {
                 port.map(|port| (port as u32, wires.switch(wires.links()[port].device) as u32)).into_iter().collect()
             }
         };
-        // Networks are connected, with and without dead links, so that there is a port.
+        // There is a port, since switches are asked only for hosts that they reach.
         let (port, next) = ports[pick(key, ports.len() as u32) as usize];
         (port, next as usize)
     }
@@ -164,7 +184,7 @@ impl Routes {
         let mut waits = ChannelGraph::new(wires.links().len());
         let hosts = wires.hosts as u32;
         for (source, destination) in (0..hosts).flat_map(|source| (0..hosts).map(move |to| (source, to))) {
-            if source == destination {
+            if source == destination || !self.reach(source, destination) {
                 continue;
             }
             let route = self.between(wires, source, destination);
@@ -193,13 +213,11 @@ impl Routes {
     }
 }
 
-/// By switch: its links to other switches, without dead ones if `sees_dead`.
-fn links(wires: &Wires, sees_dead: bool) -> Links {
+/// By switch: its links to other switches, through the ports that are left.
+fn links(wires: &Wires, is_left: impl Fn(usize) -> bool) -> Links {
     let links_of = |switch: usize| {
-        let ports = wires.ports(wires.hosts + switch).filter(|&port| {
-            let is_gone = sees_dead && wires.dead[port];
-            wires.links()[port].is_to_switch && !is_gone
-        });
+        let ports = wires.ports(wires.hosts + switch);
+        let ports = ports.filter(|&port| wires.links()[port].is_to_switch && is_left(port));
         ports.map(|port| (port as u32, wires.switch(wires.links()[port].device) as u32)).collect()
     };
     (0..wires.switches).map(links_of).collect()

@@ -1,7 +1,9 @@
 //! The links of a network with their rates and delays, and which of them are dead.
 
+use std::collections::BTreeMap;
 use std::ops::Deref;
 
+use fsin_core::failures::Outage;
 use fsin_core::topology::switched::{Attribute, Delay, LinkAttributes, Uses};
 use fsin_core::topology::{Port, Topology, rate_text};
 use fsin_core::wiring::{Link, Wiring};
@@ -27,6 +29,8 @@ pub(crate) struct Wires {
     pub(crate) delays: Vec<u64>,
     /// By port: true if the link is dead.
     pub(crate) dead: Vec<bool>,
+    /// By port: when the link is dead, of links that die or are repaired during the run.
+    pub(crate) outages: BTreeMap<u32, Outage>,
 }
 
 impl Deref for Wires {
@@ -49,7 +53,9 @@ impl Wires {
             delays.push(delay(topology, params, &wiring, link)?);
         }
         let dead = dead(topology, params, &wiring)?;
-        let new = Self { wiring, characters, delays, dead };
+        let by_port = |((node, port), outage)| Some((wiring.port_of(node, port)? as u32, outage));
+        let outages = params.timetable.outages().into_iter().filter_map(by_port).collect();
+        let new = Self { wiring, characters, delays, dead, outages };
         for (port, link) in new.wiring.links().iter().enumerate() {
             if link.is_to_switch && is_checked {
                 params.check_slack(new.least_slack(params, port))?;

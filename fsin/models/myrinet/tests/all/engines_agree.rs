@@ -4,7 +4,8 @@
 
 use crate::common::{advance, message, place};
 use fsin_core::difference::{self, Offer};
-use fsin_core::network::{Network, Notices};
+use fsin_core::failures::{self, Timetable};
+use fsin_core::network::{Injected, Network, Notices};
 use fsin_core::stats::{Counts, Moments, Recorder};
 use fsin_core::view::Occupancy;
 
@@ -134,7 +135,12 @@ fn both(case: &Case, offers: &mut Vec<Offer>) -> Result<(u64, u64), TestCaseErro
             let new = message(fates.len() as u64, host as u32, destination as u32, bytes);
             fates.push([false; 3]);
             offers.push((Cycle(now), new));
-            prop_assert_eq!(reference.inject(new), fast.inject(new));
+            let outcome = reference.inject(new);
+            prop_assert_eq!(outcome, fast.inject(new));
+            if outcome == Injected::Dropped {
+                // No notice follows.
+                fates.last_mut().into_iter().for_each(|fate| *fate = [true, false, true]);
+            }
         }
         let until = now + 1 + rng.next_u64() % case.step;
         let until = if is_offering { until } else { now + 30 * US };
@@ -197,6 +203,18 @@ proptest! {
     #[ignore = "minutes"]
     fn engines_agree_ten_thousand_times(case in case()) {
         agree(&case)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn engines_agree_about_links_that_fail(case in case(), draws in prop::collection::vec(any::<u64>(), 1..8)) {
+        let topology = place(case.topology);
+        let span = case.rounds * case.step / 4 + 1;
+        let timetable = Timetable::new(failures::drawn(&*topology, &draws, span), &topology);
+        agree(&Case { params: Params { timetable, faults: 0, ..case.params.clone() }, ..case })?;
     }
 }
 

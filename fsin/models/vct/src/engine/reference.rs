@@ -5,7 +5,7 @@
 //! decision of phase A changes what another node can see in phase A. No phit moves twice in phase B: a phit that a link
 //! is about to take arrived at least one cycle before. So the order in which nodes are visited does not matter.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use trgen::{Cycle, NodeId};
@@ -17,6 +17,7 @@ use crate::router::hop_delays::HopDelays;
 use crate::router::layout::AnySize;
 use crate::router::request::{Head, Input, OutputState, OutputVc, RouteRules, injector_key, packet_key, source_key};
 use crate::router::{CheckedParams, Consumption, Inject, Interface, RouterParams, SourceQueue};
+use fsin_core::failures::{Outage, Reconfiguration};
 use fsin_core::interface::Lane;
 use fsin_core::messages::Messages;
 use fsin_core::network::Notices;
@@ -49,6 +50,8 @@ struct Packet {
     /// \[cycle\] Cycle from which the header can request an output at its present node. Until then the header is on the
     /// link.
     ready: Cycle,
+    /// \[cycle\] The last cycle in which the header was on the last link.
+    off: Cycle,
     /// True if the packet's message has more than one packet.
     long: bool,
 }
@@ -144,6 +147,10 @@ pub struct Reference {
     /// The rules by which heads request outputs.
     requests: RouteRules<AnySize>,
     hop_delays: HopDelays,
+    /// The rules after failures and repairs of links.
+    reconfiguration: Reconfiguration<RouteRules<AnySize>>,
+    /// Links that are dead at times, by the node and port that they leave.
+    outages: BTreeMap<(NodeId, Port), Outage>,
     /// True if some link passes less than a phit in each cycle. Room in queues is counted in whole packets then.
     is_paced: bool,
     /// Congestion control of the whole network; `None` if there is none.
@@ -171,6 +178,7 @@ impl Reference {
         let topology = topology.into();
         let params: &RouterParams = &checked;
         let shape = topology.shape();
+        let layout = AnySize { shape, vcs: params.vcs };
         let outputs = shape.ports() * params.vcs;
         let inputs = outputs + params.injectors;
         let paced = PacedLink::new(Pace::FULL);
@@ -205,7 +213,9 @@ impl Reference {
             is_paced: network.is_some(),
             hop_delays: HopDelays::new(params, &*topology),
             control: GlobalControl::new(params, &*topology),
-            requests: RouteRules::new(&checked, AnySize { shape, vcs: params.vcs }, &*topology),
+            requests: RouteRules::new(&checked, layout, &*topology),
+            reconfiguration: Reconfiguration::new(RouteRules::later(&checked, layout, &*topology)),
+            outages: params.timetable.outages(),
             clock: Cycle::FIRST,
             nodes,
             packets: Vec::new(),
@@ -246,12 +256,35 @@ impl Reference {
         self.params.queue_phits() - self.nodes[node.index()].occupied(queue, &self.params, self.is_paced)
     }
 
+    /// Makes the failures and repairs before the next cycle, and lets new routes take effect if the network is empty.
+    fn reconfigure(&mut self, notices: &mut Notices) {
+        while self.reconfiguration.change(self.clock.0) {
+            self.messages.recorder.mark(self.clock);
+        }
+        if self.messages.begun() > 0 {
+            return;
+        }
+        let Some(requests) = self.reconfiguration.renew(self.clock.0) else { return };
+        for (source, node) in self.nodes.iter_mut().enumerate() {
+            let reaches = |message: &Unsent| requests.reaches(&*self.topology, NodeId::at(source), message.destination);
+            for lane in &mut node.lanes {
+                let lost: Vec<Unsent> = lane.all().filter(|message| !reaches(message)).copied().collect();
+                lane.retain(reaches);
+                node.unsent -= lost.len() as u32;
+                for Unsent { slot, packets, .. } in lost {
+                    self.messages.abandon(slot, packets, 0, notices);
+                }
+            }
+        }
+        self.requests = requests;
+    }
+
     /// Simulates one cycle.
     fn cycle(&mut self, notices: &mut Notices) {
         let (now, in_network) = (self.clock.0, self.in_network);
         let is_tripped = self.control.as_mut().is_some_and(|control| control.is_tripped(now, in_network));
         for node in 0..self.topology.endpoints() {
-            if !is_tripped {
+            if !is_tripped && !self.reconfiguration.is_held() {
                 for lane in 0..self.nodes[node].lanes.len() {
                     self.generate(node, lane, notices);
                 }
@@ -325,6 +358,7 @@ impl Reference {
             },
             hops: 0,
             ready: self.clock,
+            off: self.clock,
             long: message.is_long,
         };
         this.sequence += 1;

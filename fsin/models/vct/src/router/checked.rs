@@ -7,20 +7,22 @@ use super::RouterParams;
 use crate::routing::switched::RoutingFunction;
 use fsin_core::topology::Topology;
 
-/// Settings that are consistent with each other and with one topology, and the routing function built from them.
+/// Settings that are consistent with each other and with one topology, and the routing functions built from them.
 /// [`RouterParams::check`] is the only constructor.
 #[derive(Clone, Debug)]
 pub struct CheckedParams {
     params: RouterParams,
-    /// The routing function, in a network of switches.
-    function: Option<Arc<RoutingFunction>>,
+    /// The routing function at the start and after each change of links; `None` in a direct network.
+    functions: Vec<Option<Arc<RoutingFunction>>>,
     /// Specification of the topology, and its number of dead links.
     topology: (String, usize),
 }
 
 impl CheckedParams {
-    pub(super) fn new(params: RouterParams, function: Option<RoutingFunction>, topology: &dyn Topology) -> Self {
-        Self { params, function: function.map(Arc::new), topology: (topology.spec(), topology.faults()) }
+    /// `functions` are those at the start and after each change of links.
+    pub(super) fn new(params: RouterParams, functions: Vec<Option<RoutingFunction>>, topology: &dyn Topology) -> Self {
+        let functions = functions.into_iter().map(|function| function.map(Arc::new)).collect();
+        Self { params, functions, topology: (topology.spec(), topology.faults()) }
     }
 
     /// The settings alone.
@@ -29,15 +31,16 @@ impl CheckedParams {
         self.params
     }
 
-    /// The routing function for the switches of this topology; `None` in a direct network.
+    /// The routing function for the switches of this topology, at the start and after each change of links; `None` in a
+    /// direct network.
     ///
     /// # Panics
     /// When the settings were checked for another topology.
     #[must_use]
-    pub fn function(&self, topology: &dyn Topology) -> Option<Arc<RoutingFunction>> {
+    pub fn functions(&self, topology: &dyn Topology) -> &[Option<Arc<RoutingFunction>>] {
         let given = (topology.spec(), topology.faults());
         assert_eq!(self.topology, given, "the settings were checked for another topology");
-        self.function.clone()
+        &self.functions
     }
 }
 

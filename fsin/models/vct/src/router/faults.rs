@@ -33,10 +33,11 @@ pub struct Reachability {
 }
 
 impl Reachability {
-    /// `None` if all links of the network are alive, or for a network of switches.
+    /// `None` if all links of the network are always alive, or for a network of switches.
     #[must_use]
     pub fn new(params: &RouterParams, topology: &dyn Topology) -> Option<Self> {
-        if topology.faults() == 0 || topology.switched().is_some() {
+        let is_whole = topology.faults() == 0 && params.timetable.is_empty();
+        if is_whole || topology.switched().is_some() {
             return None;
         }
         let shape = topology.shape();

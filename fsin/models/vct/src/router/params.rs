@@ -11,6 +11,7 @@ use trgen::phrase::Phrase;
 use super::{Arbitration, CheckedParams, Injection, Interface, given};
 use crate::routing::switched::{RoutingFunction, unsuited};
 use crate::routing::{Order, Routing, listed};
+use fsin_core::failures::Timetable;
 use fsin_core::route::RouteTable;
 use fsin_core::topology::Topology;
 use fsin_core::words::counted;
@@ -119,6 +120,8 @@ pub struct RouterParams {
     pub router_delay: u32,
     /// Number of a switch's links over which `graph:shortest` spreads packets to one destination; 0 for all.
     pub alternatives: u32,
+    /// Links that die and are repaired during the run. The topology has them all.
+    pub timetable: Timetable,
     /// The queue in front of the source buffer.
     pub source_queue: SourceQueue,
     /// Seed of the run: every draw of the router is a function of the seed, the packet, the node and the purpose.
@@ -167,6 +170,7 @@ impl Default for RouterParams {
             link_delays: Vec::new(),
             router_delay: 0,
             alternatives: 0,
+            timetable: Timetable::default(),
             source_queue: SourceQueue::Open,
             seed: 1,
             watchdog_cycles: 10_000,
@@ -201,7 +205,9 @@ impl RouterParams {
         }
         super::hop_delays::check(self, topology)?;
         self.check_congestion()?;
-        let function = self.check_routing(topology)?;
+        let first = self.timetable.at_first().map_or(topology, |first| &**first);
+        let functions = std::iter::once(first).chain(self.timetable.later().map(|(_, topology)| &**topology));
+        let functions = functions.map(|topology| self.check_routing(topology)).collect::<Result<_, _>>()?;
         let of_ports = (self.injectors, self.injection) == (shape.ports(), Injection::Dor);
         if self.interface == Interface::PerPort && !of_ports {
             let (injectors, injection) = (self.injectors, self.injection.name());
@@ -258,7 +264,7 @@ impl RouterParams {
                 "use fewer dimensions, links of a switch, channels or injectors",
             ));
         }
-        Ok(CheckedParams::new(self.clone(), function, topology))
+        Ok(CheckedParams::new(self.clone(), functions, topology))
     }
 
     /// Checks the settings of congestion control.

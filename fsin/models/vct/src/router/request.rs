@@ -10,6 +10,7 @@
 //!
 //! Decision: docs/decisions/0001-ownership.md.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use trgen::NodeId;
@@ -21,6 +22,7 @@ use super::layout::Layout;
 use super::{CheckedParams, RouterParams};
 use crate::routing::switched::RoutingFunction;
 use crate::routing::{Adaptive, Choice, Order, Requests, Ring, Routing, Wake};
+use fsin_core::failures::parts;
 use fsin_core::topology::{Offsets, Port, Topology};
 
 mod candidates;
@@ -173,6 +175,9 @@ pub struct RouteRules<L> {
     given: Option<Arc<GivenPaths>>,
     /// Which routes remain in a direct network with dead links; `None` if all links are alive.
     reachability: Option<Arc<Reachability>>,
+    /// By endpoint of a network of switches: the part of the network in which it is; empty if links are always alive or
+    /// always dead.
+    parts: Arc<[u32]>,
 }
 
 /// The channels of a port whose change is a wake-up condition of a blocked head.
@@ -199,10 +204,26 @@ pub enum Wait {
 }
 
 impl<L: Layout> RouteRules<L> {
-    /// The rules for these settings, which were checked for this topology; `layout` describes both.
+    /// The rules at the start of a run for these settings, which were checked for this topology; `layout` describes
+    /// both.
     #[must_use]
     pub fn new(checked: &CheckedParams, layout: L, topology: &dyn Topology) -> Self {
-        let params: &RouterParams = checked;
+        let first = checked.timetable.at_first().map_or(topology, |first| &**first);
+        Self::of(checked, layout, first, checked.functions(topology).first().cloned().flatten())
+    }
+
+    /// The first cycle after each change of links, and the rules that then take effect.
+    #[must_use]
+    pub fn later(checked: &CheckedParams, layout: L, topology: &dyn Topology) -> Vec<(u64, Self)> {
+        let functions = checked.functions(topology).iter().skip(1).cloned();
+        let of = |((at, topology), function): ((u64, &Arc<dyn Topology>), _)| {
+            (at, Self::of(checked, layout, &**topology, function))
+        };
+        checked.timetable.later().zip(functions).map(of).collect()
+    }
+
+    /// The rules for a network of which these links are left, with this routing function.
+    fn of(params: &RouterParams, layout: L, topology: &dyn Topology, function: Option<Arc<RoutingFunction>>) -> Self {
         let routing = params.routing;
         let (compares_space, wake) = match routing.row().requests {
             Requests::Direct { compares_space, wake, .. } => (compares_space, Some(wake)),
@@ -235,7 +256,11 @@ impl<L: Layout> RouteRules<L> {
             rings: Ring::all_of(topology.geometry()),
             given: GivenPaths::new(params, topology).map(Arc::new),
             reachability,
-            function: checked.function(topology),
+            function,
+            parts: match topology.switched() {
+                Some(_) if !params.timetable.is_empty() => parts(topology, &HashSet::new()).into(),
+                _ => Arc::default(),
+            },
         }
     }
 
@@ -275,7 +300,8 @@ impl<L: Layout> RouteRules<L> {
     /// False if dead links leave no route from one node to another.
     #[must_use]
     pub fn reaches(&self, topology: &dyn Topology, from: NodeId, to: NodeId) -> bool {
-        self.reachability.as_ref().is_none_or(|reachability| reachability.reaches(topology, from, to))
+        self.parts.get(from.index()) == self.parts.get(to.index())
+            && self.reachability.as_ref().is_none_or(|reachability| reachability.reaches(topology, from, to))
     }
 
     /// True if an adaptive channel of this port may be taken: where links are dead, only towards a live escape route.

@@ -49,12 +49,13 @@ use fsin_core::view::Occupancy;
 use fsin_core::wait::{Place, cyclic_wait};
 use trgen::{Cycle, Message};
 
-use crate::Detailed;
 use crate::params::Params;
 use crate::rules::details::Details;
+use crate::rules::interface::Unsent;
 use crate::rules::routes::{BuildError, Routes};
 use crate::rules::whole::Whole;
 use crate::rules::wiring::Wiring;
+use crate::{Detailed, Prepared};
 
 mod allocate;
 mod mail;
@@ -89,15 +90,15 @@ pub fn build_for(
     threads: usize,
     worth: u64,
 ) -> Result<Box<dyn Detailed>, BuildError> {
-    let (wiring, routes) = crate::prepare(topology, &params)?;
+    let prepared = crate::prepare(topology, &params)?;
     let threads = threads.min(MAX_THREADS);
     // Sizes for which the compiler makes code of their own.
     macro_rules! network {
         ($ports:literal, $vcs:literal) => {
-            Box::new(Fast::<$ports, $vcs>::new(&params, wiring, routes, threads, worth))
+            Box::new(Fast::<$ports, $vcs>::new(&params, prepared, threads, worth))
         };
     }
-    Ok(match (wiring.ports, params.vcs) {
+    Ok(match (prepared.wiring.ports, params.vcs) {
         (..=8, ..=2) => network!(8, 2),
         (..=8, ..=4) => network!(8, 4),
         (..=8, ..=8) => network!(8, 8),
@@ -135,7 +136,8 @@ struct Fast<const P: usize, const V: usize> {
 }
 
 impl<const P: usize, const V: usize> Fast<P, V> {
-    fn new(params: &Params, wiring: Wiring, routes: Routes, threads: usize, worth: u64) -> Self {
+    fn new(params: &Params, prepared: Prepared, threads: usize, worth: u64) -> Self {
+        let Prepared { wiring, routes, reconfiguration } = prepared;
         let division = Division::new(wiring.routers, threads, true);
         let mut endpoints = vec![Vec::new(); division.parts];
         let place = |endpoint: usize| {
@@ -144,8 +146,8 @@ impl<const P: usize, const V: usize> Fast<P, V> {
             (part as u32, endpoints[part].len() as u32 - 1)
         };
         let places = (0..wiring.taps()).map(place).collect();
-        let whole = Whole::new(params, wiring.endpoints);
-        let (wiring, routes) = (Arc::new(wiring), Arc::new(routes));
+        let whole = Whole::new(params, wiring.endpoints, reconfiguration);
+        let wiring = Arc::new(wiring);
         let part = |(part, endpoints)| Box::new(Part::new(params, &wiring, &routes, (division, part), endpoints));
         let parts = endpoints.into_iter().enumerate().map(part).collect();
         Self {
@@ -179,6 +181,29 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         self.parts.cycle(now, is_worth, is_watched_over, &mut |report, now| whole.read(report, now, notices));
         if !self.parts.is_unfinished() {
             self.note_moves();
+        }
+    }
+
+    /// Makes the failures and repairs before the next cycle, and lets new routes take effect if the network is empty.
+    #[cold]
+    fn reconfigure(&mut self, notices: &mut Notices) {
+        let is_held = self.whole.change(self.clock);
+        if !is_held {
+            return;
+        }
+        let routes = self.whole.renew(self.clock);
+        let whole = &mut self.whole;
+        for (part, accepted) in self.parts.with_accepted_mut() {
+            part.ends.is_held = routes.is_none();
+            let Some(routes) = &routes else { continue };
+            let is_lost = |unsent: &Unsent| whole.is_lost(unsent, routes);
+            let mut lost = part.ends.give_up(is_lost);
+            lost.extend(accepted.extract_if(.., |unsent| is_lost(unsent)));
+            lost.iter().for_each(|unsent| whole.abandon(unsent, notices));
+            part.resume(routes);
+        }
+        if let Some(routes) = routes {
+            self.routes = routes;
         }
     }
 
@@ -234,6 +259,9 @@ impl<const P: usize, const V: usize> Engine for Fast<P, V> {
         if self.whole.messages.in_flight() == 0 {
             self.last_moved = self.last_moved.max(self.clock);
         }
+        if !self.whole.reconfiguration.is_held() && !self.routes.reach(message.source.0, message.destination.0) {
+            return self.whole.drop_at_source(&message);
+        }
         let class = self.params.class_of(&message);
         let (part, endpoint) = self.places[self.routes.tap(message.source.0, message.destination.0, class)];
         self.parts.accept(part as usize, self.whole.inject(&message, endpoint, self.clock));
@@ -242,10 +270,16 @@ impl<const P: usize, const V: usize> Engine for Fast<P, V> {
 
     fn step(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         self.settle();
+        if self.whole.reconfiguration.is_planned() {
+            self.reconfigure(notices);
+        }
+        let until = self.whole.reconfiguration.next_change(until.0);
         let has_packets = self.whole.messages.in_flight() > 0;
         let limit = if has_packets { self.last_moved.saturating_add(self.watchdog_cycles) } else { u64::MAX };
-        self.clock = self.next_event().unwrap_or(u64::MAX).min(limit.max(self.clock)).min(until.0);
-        if self.clock == until.0 {
+        if notices.is_empty() {
+            self.clock = self.next_event().unwrap_or(u64::MAX).min(limit.max(self.clock)).min(until);
+        }
+        if self.clock == until {
             return Ok(());
         }
         self.cycle(notices);
@@ -288,7 +322,7 @@ impl<const P: usize, const V: usize> Engine for Fast<P, V> {
         into.waiting.extend(self.places.chunks(self.wiring.own).map(|taps| taps.iter().map(waiting).sum::<u64>()));
     }
     fn figures(&self) -> Vec<(&'static Measure, f64)> {
-        self.count().measures(self.whole.messages.recorder.totals().received)
+        self.whole.figures(&self.count())
     }
 }
 

@@ -17,7 +17,8 @@ use super::sets::{Set, bits};
 use super::state::{ABROAD, ENDPOINT, Input, NO_FLIT, NO_VC, Routers, State, is_by_masks, pack, unpack};
 use crate::params::{Hold, Params};
 use crate::rules::details::{Details, Stalls};
-use crate::rules::interface::{Endpoints, Unsent};
+use crate::rules::interface::{Endpoints, Flit, Unsent};
+use crate::rules::outages::Arriving;
 use crate::rules::routes::{ByKey, Candidate, Routes};
 use crate::rules::whole::Report;
 use crate::rules::wiring::{End, Wiring};
@@ -31,6 +32,8 @@ pub(super) struct Part<const P: usize, const V: usize> {
     pub(super) routes: Arc<Routes>,
     /// The ranges of routers of the parts.
     division: Division,
+    /// Number of the part.
+    number: usize,
     /// Number of the part's first router in the network.
     pub(super) first: usize,
     /// The present cycle.
@@ -44,8 +47,8 @@ pub(super) struct Part<const P: usize, const V: usize> {
     homes: Vec<(u32, u32)>,
     /// Endpoints that may be able to send.
     sources: Set,
-    /// By cycle: flits that arrive, each with its target, which is an input VC of this part, an endpoint, or an input
-    /// VC of another part.
+    /// By cycle: flits that arrive, each with its target, which is an input VC of this part, an endpoint, or an input VC
+    /// of another part or behind a link that is dead at times, by its number in the network.
     pub(super) arrivals: Ring<(u32, u32)>,
     /// By cycle: credits that arrive, as the output VC; or as [`ENDPOINT`] plus endpoint x V + VC; or as [`ABROAD`]
     /// plus an output VC of another part.
@@ -58,6 +61,8 @@ pub(super) struct Part<const P: usize, const V: usize> {
     pub(super) outbox: Vec<Mail>,
     /// By input VC: the packet whose flits come from another part. Empty if there is one part only.
     coming: Vec<u32>,
+    /// Packets that come off links which are dead at times.
+    arriving: Arriving,
     /// Stalls that have ended.
     pub(super) stalls: Stalls,
     /// \[flits x routers\] Grants of the switch that were used so far.
@@ -116,7 +121,13 @@ impl<const P: usize, const V: usize> Partition for Part<P, V> {
             } else if target & ABROAD == ENDPOINT {
                 self.ends.receive(unpack(flit), now);
             } else {
-                self.post(target & !ABROAD, flit);
+                let (part, input) = self.place_of_vc(target & !ABROAD);
+                if part == self.number {
+                    self.come_off(input as usize, unpack(flit));
+                    self.arrive(input as usize, flit, step);
+                } else {
+                    self.post(part, input, flit);
+                }
             }
         }
         self.arrivals.restore(now, due);
@@ -201,13 +212,18 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let out = wiring.paced.as_ref().map_or(&[][..], |paced| &paced.out);
         let home = |&endpoint: &u32| {
             let (router, port) = wiring.entry(endpoint as usize);
-            let target = ((router - first) * P + port) * V;
-            (target as u32, wiring.back(router, port).delay + 1)
+            let target = match wiring.outages.have(router, port) {
+                true => ABROAD | ((router * P + port) * V) as u32,
+                false => (((router - first) * P + port) * V) as u32,
+            };
+            (target, wiring.back(router, port).delay + 1)
         };
         let mail = || (0..division.parts).map(|_| Mail::default()).collect();
         Self {
             division,
+            number: part,
             first,
+            arriving: Arriving::new(Arc::clone(&wiring.outages)),
             clock: Cycle::FIRST.0,
             routers,
             accepted: Vec::new(),
@@ -248,9 +264,28 @@ impl<const P: usize, const V: usize> Part<P, V> {
         (part, vc - self.routers.base(self.division.first_of(part)) as u32)
     }
 
+    /// Records the arrival of a flit, if its link is dead at times.
+    fn come_off(&mut self, input: usize, flit: Flit) {
+        let router = self.routers.router_of(input);
+        let (port, vc) = self.routers.split(input - self.routers.base(router));
+        if self.arriving.is_damaged((self.first + router, port, vc), flit, self.clock) {
+            let identity = self.ends.packets[flit.packet].identity();
+            self.ends.report.damaged.push(identity);
+        }
+    }
+
+    /// Lets new routes take effect in an empty network, and endpoints begin packets again.
+    pub(super) fn resume(&mut self, routes: &Arc<Routes>) {
+        self.routes = Arc::clone(routes);
+        for endpoint in 0..self.homes.len() {
+            if self.ends.has_flits(endpoint) {
+                self.sources.insert(endpoint);
+            }
+        }
+    }
+
     /// Sends a flit to another part, where it is due in the next cycle. A head takes its packet along.
-    fn post(&mut self, target: u32, flit: u32) {
-        let (part, input) = self.place_of_vc(target);
+    fn post(&mut self, part: usize, input: u32, flit: u32) {
         let (mail, flit) = (&mut self.outbox[part], unpack(flit));
         if flit.is_head {
             mail.packets.push(self.ends.packets[flit.packet]);
@@ -276,6 +311,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
                     *coming = self.ends.packets.store(packet);
                 }
                 flit.packet = *coming;
+                self.come_off(input as usize, flit);
                 self.arrive(input as usize, pack(flit), step);
             }
             drop(packets);

@@ -14,8 +14,8 @@ use crate::rules::wiring::{End, Wire, Wiring};
 /// A bit that marks an endpoint in [`OutPort::target`] and [`InPort::back`].
 pub(super) const ENDPOINT: u32 = 1 << 31;
 
-/// Bits that mark a VC of another part in [`OutPort::target`] and [`InPort::back`]; its number is that in the whole
-/// network. They include the bit [`ENDPOINT`], so that one test of that bit finds VCs of the same part.
+/// Bits that mark a VC of another part in [`OutPort::target`] and [`InPort::back`], and in the former a VC behind a link
+/// that is dead at times, of which arrivals are recorded; its number is that in the whole network. They include the bit [`ENDPOINT`], so that one test of that bit finds VCs of the same part.
 pub(super) const ABROAD: u32 = ENDPOINT | 1 << 30;
 
 /// No VC, as a local number.
@@ -236,9 +236,10 @@ impl<const P: usize, const V: usize> Routers<P, V> {
         let places = vcs_in_all << ring_shift;
         let input = Input { first: 0, len: 0, output: 0, accept: 0, state: State::Idle, port: 0, vcs: 0, since: 0 };
         // The first VC of a port, and the cycles of delay that mail takes already.
-        let first = |router: u32, port: u8| {
+        let first = |router: u32, port: u8, is_watched: bool| {
             let vc = |router: usize| ((router * P + usize::from(port)) * V) as u32;
             match own.contains(&(router as usize)) {
+                true if is_watched => (ABROAD | vc(router as usize), 0),
                 true => (vc(router as usize - own.start), 0),
                 false => (ABROAD | vc(router as usize), 1),
             }
@@ -247,7 +248,7 @@ impl<const P: usize, const V: usize> Routers<P, V> {
         let in_port = |router, port| {
             let wire = if port < ports { wiring.back(router, port) } else { NOTHING };
             let ((back, saved), extra) = match wire.end {
-                End::Router { router, port } => (first(router, port), params.credit_delay),
+                End::Router { router, port } => (first(router, port, false), params.credit_delay),
                 End::Endpoint(endpoint) => ((ENDPOINT | (number(endpoint) * V as u32), 0), 0),
                 End::Nothing => ((ENDPOINT, 0), 0),
             };
@@ -267,7 +268,7 @@ impl<const P: usize, const V: usize> Routers<P, V> {
         let out_port = |router, port| {
             let wire = if port < ports { wiring.out(router, port) } else { NOTHING };
             let (target, saved) = match wire.end {
-                End::Router { router, port } => first(router, port),
+                End::Router { router, port } => first(router, port, wiring.outages.have(router as usize, port.into())),
                 End::Endpoint(_) | End::Nothing => (ENDPOINT, 0),
             };
             OutPort { free: crate::rules::routes::mask(vcs), grant: 0, target, delay: wire.delay + 1 - saved, left: 0 }

@@ -17,15 +17,18 @@
 //! flits granted earlier reach the queues of the outputs.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use fsin_core::network::{Channel, Notices};
 use fsin_core::topology::Topology;
 use fsin_core::topology::switched::PacedLink;
 
+use crate::Prepared;
 use crate::params::{Hold, Params};
 use crate::rules::allocator::{Allocator, Request};
 use crate::rules::details::Stalls;
 use crate::rules::interface::{Endpoints, Flit};
+use crate::rules::outages::Arriving;
 use crate::rules::routes::{BuildError, ByKey, Candidate, Outputs, Routes, Tier, select};
 use crate::rules::whole::Whole;
 use crate::rules::wiring::{End, Wiring};
@@ -118,7 +121,7 @@ struct Grant {
 pub struct Reference {
     params: Params,
     wiring: Wiring,
-    routes: Routes,
+    routes: Arc<Routes>,
     clock: u64,
     routers: Vec<Router>,
     /// By tap: flits and credits on its links.
@@ -127,6 +130,8 @@ pub struct Reference {
     ends: Endpoints,
     /// By router and output port: its link, where some links pass less than a flit in each cycle; else empty.
     links: Vec<PacedLink>,
+    /// Packets that come off links which are dead at times.
+    arriving: Arriving,
     /// Messages in flight, and statistics.
     whole: Whole,
     /// Stalls so far.
@@ -187,7 +192,7 @@ impl Reference {
     /// Settings that are out of range or do not fit the topology, and routings that are not free of deadlock, unless
     /// [`Params::unsafe_routing`].
     pub fn new(topology: &dyn Topology, params: Params) -> Result<Self, BuildError> {
-        let (wiring, routes) = crate::prepare(topology, &params)?;
+        let Prepared { wiring, routes, reconfiguration } = crate::prepare(topology, &params)?;
         let (vcs, ports) = (params.vcs, wiring.ports);
         let input = InputVc { buffer: VecDeque::new(), state: State::Idle };
         let router = Router {
@@ -209,7 +214,8 @@ impl Reference {
             pipes: vec![Pipes::default(); wiring.taps()],
             ends: Endpoints::new(&params, (0..wiring.taps() as u32).collect(), &wiring),
             links: wiring.paced.as_ref().map_or_else(Vec::new, |paced| paced.out.clone()),
-            whole: Whole::new(&params, wiring.endpoints),
+            whole: Whole::new(&params, wiring.endpoints, reconfiguration),
+            arriving: Arriving::new(Arc::clone(&wiring.outages)),
             stalls: Stalls::default(),
             flit_hops: 0,
             occupancy: vec![(0, 0); vcs],
@@ -219,6 +225,19 @@ impl Reference {
             wiring,
             routes,
         })
+    }
+
+    /// Makes the failures and repairs before the next cycle, and lets new routes take effect if the network is empty.
+    fn reconfigure(&mut self, notices: &mut Notices) {
+        self.ends.is_held = self.whole.change(self.clock);
+        if !self.ends.is_held {
+            return;
+        }
+        let Some(routes) = self.whole.renew(self.clock) else { return };
+        self.ends.is_held = false;
+        let lost = self.ends.give_up(|unsent| self.whole.is_lost(unsent, &routes));
+        lost.iter().for_each(|unsent| self.whole.abandon(unsent, notices));
+        self.routes = routes;
     }
 
     /// Simulates one cycle.
@@ -281,6 +300,10 @@ impl Reference {
             input.buffer.push_back(Buffered { flit, ready: step + u64::from(self.params.switch_alloc_delay) - 1 });
             let (sum, flits) = &mut self.occupancy[usize::from(vc)];
             (*sum, *flits) = (sum.wrapping_sub(now), *flits + 1);
+            if self.arriving.is_damaged((router, port, vc.into()), flit, now) {
+                let identity = self.ends.packets[flit.packet].identity();
+                self.ends.report.damaged.push(identity);
+            }
             if flit.is_head {
                 let packet = &mut self.ends.packets[flit.packet];
                 packet.link_cycles += packet.end_stage(now);

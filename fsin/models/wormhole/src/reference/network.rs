@@ -28,6 +28,9 @@ impl Engine for Reference {
         if self.whole.messages.in_flight() == 0 {
             self.last_moved = self.last_moved.max(self.clock);
         }
+        if !self.whole.reconfiguration.is_held() && !self.routes.reach(message.source.0, message.destination.0) {
+            return self.whole.drop_at_source(&message);
+        }
         let class = self.params.class_of(&message);
         let tap = self.routes.tap(message.source.0, message.destination.0, class);
         let unsent = self.whole.inject(&message, tap as u32, self.clock);
@@ -36,8 +39,11 @@ impl Engine for Reference {
     }
 
     fn step(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
-        if self.is_still() {
-            self.clock = until.0;
+        if self.whole.reconfiguration.is_planned() {
+            self.reconfigure(notices);
+        }
+        if self.is_still() && notices.is_empty() {
+            self.clock = self.whole.reconfiguration.next_change(until.0);
             return Ok(());
         }
         self.cycle(notices);
@@ -67,7 +73,7 @@ impl Engine for Reference {
     }
 
     fn figures(&self) -> Vec<(&'static Measure, f64)> {
-        self.count().measures(self.whole.messages.recorder.totals().received)
+        self.whole.figures(&self.count())
     }
 }
 

@@ -7,6 +7,7 @@
 //! that VC. A sink takes what comes, one flit a cycle.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use fsin_core::interface::{Interface, Lane, Pending};
 use fsin_core::route::Phase;
@@ -15,6 +16,7 @@ use trgen::NodeId;
 use trgen::rng::mix2;
 
 use super::details::Stages;
+use super::outages::{Identity, Outages};
 use super::routes::Head;
 use super::whole::Report;
 use super::wiring::Wiring;
@@ -67,6 +69,11 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
+    /// The packet as the record knows it.
+    pub(crate) const fn identity(&self) -> Identity {
+        (NodeId(self.source), self.sequence)
+    }
+
     /// What a routing function knows of the packet at an input port.
     #[inline(always)]
     pub(crate) const fn head(&self, input: usize) -> Head {
@@ -147,6 +154,19 @@ impl Queue {
         !self.unsent.is_empty() || self.lane.as_ref().is_some_and(|lane| !lane.is_empty())
     }
 
+    /// All messages, in any order.
+    fn all(&self) -> impl Iterator<Item = &Unsent> {
+        self.unsent.iter().chain(self.lane().flat_map(Lane::all))
+    }
+
+    /// Removes all messages but those to `keep`.
+    fn retain(&mut self, keep: impl Fn(&Unsent) -> bool) {
+        self.unsent.retain(&keep);
+        if let Some(lane) = &mut self.lane {
+            lane.retain(keep);
+        }
+    }
+
     /// Takes a packet of at most so many flits from the message in turn. Returns the message as it was with it.
     #[inline]
     fn take(&mut self, flits: u64) -> Option<Unsent> {
@@ -196,6 +216,10 @@ pub(crate) struct Endpoints {
     links: Vec<PacedLink>,
     /// True if there is one message class, and every link passes a flit in each cycle.
     is_plain: bool,
+    /// True if the endpoints begin no packets.
+    pub(crate) is_held: bool,
+    /// Links that are dead at times.
+    outages: Arc<Outages>,
     /// Packets under way whose head is in this part.
     pub(crate) packets: Slab<Packet>,
     /// What the endpoints have done since the last report.
@@ -226,6 +250,8 @@ impl Endpoints {
                 .flat_map(|paced| numbers.iter().map(|&tap| paced.from_taps[tap as usize]))
                 .collect(),
             is_plain: params.message_classes == 1 && wiring.paced.is_none(),
+            is_held: false,
+            outages: Arc::clone(&wiring.outages),
             sources: numbers
                 .iter()
                 .map(|&tap| Source { sequence: u64::from(tap % own as u32), next_class: 0 })
@@ -273,10 +299,20 @@ impl Endpoints {
 
     /// \[packets\] Packets that an endpoint has not begun to send.
     pub(crate) fn waiting(&self, endpoint: usize) -> u64 {
-        let in_turn = |queue| Queue::lane(queue).flat_map(Lane::all);
-        let lanes = self.queues(endpoint).iter().flat_map(in_turn);
-        let unsent = self.queues(endpoint).iter().flat_map(|queue| &queue.unsent).chain(lanes);
-        unsent.map(|unsent| self.packets_of(unsent)).sum()
+        self.queues(endpoint).iter().flat_map(Queue::all).map(|unsent| self.packets_of(unsent)).sum()
+    }
+
+    /// Removes the messages that `is_lost` from the queues of all endpoints, and returns them.
+    pub(crate) fn give_up(&mut self, is_lost: impl Fn(&Unsent) -> bool) -> Vec<Unsent> {
+        let mut lost = Vec::new();
+        for queue in &mut self.queues {
+            let before = lost.len();
+            lost.extend(queue.all().filter(|unsent| is_lost(unsent)).copied());
+            if lost.len() > before {
+                queue.retain(|unsent| !is_lost(unsent));
+            }
+        }
+        lost
     }
 
     /// \[packets\] Packets of a message that have not begun to be sent.
@@ -344,7 +380,7 @@ impl Endpoints {
     fn begin(&mut self, endpoint: usize, class: u8, now: u64) -> Option<()> {
         let queue = &mut self.queues[endpoint * self.params.message_classes + usize::from(class)];
         let source = &mut self.sources[endpoint];
-        if !queue.has_more() {
+        if self.is_held || !queue.has_more() {
             return None;
         }
         let vcs = self.params.vcs_of_class();
@@ -404,13 +440,17 @@ impl Endpoints {
         if !flit.is_tail {
             return;
         }
+        let serialization = packet.end_stage(now);
+        if !self.outages.is_empty() && self.outages.damage(packet.destination, now - u64::from(serialization), now) {
+            self.report.damaged.push(packet.identity());
+        }
         self.report.stages.add(&Stages {
             source: packet.source_cycles.into(),
             vc_allocation: packet.vc_cycles.into(),
             switch_allocation: packet.switch_cycles.into(),
             traversal: packet.traversal_cycles.into(),
             link: packet.link_cycles.into(),
-            serialization: packet.end_stage(now).into(),
+            serialization: serialization.into(),
         });
         let receipt = Receipt {
             source: NodeId(packet.source),

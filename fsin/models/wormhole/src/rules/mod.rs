@@ -3,6 +3,7 @@
 pub(crate) mod allocator;
 pub(crate) mod details;
 pub(crate) mod interface;
+pub(crate) mod outages;
 pub(crate) mod routes;
 pub(crate) mod whole;
 pub(crate) mod wiring;

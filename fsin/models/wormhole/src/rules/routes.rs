@@ -1,5 +1,8 @@
 //! Routing functions as this model carries them: the VCs of a hop, and the choice among hops by credits.
 
+use std::collections::HashSet;
+
+use fsin_core::failures::parts;
 use fsin_core::interface::Interface;
 use fsin_core::network::Channel;
 use fsin_core::route::proof::{self, OutputChannel, Routed};
@@ -177,6 +180,8 @@ pub(crate) struct Routes {
     function: Function,
     /// The VCs of each class of hops, in message class 0.
     masks: Masks,
+    /// By endpoint: the part of the network in which it is; empty if links are always alive or always dead.
+    parts: Vec<u32>,
     /// By endpoint: the router at which its packets enter the network.
     entries: Vec<u32>,
     /// By endpoint: the router from which packets reach it.
@@ -206,7 +211,8 @@ impl Routes {
             let what = phrase![["routing" => name], (" is not for {spec}")];
             return Err(SpecError::new(ErrorKind::Conflict, what, remedy(topology)).of("routing"));
         };
-        if topology.faults() > 0 && carries.row.serves.requires_intact_topology() {
+        let may_be_parted = !params.timetable.is_empty();
+        if (may_be_parted || topology.faults() > 0) && carries.row.serves.requires_intact_topology() {
             let what = phrase![["routing" => name], " cannot avoid dead links"];
             let remedy =
                 phrase!["use ", ["routing" => "updown"], " or ", ["routing" => "shortest"], ", which go round them"];
@@ -215,14 +221,19 @@ impl Routes {
         // Each message class has channels of its own, all of the same number: routings know those of class 0 only.
         let vcs = params.vcs_of_class();
         let routes = params.routes.as_ref();
-        let build =
-            Build { rings: params.vc_classes, routes, ..Build::new(carries.row, topology, vcs, carries.policy) };
+        let build = Build {
+            rings: params.vc_classes,
+            routes,
+            may_be_parted,
+            ..Build::new(carries.row, topology, vcs, carries.policy)
+        };
         let function = build.function()?;
         check_vcs(&carries, &function, params)?;
         Ok(Self {
             carries,
             masks: Masks::of_function(carries.policy, &function, vcs),
             function,
+            parts: if may_be_parted { parts(topology, &HashSet::new()) } else { Vec::new() },
             entries: (0..wiring.endpoints).map(|endpoint| wiring.entry(endpoint * wiring.own).0 as u32).collect(),
             homes: (0..wiring.endpoints).map(|endpoint| wiring.exit(endpoint).0 as u32).collect(),
             ejections: (0..wiring.endpoints).map(|endpoint| wiring.exit(endpoint).1).collect(),
@@ -237,6 +248,12 @@ impl Routes {
             seed: params.seed,
             vcs,
         })
+    }
+
+    /// True if a route leads from one endpoint to another.
+    #[inline]
+    pub(crate) fn reach(&self, source: u32, destination: u32) -> bool {
+        self.parts.is_empty() || self.parts.get(source as usize) == self.parts.get(destination as usize)
     }
 
     /// True if the port that a head requests depends on credits. The choice is then made anew in every step.

@@ -1,13 +1,18 @@
 //! The state that exists once in a network, whatever its parts: messages in flight and statistics. Both follow from the
 //! reports of endpoints.
 
+use std::sync::Arc;
+
+use fsin_core::failures::Reconfiguration;
 use fsin_core::messages::Messages;
-use fsin_core::network::Notices;
+use fsin_core::network::{Injected, Measure, Notices};
 use fsin_core::stats::{Moments, Receipt};
 use trgen::{Cycle, Message};
 
-use super::details::Stages;
+use super::details::{Details, Stages};
 use super::interface::Unsent;
+use super::outages::Identity;
+use super::routes::Routes;
 use crate::params::Params;
 
 /// What endpoints have done in a cycle. [`Whole::read`] adds it to the state of the network.
@@ -17,6 +22,8 @@ pub(crate) struct Report {
     pub(crate) sent: Vec<u32>,
     /// Packets whose tail has been received: message, length in flits, and receipt.
     pub(crate) received: Vec<(u32, u32, Receipt)>,
+    /// Packets that a dead link has damaged.
+    pub(crate) damaged: Vec<Identity>,
     /// \[cycles\] Times from the creation of packets to the beginning of their sending.
     pub(crate) waited: Moments,
     /// \[flits\] Total by which the received packets were shorter than the longest packet.
@@ -35,11 +42,52 @@ pub(crate) struct Whole {
     pub(crate) messages: Messages,
     /// Times of all received packets, by stage.
     pub(crate) stages: Stages,
+    /// Routes to come.
+    pub(crate) reconfiguration: Reconfiguration<Arc<Routes>>,
 }
 
 impl Whole {
-    pub(crate) fn new(params: &Params, endpoints: usize) -> Self {
-        Self { params: params.clone(), messages: Messages::new(endpoints), stages: Stages::default() }
+    pub(crate) fn new(params: &Params, endpoints: usize, reconfiguration: Reconfiguration<Arc<Routes>>) -> Self {
+        Self { params: params.clone(), messages: Messages::new(endpoints), stages: Stages::default(), reconfiguration }
+    }
+
+    /// Makes the failures and repairs of cycle `now`, before it. Returns true if endpoints then begin no packets.
+    pub(crate) fn change(&mut self, now: u64) -> bool {
+        while self.reconfiguration.change(now) {
+            self.messages.recorder.mark(Cycle(now));
+        }
+        self.reconfiguration.is_held()
+    }
+
+    /// The routes that take effect in cycle `now`, before it: if links have changed and no packet is under way.
+    pub(crate) fn renew(&mut self, now: u64) -> Option<Arc<Routes>> {
+        if self.messages.begun() > 0 { None } else { self.reconfiguration.renew(now) }
+    }
+
+    /// True if these routes do not lead from the source of a message to its destination.
+    pub(crate) fn is_lost(&self, unsent: &Unsent, routes: &Routes) -> bool {
+        !routes.reach(self.messages.get(unsent.message).message.source.0, unsent.destination)
+    }
+
+    /// Records that a source gives up a message of which it has not begun all packets.
+    pub(crate) fn abandon(&mut self, unsent: &Unsent, notices: &mut Notices) {
+        let packets = self.params.packets_of(unsent.left);
+        let short = packets * u64::from(self.params.packet_flits) - unsent.left;
+        self.messages.abandon(unsent.message, packets, short, notices);
+    }
+
+    /// Records a message that no route can carry.
+    pub(crate) fn drop_at_source(&mut self, message: &Message) -> Injected {
+        let flits = self.params.flits_of(message.bytes);
+        let packets = self.params.packets_of(flits);
+        self.messages.drop_at_source(packets, packets * u64::from(self.params.packet_flits) - flits)
+    }
+
+    /// The figures of the model, from its counts.
+    pub(crate) fn figures(&self, details: &Details) -> Vec<(&'static Measure, f64)> {
+        let mut figures = details.measures(self.messages.arrived());
+        figures.extend(self.reconfiguration.measures());
+        figures
     }
 
     /// Accepts a message, which endpoint `endpoint` of a part will send.
@@ -63,11 +111,12 @@ impl Whole {
         for message in report.sent.drain(..) {
             self.messages.sent(message, notices);
         }
+        if !report.damaged.is_empty() {
+            report.damaged.drain(..).for_each(|(source, sequence)| self.messages.damage(source, sequence));
+        }
         for (message, flits, receipt) in report.received.drain(..) {
             let short = u64::from(self.params.packet_flits - flits);
-            if self.messages.receive(message, Cycle(now), &receipt, short) {
-                self.messages.deliver(message, Cycle(now), notices);
-            }
+            self.messages.arrive(message, Cycle(now), &receipt, short, notices);
         }
         let waited = std::mem::take(&mut report.waited);
         let recorder = &mut self.messages.recorder;

@@ -3,8 +3,11 @@
 //! In a direct network each node is a router, and its last ports lead to its own endpoint, one for each tap. In a
 //! network of switches the switches are the routers, and endpoints hang at their ports.
 
+use std::sync::Arc;
+
 use trgen::NodeId;
 
+use super::outages::Outages;
 use crate::params::Params;
 use fsin_core::network::Channel;
 use fsin_core::topology::switched::{Attribute, Pace, PacedLink, Switched, Uses};
@@ -72,6 +75,8 @@ pub(crate) struct Wiring {
     exits: Vec<(u32, u8)>,
     /// `None` if every link passes a flit in each cycle.
     pub(crate) paced: Option<Paced>,
+    /// Links that are dead at times.
+    pub(crate) outages: Arc<Outages>,
 }
 
 impl Wiring {
@@ -97,6 +102,7 @@ impl Wiring {
             entries: vec![(0, 0); endpoints * own],
             exits: vec![(0, 0); endpoints * own],
             paced: network.map(|network| Paced::new(network, routers, ports)),
+            outages: Arc::default(),
         };
         for router in 0..routers {
             let node = NodeId::at(router + first);
@@ -130,6 +136,7 @@ impl Wiring {
                 }
             }
         }
+        new.outages = Arc::new(Outages::new(&params.timetable, &new));
         new
     }
 
@@ -209,6 +216,11 @@ impl Wiring {
         NodeId::at(if self.is_switched() { self.endpoints + router } else { router })
     }
 
+    /// The router that users know by this number; `None` for an endpoint of a network of switches.
+    pub(crate) fn router(&self, node: NodeId) -> Option<usize> {
+        node.index().checked_sub(if self.is_switched() { self.endpoints } else { 0 })
+    }
+
     /// Writes the flits in buffers, by input port, and the packets that outputs have sent. Does not write what waits at
     /// sources.
     pub(crate) fn show(&self, flits: impl Fn(usize, usize) -> u32, crossed: &[u64], into: &mut Occupancy) {
@@ -283,7 +295,7 @@ mod tests {
                     }
                     End::Endpoint(endpoint) => {
                         endpoints += 1;
-                        assert_eq!(usize::from(wiring.ejection(endpoint as usize)), port, "{spec}");
+                        assert_eq!(wiring.exit(endpoint as usize), (router, port as u8), "{spec}");
                         let (home, input) = wiring.entry(endpoint as usize);
                         assert_eq!((home, wiring.back(home, input).end), (router, End::Endpoint(endpoint)), "{spec}");
                     }

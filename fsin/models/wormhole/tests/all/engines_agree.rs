@@ -2,7 +2,10 @@
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
+use std::sync::Arc;
+
 use fsin_core::difference::{self, Offer};
+use fsin_core::failures::{self, Timetable};
 use fsin_core::interface::Interface;
 use fsin_core::network::{Deadlock, Network, NetworkFailure, Notices};
 use fsin_core::topology::switched::Pace;
@@ -191,8 +194,10 @@ fn all(case: &Case, offers: &mut Vec<Offer>) -> Result<Option<Deadlock>, TestCas
                 };
                 id += 1;
                 offers.push((Cycle(now), message));
-                reference.inject(message);
-                engines.iter_mut().for_each(|fast| _ = fast.inject(message));
+                let outcome = reference.inject(message);
+                for fast in &mut engines {
+                    prop_assert_eq!(outcome, fast.inject(message));
+                }
             }
         }
         let is_over = now > case.cycles && reference.in_flight() == 0;
@@ -234,7 +239,8 @@ fn all(case: &Case, offers: &mut Vec<Offer>) -> Result<Option<Deadlock>, TestCas
         if is_over {
             let details = reference.details();
             let latency = reference.recorder_mut().totals();
-            prop_assert_eq!(latency.received, latency.generated);
+            prop_assert_eq!(latency.received + latency.dropped, latency.generated);
+            prop_assert!(latency.dropped == 0 || !case.params.timetable.is_empty());
             prop_assert_eq!(details.flits_sent, details.flits_received);
             return Ok(None);
         }
@@ -258,6 +264,30 @@ proptest! {
     #[ignore = "minutes"]
     fn engines_agree_ten_thousand_times(case in case()) {
         agree(&case)?;
+    }
+}
+
+/// A case with failures and repairs of links and nodes, by a routing that goes round them.
+fn with_failures(case: Case, routing: Routing, draws: &[u64]) -> Case {
+    let topology: Arc<dyn Topology> = case.topology().into();
+    let timetable = Timetable::new(failures::drawn(&*topology, draws, 60), &topology);
+    let params = Params { routing, timetable, ..case.params.clone() };
+    Case { params, ..case }
+}
+
+fn avoiding() -> impl Strategy<Value = Routing> {
+    prop_oneof![3 => Just(Routing::UPDOWN), 1 => Just(Routing::SHORTEST)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn engines_agree_about_links_that_fail(
+        case in prop_oneof![3 => case(), 1 => paced()], routing in avoiding(),
+        draws in prop::collection::vec(any::<u64>(), 1..8),
+    ) {
+        agree(&with_failures(case, routing, &draws))?;
     }
 }
 

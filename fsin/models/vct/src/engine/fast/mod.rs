@@ -77,11 +77,12 @@ use super::messages::Unsent;
 use super::wait::channel;
 use crate::router::congestion::GlobalControl;
 use crate::router::layout::{Direct, Layout, Switches, TwoWay};
-use crate::router::request::WORD;
+use crate::router::request::{RouteRules, WORD};
 use crate::router::{CheckedParams, MAX_QUEUES, RouterParams};
 use fsin_core::engine::Engine;
+use fsin_core::failures::Reconfiguration;
 use fsin_core::messages::Messages;
-use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices};
+use fsin_core::network::{Deadlock, Injected, Measure, Network, NetworkFailure, Notices};
 use fsin_core::parallel::{Division, MAX_THREADS, Partitioned};
 use fsin_core::topology::{MAX_DIMENSIONS, STATE_WORDS, Shape, Topology};
 use fsin_core::view::Occupancy;
@@ -225,6 +226,8 @@ struct Fast<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> 
     whole: Whole,
     /// Congestion control of the whole network; `None` if there is none.
     control: Option<GlobalControl>,
+    /// The rules after failures and repairs of links.
+    reconfiguration: Reconfiguration<RouteRules<L>>,
     /// True if a deadlock was found in the cycle at which the clock stands. That cycle is over.
     has_failed: bool,
 }
@@ -240,6 +243,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         let count = topology.nodes();
         let endpoints = topology.endpoints();
         let control = GlobalControl::new(&params, &*topology);
+        let reconfiguration = Reconfiguration::new(RouteRules::later(&params, layout, &*topology));
         let rules = Rules::new(params, layout, topology);
         // Indices of nodes, remote ones included, have 32 bits.
         u32::try_from(count.checked_mul(2)?).ok()?;
@@ -252,6 +256,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
             worth,
             whole: Whole::new(endpoints),
             control,
+            reconfiguration,
             has_failed: false,
         })
     }
@@ -259,7 +264,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
     /// Simulates the cycle at which the clock stands, or as much of it as its notices need.
     fn cycle(&mut self, notices: &mut Notices) {
         let (now, in_network) = (self.clock, self.whole.in_network);
-        let is_stopped = self.control.as_mut().is_some_and(|control| control.is_tripped(now, in_network));
+        let is_tripped = self.control.as_mut().is_some_and(|control| control.is_tripped(now, in_network));
+        let is_stopped = is_tripped || self.reconfiguration.is_held();
         for part in self.parts.parts_mut() {
             (part.works.clock, part.works.is_stopped) = (now, is_stopped);
         }
@@ -268,6 +274,32 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         let is_watched_over = now.saturating_sub(self.whole.moves_until) < self.rules.watchdog_cycles;
         let (whole, may_go_on) = (&mut self.whole, self.rules.tail > 0 && is_watched_over);
         self.parts.cycle(now, is_worth, may_go_on, &mut |report, now| whole.read(report, now, notices));
+    }
+
+    /// Makes the failures and repairs before the next cycle, and lets new routes take effect if the network is empty.
+    #[cold]
+    fn reconfigure(&mut self, notices: &mut Notices) {
+        while self.reconfiguration.change(self.clock) {
+            self.whole.messages.recorder.mark(Cycle(self.clock));
+        }
+        if self.whole.messages.begun() > 0 {
+            return;
+        }
+        let Some(requests) = self.reconfiguration.renew(self.clock) else { return };
+        let topology = &*self.rules.topology;
+        for (part, accepted) in self.parts.with_accepted_mut() {
+            part.works.rules.requests = requests.clone();
+            let first = part.works.first;
+            let is_lost =
+                |node: u32, message: &Unsent| !requests.reaches(topology, NodeId(first + node), message.destination);
+            let mut lost = part.works.give_up(is_lost);
+            lost.extend(accepted.extract_if(.., |(node, message)| is_lost(*node, message)));
+            for (node, Unsent { slot, packets, .. }) in lost {
+                self.whole.unsent[(first + node) as usize] -= 1;
+                self.whole.messages.abandon(slot, packets, 0, notices);
+            }
+        }
+        self.rules.requests = requests;
     }
 
     /// The report of a deadlock, with a cycle of queues that wait for each other.
@@ -316,7 +348,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine 
 
     fn inject(&mut self, message: Message) -> Injected {
         let packets = self.rules.packets_of(message.bytes);
-        if !self.rules.requests.reaches(&*self.rules.topology, message.source, message.destination) {
+        if !self.reconfiguration.is_held()
+            && !self.rules.requests.reaches(&*self.rules.topology, message.source, message.destination)
+        {
             return self.whole.messages.drop_at_source(packets, 0);
         }
         let source = message.source.index();
@@ -351,11 +385,15 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine 
 
     fn step(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         self.settle();
-        if self.whole.messages.in_flight() == 0 {
+        if self.reconfiguration.is_planned() {
+            self.reconfigure(notices);
+        }
+        let until = Cycle(self.reconfiguration.next_change(until.0));
+        if self.whole.messages.in_flight() == 0 && notices.is_empty() {
             self.clock = until.0;
             return Ok(());
         }
-        if self.whole.work == 0 {
+        if self.whole.work == 0 && notices.is_empty() {
             // Nothing changes until the next tail leaves or the next header arrives. If there is no such event, nothing
             // ever changes.
             let events = self.parts.parts().iter().filter_map(|part| part.next_event(self.clock));
@@ -386,6 +424,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine 
         // The source has all reports of that cycle that it needs.
         let whole = &mut self.whole;
         self.parts.settle(&mut |report, now| whole.read(report, now, &mut Notices::default()));
+    }
+
+    fn figures(&self) -> Vec<(&'static Measure, f64)> {
+        self.reconfiguration.measures()
     }
 
     fn count_crossings(&mut self) {

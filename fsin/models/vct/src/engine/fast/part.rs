@@ -223,7 +223,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             outbox: (0..parts).map(|_| Mail::new()).collect(),
             report: Report::default(),
             crossed: Vec::new(),
-            is_watched: rules.compares_space || rules.keeps_moves || rules.inject == Inject::Serial || rules.is_paced,
+            is_watched: rules.compares_space
+                || rules.keeps_moves
+                || rules.inject == Inject::Serial
+                || rules.is_paced
+                || !rules.outages.is_empty(),
             rules,
         }
     }

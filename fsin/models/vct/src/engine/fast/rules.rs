@@ -1,5 +1,6 @@
 //! State shared by all partitions of a network: settings and values derived from them.
 
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -7,7 +8,9 @@ use crate::router::hop_delays::HopDelays;
 use crate::router::layout::Layout;
 use crate::router::request::{OutputVc, RouteRules};
 use crate::router::{Arbitration, CheckedParams, Consumption, Inject, Interface, RouterParams, SourceQueue};
-use fsin_core::topology::{Switched, Topology};
+use fsin_core::failures::Outage;
+use fsin_core::topology::{Port, Switched, Topology};
+use trgen::NodeId;
 
 /// Settings of the router, prepared for use in every cycle.
 #[derive(Clone, Debug)]
@@ -38,6 +41,8 @@ pub(super) struct Rules<L> {
     pub(super) tries_injectors: bool,
     /// \[messages\] Room for messages at the interface of a node.
     pub(super) interface_room: u32,
+    /// Links that are dead at times, by the node and port that they leave.
+    pub(super) outages: Arc<BTreeMap<(NodeId, Port), Outage>>,
     /// Hop delays beyond one cycle.
     pub(super) hop_delays: Arc<HopDelays>,
     /// True if some link passes less than a phit in each cycle. Room in queues is counted in whole packets then.
@@ -81,6 +86,7 @@ impl<L: Layout> Rules<L> {
                 Consumption::Ports(ports) => ports,
             },
             more_than_heads: params.consumption != Consumption::Multiple || params.timeouts.is_some(),
+            outages: Arc::new(params.timetable.outages()),
             hop_delays: Arc::new(HopDelays::new(&params, &*topology)),
             is_paced,
             full_queue: if is_paced { u32::MAX } else { params.queue_packets },

@@ -46,11 +46,12 @@ impl Whole {
             self.unsent[self.messages.get(slot).message.source.index()] -= 1;
             self.messages.sent(slot, notices);
         }
+        if !report.damaged.is_empty() {
+            report.damaged.drain(..).for_each(|(source, sequence)| self.messages.damage(source, sequence));
+        }
         for (slot, receipt) in report.received.drain(..) {
             self.in_network -= u64::from(receipt.hops > 0);
-            if self.messages.receive(slot, Cycle(now), &receipt, 0) {
-                self.messages.deliver(slot, Cycle(now), notices);
-            }
+            self.messages.arrive(slot, Cycle(now), &receipt, 0, notices);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Phase B: ejection, and phits on links.
 
-use trgen::NodeId;
+use trgen::{Cycle, NodeId};
 
 use super::{Grant, Phit, Reference};
 use crate::router::arbitration::round_robin;
@@ -33,9 +33,7 @@ impl Reference {
                 latency: self.clock.since(packet.start),
                 hops: packet.hops,
             };
-            if self.messages.receive(packet.message, self.clock, &receipt, 0) {
-                self.messages.deliver(packet.message, self.clock, notices);
-            }
+            self.messages.arrive(packet.message, self.clock, &receipt, 0, notices);
             self.in_network -= u64::from(packet.hops > 0);
             self.vacant.push(phit.packet);
         }
@@ -96,6 +94,16 @@ impl Reference {
             self.messages.recorder.hops(1);
             if let Some(crossed) = self.crossed.get_mut(node * self.shape.ports() + port.index()) {
                 *crossed += 1;
+            }
+        }
+        if let Some(outage) = self.outages.get(&(NodeId::at(node), port)) {
+            let packet = &mut self.packets[phit.packet];
+            let off = Cycle(self.clock.0 + wire);
+            if phit.index == 0 {
+                packet.off = off;
+            }
+            if phit.index == self.params.packet_phits - 1 && outage.meets(packet.off.0, off.0) {
+                self.messages.damage(packet.source, packet.sequence);
             }
         }
         if phit.index == self.params.packet_phits - 1 {

@@ -11,7 +11,7 @@ use crate::router::request::source_key;
 use crate::router::{Interface, SourceQueue};
 use fsin_core::engine::Engine;
 use fsin_core::messages::Messages;
-use fsin_core::network::{Deadlock, Injected, NetworkFailure, Notices};
+use fsin_core::network::{Deadlock, Injected, Measure, NetworkFailure, Notices};
 use fsin_core::view::Occupancy;
 use fsin_core::wait::cyclic_wait;
 
@@ -32,7 +32,9 @@ impl Engine for Reference {
 
     fn inject(&mut self, message: Message) -> Injected {
         let packets = self.params.packets_of(message.bytes);
-        if !self.requests.reaches(&*self.topology, message.source, message.destination) {
+        if !self.reconfiguration.is_held()
+            && !self.requests.reaches(&*self.topology, message.source, message.destination)
+        {
             return self.messages.drop_at_source(packets, 0);
         }
         let room = self.params.interface.room(self.shape.ports());
@@ -69,8 +71,11 @@ impl Engine for Reference {
     }
 
     fn step(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
-        if self.messages.in_flight() == 0 {
-            self.clock = until;
+        if self.reconfiguration.is_planned() {
+            self.reconfigure(notices);
+        }
+        if self.messages.in_flight() == 0 && notices.is_empty() {
+            self.clock = Cycle(self.reconfiguration.next_change(until.0));
             return Ok(());
         }
         self.cycle(notices);
@@ -88,6 +93,10 @@ impl Engine for Reference {
         }
         self.clock = self.clock.next();
         Ok(())
+    }
+
+    fn figures(&self) -> Vec<(&'static Measure, f64)> {
+        self.reconfiguration.measures()
     }
 
     fn count_crossings(&mut self) {

@@ -10,7 +10,7 @@ use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::rng::mix2;
 
-use super::links::Links;
+use super::links::{FAR, Links};
 use super::{Candidate, Departure, SwitchRouting, Visit, classes, next_switch};
 use crate::router::RouterParams;
 use crate::routing::{Avoidance, Choice, Requests, Row, Serves, Vcs};
@@ -63,7 +63,7 @@ impl SwitchRouting for ShortestPaths {
             .iter()
             .enumerate()
             .filter(|&(pair, _)| homes[pair / links.count()] && homes[pair % links.count()]);
-        let longest = pairs.map(|(_, &hops)| hops).max().unwrap_or(0);
+        let longest = pairs.map(|(_, &hops)| hops).filter(|&hops| hops != FAR).max().unwrap_or(0);
         let needed = usize::from(longest).max(1);
         if vcs < needed {
             return Err(SpecError::new(

@@ -12,6 +12,7 @@ use super::links::{FAR, Links};
 use super::{Candidate, Departure, SwitchRouting, Visit, next_switch};
 use crate::router::RouterParams;
 use crate::routing::{Avoidance, Choice, Requests, Row, Serves, Vcs};
+use fsin_core::route::downwards;
 use fsin_core::topology::Port;
 use fsin_core::topology::switched::{Fabric, Switched};
 
@@ -55,18 +56,16 @@ impl SwitchRouting for UpDown {
     fn new(_params: &RouterParams, network: &Switched) -> Result<Self, SpecError> {
         let links = Links::new(network.fabric())?;
         let count = links.count();
-        let root = (0..count).max_by_key(|&switch| (links.to[switch].len(), std::cmp::Reverse(switch))).unwrap_or(0);
-        let depths = links.distances(root, |_, _| true);
-        let mut sorted: Vec<u32> = (0..count as u32).collect();
-        sorted.sort_unstable_by_key(|&switch| (depths[switch as usize], switch));
+        let plain = |links: &Vec<(Port, u32)>| links.iter().map(|&(port, next)| (port.0.into(), next)).collect();
+        let sorted = downwards(&links.to.iter().map(plain).collect());
         let mut order = vec![0; count];
         for (position, &switch) in sorted.iter().enumerate() {
             order[switch as usize] = position as u32;
         }
         let (mut any, mut down) = (Vec::new(), Vec::new());
         for to in 0..count {
-            let downwards = links.distances(to, |from, to| order[from as usize] < order[to as usize]);
-            let mut both = downwards.clone();
+            let only_down = links.distances(to, |from, to| order[from as usize] < order[to as usize]);
+            let mut both = only_down.clone();
             // A packet that goes up first meets switches whose distance is known already.
             for &switch in &sorted {
                 let ups = links.to[switch as usize].iter().map(|&(_, next)| next as usize);
@@ -75,7 +74,7 @@ impl SwitchRouting for UpDown {
                 both[switch as usize] = both[switch as usize].min(best);
             }
             any.extend(both);
-            down.extend(downwards);
+            down.extend(only_down);
         }
         Ok(Self { links, order, any, down })
     }

@@ -399,6 +399,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             true => self.cross_paced(left, handle, next),
             false => self.crossing.add(self.clock + self.rules.tail, left),
         }
+        if !self.rules.outages.is_empty() {
+            self.record_damage(node, self.rules.port_of(output), handle);
+        }
         if let Some(crossed) = self.crossed.get_mut(self.rules.place(node, self.rules.port_of(output))) {
             *crossed += 1;
         }
@@ -406,6 +409,22 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             ahead.sent = self.clock;
         }
         self.record_leaving(node, input);
+    }
+
+    /// Records the damage of a packet whose header leaves a node in this cycle, if its link is dead when it comes off.
+    fn record_damage(&mut self, node: u32, port: usize, handle: u32) {
+        let (here, port) = (NodeId(self.first + node), Port(port as u8));
+        let Some(outage) = self.rules.outages.get(&(here, port)) else { return };
+        let Some(there) = self.rules.topology.neighbour(here, port) else { return };
+        let wire = u64::from(self.rules.hop_delays.to(there.index(), port.index()));
+        let tail = match &mut self.pacing {
+            Some(pacing) => pacing.last_off(handle),
+            None => self.clock + self.rules.tail + wire,
+        };
+        if outage.meets(self.clock + wire, tail) {
+            let packet = &self.packets[handle];
+            self.report.damaged.push((NodeId(packet.source()), packet.sequence));
+        }
     }
 
     /// Begins the ejection of the packet at the head of an input.

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::super::state::Packet;
 use crate::engine::messages::Slot;
 use fsin_core::stats::{Moments, Receipt};
+use trgen::NodeId;
 
 /// Events that one partition sends another at the end of a cycle. Node numbers are the receiver's.
 #[derive(Debug)]
@@ -39,6 +40,8 @@ pub(in crate::engine::fast) struct Report {
     pub(in crate::engine::fast) sent: Vec<Slot>,
     /// Ejected packets, with their messages.
     pub(in crate::engine::fast) received: Vec<(Slot, Receipt)>,
+    /// Packets that a dead link has damaged, by their source and their number there.
+    pub(in crate::engine::fast) damaged: Vec<(NodeId, u64)>,
     /// \[cycles\] Times from a packet's start to its header's departure from the injection queue.
     pub(in crate::engine::fast) waited: Moments,
     /// \[hops\] Headers that have crossed a link.

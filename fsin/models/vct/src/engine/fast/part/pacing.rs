@@ -87,6 +87,11 @@ impl Pacing {
         }
     }
 
+    /// \[cycle\] The last cycle in which the tail of a packet is on the link that its header has begun to cross.
+    pub(super) fn last_off(&mut self, packet: u32) -> u64 {
+        self.of_packet(packet).last().map_or(0, |ready| ready - 1)
+    }
+
     /// By phit: the first cycle in which it can leave.
     fn of_packet(&mut self, packet: u32) -> &mut [u64] {
         let first = packet as usize * self.length;

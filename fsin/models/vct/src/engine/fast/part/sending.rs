@@ -40,6 +40,33 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.accepted.clear();
     }
 
+    /// Removes the messages from interfaces that are lost at their nodes, and returns them with these.
+    pub(in crate::engine::fast) fn give_up(&mut self, is_lost: impl Fn(u32, &Unsent) -> bool) -> Vec<(u32, Unsent)> {
+        let mut lost = Vec::new();
+        for (sender, node) in self.senders.iter_mut().zip(0..) {
+            let mut kept = Chain::EMPTY;
+            while !sender.waiting.is_empty() {
+                let first = sender.waiting.first();
+                sender.waiting.pop(&mut self.unsent[first]);
+                let message = self.unsent[first].message;
+                if is_lost(node, &message) {
+                    self.unsent.release(first);
+                    lost.push((node, message));
+                } else {
+                    kept.push(&mut self.unsent, first);
+                }
+            }
+            sender.waiting = kept;
+        }
+        for (lanes, node) in self.lanes.iter_mut().zip(0..) {
+            for lane in lanes {
+                lost.extend(lane.all().filter(|message| is_lost(node, message)).map(|message| (node, *message)));
+                lane.retain(|message| !is_lost(node, message));
+            }
+        }
+        lost
+    }
+
     /// Schedules the interface of a node for the next step 1.
     #[inline(always)]
     pub(super) fn wake_sender(&mut self, node: u32) {
