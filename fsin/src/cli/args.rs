@@ -2,16 +2,20 @@
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ColorChoice, Command, crate_version, value_parser};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use fsin::experiment::legacy;
+use fsin::experiment::legacy::glossary;
 use fsin::report::FORMATS;
 
 use super::describe::help::{self, quiet};
 use super::key_flags::{experiment, verbose};
+#[cfg(feature = "live")]
+use super::live;
 use super::stderr::color;
-use super::{Complaint, Exit, Flags, invocation};
+#[cfg(feature = "tui")]
+use super::watch;
+use super::{Complaint, Exit, Flags, describe, invocation, many};
 
 /// The text after the help of `fsin run`.
 const EXAMPLES: &str = "Examples:
@@ -27,11 +31,6 @@ Exit status: 0 done (a saturated network is a result), 1 failed while running, 2
 input cannot be used, 3 deadlock, a message or receive without counterpart, or (--strict) the cycle limit, 130 interrupted,
 with partial results.";
 
-/// The whole command line.
-pub(crate) fn command() -> Command {
-    help::complete(commands())
-}
-
 /// The command line, if no two flags of a command have the same name: a setting of an added model may have that of a
 /// flag.
 pub(super) fn checked(command: Command) -> Result<Command, Complaint> {
@@ -46,8 +45,75 @@ pub(super) fn checked(command: Command) -> Result<Command, Complaint> {
     Ok(command)
 }
 
-/// All commands, before their help texts are completed.
-fn commands() -> Command {
+/// A command by its name.
+type Named = (&'static str, fn() -> Command);
+
+/// All commands, in the order of the help.
+const COMMANDS: &[Named] = &[
+    ("run", run),
+    ("init", many::init),
+    ("sweep", many::sweep),
+    ("point", many::point),
+    ("collect", many::collect),
+    ("saturation", many::saturation),
+    ("plot", many::plot),
+    ("report", many::report),
+    ("compare", many::compare),
+    ("rerun", many::rerun),
+    ("schema", many::schema),
+    ("generate", many::generate),
+    #[cfg(feature = "live")]
+    ("serve", live::serve::command),
+    #[cfg(feature = "live")]
+    ("mpirun", live::mpirun::command),
+    #[cfg(feature = "live")]
+    ("machines", live::machines::command),
+    #[cfg(feature = "live")]
+    ("guest", live::guest::command),
+    #[cfg(feature = "tui")]
+    ("top", watch::top::command),
+    #[cfg(feature = "tui")]
+    ("record-view", watch::top::record_command),
+    #[cfg(feature = "live")]
+    ("relay", live::relay::command),
+    ("traffic", traffic),
+    ("config", config),
+    ("import", imports),
+    ("legacy", legacy),
+    ("topology", topology),
+    ("routes", describe::routes::command),
+    ("list", list),
+    ("explain", explain),
+];
+
+/// The command line with these commands, complete.
+fn with(commands: &[Named]) -> Command {
+    help::complete(root().subcommands(commands.iter().map(|(_, command)| command())))
+}
+
+/// The whole command line.
+pub(crate) fn command() -> Command {
+    with(COMMANDS)
+}
+
+/// The command of this name, before its help is completed.
+pub(crate) fn named(name: &str) -> Option<Command> {
+    COMMANDS.iter().find(|&&(known, _)| known == name).map(|(_, command)| command())
+}
+
+/// The part of the command line that these words (the program's name first) need: a single command if they begin with
+/// its name, none for the version. Building the flags of all commands takes longer than a short run.
+pub(crate) fn command_of(words: &[OsString]) -> Command {
+    let first = words.get(1).and_then(|word| word.to_str());
+    match (first, COMMANDS.iter().position(|&(name, _)| first == Some(name))) {
+        (_, Some(at)) => with(&COMMANDS[at..=at]),
+        (Some("--version" | "-V"), None) => with(&[]),
+        _ => command(),
+    }
+}
+
+/// The program, without its commands.
+fn root() -> Command {
     Command::new("fsin")
         .version(crate_version!())
         .about("Evaluates interconnection networks: routers and topologies under synthetic traffic and MPI traces")
@@ -67,156 +133,164 @@ fn commands() -> Command {
                 .help("Colour in messages; auto: on a terminal, unless NO_COLOR is set [auto]")
                 .help_heading("Diagnostics"),
         )
-        .subcommand(run())
-        .subcommands(super::many::commands())
-        .subcommands(feature_commands())
+}
+
+/// The command `fsin traffic`.
+fn traffic() -> Command {
+    experiment(Command::new("traffic"))
+        .about("Lists the messages that a source would send, without a network: cycle, source, destination, phits")
+        .long_about(
+            "Lists the messages that a source would send over a network that takes every message at once and \
+             delivers it in the same cycle: cycle, source, destination, phits, one line each. 1000 cycles \
+             unless --cycles says otherwise; shots, traces and kernels to their end.",
+        )
+        .arg(
+            Arg::new("format")
+                .long("format")
+                .value_name("FORMAT")
+                .default_value("csv")
+                .hide_default_value(true)
+                .value_parser(PossibleValuesParser::new(describe::traffic::FORMATS))
+                .help("How messages are written to stdout [csv]")
+                .help_heading("Output"),
+        )
+}
+
+/// The command `fsin config`.
+fn config() -> Command {
+    experiment(Command::new("config"))
+        .about("Prints the effective experiment, complete, as a file that `fsin run` takes")
+        .arg(
+            Arg::new("resolved")
+                .long("resolved")
+                .action(ArgAction::SetTrue)
+                .help("Defaults included (always so; the word is accepted for clarity)")
+                .help_heading("Output"),
+        )
+}
+
+/// The command `fsin import`.
+fn imports() -> Command {
+    Command::new("import")
+        .about("Prints the experiment that a configuration of another simulator means")
+        .subcommand_required(true)
         .subcommand(
-            experiment(Command::new("traffic"))
-                .about(
-                    "Lists the messages that a source would send, without a network: cycle, source, destination, phits",
-                )
+            experiment(Command::new("booksim"))
+                .about("Prints the experiment that a configuration of BookSim 2 means, which `fsin run` takes as it is")
                 .long_about(
-                    "Lists the messages that a source would send over a network that takes every message at once and \
-                     delivers it in the same cycle: cycle, source, destination, phits, one line each. 1000 cycles \
-                     unless --cycles says otherwise; shots, traces and kernels to their end.",
-                )
-                .arg(
-                    Arg::new("format")
-                        .long("format")
-                        .value_name("FORMAT")
-                        .default_value("csv")
-                        .hide_default_value(true)
-                        .value_parser(PossibleValuesParser::new(super::describe::traffic::FORMATS))
-                        .help("How messages are written to stdout [csv]")
-                        .help_heading("Output"),
+                    "Prints the experiment that a configuration file of BookSim 2 means, complete, as a file that `fsin \
+                     run` takes. Names and values without an equal here are refused, each with its place and what has \
+                     one. `fsin run FILE.cfg`, sweep and saturation take such a file too.",
                 ),
         )
-        .subcommand(
-            experiment(Command::new("config"))
-                .about("Prints the effective experiment, complete, as a file that `fsin run` takes")
-                .arg(
-                    Arg::new("resolved")
-                        .long("resolved")
-                        .action(ArgAction::SetTrue)
-                        .help("Defaults included (always so; the word is accepted for clarity)")
-                        .help_heading("Output"),
-                ),
+}
+
+/// The command `fsin legacy`.
+fn legacy() -> Command {
+    Command::new("legacy")
+        .about("Runs what the original simulator's words mean, and says on stderr as which `fsin run`")
+        .long_about(
+            "Translates words of the original simulator (FSIN, INSEE), such as topo=torus_16_16 mode=smart3 \
+             load=0.3, and runs the experiment that they mean. The equivalent `fsin run` line is printed on \
+             stderr, and a note where ours treats a word otherwise. A word without `=` names a configuration \
+             file; where none is named, fsin.conf is read first if it is there. Words may be cut short. What is \
+             not given has the original's default where that is known, and sources are throttled as its are. \
+             Words that have no part are named, unknown ones are refused.",
         )
-        .subcommand(
-            Command::new("import")
-                .about("Prints the experiment that a configuration of another simulator means")
-                .subcommand_required(true)
-                .subcommand(
-                    experiment(Command::new("booksim"))
-                        .about("Prints the experiment that a configuration of BookSim 2 means, which `fsin run` takes as it is")
-                        .long_about(
-                            "Prints the experiment that a configuration file of BookSim 2 means, complete, as a file that `fsin \
-                             run` takes. Names and values without an equal here are refused, each with its place and what has \
-                             one. `fsin run FILE.cfg`, sweep and saturation take such a file too.",
-                        ),
-                ),
+        .after_long_help(glossary().written(&Flags))
+        .arg(
+            Arg::new("words")
+                .value_name("KEY=VALUE|FILE")
+                .action(ArgAction::Append)
+                .num_args(0..)
+                .help("Words of the original, or files of them; later ones override earlier ones"),
         )
-        .subcommand(
-            Command::new("legacy")
-                .about("Runs what the original simulator's words mean, and says on stderr as which `fsin run`")
-                .long_about(
-                    "Translates words of the original simulator (FSIN, INSEE), such as topo=torus_16_16 mode=smart3 \
-                     load=0.3, and runs the experiment that they mean. The equivalent `fsin run` line is printed on \
-                     stderr, and a note where ours treats a word otherwise. A word without `=` names a configuration \
-                     file; where none is named, fsin.conf is read first if it is there. Words may be cut short. What is \
-                     not given has the original's default where that is known, and sources are throttled as its are. \
-                     Words that have no part are named, unknown ones are refused.",
-                )
-                .after_long_help(legacy::glossary().written(&Flags))
-                .arg(
-                    Arg::new("words")
-                        .value_name("KEY=VALUE|FILE")
-                        .action(ArgAction::Append)
-                        .num_args(0..)
-                        .help("Words of the original, or files of them; later ones override earlier ones"),
-                )
-                .arg(
-                    Arg::new("format")
-                        .long("format")
-                        .value_name("FORMAT")
-                        .value_parser(PossibleValuesParser::new(FORMATS.iter().map(|&(name, _)| name)))
-                        .help("How results are written to stdout [table]")
-                        .help_heading("Output"),
-                )
-                .arg(
-                    Arg::new("output")
-                        .short('o')
-                        .long("output")
-                        .value_name("DIR")
-                        .help("Also keep result.json, manifest.json and experiment.toml in a new folder")
-                        .help_heading("Output"),
-                )
-                .arg(quiet()),
+        .arg(
+            Arg::new("format")
+                .long("format")
+                .value_name("FORMAT")
+                .value_parser(PossibleValuesParser::new(FORMATS.iter().map(|&(name, _)| name)))
+                .help("How results are written to stdout [table]")
+                .help_heading("Output"),
         )
-        .subcommand(
-            Command::new("topology")
-                .about("Describes a topology: nodes, links, degree, distances, a bound on uniform load")
-                .long_about(
-                    "Describes a topology, counted link by link: nodes, links, degree, diameter, mean distance of \
-                     different nodes, and a bound on uniform load that no routing can exceed. --format dot writes the \
-                     graph for Graphviz instead, --format svg draws it. With --network the links that it blocks are \
-                     listed, and drawn as broken lines.",
-                )
-                .arg(Arg::new("spec").value_name("SPEC").required(true).help("As for run --topology: `twisted:16x8:8`"))
-                .arg(
-                    Arg::new("ways")
-                        .long("ways")
-                        .value_name("1|2")
-                        .default_value("2")
-                        .hide_default_value(true)
-                        .value_parser(value_parser!(usize))
-                        .help("Directions of the links of each dimension [2]")
-                        .help_heading("Network"),
-                )
-                .arg(
-                    Arg::new("network")
-                        .long("network")
-                        .value_name("MODEL[:key=value,...]")
-                        .help("What this network makes of it: dead links (vct), links that a spanning tree cuts (ethernet)")
-                        .help_heading("Network"),
-                )
-                .arg(
-                    Arg::new("fail")
-                        .long("fail")
-                        .value_name("EVENTS|FILE")
-                        .help("Failures and repairs of links, as for run --fail: those that they mean are named")
-                        .help_heading("Network"),
-                )
-                .arg(
-                    Arg::new("format")
-                        .long("format")
-                        .value_name("FORMAT")
-                        .default_value("table")
-                        .hide_default_value(true)
-                        .value_parser(PossibleValuesParser::new(super::describe::topology::FORMATS))
-                        .help("How it is written to stdout [table]")
-                        .help_heading("Output"),
-                ),
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("DIR")
+                .help("Also keep result.json, manifest.json and experiment.toml in a new folder")
+                .help_heading("Output"),
         )
-        .subcommand(super::describe::routes::command())
-        .subcommand(
-            Command::new("list")
-                .about("Lists the components of a kind, or the kinds")
-                .arg(Arg::new("kind").help("What to list [the kinds, how many each has, and for which network models]"))
-                .arg(of_network())
-                .arg(text_or_json()),
+        .arg(quiet())
+}
+
+/// The command `fsin topology`.
+fn topology() -> Command {
+    Command::new("topology")
+        .about("Describes a topology: nodes, links, degree, distances, a bound on uniform load")
+        .long_about(
+            "Describes a topology, counted link by link: nodes, links, degree, diameter, mean distance of \
+             different nodes, and a bound on uniform load that no routing can exceed. --format dot writes the \
+             graph for Graphviz instead, --format svg draws it. With --network the links that it blocks are \
+             listed, and drawn as broken lines.",
         )
-        .subcommand(
-            Command::new("explain")
-                .about("Explains a component: definition, parameters, source; for patterns, where node 0 sends")
-                .arg(
-                    Arg::new("name")
-                        .required(true)
-                        .help("Its name, as in `uniform` or `bubble:smart`; patterns also with arguments: `zipf(2)`"),
-                )
-                .arg(of_network())
-                .arg(text_or_json()),
+        .arg(Arg::new("spec").value_name("SPEC").required(true).help("As for run --topology: `twisted:16x8:8`"))
+        .arg(
+            Arg::new("ways")
+                .long("ways")
+                .value_name("1|2")
+                .default_value("2")
+                .hide_default_value(true)
+                .value_parser(value_parser!(usize))
+                .help("Directions of the links of each dimension [2]")
+                .help_heading("Network"),
         )
+        .arg(
+            Arg::new("network")
+                .long("network")
+                .value_name("MODEL[:key=value,...]")
+                .help("What this network makes of it: dead links (vct), links that a spanning tree cuts (ethernet)")
+                .help_heading("Network"),
+        )
+        .arg(
+            Arg::new("fail")
+                .long("fail")
+                .value_name("EVENTS|FILE")
+                .help("Failures and repairs of links, as for run --fail: those that they mean are named")
+                .help_heading("Network"),
+        )
+        .arg(
+            Arg::new("format")
+                .long("format")
+                .value_name("FORMAT")
+                .default_value("table")
+                .hide_default_value(true)
+                .value_parser(PossibleValuesParser::new(describe::topology::FORMATS))
+                .help("How it is written to stdout [table]")
+                .help_heading("Output"),
+        )
+}
+
+/// The command `fsin list`.
+fn list() -> Command {
+    Command::new("list")
+        .about("Lists the components of a kind, or the kinds")
+        .arg(Arg::new("kind").help("What to list [the kinds, how many each has, and for which network models]"))
+        .arg(of_network())
+        .arg(text_or_json())
+}
+
+/// The command `fsin explain`.
+fn explain() -> Command {
+    Command::new("explain")
+        .about("Explains a component: definition, parameters, source; for patterns, where node 0 sends")
+        .arg(
+            Arg::new("name")
+                .required(true)
+                .help("Its name, as in `uniform` or `bubble:smart`; patterns also with arguments: `zipf(2)`"),
+        )
+        .arg(of_network())
+        .arg(text_or_json())
 }
 
 /// The flag `--network` of commands that describe components.
@@ -234,26 +308,6 @@ fn text_or_json() -> Arg {
         .value_parser(PossibleValuesParser::new(["text", "json"]))
         .help("How it is written to stdout; json: components with all that is said of them [text]")
         .help_heading("Output")
-}
-
-/// The commands that depend on features of the build.
-fn feature_commands() -> Vec<Command> {
-    Vec::from([
-        #[cfg(feature = "live")]
-        super::live::serve::command(),
-        #[cfg(feature = "live")]
-        super::live::mpirun::command(),
-        #[cfg(feature = "live")]
-        super::live::machines::command(),
-        #[cfg(feature = "live")]
-        super::live::guest::command(),
-        #[cfg(feature = "tui")]
-        super::watch::top::command(),
-        #[cfg(feature = "tui")]
-        super::watch::top::record_command(),
-        #[cfg(feature = "live")]
-        super::live::relay::command(),
-    ])
 }
 
 /// The command `fsin run`.

@@ -61,7 +61,7 @@ pub(crate) fn main(registry: Registry) -> Exit {
         return live::guard::main();
     }
     let installed = registry.install().map_err(|error| Complaint::new(Exit::Usage, error.what(), error.remedy()));
-    let command = match installed.and_then(|()| args::checked(args::command())) {
+    let command = match installed.and_then(|()| args::checked(args::command_of(&invocation::words()))) {
         Ok(command) => command,
         Err(complaint) => {
             diagnostic::show(&complaint);

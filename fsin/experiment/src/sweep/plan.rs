@@ -239,9 +239,17 @@ impl Point {
     /// # Errors
     /// A text that is not an experiment, or one of another version.
     pub fn resolve(&self) -> Result<Experiment, SettingsError> {
+        self.resolve_among(&mut Networks::default())
+    }
+
+    /// As [`resolve`](Self::resolve), for one of many points: a network that one of them has made is used again.
+    ///
+    /// # Errors
+    /// As [`resolve`](Self::resolve).
+    pub fn resolve_among(&self, networks: &mut Networks) -> Result<Experiment, SettingsError> {
         let mut settings = Settings::default();
         read_text(Path::new("experiment.toml"), &self.experiment, &mut settings)?;
-        Experiment::resolve(settings)
+        Experiment::resolve_among(settings, networks)
     }
 
     /// True if the input files of the experiment still have the contents of the time of planning.

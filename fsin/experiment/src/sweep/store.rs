@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::plan::{LAYOUT, Plan, Point};
-use super::sums::{damage, write_result};
+use super::sums::{damage, write_files};
 use crate::result::{Figure, RunResult};
 
 /// The remedy for a damaged plan.
@@ -423,10 +423,11 @@ pub(super) fn parsed(text: &[u8]) -> Result<RunResult, String> {
     if result.has(Figure::Experiment) { Ok(result) } else { Err("there is no `experiment` in it".to_owned()) }
 }
 
-/// Writes the files of a point into a new folder.
+/// Writes the files of a point into a new folder. They are not flushed to disk: a point that a loss of power leaves
+/// without its content fails its checksums, and is run again.
 fn keep_in(folder: &Path, result: &RunResult, experiment: &str) -> io::Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
     }
-    write_result(folder, result, experiment)
+    write_files(folder, result, experiment, false)
 }

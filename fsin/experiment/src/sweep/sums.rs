@@ -32,6 +32,14 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
 /// # Errors
 /// When the folder is not writable.
 pub fn write_result(folder: &Path, found: &RunResult, experiment: &str) -> io::Result<()> {
+    write_files(folder, found, experiment, true)
+}
+
+/// Writes a result and its checksums into a new folder; `flushes` if they must be on disk before it is renamed.
+///
+/// # Errors
+/// When the folder is not writable.
+pub(super) fn write_files(folder: &Path, found: &RunResult, experiment: &str, flushes: bool) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let mut text = Vec::new();
     result::write_pretty(found, &mut text)?;
@@ -41,7 +49,7 @@ pub fn write_result(folder: &Path, found: &RunResult, experiment: &str) -> io::R
     let write = |name: &str, bytes: &[u8]| {
         let mut file = File::create(folder.join(name))?;
         file.write_all(bytes)?;
-        file.sync_all()
+        if flushes { file.sync_all() } else { Ok(()) }
     };
     let mut files = vec![(FILES[0], text), (FILES[1], manifest), (FILES[2], experiment.as_bytes().to_vec())];
     files.extend(result::tables(found)?);

@@ -18,7 +18,7 @@ use crate::params::{Fairness, MILLION, Params, Paths};
 use crate::paths::{Routes, Use, WHOLE};
 use crate::repair::Repairs;
 use crate::services::{NEVER, Pace, Services};
-use crate::share::{Flow, Key, Law, OPEN, Shares};
+use crate::share::{Flow, Key, Law, OPEN, Share, Shares};
 use crate::wiring::Wiring;
 
 /// \[2^-50 bytes/ns x ps\] A byte.
@@ -201,8 +201,9 @@ impl Flows {
                 self.shares.leave(slot, &mut self.flows);
                 self.is_stale = true;
                 let flow = &mut self.flows[slot as usize];
-                if let Some((_, services)) = self.local.as_mut().filter(|_| flow.key != OPEN) {
-                    flow.left = services.take_off(slot, flow.key.1, self.now);
+                let key = self.shares.of_flows[slot as usize].key;
+                if let Some((_, services)) = self.local.as_mut().filter(|_| key != OPEN) {
+                    flow.left = services.take_off(slot, key.1, self.now);
                 }
             }
             for of in &self.flows[slot as usize].uses {
@@ -272,7 +273,8 @@ impl Flows {
         }
         let flow = &mut self.flows[slot as usize];
         (flow.uses, flow.weight, flow.bound, flow.hops) = (uses, weight, bound, hops as u64);
-        (flow.key, flow.released) = (OPEN, 0);
+        flow.released = 0;
+        self.shares.of_flows[slot as usize].open(&flow.uses);
         flow.places.clear();
         latency
     }
@@ -320,23 +322,25 @@ impl Flows {
         let (now, pace) = (self.now, Pace::new(&self.params));
         let (ends, changes) = (&mut self.ends, &mut self.changes);
         if let Some((repairs, services)) = &mut self.local {
-            let changed = |slot, flow: &mut Flow, key: Key| {
+            // Most flows keep the link of their rate.
+            let changed = |slot, share: &mut Share, flows: &[Flow], key: Key| {
                 services.pick(key, now);
-                if flow.key.1 != key.1 {
-                    let before = (flow.key != OPEN).then_some(flow.key.1);
+                if share.key.1 != key.1 {
+                    let before = (share.key != OPEN).then_some(share.key.1);
+                    let flow = &flows[slot as usize];
                     services.turn((slot, flow.source, flow.number), (before, key.1), flow.left, now);
                 }
-                *changes += u64::from(flow.rate != key.0);
-                (flow.key, flow.rate) = (key, key.0);
+                *changes += u64::from(share.rate != key.0);
+                (share.key, share.rate) = (key, key.0);
             };
             repairs.repair(&mut self.shares, &mut self.flows, self.active.len(), changed);
             services.settle();
             return;
         }
-        let changed = |slot, flow: &mut Flow, rate| {
-            let passed = u128::from(pace.effective(flow.rate)) * u128::from(now - flow.since);
+        let changed = |slot, flow: &mut Flow, [before, rate]: [u64; 2]| {
+            let passed = u128::from(pace.effective(before)) * u128::from(now - flow.since);
             flow.left = flow.left.saturating_sub(passed);
-            (flow.rate, flow.since) = (rate, now);
+            flow.since = now;
             flow.changes = flow.changes.wrapping_add(1);
             flow.end = pace.end(flow.left, pace.effective(rate), now);
             ends.push(Reverse((flow.end, flow.source, flow.number, slot, flow.changes)));
@@ -376,9 +380,10 @@ impl Flows {
         let mut used = vec![0_u128; self.wiring.capacities.len()];
         for &slot in &self.active {
             let flow = &self.flows[slot as usize];
-            assert!(flow.rate > 0);
+            let rate = self.shares.of_flows[slot as usize].rate;
+            assert!(rate > 0);
             for of in &flow.uses {
-                used[of.link as usize] += u128::from(crate::share::taken(flow.rate, of.share));
+                used[of.link as usize] += u128::from(crate::share::taken(rate, of.share));
             }
         }
         for (used, &capacity) in used.iter().zip(&self.wiring.capacities) {
@@ -423,6 +428,7 @@ impl Engine for Flows {
         if slot as usize == self.flows.len() {
             self.places.push(0);
             self.flows.push(Flow::default());
+            self.shares.of_flows.push(Share::NONE);
         }
         let latency = self.take(slot, uses);
         let late = u128::from(latency) * u128::from(self.params.latency_millionths) + u128::from(MILLION / 2);
@@ -430,7 +436,8 @@ impl Engine for Flows {
         self.entries.push(Reverse((at, source.0, number, slot)));
         let left = u128::from(self.params.carried(bytes)) * BYTE;
         let flow = &mut self.flows[slot as usize];
-        (flow.left, flow.rate, flow.number, flow.source) = (left, 0, number, source.0);
+        (flow.left, flow.number, flow.source) = (left, number, source.0);
+        self.shares.of_flows[slot as usize].rate = 0;
         flow.changes = flow.changes.wrapping_add(1);
         Injected::Accepted
     }

@@ -17,7 +17,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use crate::share::{Flow, Key, Level, Shares};
+use crate::share::{Flow, Key, Level, Share, Shares};
 
 /// Everything is filled anew if this part of all flows is open.
 const PART: usize = 6;
@@ -69,7 +69,7 @@ impl Repairs {
         shares: &mut Shares,
         all: &mut [Flow],
         active: usize,
-        mut changed: impl FnMut(u32, &mut Flow, Key),
+        mut changed: impl FnMut(u32, &mut Share, &[Flow], Key),
     ) {
         if self.to_skip > 0 {
             self.to_skip -= 1;
@@ -104,12 +104,12 @@ impl Repairs {
             shares.picked[link as usize] = level;
         }
         for &(slot, key) in &self.found {
-            changed(slot, &mut all[slot as usize], key);
+            changed(slot, &mut shares.of_flows[slot as usize], all, key);
         }
     }
 
     /// Gives all flows their rates anew.
-    fn fill_all(&mut self, shares: &mut Shares, all: &mut [Flow], mut changed: impl FnMut(u32, &mut Flow, Key)) {
+    fn fill_all(&mut self, shares: &mut Shares, all: &[Flow], mut changed: impl FnMut(u32, &mut Share, &[Flow], Key)) {
         shares.fills += 1;
         let fill = shares.fills;
         shares.changes.entered.clear();
@@ -129,16 +129,15 @@ impl Repairs {
             let (level, link) = pick;
             shares.picked[link as usize] = level;
             for &(slot, _) in &shares.flows[link as usize] {
-                if std::mem::replace(&mut shares.filled[slot as usize], fill) == fill {
+                let share = &mut shares.of_flows[slot as usize];
+                if std::mem::replace(&mut share.filled, fill) == fill {
                     continue;
                 }
-                let flow = &mut all[slot as usize];
-                for of in &flow.uses {
-                    let at = of.link as usize;
+                share.each_link(&all[slot as usize], |at| {
                     shares.rest[at] = shares.rest[at].saturating_sub(level);
                     self.counts[at] -= 1;
-                }
-                changed(slot, flow, pick);
+                });
+                changed(slot, share, all, pick);
             }
         }
     }
@@ -165,7 +164,7 @@ impl Repairs {
             }
             for &(slot, _) in &shares.flows[link as usize] {
                 let flow = &mut all[slot as usize];
-                if flow.key.1 == link {
+                if shares.of_flows[slot as usize].key.1 == link {
                     add(slot, flow);
                 }
             }
@@ -184,17 +183,17 @@ impl Repairs {
             links.push(link);
             (shares.rest[at], counts[at]) = (shares.capacities[at], 0);
             for &(other, _) in &shares.flows[at] {
-                let (flow, filled) = (&mut all[other as usize], &mut shares.filled[other as usize]);
-                if *filled != repair && flow.released != repair && flow.key < passed {
-                    (*filled, flow.fresh) = (repair, flow.rate);
+                let (flow, share) = (&mut all[other as usize], &mut shares.of_flows[other as usize]);
+                if share.filled != repair && flow.released != repair && share.key < passed {
+                    (share.filled, flow.fresh) = (repair, share.rate);
                 }
-                if *filled == repair {
+                if share.filled == repair {
                     shares.rest[at] = shares.rest[at].saturating_sub(flow.fresh);
                     continue;
                 }
                 counts[at] += 1;
                 if flow.released != repair {
-                    border.push(Reverse((flow.key, other)));
+                    border.push(Reverse((share.key, other)));
                 }
             }
             if let Some(level) = shares.rest[at].checked_div(counts[at]) {
@@ -219,7 +218,8 @@ impl Repairs {
     /// Gives a flow its rate for this repair, and takes it off the links of the region.
     fn settle(&mut self, slot: u32, rate: u64, shares: &mut Shares, all: &mut [Flow]) {
         let flow = &mut all[slot as usize];
-        (shares.filled[slot as usize], flow.fresh) = (shares.fills, rate);
+        flow.fresh = rate;
+        shares.of_flows[slot as usize].filled = shares.fills;
         for of in &flow.uses {
             let at = of.link as usize;
             if self.region[at] == shares.fills {
@@ -243,7 +243,7 @@ impl Repairs {
             {
                 self.border.pop();
                 let flow = &mut all[slot as usize];
-                if shares.filled[slot as usize] == repair || flow.released == repair {
+                if shares.of_flows[slot as usize].filled == repair || flow.released == repair {
                     continue;
                 }
                 if self.region[key.1 as usize] == repair {
@@ -251,7 +251,7 @@ impl Repairs {
                     self.open.push(slot);
                     self.join(slot, key, shares, all);
                 } else {
-                    let rate = flow.rate;
+                    let rate = shares.of_flows[slot as usize].rate;
                     self.settle(slot, rate, shares, all);
                 }
                 continue;
@@ -261,11 +261,12 @@ impl Repairs {
             self.picks.push((link, level));
             for index in 0..shares.flows[link as usize].len() {
                 let (slot, _) = shares.flows[link as usize][index];
-                if shares.filled[slot as usize] == repair {
+                let share = &shares.of_flows[slot as usize];
+                if share.filled == repair {
                     continue;
                 }
                 let flow = &mut all[slot as usize];
-                if flow.released != repair && flow.key != pick {
+                if flow.released != repair && share.key != pick {
                     flow.released = repair;
                     self.open.push(slot);
                     self.join(slot, pick, shares, all);

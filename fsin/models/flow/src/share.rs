@@ -43,8 +43,6 @@ pub(crate) struct Flow {
     pub(crate) weight: u128,
     /// \[2^-50 bytes/ns\] Greatest rate.
     pub(crate) bound: u64,
-    /// \[2^-50 bytes/ns\] Its share.
-    pub(crate) rate: u64,
     /// \[2^-50 bytes/ns x ps\] What was left at [`since`](Self::since).
     pub(crate) left: u128,
     /// \[ps\] When its rate last changed.
@@ -57,12 +55,57 @@ pub(crate) struct Flow {
     pub(crate) source: u32,
     /// Distinguishes its ends from those that are no longer true.
     pub(crate) changes: u32,
-    /// Where it got its rate.
-    pub(crate) key: Key,
     /// Its rate in the repair that gave it one last.
     pub(crate) fresh: u64,
     /// The repair in which its rate was open last.
     pub(crate) released: u64,
+}
+
+/// \[links\] Number of links of a path that stand beside the share of its flow.
+const BESIDE: usize = 8;
+
+/// The share of a flow, with its links: all that a fill reads and writes of most flows, on one cache line.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(crate) struct Share {
+    /// Where the flow got its rate.
+    pub(crate) key: Key,
+    /// \[2^-50 bytes/ns\] Its rate.
+    pub(crate) rate: u64,
+    /// The fill in which it got its rate last. It is looked at from each of the flow's links.
+    pub(crate) filled: u64,
+    /// The links of its path, if they are so few.
+    links: [u32; BESIDE],
+}
+
+const _: () = assert!(size_of::<Share>() == 64);
+
+impl Share {
+    /// In place of a link: the path has no more.
+    const END: u32 = u32::MAX;
+
+    /// No share, of no path.
+    pub(crate) const NONE: Self = Self { key: OPEN, rate: 0, filled: 0, links: [Self::END; BESIDE] };
+
+    /// Forgets where the flow got its rate: its path is another one.
+    pub(crate) fn open(&mut self, uses: &[Use]) {
+        self.key = OPEN;
+        self.links = [Self::END; BESIDE];
+        if uses.len() <= BESIDE {
+            for (link, of) in self.links.iter_mut().zip(uses) {
+                *link = of.link;
+            }
+        }
+    }
+
+    /// Passes each link of the path of `flow` to `each`.
+    #[inline(always)]
+    pub(crate) fn each_link(&self, flow: &Flow, each: impl FnMut(usize)) {
+        if self.links[0] == Self::END {
+            return flow.uses.iter().map(|of| of.link as usize).for_each(each);
+        }
+        self.links.iter().take_while(|&&link| link != Self::END).map(|&link| link as usize).for_each(each);
+    }
 }
 
 /// The law by which links are divided.
@@ -173,8 +216,8 @@ pub(crate) struct Shares {
     pub(crate) queue: BinaryHeap<Reverse<(Level, u32)>>,
     /// Number of fills.
     pub(crate) fills: u64,
-    /// By slot: the fill in which the flow got its rate last. It is looked at from each of a flow's links.
-    pub(crate) filled: Vec<u64>,
+    /// By slot: the share of the flow.
+    pub(crate) of_flows: Vec<Share>,
     /// Links with flows, while rates are computed.
     touched: Vec<u32>,
     /// By link: the level at which it was picked, [`Level::MAX`] if it was not.
@@ -202,7 +245,7 @@ impl Shares {
             sums: vec![0; links],
             queue: BinaryHeap::new(),
             fills: 0,
-            filled: Vec::new(),
+            of_flows: Vec::new(),
             touched: Vec::new(),
             picked: vec![Level::MAX; links],
             changes: Changes::default(),
@@ -217,9 +260,6 @@ impl Shares {
     /// Adds a flow to its links.
     pub(crate) fn enter(&mut self, slot: u32, flow: &mut Flow) {
         self.changes.entered.push(slot);
-        if self.filled.len() <= slot as usize {
-            self.filled.resize(slot as usize + 1, 0);
-        }
         flow.places.clear();
         for (index, of) in (0_u32..).zip(&flow.uses) {
             let flows = &mut self.flows[of.link as usize];
@@ -241,8 +281,8 @@ impl Shares {
         }
     }
 
-    /// Gives all active flows their rates, anew. Calls `changed` for each whose rate is another one than before, with the rate.
-    pub(crate) fn fill(&mut self, all: &mut [Flow], active: &[u32], mut changed: impl FnMut(u32, &mut Flow, u64)) {
+    /// Gives all active flows their rates, anew. Calls `changed` for each whose rate is another one than before, with both.
+    pub(crate) fn fill(&mut self, all: &mut [Flow], active: &[u32], mut changed: impl FnMut(u32, &mut Flow, [u64; 2])) {
         self.fills += 1;
         self.touched.clear();
         self.changes.entered.clear();
@@ -304,30 +344,40 @@ impl Shares {
     }
 
     /// Gives a flow its rate, unless it has one in this fill.
-    fn fix(&mut self, slot: u32, rate: u64, key: Key, all: &mut [Flow], changed: &mut impl FnMut(u32, &mut Flow, u64)) {
-        if std::mem::replace(&mut self.filled[slot as usize], self.fills) == self.fills {
+    fn fix(
+        &mut self,
+        slot: u32,
+        rate: u64,
+        key: Key,
+        all: &mut [Flow],
+        changed: &mut impl FnMut(u32, &mut Flow, [u64; 2]),
+    ) {
+        let share = &mut self.of_flows[slot as usize];
+        if std::mem::replace(&mut share.filled, self.fills) == self.fills {
             return;
         }
         let flow = &mut all[slot as usize];
-        flow.key = key;
+        share.key = key;
+        let before = std::mem::replace(&mut share.rate, rate);
         for of in &flow.uses {
             let at = of.link as usize;
             self.rest[at] = self.rest[at].saturating_sub(taken(rate, of.share));
             self.sums[at] -= u128::from(of.share) * flow.weight;
         }
-        if flow.rate != rate {
-            changed(slot, flow, rate);
+        if before != rate {
+            changed(slot, flow, [before, rate]);
         }
     }
 
     /// Divides every link evenly among its flows.
-    fn split(&mut self, all: &mut [Flow], active: &[u32], mut changed: impl FnMut(u32, &mut Flow, u64)) {
+    fn split(&mut self, all: &mut [Flow], active: &[u32], mut changed: impl FnMut(u32, &mut Flow, [u64; 2])) {
         for &slot in active {
             let flow = &mut all[slot as usize];
             let of_link = |of: &Use| self.law.level(self.capacities[of.link as usize], self.sums[of.link as usize]);
             let rate = flow.uses.iter().map(of_link).min().unwrap_or(u64::MAX).min(flow.bound);
-            if flow.rate != rate {
-                changed(slot, flow, rate);
+            let before = std::mem::replace(&mut self.of_flows[slot as usize].rate, rate);
+            if before != rate {
+                changed(slot, flow, [before, rate]);
             }
         }
         for &link in &self.touched {

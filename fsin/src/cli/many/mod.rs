@@ -65,12 +65,6 @@ its runs, of which correlated ones count as fewer (Welch). Figures without batch
 times, need at least three seeds on both sides.
 
 Exit status: 0 compared, whatever the verdicts; 1 the table cannot be written; 2 the command line or a folder cannot be used.";
-
-/// The commands that run or show many experiments.
-pub(crate) fn commands() -> Vec<Command> {
-    vec![init(), sweep(), point(), collect(), saturation(), plot(), report(), compare(), rerun(), schema(), generate()]
-}
-
 /// A required argument that is a folder.
 fn folder(help: &'static str) -> Arg {
     Arg::new("folder").value_name("DIR").required(true).value_parser(value_parser!(PathBuf)).help(help)
@@ -108,11 +102,13 @@ fn jobs(help: &'static str) -> Arg {
         .help_heading("Run control")
 }
 
-fn init() -> Command {
+/// The command `fsin init`.
+pub(super) fn init() -> Command {
     Command::new("init").about("Prints a commented experiment that runs in seconds, to begin with")
 }
 
-fn sweep() -> Command {
+/// The command `fsin sweep`.
+pub(super) fn sweep() -> Command {
     let command = experiments(Command::new("sweep"))
         .about("Runs every combination of lists of values into one folder; can be interrupted and resumed")
         .after_help(SWEEP_EXAMPLES)
@@ -204,7 +200,8 @@ fn sweep() -> Command {
     showing::flags(command).arg(quiet()).arg(verbose("Also say on stderr when each point has run"))
 }
 
-fn point() -> Command {
+/// The command `fsin point`.
+pub(super) fn point() -> Command {
     Command::new("point")
         .about("Runs single points of a planned sweep: what batch systems call")
         .arg(folder("Folder of the sweep"))
@@ -214,7 +211,7 @@ fn point() -> Command {
                 .long("list")
                 .value_name("FILE")
                 .value_parser(value_parser!(PathBuf))
-                .required_unless_present("points")
+                .required_unless_present_any(["points", "of-sweep"])
                 .help("Points in a file, one a line"),
         )
         .arg(
@@ -226,14 +223,16 @@ fn point() -> Command {
         )
 }
 
-fn collect() -> Command {
+/// The command `fsin collect`.
+pub(super) fn collect() -> Command {
     Command::new("collect")
         .about("Writes results.csv and results.jsonl of the points that have run, whoever ran them")
         .arg(folder("Folder of the sweep"))
         .arg(quiet())
 }
 
-fn saturation() -> Command {
+/// The command `fsin saturation`.
+pub(super) fn saturation() -> Command {
     experiments(Command::new("saturation"))
         .about("Finds the load at which the accepted load falls behind the offered one, by bisection")
         .after_help(SATURATION_EXAMPLES)
@@ -303,7 +302,8 @@ fn scale() -> Arg {
     choice("scale", "SCALE", "auto", &["auto", "linear", "log"], "Axis of latencies: auto, linear, log [auto]")
 }
 
-fn plot() -> Command {
+/// The command `fsin plot`.
+pub(super) fn plot() -> Command {
     Command::new("plot")
         .about("Draws the curves of a sweep, with the data of each picture beside it, into DIR/plots")
         .after_help(PLOT_EXAMPLES)
@@ -429,7 +429,8 @@ fn margin() -> Arg {
         .help_heading("Output")
 }
 
-fn report() -> Command {
+/// The command `fsin report`.
+pub(super) fn report() -> Command {
     Command::new("report")
         .about("Writes one self-contained HTML page of a sweep: warnings, curves, tables, manifest")
         .arg(folder("Folder of a sweep, or of a run"))
@@ -462,7 +463,8 @@ fn report() -> Command {
         .arg(quiet())
 }
 
-fn compare() -> Command {
+/// The command `fsin compare`.
+pub(super) fn compare() -> Command {
     Command::new("compare")
         .about("Compares two sweeps point by point: higher, lower, shown to be the same, or unclear")
         .after_help(COMPARE_EXAMPLES)
@@ -492,7 +494,8 @@ fn compare() -> Command {
         )
 }
 
-fn rerun() -> Command {
+/// The command `fsin rerun`.
+pub(super) fn rerun() -> Command {
     Command::new("rerun")
         .about("Runs stored results again and checks that they are the same to the last digit")
         .after_help(
@@ -503,7 +506,8 @@ fn rerun() -> Command {
         .arg(quiet())
 }
 
-fn schema() -> Command {
+/// The command `fsin schema`.
+pub(super) fn schema() -> Command {
     Command::new("schema").about("Prints the JSON Schema of the result of a run: every figure with its unit and meaning").long_about(
         "Prints the JSON Schema (draft 2020-12) of the result of a run, as `fsin run --format json`, `fsin serve` and the \
          `result.json` of folders have it: every figure with its unit and meaning. A figure that a kind of run does not \
@@ -511,7 +515,8 @@ fn schema() -> Command {
     )
 }
 
-fn generate() -> Command {
+/// The command `fsin generate`.
+pub(super) fn generate() -> Command {
     Command::new("generate")
         .about("Prints completions for a shell or the man page, or the reference pages of the book into a folder")
         .subcommand_required(true)

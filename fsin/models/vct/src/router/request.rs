@@ -20,13 +20,15 @@ use super::faults::Reachability;
 use super::given::GivenPaths;
 use super::layout::Layout;
 use super::{CheckedParams, RouterParams};
-use crate::routing::switched::RoutingFunction;
-use crate::routing::{Adaptive, Choice, Order, Requests, Ring, Routing, Wake};
+use crate::routing::switched::{Candidate, RoutingFunction};
+use crate::routing::{Adaptive, Avoidance, Choice, Order, Requests, Ring, Routing, Wake};
 use fsin_core::failures::parts;
 use fsin_core::topology::{Offsets, Port, Topology};
 
 mod candidates;
 mod switched;
+
+pub(crate) use switched::outputs_of;
 
 /// One virtual channel of one output link of a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -158,6 +160,8 @@ pub struct RouteRules<L> {
     long_on_escape: bool,
     /// True if free space ahead is compared phit by phit.
     compares_space: bool,
+    /// True if the free space of candidates is compared by masks; in a network of switches only.
+    masks_space: bool,
     /// The wake-up condition of blocked heads; `None` in a network of switches.
     wake: Option<Wake>,
     /// True if the candidate mask of a packet is a function of its hops to go.
@@ -187,8 +191,26 @@ pub enum WakeCondition {
     Adaptive = 0,
     /// A channel of the head's deterministic route opens, or the bubble of its ring opens.
     Deterministic = 1,
-    /// There is no longer room behind an adaptive channel.
+    /// There is no longer room behind an adaptive channel; in networks of switches, a packet more is in a queue ahead.
     Filled = 2,
+    /// In networks of switches: a packet less is in a queue ahead.
+    Emptied = 3,
+}
+
+impl WakeCondition {
+    /// Number of lists of heads that a port needs: no network has both adaptive channels and queues that
+    /// [empty](Self::Emptied).
+    pub const LISTS: usize = 3;
+
+    /// The list of heads that wait for this.
+    #[inline(always)]
+    pub(crate) const fn list(self) -> usize {
+        match self {
+            Self::Adaptive | Self::Emptied => 0,
+            Self::Deterministic => 1,
+            Self::Filled => 2,
+        }
+    }
 }
 
 /// How long a head without a grant may sleep.
@@ -201,6 +223,9 @@ pub enum Wait {
     /// Until a candidate channel opens, or there is no longer room behind one of the channels that keep it from
     /// requesting another one.
     OpeningOrFilling,
+    /// Until a candidate channel opens, or a packet more is ahead of this candidate, which the head has chosen by
+    /// weight, or a packet less ahead of another one.
+    Weighing(Candidate),
 }
 
 impl<L: Layout> RouteRules<L> {
@@ -225,9 +250,9 @@ impl<L: Layout> RouteRules<L> {
     /// The rules for a network of which these links are left, with this routing function.
     fn of(params: &RouterParams, layout: L, topology: &dyn Topology, function: Option<Arc<RoutingFunction>>) -> Self {
         let routing = params.routing;
-        let (compares_space, wake) = match routing.row().requests {
-            Requests::Direct { compares_space, wake, .. } => (compares_space, Some(wake)),
-            Requests::Switched { choice, .. } => (choice != Choice::Open, None),
+        let (compares_space, wake, takes_roomiest) = match routing.row().requests {
+            Requests::Direct { compares_space, wake, .. } => (compares_space, Some(wake), false),
+            Requests::Switched { choice, .. } => (choice != Choice::Open, None, choice == Choice::MostSpace),
         };
         let adaptive = routing.adaptive();
         let reachability = Reachability::new(params, topology).map(Arc::new);
@@ -244,6 +269,9 @@ impl<L: Layout> RouteRules<L> {
             escapes: Self::first_channels(layout),
             first_adaptive: adaptive.first().unwrap_or(layout.vcs() as u8),
             long_on_escape,
+            masks_space: takes_roomiest
+                && routing.row().avoidance != Avoidance::Bubble
+                && layout.outputs() + params.injectors <= WORD,
             compares_space,
             wake,
             layout,
@@ -375,7 +403,7 @@ impl<L: Layout> RouteRules<L> {
     pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, offsets: &mut [i16]) -> bool {
         if self.layout.is_switched() {
             self.switched_hop(node, destination, key, port, offsets);
-            return false;
+            return self.masks_space;
         }
         let (dimension, positive) = self.layout.shape().direction(port);
         offsets[dimension] -= if positive { 1 } else { -1 };
@@ -383,9 +411,9 @@ impl<L: Layout> RouteRules<L> {
     }
 
     /// The wake-up conditions of a blocked head, port by port: it can be granted nothing before one of them holds.
-    pub fn wake_conditions(&self, head: &Head<'_>, wait: Wait, mut add_condition: impl FnMut(Port, WakeCondition)) {
+    pub fn wake_conditions(&self, head: &Head<'_>, wait: Wait, add_condition: impl FnMut(Port, WakeCondition)) {
         if self.layout.is_switched() {
-            return self.switched_ports(head, |port| add_condition(port, WakeCondition::Deterministic));
+            return self.switched_conditions(head, wait, add_condition);
         }
         self.direct_conditions(head, wait, add_condition);
     }

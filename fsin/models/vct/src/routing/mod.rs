@@ -155,6 +155,12 @@ macro_rules! table {
                 }
             }
 
+            fn may_weigh(&self) -> bool {
+                match self {
+                    $(Self::$function(function) => function.may_weigh(),)+
+                }
+            }
+
             #[inline]
             fn weighs(&self, visit: &Visit<'_>) -> bool {
                 match self {

@@ -8,7 +8,7 @@ use fsin::experiment::{Key, Kind, Lists, MANY_KEYS, Origin, Setting, SettingsErr
 use fsin::sweep::{Many, split_at_commas};
 use fsin::topology::TOPOLOGIES;
 
-use crate::cli::many::commands;
+use crate::cli::args;
 
 /// Reads the lists of values of the command line of `command`. Flags override the environment, and the environment
 /// overrides the experiment file.
@@ -54,14 +54,13 @@ pub(crate) type Unused = Vec<(&'static Key, Origin)>;
 fn of_many(matches: &ArgMatches, command: &str, lists: &mut Lists) -> Result<(Many, Unused), SettingsError> {
     let (mut many, mut unused) = (Many::default(), Unused::new());
     // Without debug assertions, the matches do not tell an unknown flag from one that is not given.
-    let commands = commands();
-    let own = commands.iter().find(|one| one.get_name() == command);
+    let own = args::named(command);
     for key in MANY_KEYS {
         let of_file = lists.remove(key.name).and_then(|mut values| values.pop());
         let of_file = of_file.map(|setting| (setting.value, setting.origin));
         let variable = std::env::var_os(variable(key.name));
         let of_environment = variable.map(|value| (value.to_string_lossy().into_owned(), Origin::Environment));
-        let has_flag = own.is_some_and(|own| own.get_arguments().any(|arg| arg.get_id().as_str() == key.name));
+        let has_flag = own.as_ref().is_some_and(|own| own.get_arguments().any(|arg| arg.get_id().as_str() == key.name));
         let flag = (has_flag && matches.value_source(key.name) == Some(ValueSource::CommandLine))
             .then(|| flag_of(matches, key))
             .flatten();

@@ -1,15 +1,17 @@
 //! Points that run on this machine. Each runs in a separate process, so that a failure affects that point alone, also
-//! if it runs out of memory. With a dashboard, which needs access to the points, they are threads of this process.
+//! if it runs out of memory; a process in which nothing fails runs many points. With a dashboard, which needs access to
+//! the points, they are threads of this process.
 
-use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use clap::ArgMatches;
+use fsin::experiment::Networks;
 use fsin::result::RunResult;
 use fsin::sweep::{Plan, Point, StopRule, Store};
 use fsin::watch::Watch;
@@ -18,7 +20,9 @@ use serde_json::{Value, json};
 use crate::cli::run::perform::{OneOfMany, perform_one};
 use crate::cli::run::progress::Points;
 use crate::cli::watch::showing::Board;
-use crate::cli::{Complaint, Exit, interrupt, invocation, output, stamp};
+use crate::cli::{Complaint, Exit, interrupt, output, stamp};
+
+use super::worker::{self, Answer, Processes, Worker};
 
 /// The dashboard that shows points, and the flag that ends them.
 #[derive(Clone, Copy)]
@@ -78,16 +82,18 @@ pub(super) fn locally(
             points.skip();
         }
     };
+    let processes = Processes::default();
     let work = || {
+        let mut worker = None;
         while !watched.is_over() {
-            let Some(index) = take() else { return };
+            let Some(index) = take() else { break };
             let point = &plan.points[index];
             let ran = match watched.board {
-                Some(_) => run_here(store, (index, point), watched, alone),
-                None => run_in_process(store, point, watched.stop),
+                Some(_) => run_here(store, (index, point), watched, alone, &mut Networks::default()),
+                None => run_in_process(store, point, watched.stop, &processes, &mut worker),
             };
             match ran {
-                Ok(Ran::Interrupted) => return,
+                Ok(Ran::Interrupted) => break,
                 // All failures are named again in the summary at the end.
                 Ok(Ran::Failed(why)) => say(format!("failed: {}: {why}", plan.describe(point))),
                 Ok(Ran::Done { saturated, seconds }) => {
@@ -106,11 +112,27 @@ pub(super) fn locally(
             }
             points.one_more();
         }
+        if let Some(worker) = worker {
+            worker.close();
+        }
     };
     std::thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, todo.len().max(1)) {
-            scope.spawn(work);
+        let (over, ends) = mpsc::channel::<()>();
+        scope.spawn(|| {
+            let ends = ends;
+            while let Err(RecvTimeoutError::Timeout) = ends.recv_timeout(STOP_CHECK) {
+                if watched.is_over() {
+                    processes.end();
+                }
+            }
+        });
+        let workers: Vec<_> = (0..jobs.clamp(1, todo.len().max(1))).map(|_| scope.spawn(work)).collect();
+        for worker in workers {
+            if let Err(panic) = worker.join() {
+                std::panic::resume_unwind(panic);
+            }
         }
+        drop(over);
     });
     drop(points);
     first_error.into_inner().ok().flatten().map_or(Ok(()), Err)
@@ -136,16 +158,18 @@ fn outcome(result: &RunResult, seconds: f64) -> Ran {
     }
 }
 
-/// Runs a point in this process, and stores its result or the reason why there is none.
+/// Runs a point in this process, over one of `networks` if it has been made, and stores its result or the reason why there
+/// is none.
 fn run_here(
     store: &Store,
     (index, point): (usize, &Point),
     watched: Watched<'_>,
     alone: bool,
+    networks: &mut Networks,
 ) -> Result<Ran, Complaint> {
     let begun = Instant::now();
     store.note("start", Some(point), Value::Null);
-    let result = match point.resolve() {
+    let result = match point.resolve_among(networks) {
         Ok(experiment) if !point.is_as_planned(&experiment) => {
             let what = "its input files, or this version's defaults, are not those that it was planned with";
             Err(Complaint::new(Exit::Failed, what, "sweep into a new folder"))
@@ -185,8 +209,15 @@ fn run_here(
     }
 }
 
-/// Runs a point in a separate process, which stores its result or the reason why there is none.
-fn run_in_process(store: &Store, point: &Point, stop: &AtomicBool) -> Result<Ran, Complaint> {
+/// Runs a point in a separate process, which stores its result or the reason why there is none: in the process `kept`,
+/// which may have run other points, or in a new one, which is kept.
+fn run_in_process(
+    store: &Store,
+    point: &Point,
+    stop: &AtomicBool,
+    processes: &Processes,
+    kept: &mut Option<Worker>,
+) -> Result<Ran, Complaint> {
     let begun = Instant::now();
     let failed = |error: std::io::Error| {
         Complaint::new(
@@ -195,51 +226,39 @@ fn run_in_process(store: &Store, point: &Point, stop: &AtomicBool) -> Result<Ran
             "use fewer --jobs, and go on with --resume",
         )
     };
-    let mut command = invocation::command().map_err(failed)?;
-    command.args(["point", "--of-sweep", "--"]).arg(store.root()).arg(&point.id);
-    // The standard input of the child is never written to. It closes when this process ends, which ends the child.
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(failed)?;
-    let words = child.stderr.take();
-    let reader = std::thread::spawn(move || {
-        let mut output = Vec::new();
-        // If the output cannot be read, it is not reported.
-        let _ = words.map(|mut words| words.read_to_end(&mut output));
-        String::from_utf8_lossy(&output).trim().to_owned()
-    });
-    let mut pause = Duration::from_millis(1);
-    let status = loop {
-        if let Some(status) = child.try_wait().map_err(failed)? {
-            break status;
+    loop {
+        let mut worker = match kept.take() {
+            Some(worker) => worker,
+            None => Worker::start(store, processes).map_err(failed)?,
+        };
+        let has_run = worker.has_run;
+        if let Some(answer) = worker.run(&point.id) {
+            *kept = Some(worker);
+            return Ok(match answer {
+                Answer::Done { saturated } => Ran::Done { saturated, seconds: begun.elapsed().as_secs_f64() },
+                Answer::Failed(why) => Ran::Failed(why),
+            });
         }
-        if stop.load(Ordering::Relaxed) {
-            // An error means that the process has just ended by itself. The result of a point is complete or absent.
-            let _ = child.kill();
+        let (status, output) = worker.ended().map_err(failed)?;
+        if let Some(result) = store.result(point, true)? {
+            return Ok(outcome(&result, begun.elapsed().as_secs_f64()));
         }
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(LONGEST_PAUSE);
-    };
-    let output = reader.join().unwrap_or_default();
-    let exit = |exit: Exit| status.code() == Some(exit as i32);
-    if let Some(result) = store.result(point, true)? {
-        return Ok(outcome(&result, begun.elapsed().as_secs_f64()));
-    }
-    if stop.load(Ordering::Relaxed) || exit(Exit::Interrupted) {
-        return Ok(Ran::Interrupted);
-    }
-    if exit(Exit::PointsFailed)
-        && let Some(why) = store.failure(point)
-    {
+        if stop.load(Ordering::Relaxed) || status.code() == Some(Exit::Interrupted as i32) {
+            return Ok(Ran::Interrupted);
+        }
+        // The points before it may have left too little memory. What a process of its own makes of the point counts.
+        if has_run {
+            continue;
+        }
+        let why = describe_end(status, &output);
+        store.fail(point, &why)?;
+        store.note("failed", Some(point), json!({ "why": why }));
         return Ok(Ran::Failed(why));
     }
-    let why = describe_end(status, &output);
-    store.fail(point, &why)?;
-    store.note("failed", Some(point), json!({ "why": why }));
-    Ok(Ran::Failed(why))
 }
 
-/// Longest interval between two checks whether a process has ended.
-const LONGEST_PAUSE: Duration = Duration::from_millis(20);
+/// Interval between two looks at whether the user has stopped the sweep.
+const STOP_CHECK: Duration = Duration::from_millis(50);
 
 /// Describes why the process of a point ended without a result, with the first lines of its output. Later lines may be
 /// a backtrace.
@@ -261,14 +280,6 @@ fn describe_end(status: ExitStatus, output: &str) -> String {
 
 /// Number of lines of output that are shown of a process without a result.
 const LINES: usize = 4;
-
-/// Starts a thread that ends this process when its standard input closes, because its sweep has ended.
-fn end_with_the_sweep() {
-    std::thread::spawn(|| {
-        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
-        std::process::exit(Exit::Interrupted as i32);
-    });
-}
 
 /// Message at the first Ctrl-C: what happens to the points, and how to resume the sweep.
 pub(super) fn stopping(root: &Path) -> String {
@@ -295,27 +306,23 @@ pub(crate) fn point(matches: &ArgMatches) -> Result<Exit, Complaint> {
         })?;
         ids.extend(text.lines().map(str::to_owned));
     }
-    let of_sweep = matches.get_flag("of-sweep");
-    let _shared = if of_sweep { None } else { Some(store.lock(false)?) };
-    if of_sweep {
-        end_with_the_sweep();
+    if matches.get_flag("of-sweep") {
+        return points_of_sweep(&store, &plan);
     }
+    let _shared = store.lock(false)?;
     let stop = interrupt::listen(stopping(store.root()))?;
-    let mut exit = Exit::Done;
+    let (mut exit, mut networks) = (Exit::Done, Networks::default());
     for id in ids {
-        let point = plan.points.iter().find(|point| point.id == id).ok_or_else(|| {
-            let what = format!("{} has no point `{id}`", store.root().display());
-            Complaint::new(Exit::Usage, what, "list its points with `fsin sweep --resume --dry-run -o DIR`")
-        })?;
+        let point = point_named(&store, &plan, &id)?;
         if store.result(point, plan.has_checksums())?.is_some() {
             continue;
         }
         let unseen = Watched { board: None, stop };
-        match run_here(&store, (0, point), unseen, true)? {
+        match run_here(&store, (0, point), unseen, true, &mut networks)? {
             Ran::Done { .. } => {}
             Ran::Interrupted => return Ok(Exit::Interrupted),
             Ran::Failed(why) => {
-                if !of_sweep && !matches.get_flag("quiet") {
+                if !matches.get_flag("quiet") {
                     output::tell(&format!("failed: {}: {why}", plan.describe(point)));
                 }
                 exit = Exit::PointsFailed;
@@ -323,4 +330,29 @@ pub(crate) fn point(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
     }
     Ok(exit)
+}
+
+/// The point of this identity.
+fn point_named<'a>(store: &Store, plan: &'a Plan, id: &str) -> Result<&'a Point, Complaint> {
+    plan.points.iter().find(|point| point.id == id).ok_or_else(|| {
+        let what = format!("{} has no point `{id}`", store.root().display());
+        Complaint::new(Exit::Usage, what, "list its points with `fsin sweep --resume --dry-run -o DIR`")
+    })
+}
+
+/// Runs the points that a sweep requests, until it ends.
+fn points_of_sweep(store: &Store, plan: &Plan) -> Result<Exit, Complaint> {
+    let requests = worker::requests();
+    let stop = interrupt::listen(stopping(store.root()))?;
+    let mut networks = Networks::default();
+    for id in requests {
+        let unseen = Watched { board: None, stop };
+        let answer = match run_here(store, (0, point_named(store, plan, &id)?), unseen, true, &mut networks)? {
+            Ran::Done { saturated, .. } => Answer::Done { saturated },
+            Ran::Failed(why) => Answer::Failed(why),
+            Ran::Interrupted => break,
+        };
+        worker::answer(&answer)?;
+    }
+    Ok(Exit::Interrupted)
 }

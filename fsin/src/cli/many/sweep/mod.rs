@@ -21,6 +21,7 @@ use crate::cli::{Complaint, Exit, Flags, interrupt, output, settings, stamp};
 mod elsewhere;
 mod lists;
 mod local;
+mod worker;
 
 use elsewhere::{commands, in_slurm};
 pub(crate) use lists::{Unused, lists};

@@ -30,10 +30,12 @@ mod local_view;
 mod mail;
 mod pacing;
 mod sending;
+mod space;
 
 use local_view::{LocalView, head};
 pub(super) use mail::{Abroad, Mail, Report};
 use pacing::Pacing;
+use space::Comparison;
 
 /// A tail that leaves an input of a node of the partition at the end of a cycle, through an output channel. If the
 /// input is a transit queue, its packet came from node `behind`.
@@ -95,6 +97,10 @@ pub(super) struct Works<L, M: Mask, const D: usize, const Q: usize, const P: usi
     endpoints: Vec<Endpoint<M>>,
     /// By node and queue: free space ahead, phit by phit. Empty unless a routing compares free space.
     ahead: Vec<Ahead>,
+    /// By the first port of the candidates: the last comparison of free space. Empty unless heads compare it by masks.
+    comparisons: Vec<Comparison>,
+    /// Heads that are to compare free space again, by node and input.
+    dozing: Ring<(u32, u16)>,
     /// By node: outputs whose remote queue a packet is leaving. Empty without remote nodes.
     leaving_beyond: Vec<M>,
     /// Node and output of each remote queue that a header of the previous cycle has filled.
@@ -194,6 +200,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             unsent: Slab::new(),
             endpoints: vec![endpoint; count],
             ahead: vec![Ahead::EMPTY; if rules.compares_space { count * Q } else { 0 }],
+            comparisons: vec![Comparison::NONE; if rules.requests.masks_space() { P } else { 0 }],
+            dozing: Ring::new(if rules.requests.masks_space() { u64::from(rules.queue_phits()) } else { 0 }),
             leaving_beyond: vec![M::EMPTY; if border.is_empty() { 0 } else { count }],
             filled_beyond: Vec::new(),
             bets: (0..if rules.requests.is_plain() { count } else { 0 })
@@ -411,7 +419,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         let works = &self.works;
         let (crossing, other) = (works.crossing.next(now), works.ring.next(now));
         let paced = works.pacing.as_ref().and_then(|pacing| pacing.next(now));
-        crossing.into_iter().chain(other).chain(works.wire.next(now)).chain(paced).min()
+        let waking = works.wire.next(now).into_iter().chain(works.dozing.next(now));
+        crossing.into_iter().chain(other).chain(waking).chain(paced).min()
     }
 }
 
@@ -435,6 +444,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Partiti
         works.open_mail(routers);
         works.enter_all(routers);
         works.fill_all(routers);
+        works.wake_dozing(routers);
         works.decide_all(routers);
         works.leave_all(routers);
         works.report.work = works.work();

@@ -174,7 +174,7 @@ impl Moves {
 /// compare free space.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ahead {
-    /// \[cycle\] In which the latest header was sent to that queue.
+    /// \[cycle\] In which the latest header was sent to that queue; long ago at first.
     pub(super) sent: u64,
     /// \[cycle\] In which the header of the packet now departing from that queue left; [`Ahead::NEVER`] if none is
     /// departing.
@@ -183,12 +183,14 @@ pub(super) struct Ahead {
 
 impl Ahead {
     pub(super) const NEVER: u64 = u64::MAX;
-    pub(super) const EMPTY: Self = Self { sent: 0, departed: Self::NEVER };
+    pub(super) const EMPTY: Self = Self { sent: 0u64.wrapping_sub(1 << 62), departed: Self::NEVER };
 
     /// \[phits\] In that queue, of `count` packets, at the end of the cycle before `now`.
+    #[inline(always)]
     pub(super) fn phits(&self, count: u32, length: u64, now: u64) -> u32 {
-        let left = if self.departed == Self::NEVER { 0 } else { now - self.departed };
-        let missing = if count == 0 { 0 } else { length.saturating_sub(now - self.sent) };
+        // 0 if no packet is departing.
+        let left = now.saturating_sub(self.departed);
+        let missing = length.saturating_sub(now.wrapping_sub(self.sent));
         (u64::from(count) * length - left - missing) as u32
     }
 }
@@ -487,23 +489,23 @@ pub(super) struct Gate<M> {
     /// The upstream node whose link of this port leads here, numbered as in [`Router::downstream`]; [`NONE`] where
     /// there is none.
     pub(super) upstream: u32,
-    /// By [`WakeCondition`]: inputs that sleep until a channel of the link changes. Some of the heads may have left
+    /// By [list](WakeCondition::list): inputs that sleep until a channel of the link changes. Some of the heads may have left
     /// meanwhile.
-    sleepers: [M; 3],
+    sleepers: [M; WakeCondition::LISTS],
 }
 
 impl<M: Mask> Gate<M> {
-    pub(super) const EMPTY: Self = Self { upstream: NONE, sleepers: [M::EMPTY; 3] };
+    pub(super) const EMPTY: Self = Self { upstream: NONE, sleepers: [M::EMPTY; WakeCondition::LISTS] };
 
     /// Lets the head of an input sleep until a channel of this kind opens.
     pub(super) fn sleep(&mut self, input: usize, kind: WakeCondition) {
-        self.sleepers[kind as usize].insert(input);
+        self.sleepers[kind.list()].insert(input);
     }
 
     /// Takes the heads that sleep for channels of this kind.
     #[inline(always)]
     pub(super) fn wake(&mut self, kind: WakeCondition) -> M {
-        std::mem::replace(&mut self.sleepers[kind as usize], M::EMPTY)
+        std::mem::replace(&mut self.sleepers[kind.list()], M::EMPTY)
     }
 }
 

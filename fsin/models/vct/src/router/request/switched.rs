@@ -4,7 +4,7 @@
 use trgen::NodeId;
 use trgen::rng::{Purpose, mix2};
 
-use super::{Head, Input, OutputState, OutputVc, RouteRules, Wait, draw, nth_bit};
+use super::{Head, Input, OutputState, OutputVc, RouteRules, Wait, WakeCondition, draw, nth_bit};
 use crate::router::layout::Layout;
 use crate::routing::Choice;
 use crate::routing::switched::{Candidate, RoutingFunction, Visit};
@@ -44,28 +44,30 @@ const fn tie_breaker(head: &Head<'_>, output: OutputVc) -> u64 {
     mix2(mix2(head.key ^ head.node.0 as u64, Purpose::Output as u64), (output.port.0 as u64) << 8 | output.vc as u64)
 }
 
-/// The candidate of the first tier with least packets ahead times hops to go; ties go to fewest hops, then at random. A
-/// channel that is not open counts as one packet more.
-fn lightest(function: &RoutingFunction, head: &Head<'_>, outputs: &impl OutputState) -> Option<Candidate> {
-    let mut best = None;
-    function.choices(&visit(head), |candidate| {
-        if candidate.tier > 0 {
-            return;
-        }
-        let open = outputs.open(candidate.port);
-        let ahead: u32 = channels(candidate.vcs)
-            .map(|vc| outputs.packets_ahead(OutputVc { port: candidate.port, vc }) + u32::from(open & 1 << vc == 0))
-            .sum();
-        let rank = (
-            ahead * u32::from(candidate.hops),
-            candidate.hops,
-            tie_breaker(head, OutputVc { port: candidate.port, vc: 0 }),
-        );
-        if best.is_none_or(|(least, _)| rank < least) {
-            best = Some((rank, candidate));
-        }
-    });
-    best.map(|(_, candidate)| candidate)
+/// The draw among channels with equal free space, made anew in each cycle: the channel with the least value wins.
+const fn draw_of_equal(head: &Head<'_>, output: OutputVc) -> u64 {
+    mix2(tie_breaker(head, output), head.now)
+}
+
+/// The output channels of a mask.
+#[inline(always)]
+pub(crate) fn outputs_of(mut outputs: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let output = if outputs == 0 { None } else { Some(outputs.trailing_zeros() as usize) };
+        outputs &= outputs.wrapping_sub(1);
+        output
+    })
+}
+
+/// The weight of a candidate, less is better: packets ahead times hops to go, then hops, then at random. A channel that
+/// is not open counts as one packet more.
+fn weight(candidate: Candidate, head: &Head<'_>, outputs: &impl OutputState) -> (u32, u8, u64) {
+    let open = outputs.open(candidate.port);
+    let ahead: u32 = channels(candidate.vcs)
+        .map(|vc| outputs.packets_ahead(OutputVc { port: candidate.port, vc }) + u32::from(open & 1 << vc == 0))
+        .sum();
+    let random = tie_breaker(head, OutputVc { port: candidate.port, vc: 0 });
+    (ahead * u32::from(candidate.hops), candidate.hops, random)
 }
 
 impl<L: Layout> RouteRules<L> {
@@ -84,16 +86,15 @@ impl<L: Layout> RouteRules<L> {
     #[inline(always)]
     pub(super) fn switched_if_open(&self, head: &Head<'_>, outputs: &impl OutputState) -> Result<OutputVc, Wait> {
         let function = self.function.as_deref().ok_or(Wait::Opening)?;
-        let wait = |polls| if polls { Wait::Poll } else { Wait::Opening };
         if function.choice() == Choice::Open {
-            return self.request_among_open(function, head, outputs).map_err(wait);
+            return self.request_among_open(function, head, outputs);
         }
         let asked = self.switched_request(head, outputs);
         asked.filter(|output| outputs.open(output.port) & 1 << output.vc != 0).ok_or_else(|| {
             // Free space, draws and room for the bubble may be different in the next cycle.
             let mut polls = false;
             function.candidates(&visit(head), |candidate| polls |= outputs.open(candidate.port) & candidate.vcs != 0);
-            wait(polls)
+            if polls { Wait::Poll } else { Wait::Opening }
         })
     }
 
@@ -121,14 +122,41 @@ impl<L: Layout> RouteRules<L> {
                 if !self.has_room_ahead(head, candidate, output, space) {
                     continue;
                 }
-                let random = || mix2(tie_breaker(head, output), head.now);
-                let is_better = best.is_none_or(|(most, least, _)| space > most || (space == most && random() < least));
+                let is_better = best.is_none_or(|(most, least, _)| {
+                    space > most || (space == most && draw_of_equal(head, output) < least)
+                });
                 if is_better {
-                    best = Some((space, random(), output));
+                    best = Some((space, draw_of_equal(head, output), output));
                 }
             }
         });
         best.map(|(_, _, output)| output)
+    }
+
+    /// True if all candidates of a head pass where there is room for a packet, so that their free space can be compared
+    /// by masks.
+    #[inline(always)]
+    pub const fn masks_space(&self) -> bool {
+        self.masks_space
+    }
+
+    /// The candidate output channels of a head that compares free space, as a mask.
+    #[inline(never)]
+    pub(crate) fn space_candidates(&self, head: &Head<'_>) -> u64 {
+        let mut outputs = 0;
+        if let Some(function) = self.function.as_deref() {
+            function.candidates(&visit(head), |candidate| {
+                outputs |= u64::from(candidate.vcs) << (candidate.port.index() * self.layout.vcs());
+            });
+        }
+        outputs
+    }
+
+    /// The output that a head requests among channels with equal free space (a mask of at least one).
+    #[inline(never)]
+    pub(crate) fn draw_of_equals(&self, head: &Head<'_>, outputs: u64) -> usize {
+        let drawn = |&output: &usize| draw_of_equal(head, self.layout.channel(output));
+        outputs_of(outputs).min_by_key(drawn).unwrap_or_default()
     }
 
     /// The channel of a candidate that is drawn before its state is examined, if that channel passes.
@@ -152,22 +180,22 @@ impl<L: Layout> RouteRules<L> {
     }
 
     /// An open channel of one of the candidates: of the first tier that has any, the one with fewest packets ahead, or
-    /// the result of weighing. If there is none: whether a change of the queues ahead may alter that, because the head
-    /// weighs its candidates and one of them is open.
+    /// the result of weighing. If there is none, how long the head may sleep: if it weighs its candidates and one of
+    /// them is open, a change of the queues ahead may alter that.
     #[inline(always)]
     fn request_among_open(
         &self,
         function: &RoutingFunction,
         head: &Head<'_>,
         outputs: &impl OutputState,
-    ) -> Result<OutputVc, bool> {
+    ) -> Result<OutputVc, Wait> {
         let Some(candidate) = function.single_candidate(&visit(head)) else {
             return self.request_among_several(function, head, outputs);
         };
         let open = outputs.open(candidate.port) & candidate.vcs;
         match open & open.wrapping_sub(1) {
             // No channel, or one.
-            0 if open == 0 => Err(false),
+            0 if open == 0 => Err(Wait::Opening),
             0 => Ok(OutputVc { port: candidate.port, vc: open.trailing_zeros() as u8 }),
             _ => self.request_single(candidate, open, head, outputs),
         }
@@ -181,8 +209,8 @@ impl<L: Layout> RouteRules<L> {
         open: u32,
         head: &Head<'_>,
         outputs: &impl OutputState,
-    ) -> Result<OutputVc, bool> {
-        found(self.best_with(NONE, candidate, open, head, outputs), false)
+    ) -> Result<OutputVc, Wait> {
+        found(self.best_with(NONE, candidate, open, head, outputs), Wait::Opening)
     }
 
     /// The request of a packet with several candidates.
@@ -192,20 +220,28 @@ impl<L: Layout> RouteRules<L> {
         function: &RoutingFunction,
         head: &Head<'_>,
         outputs: &impl OutputState,
-    ) -> Result<OutputVc, bool> {
+    ) -> Result<OutputVc, Wait> {
         let visit = visit(head);
         let weighs = function.weighs(&visit);
-        let chosen = if weighs { lightest(function, head, outputs) } else { None };
+        let mut lightest = None;
         let mut best = NONE;
         let mut is_open = false;
         function.choices(&visit, |candidate| {
             let open = outputs.open(candidate.port) & candidate.vcs;
             is_open |= open != 0;
-            if candidate.tier > 0 || chosen.is_none_or(|chosen| candidate == chosen) {
+            if candidate.tier > 0 || !weighs {
                 best = self.best_with(best, candidate, open, head, outputs);
+                return;
+            }
+            let weight = weight(candidate, head, outputs);
+            if lightest.is_none_or(|(least, _)| weight < least) {
+                lightest = Some((weight, candidate));
             }
         });
-        found(best, weighs && is_open)
+        let Some((_, chosen)) = lightest else { return found(best, Wait::Opening) };
+        let open = outputs.open(chosen.port) & chosen.vcs;
+        best = self.best_with(best, chosen, open, head, outputs);
+        found(best, if is_open { Wait::Weighing(chosen) } else { Wait::Opening })
     }
 
     /// The best of `best` and the `open` channels (a mask) of a candidate. Each channel draws a tie-breaker, without a
@@ -228,12 +264,30 @@ impl<L: Layout> RouteRules<L> {
         best
     }
 
-    /// Calls `add_condition` with each port on which an opening channel wakes the head.
+    /// Calls `add_condition` with each wake-up condition of a head: a channel of a candidate opens; and for one that
+    /// weighs its candidates, the chosen one becomes heavier, or another one lighter.
     #[inline(never)]
-    pub(super) fn switched_ports(&self, head: &Head<'_>, mut add_condition: impl FnMut(Port)) {
-        if let Some(function) = self.function.as_deref() {
-            function.candidates(&visit(head), |candidate| add_condition(candidate.port));
-        }
+    pub(super) fn switched_conditions(
+        &self,
+        head: &Head<'_>,
+        wait: Wait,
+        mut add_condition: impl FnMut(Port, WakeCondition),
+    ) {
+        let Some(function) = self.function.as_deref() else { return };
+        function.candidates(&visit(head), |candidate| {
+            add_condition(candidate.port, WakeCondition::Deterministic);
+            match wait {
+                Wait::Weighing(chosen) if candidate == chosen => add_condition(candidate.port, WakeCondition::Filled),
+                Wait::Weighing(_) => add_condition(candidate.port, WakeCondition::Emptied),
+                Wait::Poll | Wait::Opening | Wait::OpeningOrFilling => {}
+            }
+        });
+    }
+
+    /// True if heads may have to wait for [`Wait::Weighing`].
+    #[must_use]
+    pub fn may_weigh(&self) -> bool {
+        self.function.as_deref().is_some_and(RoutingFunction::may_weigh)
     }
 
     /// The channel on which a blocked head depends: the first channel of the last candidate.

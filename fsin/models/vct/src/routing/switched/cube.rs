@@ -112,6 +112,10 @@ impl SwitchRouting for Cube {
         add_candidate(candidate(next, 1, 1, true));
     }
 
+    fn may_weigh(&self) -> bool {
+        false
+    }
+
     fn weighs(&self, _visit: &Visit<'_>) -> bool {
         false
     }

@@ -284,6 +284,10 @@ impl SwitchRouting for Dragonfly {
         indirect.into_iter().for_each(&mut candidate);
     }
 
+    fn may_weigh(&self) -> bool {
+        self.routing == Routing::DragonflyUgal
+    }
+
     /// True at the first switch under `ugal`, where a packet chooses its route.
     fn weighs(&self, visit: &Visit<'_>) -> bool {
         self.routing == Routing::DragonflyUgal

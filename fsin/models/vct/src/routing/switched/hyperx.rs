@@ -144,6 +144,10 @@ impl SwitchRouting for Hyperx {
         }
     }
 
+    fn may_weigh(&self) -> bool {
+        false
+    }
+
     fn weighs(&self, _visit: &Visit<'_>) -> bool {
         self.is_adaptive
     }

@@ -98,6 +98,9 @@ pub(super) trait SwitchRouting: Debug + Sized {
         add_candidate: impl FnMut(Candidate),
     );
 
+    /// True if some packets weigh their candidates.
+    fn may_weigh(&self) -> bool;
+
     /// True if this packet weighs its candidates of the first tier.
     fn weighs(&self, visit: &Visit<'_>) -> bool;
 
@@ -204,6 +207,12 @@ impl RoutingFunction {
     pub fn choices(&self, visit: &Visit<'_>, add_candidate: impl FnMut(Candidate)) {
         let (home, _) = self.fabric.home(visit.destination);
         self.function.candidates(&self.fabric, visit, home, self.all, add_candidate);
+    }
+
+    /// True if some packets weigh their candidates.
+    #[must_use]
+    pub fn may_weigh(&self) -> bool {
+        self.function.may_weigh()
     }
 
     /// True if this packet weighs its candidates of the first tier.

@@ -227,6 +227,10 @@ impl SwitchRouting for Shared {
         }
     }
 
+    fn may_weigh(&self) -> bool {
+        self.decides()
+    }
+
     fn weighs(&self, visit: &Visit<'_>) -> bool {
         self.is_undecided(visit.state)
     }

@@ -119,6 +119,10 @@ impl SwitchRouting for ShortestPaths {
         }
     }
 
+    fn may_weigh(&self) -> bool {
+        false
+    }
+
     fn weighs(&self, _visit: &Visit<'_>) -> bool {
         false
     }

@@ -126,6 +126,10 @@ impl SwitchRouting for Tree {
         }
     }
 
+    fn may_weigh(&self) -> bool {
+        false
+    }
+
     fn weighs(&self, _visit: &Visit<'_>) -> bool {
         false
     }

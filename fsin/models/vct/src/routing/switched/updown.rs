@@ -112,6 +112,10 @@ impl SwitchRouting for UpDown {
         }
     }
 
+    fn may_weigh(&self) -> bool {
+        false
+    }
+
     fn weighs(&self, _visit: &Visit<'_>) -> bool {
         false
     }

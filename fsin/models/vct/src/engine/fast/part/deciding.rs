@@ -200,6 +200,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             self.watch_waiting(router, node);
             return None;
         }
+        if rules.requests.masks_space() {
+            return self.ask_for_space(router, node, input);
+        }
         self.ask_alone(router, node, input)
     }
 
@@ -383,7 +386,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if input < self.rules.outputs() {
             self.notify_remote_sender(behind, input);
         }
-        if fills && self.rules.wakes_when_filled && router.has_sleepers(M::EMPTY) {
+        let is_awaited = fills && self.rules.wakes_when_filled || self.rules.weighs;
+        if is_awaited && router.has_sleepers(M::EMPTY) {
             let woken = self.woken(router, sender, port, WakeCondition::Filled);
             self.wake(router, sender, woken);
         }

@@ -148,6 +148,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             let woken = self.opened(router, node, output);
             self.wake(router, node, woken);
         }
+        if self.rules.weighs && router.has_sleepers(M::EMPTY) {
+            let woken = self.woken(router, node, self.rules.port_of(output), WakeCondition::Emptied);
+            self.wake(router, node, woken);
+        }
     }
 
     /// Brings bets up to date before cycle `next`, from which on it may have changed whether a packet fits behind an
