@@ -414,3 +414,24 @@ fn components_describe_themselves() {
         assert!(component.parameters.iter().any(|parameter| parameter.name == "iterations"), "{}", component.name);
     }
 }
+
+#[test]
+fn matrices_of_unequal_blocks_come_from_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.csv");
+    let text = format!("all-to-all-matrix:file=\"{}\",iterations=2", path.display());
+    std::fs::write(&path, "# first\n5,10,0\n1,0,2\n0,0,7\n# second\n0,0,0\n3,0,0\n0,4,0\n").unwrap();
+    let program = kernels::parse(&text, 64, None).unwrap();
+    let totals = program.totals();
+    assert_eq!((program.tasks.len(), totals.point_to_point_messages, totals.point_to_point_bytes), (3, 10, 40));
+    let record = kernels::collective(&text, 64, None).unwrap().unwrap();
+    // 25 and 7 bytes of three tasks.
+    assert_eq!((record.size, record.calls, record.bytes), (3, 4, 32 / 2 / 3));
+    for (wrong, what) in
+        [("1,2\n3\n", "line 2: 1 numbers"), ("1,2\n", "1 lines of numbers"), ("1,-2\n1,1\n", "-2 is no number")]
+    {
+        std::fs::write(&path, wrong).unwrap();
+        let error = kernels::parse(&text, 64, None).unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+}

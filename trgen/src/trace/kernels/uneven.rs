@@ -370,25 +370,4 @@ mod tests {
         assert_ne!(parse_seeded(text, 64, None, 4).unwrap(), program, "the seed decides");
         assert!(collective(text, 64, None).unwrap().is_none(), "computing is no part of a collective");
     }
-
-    #[test]
-    fn matrices_come_from_a_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("m.csv");
-        let text = format!("all-to-all-matrix:file=\"{}\",iterations=2", path.display());
-        std::fs::write(&path, "# first\n5,10,0\n1,0,2\n0,0,7\n# second\n0,0,0\n3,0,0\n0,4,0\n").unwrap();
-        let program = parse_seeded(&text, 64, None, 1).unwrap();
-        let totals = program.totals();
-        assert_eq!((program.tasks.len(), totals.point_to_point_messages, totals.point_to_point_bytes), (3, 10, 40));
-        let record = collective(&text, 64, None).unwrap().unwrap();
-        // 25 and 7 bytes of three tasks.
-        assert_eq!((record.size, record.calls, record.bytes), (3, 4, 32 / 2 / 3));
-        for (wrong, what) in
-            [("1,2\n3\n", "line 2: 1 numbers"), ("1,2\n", "1 lines of numbers"), ("1,-2\n1,1\n", "-2 is no number")]
-        {
-            std::fs::write(&path, wrong).unwrap();
-            let error = parse_seeded(&text, 64, None, 1).unwrap_err().to_string();
-            assert!(error.contains(what), "{error}");
-        }
-    }
 }
