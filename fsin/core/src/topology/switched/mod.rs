@@ -1,8 +1,8 @@
 //! Networks of switches: endpoints send and receive, switches only forward packets.
 //!
 //! Endpoints have the first numbers, followed by the switches. An endpoint has one link, to its switch; where links
-//! lead one way, one to the switch at which its packets enter and one from that at which they leave. It is a router with
-//! one port, so the link to the first switch and the link from the last one are hops like all others.
+//! lead one way, one to the switch at which its packets enter and one from that at which they leave. It is a router
+//! with one port, so the link to the first switch and the link from the last one are hops like all others.
 
 use std::any::Any;
 use std::fmt::Debug;

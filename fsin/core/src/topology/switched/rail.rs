@@ -1,8 +1,8 @@
 //! Planes: several copies of a network, to each of which every host has a link.
 //!
 //! A host (`H3`) has a router of its own (`h3`) with a link to each plane, since a host of a network has one link: a
-//! packet chooses its plane at that router, by the routing of the run, and stays in it. The link between host and
-//! router carries what all its planes do.
+//! packet chooses its plane at that router, by the routing of the run, and stays in it. Where rates are given, the link
+//! between host and router carries what all its planes do; without them it is a link like all others.
 //!
 //! How it departs from reality: the router of a host costs a hop, at each end.
 //!
@@ -15,7 +15,7 @@ use trgen::catalog::{Component, ErrorKind, Parameter, SpecError, suggestion};
 use super::graph::{MAX_SWITCHES, network, parse_rate};
 use super::plane::{Plane, delay_text, is_delay, link, words};
 use super::{LinkAttributes, Switched, cluster};
-use crate::topology::{Kind, Row, number, rate_text, table::both_ways};
+use crate::topology::{Kind, Row, number, table::both_ways};
 
 /// A valid specification, for errors.
 const EXAMPLE: &str = "rail:k=4,of=(fattree:4,2)";
@@ -37,9 +37,10 @@ pub(in crate::topology) const RAIL: Row = Row {
             },
             Parameter {
                 name: "rate",
-                about: "rate of each link to and in a plane, where a file says nothing else; a host's own link has that of all planes",
+                about: "rate of each link to and in a plane, where a file says nothing else; a host's own link then has that of all \
+                        planes, and else that of one",
                 range: "400Gb/s",
-                default: "100Gb/s",
+                default: "as the network model's settings say",
             },
             Parameter {
                 name: "delay",
@@ -84,10 +85,13 @@ fn parse(given: &str) -> Result<Switched, SpecError> {
     }
     let of = of.and_then(|of| of.strip_prefix('(')?.strip_suffix(')')).filter(|of| !of.is_empty());
     let of = of.ok_or_else(|| malformed(format!("`{spec}` lacks of=, a network in parentheses")))?;
-    let rate = parse_rate(rate.unwrap_or("100Gb/s")).filter(|&rate| rate > 0).ok_or_else(|| {
-        let what = format!("rate= in `{spec}` is no data rate");
-        SpecError::new(ErrorKind::Malformed, what, "write it with its unit: 100Gb/s, 50GB/s")
-    })?;
+    let rate = rate.map(|rate| {
+        parse_rate(rate).filter(|&rate| rate > 0).ok_or_else(|| {
+            let what = format!("rate={rate} in `{spec}` is no data rate");
+            SpecError::new(ErrorKind::Malformed, what, "write it with its unit: 100Gb/s, 50GB/s")
+        })
+    });
+    let rate = rate.transpose()?;
     if delay.is_some_and(|delay| !is_delay(delay)) {
         let what = format!("delay= in `{spec}` is no delay");
         return Err(SpecError::new(ErrorKind::Malformed, what, "write a time, 300ns or 1us, or a number of cycles"));
@@ -100,13 +104,16 @@ fn parse(given: &str) -> Result<Switched, SpecError> {
     }
     let attributes = |said: LinkAttributes| {
         let own = said.delay.map(delay_text);
-        words(Some(said.rate.unwrap_or(rate)), own.as_deref().or(delay))
+        words(said.rate.or(rate), own.as_deref().or(delay))
     };
     let mut text = String::new();
     for host in 0..plane.endpoints() {
         // A host can use all its planes at once.
-        let all = plane.of_endpoint(host).map(|said| said.rate.unwrap_or(rate).saturating_mul(planes as u64));
-        let _ = writeln!(text, "H{host} h{host} rate {} delay 0", rate_text(all[0].max(all[1])));
+        let of_planes = plane.of_endpoint(host);
+        let fastest = of_planes.iter().filter_map(|said| said.rate).max().or(rate);
+        let has_delay = delay.is_some() || of_planes.iter().any(|said| said.delay.is_some());
+        let own = words(fastest.map(|rate| rate.saturating_mul(planes as u64)), has_delay.then_some("0"));
+        let _ = writeln!(text, "H{host} h{host}{own}");
     }
     for number in 0..planes {
         let prefix = format!("p{number}");
@@ -128,7 +135,8 @@ mod tests {
     #[test]
     fn counts_and_distances_by_formula() {
         for (of, planes) in [("star:4", 2), ("fattree:4,2", 4), ("torus:4x3", 3), ("hyperx:3x3:2", 1)] {
-            let net = parse(&format!("k={planes},of=({of})")).unwrap();
+            assert!(!parse(&format!("k={planes},of=({of})")).unwrap().has_rates(), "{of}");
+            let net = parse(&format!("k={planes},of=({of}),rate=100Gb/s")).unwrap();
             let one = topology::parse(of, 2).unwrap();
             let (all, plane) = (Survey::of(&net), Survey::of(&*one));
             let is_switched = one.switched().is_some();
