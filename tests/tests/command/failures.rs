@@ -92,14 +92,15 @@ fn phases_show_before_during_and_after() {
 fn networks_drain_before_their_routes_change() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("ring.txt"), "a b\nb c\nc d\nd a\na c\na H1\nb H2\nc H3\nd H4\n").unwrap();
-    let cycles = "--cycles 9000 --fail class:CLASS#1@3000,repair:class:CLASS#1@6000";
-    let times = "--cycles 900000000 --fail class:CLASS#1@300us,repair:class:CLASS#1@600us";
+    let cycles = "--cycles 3000 --fail class:CLASS#1@1000,repair:class:CLASS#1@2000";
+    let times = "--cycles 240000000 --fail class:CLASS#1@80us,repair:class:CLASS#1@160us";
     let networks = [
-        ("vct:routing=graph:updown", cycles, 3000),
-        ("wormhole:routing=updown", cycles, 3000),
-        ("wormhole:routing=shortest,vcs=8", cycles, 3000),
-        ("myrinet", times, 300_000_000),
+        ("vct:routing=graph:updown", cycles, 1000),
+        ("wormhole:routing=updown", cycles, 1000),
+        ("wormhole:routing=shortest,vcs=8", cycles, 1000),
+        ("myrinet", times, 80_000_000),
     ];
+    let (mut lost, mut longest) = (0, 0.0_f64);
     for (network, how, phase) in networks {
         for (topology, class) in [
             ("torus:4x4", "x"),
@@ -110,7 +111,7 @@ fn networks_drain_before_their_routes_change() {
             let network =
                 if topology == "torus:4x4" { network.replace(":routing=graph:updown", "") } else { network.to_owned() };
             let line =
-                format!("run --network {network} --topology {topology} --load 0.3 {}", how.replace("CLASS", class));
+                format!("run --network {network} --topology {topology} --load 0.2 {}", how.replace("CLASS", class));
             let found = figures(folder.path(), &line);
             let other = figures(folder.path(), &format!("{line} --engine reference"));
             assert_eq!((&found["digest"], &found["phases"]), (&other["digest"], &other["phases"]), "{line}");
@@ -130,9 +131,12 @@ fn networks_drain_before_their_routes_change() {
             let of = |name: &str| rows.iter().find(|row| row["name"] == name).unwrap()["value"].as_f64().unwrap();
             assert_eq!(of("reconfigurations"), 2.0, "{line}");
             let (mean, most) = (of("injection_held_mean"), of("injection_held_max"));
-            assert!(0.0 < mean && mean <= most && most < phase as f64, "{line}: {mean} {most}");
+            assert!(mean <= most && most < phase as f64, "{line}: {mean} {most}");
+            lost += count("packets_dropped");
+            longest = most.max(longest);
         }
     }
+    assert!(lost > 0 && longest > 0.0);
 }
 
 /// A link that is dead from the start is one that the file says is dead.
