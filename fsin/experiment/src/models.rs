@@ -1,9 +1,9 @@
 //! The network model of an experiment: a row of the table of models, with its settings.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use trgen::catalog::{ErrorKind, SpecError, suggestion};
 use trgen::phrase;
@@ -52,7 +52,9 @@ pub fn heading(key: &Key) -> String {
 /// True if some model understands this setting, so that it applies only to those that do.
 #[must_use]
 pub(super) fn is_of_models(key: &str) -> bool {
-    MODELS.rows().iter().any(|model| model.understands(key))
+    // Each key of each experiment is looked up, again and again.
+    static NAMES: OnceLock<HashSet<&str>> = OnceLock::new();
+    NAMES.get_or_init(|| MODELS.rows().iter().flat_map(|model| model.names()).collect()).contains(key)
 }
 
 /// The network model of these settings.

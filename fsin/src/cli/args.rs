@@ -346,3 +346,23 @@ pub(super) fn program() -> String {
     let name = path.as_deref().and_then(Path::file_stem).and_then(OsStr::to_str);
     name.unwrap_or("fsin").to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_builds_the_command_that_it_names() {
+        for &(name, command) in COMMANDS {
+            assert_eq!(command().get_name(), name);
+            let called = command_of(&["fsin".into(), name.into(), "--help".into()]);
+            let names: Vec<&str> = called.get_subcommands().map(Command::get_name).collect();
+            assert_eq!(names, [name]);
+        }
+        let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        assert_eq!(command_of(&words(&["fsin", "--version"])).get_subcommands().count(), 0);
+        for others in [&["fsin"][..], &["fsin", "--help"], &["fsin", "help", "run"], &["fsin", "runn"], &["fsin", "-h"]] {
+            assert_eq!(command_of(&words(others)).get_subcommands().count(), COMMANDS.len(), "{others:?}");
+        }
+    }
+}

@@ -57,7 +57,8 @@
 //! - its own draws, and free space that is compared phit by phit: while one of its candidate channels is open, it stays
 //!   awake (`Wait::Poll`), or until that channel may be the roomiest (`part/space.rs`). A head that lost an arbitration
 //!   stays awake too;
-//! - a packet more ahead of the candidate that it has chosen by weight, or one less ahead of another (`Wait::Weighing`).
+//! - a packet more ahead of the candidate that it has chosen by weight, or one less ahead of another one
+//!   (`Wait::Weighing`).
 //!
 //! Heads of `bubble:smart` change their requests in every cycle, whether channels are owned or not. They wait together,
 //! and their requests are brought up to date when a channel opens (`bets`).

@@ -201,7 +201,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             endpoints: vec![endpoint; count],
             ahead: vec![Ahead::EMPTY; if rules.compares_space { count * Q } else { 0 }],
             comparisons: vec![Comparison::NONE; if rules.requests.masks_space() { P } else { 0 }],
-            dozing: Ring::new(if rules.requests.masks_space() { u64::from(rules.queue_phits()) } else { 0 }),
+            dozing: Ring::new(if rules.requests.masks_space() { space::LONGEST } else { 0 }),
             leaving_beyond: vec![M::EMPTY; if border.is_empty() { 0 } else { count }],
             filled_beyond: Vec::new(),
             bets: (0..if rules.requests.is_plain() { count } else { 0 })

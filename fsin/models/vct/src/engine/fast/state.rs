@@ -489,8 +489,8 @@ pub(super) struct Gate<M> {
     /// The upstream node whose link of this port leads here, numbered as in [`Router::downstream`]; [`NONE`] where
     /// there is none.
     pub(super) upstream: u32,
-    /// By [list](WakeCondition::list): inputs that sleep until a channel of the link changes. Some of the heads may have left
-    /// meanwhile.
+    /// By [list](WakeCondition::list): inputs that sleep until a channel of the link changes. Some of the heads may
+    /// have left meanwhile.
     sleepers: [M; WakeCondition::LISTS],
 }
 

@@ -39,9 +39,22 @@ fn channels(mut vcs: u32) -> impl Iterator<Item = u8> {
     })
 }
 
+/// Random stream of (run seed, packet, node), for tie-breakers.
+#[inline(always)]
+const fn tie_key(head: &Head<'_>) -> u64 {
+    mix2(head.key ^ head.node.0 as u64, Purpose::Output as u64)
+}
+
 /// Random tie-breaker: the channel with the least value wins.
+#[inline(always)]
 const fn tie_breaker(head: &Head<'_>, output: OutputVc) -> u64 {
-    mix2(mix2(head.key ^ head.node.0 as u64, Purpose::Output as u64), (output.port.0 as u64) << 8 | output.vc as u64)
+    tie_breaker_of(tie_key(head), output)
+}
+
+/// The tie-breaker of a head with this [`tie_key`].
+#[inline(always)]
+const fn tie_breaker_of(key: u64, output: OutputVc) -> u64 {
+    mix2(key, (output.port.0 as u64) << 8 | output.vc as u64)
 }
 
 /// The draw among channels with equal free space, made anew in each cycle: the channel with the least value wins.
@@ -155,7 +168,8 @@ impl<L: Layout> RouteRules<L> {
     /// The output that a head requests among channels with equal free space (a mask of at least one).
     #[inline(never)]
     pub(crate) fn draw_of_equals(&self, head: &Head<'_>, outputs: u64) -> usize {
-        let drawn = |&output: &usize| draw_of_equal(head, self.layout.channel(output));
+        let key = tie_key(head);
+        let drawn = |&output: &usize| mix2(tie_breaker_of(key, self.layout.channel(output)), head.now);
         outputs_of(outputs).min_by_key(drawn).unwrap_or_default()
     }
 

@@ -16,6 +16,9 @@ use super::local_view::head;
 use crate::router::layout::Layout;
 use crate::router::request::{WakeCondition, outputs_of};
 
+/// \[cycles\] The longest time that a head sleeps before it compares again. An early comparison changes no result.
+pub(super) const LONGEST: u64 = 62;
+
 /// The result of comparing the free space behind a set of output channels.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Comparison {
@@ -67,7 +70,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if gap <= 2 || self.rules.is_paced {
             self.wake(router, node, M::bit(input));
         } else {
-            self.dozing.add(self.clock + u64::from(gap.div_ceil(2)), (node, input as u16));
+            self.dozing.add(self.clock + u64::from(gap.div_ceil(2)).min(LONGEST), (node, input as u16));
             self.sleep_until_opening(node, input, candidates);
         }
         None
