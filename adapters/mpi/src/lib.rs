@@ -6,8 +6,8 @@
 //! - `abi`: types and constants of MPICH's `mpi.h`; `calls`: the exported calls, by chapters of the standard;
 //! - `calls.txt`: the table of all calls of MPICH 4.0; `build.rs` writes those that are not implemented, each of which
 //!   ends the program with its name;
-//! - `entry`: how calls enter the library, and no two at once; `world`: the state of this rank, which everything gets as
-//!   an argument; `settings`: what the launcher has set;
+//! - `entry`: how calls enter the library; `threads`: whose turn it is, if several threads call; `world`: the state of this
+//!   rank, which everything gets as an argument; `caller`: what it has for each thread; `settings`: what the launcher has set;
 //! - `arguments`: checks of arguments before they are used;
 //! - `engine`: messages, matching and requests; `collective`: collectives as messages, by the algorithms of traces, `between` the groups
 //!   of an intercommunicator too; `data`: what these messages carry;
@@ -40,6 +40,7 @@ mod abi;
 mod ahead;
 mod arguments;
 mod between;
+mod caller;
 mod calls;
 #[cfg_attr(test, allow(dead_code, reason = "programs of tests keep the clocks of the host"))]
 mod clock;
@@ -62,5 +63,7 @@ mod settings;
 #[cfg_attr(test, allow(dead_code, reason = "programs of tests sleep on the host"))]
 mod sleep;
 mod table;
+#[cfg_attr(test, allow(dead_code, reason = "programs of tests are alone in the library"))]
+mod threads;
 mod window;
 mod world;

@@ -12,6 +12,7 @@ use std::rc::Rc;
 
 use adapters::guest::{Config, Guest, GuestError};
 
+use crate::caller::{Caller, Others};
 use crate::communicator::{Comms, Errhandler, Groups, Keyval};
 use crate::datatype::Types;
 use crate::describe;
@@ -22,7 +23,7 @@ use crate::host;
 use crate::objects;
 use crate::operation::{self, Op, Terms};
 use crate::report::{self, Log, Statistics, Summary};
-use crate::settings::{Compute, Settings};
+use crate::settings::Settings;
 use crate::table::Table;
 use crate::window::{Landing, Windows};
 
@@ -61,16 +62,11 @@ pub(crate) struct World {
     pub(crate) statistics: Statistics,
     /// The recording, if there is one.
     pub(crate) log: Option<Log>,
-    /// Name of the call that the program is making or made last.
-    pub(crate) calling: &'static str,
-    /// True if the computing before the current call has been added to the clock.
-    charged: bool,
+    /// What belongs to the thread that has the turn.
+    pub(crate) caller: Caller,
+    pub(crate) others: Others,
     /// \[ps\] The clock once the rank has left the network.
     ended: u64,
-    /// \[ps\] Processor time when the last call ended.
-    left: u64,
-    /// \[ps\] Processor time used by the program and not charged yet.
-    used: u64,
     /// Address and size \[bytes\] of the buffer of `MPI_Buffer_attach`, which is not used.
     pub(crate) buffer: (usize, i64),
     /// Number of readings of clocks since the last call.
@@ -117,11 +113,9 @@ impl World {
             infos: Table::new(0x9c00_0000, 1),
             statistics: Statistics::default(),
             log: None,
-            calling: "",
-            charged: false,
+            caller: Caller::default(),
+            others: Others::new(),
             ended: 0,
-            left: 0,
-            used: 0,
             buffer: (0, 0),
             readings: 0,
             predefined: BTreeMap::new(),
@@ -189,7 +183,7 @@ impl World {
                 Err(failure) => self.end(&format!("cannot record: {failure}"), 1),
             }
         }
-        self.left = host::processor();
+        self.begin_computing();
     }
 
     /// \[ps\] The clock of this rank. After finalization it stands, except for readings.
@@ -211,8 +205,8 @@ impl World {
         }
     }
 
-    /// Advances the clock by time \[ps\] that the program spends on something other than waiting.
-    pub(crate) fn spend(&mut self, time: u64) {
+    /// Advances the clock by time \[ps\] that the only thread of the program spends on something other than waiting.
+    pub(crate) fn advance(&mut self, time: u64) {
         let Some(guest) = &mut self.guest else {
             self.ended += time;
             return;
@@ -230,59 +224,6 @@ impl World {
         }
         if let Err(failure) = advanced {
             self.lost(&failure);
-        }
-    }
-
-    /// Advances the clock by the computing before the current call. Every call that communicates begins with it.
-    pub(crate) fn charge(&mut self) {
-        if std::mem::replace(&mut self.charged, true) {
-            return;
-        }
-        match self.settings.compute {
-            Compute::None => {}
-            Compute::Fixed(time) => self.spend(time),
-            Compute::Measured(_) => self.charge_used(),
-        }
-    }
-
-    /// Advances the clock by the measured computing that has not been charged yet.
-    fn charge_used(&mut self) {
-        if let Compute::Measured(factor) = self.settings.compute {
-            let time = (std::mem::take(&mut self.used) as f64 * factor) as u64;
-            self.spend(time);
-        }
-    }
-
-    /// Advances the clock by what the program has computed, before the program reads a clock.
-    pub(crate) fn measure(&mut self) {
-        if matches!(self.settings.compute, Compute::Measured(_)) {
-            let now = host::processor();
-            self.used += now.saturating_sub(self.left);
-            self.left = now;
-            self.charge_used();
-        }
-    }
-
-    /// \[ps\] Processor time that the program has used and that is not charged yet, when its thread has used `now`.
-    pub(crate) fn uncharged(&self, now: u64) -> u64 {
-        self.used + now.saturating_sub(self.left)
-    }
-
-    /// Called when a call of the program begins.
-    pub(crate) fn begin_call(&mut self, name: &'static str) {
-        self.calling = name;
-        self.charged = false;
-        self.readings = 0;
-        if matches!(self.settings.compute, Compute::Measured(_)) {
-            self.used += host::processor().saturating_sub(self.left);
-        }
-        *self.statistics.calls.entry(name).or_default() += 1;
-    }
-
-    /// Called when a call of the program ends.
-    pub(crate) fn end_call(&mut self) {
-        if matches!(self.settings.compute, Compute::Measured(_)) {
-            self.left = host::processor();
         }
     }
 
@@ -329,7 +270,11 @@ impl World {
         if let Err(error) = &recorded {
             self.statistics.failure.get_or_insert_with(|| format!("rank {rank}: {error}"));
         }
-        let awaits = || describe::awaited(self.calling, &self.mail.awaited, &self.comms, &self.requests);
+        let awaits = || {
+            let of = |caller: &Caller| describe::awaited(caller.calling, &caller.awaited, &self.comms, &self.requests);
+            let all: Vec<String> = self.callers().filter_map(of).collect();
+            (!all.is_empty()).then(|| all.join("; another thread, "))
+        };
         let summary = Summary {
             rank,
             time: self.now(),

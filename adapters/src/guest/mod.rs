@@ -280,6 +280,27 @@ impl Guest {
         }
     }
 
+    /// The next event of a causal guest up to `until` \[ps\], in the order of time; without one its clock is `until`.
+    ///
+    /// # Errors
+    /// The run has ended.
+    pub fn receive_until(&mut self, until: Time) -> Result<Option<Event>, GuestError> {
+        self.await_turn()?;
+        loop {
+            let granted = self.until.unwrap_or(0);
+            let is_known = |time: Time| time < granted || granted == FOREVER;
+            if let Some(event) = self.events.pop_front_if(|event| event.time() <= until && is_known(event.time())) {
+                self.time = self.time.max(event.time());
+                return Ok(Some(event));
+            }
+            if is_known(until) {
+                self.time = self.time.max(until);
+                return Ok(None);
+            }
+            self.end_turn(until)?;
+        }
+    }
+
     /// Waits for the next event of a causal guest that expects only messages of these nodes, and departures of its own
     /// messages. Later events of other nodes may have an earlier time.
     ///

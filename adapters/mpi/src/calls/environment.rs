@@ -15,10 +15,11 @@ use crate::engine::completion::wait_own;
 use crate::entry;
 use crate::error::{Error, Outcome, error};
 use crate::operation::{self, Op};
+use crate::threads;
 use crate::world::World;
 
-/// `MPI_Init`: connects to the network.
-fn initialize(world: &mut World) -> Outcome {
+/// `MPI_Init`: connects to the network. Returns the level of thread support, of which `wanted` is wished.
+fn initialize(world: &mut World, wanted: c_int) -> Outcome<c_int> {
     if world.initialized {
         return error(ERR_OTHER, "MPI is initialized already");
     }
@@ -29,7 +30,9 @@ fn initialize(world: &mut World) -> Outcome {
     }
     world.initialized = true;
     entry::set_main();
-    Ok(())
+    let level = world.level_of_threads(wanted);
+    threads::set_level(level);
+    Ok(level)
 }
 
 /// `MPI_Finalize`: waits for all ranks, and leaves the network.
@@ -136,14 +139,14 @@ fn new_op(world: &mut World, function: F, is_large: bool, commutes: bool) -> Out
 
 mpi! {
     |world|
-    fn MPI_Init(_count: Ip, _words: *mut *mut *mut c_char) { initialize(world) }
-    // 1 is MPI_THREAD_FUNNELED.
+    fn MPI_Init(_count: Ip, _words: *mut *mut *mut c_char) { initialize(world, threads::FUNNELED).map(drop) }
     fn MPI_Init_thread(_count: Ip, _words: *mut *mut *mut c_char, wanted: I, provided: Ip) {
-        initialize(world)?;
-        put(provided, wanted.min(1));
+        let level = initialize(world, wanted)?;
+        // The least level is MPI_THREAD_SINGLE, 0.
+        put(provided, level.min(wanted.max(0)));
         Ok(())
     }
-    fn MPI_Query_thread(provided: Ip) { put(provided, 1); Ok(()) }
+    fn MPI_Query_thread(provided: Ip) { put(provided, threads::level()); Ok(()) }
     fn MPI_Is_thread_main(flag: Ip) { put(flag, c_int::from(entry::is_main())); Ok(()) }
     fn MPI_Initialized(flag: Ip) { put(flag, c_int::from(world.initialized)); Ok(()) }
     fn MPI_Finalized(flag: Ip) { put(flag, c_int::from(world.finalized)); Ok(()) }
