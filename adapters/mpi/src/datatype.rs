@@ -236,6 +236,11 @@ impl Types {
         }
     }
 
+    /// A new handle of a type that an object has kept, which the program frees; that of a predefined type itself.
+    pub(crate) fn share(&mut self, (ty, handle): &(Rc<Type>, c_int)) -> c_int {
+        if is_builtin(*handle) { *handle } else { self.made.add(Rc::clone(ty)) }
+    }
+
     /// Removes a type of the program; an error for a predefined one.
     pub(crate) fn remove(&mut self, handle: c_int) -> Outcome {
         match self.made.remove(handle) {
@@ -255,6 +260,11 @@ impl Type {
     pub(crate) fn true_bounds(&self) -> (i64, i64) {
         let lower = self.runs.iter().map(|run| run.offset).min().unwrap_or(0);
         (lower, self.runs.iter().map(|run| run.offset.saturating_add(run.length)).max().unwrap_or(0))
+    }
+
+    /// \[bytes\] Offset and length of each contiguous piece of a value, in the order in which they are packed.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (i64, i64)> {
+        self.runs.iter().map(|run| (run.offset, run.length))
     }
 
     /// True if values of this type have the same layout in memory and packed.

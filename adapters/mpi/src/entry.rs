@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use crate::abi::*;
 use crate::caller;
 use crate::error::{Error, Outcome};
+use crate::file::Fh;
 use crate::host;
 use crate::settings::Settings;
 use crate::threads;
@@ -229,11 +230,13 @@ fn check_thread(world: &mut World, name: &str) {
     }
 }
 
-/// Calls the error handler of the communicator or window of an error, or of that of the call: ends the program, returns the code,
+/// Calls the error handler of the communicator, window or file of an error, or of that of the call: ends the program, returns the code,
 /// or calls a function of the program.
 fn handle(world: &mut World, name: &str, failure: &Error, comm: c_int) -> c_int {
     let comm = failure.comm.unwrap_or(comm);
-    let mut comm = if world.errhandler(comm).is_some() { comm } else { COMM_WORLD };
+    let comm = if world.errhandler(comm).is_some() { comm } else { COMM_WORLD };
+    // A file has a handle of 8 bytes, of which these are the first.
+    let mut handle = if comm == Fh::NULL.handle() { 0 } else { i64::from(comm.cast_unsigned()) };
     let handler = world.errhandler(comm).unwrap_or(ERRORS_ARE_FATAL);
     match handler {
         ERRORS_RETURN => failure.class,
@@ -242,7 +245,7 @@ fn handle(world: &mut World, name: &str, failure: &Error, comm: c_int) -> c_int 
             if let Some(function) = world.errhandlers.get(other).map(|handler| handler.function) {
                 let mut class = failure.class;
                 // SAFETY: the program has given this function as an error handler.
-                world.lend(|| unsafe { function(&raw mut comm, &raw mut class) });
+                world.lend(|| unsafe { function((&raw mut handle).cast(), &raw mut class) });
             }
             failure.class
         }

@@ -12,6 +12,7 @@
 //! - `engine`: messages, matching and requests; `collective`: collectives as messages, by the algorithms of traces, `between` the groups
 //!   of an intercommunicator too; `data`: what these messages carry;
 //! - `window`: windows of one-sided communication, whose accesses are messages that `engine::windows` carries out;
+//! - `file`: local files, and views of them;
 //! - `ahead`: announces, while the program computes, until when it will send nothing;
 //! - `datatype` with `constructors`, `operation`, `communicator`: MPI's objects, in `table`s by handle; `clock`: clocks of the program; `sleep`: its sleeping;
 //!   `host`: those of the host; `objects`: what the program is linked with;
@@ -54,6 +55,7 @@ mod dimensions;
 mod engine;
 mod entry;
 mod error;
+mod file;
 mod host;
 #[cfg_attr(test, allow(dead_code, reason = "the dynamic linker loads no library for tests"))]
 mod objects;

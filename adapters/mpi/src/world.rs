@@ -19,6 +19,7 @@ use crate::describe;
 use crate::engine::mail::Mail;
 use crate::engine::requests::Requests;
 use crate::error::Outcome;
+use crate::file::Files;
 use crate::host;
 use crate::objects;
 use crate::operation::{self, Op, Terms};
@@ -51,6 +52,7 @@ pub(crate) struct World {
     pub(crate) groups: Groups,
     pub(crate) types: Types,
     pub(crate) windows: Windows,
+    pub(crate) files: Files,
     /// Answers of targets that are expected, by their numbers.
     pub(crate) answers: BTreeMap<u64, Landing>,
     pub(crate) ops: Table<Op>,
@@ -105,6 +107,7 @@ impl World {
             groups: Groups::new(),
             types: Types::new(),
             windows: Windows::new(),
+            files: Files::new(),
             answers: BTreeMap::new(),
             ops: Table::new(0x9800_0000, 1),
             errhandlers: Table::new(0x9400_0000, 1),
@@ -147,10 +150,11 @@ impl World {
         }
     }
 
-    /// The error handler of a communicator or window; `None` if the handle is neither.
+    /// The error handler of a communicator, window or file; `None` if the handle is none of these.
     pub(crate) fn errhandler(&self, handle: c_int) -> Option<c_int> {
         let window = || self.windows.get(handle).map(|window| window.errhandler);
-        self.comms.get(handle).map(|comm| comm.errhandler).or_else(|_| window()).ok()
+        let file = || self.files.errhandler(handle);
+        self.comms.get(handle).map(|comm| comm.errhandler).or_else(|_| window()).ok().or_else(file)
     }
 
     /// Connects to the endpoint and waits until virtual time begins.

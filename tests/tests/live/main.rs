@@ -11,6 +11,7 @@ mod machines_faults;
 mod monitor;
 mod mpi;
 mod mpi_faults;
+mod mpi_files;
 mod mpi_hostile;
 mod mpi_keys;
 mod mpi_kinds;

@@ -58,7 +58,7 @@ const CHAPTERS: &[(&str, &str, &str)] = &[
         "",
     ),
     ("External interfaces", "Grequest Status Init_thread", ""),
-    ("Files", "File Register_datarep", "file systems are not modelled"),
+    ("Files", "File Register_datarep", ""),
     ("Tools", "T", "there are no variables, categories and events: their numbers are 0"),
 ];
 

@@ -248,16 +248,6 @@ unsafe extern "C" {
     fn free(memory: M);
 }
 
-/// Defines calls that return a value, under both names.
-macro_rules! values {
-    ($( fn $name:ident / $profiling:ident($($a:ident : $t:ty),*) -> $r:ty $body:block )*) => { $(
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name($($a: $t),*) -> $r $body
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $profiling($($a: $t),*) -> $r $body
-    )* };
-}
-
 values! {
     fn MPI_Wtime / PMPI_Wtime() -> c_double { clock::read() as f64 * 1e-12 }
     fn MPIX_Query_cuda_support / PMPIX_Query_cuda_support() -> c_int { 0 }

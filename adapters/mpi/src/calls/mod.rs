@@ -8,6 +8,8 @@ pub(crate) mod collectives;
 mod communicators;
 mod datatypes;
 mod environment;
+mod file_access;
+mod files;
 mod fortran;
 mod groups;
 mod information;

@@ -100,6 +100,23 @@ impl File {
         Ok(())
     }
 
+    /// An error if the file has no individual pointer.
+    pub(crate) fn check_pointer(&self) -> Outcome {
+        if self.mode & mode::SEQUENTIAL == 0 {
+            return Ok(());
+        }
+        error(ERR_UNSUPPORTED_OPERATION, "a sequential file has the shared pointer only")
+    }
+
+    /// In atomic mode, keeps other ranks from the file until the value is dropped.
+    pub(crate) fn lock(&self) -> Outcome<Option<Locked<'_>>> {
+        if !self.is_atomic {
+            return Ok(None);
+        }
+        self.data.lock().map_err(|failure| self.failed("cannot be locked", &failure))?;
+        Ok(Some(Locked(&self.data)))
+    }
+
     /// Reads up to `bytes` bytes from a place of the view \[etypes\]: fewer where the file ends.
     pub(crate) fn read(&self, place: i64, bytes: u64) -> Outcome<Vec<u8>> {
         let length = usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -146,6 +163,16 @@ impl File {
     /// The error of an operation of the host on the file.
     pub(crate) fn failed(&self, what: &str, failure: &io::Error) -> Error {
         Error { class: class_of(failure), text: format!("{} {what}: {failure}", self.path.display()), comm: None }
+    }
+}
+
+/// A file that is locked.
+pub(crate) struct Locked<'a>(&'a fs::File);
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        // An error leaves the lock until the file is closed.
+        let _ = self.0.unlock();
     }
 }
 

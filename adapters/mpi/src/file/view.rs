@@ -27,10 +27,14 @@ impl View {
         }
         let (unit, tile) = (&etype.0, &filetype.0);
         if unit.size <= 0 || tile.size % unit.size != 0 {
-            return error(ERR_ARG, format!("a filetype of {} bytes does not consist of etypes of {}", tile.size, unit.size));
+            return error(
+                ERR_ARG,
+                format!("a filetype of {} bytes does not consist of etypes of {}", tile.size, unit.size),
+            );
         }
         let is_in_order = tile.runs().zip(tile.runs().skip(1)).all(|((at, length), (next, _))| at + length <= next);
-        if !is_in_order || tile.runs().any(|(at, _)| at < 0) || tile.runs().any(|(at, length)| at + length > tile.upper) {
+        if !is_in_order || tile.runs().any(|(at, _)| at < 0) || tile.runs().any(|(at, length)| at + length > tile.upper)
+        {
             return error(ERR_ARG, "the displacements of a filetype are not negative, and do not decrease");
         }
         Ok(Self { start, etype, filetype, representation: "native" })
