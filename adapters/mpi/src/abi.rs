@@ -100,6 +100,7 @@ pub(crate) const ERR_RMA_ATTACH: c_int = 56;
 pub(crate) const ERR_RMA_SHARED: c_int = 57;
 pub(crate) const ERR_RMA_FLAVOR: c_int = 58;
 pub(crate) const ERR_KEYVAL: c_int = 48;
+pub(crate) const ERR_SESSION: c_int = 75;
 pub(crate) const ERR_LASTCODE: c_int = 0x3fff_ffff;
 
 // Special ranks, tags and other integers.
@@ -128,6 +129,7 @@ pub(crate) const ERRHANDLER_NULL: c_int = 0x1400_0000;
 pub(crate) const ERRORS_ARE_FATAL: c_int = 0x5400_0000;
 pub(crate) const ERRORS_RETURN: c_int = 0x5400_0001;
 pub(crate) const ERRORS_ABORT: c_int = 0x5400_0003;
+pub(crate) const SESSION_NULL: c_int = 0x3800_0000;
 pub(crate) const WIN_NULL: c_int = 0x2000_0000;
 pub(crate) const INFO_NULL: c_int = 0x1c00_0000;
 pub(crate) const INFO_ENV: c_int = 0x5c00_0001;

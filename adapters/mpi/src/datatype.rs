@@ -12,9 +12,9 @@ use crate::table::Table;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Run {
     /// \[bytes\] Distance from the beginning of the value.
-    offset: i64,
+    pub(crate) offset: i64,
     /// \[bytes\] Length of the run.
-    length: i64,
+    pub(crate) length: i64,
     /// The handle of the basic type.
     pub(crate) basic: c_int,
 }
@@ -381,52 +381,6 @@ impl Type {
             rest -= length;
         }
         count
-    }
-
-    /// Calls `visit` with each contiguous piece of `count` values at `buffer`, until it returns false.
-    fn pieces(&self, buffer: *mut u8, count: i64, mut visit: impl FnMut(*mut u8, usize) -> bool) {
-        if self.is_contiguous() {
-            visit(buffer, self.bytes(count) as usize);
-            return;
-        }
-        let extent = self.extent();
-        for index in 0..count {
-            for run in self.runs.iter() {
-                let at = buffer.wrapping_offset(index.wrapping_mul(extent).wrapping_add(run.offset) as isize);
-                if !visit(at, run.length as usize) {
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Appends the data of `count` values at `buffer` to `into`.
-    ///
-    /// # Errors
-    /// There is no memory for them.
-    pub(crate) unsafe fn pack(&self, buffer: P, count: i64, into: &mut Vec<u8>) -> Outcome {
-        let bytes = self.bytes(count);
-        if into.try_reserve(usize::try_from(bytes).unwrap_or(usize::MAX)).is_err() {
-            return error(ERR_NO_MEM, format!("there is no memory for a copy of {bytes} bytes"));
-        }
-        self.pieces(buffer.cast::<u8>().cast_mut(), count, |at, length| {
-            into.extend_from_slice(unsafe { slice(at, length) });
-            true
-        });
-        Ok(())
-    }
-
-    /// Writes packed data into `count` values at `buffer`, as far as there are data.
-    pub(crate) unsafe fn unpack(&self, data: &[u8], buffer: M, count: i64) {
-        let mut rest = data;
-        self.pieces(buffer.cast(), count, |at, length| {
-            let (now, later) = rest.split_at(length.min(rest.len()));
-            if !now.is_empty() {
-                unsafe { std::ptr::copy_nonoverlapping(now.as_ptr(), at, now.len()) };
-            }
-            rest = later;
-            !rest.is_empty()
-        });
     }
 }
 

@@ -173,7 +173,7 @@ fn execute(name: &'static str, comm: c_int, body: &mut dyn FnMut(&mut World) -> 
 
 /// Ends the program if a call is made before initialization or after finalization, unless the standard permits that.
 fn check_phase(world: &mut World, name: &str) {
-    const ANYWHERE: [&str; 18] = [
+    const ANYWHERE: [&str; 20] = [
         "MPI_Init",
         "MPI_Init_thread",
         "MPI_Initialized",
@@ -192,6 +192,8 @@ fn check_phase(world: &mut World, name: &str) {
         "MPI_Info_get_nkeys",
         "MPI_Info_dup",
         "MPI_Status_set_cancelled",
+        "MPI_Session_init",
+        "MPI_Session_create_errhandler",
     ];
     if world.initialized && !world.finalized || ANYWHERE.contains(&name) || name.starts_with("MPI_T_") {
         return;
@@ -252,9 +254,13 @@ fn handle(world: &mut World, name: &str, failure: &Error, comm: c_int) -> c_int 
     }
 }
 
-/// Ends the program because the library lacks a call.
-pub(crate) fn unsupported(name: &'static str) -> ! {
+/// Ends the program because the library lacks a call, unless errors of `MPI_COMM_WORLD` are returned.
+pub(crate) fn unsupported(name: &'static str) -> c_int {
     with(name, |world| {
+        // A program that asks for error codes tries another way, or says itself what it cannot do.
+        if world.errhandler(COMM_WORLD) == Some(ERRORS_RETURN) {
+            return ERR_UNSUPPORTED_OPERATION;
+        }
         world.end(&format!("{name} is not supported on a simulated network (docs/book, `fsin mpirun`)"), 1)
     })
 }

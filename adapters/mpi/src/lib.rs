@@ -12,9 +12,9 @@
 //! - `engine`: messages, matching and requests; `collective`: collectives as messages, by the algorithms of traces, `between` the groups
 //!   of an intercommunicator too; `data`: what these messages carry;
 //! - `window`: windows of one-sided communication, whose accesses are messages that `engine::windows` carries out;
-//! - `file`: local files, and views of them;
+//! - `file`: local files, and views of them; `external`: data as other machines store them;
 //! - `ahead`: announces, while the program computes, until when it will send nothing;
-//! - `datatype` with `constructors`, `operation`, `communicator`: MPI's objects, in `table`s by handle; `clock`: clocks of the program; `sleep`: its sleeping;
+//! - `datatype` with `constructors` and `copying`, `operation`, `communicator`: MPI's objects, in `table`s by handle; `clock`: clocks of the program; `sleep`: its sleeping;
 //!   `host`: those of the host; `objects`: what the program is linked with;
 //! - `report`: what the launcher reads at the end; `describe`: what a rank waits for.
 //!
@@ -48,6 +48,7 @@ mod clock;
 mod collective;
 mod communicator;
 mod constructors;
+mod copying;
 mod data;
 mod datatype;
 mod describe;
@@ -55,6 +56,7 @@ mod dimensions;
 mod engine;
 mod entry;
 mod error;
+mod external;
 mod file;
 mod host;
 #[cfg_attr(test, allow(dead_code, reason = "the dynamic linker loads no library for tests"))]

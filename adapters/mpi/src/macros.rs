@@ -1,11 +1,12 @@
 //! Macros that define and export calls.
 
-/// The communicator, window or file of a call: its argument `comm`, `win` or `file`, or `MPI_COMM_WORLD`. Each argument is given twice, to be compared and
+/// The communicator, window or file of a call: its argument `comm`, `win`, `file` or `session`, or `MPI_COMM_WORLD`. Each argument is given twice, to be compared and
 /// to be used.
 macro_rules! comm_of {
     () => { $crate::abi::COMM_WORLD };
     (comm $comm:ident, $($rest:tt)*) => { $crate::arguments::Argument::handle($comm) };
     (win $win:ident, $($rest:tt)*) => { $crate::arguments::Argument::handle($win) };
+    (session $session:ident, $($rest:tt)*) => { $crate::arguments::Argument::handle($session) };
     (file $file:ident, $($rest:tt)*) => { $crate::arguments::Argument::handle($file) };
     ($other:ident $same:ident, $($rest:tt)*) => { comm_of!($($rest)*) };
 }

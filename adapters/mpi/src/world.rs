@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::io;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use adapters::guest::{Config, Guest, GuestError};
 
@@ -18,6 +20,7 @@ use crate::datatype::Types;
 use crate::describe;
 use crate::engine::mail::Mail;
 use crate::engine::requests::Requests;
+use crate::entry;
 use crate::error::Outcome;
 use crate::file::Files;
 use crate::host;
@@ -53,6 +56,11 @@ pub(crate) struct World {
     pub(crate) types: Types,
     pub(crate) windows: Windows,
     pub(crate) files: Files,
+    /// The sessions, with their error handlers, and whether MPI was initialized by one.
+    pub(crate) sessions: Table<c_int>,
+    pub(crate) is_by_session: bool,
+    /// Number of communicators made of groups, by a hash of these.
+    pub(crate) made_of_groups: BTreeMap<u64, u64>,
     /// Answers of targets that are expected, by their numbers.
     pub(crate) answers: BTreeMap<u64, Landing>,
     pub(crate) ops: Table<Op>,
@@ -93,6 +101,25 @@ pub(crate) fn borrow<T>(work: impl FnOnce(&mut World) -> T) -> Option<T> {
     Some(result)
 }
 
+/// True once the rank leaves the network.
+static HAS_LEFT: AtomicBool = AtomicBool::new(false);
+
+/// Ends this process when the network is gone. On another host nobody else would, while the program computes.
+fn watch(guest: &Guest) {
+    /// How long the program may take to notice by itself.
+    const GRACE: Duration = Duration::from_secs(2);
+    let Ok(lifeline) = guest.lifeline() else { return };
+    let wait = move || {
+        lifeline.wait();
+        std::thread::sleep(GRACE);
+        if !HAS_LEFT.load(Ordering::SeqCst) {
+            host::fail("the simulated network is gone");
+        }
+    };
+    // If the thread cannot be started, the program notices at its next call.
+    let _ = std::thread::Builder::new().name("fsin-mpi".to_owned()).spawn(|| entry::inside(wait));
+}
+
 impl World {
     /// The state at the beginning.
     pub(crate) fn new(settings: Settings) -> Self {
@@ -108,6 +135,9 @@ impl World {
             types: Types::new(),
             windows: Windows::new(),
             files: Files::new(),
+            sessions: Table::new(0xb800_0000, 1),
+            is_by_session: false,
+            made_of_groups: BTreeMap::new(),
             answers: BTreeMap::new(),
             ops: Table::new(0x9800_0000, 1),
             errhandlers: Table::new(0x9400_0000, 1),
@@ -150,11 +180,17 @@ impl World {
         }
     }
 
-    /// The error handler of a communicator, window or file; `None` if the handle is none of these.
+    /// The error handler of a communicator, window, file or session; `None` if the handle is none of these.
     pub(crate) fn errhandler(&self, handle: c_int) -> Option<c_int> {
         let window = || self.windows.get(handle).map(|window| window.errhandler);
         let file = || self.files.errhandler(handle);
-        self.comms.get(handle).map(|comm| comm.errhandler).or_else(|_| window()).ok().or_else(file)
+        self.comms
+            .get(handle)
+            .map(|comm| comm.errhandler)
+            .or_else(|_| window())
+            .ok()
+            .or_else(file)
+            .or_else(|| self.sessions.get(handle).copied())
     }
 
     /// Connects to the endpoint and waits until virtual time begins.
@@ -170,12 +206,17 @@ impl World {
         };
         let rank = self.settings.rank;
         let config = Config { patience: self.settings.patience, ..Config::new(format!("rank {rank}"), rank as u32) };
+        let config = Config { token: self.settings.token.take(), ..config };
+        let is_launched = config.token.is_some();
         let config = if self.settings.realtime { config.realtime() } else { config };
         match Guest::connect(address, &config) {
             Ok(mut guest) => {
                 // Waits until all ranks have connected.
                 if let Err(failure) = guest.until() {
                     self.lost(&failure);
+                }
+                if is_launched {
+                    watch(&guest);
                 }
                 self.guest = Some(guest);
             }
@@ -198,6 +239,7 @@ impl World {
     /// Ends the connection of the guest. From now on the clock stands.
     pub(crate) fn take_guest(&mut self) -> Option<Guest> {
         self.ended = self.now();
+        HAS_LEFT.store(true, Ordering::SeqCst);
         self.guest.take()
     }
 

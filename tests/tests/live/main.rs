@@ -15,6 +15,7 @@ mod mpi_files;
 mod mpi_hostile;
 mod mpi_keys;
 mod mpi_kinds;
+mod mpi_launchers;
 mod mpi_standard;
 mod mpi_threads;
 mod mpi_time;

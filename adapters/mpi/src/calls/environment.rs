@@ -19,7 +19,10 @@ use crate::threads;
 use crate::world::World;
 
 /// `MPI_Init`: connects to the network. Returns the level of thread support, of which `wanted` is wished.
-fn initialize(world: &mut World, wanted: c_int) -> Outcome<c_int> {
+pub(super) fn initialize(world: &mut World, wanted: c_int) -> Outcome<c_int> {
+    if world.initialized && !world.finalized && std::mem::take(&mut world.is_by_session) {
+        return Ok(threads::level());
+    }
     if world.initialized {
         return error(ERR_OTHER, "MPI is initialized already");
     }
@@ -36,7 +39,7 @@ fn initialize(world: &mut World, wanted: c_int) -> Outcome<c_int> {
 }
 
 /// `MPI_Finalize`: waits for all ranks, and leaves the network.
-fn finalize(world: &mut World) -> Outcome {
+pub(super) fn finalize(world: &mut World) -> Outcome {
     // When all ranks have entered the barrier, all messages to this rank have arrived.
     let all_here = barrier(world, COMM_WORLD)?(world, Form::Blocking)?;
     wait_own(world, all_here)?;
@@ -148,8 +151,8 @@ mpi! {
     }
     fn MPI_Query_thread(provided: Ip) { put(provided, threads::level()); Ok(()) }
     fn MPI_Is_thread_main(flag: Ip) { put(flag, c_int::from(entry::is_main())); Ok(()) }
-    fn MPI_Initialized(flag: Ip) { put(flag, c_int::from(world.initialized)); Ok(()) }
-    fn MPI_Finalized(flag: Ip) { put(flag, c_int::from(world.finalized)); Ok(()) }
+    fn MPI_Initialized(flag: Ip) { put(flag, c_int::from(world.initialized && !world.is_by_session)); Ok(()) }
+    fn MPI_Finalized(flag: Ip) { put(flag, c_int::from(world.finalized && !world.is_by_session)); Ok(()) }
     fn MPI_Finalize() { finalize(world) }
     fn MPI_Abort(_comm: I, code: I) {
         world.end(&format!("MPI_Abort with code {code}"), if code == 0 { 1 } else { code })

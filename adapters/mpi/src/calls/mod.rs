@@ -8,6 +8,7 @@ pub(crate) mod collectives;
 mod communicators;
 mod datatypes;
 mod environment;
+mod external;
 mod file_access;
 mod files;
 mod fortran;
@@ -19,7 +20,9 @@ pub(crate) mod messages;
 mod neighbours;
 mod nonblocking;
 mod packing;
+mod partitioned;
 mod requests;
+mod sessions;
 mod tools;
 mod windows;
 

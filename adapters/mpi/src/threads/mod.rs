@@ -158,7 +158,9 @@ impl Turns {
 
     /// Removes a thread that has ended.
     fn remove(&mut self, number: u32) {
-        self.alive.remove(&number);
+        if let Some(Some(system)) = self.alive.remove(&number) {
+            self.sleepers.forget(system);
+        }
         self.count();
     }
 

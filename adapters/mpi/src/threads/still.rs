@@ -1,12 +1,13 @@
 //! Whether threads of this process sleep until another thread of it wakes them.
 //!
-//! The system shows for each thread whether it sleeps, in which call, and how often it has slept. Two looks with the same
+//! The system shows for each thread whether it sleeps, in which call, and how often it has been run. Two looks with the same
 //! counts mean that it has slept all the time between them: a thread that is woken is shown as running at once. If that
 //! holds for every thread, there was a moment at which all slept.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
-use std::fs;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
 /// How long a thread that sleeps for something other than a thread is expected to go on by itself.
@@ -24,15 +25,52 @@ pub(super) fn number_of_this_thread() -> c_int {
 /// A thread that sleeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Asleep {
-    /// How often it has slept.
+    /// How often it has been run.
     times: u64,
     /// True if only another thread of this process wakes it, as far as can be seen.
     is_for_thread: bool,
 }
 
-/// The threads that sleep for something other than a thread and have been left alone: how often each had slept.
+/// What the system shows of a thread: two files that stay open.
 #[derive(Debug)]
-pub(super) struct Sleepers(BTreeMap<c_int, u64>);
+struct Shown {
+    /// The call in which it sleeps, and the arguments.
+    call: File,
+    /// The third number is how often it has been run.
+    runs: File,
+    /// How often it had been run when it was left alone, although it slept for something other than a thread.
+    left_alone: Option<u64>,
+}
+
+impl Shown {
+    fn open(thread: c_int) -> Option<Self> {
+        let open = |name: &str| File::open(format!("/proc/self/task/{thread}/{name}")).ok();
+        Some(Self { call: open("syscall")?, runs: open("schedstat")?, left_alone: None })
+    }
+
+    /// How the thread sleeps; `None` if it does not, `Some(None)` if it has ended.
+    fn look(&self) -> Option<Option<Asleep>> {
+        let (mut call, mut runs) = ([0; 256], [0; 128]);
+        let (Some(call), Some(runs)) = (text(&self.call, &mut call), text(&self.runs, &mut runs)) else {
+            return Some(None);
+        };
+        if call.starts_with("running") {
+            return None;
+        }
+        let times = runs.split_ascii_whitespace().nth(2)?.parse().ok()?;
+        Some(Some(Asleep { times, is_for_thread: waits_for_thread(call) }))
+    }
+}
+
+/// The content of a file of the system; `None` if its thread has ended.
+fn text<'a>(file: &File, into: &'a mut [u8]) -> Option<&'a str> {
+    let length = file.read_at(into, 0).ok().filter(|&length| length > 0)?;
+    std::str::from_utf8(&into[..length]).ok()
+}
+
+/// The threads that have been looked at, by their numbers for the system.
+#[derive(Debug)]
+pub(super) struct Sleepers(BTreeMap<c_int, Shown>);
 
 impl Sleepers {
     pub(super) const fn new() -> Self {
@@ -41,41 +79,51 @@ impl Sleepers {
 
     /// True if all of these threads sleep; `None` is one that is about to begin. Since `since` somebody waits for that.
     pub(super) fn are_still(&mut self, threads: &[Option<c_int>], since: Instant) -> bool {
-        let look = || threads.iter().map(|&thread| look(thread?)).collect::<Option<Vec<Option<Asleep>>>>();
-        let Some(first) = look() else { return false };
-        if look().as_ref() != Some(&first) {
+        let Some(first) = self.look(threads) else { return false };
+        if self.look(threads).as_ref() != Some(&first) {
             return false;
         }
         let has_waited = since.elapsed() >= MOMENT;
         for (&thread, asleep) in threads.iter().zip(&first) {
             let (Some(thread), Some(asleep)) = (thread, asleep) else { continue };
-            if asleep.is_for_thread || self.0.get(&thread) == Some(&asleep.times) {
+            let Some(shown) = self.0.get_mut(&thread) else { continue };
+            if asleep.is_for_thread || shown.left_alone == Some(asleep.times) {
                 continue;
             }
             if !has_waited {
                 return false;
             }
-            self.0.insert(thread, asleep.times);
+            shown.left_alone = Some(asleep.times);
         }
         true
     }
-}
 
-/// How a thread sleeps: `None` if it does not, `Some(None)` if it has ended.
-fn look(thread: c_int) -> Option<Option<Asleep>> {
-    let Ok(status) = fs::read_to_string(format!("/proc/self/task/{thread}/status")) else { return Some(None) };
-    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim_ascii);
-    match field("State:")?.as_bytes().first()? {
-        b'S' | b'I' => {}
-        b'Z' | b'X' => return Some(None),
-        _ => return None,
+    /// Closes the files of a thread that has ended.
+    pub(super) fn forget(&mut self, thread: c_int) {
+        self.0.remove(&thread);
     }
-    let times = field("voluntary_ctxt_switches:")?.parse().ok()?;
-    let call = fs::read_to_string(format!("/proc/self/task/{thread}/syscall")).unwrap_or_default();
-    if call.starts_with("running") {
-        return None;
+
+    /// How each thread sleeps; `None` if one of them does not.
+    fn look(&mut self, threads: &[Option<c_int>]) -> Option<Vec<Option<Asleep>>> {
+        let mut all = Vec::with_capacity(threads.len());
+        for &thread in threads {
+            let thread = thread?;
+            if !self.0.contains_key(&thread)
+                && let Some(shown) = Shown::open(thread)
+            {
+                self.0.insert(thread, shown);
+            }
+            let asleep = match self.0.get(&thread) {
+                Some(shown) => shown.look()?,
+                None => None,
+            };
+            if asleep.is_none() {
+                self.0.remove(&thread);
+            }
+            all.push(asleep);
+        }
+        Some(all)
     }
-    Some(Some(Asleep { times, is_for_thread: waits_for_thread(&call) }))
 }
 
 /// True for a wait on a futex without a time-out, as the system describes it: number of the call, and its arguments.
