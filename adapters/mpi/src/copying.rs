@@ -1,10 +1,10 @@
 //! Copies values between memory and packed data.
 //!
-//! Most strided types consist of runs of one length, often that of a number: for these the length of a copy is known when
-//! the loop is compiled.
+//! Most strided types consist of runs of one length, often that of a number, at one distance: for these no list of runs is
+//! read, and the length of a copy is known when the loop is compiled.
 
 use crate::abi::*;
-use crate::datatype::Type;
+use crate::datatype::{Spacing, Type};
 use crate::error::{Outcome, error};
 
 /// The direction of a copy: from values to packed data, or the other way.
@@ -14,44 +14,89 @@ enum To {
     Values,
 }
 
-impl Type {
-    /// \[bytes\] The length of all runs; 0 if they differ.
-    fn length_of_runs(&self) -> i64 {
-        let first = self.runs.first().map_or(0, |run| run.length);
-        if self.runs.iter().all(|run| run.length == first) { first } else { 0 }
+/// Copies a run.
+unsafe fn copy_one(at: *mut u8, packed: *mut u8, length: usize, to: To) {
+    // SAFETY: memory of the program, and packed data of its size.
+    unsafe {
+        match to {
+            To::Packed => std::ptr::copy_nonoverlapping(at, packed, length),
+            To::Values => std::ptr::copy_nonoverlapping(packed, at, length),
+        }
     }
+}
 
-    /// Copies `count` whole values at `buffer`, whose packed data are at `packed`.
-    unsafe fn copy(&self, buffer: *mut u8, count: i64, packed: *mut u8, to: To) {
+/// Copies runs of `N` bytes at one distance.
+unsafe fn copy_many<const N: usize>(first: *mut u8, distance: isize, packed: *mut u8, count: usize, to: To) {
+    let (mut at, mut packed) = (first, packed);
+    for _ in 0..count {
         // SAFETY: as the caller's.
         unsafe {
-            match self.length_of_runs() {
-                1 => self.copy_runs::<1>(buffer, count, packed, to),
-                2 => self.copy_runs::<2>(buffer, count, packed, to),
-                4 => self.copy_runs::<4>(buffer, count, packed, to),
-                8 => self.copy_runs::<8>(buffer, count, packed, to),
-                16 => self.copy_runs::<16>(buffer, count, packed, to),
-                _ => self.copy_runs::<0>(buffer, count, packed, to),
+            copy_one(at, packed, N, to);
+            packed = packed.add(N);
+        }
+        at = at.wrapping_offset(distance);
+    }
+}
+
+impl Type {
+    /// Copies `count` whole values at `buffer`, whose packed data are at `packed`.
+    unsafe fn copy(&self, buffer: *mut u8, count: i64, packed: *mut u8, to: To) {
+        let spacing = self.spacing();
+        let mut packed = packed;
+        for index in 0..count {
+            let value = buffer.wrapping_offset(index.wrapping_mul(self.extent()) as isize);
+            // SAFETY: as the caller's.
+            unsafe {
+                match spacing {
+                    Some(spacing) => self.copy_even(value, packed, spacing, to),
+                    None => self.copy_runs(value, packed, to),
+                }
+                packed = packed.add(self.size as usize);
             }
         }
     }
 
-    /// The same with runs of `N` bytes, or of any length if `N` is 0.
-    unsafe fn copy_runs<const N: usize>(&self, buffer: *mut u8, count: i64, packed: *mut u8, to: To) {
-        let (extent, mut packed) = (self.extent(), packed);
-        for index in 0..count {
-            let value = buffer.wrapping_offset(index.wrapping_mul(extent) as isize);
-            for run in self.runs.iter() {
-                let at = value.wrapping_offset(run.offset as isize);
-                let length = if N == 0 { run.length as usize } else { N };
-                // SAFETY: the values of the program, and packed data of their size.
-                unsafe {
-                    match to {
-                        To::Packed => std::ptr::copy_nonoverlapping(at, packed, length),
-                        To::Values => std::ptr::copy_nonoverlapping(packed, at, length),
-                    }
-                    packed = packed.add(length);
-                }
+    /// Copies a value whose runs lie at one distance.
+    unsafe fn copy_even(&self, value: *mut u8, packed: *mut u8, spacing: Spacing, to: To) {
+        let first = value.wrapping_offset(self.runs.first().map_or(0, |run| run.offset) as isize);
+        let (count, distance) = (self.runs.len(), spacing.distance as isize);
+        // SAFETY: as the caller's.
+        unsafe {
+            match spacing.length {
+                1 => copy_many::<1>(first, distance, packed, count, to),
+                2 => copy_many::<2>(first, distance, packed, count, to),
+                4 => copy_many::<4>(first, distance, packed, count, to),
+                8 => copy_many::<8>(first, distance, packed, count, to),
+                16 => copy_many::<16>(first, distance, packed, count, to),
+                _ => self.copy_runs(value, packed, to),
+            }
+        }
+    }
+
+    /// Copies a value run by run.
+    unsafe fn copy_runs(&self, value: *mut u8, packed: *mut u8, to: To) {
+        let mut packed = packed;
+        for run in self.runs.iter() {
+            let at = value.wrapping_offset(run.offset as isize);
+            // SAFETY: as the caller's.
+            unsafe {
+                copy_one(at, packed, run.length as usize, to);
+                packed = packed.add(run.length as usize);
+            }
+        }
+    }
+
+    /// Writes the packed data of `count` values at `buffer` to `packed`, where there is room.
+    pub(crate) unsafe fn pack_to(&self, buffer: P, count: i64, packed: *mut u8) {
+        if self.bytes(count) == 0 {
+            return;
+        }
+        let buffer = buffer.cast::<u8>().cast_mut();
+        // SAFETY: the buffer of the program, and room for its data.
+        unsafe {
+            match self.is_contiguous() {
+                true => copy_one(buffer, packed, self.bytes(count) as usize, To::Packed),
+                false => self.copy(buffer, count, packed, To::Packed),
             }
         }
     }
@@ -71,13 +116,9 @@ impl Type {
         }
         // SAFETY: the buffer of the program; the room has been reserved, and is filled.
         unsafe {
-            if self.is_contiguous() {
-                into.extend_from_slice(slice(buffer.cast::<u8>(), length));
-            } else {
-                let begin = into.len();
-                self.copy(buffer.cast::<u8>().cast_mut(), count, into.as_mut_ptr().add(begin), To::Packed);
-                into.set_len(begin + length);
-            }
+            let begin = into.len();
+            self.pack_to(buffer, count, into.as_mut_ptr().add(begin));
+            into.set_len(begin + length);
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Datatypes. A datatype is a list of runs of basic elements; values are packed and unpacked run after run.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_int;
 use std::rc::Rc;
@@ -56,6 +57,15 @@ pub(crate) struct Type {
     pub(crate) made: Made,
     /// Cached attributes, by key.
     pub(crate) attributes: BTreeMap<c_int, isize>,
+    /// See [`Type::spacing`], once it has been needed.
+    spacing: OnceCell<Option<Spacing>>,
+}
+
+/// Runs of one length \[bytes\], each at the same distance \[bytes\] from the one before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Spacing {
+    pub(crate) length: i64,
+    pub(crate) distance: i64,
 }
 
 /// Kind of a basic type, for arithmetic.
@@ -172,7 +182,16 @@ fn builtin(handle: c_int) -> Option<Type> {
     };
     let made = Made { combiner: 1, ..Made::default() };
     let (runs, name) = (Rc::new(runs), name.to_owned());
-    Some(Type { size, lower: 0, upper: extent, runs, name, made, attributes: BTreeMap::new() })
+    Some(Type {
+        size,
+        lower: 0,
+        upper: extent,
+        runs,
+        name,
+        made,
+        attributes: BTreeMap::new(),
+        spacing: OnceCell::new(),
+    })
 }
 
 /// The kind of a basic type; `None` if the handle is not that of a predefined type.
@@ -267,6 +286,17 @@ impl Type {
         self.runs.iter().map(|run| (run.offset, run.length))
     }
 
+    /// How the runs of a value lie, if they are alike and at one distance.
+    pub(crate) fn spacing(&self) -> Option<Spacing> {
+        *self.spacing.get_or_init(|| {
+            let [first, second, ..] = self.runs[..] else { return None };
+            let (length, distance) = (first.length, second.offset.wrapping_sub(first.offset));
+            let is_alike = self.runs.iter().all(|run| run.length == length);
+            let is_even = self.runs.windows(2).all(|pair| pair[1].offset.wrapping_sub(pair[0].offset) == distance);
+            (is_alike && is_even).then_some(Spacing { length, distance })
+        })
+    }
+
     /// True if values of this type have the same layout in memory and packed.
     pub(crate) fn is_contiguous(&self) -> bool {
         self.size == self.extent() && matches!(self.runs[..], [] | [Run { offset: 0, .. }])
@@ -319,7 +349,16 @@ impl Type {
         if lower > upper {
             (lower, upper) = (0, 0);
         }
-        Self { size, lower, upper, runs: Rc::new(runs), name: String::new(), made, attributes: BTreeMap::new() }
+        Self {
+            size,
+            lower,
+            upper,
+            runs: Rc::new(runs),
+            name: String::new(),
+            made,
+            attributes: BTreeMap::new(),
+            spacing: OnceCell::new(),
+        }
     }
 
     /// Appends the layout of a value: the number of runs, the bounds, and the runs.
@@ -354,7 +393,16 @@ impl Type {
         }
         let size = runs.iter().fold(0_i64, |sum, run| sum.saturating_add(run.length));
         let (name, made) = (String::new(), Made::default());
-        let ty = Self { size, lower, upper, runs: Rc::new(runs), name, made, attributes: BTreeMap::new() };
+        let ty = Self {
+            size,
+            lower,
+            upper,
+            runs: Rc::new(runs),
+            name,
+            made,
+            attributes: BTreeMap::new(),
+            spacing: OnceCell::new(),
+        };
         Some((Some(ty), rest))
     }
 

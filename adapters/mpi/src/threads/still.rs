@@ -2,7 +2,7 @@
 //!
 //! The system shows for each thread whether it sleeps, in which call, and how often it has been run. Two looks with the same
 //! counts mean that it has slept all the time between them: a thread that is woken is shown as running at once. If that
-//! holds for every thread, there was a moment at which all slept.
+//! holds for every thread, there was a moment at which all slept. One look is enough for one thread.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -38,6 +38,8 @@ struct Shown {
     call: File,
     /// The third number is how often it has been run.
     runs: File,
+    /// How it slept when all were still the last time.
+    before: Option<Asleep>,
     /// How often it had been run when it was left alone, although it slept for something other than a thread.
     left_alone: Option<u64>,
 }
@@ -45,7 +47,7 @@ struct Shown {
 impl Shown {
     fn open(thread: c_int) -> Option<Self> {
         let open = |name: &str| File::open(format!("/proc/self/task/{thread}/{name}")).ok();
-        Some(Self { call: open("syscall")?, runs: open("schedstat")?, left_alone: None })
+        Some(Self { call: open("syscall")?, runs: open("schedstat")?, before: None, left_alone: None })
     }
 
     /// How the thread sleeps; `None` if it does not, `Some(None)` if it has ended.
@@ -80,13 +82,19 @@ impl Sleepers {
     /// True if all of these threads sleep; `None` is one that is about to begin. Since `since` somebody waits for that.
     pub(super) fn are_still(&mut self, threads: &[Option<c_int>], since: Instant) -> bool {
         let Some(first) = self.look(threads) else { return false };
-        if self.look(threads).as_ref() != Some(&first) {
+        // Threads that have not been run since the last time have slept all the time between.
+        let is_same = |(&thread, asleep): (&Option<c_int>, &Option<Asleep>)| {
+            thread.and_then(|thread| self.0.get(&thread)).is_none_or(|shown| shown.before == *asleep)
+        };
+        let is_settled = threads.len() == 1 || threads.iter().zip(&first).all(is_same);
+        if !is_settled && self.look(threads).as_ref() != Some(&first) {
             return false;
         }
         let has_waited = since.elapsed() >= MOMENT;
         for (&thread, asleep) in threads.iter().zip(&first) {
             let (Some(thread), Some(asleep)) = (thread, asleep) else { continue };
             let Some(shown) = self.0.get_mut(&thread) else { continue };
+            shown.before = Some(*asleep);
             if asleep.is_for_thread || shown.left_alone == Some(asleep.times) {
                 continue;
             }

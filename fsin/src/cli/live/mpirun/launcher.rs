@@ -1,5 +1,5 @@
-//! Ranks that another command starts: Slurm's `srun`, `mpiexec`, `ssh`. The network listens on TCP, and ranks find it by a
-//! file in the folder of the run, which all hosts must share.
+//! Ranks that another command starts: Slurm's `srun`, `mpiexec`, `ssh`. The network listens on TCP, and ranks find it by
+//! a file in the folder of the run, which all hosts must share.
 //!
 //! Decision: docs/decisions/0273-launchers.md.
 
