@@ -58,7 +58,7 @@ pub(crate) struct Type {
     /// Cached attributes, by key.
     pub(crate) attributes: BTreeMap<c_int, isize>,
     /// See [`Type::spacing`], once it has been needed.
-    spacing: OnceCell<Option<Spacing>>,
+    pub(crate) spacing: OnceCell<Option<Spacing>>,
 }
 
 /// Runs of one length \[bytes\], each at the same distance \[bytes\] from the one before it.
