@@ -234,7 +234,7 @@ fn check_thread(world: &mut World, name: &str) {
 
 /// Calls the error handler of the communicator, window or file of an error, or of that of the call: ends the program, returns the code,
 /// or calls a function of the program.
-fn handle(world: &mut World, name: &str, failure: &Error, comm: c_int) -> c_int {
+pub(crate) fn handle(world: &mut World, name: &str, failure: &Error, comm: c_int) -> c_int {
     let comm = failure.comm.unwrap_or(comm);
     let comm = if world.errhandler(comm).is_some() { comm } else { COMM_WORLD };
     // A file has a handle of 8 bytes, of which these are the first.

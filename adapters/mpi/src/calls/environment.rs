@@ -116,6 +116,13 @@ pub(super) fn check_any_handler(world: &World, handler: c_int) -> Outcome {
     error(ERR_ARG, format!("{handler:#x} is not an error handler"))
 }
 
+/// Calls the error handler of a communicator, window, file or session with a code of the program.
+pub(super) fn call_handler(world: &mut World, name: &str, handle: c_int, code: c_int) -> Outcome {
+    let text = added(world, code).map_or_else(|| describe(code).to_owned(), |added| added.1.clone());
+    entry::handle(world, name, &Error { class: code, text, comm: Some(handle) }, handle);
+    Ok(())
+}
+
 /// Memory of `size` bytes, which [`release`] frees.
 pub(super) fn allocate(size: i64) -> Outcome<M> {
     // SAFETY: a function of the C library.
@@ -220,8 +227,7 @@ mpi! {
         if code == SUCCESS {
             return Ok(());
         }
-        let text = added(world, code).map_or_else(|| describe(code).to_owned(), |added| added.1.clone());
-        Err(Error { class: code, text, comm: Some(comm) })
+        call_handler(world, "MPI_Comm_call_errhandler", comm, code)
     }
     fn MPI_Op_create(function: F, commutes: I, op: Ip) {
         put(op, new_op(world, function, false, commutes != 0)?);

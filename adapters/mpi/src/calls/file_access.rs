@@ -121,13 +121,14 @@ fn end(world: &mut World, file: Fh, kind: &'static str) -> Outcome<Status> {
     }
 }
 
-/// Defines calls that read or write: each with its direction, its place, and what it returns, a status or a request.
+/// Defines calls that read or write: each with its direction, its place, and what it returns, a status or a request
+/// (which has the name of a status, which may be ignored).
 macro_rules! accesses {
     ($( $name:ident / $large:ident: $direction:ident $place:expr, ($($offset:ident)?) $result:ident; )*) => {
         large! { |world| $(
-            fn $name / $large(file: Fh, $($offset: i64,)? buffer: M, count: N, ty: I, result: accesses!(@type $result)) {
+            fn $name / $large(file: Fh, $($offset: i64,)? buffer: M, count: N, ty: I, status: accesses!(@type $result)) {
                 let done = access(world, file, $place, $direction, (buffer as usize, count.into(), ty))?;
-                accesses!(@result $result world, done, result);
+                accesses!(@result $result world, done, status);
                 Ok(())
             }
         )* }

@@ -387,7 +387,10 @@ mpi! {
         if file != Fh::NULL {
             world.files.get(file)?;
         }
-        if code == SUCCESS { Ok(()) } else { error(code, "the program has called the error handler") }
+        if code == SUCCESS {
+            return Ok(());
+        }
+        environment::call_handler(world, "MPI_File_call_errhandler", file.handle(), code)
     }
 }
 

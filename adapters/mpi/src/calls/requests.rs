@@ -236,6 +236,9 @@ mpi! {
         Ok(())
     }
     fn MPI_Request_free(request: Ip) {
+        if *request == REQUEST_NULL {
+            return error(ERR_REQUEST, "the request is MPI_REQUEST_NULL");
+        }
         check_handle(&world.requests, *request)?;
         if let Some(&Request { what: What::Persistent { active }, .. }) = world.requests.get(*request) {
             world.requests.remove(*request);

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int};
 use trgen::rng::mix2;
 
 use crate::abi::*;
-use crate::calls::environment::{check_any_handler, finalize, initialize, new_handler};
+use crate::calls::environment::{call_handler, check_any_handler, finalize, initialize, new_handler};
 use crate::calls::information::{put_text, text};
 use crate::calls::intercommunicators::{lane, receive_numbers, send_numbers};
 use crate::communicator::Comm;
@@ -175,6 +175,9 @@ mpi! {
     }
     fn MPI_Session_call_errhandler(session: I, code: I) {
         check(world, session)?;
-        if code == SUCCESS { Ok(()) } else { error(code, "the program has called the error handler") }
+        if code == SUCCESS {
+            return Ok(());
+        }
+        call_handler(world, "MPI_Session_call_errhandler", session, code)
     }
 }

@@ -404,7 +404,10 @@ mpi! {
     fn MPI_Win_get_errhandler(win: I, handler: Ip) { put(handler, world.windows.get(win)?.errhandler); Ok(()) }
     fn MPI_Win_call_errhandler(win: I, code: I) {
         world.windows.get(win)?;
-        if code == SUCCESS { Ok(()) } else { error(code, "the error handler of a window is called") }
+        if code == SUCCESS {
+            return Ok(());
+        }
+        environment::call_handler(world, "MPI_Win_call_errhandler", win, code)
     }
     fn MPI_Win_create_keyval(copy: F, delete: F, keyval: Ip, extra: isize) {
         put(keyval, attributes::new_keyval(world, copy, delete, extra));
