@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -72,7 +72,7 @@ impl Stream {
     }
 
     /// The file descriptor, for `poll`.
-    fn descriptor(&self) -> BorrowedFd<'_> {
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
         match self {
             Self::Tcp(stream) => stream.as_fd(),
             Self::Unix(stream) => stream.as_fd(),
@@ -221,6 +221,11 @@ impl Link {
             chunk: vec![0; CHUNK],
             watchfulness: Watchfulness::default(),
         })
+    }
+
+    /// A second descriptor of the connection.
+    pub(crate) fn duplicate(&self) -> io::Result<OwnedFd> {
+        self.stream.descriptor().try_clone_to_owned()
     }
 
     /// Ends reading: the peer cannot send any more.

@@ -16,6 +16,7 @@
 //! - [`machines`]: virtual machines, run by `fsin machines`;
 //! - [`modules`]: the modules of a crate and the cycles among them;
 //! - [`mpi`]: MPI programs, compiled by MPICH and run by `fsin mpirun`;
+//! - [`slurm`]: a Slurm on this machine;
 //! - [`strategies`]: networks and routers for property tests;
 //! - [`shared`]: the location of the reference numbers, and how to proceed without them.
 
@@ -40,6 +41,7 @@ pub mod programs;
 pub mod pty;
 pub mod setup;
 pub mod shared;
+pub mod slurm;
 pub mod strategies;
 pub mod table;
 pub mod waits;

@@ -9,6 +9,7 @@ use std::ffi::{c_char, c_int, c_void};
 use crate::abi::*;
 use crate::datatype::Type;
 use crate::error::{Outcome, error};
+use crate::file::Fh;
 
 /// Names of parameters that may be null: arrays without elements or for another rank, and what a program may ignore.
 const OPTIONAL: &[&str] = &[
@@ -92,6 +93,24 @@ pub(crate) trait Argument: Copy {
 impl Argument for c_int {
     fn handle(self) -> c_int {
         self
+    }
+}
+
+/// A file is checked when it is used: `MPI_FILE_NULL` has an error handler.
+impl Argument for Fh {
+    fn handle(self) -> c_int {
+        Self::handle(self)
+    }
+}
+
+impl Argument for *mut Fh {
+    fn is_missing(self) -> bool {
+        self.is_null()
+    }
+
+    fn handle(self) -> c_int {
+        // SAFETY: the pointer of the program, unless it is null.
+        if self.is_null() { Fh::NULL.handle() } else { unsafe { *self }.handle() }
     }
 }
 

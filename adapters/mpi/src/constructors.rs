@@ -144,6 +144,79 @@ pub(crate) fn subarray(
     Ok(ty)
 }
 
+/// How an axis of an array is divided among processes: its length, the distribution as `mpi.h` numbers it, the argument of it,
+/// number of processes, and this one.
+pub(crate) type Division = (i64, i64, i64, i64, i64);
+
+/// The runs of an axis that belong to a process: their beginnings and lengths.
+fn owned((size, how, argument, processes, own): Division) -> Outcome<Vec<(i64, i64)>> {
+    const BLOCK: i64 = 121;
+    const CYCLIC: i64 = 122;
+    const NONE: i64 = 123;
+    const DEFAULT: i64 = -49767;
+    let block = match (how, argument) {
+        (NONE, _) if processes == 1 => size,
+        (BLOCK, DEFAULT) => (size + processes - 1) / processes,
+        (BLOCK, block) if block > 0 && block.saturating_mul(processes) >= size => block,
+        (CYCLIC, DEFAULT) => 1,
+        (CYCLIC, block) if block > 0 => block,
+        _ => {
+            return error(
+                ERR_ARG,
+                format!("an axis of {size} elements is not divided by {how} and {argument} among {processes}"),
+            );
+        }
+    };
+    let first = own.saturating_mul(block);
+    let step = usize::try_from(block.saturating_mul(processes)).unwrap_or(usize::MAX).max(1);
+    Ok((first..size).step_by(step).map(|at| (at, block.min(size - at))).collect())
+}
+
+/// The part of a process in an array that is divided along each axis. Processes are numbered with the last axis first.
+pub(crate) fn darray(
+    types: &Types,
+    rank: i64,
+    axes: &[(i64, i64, i64, i64)],
+    order: c_int,
+    handle: c_int,
+    how: Made,
+) -> Outcome<Type> {
+    if ![56, 57].contains(&order) {
+        return error(ERR_ARG, format!("{order} is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN"));
+    }
+    if axes.is_empty() || axes.iter().any(|&(size, .., processes)| size < 1 || processes < 1) {
+        return error(ERR_ARG, "an array has axes of one or more elements, each for one or more processes");
+    }
+    let mut places: Vec<i64> = Vec::new();
+    let mut rest = rank;
+    for &(.., processes) in axes.iter().rev() {
+        places.push(rest % processes);
+        rest /= processes;
+    }
+    if rank < 0 || rest > 0 {
+        return error(ERR_ARG, format!("rank {rank} is not one of the processes"));
+    }
+    places.reverse();
+    let mut numbers: Vec<usize> = (0..axes.len()).collect();
+    if order == 56 {
+        numbers.reverse();
+    }
+    let mut ty = (*types.get(handle)?).clone();
+    let mut stride = ty.extent();
+    for axis in numbers {
+        let (size, kind, argument, processes) = axes[axis];
+        let runs = owned((size, kind, argument, processes, places[axis]))?;
+        let blocks: Vec<(i64, i64, &Type)> =
+            runs.iter().map(|&(at, length)| (at.saturating_mul(stride), length, &ty)).collect();
+        check_pieces(blocks.iter().map(|&(_, count, inner)| (count, inner)))?;
+        let mut whole = Type::compose(&blocks, Made::default());
+        stride = stride.saturating_mul(size);
+        (whole.lower, whole.upper) = (0, stride);
+        ty = whole;
+    }
+    Ok(Type { made: how, ..ty })
+}
+
 /// A copy of a predefined type of Fortran that was chosen by precision and range, as a constructor returns it.
 pub(crate) fn chosen(types: &Types, handle: Option<c_int>, combiner: c_int, integers: Vec<i64>) -> Outcome<Type> {
     let Some(handle) = handle else { return error(ERR_ARG, "no type of Fortran has this precision and range") };

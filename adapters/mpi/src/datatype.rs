@@ -1,5 +1,6 @@
 //! Datatypes. A datatype is a list of runs of basic elements; values are packed and unpacked run after run.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_int;
 use std::rc::Rc;
@@ -12,9 +13,9 @@ use crate::table::Table;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Run {
     /// \[bytes\] Distance from the beginning of the value.
-    offset: i64,
+    pub(crate) offset: i64,
     /// \[bytes\] Length of the run.
-    length: i64,
+    pub(crate) length: i64,
     /// The handle of the basic type.
     pub(crate) basic: c_int,
 }
@@ -56,6 +57,15 @@ pub(crate) struct Type {
     pub(crate) made: Made,
     /// Cached attributes, by key.
     pub(crate) attributes: BTreeMap<c_int, isize>,
+    /// See [`Type::spacing`], once it has been needed.
+    pub(crate) spacing: OnceCell<Option<Spacing>>,
+}
+
+/// Runs of one length \[bytes\], each at the same distance \[bytes\] from the one before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Spacing {
+    pub(crate) length: i64,
+    pub(crate) distance: i64,
 }
 
 /// Kind of a basic type, for arithmetic.
@@ -172,7 +182,16 @@ fn builtin(handle: c_int) -> Option<Type> {
     };
     let made = Made { combiner: 1, ..Made::default() };
     let (runs, name) = (Rc::new(runs), name.to_owned());
-    Some(Type { size, lower: 0, upper: extent, runs, name, made, attributes: BTreeMap::new() })
+    Some(Type {
+        size,
+        lower: 0,
+        upper: extent,
+        runs,
+        name,
+        made,
+        attributes: BTreeMap::new(),
+        spacing: OnceCell::new(),
+    })
 }
 
 /// The kind of a basic type; `None` if the handle is not that of a predefined type.
@@ -236,6 +255,11 @@ impl Types {
         }
     }
 
+    /// A new handle of a type that an object has kept, which the program frees; that of a predefined type itself.
+    pub(crate) fn share(&mut self, (ty, handle): &(Rc<Type>, c_int)) -> c_int {
+        if is_builtin(*handle) { *handle } else { self.made.add(Rc::clone(ty)) }
+    }
+
     /// Removes a type of the program; an error for a predefined one.
     pub(crate) fn remove(&mut self, handle: c_int) -> Outcome {
         match self.made.remove(handle) {
@@ -255,6 +279,22 @@ impl Type {
     pub(crate) fn true_bounds(&self) -> (i64, i64) {
         let lower = self.runs.iter().map(|run| run.offset).min().unwrap_or(0);
         (lower, self.runs.iter().map(|run| run.offset.saturating_add(run.length)).max().unwrap_or(0))
+    }
+
+    /// \[bytes\] Offset and length of each contiguous piece of a value, in the order in which they are packed.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (i64, i64)> {
+        self.runs.iter().map(|run| (run.offset, run.length))
+    }
+
+    /// How the runs of a value lie, if they are alike and at one distance.
+    pub(crate) fn spacing(&self) -> Option<Spacing> {
+        *self.spacing.get_or_init(|| {
+            let [first, second, ..] = self.runs[..] else { return None };
+            let (length, distance) = (first.length, second.offset.wrapping_sub(first.offset));
+            let is_alike = self.runs.iter().all(|run| run.length == length);
+            let is_even = self.runs.windows(2).all(|pair| pair[1].offset.wrapping_sub(pair[0].offset) == distance);
+            (is_alike && is_even).then_some(Spacing { length, distance })
+        })
     }
 
     /// True if values of this type have the same layout in memory and packed.
@@ -309,7 +349,16 @@ impl Type {
         if lower > upper {
             (lower, upper) = (0, 0);
         }
-        Self { size, lower, upper, runs: Rc::new(runs), name: String::new(), made, attributes: BTreeMap::new() }
+        Self {
+            size,
+            lower,
+            upper,
+            runs: Rc::new(runs),
+            name: String::new(),
+            made,
+            attributes: BTreeMap::new(),
+            spacing: OnceCell::new(),
+        }
     }
 
     /// Appends the layout of a value: the number of runs, the bounds, and the runs.
@@ -344,7 +393,16 @@ impl Type {
         }
         let size = runs.iter().fold(0_i64, |sum, run| sum.saturating_add(run.length));
         let (name, made) = (String::new(), Made::default());
-        let ty = Self { size, lower, upper, runs: Rc::new(runs), name, made, attributes: BTreeMap::new() };
+        let ty = Self {
+            size,
+            lower,
+            upper,
+            runs: Rc::new(runs),
+            name,
+            made,
+            attributes: BTreeMap::new(),
+            spacing: OnceCell::new(),
+        };
         Some((Some(ty), rest))
     }
 
@@ -371,52 +429,6 @@ impl Type {
             rest -= length;
         }
         count
-    }
-
-    /// Calls `visit` with each contiguous piece of `count` values at `buffer`, until it returns false.
-    fn pieces(&self, buffer: *mut u8, count: i64, mut visit: impl FnMut(*mut u8, usize) -> bool) {
-        if self.is_contiguous() {
-            visit(buffer, self.bytes(count) as usize);
-            return;
-        }
-        let extent = self.extent();
-        for index in 0..count {
-            for run in self.runs.iter() {
-                let at = buffer.wrapping_offset(index.wrapping_mul(extent).wrapping_add(run.offset) as isize);
-                if !visit(at, run.length as usize) {
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Appends the data of `count` values at `buffer` to `into`.
-    ///
-    /// # Errors
-    /// There is no memory for them.
-    pub(crate) unsafe fn pack(&self, buffer: P, count: i64, into: &mut Vec<u8>) -> Outcome {
-        let bytes = self.bytes(count);
-        if into.try_reserve(usize::try_from(bytes).unwrap_or(usize::MAX)).is_err() {
-            return error(ERR_NO_MEM, format!("there is no memory for a copy of {bytes} bytes"));
-        }
-        self.pieces(buffer.cast::<u8>().cast_mut(), count, |at, length| {
-            into.extend_from_slice(unsafe { slice(at, length) });
-            true
-        });
-        Ok(())
-    }
-
-    /// Writes packed data into `count` values at `buffer`, as far as there are data.
-    pub(crate) unsafe fn unpack(&self, data: &[u8], buffer: M, count: i64) {
-        let mut rest = data;
-        self.pieces(buffer.cast(), count, |at, length| {
-            let (now, later) = rest.split_at(length.min(rest.len()));
-            if !now.is_empty() {
-                unsafe { std::ptr::copy_nonoverlapping(now.as_ptr(), at, now.len()) };
-            }
-            rest = later;
-            !rest.is_empty()
-        });
     }
 }
 

@@ -1,31 +1,41 @@
 //! How calls enter the library: each gets the state of this rank, and no two at the same time.
 //!
-//! The state is behind a lock that a call holds from its beginning to its end, functions of the program that it calls
-//! included; those are given the state by `World::lend`. Calls of another thread wait for the lock. A call from a signal
-//! handler that has interrupted another call of the same thread finds the state in use, and ends the program with a
-//! message.
+//! A call has the turn (`threads`), and with it the state, from its beginning to its end, functions of the program that
+//! it calls included; those are given the state by `World::lend`. Calls of other threads wait for their turn, which they
+//! get at the latest when this call waits (`World::give_way`). A call from a signal handler that has interrupted another call of the same
+//! thread finds the state in use, and ends the program with a message.
 //!
-//! Decision: docs/decisions/0165-state-of-a-rank.md.
+//! Decisions: docs/decisions/0165-state-of-a-rank.md, 0271-threads-of-ranks.md.
 
 use std::cell::Cell;
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use crate::abi::*;
+use crate::caller;
 use crate::error::{Error, Outcome};
+use crate::file::Fh;
 use crate::host;
 use crate::settings::Settings;
+use crate::threads;
 use crate::world::{self, World};
 
-/// The state of this rank, once the first call has been made.
-static STATE: Mutex<Shared> = Mutex::new(Shared(None));
-/// See [`STATE`].
-struct Shared(Option<Box<World>>);
-// SAFETY: what makes a `World` stay on its thread are its counted references (`Rc`). All references to the same value
-// belong to the state or to a call that is under way, which holds the lock of `STATE`.
-unsafe impl Send for Shared {}
+/// The state of this rank, once the first call has been made: where the thread that has the turn finds it.
+static STATE: AtomicPtr<World> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Called by a thread that gives the turn away in the middle of a call: the next one gets the state from this reference.
+pub(crate) fn publish(world: &mut World) {
+    STATE.store(world, Ordering::Release);
+}
+
+/// The state, for the thread that has the turn.
+fn state<'a>() -> Option<&'a mut World> {
+    // SAFETY: the address of a `World` that is never freed. Only the thread that has the turn uses a reference to it; other
+    // threads wait within `give_way`, for which they have published theirs. What makes a `World` stay on its thread
+    // otherwise are its counted references (`Rc`), all of which belong to the state or to a call that is under way.
+    unsafe { STATE.load(Ordering::Acquire).as_mut() }
+}
 
 /// Number of calls so far.
 static CALLS: AtomicU64 = AtomicU64::new(0);
@@ -84,7 +94,12 @@ pub(crate) fn with<T>(name: &'static str, work: impl FnOnce(&mut World) -> T) ->
 
 /// Gives `work` the state of this rank unless a call is under way.
 pub(crate) fn try_with<T>(work: impl FnOnce(&mut World) -> T) -> Option<T> {
-    STATE.try_lock().ok()?.0.as_deref_mut().map(work)
+    if !threads::try_enter() {
+        return None;
+    }
+    let result = state().map(work);
+    threads::leave();
+    result
 }
 
 /// Gives `work` the state, and tells it whether the program itself makes the call, and not a function of the program
@@ -94,8 +109,16 @@ fn enter<T>(name: &'static str, work: impl FnOnce(&mut World, bool) -> T) -> T {
     inside(|| {
         if outermost {
             CALLS.fetch_add(1, Ordering::Relaxed);
-            let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
-            work(state.0.get_or_insert_with(|| Box::new(first())), true)
+            let thread = threads::enter(name);
+            let world = state().unwrap_or_else(|| Box::leak(Box::new(first())));
+            world.switch_to(thread);
+            world.caller.is_inside = true;
+            let result = work(world, true);
+            world.caller.is_inside = false;
+            threads::set_since(world.now());
+            publish(world);
+            threads::leave();
+            result
         } else {
             world::borrow(|world| work(world, false)).unwrap_or_else(|| interrupted(name))
         }
@@ -150,7 +173,7 @@ fn execute(name: &'static str, comm: c_int, body: &mut dyn FnMut(&mut World) -> 
 
 /// Ends the program if a call is made before initialization or after finalization, unless the standard permits that.
 fn check_phase(world: &mut World, name: &str) {
-    const ANYWHERE: [&str; 18] = [
+    const ANYWHERE: [&str; 20] = [
         "MPI_Init",
         "MPI_Init_thread",
         "MPI_Initialized",
@@ -169,6 +192,8 @@ fn check_phase(world: &mut World, name: &str) {
         "MPI_Info_get_nkeys",
         "MPI_Info_dup",
         "MPI_Status_set_cancelled",
+        "MPI_Session_init",
+        "MPI_Session_create_errhandler",
     ];
     if world.initialized && !world.finalized || ANYWHERE.contains(&name) || name.starts_with("MPI_T_") {
         return;
@@ -187,8 +212,7 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// Ends the program if a call communicates or changes objects on another thread than the one that has initialized MPI:
-/// the library provides `MPI_THREAD_FUNNELED`.
+/// Ends the program if a call communicates or changes objects on a thread that may not.
 fn check_thread(world: &mut World, name: &str) {
     /// Calls that any thread may make.
     const ANY: [&str; 7] = [
@@ -200,21 +224,21 @@ fn check_thread(world: &mut World, name: &str) {
         "MPI_Get_library_version",
         "MPI_Abort",
     ];
-    let is_other = world.initialized && !is_main();
-    if is_other && !ANY.contains(&name) {
-        let text = format!(
-            "{name} is called by another thread than the one that has called MPI_Init: MPI_THREAD_FUNNELED is \
-             provided, let that thread make all calls of MPI"
-        );
+    if world.initialized
+        && !ANY.contains(&name)
+        && let Some(text) = caller::refused(name, threads::level(), is_main())
+    {
         world.end(&text, 1);
     }
 }
 
-/// Calls the error handler of the communicator or window of an error, or of that of the call: ends the program, returns the code,
+/// Calls the error handler of the communicator, window or file of an error, or of that of the call: ends the program, returns the code,
 /// or calls a function of the program.
-fn handle(world: &mut World, name: &str, failure: &Error, comm: c_int) -> c_int {
+pub(crate) fn handle(world: &mut World, name: &str, failure: &Error, comm: c_int) -> c_int {
     let comm = failure.comm.unwrap_or(comm);
-    let mut comm = if world.errhandler(comm).is_some() { comm } else { COMM_WORLD };
+    let comm = if world.errhandler(comm).is_some() { comm } else { COMM_WORLD };
+    // A file has a handle of 8 bytes, of which these are the first.
+    let mut handle = if comm == Fh::NULL.handle() { 0 } else { i64::from(comm.cast_unsigned()) };
     let handler = world.errhandler(comm).unwrap_or(ERRORS_ARE_FATAL);
     match handler {
         ERRORS_RETURN => failure.class,
@@ -223,16 +247,20 @@ fn handle(world: &mut World, name: &str, failure: &Error, comm: c_int) -> c_int 
             if let Some(function) = world.errhandlers.get(other).map(|handler| handler.function) {
                 let mut class = failure.class;
                 // SAFETY: the program has given this function as an error handler.
-                world.lend(|| unsafe { function(&raw mut comm, &raw mut class) });
+                world.lend(|| unsafe { function((&raw mut handle).cast(), &raw mut class) });
             }
             failure.class
         }
     }
 }
 
-/// Ends the program because the library lacks a call.
-pub(crate) fn unsupported(name: &'static str) -> ! {
+/// Ends the program because the library lacks a call, unless errors of `MPI_COMM_WORLD` are returned.
+pub(crate) fn unsupported(name: &'static str) -> c_int {
     with(name, |world| {
+        // A program that asks for error codes tries another way, or says itself what it cannot do.
+        if world.errhandler(COMM_WORLD) == Some(ERRORS_RETURN) {
+            return ERR_UNSUPPORTED_OPERATION;
+        }
         world.end(&format!("{name} is not supported on a simulated network (docs/book, `fsin mpirun`)"), 1)
     })
 }

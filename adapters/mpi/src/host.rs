@@ -106,6 +106,8 @@ of_the_c_library! {
     fn host_poll = c"poll"(all: *mut c_void, count: c_ulong, timeout: c_int) -> c_int;
     fn host_ppoll = c"ppoll"(all: *mut c_void, count: c_ulong, timeout: *const Timespec, mask: *const c_void) -> c_int;
     fn host_select = c"select"(count: c_int, read: *mut c_void, write: *mut c_void, except: *mut c_void, timeout: *mut Timespec) -> c_int;
+    fn host_pthread_create = c"pthread_create"(thread: *mut usize, attributes: *const c_void, start: *const c_void, argument: *mut c_void) -> c_int;
+    fn host_thrd_create = c"thrd_create"(thread: *mut usize, start: *const c_void, argument: *mut c_void) -> c_int;
     fn host_pselect = c"pselect"(count: c_int, read: *mut c_void, write: *mut c_void, except: *mut c_void, timeout: *const Timespec, mask: *const c_void) -> c_int;
 }
 

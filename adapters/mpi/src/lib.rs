@@ -6,14 +6,15 @@
 //! - `abi`: types and constants of MPICH's `mpi.h`; `calls`: the exported calls, by chapters of the standard;
 //! - `calls.txt`: the table of all calls of MPICH 4.0; `build.rs` writes those that are not implemented, each of which
 //!   ends the program with its name;
-//! - `entry`: how calls enter the library, and no two at once; `world`: the state of this rank, which everything gets as
-//!   an argument; `settings`: what the launcher has set;
+//! - `entry`: how calls enter the library; `threads`: whose turn it is, if several threads call; `world`: the state of this
+//!   rank, which everything gets as an argument; `caller`: what it has for each thread; `settings`: what the launcher has set;
 //! - `arguments`: checks of arguments before they are used;
 //! - `engine`: messages, matching and requests; `collective`: collectives as messages, by the algorithms of traces, `between` the groups
 //!   of an intercommunicator too; `data`: what these messages carry;
 //! - `window`: windows of one-sided communication, whose accesses are messages that `engine::windows` carries out;
+//! - `file`: local files, and views of them; `external`: data as other machines store them;
 //! - `ahead`: announces, while the program computes, until when it will send nothing;
-//! - `datatype` with `constructors`, `operation`, `communicator`: MPI's objects, in `table`s by handle; `clock`: clocks of the program; `sleep`: its sleeping;
+//! - `datatype` with `constructors` and `copying`, `operation`, `communicator`: MPI's objects, in `table`s by handle; `clock`: clocks of the program; `sleep`: its sleeping;
 //!   `host`: those of the host; `objects`: what the program is linked with;
 //! - `report`: what the launcher reads at the end; `describe`: what a rank waits for.
 //!
@@ -40,12 +41,14 @@ mod abi;
 mod ahead;
 mod arguments;
 mod between;
+mod caller;
 mod calls;
 #[cfg_attr(test, allow(dead_code, reason = "programs of tests keep the clocks of the host"))]
 mod clock;
 mod collective;
 mod communicator;
 mod constructors;
+mod copying;
 mod data;
 mod datatype;
 mod describe;
@@ -53,6 +56,8 @@ mod dimensions;
 mod engine;
 mod entry;
 mod error;
+mod external;
+mod file;
 mod host;
 #[cfg_attr(test, allow(dead_code, reason = "the dynamic linker loads no library for tests"))]
 mod objects;
@@ -62,5 +67,7 @@ mod settings;
 #[cfg_attr(test, allow(dead_code, reason = "programs of tests sleep on the host"))]
 mod sleep;
 mod table;
+#[cfg_attr(test, allow(dead_code, reason = "programs of tests are alone in the library"))]
+mod threads;
 mod window;
 mod world;

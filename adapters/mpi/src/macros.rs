@@ -1,11 +1,13 @@
 //! Macros that define and export calls.
 
-/// The communicator or window of a call: its argument `comm` or `win`, or `MPI_COMM_WORLD`. Each argument is given twice, to be compared and
+/// The communicator, window or file of a call: its argument `comm`, `win`, `file` or `session`, or `MPI_COMM_WORLD`. Each argument is given twice, to be compared and
 /// to be used.
 macro_rules! comm_of {
     () => { $crate::abi::COMM_WORLD };
     (comm $comm:ident, $($rest:tt)*) => { $crate::arguments::Argument::handle($comm) };
     (win $win:ident, $($rest:tt)*) => { $crate::arguments::Argument::handle($win) };
+    (session $session:ident, $($rest:tt)*) => { $crate::arguments::Argument::handle($session) };
+    (file $file:ident, $($rest:tt)*) => { $crate::arguments::Argument::handle($file) };
     ($other:ident $same:ident, $($rest:tt)*) => { comm_of!($($rest)*) };
 }
 
@@ -61,6 +63,16 @@ macro_rules! large {
             type D = i64;
             mpi! { |$world| fn $large($($a: $t),*) $body }
         }
+    )* };
+}
+
+/// Defines calls that return a value, under both names.
+macro_rules! values {
+    ($( fn $name:ident / $profiling:ident($($a:ident : $t:ty),*) -> $r:ty $body:block )*) => { $(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name($($a: $t),*) -> $r $body
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $profiling($($a: $t),*) -> $r $body
     )* };
 }
 

@@ -1,13 +1,16 @@
 //! The settings of a rank, which the launcher passes in environment variables.
 
+use std::collections::HashMap;
 use std::env;
 use std::ffi::OsString;
 use std::fmt;
+use std::fs;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use adapters::address::Address;
+use adapters::token::Token;
 use trgen::trace::collectives::Choice;
 
 /// How long computing takes in virtual time.
@@ -41,6 +44,8 @@ pub(crate) struct Settings {
     pub(crate) deterministic: bool,
     /// The algorithms of the collectives.
     pub(crate) choice: Choice,
+    /// The secret of a run whose ranks a launcher has started.
+    pub(crate) token: Option<Token>,
     /// The endpoint of the network; `None` for a program that `fsin mpirun` has not started.
     pub(crate) address: Option<Address>,
     /// Longest silence of the endpoint, in host time.
@@ -56,14 +61,61 @@ pub(crate) struct Settings {
 pub(crate) struct Unusable {
     name: &'static str,
     value: String,
-    allowed: &'static str,
+    allowed: String,
+    remedy: &'static str,
 }
 
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, value, allowed } = self;
-        write!(f, "{name}={value} cannot be used: it is {allowed}; unset it, fsin mpirun sets it")
+        let Self { name, value, allowed, remedy } = self;
+        write!(f, "{name}={value} cannot be used: it is {allowed}; {remedy}")
     }
+}
+
+/// Variables in which launchers tell a process its rank and the number of ranks: those of PMI, Open MPI and Slurm.
+const LAUNCHERS: [(&str, &str); 3] = [
+    ("PMI_RANK", "PMI_SIZE"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
+];
+/// The file in the folder of the run with the settings of ranks that a launcher starts.
+const FILE: &str = "settings";
+
+/// The settings of a file, and the rank that the environment tells. A line `NAME@RANK=VALUE` is for that rank alone.
+fn of_launcher(file: &str, env: impl Fn(&str) -> Option<OsString>) -> Result<HashMap<String, OsString>, Unusable> {
+    let lines = file.lines().filter_map(|line| line.split_once('='));
+    let mut all: HashMap<String, OsString> = lines.map(|(name, value)| (name.to_owned(), value.into())).collect();
+    let rank = rank_of_launcher(&all, env)?;
+    let own = format!("@{}", rank.to_string_lossy());
+    let of_rank = all.iter().filter_map(|(name, value)| Some((name.strip_suffix(&own)?.to_owned(), value.clone())));
+    let of_rank: Vec<_> = of_rank.collect();
+    all.extend(of_rank);
+    all.insert("FSIN_MPI_RANK".to_owned(), rank);
+    Ok(all)
+}
+
+/// The rank that the environment tells, in a run with the settings `all`.
+fn rank_of_launcher(
+    all: &HashMap<String, OsString>,
+    env: impl Fn(&str) -> Option<OsString>,
+) -> Result<OsString, Unusable> {
+    if let Some(rank) = env("FSIN_MPI_RANK") {
+        return Ok(rank);
+    }
+    let remedy = "start as many ranks with the launcher as with -n";
+    let size = all.get("FSIN_MPI_SIZE").cloned().unwrap_or_default();
+    for (name, count) in LAUNCHERS {
+        let Some(rank) = env(name) else { continue };
+        if let Some(found) = env(count).filter(|found| *found != size) {
+            let (value, allowed) = (found.to_string_lossy().into_owned(), format!("not {}", size.to_string_lossy()));
+            return Err(Unusable { name: count, value, allowed, remedy });
+        }
+        return Ok(rank);
+    }
+    let names = LAUNCHERS.map(|(name, _)| name).join(", ");
+    let allowed = format!("not set, nor is any of {names}");
+    let remedy = "use a launcher of MPI programs, or write {rank} where it needs the rank";
+    Err(Unusable { name: "FSIN_MPI_RANK", value: String::new(), allowed, remedy })
 }
 
 impl Settings {
@@ -72,7 +124,16 @@ impl Settings {
     /// # Errors
     /// A variable has a value that cannot be used.
     pub(crate) fn from_environment() -> Result<Self, Unusable> {
-        Self::read(|name| env::var_os(name))
+        let folder = env::var_os("FSIN_MPI_FOLDER").map(PathBuf::from);
+        match folder.as_ref().map(|folder| fs::read_to_string(folder.join(FILE))) {
+            Some(Ok(file)) => {
+                let settings = of_launcher(&file, |name| env::var_os(name))?;
+                Self::read(|name| {
+                    settings.get(name).cloned().or_else(|| (name == "FSIN_MPI_FOLDER").then(|| env::var_os(name))?)
+                })
+            }
+            _ => Self::read(|name| env::var_os(name)),
+        }
     }
 
     /// The settings by the values of variables.
@@ -98,6 +159,8 @@ impl Settings {
             choice: of
                 .value("FSIN_MPI_COLLECTIVES", "mpich, basic or OPERATION=ALGORITHM, with commas between them", parsed)?
                 .unwrap_or_default(),
+            token: of
+                .value("FSIN_MPI_TOKEN", "a token of 16 bytes or more", |word| Token::new(word.as_bytes()).ok())?,
             address: of.value("FSIN_MPI_ADDRESS", "the address of an endpoint", parsed)?,
             patience: of
                 .value("FSIN_MPI_PATIENCE", "a number of seconds", parsed)?
@@ -122,7 +185,10 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
         let Some(value) = (self.0)(name) else { return Ok(None) };
         match value.to_str().and_then(parse) {
             Some(read) => Ok(Some(read)),
-            None => Err(Unusable { name, value: value.to_string_lossy().into_owned(), allowed }),
+            None => {
+                let (value, allowed) = (value.to_string_lossy().into_owned(), allowed.to_owned());
+                Err(Unusable { name, value, allowed, remedy: "unset it, fsin mpirun sets it" })
+            }
         }
     }
 
@@ -171,6 +237,30 @@ mod tests {
         assert_eq!((settings.rank, settings.size, settings.compute), (0, 1, Compute::None));
         assert_eq!((settings.buffered, settings.realtime, settings.deterministic), (u64::MAX, false, false));
         assert!(settings.address.is_none() && settings.folder.is_none() && !settings.records);
+    }
+
+    #[test]
+    fn a_launcher_tells_the_rank() {
+        let file = "FSIN_MPI_TOKEN=0123456789abcdef\nFSIN_MPI_SIZE=4\nFSIN_MPI_ADDRESS=127.0.0.1:1\n";
+        let read = |all: &[(&str, &str)]| {
+            let value =
+                |name: &str| all.iter().find(|(other, _)| *other == name).map(|(_, value)| OsString::from(value));
+            super::of_launcher(file, value)
+        };
+        for all in [
+            vec![("PMI_RANK", "3"), ("PMI_SIZE", "4"), ("SLURM_PROCID", "0"), ("SLURM_STEP_NUM_TASKS", "1")],
+            vec![("SLURM_PROCID", "3"), ("SLURM_STEP_NUM_TASKS", "4")],
+            vec![("OMPI_COMM_WORLD_RANK", "3")],
+            vec![("FSIN_MPI_RANK", "3"), ("SLURM_PROCID", "0")],
+        ] {
+            let found = read(&all).unwrap();
+            let settings = Settings::read(|name| found.get(name).cloned()).unwrap();
+            assert_eq!((settings.rank, settings.size, settings.token.is_some()), (3, 4, true), "{all:?}");
+        }
+        let refused = read(&[("PMI_RANK", "1"), ("PMI_SIZE", "2")]).unwrap_err().to_string();
+        assert!(refused.contains("PMI_SIZE=2") && refused.contains("as many ranks"), "{refused}");
+        let refused = read(&[]).unwrap_err().to_string();
+        assert!(refused.contains("{rank}"), "{refused}");
     }
 
     #[test]

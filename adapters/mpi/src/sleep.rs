@@ -1,6 +1,6 @@
 //! Sleeping: the functions of the C library that wait for a time pass virtual time, as its clocks read it.
 //!
-//! They are replaced as those of `clock` are, on the thread that has initialized MPI. A wait for descriptors waits for them
+//! They are replaced as those of `clock` are, on the thread that has initialized MPI, with `MPI_THREAD_MULTIPLE` on any. A wait for descriptors waits for them
 //! in the time of the host, and if none becomes ready before the time-out, virtual time has passed the time-out.
 
 use std::ffi::{c_int, c_uint, c_ulong, c_void};
@@ -11,10 +11,11 @@ use crate::host::{
     SECOND, Timespec, host_nanosleep, host_nanosleep_on, host_poll, host_ppoll, host_pselect, host_select, host_sleep,
     host_thread_sleep, host_usleep,
 };
+use crate::threads;
 
-/// True if the program sleeps in virtual time: the rank's clock is that of one thread.
+/// True if this thread sleeps in virtual time: the one that has initialized MPI, and with `MPI_THREAD_MULTIPLE` any.
 fn passes() -> bool {
-    is_virtual() && entry::is_main()
+    is_virtual() && (entry::is_main() || threads::level() == threads::MULTIPLE)
 }
 
 /// Passes `time` picoseconds.

@@ -9,20 +9,25 @@ use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::io;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use adapters::guest::{Config, Guest, GuestError};
 
+use crate::caller::{Caller, Others};
 use crate::communicator::{Comms, Errhandler, Groups, Keyval};
 use crate::datatype::Types;
 use crate::describe;
 use crate::engine::mail::Mail;
 use crate::engine::requests::Requests;
+use crate::entry;
 use crate::error::Outcome;
+use crate::file::Files;
 use crate::host;
 use crate::objects;
 use crate::operation::{self, Op, Terms};
 use crate::report::{self, Log, Statistics, Summary};
-use crate::settings::{Compute, Settings};
+use crate::settings::Settings;
 use crate::table::Table;
 use crate::window::{Landing, Windows};
 
@@ -50,6 +55,12 @@ pub(crate) struct World {
     pub(crate) groups: Groups,
     pub(crate) types: Types,
     pub(crate) windows: Windows,
+    pub(crate) files: Files,
+    /// The sessions, with their error handlers, and whether MPI was initialized by one.
+    pub(crate) sessions: Table<c_int>,
+    pub(crate) is_by_session: bool,
+    /// Number of communicators made of groups, by a hash of these.
+    pub(crate) made_of_groups: BTreeMap<u64, u64>,
     /// Answers of targets that are expected, by their numbers.
     pub(crate) answers: BTreeMap<u64, Landing>,
     pub(crate) ops: Table<Op>,
@@ -61,16 +72,11 @@ pub(crate) struct World {
     pub(crate) statistics: Statistics,
     /// The recording, if there is one.
     pub(crate) log: Option<Log>,
-    /// Name of the call that the program is making or made last.
-    pub(crate) calling: &'static str,
-    /// True if the computing before the current call has been added to the clock.
-    charged: bool,
+    /// What belongs to the thread that has the turn.
+    pub(crate) caller: Caller,
+    pub(crate) others: Others,
     /// \[ps\] The clock once the rank has left the network.
     ended: u64,
-    /// \[ps\] Processor time when the last call ended.
-    left: u64,
-    /// \[ps\] Processor time used by the program and not charged yet.
-    used: u64,
     /// Address and size \[bytes\] of the buffer of `MPI_Buffer_attach`, which is not used.
     pub(crate) buffer: (usize, i64),
     /// Number of readings of clocks since the last call.
@@ -95,6 +101,25 @@ pub(crate) fn borrow<T>(work: impl FnOnce(&mut World) -> T) -> Option<T> {
     Some(result)
 }
 
+/// True once the rank leaves the network.
+static HAS_LEFT: AtomicBool = AtomicBool::new(false);
+
+/// Ends this process when the network is gone. On another host nobody else would, while the program computes.
+fn watch(guest: &Guest) {
+    /// How long the program may take to notice by itself.
+    const GRACE: Duration = Duration::from_secs(2);
+    let Ok(lifeline) = guest.lifeline() else { return };
+    let wait = move || {
+        lifeline.wait();
+        std::thread::sleep(GRACE);
+        if !HAS_LEFT.load(Ordering::SeqCst) {
+            host::fail("the simulated network is gone");
+        }
+    };
+    // If the thread cannot be started, the program notices at its next call.
+    let _ = std::thread::Builder::new().name("fsin-mpi".to_owned()).spawn(|| entry::inside(wait));
+}
+
 impl World {
     /// The state at the beginning.
     pub(crate) fn new(settings: Settings) -> Self {
@@ -109,6 +134,10 @@ impl World {
             groups: Groups::new(),
             types: Types::new(),
             windows: Windows::new(),
+            files: Files::new(),
+            sessions: Table::new(0xb800_0000, 1),
+            is_by_session: false,
+            made_of_groups: BTreeMap::new(),
             answers: BTreeMap::new(),
             ops: Table::new(0x9800_0000, 1),
             errhandlers: Table::new(0x9400_0000, 1),
@@ -117,11 +146,9 @@ impl World {
             infos: Table::new(0x9c00_0000, 1),
             statistics: Statistics::default(),
             log: None,
-            calling: "",
-            charged: false,
+            caller: Caller::default(),
+            others: Others::new(),
             ended: 0,
-            left: 0,
-            used: 0,
             buffer: (0, 0),
             readings: 0,
             predefined: BTreeMap::new(),
@@ -153,10 +180,17 @@ impl World {
         }
     }
 
-    /// The error handler of a communicator or window; `None` if the handle is neither.
+    /// The error handler of a communicator, window, file or session; `None` if the handle is none of these.
     pub(crate) fn errhandler(&self, handle: c_int) -> Option<c_int> {
         let window = || self.windows.get(handle).map(|window| window.errhandler);
-        self.comms.get(handle).map(|comm| comm.errhandler).or_else(|_| window()).ok()
+        let file = || self.files.errhandler(handle);
+        self.comms
+            .get(handle)
+            .map(|comm| comm.errhandler)
+            .or_else(|_| window())
+            .ok()
+            .or_else(file)
+            .or_else(|| self.sessions.get(handle).copied())
     }
 
     /// Connects to the endpoint and waits until virtual time begins.
@@ -172,12 +206,17 @@ impl World {
         };
         let rank = self.settings.rank;
         let config = Config { patience: self.settings.patience, ..Config::new(format!("rank {rank}"), rank as u32) };
+        let config = Config { token: self.settings.token.take(), ..config };
+        let is_launched = config.token.is_some();
         let config = if self.settings.realtime { config.realtime() } else { config };
         match Guest::connect(address, &config) {
             Ok(mut guest) => {
                 // Waits until all ranks have connected.
                 if let Err(failure) = guest.until() {
                     self.lost(&failure);
+                }
+                if is_launched {
+                    watch(&guest);
                 }
                 self.guest = Some(guest);
             }
@@ -189,7 +228,7 @@ impl World {
                 Err(failure) => self.end(&format!("cannot record: {failure}"), 1),
             }
         }
-        self.left = host::processor();
+        self.begin_computing();
     }
 
     /// \[ps\] The clock of this rank. After finalization it stands, except for readings.
@@ -200,6 +239,7 @@ impl World {
     /// Ends the connection of the guest. From now on the clock stands.
     pub(crate) fn take_guest(&mut self) -> Option<Guest> {
         self.ended = self.now();
+        HAS_LEFT.store(true, Ordering::SeqCst);
         self.guest.take()
     }
 
@@ -211,8 +251,8 @@ impl World {
         }
     }
 
-    /// Advances the clock by time \[ps\] that the program spends on something other than waiting.
-    pub(crate) fn spend(&mut self, time: u64) {
+    /// Advances the clock by time \[ps\] that the only thread of the program spends on something other than waiting.
+    pub(crate) fn advance(&mut self, time: u64) {
         let Some(guest) = &mut self.guest else {
             self.ended += time;
             return;
@@ -230,59 +270,6 @@ impl World {
         }
         if let Err(failure) = advanced {
             self.lost(&failure);
-        }
-    }
-
-    /// Advances the clock by the computing before the current call. Every call that communicates begins with it.
-    pub(crate) fn charge(&mut self) {
-        if std::mem::replace(&mut self.charged, true) {
-            return;
-        }
-        match self.settings.compute {
-            Compute::None => {}
-            Compute::Fixed(time) => self.spend(time),
-            Compute::Measured(_) => self.charge_used(),
-        }
-    }
-
-    /// Advances the clock by the measured computing that has not been charged yet.
-    fn charge_used(&mut self) {
-        if let Compute::Measured(factor) = self.settings.compute {
-            let time = (std::mem::take(&mut self.used) as f64 * factor) as u64;
-            self.spend(time);
-        }
-    }
-
-    /// Advances the clock by what the program has computed, before the program reads a clock.
-    pub(crate) fn measure(&mut self) {
-        if matches!(self.settings.compute, Compute::Measured(_)) {
-            let now = host::processor();
-            self.used += now.saturating_sub(self.left);
-            self.left = now;
-            self.charge_used();
-        }
-    }
-
-    /// \[ps\] Processor time that the program has used and that is not charged yet, when its thread has used `now`.
-    pub(crate) fn uncharged(&self, now: u64) -> u64 {
-        self.used + now.saturating_sub(self.left)
-    }
-
-    /// Called when a call of the program begins.
-    pub(crate) fn begin_call(&mut self, name: &'static str) {
-        self.calling = name;
-        self.charged = false;
-        self.readings = 0;
-        if matches!(self.settings.compute, Compute::Measured(_)) {
-            self.used += host::processor().saturating_sub(self.left);
-        }
-        *self.statistics.calls.entry(name).or_default() += 1;
-    }
-
-    /// Called when a call of the program ends.
-    pub(crate) fn end_call(&mut self) {
-        if matches!(self.settings.compute, Compute::Measured(_)) {
-            self.left = host::processor();
         }
     }
 
@@ -329,7 +316,11 @@ impl World {
         if let Err(error) = &recorded {
             self.statistics.failure.get_or_insert_with(|| format!("rank {rank}: {error}"));
         }
-        let awaits = || describe::awaited(self.calling, &self.mail.awaited, &self.comms, &self.requests);
+        let awaits = || {
+            let of = |caller: &Caller| describe::awaited(caller.calling, &caller.awaited, &self.comms, &self.requests);
+            let all: Vec<String> = self.callers().filter_map(of).collect();
+            (!all.is_empty()).then(|| all.join("; another thread, "))
+        };
         let summary = Summary {
             rank,
             time: self.now(),

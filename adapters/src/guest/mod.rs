@@ -25,9 +25,12 @@ pub mod script;
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 
 use crate::address::Address;
 use crate::clock::{FOREVER, Time};
@@ -72,6 +75,24 @@ pub struct Guest {
     events: VecDeque<Event>,
     /// The parts that have come of a payload that is longer than a frame.
     begun: BytesMut,
+}
+
+/// A guest's connection, for another thread that waits for its end.
+#[derive(Debug)]
+pub struct Lifeline(OwnedFd);
+
+impl Lifeline {
+    /// Waits until the endpoint has closed the connection, or is gone.
+    pub fn wait(&self) {
+        loop {
+            let mut all = [PollFd::new(&self.0, PollFlags::RDHUP)];
+            match poll(&mut all, None) {
+                Ok(_) if !all[0].revents().is_empty() => return,
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(_) => return,
+            }
+        }
+    }
 }
 
 impl Guest {
@@ -280,6 +301,27 @@ impl Guest {
         }
     }
 
+    /// The next event of a causal guest up to `until` \[ps\], in the order of time; without one its clock is `until`.
+    ///
+    /// # Errors
+    /// The run has ended.
+    pub fn receive_until(&mut self, until: Time) -> Result<Option<Event>, GuestError> {
+        self.await_turn()?;
+        loop {
+            let granted = self.until.unwrap_or(0);
+            let is_known = |time: Time| time < granted || granted == FOREVER;
+            if let Some(event) = self.events.pop_front_if(|event| event.time() <= until && is_known(event.time())) {
+                self.time = self.time.max(event.time());
+                return Ok(Some(event));
+            }
+            if is_known(until) {
+                self.time = self.time.max(until);
+                return Ok(None);
+            }
+            self.end_turn(until)?;
+        }
+    }
+
     /// Waits for the next event of a causal guest that expects only messages of these nodes, and departures of its own
     /// messages. Later events of other nodes may have an earlier time.
     ///
@@ -343,6 +385,14 @@ impl Guest {
         self.tick();
         self.link.put(0, self.time, &Body::Mark { label: label.to_owned() });
         if self.class == Class::Stepped && self.until == Some(FOREVER) { self.end_turn(self.time) } else { Ok(()) }
+    }
+
+    /// The means to notice the end of the connection while the guest does something else.
+    ///
+    /// # Errors
+    /// The system allows no more open files.
+    pub fn lifeline(&self) -> std::io::Result<Lifeline> {
+        self.link.duplicate().map(Lifeline)
     }
 
     /// Gives up: tells the endpoint the reason, which ends the run or this guest's part in it.

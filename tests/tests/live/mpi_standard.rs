@@ -18,12 +18,8 @@ const CHAPTERS: &[(&str, &str, &str)] = &[
          Iprobe Wait Test Request Cancel Start Buffer Get_count",
         "",
     ),
-    ("Partitioned communication", "Psend Precv Pready Parrived", "no messages of parts are modelled"),
-    (
-        "Datatypes",
-        "Type Pack Unpack Get_elements Get_address Address Aint Status_set_elements Register",
-        "`external32` and distributed arrays are not written yet",
-    ),
+    ("Partitioned communication", "Psend Precv Pready Parrived", ""),
+    ("Datatypes", "Type Pack Unpack Get_elements Get_address Address Aint Status_set_elements Register", ""),
     (
         "Collective communication",
         "Barrier Ibarrier Bcast Ibcast Gather Igather Scatter Iscatter Allgather Iallgather Alltoall Ialltoall Reduce Ireduce \
@@ -35,7 +31,7 @@ const CHAPTERS: &[(&str, &str, &str)] = &[
         "Comm Group Intercomm Attr Keyval Win_create_keyval Win_free_keyval Win_set_attr Win_get_attr Win_delete_attr \
          Type_create_keyval Type_free_keyval Type_set_attr Type_get_attr Type_delete_attr Win_set_name Win_get_name \
          Type_set_name Type_get_name Win_set_info Win_get_info",
-        "they belong to sessions",
+        "",
     ),
     ("Virtual topologies", "Cart Graph Dist_graph Dims Topo Neighbor Ineighbor", ""),
     (
@@ -58,7 +54,7 @@ const CHAPTERS: &[(&str, &str, &str)] = &[
         "",
     ),
     ("External interfaces", "Grequest Status Init_thread", ""),
-    ("Files", "File Register_datarep", "file systems are not modelled"),
+    ("Files", "File Register_datarep", ""),
     ("Tools", "T", "there are no variables, categories and events: their numbers are 0"),
 ];
 

@@ -101,6 +101,17 @@ fn sent(world: &World, op: c_int, buffer: (usize, i64, c_int)) -> Outcome<Vec<Bl
     if op == OP_NO_OP { Ok(Vec::new()) } else { Ok(vec![block(world, buffer)?]) }
 }
 
+/// Adds a number to the first of a window's first rank. `before` gets its old value with the answer.
+pub(super) fn fetch_and_add(world: &mut World, window: c_int, by: &i64, before: &mut i64) -> Outcome {
+    /// `MPI_INT64_T` and `MPI_SUM`.
+    const NUMBER: c_int = 0x4c00_083a;
+    const SUM: c_int = 0x5800_0003;
+    let own = vec![block(world, (std::ptr::from_ref(by) as usize, 1, NUMBER))?];
+    let result = block(world, (std::ptr::from_mut(before) as usize, 1, NUMBER))?;
+    let wanted = Access::of(Code::Fetch, (0, 0, 1, NUMBER)).sending(own).answered(result).by(SUM);
+    access(world, window, wanted, false).map(drop)
+}
+
 large! {
     |world|
     fn MPI_Put / MPI_Put_c(from: P, sent: N, sent_type: I, rank: I, place: i64, count: N, ty: I, win: I) {

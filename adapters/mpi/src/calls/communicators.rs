@@ -17,6 +17,10 @@ use crate::engine::requests::Request;
 use crate::error::{Outcome, error};
 use crate::world::World;
 
+/// Divisions by hardware, as `mpi.h` numbers them: by a kind that the program names, and by any.
+const HW_GUIDED: c_int = 2;
+const HW_UNGUIDED: c_int = 3;
+
 /// Exchanges numbers of each rank by an allgather. Returns the numbers of all ranks, in the order of ranks.
 pub(crate) fn exchange<const N: usize>(world: &mut World, comm: c_int, own: [c_int; N]) -> Outcome<Vec<[c_int; N]>> {
     let (rank, size) =
@@ -216,9 +220,13 @@ mpi! {
         put(new, split(world, comm, colour, key)?);
         Ok(())
     }
-    fn MPI_Comm_split_type(comm: I, kind: I, key: I, _info: I, new: Ip) {
-        // No two ranks share memory: each gets a communicator of its own.
-        let colour = if kind == UNDEFINED { UNDEFINED } else { world.comms.get(comm)?.rank as c_int };
+    fn MPI_Comm_split_type(comm: I, kind: I, key: I, info: I, new: Ip) {
+        // No two ranks share memory: each gets a communicator of its own. Nothing is known of other hardware.
+        let is_guided_to = |name: &str| {
+            kind == HW_GUIDED && information::table(world, info).is_ok_and(|info| info.get("mpi_hw_resource_type").is_some_and(|kind| kind == name))
+        };
+        let shares = kind != UNDEFINED && kind != HW_GUIDED && kind != HW_UNGUIDED || is_guided_to("mpi_shared_memory");
+        let colour = if shares { world.comms.get(comm)?.rank as c_int } else { UNDEFINED };
         put(new, split(world, comm, colour, key)?);
         Ok(())
     }

@@ -7,7 +7,8 @@ use crate::arguments::{array, length, missing, store, view};
 use crate::calls::attributes;
 use crate::calls::information::{put_text, text};
 use crate::constructors::{
-    blocks, chosen, constructor, contiguous, counted, extent, real_kind, resized, scaled, structure, subarray, vector,
+    blocks, chosen, constructor, contiguous, counted, darray, extent, real_kind, resized, scaled, structure, subarray,
+    vector,
 };
 use crate::datatype::{self, Type, Types};
 use crate::error::{Outcome, error};
@@ -127,6 +128,23 @@ large! {
             vec![handle],
         );
         let ty = subarray(&world.types, &sizes, &parts, &starts, order, handle, how)?;
+        new(&mut world.types, to, ty)
+    }
+    fn MPI_Type_create_darray / MPI_Type_create_darray_c(
+        size: I, rank: I, count: I, sizes: *const N, ways: *const I, arguments: *const I, processes: *const I,
+        order: I, handle: I, to: Ip,
+    ) {
+        let axes = length(count.into())?;
+        let (sizes, ways) = (array(sizes, axes, "sizes")?, array(ways, axes, "ways")?);
+        let (arguments, processes) = (array(arguments, axes, "arguments")?, array(processes, axes, "processes")?);
+        if processes.iter().product::<i64>() != i64::from(size) {
+            return error(ERR_ARG, format!("the grid of processes has not {size} of them"));
+        }
+        let mut integers: Vec<i64> = vec![size.into(), rank.into()];
+        integers.extend(counted(count.into(), &[&sizes, &ways, &arguments, &processes, &[i64::from(order)]]));
+        let all: Vec<(i64, i64, i64, i64)> = (0..axes).map(|axis| (sizes[axis], ways[axis], arguments[axis], processes[axis])).collect();
+        let how = constructor(14, integers, Vec::new(), vec![handle]);
+        let ty = darray(&world.types, rank.into(), &all, order, handle, how)?;
         new(&mut world.types, to, ty)
     }
     fn MPI_Type_create_resized / MPI_Type_create_resized_c(handle: I, lower: i64, extent: i64, to: Ip) {

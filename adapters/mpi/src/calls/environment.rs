@@ -15,10 +15,14 @@ use crate::engine::completion::wait_own;
 use crate::entry;
 use crate::error::{Error, Outcome, error};
 use crate::operation::{self, Op};
+use crate::threads;
 use crate::world::World;
 
-/// `MPI_Init`: connects to the network.
-fn initialize(world: &mut World) -> Outcome {
+/// `MPI_Init`: connects to the network. Returns the level of thread support, of which `wanted` is wished.
+pub(super) fn initialize(world: &mut World, wanted: c_int) -> Outcome<c_int> {
+    if world.initialized && !world.finalized && std::mem::take(&mut world.is_by_session) {
+        return Ok(threads::level());
+    }
     if world.initialized {
         return error(ERR_OTHER, "MPI is initialized already");
     }
@@ -29,11 +33,13 @@ fn initialize(world: &mut World) -> Outcome {
     }
     world.initialized = true;
     entry::set_main();
-    Ok(())
+    let level = world.level_of_threads(wanted);
+    threads::set_level(level);
+    Ok(level)
 }
 
 /// `MPI_Finalize`: waits for all ranks, and leaves the network.
-fn finalize(world: &mut World) -> Outcome {
+pub(super) fn finalize(world: &mut World) -> Outcome {
     // When all ranks have entered the barrier, all messages to this rank have arrived.
     let all_here = barrier(world, COMM_WORLD)?(world, Form::Blocking)?;
     wait_own(world, all_here)?;
@@ -110,6 +116,13 @@ pub(super) fn check_any_handler(world: &World, handler: c_int) -> Outcome {
     error(ERR_ARG, format!("{handler:#x} is not an error handler"))
 }
 
+/// Calls the error handler of a communicator, window, file or session with a code of the program.
+pub(super) fn call_handler(world: &mut World, name: &str, handle: c_int, code: c_int) -> Outcome {
+    let text = added(world, code).map_or_else(|| describe(code).to_owned(), |added| added.1.clone());
+    entry::handle(world, name, &Error { class: code, text, comm: Some(handle) }, handle);
+    Ok(())
+}
+
 /// Memory of `size` bytes, which [`release`] frees.
 pub(super) fn allocate(size: i64) -> Outcome<M> {
     // SAFETY: a function of the C library.
@@ -136,17 +149,17 @@ fn new_op(world: &mut World, function: F, is_large: bool, commutes: bool) -> Out
 
 mpi! {
     |world|
-    fn MPI_Init(_count: Ip, _words: *mut *mut *mut c_char) { initialize(world) }
-    // 1 is MPI_THREAD_FUNNELED.
+    fn MPI_Init(_count: Ip, _words: *mut *mut *mut c_char) { initialize(world, threads::FUNNELED).map(drop) }
     fn MPI_Init_thread(_count: Ip, _words: *mut *mut *mut c_char, wanted: I, provided: Ip) {
-        initialize(world)?;
-        put(provided, wanted.min(1));
+        let level = initialize(world, wanted)?;
+        // The least level is MPI_THREAD_SINGLE, 0.
+        put(provided, level.min(wanted.max(0)));
         Ok(())
     }
-    fn MPI_Query_thread(provided: Ip) { put(provided, 1); Ok(()) }
+    fn MPI_Query_thread(provided: Ip) { put(provided, threads::level()); Ok(()) }
     fn MPI_Is_thread_main(flag: Ip) { put(flag, c_int::from(entry::is_main())); Ok(()) }
-    fn MPI_Initialized(flag: Ip) { put(flag, c_int::from(world.initialized)); Ok(()) }
-    fn MPI_Finalized(flag: Ip) { put(flag, c_int::from(world.finalized)); Ok(()) }
+    fn MPI_Initialized(flag: Ip) { put(flag, c_int::from(world.initialized && !world.is_by_session)); Ok(()) }
+    fn MPI_Finalized(flag: Ip) { put(flag, c_int::from(world.finalized && !world.is_by_session)); Ok(()) }
     fn MPI_Finalize() { finalize(world) }
     fn MPI_Abort(_comm: I, code: I) {
         world.end(&format!("MPI_Abort with code {code}"), if code == 0 { 1 } else { code })
@@ -214,8 +227,7 @@ mpi! {
         if code == SUCCESS {
             return Ok(());
         }
-        let text = added(world, code).map_or_else(|| describe(code).to_owned(), |added| added.1.clone());
-        Err(Error { class: code, text, comm: Some(comm) })
+        call_handler(world, "MPI_Comm_call_errhandler", comm, code)
     }
     fn MPI_Op_create(function: F, commutes: I, op: Ip) {
         put(op, new_op(world, function, false, commutes != 0)?);
@@ -243,16 +255,6 @@ mpi! {
 unsafe extern "C" {
     fn malloc(size: usize) -> M;
     fn free(memory: M);
-}
-
-/// Defines calls that return a value, under both names.
-macro_rules! values {
-    ($( fn $name:ident / $profiling:ident($($a:ident : $t:ty),*) -> $r:ty $body:block )*) => { $(
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name($($a: $t),*) -> $r $body
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $profiling($($a: $t),*) -> $r $body
-    )* };
 }
 
 values! {

@@ -128,7 +128,7 @@ unsafe extern "C" fn MPII_Keyval_set_proxy(keyval: c_int, copy: F, delete: F) {
 /// Not supported: the functions of a generalized request have other parameters in Fortran than in C.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPII_Grequest_set_lang_f77(_request: c_int) {
-    entry::unsupported("MPI_GREQUEST_START of Fortran")
+    entry::unsupported("MPI_GREQUEST_START of Fortran");
 }
 
 /// Defines functions that are not supported: calling one ends the program.

@@ -34,6 +34,11 @@ pub(crate) fn table(world: &World, info: c_int) -> Outcome<BTreeMap<String, Stri
     world.infos.get(info).cloned().map_or_else(|| error(ERR_INFO, format!("{info:#x} is not an info object")), Ok)
 }
 
+/// The same of an object that the program asks for its contents.
+fn object(world: &World, info: c_int) -> Outcome<BTreeMap<String, String>> {
+    if info == INFO_NULL { error(ERR_INFO, "the info object is MPI_INFO_NULL") } else { table(world, info) }
+}
+
 mpi! {
     |world|
     fn MPI_Info_create(info: Ip) {
@@ -53,7 +58,7 @@ mpi! {
         Ok(())
     }
     fn MPI_Info_dup(info: I, new: Ip) {
-        let table = table(world, info)?;
+        let table = object(world, info)?;
         put(new, world.infos.add(table));
         Ok(())
     }
@@ -74,19 +79,20 @@ mpi! {
     }
     fn MPI_Info_delete(info: I, key: *const c_char) {
         let name = text(key);
+        object(world, info)?;
         match world.infos.get_mut(info).and_then(|table| table.remove(&name)) {
             Some(_) => Ok(()),
             None => error(ERR_INFO_NOKEY, format!("the info object has no key `{name}`")),
         }
     }
     fn MPI_Info_get(info: I, key: *const c_char, room: I, value: *mut c_char, flag: Ip) {
-        let found = table(world, info)?.get(&text(key)).cloned();
+        let found = object(world, info)?.get(&text(key)).cloned();
         put(flag, c_int::from(found.is_some()));
         found.iter().for_each(|found| { put_text(value, found, room.max(0) as usize); });
         Ok(())
     }
     fn MPI_Info_get_string(info: I, key: *const c_char, length: Ip, value: *mut c_char, flag: Ip) {
-        let found = table(world, info)?.get(&text(key)).cloned();
+        let found = object(world, info)?.get(&text(key)).cloned();
         put(flag, c_int::from(found.is_some()));
         if let Some(found) = found {
             if *length > 0 {
@@ -97,17 +103,17 @@ mpi! {
         Ok(())
     }
     fn MPI_Info_get_valuelen(info: I, key: *const c_char, length: Ip, flag: Ip) {
-        let found = table(world, info)?.get(&text(key)).map(String::len);
+        let found = object(world, info)?.get(&text(key)).map(String::len);
         put(flag, c_int::from(found.is_some()));
         found.iter().for_each(|&found| put(length, found as c_int));
         Ok(())
     }
     fn MPI_Info_get_nkeys(info: I, count: Ip) {
-        put(count, table(world, info)?.len() as c_int);
+        put(count, object(world, info)?.len() as c_int);
         Ok(())
     }
     fn MPI_Info_get_nthkey(info: I, index: I, key: *mut c_char) {
-        let table = table(world, info)?;
+        let table = object(world, info)?;
         match usize::try_from(index).ok().and_then(|index| table.keys().nth(index)) {
             Some(found) => put_text(key, found, 255),
             None => return error(ERR_ARG, format!("the info object has no key number {index}")),

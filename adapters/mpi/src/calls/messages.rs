@@ -39,10 +39,14 @@ fn filter(comm: &Comm, source: c_int, tag: c_int) -> Outcome<(Option<usize>, Opt
 }
 
 /// The values of a message: address, count and datatype.
-type Values<A> = (A, i64, Rc<Type>);
+pub(crate) type Values<A> = (A, i64, Rc<Type>);
 
 /// The values of a buffer of the program, which are checked.
-fn values<A: Copy>(world: &World, (buffer, count, handle): (A, i64, I), address: usize) -> Outcome<Values<A>> {
+pub(crate) fn values<A: Copy>(
+    world: &World,
+    (buffer, count, handle): (A, i64, I),
+    address: usize,
+) -> Outcome<Values<A>> {
     let ty = world.types.get(handle)?;
     arguments::buffer(address, count, &ty)?;
     Ok((buffer, count, ty))

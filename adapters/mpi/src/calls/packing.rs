@@ -27,15 +27,13 @@ fn count_in(status: &Status, ty: &Type) -> i64 {
 /// Packs values into `out`, which has `room` bytes, at `position` \[bytes\]. Returns the position after them.
 unsafe fn pack(from: P, count: i64, ty: &Type, out: M, room: i64, position: i64) -> Outcome<i64> {
     arguments::buffer(from as usize, count, ty)?;
-    let mut data = Vec::new();
-    // SAFETY: the buffer of the program.
-    unsafe { ty.pack(from, count, &mut data) }?;
-    let end = position.saturating_add(data.len() as i64);
-    if position < 0 || end > room || out.is_null() && !data.is_empty() {
-        return error(ERR_ARG, format!("{} packed bytes do not fit at {position} of a buffer of {room}", data.len()));
+    let bytes = ty.bytes(count);
+    let end = position.saturating_add_unsigned(bytes);
+    if position < 0 || end > room || out.is_null() && bytes > 0 {
+        return error(ERR_ARG, format!("{bytes} packed bytes do not fit at {position} of a buffer of {room}"));
     }
     // SAFETY: there is room, as the program says.
-    unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), out.cast::<u8>().offset(position as isize), data.len()) };
+    unsafe { ty.pack_to(from, count, out.cast::<u8>().offset(position as isize)) };
     Ok(end)
 }
 

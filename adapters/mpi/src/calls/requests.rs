@@ -100,7 +100,7 @@ unsafe fn finish_some(world: &mut World, all: &mut [c_int], count: Ip, indices: 
 
 /// Processes the events up to now and returns whether `is_over` is true. An unsuccessful test takes [`POLL`] of virtual
 /// time.
-fn test(world: &mut World, is_over: impl Fn(&Requests) -> bool) -> bool {
+pub(super) fn test(world: &mut World, is_over: impl Fn(&Requests) -> bool) -> bool {
     world.charge();
     waiting::catch_up(world);
     if is_over(&world.requests) {
@@ -236,6 +236,9 @@ mpi! {
         Ok(())
     }
     fn MPI_Request_free(request: Ip) {
+        if *request == REQUEST_NULL {
+            return error(ERR_REQUEST, "the request is MPI_REQUEST_NULL");
+        }
         check_handle(&world.requests, *request)?;
         if let Some(&Request { what: What::Persistent { active }, .. }) = world.requests.get(*request) {
             world.requests.remove(*request);

@@ -9,7 +9,7 @@ use crate::calls::collectives::{barrier, reduce};
 use crate::calls::communicators::exchange;
 use crate::calls::environment::{allocate, release};
 use crate::calls::information::{self, put_text, text};
-use crate::calls::{attributes, environment};
+use crate::calls::{accesses, attributes, environment};
 use crate::data::Share;
 use crate::engine::collectives::Form;
 use crate::engine::completion::wait_own;
@@ -80,6 +80,41 @@ fn create_own(
     // SAFETY: the pointer of the program.
     unsafe { put(base, memory) };
     Ok(made)
+}
+
+/// Makes the window of a shared file pointer: a number on the first rank, 0 at the beginning. All ranks of the communicator
+/// do.
+pub(super) fn create_pointer(world: &mut World, comm: c_int) -> Outcome<c_int> {
+    let mut base = 0;
+    let made = create_own(world, Flavor::Allocate, (8, 8), INFO_NULL, comm, &raw mut base)?;
+    world.windows.get_mut(made)?.all_locked = true;
+    set_pointer(world, made, 0)?;
+    Ok(made)
+}
+
+/// Frees the window of a shared file pointer. All ranks do.
+pub(super) fn free_pointer(world: &mut World, window: c_int) -> Outcome {
+    let found = world.windows.get_mut(window)?;
+    found.all_locked = false;
+    found.locked.clear();
+    free(world, window)
+}
+
+/// Sets a shared file pointer, on the first rank.
+pub(super) fn set_pointer(world: &mut World, window: c_int, value: i64) -> Outcome {
+    let found = world.windows.get(window)?;
+    // SAFETY: memory that `create_pointer` has allocated.
+    unsafe { (found.base as *mut i64).write(value) };
+    Ok(())
+}
+
+/// Adds to a shared file pointer, and returns its value before.
+pub(super) fn move_pointer(world: &mut World, window: c_int, by: i64) -> Outcome<i64> {
+    let mut before = 0_i64;
+    accesses::fetch_and_add(world, window, &by, &mut before)?;
+    flush(world, window, &[0], true, Code::Flush)?;
+    // SAFETY: the answer has been written to it.
+    Ok(unsafe { (&raw const before).read_volatile() })
 }
 
 /// Waits until all ranks of a window are here.
@@ -369,7 +404,10 @@ mpi! {
     fn MPI_Win_get_errhandler(win: I, handler: Ip) { put(handler, world.windows.get(win)?.errhandler); Ok(()) }
     fn MPI_Win_call_errhandler(win: I, code: I) {
         world.windows.get(win)?;
-        if code == SUCCESS { Ok(()) } else { error(code, "the error handler of a window is called") }
+        if code == SUCCESS {
+            return Ok(());
+        }
+        environment::call_handler(world, "MPI_Win_call_errhandler", win, code)
     }
     fn MPI_Win_create_keyval(copy: F, delete: F, keyval: Ip, extra: isize) {
         put(keyval, attributes::new_keyval(world, copy, delete, extra));

@@ -8,8 +8,9 @@ use adapters::guest::Event;
 use bytes::Bytes;
 
 /// What a rank waits for, for the description of a deadlock.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) enum Awaited {
+    #[default]
     Nothing,
     Requests(Vec<c_int>),
     /// Something of a window, which has this name.
@@ -174,8 +175,6 @@ pub(crate) struct Mail {
     pub(crate) probed: HashMap<c_int, (Message, c_int, Rc<Vec<usize>>)>,
     /// Number of the next handle of such a message.
     pub(crate) next_probed: c_int,
-    /// What this rank waits for.
-    pub(crate) awaited: Awaited,
     /// The greatest place in the order of arrivals among the processed messages.
     pub(super) frontier: Order,
     /// True if messages before the frontier may still be unprocessed, because a wait was for named sources only.
@@ -199,7 +198,6 @@ impl Mail {
             cookie: 0,
             probed: HashMap::new(),
             next_probed: 1,
-            awaited: Awaited::Nothing,
             frontier: (0, 0, 0),
             is_behind: false,
             held: VecDeque::new(),

@@ -7,6 +7,7 @@ use crate::abi::*;
 use crate::collective::Running;
 use crate::datatype::Type;
 use crate::table::Table;
+use crate::world::Begin;
 
 /// State of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,6 +51,8 @@ pub(crate) enum What {
     /// A collective; `None` while it executes.
     Collective(Option<Box<Running>>),
     General(General),
+    /// A partitioned send: which parts are ready, and what sends the message when all are.
+    Parts(Vec<bool>, Begin),
     /// A persistent request: the request of its operation in progress.
     Persistent {
         active: Option<c_int>,

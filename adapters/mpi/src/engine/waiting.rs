@@ -7,6 +7,7 @@ use adapters::guest::{Arrival, Event};
 use super::delivery::{arrive, complete};
 use super::mail::{Awaited, Message, Order, Owner, Posted, open};
 use crate::abi::*;
+use crate::threads::{self, Turn, Wait};
 use crate::world::World;
 
 /// When a wait ends.
@@ -136,27 +137,53 @@ pub(crate) fn wait(world: &mut World, awaited: Awaited, until: Until, is_over: i
     if is_over(world) {
         return;
     }
-    world.mail.awaited = awaited;
+    world.caller.awaited = awaited;
     let mut since = world.now();
     let mut book = |world: &mut World, peer: Option<usize>| {
         let now = world.now();
-        world.statistics.waited(world.calling, peer, now.saturating_sub(since));
+        world.statistics.waited(world.caller.calling, peer, now.saturating_sub(since));
         since = now;
     };
     while !is_over(world) {
-        let event = next_event(world, until);
-        world.mail.ended.clear();
-        let other = process(world, event);
+        let other = match world.give_way(Wait::Event) {
+            Turn::Go => continue,
+            Turn::Fetch(None) => {
+                let event = next_event(world, until);
+                world.mail.ended.clear();
+                let other = process(world, event);
+                threads::changed(world.now());
+                other
+            }
+            Turn::Fetch(limit) => fetch(world, limit),
+        };
         if let Some(parts) = &parts
             && world.mail.ended.iter().any(|ended| parts.contains(ended))
         {
             book(world, other);
         }
     }
-    if parts.is_none() {
+    // The events that other threads have fetched are not told apart.
+    if parts.is_none() || threads::are_several() {
         book(world, peer);
     }
-    world.mail.awaited = Awaited::Nothing;
+    world.caller.awaited = Awaited::Nothing;
+    threads::changed(world.now());
+    threads::set_since(world.now());
+}
+
+/// Fetches and processes the next event up to the time `limit` \[ps\], for all threads; without one the clock reaches
+/// `limit`. Returns the other rank of its message.
+pub(crate) fn fetch(world: &mut World, limit: Option<u64>) -> Option<usize> {
+    world.mail.ended.clear();
+    let guest = world.guest.as_mut()?;
+    let event = match limit {
+        Some(limit) => guest.receive_until(limit),
+        None => guest.receive().map(Some),
+    };
+    let event = event.unwrap_or_else(|failure| world.lost(&failure));
+    let other = event.and_then(|event| process(world, event));
+    threads::changed(world.now());
+    other
 }
 
 /// Processes all events up to now.

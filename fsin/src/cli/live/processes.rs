@@ -6,8 +6,12 @@ use std::process::{Child, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 /// How long processes may take to end by themselves after the run has ended.
 pub(crate) const GRACE: Duration = Duration::from_secs(10);
+/// How long processes may take to end that are asked to.
+const ASKED: Duration = Duration::from_secs(5);
 /// The number of the signal that kills.
 const KILL: i32 = 9;
 /// Polling interval while processes are awaited.
@@ -24,6 +28,8 @@ pub(crate) struct Processes {
     killed: Vec<bool>,
     /// The first process whose status the system does not tell.
     unknown: Option<Unknown>,
+    /// True if a process is asked to end before it is killed.
+    asks: bool,
 }
 
 /// A process whose status is not known.
@@ -90,8 +96,30 @@ impl Processes {
         self.kill();
     }
 
+    /// From now on processes that are to end are asked first: they have started others, which only they can end.
+    pub(crate) const fn asks_first(&mut self) {
+        self.asks = true;
+    }
+
+    /// Asks the processes that still run to end, and waits for a while.
+    fn ask(&mut self) {
+        self.poll();
+        for (child, _) in self.children.iter().zip(&self.ended).filter(|(_, ended)| ended.is_none()) {
+            // An error means that the process has just ended.
+            let _ = kill_process(Pid::from_child(child), Signal::TERM);
+        }
+        let begin = Instant::now();
+        while begin.elapsed() < ASKED && self.ended.iter().any(Option::is_none) {
+            thread::sleep(POLL_INTERVAL);
+            self.poll();
+        }
+    }
+
     /// Kills all processes that still run.
     fn kill(&mut self) {
+        if self.asks {
+            self.ask();
+        }
         let all = self.children.iter_mut().zip(&mut self.ended).zip(&mut self.killed);
         for (number, ((child, ended), killed)) in all.enumerate() {
             if ended.is_none() {

@@ -14,6 +14,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError, suggestion};
 
 use super::graph::{MAX_SWITCHES, network, parse_rate};

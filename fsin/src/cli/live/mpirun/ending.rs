@@ -46,15 +46,21 @@ impl From<Complaint> for NotBegun {
     }
 }
 
-/// The error of a rank that has ended before virtual time began.
-pub(super) fn never_began(folder: &Folder, program: &OsStr, rank: usize, status: ExitStatus) -> NotBegun {
+/// The error of a process that has ended before virtual time began.
+pub(super) fn never_began(
+    folder: &Folder,
+    program: &OsStr,
+    ranks: &Ranks,
+    process: usize,
+    status: ExitStatus,
+) -> NotBegun {
     let status_of_program = Some(processes::code(status)).filter(|&code| code != 0);
-    let report = reports::read_one(folder.path(), rank).ok();
-    if let Some(failure) = report.and_then(|report| report.failure) {
+    let failure = ranks.of(process).find_map(|rank| reports::read_one(folder.path(), rank).ok()?.failure);
+    if let Some(failure) = failure {
         let complaint = Complaint::new(Exit::Failed, failure, "correct the program");
         return NotBegun { complaint, status: status_of_program };
     }
-    let what = format!("rank {rank} {} before MPI_Init", processes::describe_end(status));
+    let what = format!("{} {} before MPI_Init", ranks.name(process), processes::describe_end(status));
     let complaint = match program::obstacle(program) {
         Some(obstacle) => {
             let remedy = "link it dynamically with MPICH (mpicc.mpich), and give it no more rights than you have";
@@ -74,12 +80,15 @@ fn status(ranks: &mut Ranks, reports: &[Result<Report, Unusable>]) -> Ended {
     let failed = |what: String, remedy: &'static str| Ended::Failed(Complaint::new(Exit::Failed, what, remedy));
     let worst = ranks.processes.poll().map_or(0, |(_, status)| processes::code(status));
     if let Some(Unknown { number, error }) = ranks.processes.unknown() {
-        let what = format!("the exit status of rank {number} is not known: {error}");
+        let what = format!("the exit status of {} is not known: {error}", ranks.name(*number));
         return failed(what, "start fsin so that it gets the signal SIGCHLD");
     }
-    if let Some(rank) = ranks.processes.first_killed() {
-        let limit = processes::GRACE.as_secs();
-        let what = format!("rank {rank} was still running {limit} s after the end of the run, and was killed");
+    if let Some(killed) = ranks.launcher_killed() {
+        return failed(format!("{killed}, and what its ranks have returned is not known"), "start it again");
+    }
+    if let Some(process) = ranks.processes.first_killed() {
+        let (name, limit) = (ranks.name(process), processes::GRACE.as_secs());
+        let what = format!("{name} was still running {limit} s after the end of the run, and was killed");
         return failed(what, "let the program end soon after MPI_Finalize");
     }
     let unusable = reports.iter().enumerate().find_map(|(rank, report)| Some((rank, report.as_ref().err()?)));
@@ -116,7 +125,11 @@ pub(super) fn ending(outcome: &Outcome, live: &Live, ranks: &mut Ranks, reports:
         Some(failure) => {
             let lost = live.report().guests.iter().position(|guest| guest.lost.is_some());
             let Some(rank) = lost else { return Ended::Failed(Complaint::of_failure(failure)) };
-            let status = ranks.processes.status(rank);
+            if let Some(killed) = ranks.launcher_killed() {
+                let what = format!("{killed}; rank {rank} was lost, and the other ranks were ended");
+                return Ended::Failed(Complaint::new(Exit::Failed, what, "see who has ended it, and start it again"));
+            }
+            let status = ranks.status(rank);
             let own_failure = reports.get(rank).and_then(|report| report.as_ref().ok()?.failure.clone());
             if let (Some(failure), Some(code)) = (own_failure, status.and_then(|status| status.code())) {
                 // The rank has printed the error to stderr itself.

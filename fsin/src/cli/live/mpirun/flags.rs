@@ -72,6 +72,16 @@ pub(crate) fn command() -> Command {
                 .value_parser(RangedU64ValueParser::<usize>::new().range(1..=MAX_RANKS))
                 .help("Ranks of the program; rank i is on node i / R, with R ranks on each node"),
         )
+        .arg(Arg::new("launcher").long("launcher").value_name("COMMAND").help(
+            "What starts the ranks, such as 'srun -n 64'; with {rank} in it once for each: 'ssh node{rank}' [this command]",
+        ).long_help(
+            "What starts the ranks, before the words of the program: 'srun -n 64', 'mpiexec -n 64 -hosts a,b'. With \
+             {rank} in it, it is called once for each rank: 'ssh node{rank}'. The network stays in this command, and ranks \
+             reach it by TCP. The folder for temporary files (TMPDIR) must be one that all hosts share [this command]",
+        ))
+        .arg(Arg::new("listen").long("listen").value_name("ADDRESS").help(
+            "Where ranks of a --launcher reach the network, such as 10.0.0.1:0 [a free port at the name of this host]",
+        ))
         .arg(
             word("ranks-per-node", "R", "1", "Ranks on each node; messages within a node take one cycle [1]")
                 .value_parser(RangedU64ValueParser::<usize>::new().range(1..=MAX_RANKS)),

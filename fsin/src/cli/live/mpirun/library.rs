@@ -114,6 +114,11 @@ impl Folder {
         &self.path
     }
 
+    /// True if ranks find the folder by its own path.
+    pub(super) fn is_plain(&self) -> bool {
+        self.path == self.access
+    }
+
     /// The path by which ranks find the folder.
     pub(super) fn access(&self) -> &Path {
         &self.access

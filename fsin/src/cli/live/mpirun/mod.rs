@@ -19,6 +19,7 @@ use crate::cli::{Complaint, Exit, diagnostic, interrupt, output};
 mod ending;
 mod factor;
 mod flags;
+mod launcher;
 mod library;
 mod once;
 mod picture;

@@ -16,6 +16,7 @@ use serde_json::json;
 use trgen::Cycle;
 
 use super::ending::{Ended, NotBegun, ending, never_began, refused};
+use super::launcher::Launcher;
 use super::library::{self, Folder};
 use super::ranks::{Forward, Launch, Ranks};
 use super::reports::{self, Report, Unusable};
@@ -26,7 +27,7 @@ use crate::cli::live::serve::waiting::Waiting;
 use crate::cli::live::serve::warnings;
 use crate::cli::run::perform::Stopwatch;
 use crate::cli::watch::looking::Looking;
-use crate::cli::{Complaint, Flags, manifest, output};
+use crate::cli::{Complaint, Exit, Flags, manifest, output};
 
 /// A program to be run, and its network and ranks, as the command line specifies.
 pub(super) struct Order {
@@ -52,6 +53,8 @@ pub(super) struct Order {
     pub(super) records: bool,
     /// What happens to the output of ranks.
     pub(super) output: Forward,
+    /// What starts the ranks, if it is not this command.
+    launcher: Option<Launcher>,
 }
 
 impl Order {
@@ -62,6 +65,7 @@ impl Order {
         let compute = flags::by_rank(matches, &flags::compute(matches, mode.0)?, ranks, mode.0)?;
         let collectives = flags::collectives(matches)?.to_owned();
         let (rendezvous, clock_read) = (flags::rendezvous(matches)?, flags::clock_read(matches)?);
+        let launcher = Launcher::of(matches)?;
         let library = library::LIBRARY.find()?;
         let mut model = model(matches, Some(flags::nodes(matches, ranks).max(2)))?;
         let mut rules = flags::rules(matches, &model, ranks, mode, stop)?;
@@ -80,6 +84,7 @@ impl Order {
             synchronisation,
             records,
             output,
+            launcher,
         })
     }
 
@@ -136,6 +141,7 @@ pub(super) fn run(
         synchronisation,
         records,
         output,
+        launcher,
     } = order;
     let shortest = rules.overheads.horizon(model.clock);
     let factor = f64::from(rules.terms.pace) / 1000.0;
@@ -143,13 +149,21 @@ pub(super) fn run(
     descriptors::reserve(needed, &counted(count as u64, "rank", "ranks"))?;
     let folder = Folder::create(&library)?;
     let socket = Address::Unix(folder.socket());
-    let endpoint = Endpoint::bind(&socket, None).map_err(refused)?;
+    let listen = launcher.as_ref().map_or(&socket, Launcher::listen);
+    if launcher.is_some() && !folder.is_plain() {
+        let what =
+            format!("--launcher: ranks on other hosts cannot use the folder {} of the run", folder.path().display());
+        return Err(Complaint::new(Exit::Usage, what, "set TMPDIR to a short path without blanks and colons").into());
+    }
+    let endpoint = Endpoint::bind(listen, launcher.as_ref().and_then(Launcher::token)).map_err(refused)?;
+    let bound = endpoint.address().map_err(|error| refused(error.into()))?;
     let program: Vec<OsString> = matches.get_many("program").map(|words| words.cloned().collect()).unwrap_or_default();
     let mut ranks = Ranks::start(&Launch {
+        launcher: launcher.as_ref(),
         program: &program,
         ranks: count,
         folder: folder.access(),
-        address: socket.to_string(),
+        address: if launcher.is_some() { Launcher::address(&bound) } else { socket.to_string() },
         compute: &compute,
         collectives: &collectives,
         buffered: matches.get_one::<u64>("buffered").copied().unwrap_or(0),
@@ -190,7 +204,7 @@ pub(super) fn run(
         Err(error) => {
             ranks.end(true);
             return Err(match lost {
-                Some((rank, status)) => never_began(&folder, &program[0], rank, status),
+                Some((process, status)) => never_began(&folder, &program[0], &ranks, process, status),
                 None => refused(error).into(),
             });
         }

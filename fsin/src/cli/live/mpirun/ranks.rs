@@ -3,19 +3,23 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, ErrorKind, IsTerminal, Read, Write};
+use std::ops::Range;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use tui::feed::Feed;
 
+use super::launcher::{COMPUTE, Launcher};
 use super::library::{FOLDER, first_library};
-use crate::cli::live::processes::Processes;
+use crate::cli::live::processes::{Processes, describe_end};
 use crate::cli::{Complaint, Exit};
 
 /// How the ranks are started: the program, and the settings that each rank finds in its environment.
 pub(super) struct Launch<'a> {
+    /// What starts the ranks, if it is not this command.
+    pub(super) launcher: Option<&'a Launcher>,
     /// The program and its arguments.
     pub(super) program: &'a [OsString],
     /// Number of ranks.
@@ -118,9 +122,39 @@ impl Forward {
     }
 }
 
+impl Launch<'_> {
+    /// The settings of all ranks: the names of variables and their values.
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        let mut all = vec![
+            ("FSIN_MPI_SIZE", self.ranks.to_string()),
+            ("FSIN_MPI_ADDRESS", self.address.clone()),
+            ("FSIN_MPI_COLLECTIVES", self.collectives.to_owned()),
+            ("FSIN_MPI_BUFFERED", self.buffered.to_string()),
+            ("FSIN_MPI_RENDEZVOUS", self.rendezvous.to_string()),
+            ("FSIN_MPI_CLOCK_READ", self.clock_read.to_string()),
+        ];
+        let switches = self.switches().into_iter().filter(|(.., is_on)| *is_on);
+        all.extend(switches.map(|(name, value, _)| (name, value.to_owned())));
+        all
+    }
+
+    /// Settings that are on or off: the name of the variable, its only value, and whether it is on.
+    fn switches(&self) -> [(&'static str, &'static str, bool); 3] {
+        [
+            ("FSIN_MPI_MODE", "realtime", self.realtime),
+            ("FSIN_MPI_SYNC", "deterministic", self.deterministic),
+            ("FSIN_MPI_RECORD", "1", self.records),
+        ]
+    }
+}
+
 /// The processes of the ranks; those that still run are ended when this value is dropped.
 pub(super) struct Ranks {
     pub(super) processes: Processes,
+    /// The name of the launcher, if one process starts all ranks.
+    launcher: Option<String>,
+    /// Number of ranks.
+    count: usize,
     /// The threads that pass on output.
     forwarders: Vec<JoinHandle<()>>,
     unwritten: Unwritten,
@@ -130,7 +164,13 @@ impl Ranks {
     /// Starts the ranks.
     pub(super) fn start(launch: &Launch<'_>) -> Result<Self, Complaint> {
         let unwritten = Unwritten::default();
-        let mut ranks = Self { processes: Processes::default(), forwarders: Vec::new(), unwritten: unwritten.clone() };
+        let mut ranks = Self {
+            processes: Processes::default(),
+            launcher: launch.launcher.filter(|launcher| !launcher.is_per_rank()).map(Launcher::name),
+            count: launch.ranks,
+            forwarders: Vec::new(),
+            unwritten: unwritten.clone(),
+        };
         // Programs find the library in this folder by its name, also those that load it while they run.
         let libraries = list([launch.folder.as_os_str().to_owned()], "LD_LIBRARY_PATH", []);
         // The library precedes all others, so that its clocks replace those of the C library, and its calls those of an
@@ -142,38 +182,37 @@ impl Ranks {
         let out = Arc::new(Mutex::new(()));
         // With a dashboard no rank reads stdin, because the dashboard reads the keys.
         let on_board = matches!(launch.output, Forward::Board(..));
-        for rank in 0..launch.ranks {
-            let mut command = Command::new(&launch.program[0]);
-            command
-                .args(&launch.program[1..])
-                .env("LD_LIBRARY_PATH", &libraries)
-                .env("LD_PRELOAD", &preloads)
-                .env("ASAN_OPTIONS", &sanitizer)
-                .env("FSIN_MPI_RANK", rank.to_string())
-                .env("FSIN_MPI_SIZE", launch.ranks.to_string())
-                .env("FSIN_MPI_ADDRESS", &launch.address)
-                .env(FOLDER, launch.folder)
-                .env("FSIN_MPI_COMPUTE", &launch.compute[rank])
-                .env("FSIN_MPI_COLLECTIVES", launch.collectives)
-                .env("FSIN_MPI_BUFFERED", launch.buffered.to_string())
-                .env("FSIN_MPI_RENDEZVOUS", launch.rendezvous.to_string())
-                .env("FSIN_MPI_CLOCK_READ", launch.clock_read.to_string())
-                .stdin(if rank == 0 && !on_board { Stdio::inherit() } else { Stdio::null() });
-            // A variable of the user's environment must not switch on what the command line does not.
-            for (name, value, is_on) in [
-                ("FSIN_MPI_MODE", "realtime", launch.realtime),
-                ("FSIN_MPI_SYNC", "deterministic", launch.deterministic),
-                ("FSIN_MPI_RECORD", "1", launch.records),
-            ] {
-                if is_on {
-                    command.env(name, value);
-                } else {
+        let settings = launch.settings();
+        let variables = [
+            ("LD_LIBRARY_PATH", libraries),
+            ("LD_PRELOAD", preloads),
+            ("ASAN_OPTIONS", sanitizer),
+            (FOLDER, launch.folder.as_os_str().to_owned()),
+        ];
+        if let Some(launcher) = launch.launcher {
+            launcher.write_settings(launch.folder, &settings, launch.compute)?;
+            ranks.processes.asks_first();
+        }
+        let processes = if ranks.launcher.is_some() { 1 } else { launch.ranks };
+        for rank in 0..processes {
+            let mut words = launch.launcher.map_or_else(Vec::new, |launcher| launcher.command(rank, &variables));
+            words.extend_from_slice(launch.program);
+            let mut command = Command::new(&words[0]);
+            command.args(&words[1..]).stdin(if rank == 0 && !on_board { Stdio::inherit() } else { Stdio::null() });
+            if launch.launcher.is_some() {
+                // The launcher itself loads no library; the guard knows it by this variable.
+                command.env(FOLDER, launch.folder).env_remove("FSIN_MPI_RANK");
+            } else {
+                command.envs(variables.iter().cloned()).env("FSIN_MPI_RANK", rank.to_string());
+                command.envs(settings.iter().cloned()).env(COMPUTE, &launch.compute[rank]);
+                // A variable of the user's environment must not switch on what the command line does not.
+                for (name, ..) in launch.switches().into_iter().filter(|(.., is_on)| !is_on) {
                     command.env_remove(name);
                 }
             }
             let (stdout, stderr) = launch.output.pipes();
             command.stdout(stdout).stderr(stderr);
-            let mut child = command.spawn().map_err(|error| cannot_start(rank, &launch.program[0], &error))?;
+            let mut child = command.spawn().map_err(|error| cannot_start(&ranks.name(rank), &words[0], &error))?;
             let (from, errors) = (child.stdout.take(), child.stderr.take());
             let lines = launch.output.sink(rank, io::stdout(), false, &unwritten);
             let words = launch.output.sink(rank, io::stderr(), true, &unwritten);
@@ -190,6 +229,29 @@ impl Ranks {
             }
         }
         Ok(ranks)
+    }
+
+    /// The name of a process in messages.
+    pub(super) fn name(&self, process: usize) -> String {
+        self.launcher
+            .as_ref()
+            .map_or_else(|| format!("rank {process}"), |launcher| format!("the launcher `{launcher}`"))
+    }
+
+    /// The ranks that a process has started.
+    pub(super) fn of(&self, process: usize) -> Range<usize> {
+        if self.launcher.is_some() { 0..self.count } else { process..process + 1 }
+    }
+
+    /// How a rank has ended, if that is known.
+    pub(super) fn status(&self, rank: usize) -> Option<ExitStatus> {
+        if self.launcher.is_some() { None } else { self.processes.status(rank) }
+    }
+
+    /// The signal that has ended the launcher, in words, if there is one for all ranks and it was killed.
+    pub(super) fn launcher_killed(&self) -> Option<String> {
+        let status = self.processes.status(0).filter(|status| self.launcher.is_some() && status.code().is_none())?;
+        Some(format!("{} {}", self.name(0), describe_end(status)))
     }
 
     /// Waits for ranks that end by themselves, and ends the others: at once if `now`.
@@ -209,8 +271,8 @@ impl Ranks {
 }
 
 /// The error of a rank that cannot be started.
-fn cannot_start(rank: usize, program: &OsStr, error: &io::Error) -> Complaint {
-    let what = format!("cannot start rank {rank}, {}: {error}", program.to_string_lossy());
+fn cannot_start(name: &str, program: &OsStr, error: &io::Error) -> Complaint {
+    let what = format!("cannot start {name}, {}: {error}", program.to_string_lossy());
     match error.kind() {
         // The name or the file is at fault.
         ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::NotADirectory | ErrorKind::IsADirectory => {

@@ -4,7 +4,7 @@
 //! done. A process that dies takes with it the point that it was running; the points after it get another process. The
 //! standard input closes when the sweep ends in any way, which ends the process.
 //!
-//! Decision: docs/decisions/0261-processes-of-a-sweep.md.
+//! Decision: docs/decisions/0262-processes-of-a-sweep.md.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio};

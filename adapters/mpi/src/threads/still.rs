@@ -1,0 +1,186 @@
+//! Whether threads of this process sleep until another thread of it wakes them.
+//!
+//! The system shows for each thread whether it sleeps, in which call, and how often it has been run. Two looks with the same
+//! counts mean that it has slept all the time between them: a thread that is woken is shown as running at once. If that
+//! holds for every thread, there was a moment at which all slept. One look is enough for one thread.
+
+use std::collections::BTreeMap;
+use std::ffi::c_int;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
+
+/// How long a thread that sleeps for something other than a thread is expected to go on by itself.
+const MOMENT: Duration = Duration::from_millis(100);
+
+/// The number of this thread for the system.
+pub(super) fn number_of_this_thread() -> c_int {
+    unsafe extern "C" {
+        fn gettid() -> c_int;
+    }
+    // SAFETY: a function of the C library.
+    unsafe { gettid() }
+}
+
+/// A thread that sleeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Asleep {
+    /// How often it has been run.
+    times: u64,
+    /// True if only another thread of this process wakes it, as far as can be seen.
+    is_for_thread: bool,
+}
+
+/// What the system shows of a thread: two files that stay open.
+#[derive(Debug)]
+struct Shown {
+    /// The call in which it sleeps, and the arguments.
+    call: File,
+    /// The third number is how often it has been run.
+    runs: File,
+    /// How it slept when all were still the last time.
+    before: Option<Asleep>,
+    /// How often it had been run when it was left alone, although it slept for something other than a thread.
+    left_alone: Option<u64>,
+}
+
+impl Shown {
+    fn open(thread: c_int) -> Option<Self> {
+        let open = |name: &str| File::open(format!("/proc/self/task/{thread}/{name}")).ok();
+        Some(Self { call: open("syscall")?, runs: open("schedstat")?, before: None, left_alone: None })
+    }
+
+    /// How the thread sleeps; `None` if it does not, `Some(None)` if it has ended.
+    fn look(&self) -> Option<Option<Asleep>> {
+        let (mut call, mut runs) = ([0; 256], [0; 128]);
+        let (Some(call), Some(runs)) = (text(&self.call, &mut call), text(&self.runs, &mut runs)) else {
+            return Some(None);
+        };
+        if call.starts_with("running") {
+            return None;
+        }
+        let times = runs.split_ascii_whitespace().nth(2)?.parse().ok()?;
+        Some(Some(Asleep { times, is_for_thread: waits_for_thread(call) }))
+    }
+}
+
+/// The content of a file of the system; `None` if its thread has ended.
+fn text<'a>(file: &File, into: &'a mut [u8]) -> Option<&'a str> {
+    let length = file.read_at(into, 0).ok().filter(|&length| length > 0)?;
+    std::str::from_utf8(&into[..length]).ok()
+}
+
+/// The threads that have been looked at, by their numbers for the system.
+#[derive(Debug)]
+pub(super) struct Sleepers(BTreeMap<c_int, Shown>);
+
+impl Sleepers {
+    pub(super) const fn new() -> Self {
+        Self(BTreeMap::new())
+    }
+
+    /// True if all of these threads sleep; `None` is one that is about to begin. Since `since` somebody waits for that.
+    pub(super) fn are_still(&mut self, threads: &[Option<c_int>], since: Instant) -> bool {
+        let Some(first) = self.look(threads) else { return false };
+        // Threads that have not been run since the last time have slept all the time between.
+        let is_same = |(&thread, asleep): (&Option<c_int>, &Option<Asleep>)| {
+            thread.and_then(|thread| self.0.get(&thread)).is_none_or(|shown| shown.before == *asleep)
+        };
+        let is_settled = threads.len() == 1 || threads.iter().zip(&first).all(is_same);
+        if !is_settled && self.look(threads).as_ref() != Some(&first) {
+            return false;
+        }
+        let has_waited = since.elapsed() >= MOMENT;
+        for (&thread, asleep) in threads.iter().zip(&first) {
+            let (Some(thread), Some(asleep)) = (thread, asleep) else { continue };
+            let Some(shown) = self.0.get_mut(&thread) else { continue };
+            shown.before = Some(*asleep);
+            if asleep.is_for_thread || shown.left_alone == Some(asleep.times) {
+                continue;
+            }
+            if !has_waited {
+                return false;
+            }
+            shown.left_alone = Some(asleep.times);
+        }
+        true
+    }
+
+    /// Closes the files of a thread that has ended.
+    pub(super) fn forget(&mut self, thread: c_int) {
+        self.0.remove(&thread);
+    }
+
+    /// How each thread sleeps; `None` if one of them does not.
+    fn look(&mut self, threads: &[Option<c_int>]) -> Option<Vec<Option<Asleep>>> {
+        let mut all = Vec::with_capacity(threads.len());
+        for &thread in threads {
+            let thread = thread?;
+            if !self.0.contains_key(&thread)
+                && let Some(shown) = Shown::open(thread)
+            {
+                self.0.insert(thread, shown);
+            }
+            let asleep = match self.0.get(&thread) {
+                Some(shown) => shown.look()?,
+                None => None,
+            };
+            if asleep.is_none() {
+                self.0.remove(&thread);
+            }
+            all.push(asleep);
+        }
+        Some(all)
+    }
+}
+
+/// True for a wait on a futex without a time-out, as the system describes it: number of the call, and its arguments.
+fn waits_for_thread(call: &str) -> bool {
+    /// The number of the call `futex`.
+    const FUTEX: &str = if cfg!(target_arch = "x86_64") { "202" } else { "98" };
+    let mut words = call.split(' ');
+    // The fourth argument is the time-out.
+    words.next() == Some(FUTEX) && words.nth(3) == Some("0x0")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::time::{Duration, Instant};
+
+    use super::{Sleepers, number_of_this_thread, waits_for_thread};
+
+    #[test]
+    fn a_wait_for_a_thread_is_known_by_its_call() {
+        let futex = if cfg!(target_arch = "x86_64") { "202" } else { "98" };
+        assert!(waits_for_thread(&format!("{futex} 0x7f00 0x80 0x2 0x0 0x0 0xffffffff 0x7ffd 0x7f83")));
+        assert!(
+            !waits_for_thread(&format!("{futex} 0x7f00 0x89 0x0 0x7ffc 0x0 0xffffffff 0x7ffd 0x7f83")),
+            "a time-out"
+        );
+        assert!(!waits_for_thread("0 0x3 0x7ffc 0x100 0x0 0x0 0x0 0x7ffd 0x7f83"), "a read");
+        assert!(!waits_for_thread(""));
+    }
+
+    #[test]
+    fn a_thread_that_waits_for_a_lock_is_still_and_one_that_computes_is_not() {
+        let locked = Mutex::new(());
+        let held = locked.lock();
+        let (send, receive) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                send.send(number_of_this_thread()).unwrap();
+                drop(locked.lock());
+            });
+            let thread = receive.recv().unwrap();
+            let mut sleepers = Sleepers::new();
+            let begin = Instant::now();
+            while !sleepers.are_still(&[Some(thread)], Instant::now()) {
+                assert!(begin.elapsed() < Duration::from_secs(60));
+            }
+            assert!(!sleepers.are_still(&[Some(number_of_this_thread())], begin), "this thread looks");
+            assert!(!sleepers.are_still(&[None], begin), "a thread that is about to begin");
+            drop(held);
+        });
+    }
+}
