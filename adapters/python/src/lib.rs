@@ -3,7 +3,7 @@
 //! Texts and numbers cross the boundary; the types that users see are written in Python (`python/fsin`). Simulations run
 //! on threads of their own while the calling thread waits without the lock of the interpreter, and looks for signals.
 //!
-//! Decision: docs/decisions/0220-python.md.
+//! Decision: docs/decisions/0242-python.md.
 
 mod calls;
 mod catalogue;

@@ -7,7 +7,7 @@
 //!
 //! Heads at a node with the same candidates are compared once in a cycle.
 //!
-//! Decision: docs/decisions/0260-heads-that-compare-space.md.
+//! Decision: docs/decisions/0263-heads-that-compare-space.md.
 
 use super::super::mask::Mask;
 use super::super::state::Router;
