@@ -260,6 +260,10 @@ impl Experiment {
                     let folder = self.settings.folder_of("size");
                     trgen::synthetic::size::with_files(&value, |name| absolute(&folder.join(name)))
                 }
+                _ if key.name == "kernel" => {
+                    let folder = self.settings.folder_of("kernel");
+                    trgen::trace::kernels::with_files(&value, |name| absolute(&folder.join(name)))
+                }
                 _ if key.name == "topology" => {
                     let folder = self.settings.folder_of("topology");
                     let in_folder = |path| topology::with_file(&value, &folder.join(path));

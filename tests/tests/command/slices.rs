@@ -9,6 +9,18 @@ use serde_json::Value;
 use tests::command::run;
 use tests::shared::shared_file;
 
+/// The result of a run with these words.
+fn result(words: &str) -> Value {
+    let output = run(Path::new("."), &format!("run {words} --quiet --format json"));
+    assert!(output.status.success(), "{words}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A slice with routers as in the sketches whose figures are below, and six injectors.
+fn slice(name: &str, injection: &str) -> String {
+    format!("--topology tpu:{name} --vcs 6 --queue 4 --injectors 6 --injection {injection}")
+}
+
 fn topology(spec: &str) -> Value {
     let output = run(Path::new("."), &format!("topology {spec} --format json"));
     assert!(output.status.success(), "{spec}: {}", String::from_utf8_lossy(&output.stderr));
@@ -53,4 +65,62 @@ fn slices_that_do_not_twist_are_refused() {
         assert_eq!(output.status.code(), Some(2), "{spec}: {words}");
         assert!(words.contains("does not twist") && words.contains("n x n x 2n"), "{spec}: {words}");
     }
+}
+
+/// Accepted loads of an independent sketch.
+#[test]
+fn slices_accept_the_loads_of_the_sketch() {
+    for (name, injection, accepted) in [
+        ("4x4x8", "dor", 0.979),
+        ("4x4x8", "shortest", 0.920),
+        ("4x4x8_twisted", "dor", 1.535),
+        ("4x4x8_twisted", "longest-path", 1.669),
+        ("4x4x8_twisted", "shortest", 1.688),
+    ] {
+        let result = result(&format!("{} --load 3", slice(name, injection)));
+        let found = result["accepted_load_phits_per_node_cycle"].as_f64().unwrap();
+        assert!((found / accepted - 1.0).abs() < 0.02, "{name}, {injection}: {found}, not {accepted}");
+    }
+}
+
+/// The share of its bound at which an all-to-all runs.
+fn share(slice: &str, kernel: &str) -> f64 {
+    let result = result(&format!("{slice} --kernel all-to-all:{kernel}"));
+    let figure = |name: &str| result[name].as_f64().unwrap_or_else(|| panic!("{name} in {result:#}"));
+    figure("completion_bound_cycles") / figure("completion_cycles")
+}
+
+#[test]
+fn packets_in_turn_bring_an_all_to_all_to_its_bound() {
+    let of = |name: &str, injection: &str, kernel: &str| share(&slice(name, injection), kernel);
+    let in_turn = "bytes=1024,piece=packet,interleave=all";
+    for (name, injection) in [("4x4x8", "dor"), ("4x4x8_twisted", "shortest")] {
+        for order in ["ring", "pairwise", "latin", "shuffled"] {
+            let found = of(name, injection, &format!("order={order},{in_turn}"));
+            assert!(found > 0.94, "{name}, {order}: {found}");
+        }
+    }
+    let whole = of("4x4x8_twisted", "shortest", "bytes=1024");
+    let few = of("4x4x8_twisted", "shortest", "bytes=1024,piece=packet,interleave=8");
+    assert!(whole < 0.65 && whole < few && few < 0.9, "{whole}, {few}");
+}
+
+#[test]
+fn a_slice_says_its_routes_and_interface() {
+    let of = |words: &str| {
+        let result = result(&format!("{words} --load 0.2 --cycles 200"));
+        let setting = |name: &str| result["experiment"][name].to_string().trim_matches('"').to_owned();
+        ["order", "interface", "injectors", "injection"].map(setting)
+    };
+    let own = |settings: [&str; 4]| settings.map(str::to_owned);
+    assert_eq!(of("--topology tpu:4x4x8"), own(["long", "per-port", "6", "dor"]));
+    assert_eq!(of("--topology torus:4x4x8"), own(["dim", "serial", "1", "shortest"]));
+    assert_eq!(of("--topology tpu:4x4x8 --order dim --interface serial"), own(["dim", "serial", "1", "shortest"]));
+    assert_eq!(of("--topology tpu:4x4x8 --injectors 6"), own(["long", "serial", "6", "shortest"]));
+    // The same order where the long axis is the first, or is asked for.
+    let digest = |words: &str| result(&format!("{words} --load 0.2 --cycles 200"))["digest"].clone();
+    let plain = "--interface serial --topology";
+    assert_eq!(digest(&format!("{plain} tpu:4x4x8")), digest(&format!("{plain} torus:4x4x8 --order long")));
+    assert_ne!(digest(&format!("{plain} tpu:4x4x8")), digest(&format!("{plain} torus:4x4x8")));
+    assert_eq!(digest(&format!("{plain} tpu:8x4")), digest(&format!("{plain} torus:8x4")));
 }

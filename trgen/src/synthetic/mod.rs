@@ -31,7 +31,7 @@ mod bundle;
 pub mod draw;
 mod due;
 pub mod expr;
-mod file;
+pub(crate) mod file;
 pub mod flows;
 mod groups;
 mod pending;

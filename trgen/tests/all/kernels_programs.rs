@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use trgen::Geometry;
 use trgen::TaskId;
 use trgen::catalog::Component;
-use trgen::trace::kernels::{self, MOST_MESSAGES};
+use trgen::trace::kernels::{self, KernelContext, MOST_MESSAGES};
 use trgen::trace::program::{Event, Program, Tag, TagFilter};
 
 fn program(text: &str) -> Program {
@@ -311,7 +311,9 @@ fn gathers_and_all_to_alls_bring_every_block_to_its_place() {
 
 #[test]
 fn random_kernels_draw_evenly_and_by_seed() {
-    let program = |seed| kernels::parse_seeded("gups:tasks=20,messages=5000", 20, None, seed).unwrap();
+    let program = |seed| {
+        kernels::parse_in("gups:tasks=20,messages=5000", &KernelContext { seed, ..KernelContext::new(20, None) }).unwrap()
+    };
     let receivers = |program: &Program| -> Vec<u32> {
         let sends = program.tasks[7].iter().filter_map(|event| match event {
             Event::Send(send) => Some(send.to.0),

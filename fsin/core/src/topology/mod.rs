@@ -6,6 +6,9 @@ use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::{Geometry, NodeId};
 
+use crate::interface::Interface;
+use crate::route::Order;
+
 mod cayley;
 mod circulant;
 mod damaged;
@@ -13,6 +16,7 @@ mod distances;
 mod flow;
 mod grid;
 mod rows;
+mod slice;
 mod survey;
 pub mod switched;
 mod table;
@@ -161,10 +165,24 @@ pub trait Topology: Debug + Send + Sync {
         0
     }
 
+    /// What simulations of this network use unless told otherwise.
+    fn usual(&self) -> Usual {
+        Usual { order: Order::Dimension, interface: Interface::Serial }
+    }
+
     /// Dimensions and directions: all that port arithmetic needs.
     fn shape(&self) -> Shape {
         Shape::direct(self.geometry().sizes().len(), self.ways())
     }
+}
+
+/// Properties of the machines in which a network is found, which simulations of it use unless told otherwise.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Usual {
+    /// The order in which deterministic and escape routes take their hops.
+    pub order: Order,
+    /// The interface of a node.
+    pub interface: Interface,
 }
 
 /// The number of dimensions, and of directions in each; or the number of ports of a switch.

@@ -1,11 +1,13 @@
 //! Application kernels.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use trgen::Geometry;
 use trgen::synthetic::{Config, traffic};
 use trgen::trace::program::Program;
-use trgen::trace::{kernels, placement};
+use trgen::trace::kernels::{self, KernelContext};
+use trgen::trace::placement;
 
 use super::programs::{application, misplaced};
 use super::synthetic::misfit;
@@ -19,7 +21,9 @@ pub(super) static ROW: WorkloadFamily = WorkloadFamily {
     key: Some("kernel"),
     keys: &[TASKS],
     parse: |request| {
-        Ok(Arc::new(Kernel { spec: request.settings.word("kernel").to_owned(), beside: request.beside()? }))
+        let folder = request.settings.folder_of("kernel");
+        let spec = kernels::with_files(request.settings.word("kernel"), |name| folder.join(name));
+        Ok(Arc::new(Kernel { spec, beside: request.beside()? }))
     },
 };
 
@@ -39,8 +43,12 @@ const MOST_CHECKED: usize = 1024;
 impl Kernel {
     /// The program of the kernel on this network.
     fn program(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Program, SettingsError> {
-        kernels::parse_seeded(&self.spec, geometry.nodes(), Some(geometry), experiment.seed)
-            .map_err(|refusal| experiment.settings().refused("kernel", refusal))
+        let context = KernelContext {
+            seed: experiment.seed,
+            packet_bytes: Some(experiment.units.packet_bytes()),
+            ..KernelContext::new(geometry.nodes(), Some(geometry))
+        };
+        kernels::parse_in(&self.spec, &context).map_err(|refusal| experiment.settings().refused("kernel", refusal))
     }
 }
 
@@ -61,6 +69,10 @@ impl Workload for Kernel {
         self.beside.as_ref()
     }
 
+    fn files(&self) -> Vec<PathBuf> {
+        kernels::files(&self.spec)
+    }
+
     fn check(&self, experiment: &Experiment) -> Result<(), SettingsError> {
         let geometry = experiment.geometry();
         if let Some(config) = &self.beside {
@@ -79,8 +91,8 @@ impl Workload for Kernel {
         let program = self.program(experiment, geometry)?;
         let mut notes = Vec::new();
         let driven = application(experiment, program, geometry, "kernel", self.beside.as_ref(), &mut notes)?;
-        let whole = kernels::collective(&self.spec, geometry.nodes(), Some(geometry))
+        let known = kernels::collectives(&self.spec, geometry.nodes(), Some(geometry))
             .map_err(|refusal| experiment.settings().refused("kernel", refusal))?;
-        Ok(Driver { notes, whole, ..Driver::without_remarks(driven) })
+        Ok(Driver { notes, known, ..Driver::without_remarks(driven) })
     }
 }

@@ -11,23 +11,30 @@
 //! more messages in flight. Where this matters, record a trace.
 
 mod collective;
+mod exchange;
 mod grid;
 mod machine_learning;
 mod matmul;
+mod named;
 mod pairwise;
 mod random;
 mod ring;
 mod schedule;
 mod shape;
 
+use std::path::{Path, PathBuf};
+
 use crate::Geometry;
 use crate::catalog::{Component, Described, Parameter, SpecError, Table};
 use crate::synthetic::expr::{self, Call, Expr};
+use crate::synthetic::file;
 use crate::trace::kind::CollectiveKind;
-use crate::trace::program::{Event, Program, Receive, Send, Tag, TagFilter};
-use crate::trace::timeline::CollectiveRecord;
+use crate::trace::program::{Event, Program, Receive, Request, Send, Tag, TagFilter};
+use crate::trace::timeline::{CollectiveRecord, Part};
 use crate::units::{Picoseconds, TaskId};
 
+use exchange::Exchange;
+use named::Plan;
 use shape::Shape;
 
 /// Properties of the messages of a kernel whose iterations are all alike.
@@ -80,6 +87,17 @@ pub struct KernelContext<'a> {
     pub geometry: Option<&'a Geometry>,
     /// Run seed, for kernels with random draws.
     pub seed: u64,
+    /// \[bytes\] What a packet of the network carries, for kernels that send packet by packet; `None` if that is not
+    /// known, or the network has no packets.
+    pub packet_bytes: Option<u64>,
+}
+
+impl<'a> KernelContext<'a> {
+    /// A network of so many nodes of which nothing else is known, with run seed 1.
+    #[must_use]
+    pub const fn new(tasks: usize, geometry: Option<&'a Geometry>) -> Self {
+        Self { tasks, geometry, seed: 1, packet_bytes: None }
+    }
 }
 
 /// A function that writes the program of every task.
@@ -133,6 +151,9 @@ pub static KERNELS: Table<Row> = Table::new(
         &Row::Steps(&pairwise::ALL_TO_ALL_PAIRWISE),
         &Row::Steps(&random::GUPS),
         &Row::Steps(&random::RANDOM_WAVES),
+        &Row::Steps(&named::ALL_REDUCE),
+        &Row::Steps(&named::ALL_GATHER),
+        &Row::Steps(&named::REDUCE_SCATTER),
         &Row::Steps(&machine_learning::ALL_REDUCE_RING),
         &Row::Steps(&machine_learning::ALL_REDUCE_DOUBLING),
         &Row::Steps(&machine_learning::ALL_REDUCE_HALVING),
@@ -203,55 +224,82 @@ const PLAIN: &[Parameter] = &[TASKS, BYTES, ITERATIONS];
 /// # Ok::<(), trgen::catalog::SpecError>(())
 /// ```
 pub fn parse(text: &str, default_tasks: usize, default_geometry: Option<&Geometry>) -> Result<Program, SpecError> {
-    parse_seeded(text, default_tasks, default_geometry, 1)
+    parse_in(text, &KernelContext::new(default_tasks, default_geometry))
 }
 
-/// The collective that a kernel is, as far as it is known before the run; `None` of other kernels. It has neither begin
-/// nor end.
+/// The paths of the files named in a kernel; none if `text` cannot be parsed.
+#[must_use]
+pub fn files(text: &str) -> Vec<PathBuf> {
+    named(text).into_iter().map(|(_, name)| name.into()).collect()
+}
+
+/// `text` with its paths replaced.
+#[must_use]
+pub fn with_files(text: &str, path: impl Fn(&Path) -> PathBuf) -> String {
+    file::with_files(text, named(text), path)
+}
+
+/// The files named in a kernel: the byte position of each name, quoted or not, and the name.
+fn named(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    if let Ok(kernel) = Expr::parse(text) {
+        file::collect(&kernel, &mut found);
+    }
+    found
+}
+
+/// The collectives that a kernel is, as far as they are known before the run: one, or one for each group of tasks; none
+/// of other kernels. Their ranks have begun at 0 and not ended.
 ///
 /// # Errors
 /// As [`parse`].
-pub fn collective(
+pub fn collectives(
     text: &str,
     default_tasks: usize,
     default_geometry: Option<&Geometry>,
-) -> Result<Option<CollectiveRecord>, SpecError> {
+) -> Result<Vec<CollectiveRecord>, SpecError> {
     let expr = Expr::parse(text)?;
     let row = expr::find(KERNELS.family(), KERNELS.rows(), text, &expr)?;
     let call = Call::bind(text, &expr, row.component())?;
-    let Row::Steps(Entry { build: kernel, .. }) = row else { return Ok(None) };
-    let Some(Collective { kind, algorithm, of_blocks }) = kernel.collective else { return Ok(None) };
-    let size = Shape::read(&call, kernel.dimensions, default_tasks, default_geometry)?.tasks;
+    let Row::Steps(Entry { build: kernel, .. }) = row else { return Ok(Vec::new()) };
+    let Some(Collective { kind, algorithm, of_blocks }) = kernel.collective else { return Ok(Vec::new()) };
+    let tasks = Shape::read(&call, kernel.dimensions, default_tasks, default_geometry)?.tasks;
     let bytes = call.integer("bytes", 0..=LARGEST)? as u64;
-    let bytes = if of_blocks { bytes.saturating_mul(size.into()) } else { bytes };
+    let bytes = if of_blocks { bytes.saturating_mul(tasks.into()) } else { bytes };
     let calls = call.integer("iterations", 0..=MOST_ITERATIONS)? as u64;
-    Ok(Some(CollectiveRecord { kind, algorithm, group: None, number: 0, size, calls, bytes, parts: Vec::new() }))
+    let record = |algorithm, group, ranks: Vec<u32>| {
+        let size = ranks.len() as u32;
+        let parts = ranks.into_iter().map(|rank| Part { rank, begin: 0, end: None }).collect();
+        CollectiveRecord { kind, algorithm, group, number: 0, size, calls, bytes, parts }
+    };
+    match plan(&call, tasks, default_geometry)? {
+        None => Ok(vec![record(algorithm, None, (0..tasks).collect())]),
+        Some(plan) => Ok(plan.groups(tasks).map(|(name, ranks)| record(plan.word, name, ranks)).collect()),
+    }
 }
 
-/// Builds the program of a kernel as [`parse`] does, with a run seed for kernels with random draws.
+/// The groups of a kernel that has a named algorithm.
+fn plan(call: &Call, tasks: u32, geometry: Option<&Geometry>) -> Result<Option<Plan>, SpecError> {
+    let is_named = call.component().parameters.iter().any(|parameter| parameter.name == "algorithm");
+    let grid = |group| Shape::grid_of(call, group, geometry);
+    is_named.then(|| Plan::read(call, tasks, grid)).transpose()
+}
+
+/// Builds the program of a kernel as [`parse`] does, for a context.
 ///
 /// # Errors
-/// As [`parse`].
-pub fn parse_seeded(
-    text: &str,
-    default_tasks: usize,
-    default_geometry: Option<&Geometry>,
-    seed: u64,
-) -> Result<Program, SpecError> {
+/// As [`parse`]; a file that cannot be read.
+pub fn parse_in(text: &str, context: &KernelContext) -> Result<Program, SpecError> {
     let expr = Expr::parse(text)?;
     let row = expr::find(KERNELS.family(), KERNELS.rows(), text, &expr)?;
     let call = Call::bind(text, &expr, row.component())?;
     let entry = match row {
         Row::Steps(entry) => entry,
-        Row::Program(entry) => {
-            let program =
-                (entry.build)(&call, &KernelContext { tasks: default_tasks, geometry: default_geometry, seed })?;
-            return checked(&call, program);
-        }
+        Row::Program(entry) => return checked(&call, (entry.build)(&call, context)?),
     };
     let kernel = &entry.build;
-    let mut shape = Shape::read(&call, kernel.dimensions, default_tasks, default_geometry)?;
-    shape.seed = seed;
+    let mut shape = Shape::read(&call, kernel.dimensions, context.tasks, context.geometry)?;
+    shape.seed = context.seed;
     let name = call.name();
     if let Some(needs) = (kernel.refuses)(shape.tasks) {
         // One task is always permitted, so that the search ends.
@@ -268,6 +316,10 @@ pub fn parse_seeded(
         shape.matrix = call.integer("n", 1..=matmul::LARGEST_MATRIX)? as u32;
         shape.madd = (call.number("madd", 0.0..=matmul::LONGEST)? * 1e3).round() as u64;
     }
+    if entry.component.parameters.iter().any(|parameter| parameter.name == "interleave") {
+        shape.exchange = Some(Exchange::read(&call, &shape, context)?);
+    }
+    shape.plan = plan(&call, shape.tasks, context.geometry)?;
     let iterations = call.integer("iterations", 0..=MOST_ITERATIONS)? as u64;
 
     // A kernel that computes has an event even with a single task and no message.
@@ -331,13 +383,29 @@ struct Steps<'a> {
 impl Steps<'_> {
     /// The tag of a label of this iteration.
     fn tag(&self, label: u64) -> Tag {
-        // The sum fits: there are at most 10^9 iterations of 2^22 labels.
+        // The sum fits: labels of one iteration are at most 2^22 or the messages of a pair, iterations at most 10^9.
         Tag::user((self.first_label + label) as i64)
     }
 
     /// Sends a message of [`Self::bytes`] bytes.
     fn send(&mut self, to: u32, label: u64) {
         self.events.push(Event::Send(Send { to: TaskId(to), tag: self.tag(label), bytes: self.bytes }));
+    }
+
+    /// Starts to send a message of [`Self::bytes`] bytes.
+    fn start_send(&mut self, to: u32, label: u64, request: u32) {
+        let send = Send { to: TaskId(to), tag: self.tag(label), bytes: self.bytes };
+        self.events.push(Event::Isend(send, Request(request)));
+    }
+
+    /// Waits until a message has been sent.
+    fn wait(&mut self, request: u32) {
+        self.events.push(Event::Wait(Request(request)));
+    }
+
+    /// Waits until the messages of all these requests have been sent.
+    fn wait_all(&mut self, requests: std::ops::Range<u32>) {
+        self.events.push(Event::WaitAll(requests.map(Request).collect()));
     }
 
     /// Computes for this many ps.

@@ -1,6 +1,8 @@
 //! Number of tasks and their layout.
 
 use super::MOST_TASKS;
+use super::exchange::Exchange;
+use super::named::Plan;
 use super::random::Draws;
 use crate::Geometry;
 use crate::catalog::SpecError;
@@ -25,6 +27,10 @@ pub(super) struct Shape {
     pub(super) seed: u64,
     /// The random draws of such kernels.
     pub(super) draws: Option<Draws>,
+    /// How the messages of an all-to-all are sent.
+    pub(super) exchange: Option<Exchange>,
+    /// A collective among groups of tasks.
+    pub(super) plan: Option<Plan>,
 }
 
 impl Shape {
@@ -63,9 +69,25 @@ impl Shape {
         Ok(Self::new(tasks, grid))
     }
 
+    /// The grid of `tasks` tasks: as given, or the network's if it has so many nodes, or else two dimensions, as square
+    /// as possible.
+    pub(super) fn grid_of(call: &Call, tasks: u32, geometry: Option<&Geometry>) -> Result<Vec<u32>, SpecError> {
+        let Some(argument) = call.given("grid") else {
+            let same = geometry.filter(|geometry| geometry.nodes() == tasks as usize);
+            return Ok(same.map_or_else(|| squarest(tasks, 2), |geometry| geometry.sizes().to_vec()));
+        };
+        let grid = sizes(call, argument, &[1, 2, 3])?;
+        let product: u64 = grid.iter().map(|&size| u64::from(size)).product();
+        if product == u64::from(tasks) {
+            return Ok(grid);
+        }
+        let problem = format!("a grid of {product} tasks for groups of {tasks}");
+        Err(call.refuse(argument, &problem, "give a grid of the tasks of one group"))
+    }
+
     /// A shape whose other parameters are 0.
     pub(super) const fn new(tasks: u32, grid: Vec<u32>) -> Self {
-        Self { tasks, grid, bytes: 0, messages_per_task: 0, matrix: 0, madd: 0, seed: 0, draws: None }
+        Self { tasks, grid, bytes: 0, messages_per_task: 0, matrix: 0, madd: 0, seed: 0, draws: None, exchange: None, plan: None }
     }
 }
 
