@@ -129,7 +129,8 @@ impl Activity {
     fn end_interval(&mut self, begin: u64, end: u64) {
         let Occupancy { injection, crossed, .. } = &self.occupancy;
         let at = |counts: &[u64], link: usize| counts.get(link).copied().unwrap_or(0);
-        let packets = self.links.iter().map(|&link| at(crossed, link).saturating_sub(at(&self.crossed, link)) as u32).collect();
+        let packets =
+            self.links.iter().map(|&link| at(crossed, link).saturating_sub(at(&self.crossed, link)) as u32).collect();
         let filled = injection.iter().map(|&fill| fill.into()).collect();
         self.intervals.push(Interval { begin, end, packets, filled, samples: 1 });
         if self.intervals.len() >= MOST {

@@ -48,7 +48,8 @@ pub fn activity_svg(title: &str, shares: &[Shares]) -> String {
 fn panel(svg: &mut Svg, top: i32, what: &str, names: &[&str], shares: &[(&Shares, Vec<f64>)]) {
     let bottom = top + HEIGHT;
     let (first, last) = (shares.first().map_or(0, |(at, _)| at.begin), shares.last().map_or(1, |(at, _)| at.end));
-    let x = |cycle: u64| LEFT + ((cycle - first) as f64 / (last - first).max(1) as f64 * f64::from(WIDTH)).round() as i32;
+    let x =
+        |cycle: u64| LEFT + ((cycle - first) as f64 / (last - first).max(1) as f64 * f64::from(WIDTH)).round() as i32;
     let y = |share: f64| bottom - (share * f64::from(HEIGHT)).round() as i32;
     // The first colours and the last: three bands do without the third.
     let colour = |band: usize| if band + 1 == names.len() { BANDS[3] } else { BANDS[band] };

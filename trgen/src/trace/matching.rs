@@ -141,7 +141,8 @@ impl<P: Borrow<Posted>, E: Borrow<Envelope>> Mailbox<P, E> {
     pub fn arrive(&mut self, envelope: E) -> Option<P> {
         let key = envelope.borrow().key();
         let of_key = self.posted.first(key);
-        let accepts = |number: &&u64| self.posted.items.get(number).is_some_and(|p| p.borrow().accepts(envelope.borrow()));
+        let accepts =
+            |number: &&u64| self.posted.items.get(number).is_some_and(|p| p.borrow().accepts(envelope.borrow()));
         let open = self.open.iter().take_while(|&&number| of_key.is_none_or(|first| number < first)).find(accepts);
         match (open.copied(), of_key) {
             (Some(number), _) => {

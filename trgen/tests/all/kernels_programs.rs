@@ -312,7 +312,8 @@ fn gathers_and_all_to_alls_bring_every_block_to_its_place() {
 #[test]
 fn random_kernels_draw_evenly_and_by_seed() {
     let program = |seed| {
-        kernels::parse_in("gups:tasks=20,messages=5000", &KernelContext { seed, ..KernelContext::new(20, None) }).unwrap()
+        kernels::parse_in("gups:tasks=20,messages=5000", &KernelContext { seed, ..KernelContext::new(20, None) })
+            .unwrap()
     };
     let receivers = |program: &Program| -> Vec<u32> {
         let sends = program.tasks[7].iter().filter_map(|event| match event {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use trgen::Geometry;
 use trgen::synthetic::{Config, traffic};
-use trgen::trace::program::Program;
 use trgen::trace::kernels::{self, KernelContext};
 use trgen::trace::placement;
+use trgen::trace::program::Program;
 
 use super::programs::{application, misplaced};
 use super::synthetic::misfit;

@@ -67,7 +67,8 @@ pub(super) struct Exchange {
 impl Exchange {
     /// Reads the parameters.
     pub(super) fn read(call: &Call, shape: &Shape, context: &KernelContext) -> Result<Self, SpecError> {
-        let is_word = |parameter: &str, word: &str| call.given(parameter).is_some_and(|given| given.word() == Some(word));
+        let is_word =
+            |parameter: &str, word: &str| call.given(parameter).is_some_and(|given| given.word() == Some(word));
         let piece = match call.given("piece") {
             None => None,
             Some(_) if is_word("piece", "message") => None,
@@ -191,7 +192,10 @@ fn listed(call: &Call, given: &Expr, path: &Path, tasks: u32) -> Result<Vec<Vec<
     let refuse = |problem: String, remedy: &str| call.refuse(given, &problem, remedy.to_owned());
     let length = std::fs::metadata(path).map_or(0, |found| found.len());
     if length > LONGEST_FILE {
-        return Err(refuse(format!("{shown} has {length} bytes"), "check that it is the file you mean: at most 128 MiB"));
+        return Err(refuse(
+            format!("{shown} has {length} bytes"),
+            "check that it is the file you mean: at most 128 MiB",
+        ));
     }
     let text = std::fs::read_to_string(path).map_err(|error| {
         refuse(format!("cannot read {shown}: {error}"), "give the path of a text file that you may read")
@@ -205,13 +209,17 @@ fn listed(call: &Call, given: &Expr, path: &Path, tasks: u32) -> Result<Vec<Vec<
         }
         let task = orders.len() as u32;
         let at = format!("{shown}, line {number}");
-        let remedy = "write a line for each task, with the numbers of all others in the order in which it sends to them";
+        let remedy =
+            "write a line for each task, with the numbers of all others in the order in which it sends to them";
         let mut seen = vec![false; tasks as usize];
         let mut order = Vec::new();
         for word in words {
             let to = word.parse().ok().filter(|&to: &u32| to < tasks && to != task);
             let Some(to) = to.filter(|&to| !std::mem::replace(&mut seen[to as usize], true)) else {
-                return Err(refuse(format!("{at}: task {task} of {tasks} cannot send to `{word}`, or does twice"), remedy));
+                return Err(refuse(
+                    format!("{at}: task {task} of {tasks} cannot send to `{word}`, or does twice"),
+                    remedy,
+                ));
             };
             order.push(to);
         }

@@ -44,8 +44,7 @@ fn every_order_sends_to_each_other_task_once() {
 #[test]
 fn pieces_of_a_group_take_turns() {
     let program = in_context("all-to-all:tasks=5,bytes=150,piece=packet,interleave=2", 1);
-    let expected =
-        [1, 2, 1, 2, 1, 2, 3, 4, 3, 4, 3, 4].into_iter().zip([0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2]);
+    let expected = [1, 2, 1, 2, 1, 2, 3, 4, 3, 4, 3, 4].into_iter().zip([0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2]);
     let expected: Vec<_> = expected.map(|(to, piece)| (to, piece, if piece < 2 { 64 } else { 22 })).collect();
     assert_eq!(sent(&program, 0), expected);
     // At most two pieces are under way: from the third on each begins with a wait for the one before the last.
@@ -54,7 +53,8 @@ fn pieces_of_a_group_take_turns() {
     let all = events.iter().find_map(|event| if let Event::WaitAll(all) = event { Some(all.len()) } else { None });
     assert_eq!((waits, all), (10, Some(2)));
     // Every byte is received.
-    let received: u64 = events.iter().map(|event| if let Event::Recv(receive) = event { receive.bytes } else { 0 }).sum();
+    let received: u64 =
+        events.iter().map(|event| if let Event::Recv(receive) = event { receive.bytes } else { 0 }).sum();
     assert_eq!(received, 4 * 150);
     let all = in_context("all-to-all:tasks=5,bytes=128,piece=64,interleave=all", 1);
     assert!(sent(&all, 1).into_iter().map(|(to, ..)| to).eq([2, 3, 4, 0, 2, 3, 4, 0]));

@@ -125,7 +125,9 @@ impl Plan {
         let stride = call.integer("stride", 1..=tasks.into())? as u32;
         let is_all = call.given("group").is_none_or(|given| given.word() == Some("all"));
         let group = if is_all { tasks / stride } else { call.integer("group", 1..=tasks.into())? as u32 };
-        if u64::from(group) * u64::from(stride) == 0 || !u64::from(tasks).is_multiple_of(u64::from(group) * u64::from(stride)) {
+        if u64::from(group) * u64::from(stride) == 0
+            || !u64::from(tasks).is_multiple_of(u64::from(group) * u64::from(stride))
+        {
             let problem = format!("{tasks} tasks are no whole number of groups of {group} at distances of {stride}");
             return Err(call.refuse_all(&problem, "use a group and a stride whose product divides the number of tasks"));
         }
@@ -209,7 +211,8 @@ impl Plan {
             let (task_of, _) = self.group_of(first);
             let ranks: Vec<u32> = (0..self.group).map(task_of).collect();
             let last = ranks.last().copied().unwrap_or(first);
-            let name = if self.stride > 1 { format!("{first}-{last}/{}", self.stride) } else { format!("{first}-{last}") };
+            let name =
+                if self.stride > 1 { format!("{first}-{last}/{}", self.stride) } else { format!("{first}-{last}") };
             (Some(name).filter(|_| self.group < tasks), ranks)
         };
         (0..tasks).filter(|&task| self.group_of(task).1 == 0).map(of_first)

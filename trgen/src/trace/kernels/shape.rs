@@ -87,7 +87,18 @@ impl Shape {
 
     /// A shape whose other parameters are 0.
     pub(super) const fn new(tasks: u32, grid: Vec<u32>) -> Self {
-        Self { tasks, grid, bytes: 0, messages_per_task: 0, matrix: 0, madd: 0, seed: 0, draws: None, exchange: None, plan: None }
+        Self {
+            tasks,
+            grid,
+            bytes: 0,
+            messages_per_task: 0,
+            matrix: 0,
+            madd: 0,
+            seed: 0,
+            draws: None,
+            exchange: None,
+            plan: None,
+        }
     }
 }
 

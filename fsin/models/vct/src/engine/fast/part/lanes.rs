@@ -7,9 +7,9 @@ use super::super::mask::Mask;
 use super::super::state::{Router, Sender};
 use super::Works;
 use crate::engine::messages::Unsent;
-use crate::router::{Injection, Interface};
 use crate::router::layout::Layout;
 use crate::router::request::packet_key;
+use crate::router::{Injection, Interface};
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
     /// \[packets\] Packets of the messages in the lanes of a node.
@@ -63,7 +63,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             let injector = common.unwrap_or_else(|| self.injector_of(router, node, message, key));
             Some(injector).filter(has_room)
         };
-        let sent = if injectors.into_iter().any(|injector| has_room(&injector)) { lane.next(place, Unsent::rest) } else { None };
+        let sent = if injectors.into_iter().any(|injector| has_room(&injector)) {
+            lane.next(place, Unsent::rest)
+        } else {
+            None
+        };
         let Some((injector, message)) = sent else {
             // Otherwise the buffer releases the interface when a packet leaves it.
             self.endpoints[node as usize].held_up |= !rules.tries_injectors;
